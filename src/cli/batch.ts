@@ -1,0 +1,125 @@
+import { openSync } from "node:fs";
+import type { Composed } from "../compose.js";
+import { DecisionError } from "../errors.js";
+import type { Result } from "../model/result.js";
+import { plainResult, targetLine } from "../present/result-view.js";
+import { parseJson, refuseTerminal } from "./input.js";
+import type { Input, Io } from "./io.js";
+import { input } from "./io.js";
+import type { Line } from "./lines.js";
+import { readLines } from "./lines.js";
+import { errorDocument } from "./report-error.js";
+
+export type BatchFormat = "jsonl" | "plain" | "target";
+
+export interface Batch {
+  readonly decisionId: string;
+  readonly file: string;
+  readonly format: BatchFormat;
+  readonly dryRun: boolean;
+  readonly strict: boolean;
+  readonly quiet: boolean;
+}
+
+/** Answers each line of a file or of standard input; tells how many lines could not be answered. */
+export async function answerLines(batch: Batch, world: Composed, io: Io): Promise<number> {
+  await world.definitions.find(batch.decisionId);
+  const progress = new Progress(io, batch.quiet);
+  let bad = 0;
+  let answered = 0;
+  for (const lines of readLines(openLines(batch.file, io))) {
+    let answers = "";
+    for (const line of lines) {
+      if ("text" in line && line.text.trim() === "") continue;
+      const outcome = await answerLine(line, batch, world);
+      if (outcome instanceof DecisionError) bad++;
+      answers +=
+        outcome instanceof DecisionError
+          ? writeError(line.number, outcome, batch, io)
+          : write(outcome, batch.format);
+      answered++;
+    }
+    progress.erase();
+    io.out.write(answers);
+    progress.show(answered);
+  }
+  progress.erase();
+  return bad;
+}
+
+function openLines(file: string, io: Io): Input {
+  if (file === "-") {
+    refuseTerminal(io);
+    return io.stdin;
+  }
+  try {
+    return input(openSync(file, "r"));
+  } catch (error) {
+    throw new DecisionError("input_invalid", `cannot read \`${file}\`: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+async function answerLine(line: Line, batch: Batch, world: Composed): Promise<Result | DecisionError> {
+  try {
+    if ("tooLong" in line) throw new DecisionError("input_invalid", "the line is longer than 16 MiB");
+    const context = parseJson(line.text, "the line");
+    return await world.decide({
+      decision_id: batch.decisionId,
+      context,
+      dry_run: batch.dryRun,
+      strict: batch.strict,
+    });
+  } catch (error) {
+    if (error instanceof DecisionError) return error;
+    throw error;
+  }
+}
+
+function write(result: Result, format: BatchFormat): string {
+  switch (format) {
+    case "jsonl":
+      return `${JSON.stringify(result)}\n`;
+    case "plain":
+      return `${plainResult(result)}\n`;
+    case "target":
+      return `${targetLine(result)}\n`;
+  }
+}
+
+/** Where the answer is no JSON an empty line keeps answers and questions in step. */
+function writeError(line: number, error: DecisionError, { format }: Batch, io: Io): string {
+  if (format === "jsonl") return `${JSON.stringify({ line, ...errorDocument(error) })}\n`;
+  io.err.write(`error: line ${line}: ${error.message}\n`);
+  return "\n";
+}
+
+/** A line on the terminal that says how far we are; nothing anywhere else. */
+class Progress {
+  readonly #io: Io;
+  readonly #wanted: boolean;
+  readonly #startedAt = performance.now();
+  #shownAt = 0;
+  #visible = false;
+
+  constructor(io: Io, quiet: boolean) {
+    this.#io = io;
+    this.#wanted = io.err.isTerminal && !quiet;
+  }
+
+  show(answered: number): void {
+    const now = performance.now();
+    if (!this.#wanted || now - this.#startedAt < 300 || now - this.#shownAt < 100) return;
+    const rate = Math.round(answered / ((now - this.#startedAt) / 1000));
+    this.#io.err.write(
+      `\r${answered.toLocaleString("en")} answered, ${rate.toLocaleString("en")} per second\u001b[K`,
+    );
+    this.#shownAt = now;
+    this.#visible = true;
+  }
+
+  erase(): void {
+    if (this.#visible && this.#io.out.isTerminal) this.#io.err.write("\r\u001b[K");
+  }
+}

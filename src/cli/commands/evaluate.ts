@@ -1,0 +1,115 @@
+import type { Command } from "commander";
+import { DecisionError } from "../../errors.js";
+import { present } from "../../present/format.js";
+import { resultView, targetLine } from "../../present/result-view.js";
+import type { BatchFormat } from "../batch.js";
+import type { ExitCode } from "../exit-codes.js";
+import type { CommonFlags } from "../flags.js";
+import { addCommonFlags, formatFor, styleFor } from "../flags.js";
+import { readContext } from "../input.js";
+import type { Io } from "../io.js";
+import { note, openWorld, warn } from "../world.js";
+
+interface EvaluateFlags extends CommonFlags {
+  readonly input?: string;
+  readonly inputs?: string;
+  readonly explain?: boolean;
+  readonly strict?: boolean;
+}
+
+type Done = (code: ExitCode) => void;
+
+export function addEvaluateCommand(parent: Command, io: Io, done: Done): void {
+  addDecideCommand(parent.command("evaluate"), io, done, { dryRun: false })
+    .summary("make a decision")
+    .description("Evaluates a decision in the context given and prints where to go, and why.")
+    .addHelpText("after", examplesFor("evaluate"));
+}
+
+export function addDryRunCommand(parent: Command, io: Io, done: Done): void {
+  addDecideCommand(parent.command("dry-run"), io, done, { dryRun: true })
+    .summary("make a decision without keeping anything of it")
+    .description("The same as evaluate, but nothing is written anywhere.")
+    .addHelpText("after", examplesFor("dry-run"));
+}
+
+function examplesFor(name: string): string {
+  return `
+Examples:
+  $ agent-33 decision ${name} decision-quality-gate --input '{"artifact": {"quality_score": 0.9}}'
+  $ agent-33 decision ${name} decision-quality-gate --input @context.json --explain
+  $ next=$(agent-33 decision ${name} decision-quality-gate --input - --format target < context.json)
+  $ agent-33 decision ${name} decision-ab-prompt-variant --inputs requests.jsonl > answers.jsonl`;
+}
+
+function addDecideCommand(command: Command, io: Io, done: Done, { dryRun }: { dryRun: boolean }): Command {
+  command
+    .argument("<id>", "the decision's id")
+    .option("--input <json>", "the context: JSON, @file, or - for standard input")
+    .option(
+      "--inputs <file>",
+      "many contexts as JSON lines, from a file or - for standard input; one answer a line",
+    )
+    .option("--explain", "show what came of every condition")
+    .option("--strict", "a condition that cannot be evaluated is an error");
+  return addCommonFlags(command, ["target"]).action(async (id: string, flags: EvaluateFlags) => {
+    const ask = flags.inputs === undefined ? decideOne : decideMany;
+    done(await ask(id, flags, io, dryRun));
+  });
+}
+
+async function decideOne(id: string, flags: EvaluateFlags, io: Io, dryRun: boolean): Promise<ExitCode> {
+  if (flags.input === undefined) {
+    throw new DecisionError("usage", "the context is missing", {
+      hint: "give it with --input JSON, --input @file or --input -; many at once with --inputs FILE",
+    });
+  }
+  const format = formatFor(flags, io, { answer: "one", more: ["target"] });
+  const context = readContext(flags.input, io);
+  const world = await openWorld(flags, io);
+  const startedAt = performance.now();
+  const result = await world.decide({
+    decision_id: id,
+    context,
+    dry_run: dryRun,
+    strict: flags.strict ?? false,
+  });
+  if (flags.verbose) note(io, `decided in ${(performance.now() - startedAt).toFixed(1)} ms`);
+  for (const warning of result.warnings) warn(flags, io, warning);
+  if (format === "target") io.out.write(`${targetLine(result)}\n`);
+  else {
+    const view = resultView(result, { explain: flags.explain ?? false });
+    io.out.write(await present(view, format, await styleFor(flags, io)));
+  }
+  return 0;
+}
+
+async function decideMany(id: string, flags: EvaluateFlags, io: Io, dryRun: boolean): Promise<ExitCode> {
+  if (flags.input !== undefined) throw new DecisionError("usage", "--input and --inputs exclude each other");
+  const format = batchFormat(flags, io);
+  const world = await openWorld(flags, io);
+  const { answerLines } = await import("../batch.js");
+  const bad = await answerLines(
+    {
+      decisionId: id,
+      file: flags.inputs ?? "-",
+      format,
+      dryRun,
+      strict: flags.strict ?? false,
+      quiet: flags.quiet ?? false,
+    },
+    world,
+    io,
+  );
+  return bad > 0 ? 1 : 0;
+}
+
+/** JSON lines on a terminal too: a table would have to know all lines before it could show one. */
+function batchFormat(flags: EvaluateFlags, io: Io): BatchFormat {
+  const format = formatFor(flags, io, { answer: "many", more: ["target"] });
+  if (format === "target" || format === "plain" || format === "jsonl") return format;
+  if (format === "json" || flags.format === undefined) return "jsonl";
+  throw new DecisionError("usage", `--inputs cannot be answered as \`${format}\``, {
+    hint: "choose jsonl, plain or target",
+  });
+}

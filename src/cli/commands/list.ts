@@ -1,0 +1,28 @@
+import type { Command } from "commander";
+import { listView } from "../../present/definition-views.js";
+import { present } from "../../present/format.js";
+import type { CommonFlags } from "../flags.js";
+import { addCommonFlags, formatFor, styleFor } from "../flags.js";
+import type { Io } from "../io.js";
+import { note, openWorld, warnOfProblems } from "../world.js";
+
+export function addListCommand(parent: Command, io: Io): void {
+  addCommonFlags(parent.command("list"))
+    .summary("list the decisions that are defined")
+    .description("Lists every decision of the directory with its type, version and file.")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ agent-33 decision list
+  $ agent-33 decision list --format json`,
+    )
+    .action(async (flags: CommonFlags) => {
+      const format = formatFor(flags, io, { answer: "many" });
+      const { definitions } = await openWorld(flags, io);
+      const loaded = await Promise.all(definitions.ids.map((id) => definitions.find(id)));
+      warnOfProblems(flags, io, definitions.problems);
+      if (loaded.length === 0 && io.out.isTerminal) note(io, "no decision is defined here");
+      io.out.write(await present(listView(loaded), format, await styleFor(flags, io)));
+    });
+}

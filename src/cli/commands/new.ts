@@ -1,0 +1,78 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Command } from "commander";
+import { starter } from "../../definition/starter.js";
+import { DecisionError } from "../../errors.js";
+import type { DecisionType } from "../../model/definition.js";
+import { didYouMean } from "../../nearest.js";
+import type { Io } from "../io.js";
+import { decisionsSetting } from "../settings.js";
+
+const types: readonly DecisionType[] = ["binary", "switch", "weighted", "rule_table"];
+
+interface NewFlags {
+  readonly decisions?: string;
+  readonly output?: string;
+}
+
+export function addNewCommand(parent: Command, io: Io): void {
+  parent
+    .command("new")
+    .argument("<type>", types.join(", "))
+    .argument("<id>", "the decision's id")
+    .option("--decisions <dir>", "the directory of definitions")
+    .option("--output <file>", "write there instead of DIR/ID.yaml; - for standard output")
+    .summary("write a commented definition to begin with")
+    .description(
+      "Writes a definition that is valid as it stands and prints its path. Nothing is overwritten.",
+    )
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ agent-33 decision new switch artifact-router
+  $ agent-33 decision new weighted prompt-test --output -`,
+    )
+    .action((type: string, id: string, flags: NewFlags) => {
+      const text = starter(knownType(type), validId(id));
+      if (flags.output === "-") {
+        io.out.write(text);
+        return;
+      }
+      const path =
+        flags.output ?? join(decisionsSetting(flags.decisions, io)?.value ?? "decisions", `${id}.yaml`);
+      writeNew(path, text);
+      io.out.write(`${path}\n`);
+    });
+}
+
+function knownType(type: string): DecisionType {
+  const known = types.find((each) => each === type);
+  if (known !== undefined) return known;
+  throw new DecisionError("usage", `there is no type of decision called \`${type}\``, {
+    hint: didYouMean(type, types) ?? `choose one of ${types.join(", ")}`,
+  });
+}
+
+function validId(id: string): string {
+  if (/^[A-Za-z0-9._-]{1,128}$/.test(id) && !/^\.+$/.test(id)) return id;
+  throw new DecisionError("usage", `\`${id}\` cannot be an id`, {
+    hint: "an id holds letters, digits, `.`, `_` and `-` only, at most 128",
+  });
+}
+
+function writeNew(path: string, text: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text, { flag: "wx" });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") {
+      throw new DecisionError("file_exists", `\`${path}\` is there already`, {
+        hint: "choose another id, or write elsewhere with --output FILE",
+        cause: error,
+      });
+    }
+    throw new DecisionError("file_unwritable", `cannot write \`${path}\`: ${message}`, { cause: error });
+  }
+}

@@ -1,0 +1,80 @@
+import type { Command, Option } from "commander";
+import { formats } from "../present/format.js";
+import type { Io } from "./io.js";
+import { topics } from "./topics/topics.js";
+import { openWorld } from "./world.js";
+
+/** What could stand where the last of the words is being typed. */
+export async function complete(
+  program: Command,
+  words: readonly string[],
+  io: Io,
+): Promise<readonly string[]> {
+  const before = words.slice(0, -1);
+  const current = words.at(-1) ?? "";
+  const { command, args } = walk(program, before);
+  const candidates = await candidatesFor(command, args, { before, current }, io);
+  return candidates.filter((candidate) => candidate.startsWith(current));
+}
+
+/** The command that the words lead to, and the words after it that are no flags. */
+function walk(program: Command, words: readonly string[]): { command: Command; args: readonly string[] } {
+  let command = program;
+  const args: string[] = [];
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index] ?? "";
+    const flag = command.options.find((option) => isNamed(option, word));
+    if (flag !== undefined) {
+      if (flag.required || flag.optional) index++;
+      continue;
+    }
+    if (word.startsWith("-")) continue;
+    const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
+    if (next === undefined) args.push(word);
+    else command = next;
+  }
+  return { command, args };
+}
+
+async function candidatesFor(
+  command: Command,
+  args: readonly string[],
+  typed: { readonly before: readonly string[]; readonly current: string },
+  io: Io,
+): Promise<readonly string[]> {
+  const previous = typed.before.at(-1);
+  if (previous === "--format") return formatsOf(command);
+  if (command.options.some((option) => isNamed(option, previous ?? "") && option.required)) return [];
+  if (typed.current.startsWith("-")) return command.options.flatMap((option) => option.long ?? []);
+  const names = command.commands.filter((each) => !each.name().startsWith("_")).map((each) => each.name());
+  if (names.length > 0) return names;
+  const expected = command.registeredArguments[args.length]?.name();
+  if (expected === "id" && command.name() !== "new") return await decisionIds(typed.before, io);
+  if (expected === "type") return ["binary", "switch", "weighted", "rule_table"];
+  if (expected === "shell") return ["bash", "zsh", "fish"];
+  return expected === "topic" ? Object.keys(topics) : [];
+}
+
+function isNamed(option: Option, word: string): boolean {
+  return word !== "" && (option.long === word || option.short === word);
+}
+
+function formatsOf(command: Command): readonly string[] {
+  const described = command.options.find((option) => option.long === "--format")?.description ?? "";
+  return described.split(": ")[1]?.split(", ") ?? formats;
+}
+
+/** A shell that is completing must not be shown an error. */
+async function decisionIds(before: readonly string[], io: Io): Promise<readonly string[]> {
+  const flag = before.indexOf("--decisions");
+  const decisions = flag === -1 ? undefined : before[flag + 1];
+  try {
+    const { definitions } = await openWorld(
+      { ...(decisions !== undefined && { decisions }), color: false, quiet: true },
+      io,
+    );
+    return definitions.ids;
+  } catch {
+    return [];
+  }
+}

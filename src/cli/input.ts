@@ -1,0 +1,52 @@
+import { readFileSync } from "node:fs";
+import { DecisionError } from "../errors.js";
+import type { Io } from "./io.js";
+
+/** The context of `--input`: JSON, `@file`, or `-` for standard input. */
+export function readContext(flag: string, io: Io): unknown {
+  const { text, from } = readText(flag, io);
+  return parseJson(text, from, flag === text);
+}
+
+export function parseJson(text: string, from: string, isArgument = false): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    const { message } = error as Error;
+    const hint = isArgument
+      ? `quote the JSON for the shell, as in --input '{"key": "value"}', or use --input @file`
+      : undefined;
+    throw new DecisionError("input_invalid", `${from} is not JSON: ${message}`, { hint, cause: error });
+  }
+}
+
+function readText(flag: string, io: Io): { readonly text: string; readonly from: string } {
+  if (flag === "-") return { text: readStandardInput(io), from: "standard input" };
+  if (!flag.startsWith("@")) return { text: flag, from: "--input" };
+  const path = flag.slice(1);
+  try {
+    return { text: readFileSync(path, "utf8"), from: `\`${path}\`` };
+  } catch (error) {
+    throw new DecisionError("input_invalid", `cannot read \`${path}\`: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+function readStandardInput(io: Io): string {
+  refuseTerminal(io);
+  const chunks: Uint8Array[] = [];
+  for (;;) {
+    const buffer = new Uint8Array(65_536);
+    const length = io.stdin.read(buffer);
+    if (length === 0) return Buffer.concat(chunks).toString("utf8");
+    chunks.push(buffer.subarray(0, length));
+  }
+}
+
+export function refuseTerminal(io: Io): void {
+  if (!io.stdin.isTerminal) return;
+  throw new DecisionError("usage", "the input should come from standard input, but that is a terminal", {
+    hint: "pipe JSON in, or give it with --input JSON or --input @file",
+  });
+}

@@ -1,0 +1,82 @@
+import { readSync, writeSync } from "node:fs";
+import { isatty } from "node:tty";
+
+/** The terminal or pipes that a command talks to; the only place that writes. */
+export interface Io {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly out: Stream;
+  readonly err: Stream;
+  readonly stdin: Input;
+}
+
+export interface Stream {
+  readonly isTerminal: boolean;
+  readonly columns: number;
+  write(text: string): void;
+}
+
+export interface Input {
+  readonly isTerminal: boolean;
+  /** Fills the buffer with what there is, at least one byte; 0 at the end. */
+  read(buffer: Uint8Array): number;
+}
+
+/** Thrown when whoever reads our output has gone; `| head` is no error. */
+export class OutputClosed extends Error {}
+
+export function processIo(): Io {
+  return { env: process.env, cwd: process.cwd(), out: stream(1), err: stream(2), stdin: input(0) };
+}
+
+function stream(fd: 1 | 2): Stream {
+  const isTerminal = isatty(fd);
+  return {
+    isTerminal,
+    get columns() {
+      const terminal = fd === 1 ? process.stdout : process.stderr;
+      return isTerminal ? terminal.columns : 80;
+    },
+    write: (text) => writeAll(fd, Buffer.from(text)),
+  };
+}
+
+/** Straight to the descriptor: loading `process.stdout` takes longer than making a decision. */
+function writeAll(fd: 1 | 2, bytes: Uint8Array): void {
+  let written = 0;
+  while (written < bytes.length) {
+    try {
+      written += writeSync(fd, bytes, written);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "EPIPE") throw new OutputClosed();
+      if (code !== "EAGAIN") throw error;
+      pause(2);
+    }
+  }
+}
+
+export function input(fd: number): Input {
+  return {
+    isTerminal: isatty(fd),
+    read(buffer) {
+      for (;;) {
+        try {
+          return readSync(fd, buffer);
+        } catch (error) {
+          const { code } = error as NodeJS.ErrnoException;
+          if (code === "EOF") return 0;
+          if (code !== "EAGAIN") throw error;
+          pause(2);
+        }
+      }
+    },
+  };
+}
+
+const waiting = new Int32Array(new SharedArrayBuffer(4));
+
+/** A pipe that is full or empty for the moment answers EAGAIN; there is nothing else to do but wait. */
+function pause(milliseconds: number): void {
+  Atomics.wait(waiting, 0, 0, milliseconds);
+}

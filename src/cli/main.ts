@@ -1,0 +1,51 @@
+import { CommanderError } from "commander";
+import { DecisionError } from "../errors.js";
+import type { ExitCode } from "./exit-codes.js";
+import { exitCodeOf } from "./exit-codes.js";
+import { styleFor, wantsJsonErrors } from "./flags.js";
+import type { Io } from "./io.js";
+import { OutputClosed } from "./io.js";
+import { buildProgram } from "./program.js";
+import { bugDocument, describeError, errorDocument } from "./report-error.js";
+
+/** Runs one command line and tells the exit code; everything it says goes through `io`. */
+export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
+  let exitCode: ExitCode = 0;
+  const program = buildProgram(io, (code) => (exitCode = code));
+  try {
+    await program.parseAsync(argv, { from: "user" });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof OutputClosed) return exitCode;
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    if (error instanceof CommanderError && error.code === "commander.help")
+      return showHelp(argv, io, program);
+    return await report(error instanceof CommanderError ? asUsageError(error) : error, argv, io);
+  }
+}
+
+/** A group without a command: its help is the answer. */
+function showHelp(argv: readonly string[], io: Io, program: ReturnType<typeof buildProgram>): ExitCode {
+  const group = program.commands.find((command) => command.name() === argv[0]);
+  io.out.write((group ?? program).helpInformation());
+  return 0;
+}
+
+/** commander writes `error: what\n(Did you mean x?)`. */
+function asUsageError({ message }: CommanderError): DecisionError {
+  const [what = "", suggestion] = message.replace(/^error: /, "").split("\n");
+  const meant = /Did you mean (?:one of )?(.+)\?\)/.exec(suggestion ?? "")?.[1];
+  const hint = meant === undefined ? "see `agent-33 help`" : `did you mean \`${meant}\`?`;
+  return new DecisionError("usage", what.replaceAll("'", "`"), { hint });
+}
+
+async function report(error: unknown, argv: readonly string[], io: Io): Promise<ExitCode> {
+  const expected = error instanceof DecisionError;
+  if (wantsJsonErrors(argv)) {
+    io.err.write(`${JSON.stringify(expected ? errorDocument(error) : bugDocument(error))}\n`);
+  } else {
+    const { paint } = await styleFor({ color: !argv.includes("--no-color") }, io, io.err);
+    io.err.write(describeError(error, paint));
+  }
+  return expected ? exitCodeOf(error.code) : 1;
+}

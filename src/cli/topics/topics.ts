@@ -1,0 +1,41 @@
+import { exitCodes } from "../exit-codes.js";
+import { expressionsTopic } from "./expressions.js";
+
+/** Help that belongs to no single command. */
+export const topics: Readonly<Record<string, () => string>> = {
+  environment: () => `ENVIRONMENT
+
+  AGENT33_DECISIONS   the directory of definitions
+  AGENT33_HOME        the directory of settings (else the user's config directory, ~/.config/agent-33 on Linux)
+  AGENT33_CACHE       the directory where definitions are kept as they were understood
+                      (else the user's cache directory; empty: nowhere)
+  NO_COLOR            no colours, when not empty
+  FORCE_COLOR         colours also where the output is no terminal
+  TERM=dumb           no colours
+
+  Flags win over the environment, the environment over \`./decisions\`, that over the user's settings.
+`,
+  "exit-codes": () => `EXIT CODES
+
+${exitCodes.map(({ code, means }) => `  ${String(code).padStart(3)}   ${means}`).join("\n")}
+`,
+  expressions: expressionsTopic,
+  formatting: () => `FORMATTING
+
+  --format table   for people; the default on a terminal
+  --format plain   one line an item, columns separated by tabs
+  --format json    one document; the default in a pipe where the answer is one thing
+  --format jsonl   one document a line; the default in a pipe where there are many
+  --format yaml
+  --format target  evaluate and dry-run: only the target(s), separated by spaces, one line per input;
+                   the label where there is no target
+  --format github  validate: annotations for GitHub's workflow runs
+  --json           short for --format json
+
+  The answer, and nothing else, is on standard output; warnings and errors are on standard error.
+  With --json, --format json or --format jsonl an error is JSON too:
+  {"error": {"code", "message", "hint", "details"}}
+
+  Colours follow --no-color, NO_COLOR, FORCE_COLOR and TERM; they never carry meaning alone.
+`,
+};

@@ -1,0 +1,50 @@
+import { statSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { buildLibrary } from "../definition/library.js";
+import type { FileSummary, LocatedDefinition } from "../definition/read-definitions.js";
+import { review, sharedBuckets } from "../definition/review.js";
+import { DecisionError } from "../errors.js";
+import type { Problem } from "../model/problem.js";
+import { readSummaries } from "../store/definitions.js";
+import { version } from "../version.js";
+
+export interface Validated {
+  /** By file and place. */
+  readonly problems: readonly Problem[];
+  readonly decisions: number;
+}
+
+/** Reads everything anew, so that what is said is about what stands there now. */
+export async function validatePaths(paths: readonly string[]): Promise<Validated> {
+  const located: { readonly file: string; readonly definition: LocatedDefinition }[] = [];
+  const summaries: FileSummary[] = [];
+  for (const path of paths) {
+    const only = isDirectory(path) ? undefined : basename(path);
+    const found = await readSummaries({
+      directory: only === undefined ? path : dirname(path),
+      only,
+      cacheHome: undefined,
+      version,
+      inspect: (file, definition) => located.push({ file, definition }),
+    });
+    summaries.push(...found);
+  }
+  const library = buildLibrary(summaries, () => Promise.reject(new Error("only summaries are needed here")));
+  const problems = [...library.problems];
+  const all = located.map(({ definition }) => definition.definition);
+  for (const { file, definition } of located) {
+    problems.push(...review(file, definition), ...sharedBuckets(file, definition, all));
+  }
+  return { problems: problems.sort(byPlace), decisions: located.length };
+}
+
+function isDirectory(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats !== undefined) return stats.isDirectory();
+  throw new DecisionError("usage", `there is no file or directory \`${path}\``);
+}
+
+function byPlace(a: Problem, b: Problem): number {
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
+  return a.line - b.line || a.column - b.column;
+}

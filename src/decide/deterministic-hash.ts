@@ -1,0 +1,50 @@
+import { canonicalJson } from "../digest/canonical-json.js";
+import { sha256Hex } from "../digest/sha256.js";
+import type { Getter } from "../expression/path.js";
+import { pathGetter } from "../expression/path.js";
+import type { LoadedDefinition } from "../model/definition.js";
+import type { Json } from "../model/json.js";
+import type { Scope } from "../model/scope.js";
+
+interface Chosen {
+  readonly selected_labels: readonly string[];
+  readonly selected_targets: readonly string[];
+}
+
+/** Equal whenever the same definition read the same values and chose the same; time has no part in it. */
+export function deterministicHash(
+  { definition, definition_hash }: LoadedDefinition,
+  reads: readonly string[],
+  scope: Scope,
+  { selected_labels, selected_targets }: Chosen,
+): string {
+  const document = {
+    decision_id: definition.id,
+    definition_hash,
+    selected_labels,
+    selected_targets,
+    values_read: valuesRead(reads, scope),
+  };
+  return sha256Hex(canonicalJson(document));
+}
+
+/** What is missing stays away, so a missing value and null differ. */
+function valuesRead(reads: readonly string[], scope: Scope): Record<string, Json> {
+  const values: Record<string, Json> = {};
+  for (const path of reads) {
+    const value = getterOf(path)(scope);
+    if (value !== undefined) values[path] = value;
+  }
+  return values;
+}
+
+const getters = new Map<string, Getter>();
+
+function getterOf(path: string): Getter {
+  let getter = getters.get(path);
+  if (getter === undefined) {
+    getter = pathGetter(path.split("."));
+    if (getters.size < 10_000) getters.set(path, getter);
+  }
+  return getter;
+}

@@ -1,0 +1,147 @@
+import { DecisionError } from "../errors.js";
+import { canonicalJson } from "../digest/canonical-json.js";
+import { deepFreeze } from "../digest/freeze.js";
+import { sha256Hex } from "../digest/sha256.js";
+import type { Definition, LoadedDefinition, Target } from "../model/definition.js";
+import type { Json } from "../model/json.js";
+import type { Problem } from "../model/problem.js";
+import { didYouMean } from "../nearest.js";
+import type { DefinitionSummary, FileSummary } from "./read-definitions.js";
+
+/** All the definitions of a directory. */
+export interface Library {
+  readonly ids: readonly string[];
+  /** What keeps definitions from being used. */
+  readonly problems: readonly Problem[];
+  /** The definition, or an error that says why there is none. */
+  find(id: string): Promise<LoadedDefinition>;
+}
+
+/** Fetches a definition that a summary speaks of. */
+export type LoadDefinition = (file: string, position: number) => Promise<Definition>;
+
+interface Place {
+  readonly file: string;
+  readonly position: number;
+  readonly summary: DefinitionSummary;
+}
+
+/** Puts files together: ids must be unique, and targets known where any are declared. */
+export function buildLibrary(files: readonly FileSummary[], loadDefinition: LoadDefinition): Library {
+  const problems = files.flatMap((file) => file.problems);
+  const claimed = new Map(files.flatMap((file) => file.claimed.map((id) => [id, file.problems] as const)));
+  const declared = declaredTargets(files);
+  const places = placesById(files);
+  const usable = new Map<string, Place>();
+  for (const [id, found] of places) {
+    const faults = [
+      ...duplicateProblems(found),
+      ...found.flatMap((place) => targetProblems(place, declared, places)),
+    ];
+    problems.push(...faults);
+    const [only] = found;
+    if (faults.length > 0) claimed.set(id, faults);
+    else if (only !== undefined) usable.set(id, only);
+  }
+  const loaded = new Map<string, LoadedDefinition>();
+  return {
+    ids: [...usable.keys()],
+    problems,
+    async find(id) {
+      const known = loaded.get(id);
+      if (known !== undefined) return known;
+      const place = usable.get(id);
+      if (place === undefined) throw notFound(id, usable, claimed);
+      const definition = await loadDefinition(place.file, place.position);
+      const found = describe(place, definition, declared ?? []);
+      loaded.set(id, found);
+      return found;
+    },
+  };
+}
+
+function declaredTargets(files: readonly FileSummary[]): readonly Target[] | undefined {
+  if (!files.some((file) => file.targets !== undefined)) return undefined;
+  return files.flatMap((file) => file.targets ?? []);
+}
+
+function placesById(files: readonly FileSummary[]): ReadonlyMap<string, readonly Place[]> {
+  const places = new Map<string, Place[]>();
+  for (const { file, definitions } of files) {
+    for (const [position, summary] of definitions.entries()) {
+      const place = { file, position, summary };
+      const others = places.get(summary.id);
+      if (others === undefined) places.set(summary.id, [place]);
+      else others.push(place);
+    }
+  }
+  return places;
+}
+
+function describe(
+  { file, summary }: Place,
+  definition: Definition,
+  declared: readonly Target[],
+): LoadedDefinition {
+  return {
+    definition: deepFreeze(definition),
+    definition_hash: summary.definition_hash,
+    environment_hash: environmentHash(summary, declared),
+    file,
+    line: summary.position.line,
+  };
+}
+
+/** Of what stands beside the definition, that which bears on it: the declared targets it may lead to. */
+function environmentHash(summary: DefinitionSummary, declared: readonly Target[]): string {
+  const reached = new Set(summary.reached.map(({ target }) => target));
+  const targets = declared.filter((target) => reached.has(target.id));
+  return sha256Hex(canonicalJson({ targets: targets as unknown as Json }));
+}
+
+function duplicateProblems(places: readonly Place[]): readonly Problem[] {
+  if (places.length < 2) return [];
+  return places.map((place, index) => {
+    const other = places[index === 0 ? 1 : 0];
+    const where = other === undefined ? "" : ` (also in ${other.file}:${other.summary.position.line})`;
+    return problem(place, `the id \`${place.summary.id}\` is used more than once${where}`);
+  });
+}
+
+function targetProblems(
+  place: Place,
+  declared: readonly Target[] | undefined,
+  ids: ReadonlyMap<string, unknown>,
+): readonly Problem[] {
+  if (declared === undefined) return [];
+  const known = new Set([...declared.map((target) => target.id), ...ids.keys()]);
+  const unknown = place.summary.reached.filter(({ target }) => !known.has(target));
+  return unknown.map(({ target, line, column }) => ({
+    ...problem(place, `the target \`${target}\` is not declared under \`targets\``),
+    line,
+    column,
+    hint: didYouMean(target, known) ?? "add it under `targets:`",
+  }));
+}
+
+function problem({ file, summary }: Place, message: string): Problem {
+  const { line, column } = summary.position;
+  return { file, line, column, severity: "error", message, decision_id: summary.id };
+}
+
+function notFound(
+  id: string,
+  usable: ReadonlyMap<string, unknown>,
+  claimed: ReadonlyMap<string, readonly Problem[]>,
+): DecisionError {
+  const problems = claimed.get(id);
+  if (problems !== undefined) {
+    return new DecisionError("definition_invalid", `the definition of \`${id}\` is not valid`, {
+      hint: "run `agent-33 decision validate` to see all problems",
+      details: { problems },
+    });
+  }
+  return new DecisionError("definition_not_found", `no decision called \`${id}\``, {
+    hint: didYouMean(id, usable.keys()) ?? "run `agent-33 decision list` to see what is defined",
+  });
+}

@@ -1,0 +1,199 @@
+import { canonicalJson } from "../digest/canonical-json.js";
+import { sha256Hex } from "../digest/sha256.js";
+import type { Definition, DefinitionTest, Target } from "../model/definition.js";
+import type { Json } from "../model/json.js";
+import type { Problem } from "../model/problem.js";
+import { casesOf, expressionFaults } from "./expressions.js";
+import { largestFile } from "./limits.js";
+import { labelFaults } from "./names.js";
+import type { SchemaFault } from "./schema-problems.js";
+import { explainSchemaErrors } from "./schema-problems.js";
+import validateSchema from "./validate-schema.generated.js";
+import type { Path, Position, SourceDocument } from "./yaml-source.js";
+import { readYaml } from "./yaml-source.js";
+
+/** What one file declares, without the definitions themselves. A file with an error declares nothing. */
+export interface FileSummary {
+  readonly file: string;
+  readonly definitions: readonly DefinitionSummary[];
+  readonly targets?: readonly Target[];
+  readonly problems: readonly Problem[];
+  /** The ids that a broken file seems to declare. */
+  readonly claimed: readonly string[];
+}
+
+export interface DefinitionSummary {
+  readonly id: string;
+  readonly definition_hash: string;
+  readonly position: Position;
+  /** Each target it may lead to, with the first place that names it. */
+  readonly reached: readonly ReachedTarget[];
+}
+
+export interface ReachedTarget extends Position {
+  readonly target: string;
+}
+
+/** The rest of a file: its definitions, in the order of their summaries, and its tests. */
+export interface FileBody {
+  readonly definitions: readonly Definition[];
+  readonly tests: readonly DefinitionTest[];
+}
+
+export interface DefinitionFile {
+  readonly summary: FileSummary;
+  readonly body: FileBody;
+}
+
+/** A definition together with its source, for those who point into it. */
+export interface LocatedDefinition {
+  readonly summary: DefinitionSummary;
+  readonly definition: Definition;
+  readonly source: SourceDocument;
+}
+
+/** Reads the text of one file; `inspect` sees each sound definition while its source is at hand. */
+export function readDefinitions(
+  file: string,
+  content: Uint8Array,
+  inspect?: (located: LocatedDefinition) => void,
+): DefinitionFile {
+  const text = decode(content);
+  if (typeof text !== "string") return broken(file, "", [atStart(file, text.message)]);
+  const source = readYaml(text);
+  const reader = new Reader(file);
+  for (const fault of source.faults) reader.report(fault, fault.message);
+  for (const document of source.documents) reader.read(document);
+  if (reader.problems.length > 0) return broken(file, text, reader.problems);
+  for (const located of reader.located) inspect?.(located);
+  return reader.finish();
+}
+
+/** What stands for a file that is too large to be read at all. */
+export function oversized(file: string): DefinitionFile {
+  return broken(file, "", [atStart(file, tooLarge)]);
+}
+
+const tooLarge = `a definition file has at most ${largestFile} bytes`;
+
+class Reader {
+  readonly problems: Problem[] = [];
+  readonly located: LocatedDefinition[] = [];
+  readonly #file: string;
+  readonly #tests: DefinitionTest[] = [];
+  #targets: Target[] | undefined;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  read(source: SourceDocument): void {
+    if (!validateSchema(source.value)) {
+      for (const fault of explainSchemaErrors(validateSchema.errors ?? [], source.value))
+        this.#reportFault(source, fault, []);
+      return;
+    }
+    const document = source.value as RawDocument;
+    if (document.targets) this.#targets = [...(this.#targets ?? []), ...document.targets.map(asTarget)];
+    this.#tests.push(...(document.tests ?? []));
+    if (document.decision) this.#readDecision(source, document.decision);
+  }
+
+  #readDecision(source: SourceDocument, definition: Definition): void {
+    const faults = labelFaults(definition);
+    for (const fault of faults) this.#reportFault(source, fault, ["decision"]);
+    for (const fault of expressionFaults(definition)) {
+      const { message, hint, excerpt } = fault;
+      const position = source.locateWithin(["decision", ...fault.path], fault.offset);
+      this.report(position, message, { hint, excerpt, decision_id: definition.id });
+    }
+    const definition_hash = sha256Hex(canonicalJson(definition as unknown as Json));
+    const position = source.locateKey([], "decision");
+    const summary = {
+      id: definition.id,
+      definition_hash,
+      position,
+      reached: reachedTargets(definition, source),
+    };
+    this.located.push({ summary, definition, source });
+  }
+
+  #reportFault(source: SourceDocument, fault: SchemaFault, prefix: Path): void {
+    const path = [...prefix, ...fault.path];
+    const position = fault.key === undefined ? source.locate(path) : source.locateKey(path, fault.key);
+    this.report(position, fault.message, { hint: fault.hint });
+  }
+
+  report(
+    { line, column }: Position,
+    message: string,
+    more: {
+      readonly hint?: string | undefined;
+      readonly excerpt?: string;
+      readonly decision_id?: string;
+    } = {},
+  ): void {
+    const { hint, ...rest } = more;
+    this.problems.push({
+      file: this.#file,
+      line,
+      column,
+      severity: "error",
+      message,
+      ...(hint && { hint }),
+      ...rest,
+    });
+  }
+
+  finish(): DefinitionFile {
+    const definitions = this.located.map(({ summary }) => summary);
+    const targets = this.#targets && { targets: this.#targets };
+    return {
+      summary: { file: this.#file, definitions, ...targets, problems: [], claimed: [] },
+      body: { definitions: this.located.map(({ definition }) => definition), tests: this.#tests },
+    };
+  }
+}
+
+function reachedTargets(definition: Definition, source: SourceDocument): readonly ReachedTarget[] {
+  const written = casesOf(definition).map(({ path, each }) => ({
+    path: [...path, "target"] as Path,
+    target: each.target,
+  }));
+  written.push({ path: ["default", "target"], target: definition.default.target });
+  const reached = new Map<string, ReachedTarget>();
+  for (const { path, target } of written) {
+    if (!reached.has(target)) reached.set(target, { target, ...source.locate(["decision", ...path]) });
+  }
+  return [...reached.values()];
+}
+
+interface RawDocument {
+  readonly decision?: Definition;
+  readonly targets?: readonly (string | Target)[];
+  readonly tests?: readonly DefinitionTest[];
+}
+
+const asTarget = (target: string | Target): Target => (typeof target === "string" ? { id: target } : target);
+
+function decode(content: Uint8Array): string | Error {
+  if (content.byteLength > largestFile) return new Error(tooLarge);
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(content);
+  } catch {
+    return new Error("it is not UTF-8 text");
+  }
+  return text.includes("\0") ? new Error("it holds NUL bytes, so it is no text") : text;
+}
+
+function atStart(file: string, message: string): Problem {
+  return { file, line: 1, column: 1, severity: "error", message };
+}
+
+const idLine = /^[ \t{]*(?:decision:[ \t]*\{)?[ \t]*["']?id["']?[ \t]*:[ \t]*["']?([A-Za-z0-9._-]{1,128})/gm;
+
+function broken(file: string, text: string, problems: readonly Problem[]): DefinitionFile {
+  const claimed = [...text.matchAll(idLine)].map((found) => found[1] ?? "");
+  return { summary: { file, definitions: [], problems, claimed }, body: { definitions: [], tests: [] } };
+}

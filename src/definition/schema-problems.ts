@@ -1,0 +1,174 @@
+import type { ErrorObject } from "ajv";
+import { didYouMean, nearest } from "../nearest.js";
+import type { Path } from "./yaml-source.js";
+import { schema } from "./schema.js";
+
+/** A breach of the schema in our words: which place, what was expected, what was found. */
+export interface SchemaFault {
+  readonly path: Path;
+  /** Set where a key is at fault and not the value under it. */
+  readonly key?: string;
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
+
+const types = ["binary", "switch", "weighted", "rule_table"];
+const laterTypes = ["scored", "policy", "gate"];
+const laterKeys = ["guardrails", "enrich", "endpoints"];
+
+export function explainSchemaErrors(errors: readonly ErrorObject[], value: unknown): readonly SchemaFault[] {
+  const faults = errors.filter((error) => !isEcho(error)).map((error) => explain(error, value));
+  const seen = new Set<string>();
+  return faults.filter((fault) => {
+    const text = `${fault.path.join("/")} ${fault.message}`;
+    return !seen.has(text) && seen.add(text);
+  });
+}
+
+/** `oneOf` and `anyOf` repeat what their parts said, except where we say it ourselves. */
+function isEcho(error: ErrorObject): boolean {
+  if (error.keyword === "anyOf") return !error.instancePath.startsWith("/targets/");
+  if (error.instancePath.startsWith("/targets/") && error.schemaPath.includes("/anyOf/0/")) return true;
+  return error.keyword === "required" && /\/oneOf\/\d+\/oneOf\//.test(error.schemaPath);
+}
+
+function explain(error: ErrorObject, value: unknown): SchemaFault {
+  const path = pathOf(error.instancePath, value);
+  const got = describe(valueAt(value, path));
+  const name = path.length === 0 ? "the document" : `\`${String(path.at(-1))}\``;
+  switch (error.keyword) {
+    case "additionalProperties":
+      return unknownKey(
+        path,
+        (error.params as { additionalProperty: string }).additionalProperty,
+        error.schemaPath,
+      );
+    case "required":
+      return missingKey(path, (error.params as { missingProperty: string }).missingProperty);
+    case "discriminator":
+      return wrongType([...path, "type"], valueAt(value, [...path, "type"]));
+    case "oneOf":
+      return { path, message: "a rule table needs either `rules` or `cases`, and never both" };
+    case "anyOf":
+      return { path, message: `a target is an id, or a map with \`id\` (got ${got})` };
+    case "type":
+      return {
+        path,
+        message: `${name} must be ${article((error.params as { type: string }).type)} (got ${got})`,
+        hint: quoteHint(error, path, value),
+      };
+    case "enum": {
+      const allowed = (error.params as { allowedValues: string[] }).allowedValues;
+      const hint = didYouMean(String(valueAt(value, path)), allowed);
+      return { path, message: `${name} must be one of ${listing(allowed)} (got ${got})`, hint };
+    }
+    case "minItems":
+    case "minProperties":
+      return { path, message: `${name} must not be empty` };
+    case "minLength":
+      return { path, message: `${name} must not be empty (got ${got})` };
+    case "minimum":
+      return { path, message: `${name} must not be negative (got ${got})` };
+    case "pattern":
+      return { path, message: `${name} ${patternMeaning(path)} (got ${got})` };
+    default:
+      return { path, message: `${name} ${error.message ?? "is not valid"} (got ${got})` };
+  }
+}
+
+function unknownKey(path: Path, key: string, schemaPath: string): SchemaFault {
+  if (laterKeys.includes(key)) {
+    return {
+      path,
+      key,
+      message: `\`${key}\` is not supported by this version, which refuses it rather than ignore it`,
+    };
+  }
+  const allowed = Object.keys(propertiesAt(schemaPath));
+  const hint = didYouMean(key, allowed) ?? `known here: ${allowed.join(", ")}`;
+  return { path, key, message: `unknown key \`${key}\``, hint };
+}
+
+function missingKey(path: Path, key: string): SchemaFault {
+  const owner =
+    path.length === 0
+      ? "the document"
+      : typeof path.at(-1) === "number"
+        ? `${String(path.at(-2))}[${String(path.at(-1))}]`
+        : String(path.at(-1));
+  return { path, message: `\`${key}\` is missing in \`${owner}\`` };
+}
+
+function wrongType(path: Path, value: unknown): SchemaFault {
+  const got = describe(value);
+  if (typeof value === "string" && laterTypes.includes(value)) {
+    return { path, message: `decisions of type \`${value}\` are not supported by this version` };
+  }
+  const close = nearest(String(value), types);
+  const hint = close === undefined ? undefined : `did you mean \`${close}\`?`;
+  return { path, message: `\`type\` must be one of ${listing(types)} (got ${got})`, hint };
+}
+
+function quoteHint(error: ErrorObject, path: Path, value: unknown): string | undefined {
+  const wantsText = (error.params as { type: string }).type === "string";
+  const found = valueAt(value, path);
+  if (!wantsText || (typeof found !== "number" && typeof found !== "boolean")) return undefined;
+  return `put it in quotes: "${String(found)}"`;
+}
+
+function patternMeaning(path: Path): string {
+  switch (path.at(-1)) {
+    case "id":
+      return "may hold letters, digits, `.`, `_` and `-` only, at most 128";
+    case "version":
+      return "must be a semantic version such as 1.2.0";
+    case "ttl":
+      return "must be a duration such as 500ms, 30s, 1h or 1h30m";
+    default:
+      return "must be a JSON pointer such as /customer/email";
+  }
+}
+
+function propertiesAt(schemaPath: string): object {
+  let at: unknown = schema;
+  for (const step of schemaPath.replace(/^#\//, "").split("/").slice(0, -1)) {
+    at = (at as Record<string, unknown>)[step.replaceAll("~1", "/").replaceAll("~0", "~")];
+  }
+  return (at as { properties?: object } | undefined)?.properties ?? {};
+}
+
+/** ajv writes positions in lists as text; YAML nodes are asked for by number. */
+function pathOf(pointer: string, value: unknown): Path {
+  const path: (string | number)[] = [];
+  let at = value;
+  for (const step of pointer.split("/").slice(1)) {
+    const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    path.push(Array.isArray(at) ? Number(key) : key);
+    at = (at as Record<string, unknown>)[key];
+  }
+  return path;
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], value);
+}
+
+function describe(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  if (typeof value === "object" && value !== null) return "a map";
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+}
+
+function article(type: string): string {
+  return (
+    { string: "text", object: "a map", array: "a list", number: "a number", boolean: "true or false" }[
+      type
+    ] ?? type
+  );
+}
+
+function listing(words: readonly string[]): string {
+  return words.map((word) => `\`${word}\``).join(", ");
+}

@@ -1,0 +1,114 @@
+import type { Document, Node as YamlNode } from "yaml";
+import { Lexer, LineCounter, isMap, isPair, isScalar, parseAllDocuments } from "yaml";
+import { exceededLimit } from "./limits.js";
+
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+export type Path = readonly (string | number)[];
+
+/** One YAML document as a value, with the way back from a place in it to a place in the file. */
+export interface SourceDocument {
+  readonly value: unknown;
+  /** Where the value at a path begins; where that is not written, its nearest parent. */
+  locate(path: Path): Position;
+  /** Where a key is written. */
+  locateKey(path: Path, key: string): Position;
+  /** Where a character of the text at a path is written, as nearly as quoting and folding allow. */
+  locateWithin(path: Path, offset: number): Position;
+}
+
+export interface SourceFault extends Position {
+  readonly message: string;
+}
+
+export interface Source {
+  readonly documents: readonly SourceDocument[];
+  readonly faults: readonly SourceFault[];
+}
+
+const mostAliases = 100;
+
+/** Reads YAML (so JSON too) without evaluating anything; every fault is reported, nothing is thrown. */
+export function readYaml(text: string): Source {
+  const lines = new LineCounter();
+  const position = (offset: number): Position => positionOf(lines, offset);
+  const exceeded = exceededLimit(new Lexer().lex(text));
+  if (exceeded !== undefined) {
+    for (let at = text.indexOf("\n"); at !== -1 && at < exceeded.offset; at = text.indexOf("\n", at + 1)) {
+      lines.addNewLine(at + 1);
+    }
+    lines.lineStarts.unshift(0);
+    return { documents: [], faults: [{ ...position(exceeded.offset), message: exceeded.message }] };
+  }
+  const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, logLevel: "silent" });
+  const faults: SourceFault[] = [];
+  const documents: SourceDocument[] = [];
+  for (const document of parsed) {
+    for (const error of [...document.errors, ...document.warnings]) {
+      faults.push({ ...position(error.pos[0]), message: firstLine(error.message) });
+    }
+    if (document.errors.length > 0 || document.contents === null) continue;
+    const value = toValue(document);
+    if (value instanceof Error)
+      faults.push({ ...position(document.range[0]), message: firstLine(value.message) });
+    else documents.push(sourceDocument(document, value, text, position));
+  }
+  return { documents, faults };
+}
+
+function toValue(document: Document.Parsed): unknown {
+  try {
+    return document.toJS({ maxAliasCount: mostAliases });
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+function sourceDocument(
+  document: Document.Parsed,
+  value: unknown,
+  text: string,
+  position: (offset: number) => Position,
+): SourceDocument {
+  const start = (node: YamlNode | undefined): number => node?.range?.[0] ?? document.range[0];
+  return {
+    value,
+    locate: (path) => position(start(nearestNode(document, path))),
+    locateKey: (path, key) => position(start(keyNode(document, path, key) ?? nearestNode(document, path))),
+    locateWithin(path, offset) {
+      const node = nearestNode(document, path);
+      const from = start(node);
+      const to = node?.range?.[1] ?? from;
+      const written = isScalar(node) ? String(node.value) : "";
+      const at = written === "" ? -1 : text.slice(from, to).indexOf(written);
+      return position(at === -1 ? from : from + at + offset);
+    },
+  };
+}
+
+function nearestNode(document: Document.Parsed, path: Path): YamlNode | undefined {
+  for (let length = path.length; length >= 0; length--) {
+    const node = document.getIn(path.slice(0, length), true) as YamlNode | undefined;
+    if (node?.range) return node;
+  }
+  return undefined;
+}
+
+function keyNode(document: Document.Parsed, path: Path, key: string): YamlNode | undefined {
+  const map = path.length === 0 ? document.contents : document.getIn(path, true);
+  if (!isMap(map)) return undefined;
+  const pair = map.items.find((item) => isPair(item) && isScalar(item.key) && String(item.key.value) === key);
+  return pair?.key as YamlNode | undefined;
+}
+
+function positionOf(lines: LineCounter, offset: number): Position {
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(1, line), column: Math.max(1, col) };
+}
+
+function firstLine(message: string): string {
+  return (message.split("\n")[0] ?? message).replace(/[.:]$/, "");
+}

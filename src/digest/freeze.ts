@@ -1,0 +1,8 @@
+/** Freezes a document and all that is in it. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const key in value) deepFreeze(value[key]);
+  }
+  return value;
+}

@@ -1,0 +1,44 @@
+import type { Json, JsonObject } from "../model/json.js";
+
+const deepest = 128;
+
+/** A deeply frozen copy of a JSON document; throws a TypeError on anything that JSON could not carry. */
+export function frozenCopy(value: unknown): Json {
+  return copy(value, 0);
+}
+
+function copy(value: unknown, depth: number): Json {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value;
+    case "number":
+      if (!Number.isFinite(value)) throw new TypeError(`\`${value}\` is not a number that JSON can carry`);
+      return value;
+    case "object":
+      if (value === null) return null;
+      if (depth >= deepest) throw new TypeError(`it is nested deeper than ${deepest}`);
+      return Array.isArray(value) ? copyList(value, depth + 1) : copyObject(value, depth + 1);
+    default:
+      throw new TypeError(`a ${typeof value} is nothing that JSON can carry`);
+  }
+}
+
+function copyList(list: readonly unknown[], depth: number): Json {
+  return Object.freeze(list.map((item) => copy(item, depth)));
+}
+
+function copyObject(object: object, depth: number): JsonObject {
+  const prototype: unknown = Object.getPrototypeOf(object);
+  if (prototype !== Object.prototype && prototype !== null)
+    throw new TypeError("only plain objects are JSON");
+  const copied: Record<string, Json> = {};
+  for (const [key, value] of Object.entries(object)) {
+    if (value === undefined) continue;
+    const json = copy(value, depth);
+    // Assigning to `__proto__` would set the prototype instead of a key.
+    if (key === "__proto__") Object.defineProperty(copied, key, { value: json, enumerable: true });
+    else copied[key] = json;
+  }
+  return Object.freeze(copied);
+}

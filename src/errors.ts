@@ -1,0 +1,34 @@
+/** Every way an expected failure is named; scripts may rely on these. */
+export type ErrorCode =
+  | "usage"
+  | "input_invalid"
+  | "definition_not_found"
+  | "definition_invalid"
+  | "definitions_missing"
+  | "expression_invalid"
+  | "condition_errored"
+  | "hit_policy_violated"
+  | "file_exists"
+  | "file_unreadable"
+  | "file_unwritable";
+
+interface ErrorOptions {
+  readonly hint?: string | undefined;
+  readonly details?: unknown;
+  readonly cause?: unknown;
+}
+
+/** A failure that a user can act on; anything else that is thrown is a bug of ours. */
+export class DecisionError extends Error {
+  override readonly name = "DecisionError";
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly details: unknown;
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.hint = options.hint;
+    this.details = options.details;
+  }
+}

@@ -1,0 +1,91 @@
+import { DecisionError } from "../errors.js";
+import { Failure } from "../expression/failure.js";
+import type { Template } from "../expression/template.js";
+import { compileBareOrWrapped } from "../expression/template.js";
+import type { Definition } from "../model/definition.js";
+import type { Json } from "../model/json.js";
+import type { Scope } from "../model/scope.js";
+import { prepareFirstMatch } from "./first-match.js";
+import { prepareRuleTable } from "./rule-table.js";
+import type { Router } from "./router.js";
+import type { Selection } from "./selection.js";
+import { routeToDefault } from "./selection.js";
+import { prepareWeighted } from "./weighted.js";
+
+/** A definition made ready to be evaluated many times. */
+export interface Prepared {
+  readonly definition: Definition;
+  readonly input: Template | undefined;
+  readonly router: Router;
+  /** Everything the answer depends on, as paths into the scope. */
+  readonly reads: readonly string[];
+}
+
+export interface Evaluated extends Omit<Selection, "errors"> {
+  readonly input_value: Json;
+  readonly warnings: readonly string[];
+}
+
+export function prepare(definition: Definition): Prepared {
+  const input = definition.input === undefined ? undefined : compileBareOrWrapped(definition.input);
+  const router = prepareRouter(definition);
+  return { definition, input, router, reads: readsOf(input, router) };
+}
+
+/** Chooses a branch; pure, so the same definition and scope always give the same answer. */
+export function evaluate(prepared: Prepared, scope: Scope, strict = false): Evaluated {
+  const { definition, input, router } = prepared;
+  const value = input === undefined ? scope.context : input.evaluate(scope);
+  const failsOnError = strict || definition.on_error === "fail";
+  if (value instanceof Failure) return withoutInput(definition, value, failsOnError);
+
+  const selection = router.select(value, { ...scope, input: value });
+  const { errors, ...rest } = selection;
+  const warnings = errors.map(
+    ({ branch, failure }) =>
+      `\`${branch.label}\` could not be evaluated, so it did not match: ${failure.message}`,
+  );
+  if (failsOnError && warnings.length > 0) throw errored(definition.id, warnings);
+  return { ...rest, input_value: value, warnings };
+}
+
+function prepareRouter(definition: Definition): Router {
+  switch (definition.type) {
+    case "binary":
+    case "switch":
+      return prepareFirstMatch(definition);
+    case "weighted":
+      return prepareWeighted(definition);
+    case "rule_table":
+      return prepareRuleTable(definition);
+  }
+}
+
+/** Without an input nothing is asked and nothing is rolled. */
+function withoutInput(definition: Definition, failure: Failure, failsOnError: boolean): Evaluated {
+  const warning = `the input could not be evaluated, so the default was taken: ${failure.message}`;
+  if (failsOnError) throw errored(definition.id, [warning]);
+  return {
+    ...routeToDefault(definition.default.target),
+    evaluation_details: {},
+    because: ["the input could not be evaluated"],
+    failed_conditions: [],
+    input_value: null,
+    warnings: [warning],
+  };
+}
+
+function errored(id: string, warnings: readonly string[]): DecisionError {
+  return new DecisionError("condition_errored", `\`${id}\`: ${warnings.join("; ")}`, {
+    hint: "give the missing values, or ask for them with exists(…) or get(…)",
+    details: { decision_id: id, errors: warnings },
+  });
+}
+
+/** `input` stands for what its own expression reads. */
+function readsOf(input: Template | undefined, router: Router): readonly string[] {
+  const conditions = router.branches.flatMap((branch) => branch.condition?.reads ?? []);
+  const paths = conditions.filter((path) => path !== "input" && !path.startsWith("input."));
+  const all = [...new Set([...(input?.reads ?? ["context"]), ...paths])];
+  return all.includes("context") ? ["context"] : all;
+}

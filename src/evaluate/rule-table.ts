@@ -1,0 +1,118 @@
+import { DecisionError } from "../errors.js";
+import { Failure } from "../expression/failure.js";
+import type { Case, HitPolicy, RuleTableDefinition } from "../model/definition.js";
+import type { ConditionDetail } from "../model/result.js";
+import type { Scope } from "../model/scope.js";
+import type { Branch, Verdict } from "./branch.js";
+import { describeVerdict, judge, prepareBranches } from "./branch.js";
+import type { EqualityIndex } from "./equality-index.js";
+import { indexOnEquality } from "./equality-index.js";
+import type { Router } from "./router.js";
+import type { Errored, Selection } from "./selection.js";
+import { noneMatched, routeTo, routeToDefault } from "./selection.js";
+
+/** Beyond this many rules the details list only the matched and the errored ones. */
+export const fullyListedRules = 100;
+/** Below this many rules, evaluating all is as quick as asking the index. */
+const worthAnIndex = 8;
+
+export function rulesOf(definition: RuleTableDefinition): readonly Case[] {
+  return definition.rules ?? definition.cases ?? [];
+}
+
+/** `rule_table`: every rule counts, whatever the hit policy; the policy says which of the matches are taken. */
+export function prepareRuleTable(definition: RuleTableDefinition): Router {
+  const branches = prepareBranches(rulesOf(definition), true);
+  const index = branches.length < worthAnIndex ? undefined : indexOnEquality(branches);
+  return {
+    branches,
+    select(_input, scope) {
+      const judged = judgeRules(branches, index, scope);
+      return describe(definition, branches, judged);
+    },
+  };
+}
+
+interface Judged {
+  readonly details: Record<string, ConditionDetail>;
+  readonly matches: Branch[];
+  readonly failed: string[];
+  readonly errors: Errored[];
+}
+
+function judgeRules(branches: readonly Branch[], index: EqualityIndex | undefined, scope: Scope): Judged {
+  const judged: Judged = { details: {}, matches: [], failed: [], errors: [] };
+  const listsAll = branches.length <= fullyListedRules;
+  const candidates = index?.candidates(scope);
+  if (!listsAll && candidates !== undefined) {
+    for (const position of candidates) {
+      const branch = branches[position];
+      if (branch !== undefined) note(judged, branch, judge(branch, scope), listsAll);
+    }
+    return judged;
+  }
+  let next = 0;
+  for (let position = 0; position < branches.length; position++) {
+    const branch = branches[position];
+    if (branch === undefined) continue;
+    const asked = candidates === undefined || candidates[next] === position;
+    if (asked) next++;
+    note(judged, branch, asked && judge(branch, scope), listsAll);
+  }
+  return judged;
+}
+
+function note(judged: Judged, branch: Branch, verdict: Verdict, listsAll: boolean): void {
+  if (listsAll || verdict !== false) judged.details[branch.label] = describeVerdict(branch, verdict);
+  if (verdict === true) {
+    judged.matches.push(branch);
+    return;
+  }
+  if (listsAll || verdict !== false) judged.failed.push(branch.text);
+  if (verdict instanceof Failure) judged.errors.push({ branch, failure: verdict });
+}
+
+function describe(definition: RuleTableDefinition, branches: readonly Branch[], judged: Judged): Selection {
+  const taken = applyHitPolicy(definition, judged.matches);
+  const routed = taken.length === 0 ? routeToDefault(definition.default.target) : routeTo(taken);
+  return {
+    ...routed,
+    evaluation_details: judged.details,
+    ...(branches.length > fullyListedRules && { rules_total: branches.length }),
+    because: taken.length === 0 ? [noneMatched] : taken.map((branch) => branch.text),
+    failed_conditions: judged.failed,
+    errors: judged.errors,
+  };
+}
+
+function applyHitPolicy(definition: RuleTableDefinition, matches: readonly Branch[]): readonly Branch[] {
+  const policy: HitPolicy = definition.hit_policy ?? "first";
+  switch (policy) {
+    case "first":
+      return matches.slice(0, 1);
+    case "priority":
+      return matches.toSorted((a, b) => a.priority - b.priority).slice(0, 1);
+    case "collect":
+      return matches;
+    case "unique":
+      if (matches.length > 1) throw violated(definition.id, "unique", matches);
+      return matches;
+    case "any":
+      if (new Set(matches.map((match) => match.target)).size > 1)
+        throw violated(definition.id, "any", matches);
+      return matches.slice(0, 1);
+  }
+}
+
+function violated(id: string, policy: "unique" | "any", matches: readonly Branch[]): DecisionError {
+  const labels = matches.map((match) => `\`${match.label}\``).join(", ");
+  const what = policy === "unique" ? "at most one rule may match" : "all matches must agree on the target";
+  return new DecisionError("hit_policy_violated", `\`${id}\`: ${what}, but these matched: ${labels}`, {
+    hint: "make the conditions exclude each other, or choose another hit_policy",
+    details: {
+      decision_id: id,
+      hit_policy: policy,
+      matched: matches.map(({ label, target }) => ({ label, target })),
+    },
+  });
+}

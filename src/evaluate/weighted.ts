@@ -1,0 +1,93 @@
+import { canonicalJson } from "../digest/canonical-json.js";
+import { sha256Hex } from "../digest/sha256.js";
+import { Failure } from "../expression/failure.js";
+import type { WeightedDefinition } from "../model/definition.js";
+import type { Json } from "../model/json.js";
+import type { ConditionDetail } from "../model/result.js";
+import type { Scope } from "../model/scope.js";
+import type { Branch } from "./branch.js";
+import { describeVerdict, judge, prepareBranches } from "./branch.js";
+import { firstRandom } from "./mersenne-twister.js";
+import type { Router } from "./router.js";
+import type { Errored, Selection } from "./selection.js";
+import { noneMatched, routeTo, routeToDefault } from "./selection.js";
+
+/** `weighted`: a roll that depends on the input alone, so the same input always takes the same branch. */
+export function prepareWeighted(definition: WeightedDefinition): Router {
+  const branches = prepareBranches(definition.cases);
+  return {
+    branches,
+    select(input, scope) {
+      const eligible = judgeEligibility(branches, scope);
+      return choose(definition, eligible, rollText(input, definition.salt));
+    },
+  };
+}
+
+export function rollText(input: Json, salt?: string): string {
+  const text = typeof input === "string" ? input : canonicalJson(input);
+  return salt === undefined ? text : `${salt}:${text}`;
+}
+
+/** A number in [0, total): the first `uniform(0, total)` of CPython's generator seeded with the text's SHA-256. */
+export function roll(text: string, total: number): number {
+  return total * firstRandom(sha256Hex(text));
+}
+
+interface Eligible {
+  readonly branches: readonly Branch[];
+  readonly conditions: Record<string, ConditionDetail>;
+  readonly failed: readonly string[];
+  readonly errors: readonly Errored[];
+}
+
+function judgeEligibility(all: readonly Branch[], scope: Scope): Eligible {
+  const branches: Branch[] = [];
+  const conditions: Record<string, ConditionDetail> = {};
+  const failed: string[] = [];
+  const errors: Errored[] = [];
+  for (const branch of all) {
+    const verdict = judge(branch, scope);
+    if (branch.condition !== undefined) conditions[branch.label] = describeVerdict(branch, verdict);
+    if (verdict === true) branches.push(branch);
+    else failed.push(branch.text);
+    if (verdict instanceof Failure) errors.push({ branch, failure: verdict });
+  }
+  return { branches, conditions, failed, errors };
+}
+
+function choose(definition: WeightedDefinition, eligible: Eligible, text: string): Selection {
+  const { branches, conditions, failed, errors } = eligible;
+  const common = { failed_conditions: failed, errors };
+  const total = branches.reduce((sum, branch) => sum + branch.weight, 0);
+  if (total === 0) {
+    const because = [branches.length === 0 ? noneMatched : "every weight is 0"];
+    return {
+      ...routeToDefault(definition.default.target),
+      ...common,
+      because,
+      evaluation_details: conditions,
+    };
+  }
+  const rolled = roll(text, total);
+  const chosen = atRoll(branches, rolled);
+  return {
+    ...(chosen === undefined ? routeToDefault(definition.default.target) : routeTo([chosen])),
+    ...common,
+    because: [`rolled ${rolled} of ${total}`],
+    evaluation_details: {
+      roll: rolled,
+      total_weight: total,
+      weights: Object.fromEntries(branches.map((branch) => [branch.label, branch.weight])),
+      ...(Object.keys(conditions).length > 0 && { conditions }),
+    },
+  };
+}
+
+function atRoll(branches: readonly Branch[], rolled: number): Branch | undefined {
+  let cumulative = 0;
+  return branches.find((branch) => {
+    cumulative += branch.weight;
+    return branch.weight > 0 && rolled <= cumulative;
+  });
+}

@@ -1,0 +1,94 @@
+import type { Json } from "../../model/json.js";
+import { isList } from "../equal.js";
+import { fail } from "../failure.js";
+import type { FunctionEntry } from "../function-table.js";
+
+const value = { name: "value", type: "number" } as const;
+
+export const numberFunctions: readonly FunctionEntry[] = [
+  {
+    name: "abs",
+    summary: "the number without its sign",
+    parameters: [value],
+    returns: "number",
+    example: { expression: "abs(0 - 3)", answer: 3 },
+    run: Math.abs,
+  },
+  {
+    name: "ceil",
+    summary: "the next whole number upwards",
+    parameters: [value],
+    returns: "number",
+    example: { expression: "ceil(1.2)", answer: 2 },
+    run: Math.ceil,
+  },
+  {
+    name: "floor",
+    summary: "the next whole number downwards",
+    parameters: [value],
+    returns: "number",
+    example: { expression: "floor(1.8)", answer: 1 },
+    run: Math.floor,
+  },
+  {
+    name: "round",
+    summary: "the nearest whole number, halves upwards; to 0–15 decimals where `digits` is given",
+    parameters: [value, { name: "digits", type: "number", optional: true }],
+    returns: "number",
+    example: { expression: "round(order.total / 3, 2)", answer: 40 },
+    run: round,
+  },
+  {
+    name: "min",
+    summary: "the smallest of the numbers, given one by one or as a list",
+    parameters: [{ name: "value", type: "number or list", rest: true }],
+    returns: "number",
+    example: { expression: "min(order.total, 100)", answer: 100 },
+    run: (...values: Json[]) => extreme("min", values),
+  },
+  {
+    name: "max",
+    summary: "the largest of the numbers",
+    parameters: [{ name: "value", type: "number or list", rest: true }],
+    returns: "number",
+    example: { expression: "max(order.total, 100)", answer: 120 },
+    run: (...values: Json[]) => extreme("max", values),
+  },
+  {
+    name: "between",
+    summary: "low ≤ value ≤ high, for three numbers or three texts",
+    parameters: [
+      { name: "value", type: "any" },
+      { name: "low", type: "any" },
+      { name: "high", type: "any" },
+    ],
+    returns: "boolean",
+    example: { expression: "between(order.total, 100, 200)", answer: true },
+    run: between,
+  },
+];
+
+function round(number: number, digits = 0): number {
+  if (!Number.isInteger(digits) || digits < 0 || digits > 15) fail("`round` takes 0 to 15 digits");
+  const factor = 10 ** digits;
+  return Math.round(number * factor) / factor;
+}
+
+function extreme(name: "min" | "max", given: readonly Json[]): number {
+  const [only] = given;
+  const values = given.length === 1 && isList(only) ? only : given;
+  if (values.length === 0) fail(`\`${name}\` of an empty list has no answer`);
+  let best: number | undefined;
+  for (const each of values) {
+    if (typeof each !== "number") fail(`\`${name}\` needs numbers only`);
+    if (best === undefined || (name === "min" ? each < best : each > best)) best = each;
+  }
+  return best ?? fail(`\`${name}\` of nothing has no answer`);
+}
+
+function between(candidate: Json, low: Json, high: Json): boolean {
+  const numbers = typeof candidate === "number" && typeof low === "number" && typeof high === "number";
+  const texts = typeof candidate === "string" && typeof low === "string" && typeof high === "string";
+  if (!numbers && !texts) fail("`between` needs three numbers or three texts");
+  return candidate >= low && candidate <= high;
+}

@@ -1,0 +1,30 @@
+import { RE2JS } from "re2js";
+
+/** A regular expression that runs in linear time; it searches anywhere in the text. */
+export interface Pattern {
+  test(text: string): boolean;
+}
+
+const longestPattern = 1024;
+const cacheSize = 256;
+const cache = new Map<string, Pattern | string>();
+
+/** Compiles a pattern of a definition, or says what is wrong with it. */
+export function compilePattern(source: string): Pattern | string {
+  const known = cache.get(source);
+  if (known !== undefined) return known;
+  const compiled = compileWithRe2(source);
+  if (cache.size >= cacheSize) cache.clear();
+  cache.set(source, compiled);
+  return compiled;
+}
+
+function compileWithRe2(source: string): Pattern | string {
+  if (source.length > longestPattern) return `a pattern has at most ${longestPattern} characters`;
+  try {
+    const compiled = RE2JS.compile(source);
+    return { test: (text) => compiled.matcher(text).find() };
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

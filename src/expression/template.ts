@@ -1,0 +1,98 @@
+import type { Json } from "../model/json.js";
+import type { Scope } from "../model/scope.js";
+import { canonicalJson } from "../digest/canonical-json.js";
+import type { Expression } from "./compile.js";
+import type { Node } from "./syntax.js";
+import { compile } from "./compile.js";
+import { DecisionError } from "../errors.js";
+import { expressionError, expressionPlace } from "./expression-error.js";
+import { Failure } from "./failure.js";
+
+/** Text with `{{ expression }}` or `${ expression }` in it. */
+export interface Template {
+  /** Where it is one expression and nothing around it. */
+  readonly tree?: Node;
+  readonly text: string;
+  readonly reads: readonly string[];
+  evaluate(scope: Scope): Json | Failure;
+}
+
+type Part = string | Expression;
+
+/** An expression that stands alone keeps the type of its value; within text it is rendered. */
+export function compileTemplate(text: string): Template {
+  const parts = split(text);
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined && typeof only !== "string") return { ...only, text };
+  const reads = [...new Set(parts.flatMap((part) => (typeof part === "string" ? [] : part.reads)))];
+  return { text, reads, evaluate: (scope) => render(parts, scope) };
+}
+
+/** An `input` or a condition: bare, or wrapped whole in `{{ }}` or `${ }`. */
+export function compileBareOrWrapped(text: string): Template {
+  return opening(text.trimStart(), 0) === undefined ? compile(text) : compileTemplate(text.trim());
+}
+
+function render(parts: readonly Part[], scope: Scope): string | Failure {
+  let rendered = "";
+  for (const part of parts) {
+    const value = typeof part === "string" ? part : part.evaluate(scope);
+    if (value instanceof Failure) return value;
+    rendered += typeof value === "string" ? value : canonicalJson(value);
+  }
+  return rendered;
+}
+
+function split(text: string): readonly Part[] {
+  const parts: Part[] = [];
+  let from = 0;
+  let at = 0;
+  while (at < text.length) {
+    const close = opening(text, at);
+    if (close === undefined) {
+      at++;
+      continue;
+    }
+    const end = closing(text, at + 2, close);
+    if (at > from) parts.push(text.slice(from, at));
+    parts.push(compileWithin(text, at + 2, end));
+    from = at = end + close.length;
+  }
+  if (from < text.length || parts.length === 0) parts.push(text.slice(from));
+  return parts;
+}
+
+function opening(text: string, at: number): "}}" | "}" | undefined {
+  if (text.startsWith("{{", at)) return "}}";
+  return text.startsWith("${", at) ? "}" : undefined;
+}
+
+/** The end of the expression; a bracket within quotes does not end it. */
+function closing(text: string, from: number, close: string): number {
+  let quote = "";
+  for (let at = from; at < text.length; at++) {
+    const character = text.charAt(at);
+    if (quote !== "") {
+      if (character === "\\") at++;
+      else if (character === quote) quote = "";
+    } else if (character === "'" || character === '"') quote = character;
+    else if (text.startsWith(close, at)) return at;
+  }
+  throw expressionError(text, from - 2, `this is never closed with \`${close}\``);
+}
+
+/** Errors point into the whole text, not into the part between the brackets. */
+function compileWithin(text: string, from: number, end: number): Expression {
+  const inner = text.slice(from, end);
+  try {
+    return compile(inner.trim());
+  } catch (error) {
+    throw shift(error, text, from + inner.length - inner.trimStart().length);
+  }
+}
+
+function shift(error: unknown, text: string, by: number): unknown {
+  if (!(error instanceof DecisionError)) return error;
+  const place = expressionPlace(error);
+  return place === undefined ? error : expressionError(text, place.at + by, error.message, error.hint);
+}

@@ -1,0 +1,101 @@
+import { expressionError } from "./expression-error.js";
+
+export type TokenKind = "number" | "text" | "path" | "word" | "symbol" | "end";
+
+export interface Token {
+  readonly kind: TokenKind;
+  /** The one spelling the parser knows: `&&` arrives as `and`, a text without its quotes. */
+  readonly value: string;
+  readonly at: number;
+  readonly length: number;
+}
+
+const keywords = new Set(["and", "or", "not", "in", "if", "then", "else", "true", "false", "null", "mod"]);
+const spellings: Readonly<Record<string, string>> = {
+  "&&": "and",
+  "||": "or",
+  "===": "==",
+  "!==": "!=",
+  "%": "mod",
+};
+const symbols = ["===", "!==", "==", "!=", "<=", ">=", "~=", "&&", "||", ...Array.from("<>+-*/%^()[],!")];
+
+const space = /\s+/y;
+const number = /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y;
+const path = /[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*/y;
+const quoted = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"/sy;
+
+/** Cuts an expression into tokens; the only reader of its characters. */
+export function tokenize(text: string): readonly Token[] {
+  const tokens: Token[] = [];
+  let at = 0;
+  while (at < text.length) {
+    const blank = match(space, text, at);
+    if (blank !== undefined) {
+      at += blank.length;
+      continue;
+    }
+    const token = readToken(text, at);
+    tokens.push(token);
+    at += token.length;
+  }
+  tokens.push({ kind: "end", value: "", at: text.length, length: 0 });
+  return tokens;
+}
+
+function readToken(text: string, at: number): Token {
+  const literal = match(quoted, text, at);
+  if (literal !== undefined) return { kind: "text", value: unquote(literal), at, length: literal.length };
+
+  const digits = match(number, text, at);
+  if (digits !== undefined) return readNumber(text, at, digits);
+
+  const name = match(path, text, at);
+  if (name !== undefined) {
+    const kind = keywords.has(name) ? "word" : "path";
+    return { kind, value: name, at, length: name.length };
+  }
+
+  const symbol = symbols.find((candidate) => text.startsWith(candidate, at));
+  if (symbol === undefined) throw unreadable(text, at);
+  const value = spellings[symbol] ?? symbol;
+  const kind = keywords.has(value) ? "word" : "symbol";
+  return { kind, value, at, length: symbol.length };
+}
+
+function readNumber(text: string, at: number, digits: string): Token {
+  const next = text[at + digits.length];
+  if (next !== undefined && /[\w.]/.test(next)) {
+    throw expressionError(text, at, `\`${digits}${next}\` is not a number`);
+  }
+  if (!Number.isFinite(Number(digits)))
+    throw expressionError(text, at, `\`${digits}\` is too large a number`);
+  return { kind: "number", value: digits, at, length: digits.length };
+}
+
+/** Only quotes and backslashes are escaped, so that patterns such as `'^\d+$'` read as they are written. */
+function unquote(literal: string): string {
+  return literal.slice(1, -1).replace(/\\(['"\\])/g, "$1");
+}
+
+function unreadable(text: string, at: number): Error {
+  const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
+  if (character === "'" || character === '"') return expressionError(text, at, "this text is never closed");
+  if (character === "=")
+    return expressionError(text, at, "a single `=` means nothing here", "compare with `==`");
+  if (character === "?") {
+    return expressionError(text, at, "`? :` is not part of the language", "write `if … then … else …`");
+  }
+  return expressionError(text, at, `unexpected \`${printable(character)}\``);
+}
+
+function printable(character: string): string {
+  return /[\p{C}\p{Z}]/u.test(character)
+    ? `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`
+    : character;
+}
+
+function match(pattern: RegExp, text: string, at: number): string | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0];
+}

@@ -1,0 +1,10 @@
+import type { Json, JsonObject } from "./json.js";
+
+/** What an expression can see. */
+export interface Scope {
+  readonly context: JsonObject;
+  /** The value of the definition's `input` expression; undefined while that one is being evaluated. */
+  readonly input: Json | undefined;
+  readonly facts: JsonObject;
+  readonly system: JsonObject;
+}

@@ -1,0 +1,44 @@
+/** How an answer is written. */
+export type Format = "table" | "plain" | "json" | "jsonl" | "yaml";
+
+export const formats: readonly Format[] = ["table", "plain", "json", "jsonl", "yaml"];
+
+/** An answer that can be written in every format. */
+export interface View {
+  /** For `json` and `yaml`. */
+  readonly value: unknown;
+  /** For `jsonl`; one line where the answer is one thing. */
+  readonly items?: readonly unknown[];
+  plain(): string;
+  table(style: Style): string | Promise<string>;
+}
+
+/** What a terminal can show. */
+export interface Style {
+  readonly columns: number;
+  readonly paint: Paint;
+}
+
+export type Colour = "bold" | "dim" | "green" | "yellow" | "red" | "cyan";
+export type Paint = (colour: Colour, text: string) => string;
+
+export async function present(view: View, format: Format, style: Style): Promise<string> {
+  switch (format) {
+    case "json":
+      return `${JSON.stringify(view.value, null, 2)}\n`;
+    case "jsonl":
+      return (view.items ?? [view.value]).map((item) => `${JSON.stringify(item)}\n`).join("");
+    case "yaml": {
+      const { toYaml } = await import("./yaml.js");
+      return toYaml(view.value);
+    }
+    case "plain":
+      return endLine(view.plain());
+    case "table":
+      return endLine(await view.table(style));
+  }
+}
+
+function endLine(text: string): string {
+  return text === "" || text.endsWith("\n") ? text : `${text}\n`;
+}

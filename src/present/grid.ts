@@ -1,0 +1,73 @@
+import Table from "cli-table3";
+import type { Style } from "./format.js";
+
+export interface Column {
+  readonly title: string;
+  /** May be cut to fit the terminal; ids never are. */
+  readonly flexible?: true;
+}
+
+/** A table without lines, as wide as the terminal at most. */
+export function grid(columns: readonly Column[], rows: readonly (readonly string[])[], style: Style): string {
+  const cut = fit(columns, rows, style.columns);
+  const nothing = Object.fromEntries(borders.map((border) => [border, ""]));
+  const table = new Table({
+    head: columns.map((column) => style.paint("bold", column.title.toUpperCase())),
+    chars: { ...nothing, middle: "  " },
+    style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
+  });
+  table.push(...rows.map((row) => row.map((cell, index) => shorten(cell, cut[index] ?? Infinity))));
+  return table
+    .toString()
+    .split("\n")
+    .map((line) => line.trimEnd())
+    .join("\n");
+}
+
+const borders = [
+  "top",
+  "top-mid",
+  "top-left",
+  "top-right",
+  "bottom",
+  "bottom-mid",
+  "bottom-left",
+  "bottom-right",
+  "left",
+  "left-mid",
+  "mid",
+  "mid-mid",
+  "right",
+  "right-mid",
+];
+
+/** How long each column's cells may be: what the rigid ones leave over is shared by the flexible. */
+function fit(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  width: number,
+): readonly number[] {
+  const wanted = columns.map((column, index) =>
+    Math.max(column.title.length, ...rows.map((row) => visibleLength(row[index] ?? ""))),
+  );
+  let over = wanted.reduce((sum, each) => sum + each + 2, -2) - width;
+  const limits = [...wanted];
+  for (const [index, column] of columns.entries()) {
+    if (!column.flexible || over <= 0) continue;
+    const limit = Math.max(12, (wanted[index] ?? 0) - over);
+    over -= (wanted[index] ?? 0) - limit;
+    limits[index] = limit;
+  }
+  return limits;
+}
+
+function shorten(text: string, length: number): string {
+  return visibleLength(text) <= length ? text : `${text.slice(0, length - 1)}…`;
+}
+
+// eslint-disable-next-line no-control-regex -- the escape character is what colour codes begin with
+const colourCodes = /\u001b\[\d+m/g;
+
+function visibleLength(text: string): number {
+  return text.replace(colourCodes, "").length;
+}

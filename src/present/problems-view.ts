@@ -1,0 +1,55 @@
+import type { Problem } from "../model/problem.js";
+import type { Paint, View } from "./format.js";
+
+export function problemsView(problems: readonly Problem[], checked: number): View {
+  const valid = !problems.some((problem) => problem.severity === "error");
+  return {
+    value: { valid, problems },
+    items: problems,
+    plain: () => problems.map((problem) => describeProblem(problem)).join("\n"),
+    table: ({ paint }) => {
+      const lines = problems.map((problem) => describeProblem(problem, paint));
+      const verdict = valid ? paint("green", "✓ valid") : paint("red", "✗ not valid");
+      return [
+        `${verdict}  ${checked} decision${checked === 1 ? "" : "s"}${summary(problems)}`,
+        ...lines,
+      ].join("\n");
+    },
+  };
+}
+
+/** `file:line:column  severity  what`, then the expression with its caret and the hint. */
+export function describeProblem(problem: Problem, paint: Paint = (_colour, text) => text): string {
+  const { file, line, column, severity, message, hint, excerpt } = problem;
+  const colour = severity === "error" ? "red" : severity === "warning" ? "yellow" : "cyan";
+  const lines = [`${paint("bold", `${file}:${line}:${column}`)}  ${paint(colour, severity)}  ${message}`];
+  if (excerpt !== undefined) lines.push(...excerpt.split("\n").map((each) => `    ${each}`));
+  if (hint !== undefined) lines.push(`    ${paint("dim", "hint:")} ${hint}`);
+  return lines.join("\n");
+}
+
+/** Annotations as GitHub's workflow commands write them. */
+export function githubAnnotations(problems: readonly Problem[]): string {
+  return problems.map(annotation).join("");
+}
+
+function annotation({ file, line, column, severity, message, hint }: Problem): string {
+  const command = severity === "note" ? "notice" : severity;
+  const text = escapeData(hint === undefined ? message : `${message} (${hint})`);
+  return `::${command} file=${escapeProperty(file)},line=${line},col=${column}::${text}\n`;
+}
+
+const escapeData = (text: string): string =>
+  text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+const escapeProperty = (text: string): string =>
+  escapeData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+
+function summary(problems: readonly Problem[]): string {
+  const count = (severity: Problem["severity"]): number =>
+    problems.filter((each) => each.severity === severity).length;
+  const parts = (["error", "warning", "note"] as const).flatMap((severity) => {
+    const number = count(severity);
+    return number === 0 ? [] : [`${number} ${severity}${number === 1 ? "" : "s"}`];
+  });
+  return parts.length === 0 ? "" : `, ${parts.join(", ")}`;
+}

@@ -1,0 +1,115 @@
+import type { ConditionDetail, Result, RollDetails } from "../model/result.js";
+import type { Style, View } from "./format.js";
+
+export function resultView(result: Result, options: { readonly explain: boolean }): View {
+  return {
+    value: result,
+    plain: () => plainResult(result),
+    table: (style) => describe(result, options.explain, style),
+  };
+}
+
+/** The target(s) alone, or the label where there is none: what a script substitutes. */
+export function targetLine(result: Result): string {
+  const { selected_targets: targets, selected_labels: labels } = result;
+  return (targets.length > 0 ? targets : labels).join(" ");
+}
+
+export function plainResult(result: Result): string {
+  const { decision_id, type, selected_targets, selected_labels, because } = result;
+  return [selected_targets.join(" "), selected_labels.join(", "), decision_id, type, because.join("; ")].join(
+    "\t",
+  );
+}
+
+async function describe(result: Result, explain: boolean, style: Style): Promise<string> {
+  const { paint } = style;
+  const isDefault = result.selected_labels[0] === "default";
+  const answer = paint(isDefault ? "yellow" : "green", paint("bold", targetLine(result)));
+  const lines = [`${answer}  ${paint("dim", result.selected_labels.join(", "))}`, ""];
+  const name = result.decision_name === undefined ? "" : ` (${result.decision_name})`;
+  lines.push(
+    field(
+      "decision",
+      `${result.decision_id}${name}${result.decision_version ? ` ${result.decision_version}` : ""}`,
+      style,
+    ),
+  );
+  lines.push(field("input", short(result.input_value, style.columns - 12), style));
+  for (const reason of result.because) lines.push(field("because", reason, style));
+  if (result.dry_run) lines.push(field("dry run", "nothing was kept", style));
+  if (explain) lines.push("", await explanation(result, style));
+  return lines.join("\n");
+}
+
+function field(name: string, value: string, { paint }: Style): string {
+  return `  ${paint("dim", name.padEnd(9))} ${value}`;
+}
+
+function short(value: unknown, length: number): string {
+  const text = JSON.stringify(value);
+  const most = Math.max(20, length);
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+}
+
+async function explanation(result: Result, style: Style): Promise<string> {
+  const details = result.evaluation_details;
+  if (isRoll(details)) return rollExplanation(details, result, style);
+  const conditions = Object.entries(details);
+  if (conditions.length === 0) return `  ${style.paint("dim", "no condition was evaluated")}`;
+  const { grid } = await import("./grid.js");
+  const rows = conditions.map(([label, detail]) => [
+    label,
+    verdict(detail, style),
+    detail.condition,
+    detail.error ?? "",
+  ]);
+  const total =
+    result.rules_total === undefined
+      ? ""
+      : `\n${result.rules_total} rules; those that did not match are left out`;
+  return (
+    grid(
+      [
+        { title: "case" },
+        { title: "result" },
+        { title: "condition", flexible: true },
+        { title: "why", flexible: true },
+      ],
+      rows,
+      style,
+    ) + total
+  );
+}
+
+function verdict(detail: ConditionDetail, { paint }: Style): string {
+  if (detail.error !== undefined) return paint("yellow", "! errored");
+  return detail.result ? paint("green", "✓ matched") : paint("dim", "✗ not matched");
+}
+
+export function isRoll(details: Result["evaluation_details"]): details is RollDetails {
+  return typeof (details as Partial<RollDetails>).total_weight === "number";
+}
+
+async function rollExplanation(details: RollDetails, result: Result, style: Style): Promise<string> {
+  const { grid } = await import("./grid.js");
+  let from = 0;
+  const rows = Object.entries(details.weights).map(([label, weight]) => {
+    const share = weight / details.total_weight;
+    const range = `${from} – ${(from += weight)}`;
+    const chosen = result.selected_labels.includes(label);
+    return [
+      chosen ? style.paint("green", `✓ ${label}`) : `  ${label}`,
+      range,
+      `${(share * 100).toFixed(1)} %`,
+      bar(share),
+    ];
+  });
+  const columns = [{ title: "  case" }, { title: "takes" }, { title: "share" }, { title: "" }];
+  return `${grid(columns, rows, style)}\nrolled ${details.roll} of ${details.total_weight}`;
+}
+
+export function bar(share: number, width = 24): string {
+  const filled = Math.round(share * width);
+  return "█".repeat(filled) + "░".repeat(width - filled);
+}

@@ -1,0 +1,75 @@
+import { readdirSync, statSync } from "node:fs";
+import type { BigIntStats, Dirent } from "node:fs";
+import { DecisionError } from "../errors.js";
+
+/** A definition file as it was found, without having been read. */
+export interface FoundFile {
+  /** Relative to the directory, with `/` on every machine. */
+  readonly path: string;
+  /** Changes whenever the file does. */
+  readonly stamp: string;
+  /** When the file or its name last changed, in milliseconds since 1970. */
+  readonly changedAt: number;
+  readonly size: number;
+}
+
+const deepestFolder = 32;
+
+/** All definition files below a directory, by path; or just one of them. */
+export function findDefinitionFiles(directory: string, only?: string): readonly FoundFile[] {
+  if (only !== undefined) return [foundFile(only, statSync(`${directory}/${only}`, { bigint: true }))];
+  const found: FoundFile[] = [];
+  walk(directory, "", 0, found);
+  return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function walk(directory: string, folder: string, depth: number, found: FoundFile[]): void {
+  for (const entry of entriesOf(directory, folder)) {
+    if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
+    const path = folder + entry.name;
+    const isLink = entry.isSymbolicLink();
+    if (!isLink && !entry.isDirectory() && !isDefinitionFile(path)) continue;
+    const stats = statSync(`${directory}/${path}`, { bigint: true, throwIfNoEntry: false });
+    if (stats === undefined) continue;
+    if (stats.isDirectory()) {
+      if (depth < deepestFolder) walk(directory, `${path}/`, depth + 1, found);
+    } else if (stats.isFile() && isDefinitionFile(path)) {
+      found.push(foundFile(path, stats));
+    }
+  }
+}
+
+function foundFile(path: string, { size, ino, mtimeNs, ctimeNs }: BigIntStats): FoundFile {
+  const changedAt = Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n);
+  return { path, stamp: `${size}-${ino}-${mtimeNs}-${ctimeNs}`, changedAt, size: Number(size) };
+}
+
+export function isDefinitionFile(path: string): boolean {
+  return /\.(?:ya?ml|json)$/i.test(path);
+}
+
+function entriesOf(directory: string, folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(`${directory}/${folder}`, { withFileTypes: true });
+  } catch (error) {
+    if (folder !== "" && (error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw unreadable(`${directory}/${folder}`, error);
+  }
+}
+
+function unreadable(directory: string, error: unknown): DecisionError {
+  const path = directory.replace(/\/$/, "");
+  if ((error as NodeJS.ErrnoException).code === "ENOENT") {
+    return new DecisionError("definitions_missing", `there is no directory \`${path}\``, {
+      hint: "name the directory of your definitions with --decisions DIR or AGENT33_DECISIONS",
+      cause: error,
+    });
+  }
+  return new DecisionError(
+    "file_unreadable",
+    `cannot read the directory \`${path}\`: ${(error as Error).message}`,
+    {
+      cause: error,
+    },
+  );
+}
