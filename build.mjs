@@ -1,5 +1,6 @@
 import { build } from "esbuild";
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import Ajv from "ajv";
@@ -11,8 +12,6 @@ const { version } = JSON.parse(readFileSync("package.json", "utf8"));
 /** Libraries that a warm run does not need: kept out of the main bundle, loaded when first called. */
 const lazyFunctions = {
   re2js: "export const RE2JS = { compile: (source) => require('./vendor/re2js.cjs').RE2JS.compile(source) };",
-  filtrex:
-    "export const compileExpression = (...args) => require('./vendor/filtrex.cjs').compileExpression(...args);",
   // commander asks for it at start-up, but only uses it to spawn stand-alone subcommands, which we have none of.
   "node:child_process": "export const spawn = (...args) => require('child_process').spawn(...args);",
 };
@@ -41,7 +40,7 @@ async function main() {
     supported: { "dynamic-import": false },
     plugins: [lazyVendor],
   });
-  for (const name of ["re2js", "filtrex", ...lazyLibraries]) {
+  for (const name of ["re2js", ...lazyLibraries]) {
     await run({
       entryPoints: [require.resolve(name)],
       outfile: `dist/vendor/${name}.cjs`,
@@ -49,12 +48,30 @@ async function main() {
       minify: true,
     });
   }
+  const validator = "src/definition/validate-schema.generated.js";
+  await run({
+    entryPoints: [validator],
+    outfile: "dist/vendor/validate-schema.cjs",
+    format: "cjs",
+    minify: true,
+  });
   await run({
     entryPoints: ["src/index.ts"],
     outfile: "dist/index.js",
     format: "esm",
     splitting: false,
     banner: { js: requireBanner },
+  });
+  const hash = createHash("sha256");
+  for (const file of ["agent-33.cjs", ...readdirSync("dist/vendor").map((name) => `vendor/${name}`)]) {
+    hash.update(readFileSync(`dist/${file}`));
+  }
+  await run({
+    entryPoints: ["src/cli/start.ts"],
+    outfile: "dist/start.cjs",
+    format: "cjs",
+    minify: true,
+    define: { __BUNDLE_HASH__: JSON.stringify(hash.digest("hex").slice(0, 16)) },
   });
   writeFileSync("dist/THIRD-PARTY-LICENSES.txt", licences(metafiles));
   execFileSync(process.execPath, [require.resolve("typescript/bin/tsc"), "-p", "tsconfig.types.json"], {
@@ -91,8 +108,9 @@ const lazyVendor = {
   name: "lazy-vendor",
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^\.\/vendor\// }, ({ path }) => ({ path, external: true }));
-    onResolve({ filter: /^[a-z@]/ }, ({ path }) => {
+    onResolve({ filter: /^[a-z@]|generated\.js$/ }, ({ path }) => {
       if (path in lazyFunctions) return { path, namespace: "lazy" };
+      if (path.endsWith(".generated.js")) return { path: "./vendor/validate-schema.cjs", external: true };
       if (lazyLibraries.includes(path)) return { path: `./vendor/${path}.cjs`, external: true };
       return undefined;
     });

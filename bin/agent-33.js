@@ -1,2 +1,2 @@
 #!/usr/bin/env node
-require("../dist/agent-33.cjs");
+require("../dist/start.cjs");

@@ -1,3 +1,4 @@
+import { stopwatch } from "../clock.js";
 import { openSync } from "node:fs";
 import type { Composed } from "../compose.js";
 import { DecisionError } from "../errors.js";
@@ -99,7 +100,7 @@ function writeError(line: number, error: DecisionError, { format }: Batch, io: I
 class Progress {
   readonly #io: Io;
   readonly #wanted: boolean;
-  readonly #startedAt = performance.now();
+  readonly #startedAt = stopwatch();
   #shownAt = 0;
   #visible = false;
 
@@ -109,7 +110,7 @@ class Progress {
   }
 
   show(answered: number): void {
-    const now = performance.now();
+    const now = stopwatch();
     if (!this.#wanted || now - this.#startedAt < 300 || now - this.#shownAt < 100) return;
     const rate = Math.round(answered / ((now - this.#startedAt) / 1000));
     this.#io.err.write(

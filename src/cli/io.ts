@@ -1,5 +1,4 @@
-import { readSync, writeSync } from "node:fs";
-import { isatty } from "node:tty";
+import { fstatSync, readSync, statSync, writeSync } from "node:fs";
 
 /** The terminal or pipes that a command talks to; the only place that writes. */
 export interface Io {
@@ -12,6 +11,7 @@ export interface Io {
 
 export interface Stream {
   readonly isTerminal: boolean;
+  /** How wide it is; without limit where it is no terminal. */
   readonly columns: number;
   write(text: string): void;
 }
@@ -30,12 +30,13 @@ export function processIo(): Io {
 }
 
 function stream(fd: 1 | 2): Stream {
-  const isTerminal = isatty(fd);
   return {
-    isTerminal,
+    get isTerminal() {
+      return isTerminalDevice(fd);
+    },
     get columns() {
-      const terminal = fd === 1 ? process.stdout : process.stderr;
-      return isTerminal ? terminal.columns : 80;
+      if (!this.isTerminal) return Infinity;
+      return (fd === 1 ? process.stdout : process.stderr).columns;
     },
     write: (text) => writeAll(fd, Buffer.from(text)),
   };
@@ -56,9 +57,26 @@ function writeAll(fd: 1 | 2, bytes: Uint8Array): void {
   }
 }
 
+/** node:tty brings all of the network code along, so it is only asked about what may be a terminal. */
+function isTerminalDevice(fd: number): boolean {
+  const stats = attempt(() => fstatSync(fd));
+  if (!stats?.isCharacterDevice() || stats.rdev === attempt(() => statSync("/dev/null"))?.rdev) return false;
+  return fd === 0 ? process.stdin.isTTY : (fd === 1 ? process.stdout : process.stderr).isTTY;
+}
+
+function attempt<T>(ask: () => T): T | undefined {
+  try {
+    return ask();
+  } catch {
+    return undefined;
+  }
+}
+
 export function input(fd: number): Input {
   return {
-    isTerminal: isatty(fd),
+    get isTerminal() {
+      return isTerminalDevice(fd);
+    },
     read(buffer) {
       for (;;) {
         try {

@@ -19,7 +19,7 @@ export function buildProgram(io: Io, done: (code: ExitCode) => void): Command {
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.out.write(text), writeErr: () => undefined })
-    .configureHelp({ helpWidth: Math.min(io.out.columns, 110) })
+    .configureHelp({ helpWidth: 100 })
     .helpCommand(false)
     .addHelpText("after", "\nTopics: agent-33 help environment | exit-codes | expressions | formatting");
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { DecisionError } from "../errors.js";
 import type { Io } from "./io.js";
+import { userDirectory } from "./user-directory.js";
 
 /** A setting with where it came from. */
 export interface Setting {
@@ -31,14 +31,7 @@ export function decisionsSetting(flag: string | undefined, io: Io): Setting | un
 
 /** Where conf keeps the user's settings; read without conf, which would cost most of the start-up. */
 export function settingsFile(io: Io): string {
-  return join(io.env["AGENT33_HOME"] || userDirectory("config", io), "config.json");
-}
-
-/** Where definitions are kept as they were understood; undefined where there is no home. */
-export function cacheHome(io: Io): string | undefined {
-  const given = io.env["AGENT33_CACHE"];
-  if (given !== undefined) return given === "" ? undefined : given;
-  return userDirectory("cache", io);
+  return join(io.env["AGENT33_HOME"] || userDirectory("config", io.env), "config.json");
 }
 
 function readSettings(path: string): Record<string, unknown> {
@@ -52,21 +45,5 @@ function readSettings(path: string): Record<string, unknown> {
     return JSON.parse(text) as Record<string, unknown>;
   } catch (error) {
     throw new DecisionError("file_unreadable", `the settings in \`${path}\` are not JSON`, { cause: error });
-  }
-}
-
-function userDirectory(kind: "config" | "cache", io: Io): string {
-  const home = io.env["HOME"] || homedir();
-  switch (process.platform) {
-    case "darwin":
-      return join(home, "Library", kind === "config" ? "Preferences" : "Caches", "agent-33");
-    case "win32": {
-      const root = kind === "config" ? io.env["APPDATA"] : io.env["LOCALAPPDATA"];
-      return join(root ?? join(home, "AppData", "Local"), "agent-33", kind === "config" ? "Config" : "Cache");
-    }
-    default: {
-      const root = kind === "config" ? io.env["XDG_CONFIG_HOME"] : io.env["XDG_CACHE_HOME"];
-      return join(root || join(home, kind === "config" ? ".config" : ".cache"), "agent-33");
-    }
   }
 }

@@ -1,18 +1,20 @@
+import { stopwatch } from "../clock.js";
 import type { Composed } from "../compose.js";
 import { compose } from "../compose.js";
 import type { Problem } from "../model/problem.js";
 import type { CommonFlags } from "./flags.js";
 import type { Io } from "./io.js";
-import { cacheHome, decisionsDirectory } from "./settings.js";
+import { decisionsDirectory } from "./settings.js";
+import { cacheHome } from "./user-directory.js";
 
 /** The world as flags, environment and settings describe it; definitions that cannot be used are warned of. */
 export async function openWorld(flags: CommonFlags, io: Io): Promise<Composed> {
-  const startedAt = performance.now();
+  const startedAt = stopwatch();
   const decisions = decisionsDirectory(flags.decisions, io);
-  const world = await compose({ decisions: decisions.value, cacheHome: cacheHome(io) });
+  const world = await compose({ decisions: decisions.value, cacheHome: cacheHome(io.env) });
   if (flags.verbose) {
     const { ids, filesRead, filesCached } = world.definitions;
-    const took = (performance.now() - startedAt).toFixed(1);
+    const took = (stopwatch() - startedAt).toFixed(1);
     note(io, `decisions: ${decisions.value} (from ${decisions.from})`);
     note(
       io,

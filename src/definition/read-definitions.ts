@@ -8,7 +8,7 @@ import { largestFile } from "./limits.js";
 import { labelFaults } from "./names.js";
 import type { SchemaFault } from "./schema-problems.js";
 import { explainSchemaErrors } from "./schema-problems.js";
-import validateSchema from "./validate-schema.generated.js";
+import { validate as validateSchema } from "./validate-schema.generated.js";
 import type { Path, Position, SourceDocument } from "./yaml-source.js";
 import { readYaml } from "./yaml-source.js";
 

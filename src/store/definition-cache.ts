@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, readdirSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { sha256Hex } from "../digest/sha256.js";
 import type { FileBody, FileSummary } from "../definition/read-definitions.js";
+import { sweepOld } from "./sweep.js";
 
 /** Changes when what is cached changes its shape. */
 const format = 1;
@@ -49,7 +51,8 @@ function readJson(path: string): unknown {
 
 function save(folder: string, files: readonly (CachedFile & { readonly body?: FileBody })[]): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const isNew = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined;
+    if (isNew) sweepOld(dirname(folder), Date.now());
     for (const file of files) {
       if (file.body !== undefined) writeWhole(bodyPath(folder, file), JSON.stringify(file.body));
     }

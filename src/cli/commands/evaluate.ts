@@ -1,3 +1,4 @@
+import { stopwatch } from "../../clock.js";
 import type { Command } from "commander";
 import { DecisionError } from "../../errors.js";
 import { present } from "../../present/format.js";
@@ -67,14 +68,14 @@ async function decideOne(id: string, flags: EvaluateFlags, io: Io, dryRun: boole
   const format = formatFor(flags, io, { answer: "one", more: ["target"] });
   const context = readContext(flags.input, io);
   const world = await openWorld(flags, io);
-  const startedAt = performance.now();
+  const startedAt = stopwatch();
   const result = await world.decide({
     decision_id: id,
     context,
     dry_run: dryRun,
     strict: flags.strict ?? false,
   });
-  if (flags.verbose) note(io, `decided in ${(performance.now() - startedAt).toFixed(1)} ms`);
+  if (flags.verbose) note(io, `decided in ${(stopwatch() - startedAt).toFixed(1)} ms`);
   for (const warning of result.warnings) warn(flags, io, warning);
   if (format === "target") io.out.write(`${targetLine(result)}\n`);
   else {

@@ -1,0 +1,98 @@
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
+import { createRequire } from "node:module";
+import { dirname } from "node:path";
+import { Script } from "node:vm";
+import { sweepOld } from "../store/sweep.js";
+import { cacheHome } from "./user-directory.js";
+
+declare const __BUNDLE_HASH__: string;
+
+type Wrapper = (exports: object, require: (name: string) => unknown, module: { exports: object }) => void;
+
+const requireFromNode = createRequire(__filename);
+const home = cacheHome(process.env);
+const folder =
+  home === undefined ? undefined : `${home}/code/${__BUNDLE_HASH__}-${process.version}-${process.arch}`;
+
+/** Runs a file of the bundle with the machine code that V8 made of it last time; compiling is half of a start. */
+function load(file: string, cacheName: string): object {
+  const path = `${__dirname}/${file}`;
+  const cachedData = folder === undefined ? undefined : readOwn(`${folder}/${cacheName}`);
+  const source = `(function(exports,require,module){${readFileSync(path, "latin1")}\n})`;
+  const script = new Script(source, { filename: path, ...(cachedData && { cachedData }) });
+  if (folder !== undefined && (cachedData === undefined || script.cachedDataRejected)) {
+    process.once("exit", () => keep(folder, cacheName, script));
+  }
+  const module = { exports: {} };
+  (script.runInThisContext() as Wrapper)(module.exports, requireWithin, module);
+  return module.exports;
+}
+
+const loaded = new Map<string, object>();
+
+function requireWithin(name: string): unknown {
+  if (!name.startsWith("./")) return requireFromNode(name);
+  let exports = loaded.get(name);
+  if (exports === undefined) {
+    exports = load(name.slice(2), name.slice(2).replace("/", "-"));
+    loaded.set(name, exports);
+  }
+  return exports;
+}
+
+/** Code is only taken from a file that nobody else could have written. */
+function readOwn(path: string): Buffer | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, "r");
+  } catch {
+    return undefined;
+  }
+  try {
+    const { uid, mode } = fstatSync(fd);
+    const ours = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
+    return ours ? readFileSync(fd) : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * On disk before it has its name, as V8 does not notice code that a crash has damaged; and only after a
+ * run that went well, so that misspelt commands leave nothing behind.
+ */
+function keep(into: string, cacheName: string, script: Script): void {
+  if (process.exitCode !== 0) return;
+  try {
+    const isNew = mkdirSync(into, { recursive: true, mode: 0o700 }) !== undefined;
+    if (isNew) sweepOld(dirname(into), Date.now());
+    const temporary = `${into}/${cacheName}.${process.pid}.tmp`;
+    const fd = openSync(temporary, "w", 0o600);
+    writeFileSync(fd, script.createCachedData());
+    fsyncSync(fd);
+    closeSync(fd);
+    renameSync(temporary, `${into}/${cacheName}`);
+  } catch {
+    return;
+  }
+}
+
+/** Each command runs other functions of the bundle, so each has code of its own. */
+function commandName(): string {
+  const [group = "", verb = ""] = process.argv.slice(2);
+  const name = group === "decision" ? verb : group;
+  return /^[a-z-]{1,20}$/.test(name) ? name : "other";
+}
+
+load("agent-33.cjs", commandName());

@@ -1,0 +1,27 @@
+import { homedir } from "node:os";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The directory that this system keeps a user's settings or caches of a program in. */
+export function userDirectory(kind: "config" | "cache", env: Environment): string {
+  const home = env["HOME"] || homedir();
+  switch (process.platform) {
+    case "darwin":
+      return `${home}/Library/${kind === "config" ? "Preferences" : "Caches"}/agent-33`;
+    case "win32": {
+      const root = kind === "config" ? env["APPDATA"] : env["LOCALAPPDATA"];
+      return `${root ?? `${home}/AppData/Local`}/agent-33/${kind === "config" ? "Config" : "Cache"}`;
+    }
+    default: {
+      const root = kind === "config" ? env["XDG_CONFIG_HOME"] : env["XDG_CACHE_HOME"];
+      return `${root || `${home}/${kind === "config" ? ".config" : ".cache"}`}/agent-33`;
+    }
+  }
+}
+
+/** Where what can be worked out again is kept; undefined where the user wants nothing kept. */
+export function cacheHome(env: Environment): string | undefined {
+  const given = env["AGENT33_CACHE"];
+  if (given !== undefined) return given === "" ? undefined : given;
+  return userDirectory("cache", env);
+}
