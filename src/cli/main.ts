@@ -11,7 +11,7 @@ import { bugDocument, describeError, errorDocument } from "./report-error.js";
 /** Runs one command line and tells the exit code; everything it says goes through `io`. */
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   let exitCode: ExitCode = 0;
-  const program = buildProgram(io, (code) => (exitCode = code));
+  const program = buildProgram(io, (code) => (exitCode = code), argv);
   try {
     await program.parseAsync(argv, { from: "user" });
     return exitCode;

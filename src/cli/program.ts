@@ -11,8 +11,24 @@ import { addValidateCommand } from "./commands/validate.js";
 import type { ExitCode } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
-/** The whole command line; building it reads nothing and writes nothing. */
-export function buildProgram(io: Io, done: (code: ExitCode) => void): Command {
+type Add = (parent: Command, io: Io, done: (code: ExitCode) => void) => void;
+
+const groups: readonly { readonly title: string; readonly commands: Readonly<Record<string, Add>> }[] = [
+  { title: "Decide:", commands: { evaluate: addEvaluateCommand, "dry-run": addDryRunCommand } },
+  {
+    title: "Define:",
+    commands: {
+      list: addListCommand,
+      show: addShowCommand,
+      validate: addValidateCommand,
+      new: addNewCommand,
+      schema: addSchemaCommand,
+    },
+  },
+];
+
+/** The command line; building it reads nothing and writes nothing. Where one command is meant, only that is built. */
+export function buildProgram(io: Io, done: (code: ExitCode) => void, argv: readonly string[] = []): Command {
   const program = new Command("agent-33")
     .description("Decisions of unattended agents and workflows, as code.")
     .version(version)
@@ -23,18 +39,22 @@ export function buildProgram(io: Io, done: (code: ExitCode) => void): Command {
     .helpCommand(false)
     .addHelpText("after", "\nTopics: agent-33 help environment | exit-codes | expressions | formatting");
 
-  const decision = program.command("decision").summary("make, define and check decisions").helpCommand(false);
-  decision.description("Makes, defines and checks decisions.");
-  decision.commandsGroup("Decide:");
-  addEvaluateCommand(decision, io, done);
-  addDryRunCommand(decision, io, done);
-  decision.commandsGroup("Define:");
-  addListCommand(decision, io);
-  addShowCommand(decision, io);
-  addValidateCommand(decision, io, done);
-  addNewCommand(decision, io);
-  addSchemaCommand(decision, io);
-
+  const decision = program
+    .command("decision")
+    .summary("make, define and check decisions")
+    .description("Makes, defines and checks decisions.")
+    .helpCommand(false);
+  const [group, verb = ""] = argv;
+  const meant =
+    group === "decision" ? groups.find(({ commands }) => Object.hasOwn(commands, verb)) : undefined;
+  if (meant !== undefined) {
+    meant.commands[verb]?.(decision, io, done);
+    return program;
+  }
+  for (const { title, commands } of groups) {
+    decision.commandsGroup(title);
+    for (const add of Object.values(commands)) add(decision, io, done);
+  }
   addCompletionCommand(program, io);
   addHelpCommand(program, io);
   return program;

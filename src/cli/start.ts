@@ -8,7 +8,6 @@ import {
   renameSync,
   writeFileSync,
 } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { Script } from "node:vm";
 import { sweepOld } from "../store/sweep.js";
@@ -18,7 +17,6 @@ declare const __BUNDLE_HASH__: string;
 
 type Wrapper = (exports: object, require: (name: string) => unknown, module: { exports: object }) => void;
 
-const requireFromNode = createRequire(__filename);
 const home = cacheHome(process.env);
 const folder =
   home === undefined ? undefined : `${home}/code/${__BUNDLE_HASH__}-${process.version}-${process.arch}`;
@@ -40,7 +38,8 @@ function load(file: string, cacheName: string): object {
 const loaded = new Map<string, object>();
 
 function requireWithin(name: string): unknown {
-  if (!name.startsWith("./")) return requireFromNode(name);
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- this file is built as CommonJS
+  if (!name.startsWith("./")) return require(name);
   let exports = loaded.get(name);
   if (exports === undefined) {
     exports = load(name.slice(2), name.slice(2).replace("/", "-"));

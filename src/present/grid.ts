@@ -41,7 +41,7 @@ const borders = [
   "right-mid",
 ];
 
-/** How long each column's cells may be: what the rigid ones leave over is shared by the flexible. */
+/** How long each column's cells may be: the widest flexible ones give way until all fits. */
 function fit(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
@@ -50,16 +50,26 @@ function fit(
   const wanted = columns.map((column, index) =>
     Math.max(column.title.length, ...rows.map((row) => visibleLength(row[index] ?? ""))),
   );
-  let over = wanted.reduce((sum, each) => sum + each + 2, -2) - width;
   const limits = [...wanted];
-  for (const [index, column] of columns.entries()) {
-    if (!column.flexible || over <= 0) continue;
-    const limit = Math.max(12, (wanted[index] ?? 0) - over);
-    over -= (wanted[index] ?? 0) - limit;
-    limits[index] = limit;
+  let over = wanted.reduce((sum, each) => sum + each + 2, -2) - width;
+  for (; over > 0 && Number.isFinite(over); over--) {
+    const widest = widestFlexible(columns, limits);
+    if (widest === -1) break;
+    limits[widest] = (limits[widest] ?? 0) - 1;
   }
   return limits;
 }
+
+function widestFlexible(columns: readonly Column[], widths: readonly number[]): number {
+  let widest = -1;
+  for (const [index, { flexible }] of columns.entries()) {
+    const width = widths[index] ?? 0;
+    if (flexible && width > narrowest && width > (widths[widest] ?? 0)) widest = index;
+  }
+  return widest;
+}
+
+const narrowest = 12;
 
 function shorten(text: string, length: number): string {
   return visibleLength(text) <= length ? text : `${text.slice(0, length - 1)}…`;

@@ -1,0 +1,6 @@
+import { defineConfig } from "vitest/config";
+
+/** The long runs; `AGENT33_TORTURE=full` takes their full length, anything else a short one. */
+export default defineConfig({
+  test: { include: ["test/torture/**/*.test.ts"], testTimeout: 1_800_000, pool: "forks", maxWorkers: 1 },
+});
