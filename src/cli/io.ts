@@ -36,7 +36,7 @@ function stream(fd: 1 | 2): Stream {
     },
     get columns() {
       if (!this.isTerminal) return Infinity;
-      return (fd === 1 ? process.stdout : process.stderr).columns;
+      return (fd === 1 ? process.stdout : process.stderr).columns || 80;
     },
     write: (text) => writeAll(fd, Buffer.from(text)),
   };

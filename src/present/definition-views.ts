@@ -31,11 +31,8 @@ export function listView(loaded: readonly LoadedDefinition[]): View {
       if (rows.length === 0) return "";
       const { grid } = await import("./grid.js");
       const titles = ["id", "type", "cases", "version"].map((title) => ({ title }));
-      return grid(
-        [...titles, { title: "name", flexible: true }, { title: "file", flexible: true }],
-        rows,
-        style,
-      );
+      const withoutFile = rows.map((row) => row.slice(0, -1));
+      return grid([...titles, { title: "name", flexible: true }], withoutFile, style);
     },
   };
 }

@@ -3,20 +3,22 @@ import type { Style } from "./format.js";
 
 export interface Column {
   readonly title: string;
-  /** May be cut to fit the terminal; ids never are. */
+  /** May be broken over several lines to fit the terminal; ids never are. */
   readonly flexible?: true;
 }
 
 /** A table without lines, as wide as the terminal at most. */
 export function grid(columns: readonly Column[], rows: readonly (readonly string[])[], style: Style): string {
-  const cut = fit(columns, rows, style.columns);
+  const limits = [...fit(columns, rows, style.columns)];
   const nothing = Object.fromEntries(borders.map((border) => [border, ""]));
   const table = new Table({
     head: columns.map((column) => style.paint("bold", column.title.toUpperCase())),
     chars: { ...nothing, middle: "  " },
     style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
+    colWidths: limits,
+    wordWrap: true,
   });
-  table.push(...rows.map((row) => row.map((cell, index) => shorten(cell, cut[index] ?? Infinity))));
+  table.push(...rows.map((row) => [...row]));
   return table
     .toString()
     .split("\n")
@@ -70,10 +72,6 @@ function widestFlexible(columns: readonly Column[], widths: readonly number[]): 
 }
 
 const narrowest = 12;
-
-function shorten(text: string, length: number): string {
-  return visibleLength(text) <= length ? text : `${text.slice(0, length - 1)}…`;
-}
 
 // eslint-disable-next-line no-control-regex -- the escape character is what colour codes begin with
 const colourCodes = /\u001b\[\d+m/g;
