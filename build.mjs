@@ -1,7 +1,7 @@
 import { build } from "esbuild";
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import Ajv from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
@@ -9,7 +9,10 @@ import standaloneCode from "ajv/dist/standalone/index.js";
 const require = createRequire(import.meta.url);
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
 
-/** Libraries that a warm run does not need: kept out of the main bundle, loaded when first called. */
+/** Made beside `dist` and then put in its place, so that a command that runs meanwhile finds one or the other. */
+const out = `dist.${process.pid}`;
+
+/** Kept out of the main bundle and loaded when first called. */
 const lazyFunctions = {
   re2js: "export const RE2JS = { compile: (source) => require('./vendor/re2js.cjs').RE2JS.compile(source) };",
   // commander asks for it at start-up, but only uses it to spawn stand-alone subcommands, which we have none of.
@@ -17,91 +20,71 @@ const lazyFunctions = {
 };
 /** Libraries that only lazily imported files of ours import. */
 const lazyLibraries = ["yaml", "cli-table3", "chalk"];
+const validator = "src/definition/validate-schema.generated.js";
+
+const common = {
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  legalComments: "none",
+  metafile: true,
+  define: { __VERSION__: JSON.stringify(version) },
+};
+const commonjs = { ...common, format: "cjs", minify: true, supported: { "dynamic-import": false } };
 
 async function main() {
-  rmSync("dist", { recursive: true, force: true });
-  mkdirSync("dist/vendor", { recursive: true });
+  mkdirSync(`${out}/vendor`, { recursive: true });
   await generateValidator();
-  const common = {
-    bundle: true,
-    platform: "node",
-    target: "node20",
-    legalComments: "none",
-    define: { __VERSION__: JSON.stringify(version) },
-  };
-  const metafiles = [];
-  const run = async (options) =>
-    metafiles.push((await build({ ...common, metafile: true, ...options })).metafile);
-  await run({
-    entryPoints: ["src/cli/entry.ts"],
-    outfile: "dist/agent-33.cjs",
-    format: "cjs",
-    minify: true,
-    supported: { "dynamic-import": false },
-    plugins: [lazyVendor],
-  });
-  for (const name of ["re2js", ...lazyLibraries]) {
-    await run({
-      entryPoints: [require.resolve(name)],
-      outfile: `dist/vendor/${name}.cjs`,
-      format: "cjs",
+  const vendored = ["re2js", ...lazyLibraries].map((name) => [name, require.resolve(name)]);
+  const built = await Promise.all([
+    build({
+      ...commonjs,
+      entryPoints: ["src/cli/entry.ts"],
+      outfile: `${out}/agent-33.cjs`,
+      plugins: [lazyVendor],
+    }),
+    ...[...vendored, ["validate-schema", validator]].map(([name, file]) =>
+      build({ ...commonjs, entryPoints: [file], outfile: `${out}/vendor/${name}.cjs` }),
+    ),
+    build({
+      ...common,
+      entryPoints: ["src/index.ts"],
+      outfile: `${out}/index.js`,
+      format: "esm",
       minify: true,
-    });
-  }
-  const validator = "src/definition/validate-schema.generated.js";
-  await run({
-    entryPoints: [validator],
-    outfile: "dist/vendor/validate-schema.cjs",
-    format: "cjs",
-    minify: true,
-  });
-  await run({
-    entryPoints: ["src/index.ts"],
-    outfile: "dist/index.js",
-    format: "esm",
-    splitting: false,
-    banner: { js: requireBanner },
-  });
-  const hash = createHash("sha256");
-  for (const file of ["agent-33.cjs", ...readdirSync("dist/vendor").map((name) => `vendor/${name}`)]) {
-    hash.update(readFileSync(`dist/${file}`));
-  }
-  await run({
-    entryPoints: ["src/cli/start.ts"],
-    outfile: "dist/start.cjs",
-    format: "cjs",
-    minify: true,
-    define: { __BUNDLE_HASH__: JSON.stringify(hash.digest("hex").slice(0, 16)) },
-  });
-  writeFileSync("dist/THIRD-PARTY-LICENSES.txt", licences(metafiles));
-  execFileSync(process.execPath, [require.resolve("typescript/bin/tsc"), "-p", "tsconfig.types.json"], {
-    stdio: "inherit",
-  });
+      banner,
+    }),
+  ]);
+  const __BUNDLE_HASH__ = JSON.stringify(bundleHash());
+  const define = { ...common.define, __BUNDLE_HASH__ };
+  await build({ ...commonjs, entryPoints: ["src/cli/start.ts"], outfile: `${out}/start.cjs`, define });
+  writeFileSync(`${out}/THIRD-PARTY-LICENSES.txt`, licences(built.map(({ metafile }) => metafile)));
+  const tsc = [
+    require.resolve("typescript/bin/tsc"),
+    "-p",
+    "tsconfig.types.json",
+    "--outDir",
+    `${out}/types`,
+  ];
+  execFileSync(process.execPath, tsc, { stdio: "inherit" });
+  putInPlace();
 }
 
 /** Bundled CommonJS libraries call `require` for Node's own modules. */
-const requireBanner =
-  'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
+const banner = {
+  js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+};
 
 /** Compiles the JSON Schema ahead of time, so that neither ajv nor its compile step is part of a run. */
 async function generateValidator() {
-  const bundled = await build({
-    entryPoints: ["src/definition/schema.ts"],
-    bundle: true,
-    write: false,
-    format: "esm",
-  });
-  const { schema } = await import(
-    `data:text/javascript;base64,${Buffer.from(bundled.outputFiles[0].contents).toString("base64")}`
-  );
-  const ajv = new Ajv({
-    allErrors: true,
-    discriminator: true,
-    strictRequired: false,
-    code: { source: true, esm: true, lines: true },
-  });
+  const options = { entryPoints: ["src/definition/schema.ts"], bundle: true, write: false, format: "esm" };
+  const [{ contents }] = (await build(options)).outputFiles;
+  const { schema } = await import(`data:text/javascript;base64,${Buffer.from(contents).toString("base64")}`);
+  const code = { source: true, esm: true, lines: true };
+  const ajv = new Ajv({ allErrors: true, discriminator: true, strictRequired: false, code });
   const stdin = { contents: standaloneCode(ajv, ajv.compile(schema)), resolveDir: process.cwd() };
-  await build({ stdin, bundle: true, format: "esm", outfile: "src/definition/validate-schema.generated.js" });
+  await build({ stdin, bundle: true, format: "esm", outfile: `${out}/validator.js` });
+  renameSync(`${out}/validator.js`, validator);
 }
 
 const lazyVendor = {
@@ -111,15 +94,22 @@ const lazyVendor = {
     onResolve({ filter: /^[a-z@]|generated\.js$/ }, ({ path }) => {
       if (path in lazyFunctions) return { path, namespace: "lazy" };
       if (path.endsWith(".generated.js")) return { path: "./vendor/validate-schema.cjs", external: true };
-      if (lazyLibraries.includes(path)) return { path: `./vendor/${path}.cjs`, external: true };
-      return undefined;
+      return lazyLibraries.includes(path) ? { path: `./vendor/${path}.cjs`, external: true } : undefined;
     });
     onLoad({ filter: /.*/, namespace: "lazy" }, ({ path }) => ({
       contents: lazyFunctions[path],
-      resolveDir: "dist",
+      resolveDir: out,
     }));
   },
 };
+
+/** Machine code kept from another build must never be taken for this one's. */
+function bundleHash() {
+  const hash = createHash("sha256");
+  const files = ["agent-33.cjs", ...readdirSync(`${out}/vendor`).map((name) => `vendor/${name}`)];
+  for (const file of files) hash.update(readFileSync(`${out}/${file}`));
+  return hash.digest("hex").slice(0, 16);
+}
 
 /** The licences of all that was bundled, as they ask for. */
 function licences(metafiles) {
@@ -127,7 +117,7 @@ function licences(metafiles) {
   const names = new Set(
     inputs.flatMap((input) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1] ?? []),
   );
-  return [...names].sort().map(licenceOf).join("\n\n");
+  return `${[...names].sort().map(licenceOf).join("\n\n")}\n`;
 }
 
 function licenceOf(name) {
@@ -136,6 +126,13 @@ function licenceOf(name) {
   const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
   const text = file === undefined ? `Licence: ${license}` : readFileSync(`${folder}/${file}`, "utf8").trim();
   return `## ${name} ${version}\n\n${text}`;
+}
+
+function putInPlace() {
+  const old = `${out}.old`;
+  if (existsSync("dist")) renameSync("dist", old);
+  renameSync(out, "dist");
+  rmSync(old, { recursive: true, force: true });
 }
 
 await main();

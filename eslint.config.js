@@ -2,7 +2,7 @@ import eslint from "@eslint/js";
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["dist/", "coverage/", "**/*.generated.js", "bench/node_modules/"] },
+  { ignores: ["dist/", "dist.*/", "coverage/", "**/*.generated.js", "bench/node_modules/"] },
   eslint.configs.recommended,
   {
     files: ["**/*.ts"],

@@ -24,7 +24,6 @@ export interface Batch {
 
 /** Answers each line of a file or of standard input; tells how many lines could not be answered. */
 export async function answerLines(batch: Batch, world: Composed, io: Io): Promise<number> {
-  await world.definitions.find(batch.decisionId);
   const progress = new Progress(io, batch.quiet);
   let bad = 0;
   let answered = 0;

@@ -18,24 +18,27 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   } catch (error) {
     if (error instanceof OutputClosed) return exitCode;
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    if (error instanceof CommanderError && error.code === "commander.help")
-      return showHelp(argv, io, program);
-    return await report(error instanceof CommanderError ? asUsageError(error) : error, argv, io);
+    if (error instanceof CommanderError && error.code === "commander.help") return showHelp(argv, program);
+    return await report(error instanceof CommanderError ? asUsageError(error, argv) : error, argv, io);
   }
 }
 
 /** A group without a command: its help is the answer. */
-function showHelp(argv: readonly string[], io: Io, program: ReturnType<typeof buildProgram>): ExitCode {
+function showHelp(argv: readonly string[], program: ReturnType<typeof buildProgram>): ExitCode {
   const group = program.commands.find((command) => command.name() === argv[0]);
-  io.out.write((group ?? program).helpInformation());
+  (group ?? program).outputHelp();
   return 0;
 }
 
 /** commander writes `error: what\n(Did you mean x?)`. */
-function asUsageError({ message }: CommanderError): DecisionError {
+function asUsageError({ message }: CommanderError, argv: readonly string[]): DecisionError {
   const [what = "", suggestion] = message.replace(/^error: /, "").split("\n");
   const meant = /Did you mean (?:one of )?(.+)\?\)/.exec(suggestion ?? "")?.[1];
-  const hint = meant === undefined ? "see `agent-33 help`" : `did you mean \`${meant}\`?`;
+  const command = [
+    "agent-33",
+    ...argv.slice(0, 2).filter((word) => /^[a-z-]+$/.test(word) && !word.startsWith("-")),
+  ];
+  const hint = meant === undefined ? `see \`${command.join(" ")} --help\`` : `did you mean \`${meant}\`?`;
   return new DecisionError("usage", what.replaceAll("'", "`"), { hint });
 }
 

@@ -14,10 +14,10 @@ export interface ExpressionFault {
   readonly excerpt: string;
 }
 
-/** Compiles every expression that a definition holds and tells of those that cannot be. */
-export function expressionFaults(definition: Definition): readonly ExpressionFault[] {
+/** Compiles every expression that a `decision` holds, sound otherwise or not, and tells of those that cannot be. */
+export function expressionFaults(decision: unknown): readonly ExpressionFault[] {
   const faults: ExpressionFault[] = [];
-  for (const { path, text, compile } of expressionsOf(definition)) {
+  for (const { path, text, compile } of expressionsIn(decision)) {
     try {
       compile(text);
     } catch (error) {
@@ -33,24 +33,37 @@ interface Written {
   readonly compile: (text: string) => Template;
 }
 
-function expressionsOf(definition: Definition): readonly Written[] {
-  const written: Written[] = [];
-  if (definition.input !== undefined) {
-    written.push({ path: ["input"], text: definition.input, compile: compileBareOrWrapped });
-  }
-  for (const { path, each } of casesOf(definition)) {
-    const text = each.condition ?? "";
-    const optional = definition.type === "weighted";
-    if (optional && text.trim() === "") continue;
-    written.push({ path: [...path, "condition"], text, compile: compileBareOrWrapped });
-  }
-  for (const [index, entity] of (definition.entities ?? []).entries()) {
-    written.push({ path: ["entities", index, "id"], text: entity.id, compile: compileTemplate });
-  }
-  for (const [index, artifact] of (definition.artifacts ?? []).entries()) {
-    written.push({ path: ["artifacts", index], text: artifact, compile: compileTemplate });
-  }
-  return written;
+function expressionsIn(decision: unknown): readonly Written[] {
+  const { type, input, cases, rules, entities, artifacts } = asMap(decision);
+  const conditions = [...within("cases", cases, "condition"), ...within("rules", rules, "condition")];
+  const bare = [{ path: ["input"], text: input }, ...conditions].map((each) => ({
+    ...each,
+    compile: compileBareOrWrapped,
+  }));
+  const ids = within("entities", entities, "id");
+  const templates = [...ids, ...within("artifacts", artifacts)].map((each) => ({
+    ...each,
+    compile: compileTemplate,
+  }));
+  const blankAllowed = type === "weighted";
+  return [...bare, ...templates].flatMap(({ path, text, compile }) => {
+    // An empty text is the schema's to complain about; one of blanks gets through it.
+    if (typeof text !== "string" || text === "" || (blankAllowed && text.trim() === "")) return [];
+    return [{ path, text, compile }];
+  });
+}
+
+function within(key: string, list: unknown, field?: string): readonly { path: Path; text: unknown }[] {
+  if (!Array.isArray(list)) return [];
+  return list.map((item: unknown, index) =>
+    field === undefined
+      ? { path: [key, index], text: item }
+      : { path: [key, index, field], text: asMap(item)[field] },
+  );
+}
+
+function asMap(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 /** The cases of a definition with where they stand in it. */

@@ -7,7 +7,7 @@ import { casesOf, expressionFaults } from "./expressions.js";
 import { largestFile } from "./limits.js";
 import { labelFaults } from "./names.js";
 import type { SchemaFault } from "./schema-problems.js";
-import { explainSchemaErrors } from "./schema-problems.js";
+import { explainSchemaErrors, withMeantType } from "./schema-problems.js";
 import { validate as validateSchema } from "./validate-schema.generated.js";
 import type { Path, Position, SourceDocument } from "./yaml-source.js";
 import { readYaml } from "./yaml-source.js";
@@ -88,25 +88,26 @@ class Reader {
   }
 
   read(source: SourceDocument): void {
-    if (!validateSchema(source.value)) {
-      for (const fault of explainSchemaErrors(validateSchema.errors ?? [], source.value))
-        this.#reportFault(source, fault, []);
-      return;
-    }
-    const document = source.value as RawDocument;
+    const faults = schemaFaults(source.value);
+    for (const fault of faults) this.#reportFault(source, fault, []);
+    const document = source.value as RawDocument | null;
+    const decision = document?.decision;
+    this.#checkExpressions(source, decision);
+    if (faults.length > 0 || document === null) return;
+
     if (document.targets) this.#targets = [...(this.#targets ?? []), ...document.targets.map(asTarget)];
     this.#tests.push(...(document.tests ?? []));
-    if (document.decision) this.#readDecision(source, document.decision);
+    if (decision) this.#readDecision(source, decision);
+  }
+
+  #checkExpressions(source: SourceDocument, decision: unknown): void {
+    for (const { path, offset, message, hint, excerpt } of expressionFaults(decision)) {
+      this.report(source.locateWithin(["decision", ...path], offset), message, { hint, excerpt });
+    }
   }
 
   #readDecision(source: SourceDocument, definition: Definition): void {
-    const faults = labelFaults(definition);
-    for (const fault of faults) this.#reportFault(source, fault, ["decision"]);
-    for (const fault of expressionFaults(definition)) {
-      const { message, hint, excerpt } = fault;
-      const position = source.locateWithin(["decision", ...fault.path], fault.offset);
-      this.report(position, message, { hint, excerpt, decision_id: definition.id });
-    }
+    for (const fault of labelFaults(definition)) this.#reportFault(source, fault, ["decision"]);
     const definition_hash = sha256Hex(canonicalJson(definition as unknown as Json));
     const position = source.locateKey([], "decision");
     const summary = {
@@ -166,6 +167,14 @@ function reachedTargets(definition: Definition, source: SourceDocument): readonl
     if (!reached.has(target)) reached.set(target, { target, ...source.locate(["decision", ...path]) });
   }
   return [...reached.values()];
+}
+
+function schemaFaults(value: unknown): readonly SchemaFault[] {
+  if (validateSchema(value)) return [];
+  const faults = explainSchemaErrors(validateSchema.errors ?? [], value);
+  const meant = withMeantType(value);
+  if (meant === undefined || validateSchema(meant)) return faults;
+  return [...faults, ...explainSchemaErrors(validateSchema.errors ?? [], meant)];
 }
 
 interface RawDocument {

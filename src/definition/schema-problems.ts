@@ -25,6 +25,15 @@ export function explainSchemaErrors(errors: readonly ErrorObject[], value: unkno
   });
 }
 
+/** The document with its misspelt type put right, so that the rest of it can be checked too. */
+export function withMeantType(value: unknown): unknown {
+  const type = valueAt(value, ["decision", "type"]);
+  const meant = typeof type === "string" && !types.includes(type) ? nearest(type, types) : undefined;
+  if (meant === undefined) return undefined;
+  const document = value as { readonly decision: object };
+  return { ...document, decision: { ...document.decision, type: meant } };
+}
+
 /** `oneOf` and `anyOf` repeat what their parts said, except where we say it ourselves. */
 function isEcho(error: ErrorObject): boolean {
   if (error.keyword === "anyOf") return !error.instancePath.startsWith("/targets/");

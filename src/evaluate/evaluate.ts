@@ -8,7 +8,7 @@ import type { Scope } from "../model/scope.js";
 import { prepareFirstMatch } from "./first-match.js";
 import { prepareRuleTable } from "./rule-table.js";
 import type { Router } from "./router.js";
-import type { Selection } from "./selection.js";
+import type { Errored, Selection } from "./selection.js";
 import { routeToDefault } from "./selection.js";
 import { prepareWeighted } from "./weighted.js";
 
@@ -41,11 +41,12 @@ export function evaluate(prepared: Prepared, scope: Scope, strict = false): Eval
 
   const selection = router.select(value, { ...scope, input: value });
   const { errors, ...rest } = selection;
-  const warnings = errors.map(
-    ({ branch, failure }) =>
-      `\`${branch.label}\` could not be evaluated, so it did not match: ${failure.message}`,
-  );
-  if (failsOnError && warnings.length > 0) throw errored(definition.id, warnings);
+  if (failsOnError && errors.length > 0)
+    throw errored(
+      definition.id,
+      errors.map((error) => describe(error)),
+    );
+  const warnings = errors.map((error) => describe(error, ", so it did not match"));
   return { ...rest, input_value: value, warnings };
 }
 
@@ -63,22 +64,26 @@ function prepareRouter(definition: Definition): Router {
 
 /** Without an input nothing is asked and nothing is rolled. */
 function withoutInput(definition: Definition, failure: Failure, failsOnError: boolean): Evaluated {
-  const warning = `the input could not be evaluated, so the default was taken: ${failure.message}`;
-  if (failsOnError) throw errored(definition.id, [warning]);
+  const reason = "the input could not be evaluated";
+  if (failsOnError) throw errored(definition.id, [`${reason}: ${failure.message}`]);
   return {
     ...routeToDefault(definition.default.target),
     evaluation_details: {},
-    because: ["the input could not be evaluated"],
+    because: [reason],
     failed_conditions: [],
     input_value: null,
-    warnings: [warning],
+    warnings: [`${reason}, so the default was taken: ${failure.message}`],
   };
 }
 
-function errored(id: string, warnings: readonly string[]): DecisionError {
-  return new DecisionError("condition_errored", `\`${id}\`: ${warnings.join("; ")}`, {
+function describe({ branch, failure }: Errored, consequence = ""): string {
+  return `\`${branch.label}\` could not be evaluated${consequence}: ${failure.message}`;
+}
+
+function errored(id: string, errors: readonly string[]): DecisionError {
+  return new DecisionError("condition_errored", `\`${id}\`: ${errors.join("; ")}`, {
     hint: "give the missing values, or ask for them with exists(…) or get(…)",
-    details: { decision_id: id, errors: warnings },
+    details: { decision_id: id, errors },
   });
 }
 

@@ -135,5 +135,5 @@ async function readAgain(options: DefinitionOptions, entry: Entry): Promise<File
 
 /** As the user would name the file. */
 function shown({ directory }: DefinitionOptions, path: string): string {
-  return `${directory.replace(/\/$/, "")}/${path}`;
+  return directory === "." ? path : `${directory.replace(/\/$/, "")}/${path}`;
 }

@@ -9,7 +9,7 @@ import type { CommonFlags } from "../flags.js";
 import { addCommonFlags, formatFor, styleFor } from "../flags.js";
 import { readContext } from "../input.js";
 import type { Io } from "../io.js";
-import { note, openWorld, warn } from "../world.js";
+import { note, openWorld, warn, warnOfProblems } from "../world.js";
 
 interface EvaluateFlags extends CommonFlags {
   readonly input?: string;
@@ -76,6 +76,7 @@ async function decideOne(id: string, flags: EvaluateFlags, io: Io, dryRun: boole
     strict: flags.strict ?? false,
   });
   if (flags.verbose) note(io, `decided in ${(stopwatch() - startedAt).toFixed(1)} ms`);
+  warnOfProblems(flags, io, world.definitions.problems);
   for (const warning of result.warnings) warn(flags, io, warning);
   if (format === "target") io.out.write(`${targetLine(result)}\n`);
   else {
@@ -89,6 +90,8 @@ async function decideMany(id: string, flags: EvaluateFlags, io: Io, dryRun: bool
   if (flags.input !== undefined) throw new DecisionError("usage", "--input and --inputs exclude each other");
   const format = batchFormat(flags, io);
   const world = await openWorld(flags, io);
+  await world.definitions.find(id);
+  warnOfProblems(flags, io, world.definitions.problems);
   const { answerLines } = await import("../batch.js");
   const bad = await answerLines(
     {

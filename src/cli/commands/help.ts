@@ -12,11 +12,12 @@ export function addHelpCommand(program: Command, io: Io): void {
       const { topics } = await import("../topics/topics.js");
       const [word] = words;
       const topic = word !== undefined && Object.hasOwn(topics, word) ? topics[word] : undefined;
-      io.out.write(topic === undefined ? commandHelp(program, words, Object.keys(topics)) : topic());
+      if (topic === undefined) findCommand(program, words, Object.keys(topics)).outputHelp();
+      else io.out.write(topic());
     });
 }
 
-function commandHelp(program: Command, words: readonly string[], topics: readonly string[]): string {
+function findCommand(program: Command, words: readonly string[], topics: readonly string[]): Command {
   let command = program;
   for (const word of words) {
     const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
@@ -28,5 +29,5 @@ function commandHelp(program: Command, words: readonly string[], topics: readonl
     }
     command = next;
   }
-  return command.helpInformation();
+  return command;
 }

@@ -4,7 +4,7 @@ import { present } from "../../present/format.js";
 import type { CommonFlags } from "../flags.js";
 import { addCommonFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { openWorld } from "../world.js";
+import { openWorld, warnOfProblems } from "../world.js";
 
 export function addShowCommand(parent: Command, io: Io): void {
   addCommonFlags(parent.command("show"))
@@ -24,6 +24,7 @@ Examples:
       const format = formatFor(flags, io, { answer: "one" });
       const { definitions } = await openWorld(flags, io);
       const view = definitionView(await definitions.find(id));
+      warnOfProblems(flags, io, definitions.problems);
       io.out.write(await present(view, format, await styleFor(flags, io)));
     });
 }
