@@ -32,12 +32,20 @@ export async function answerLines(batch: Batch, world: Composed, io: Io): Promis
     for (const line of lines) {
       if ("text" in line && line.text.trim() === "") continue;
       const outcome = await answerLine(line, batch, world);
-      if (outcome instanceof DecisionError) bad++;
-      answers +=
-        outcome instanceof DecisionError
-          ? writeError(line.number, outcome, batch, io)
-          : write(outcome, batch.format);
       answered++;
+      if (!(outcome instanceof DecisionError)) {
+        answers += write(outcome, batch.format);
+        continue;
+      }
+      bad++;
+      if (batch.format === "jsonl")
+        answers += `${JSON.stringify({ line: line.number, ...errorDocument(outcome) })}\n`;
+      else {
+        // An empty line keeps answers and questions in step.
+        io.out.write(`${answers}\n`);
+        answers = "";
+        io.err.write(`error: line ${line.number}: ${outcome.message}\n`);
+      }
     }
     progress.erase();
     io.out.write(answers);
@@ -86,13 +94,6 @@ function write(result: Result, format: BatchFormat): string {
     case "target":
       return `${targetLine(result)}\n`;
   }
-}
-
-/** Where the answer is no JSON an empty line keeps answers and questions in step. */
-function writeError(line: number, error: DecisionError, { format }: Batch, io: Io): string {
-  if (format === "jsonl") return `${JSON.stringify({ line, ...errorDocument(error) })}\n`;
-  io.err.write(`error: line ${line}: ${error.message}\n`);
-  return "\n";
 }
 
 /** A line on the terminal that says how far we are; nothing anywhere else. */

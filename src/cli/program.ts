@@ -27,6 +27,13 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
   },
 ];
 
+const overview = `
+Examples:
+  $ agent-33 decision list
+  $ agent-33 decision evaluate decision-quality-gate --input '{"artifact": {"quality_score": 0.9}}'
+
+Topics: agent-33 help environment | exit-codes | expressions | formatting`;
+
 /** The command line; building it reads nothing and writes nothing. Where one command is meant, only that is built. */
 export function buildProgram(io: Io, done: (code: ExitCode) => void, argv: readonly string[] = []): Command {
   const program = new Command("agent-33")
@@ -37,7 +44,7 @@ export function buildProgram(io: Io, done: (code: ExitCode) => void, argv: reado
     .configureOutput({ writeOut: (text) => io.out.write(text), writeErr: () => undefined })
     .configureHelp({ helpWidth: 100 })
     .helpCommand(false)
-    .addHelpText("after", "\nTopics: agent-33 help environment | exit-codes | expressions | formatting");
+    .addHelpText("after", overview);
 
   const decision = program
     .command("decision")

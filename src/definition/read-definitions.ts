@@ -204,5 +204,9 @@ const idLine = /^[ \t{]*(?:decision:[ \t]*\{)?[ \t]*["']?id["']?[ \t]*:[ \t]*["'
 
 function broken(file: string, text: string, problems: readonly Problem[]): DefinitionFile {
   const claimed = [...text.matchAll(idLine)].map((found) => found[1] ?? "");
-  return { summary: { file, definitions: [], problems, claimed }, body: { definitions: [], tests: [] } };
+  const inOrder = problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
+  return {
+    summary: { file, definitions: [], problems: inOrder, claimed },
+    body: { definitions: [], tests: [] },
+  };
 }

@@ -6,7 +6,7 @@ export function problemsView(problems: readonly Problem[], checked: number): Vie
   return {
     value: { valid, problems },
     items: problems,
-    plain: () => problems.map((problem) => describeProblem(problem)).join("\n"),
+    plain: () => problems.map(plainProblem).join("\n"),
     table: ({ paint }) => {
       const lines = problems.map((problem) => describeProblem(problem, paint));
       const verdict = valid ? paint("green", "✓ valid") : paint("red", "✗ not valid");
@@ -16,6 +16,10 @@ export function problemsView(problems: readonly Problem[], checked: number): Vie
       ].join("\n");
     },
   };
+}
+
+function plainProblem({ file, line, column, severity, message, hint }: Problem): string {
+  return [`${file}:${line}:${column}`, severity, message, ...(hint === undefined ? [] : [hint])].join("\t");
 }
 
 /** `file:line:column  severity  what`, then the expression with its caret and the hint. */

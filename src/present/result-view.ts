@@ -106,7 +106,7 @@ async function rollExplanation(details: RollDetails, result: Result, style: Styl
     ];
   });
   const columns = [{ title: "  case" }, { title: "takes" }, { title: "share" }, { title: "" }];
-  return `${grid(columns, rows, style)}\nrolled ${details.roll} of ${details.total_weight}`;
+  return grid(columns, rows, style);
 }
 
 export function bar(share: number, width = 24): string {

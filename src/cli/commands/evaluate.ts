@@ -76,13 +76,13 @@ async function decideOne(id: string, flags: EvaluateFlags, io: Io, dryRun: boole
     strict: flags.strict ?? false,
   });
   if (flags.verbose) note(io, `decided in ${(stopwatch() - startedAt).toFixed(1)} ms`);
-  warnOfProblems(flags, io, world.definitions.problems);
-  for (const warning of result.warnings) warn(flags, io, warning);
   if (format === "target") io.out.write(`${targetLine(result)}\n`);
   else {
     const view = resultView(result, { explain: flags.explain ?? false });
     io.out.write(await present(view, format, await styleFor(flags, io)));
   }
+  for (const warning of result.warnings) warn(flags, io, warning);
+  warnOfProblems(flags, io, world.definitions.problems);
   return 0;
 }
 

@@ -21,8 +21,8 @@ Examples:
       const format = formatFor(flags, io, { answer: "many" });
       const { definitions } = await openWorld(flags, io);
       const loaded = await Promise.all(definitions.ids.map((id) => definitions.find(id)));
-      warnOfProblems(flags, io, definitions.problems);
       if (loaded.length === 0 && io.out.isTerminal) note(io, "no decision is defined here");
       io.out.write(await present(listView(loaded), format, await styleFor(flags, io)));
+      warnOfProblems(flags, io, definitions.problems);
     });
 }

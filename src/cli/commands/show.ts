@@ -24,7 +24,7 @@ Examples:
       const format = formatFor(flags, io, { answer: "one" });
       const { definitions } = await openWorld(flags, io);
       const view = definitionView(await definitions.find(id));
-      warnOfProblems(flags, io, definitions.problems);
       io.out.write(await present(view, format, await styleFor(flags, io)));
+      warnOfProblems(flags, io, definitions.problems);
     });
 }

@@ -1,6 +1,17 @@
 import { exitCodes } from "../exit-codes.js";
 import { expressionsTopic } from "./expressions.js";
 
+/** Breaks a text at words; further lines are indented. */
+function fold(text: string, width: number, indent: number): string {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1) ?? "";
+    if (last.length + word.length + 1 > width) lines.push(word);
+    else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;
+  }
+  return lines.join(`\n${" ".repeat(indent)}`);
+}
+
 /** Help that belongs to no single command. */
 export const topics: Readonly<Record<string, () => string>> = {
   environment: () => `ENVIRONMENT
@@ -17,7 +28,7 @@ export const topics: Readonly<Record<string, () => string>> = {
 `,
   "exit-codes": () => `EXIT CODES
 
-${exitCodes.map(({ code, means }) => `  ${String(code).padStart(3)}   ${means}`).join("\n")}
+${exitCodes.map(({ code, means }) => `  ${String(code).padStart(3)}   ${fold(means, 84, 8)}`).join("\n")}
 `,
   expressions: expressionsTopic,
   formatting: () => `FORMATTING

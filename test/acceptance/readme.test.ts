@@ -1,0 +1,69 @@
+import { cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { bin, root, samples, temporaryDirectory } from "./command.js";
+import { hasTerminal, typed } from "./terminal.js";
+
+interface Block {
+  readonly name: string;
+  readonly commands: readonly { readonly line: string; readonly shown: readonly string[] }[];
+}
+
+/** The ```console blocks of a page: `$ command`, then what is seen; `…` stands for anything within a line. */
+function consoleBlocks(page: string): readonly Block[] {
+  const text = readFileSync(join(root, page), "utf8");
+  return [...text.matchAll(/```console\n([\s\S]*?)```/g)].map((found, index) => {
+    const commands: { line: string; shown: string[] }[] = [];
+    for (const line of (found[1] ?? "").trimEnd().split("\n")) {
+      if (line.startsWith("$ ")) commands.push({ line: line.slice(2), shown: [] });
+      else commands.at(-1)?.shown.push(line);
+    }
+    return { name: `${page} #${index + 1}: ${commands[0]?.line.slice(0, 60) ?? ""}`, commands };
+  });
+}
+
+function asPattern(line: string): RegExp {
+  const parts = line.split("…").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".*")}$`);
+}
+
+function workplace(): { readonly cwd: string; readonly path: string } {
+  const cwd = temporaryDirectory();
+  cpSync(samples, join(cwd, "decisions"), { recursive: true });
+  mkdirSync(join(cwd, "bin"));
+  symlinkSync(bin, join(cwd, "bin/agent-33"));
+  return { cwd, path: `${join(cwd, "bin")}${delimiter}${process.env["PATH"] ?? ""}` };
+}
+
+const noTerminal = hasTerminal ? "" : " (skipped: there is no `script` command to make a terminal with)";
+
+describe.skipIf(!hasTerminal)(`what the pages show is what is seen${noTerminal}`, () => {
+  it.each(["README.md", "decisions/README.md"].flatMap(consoleBlocks))("$name", async ({ commands }) => {
+    const { cwd, path } = workplace();
+    const script = commands.map(({ line }) => `${line}\necho "@@@"`).join("\n");
+    const { screen } = await typed(script, { cwd, env: { PATH: path, NO_COLOR: "1" } });
+    const seen = screen.split("@@@\n");
+    for (const [index, { line, shown }] of commands.entries()) {
+      const text = (seen[index] ?? "").replace(/@@@$/, "").trimEnd();
+      const lines = text === "" ? [] : text.split("\n");
+      expect(lines.length, `lines of: ${line}\n${lines.join("\n")}`).toBe(shown.length);
+      for (const [at, expected] of shown.entries()) expect(lines[at]).toMatch(asPattern(expected));
+    }
+  });
+});
+
+describe("the pages", () => {
+  it("name only files that are there", () => {
+    const text = readFileSync(join(root, "README.md"), "utf8");
+    const rooms = [...text.matchAll(/\| `([a-z]+)\/` +\|/g)].map((found) => found[1] ?? "");
+    expect(rooms.length).toBeGreaterThan(5);
+    for (const room of rooms) expect(() => readFileSync(join(root, "src", room))).toThrow("EISDIR");
+  });
+
+  it("show every sample", () => {
+    const text = readFileSync(join(samples, "README.md"), "utf8");
+    for (const file of ["quality-gate", "artifact-router", "prompt-ab-test", "escalation"]) {
+      expect(text).toContain(`\`${file}.yaml\``);
+    }
+  });
+});
