@@ -1,7 +1,16 @@
 import { build } from "esbuild";
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import Ajv from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
@@ -68,6 +77,7 @@ async function main() {
   ];
   execFileSync(process.execPath, tsc, { stdio: "inherit" });
   putInPlace();
+  linkCommand();
 }
 
 /** Bundled CommonJS libraries call `require` for Node's own modules. */
@@ -81,7 +91,7 @@ async function generateValidator() {
   const [{ contents }] = (await build(options)).outputFiles;
   const { schema } = await import(`data:text/javascript;base64,${Buffer.from(contents).toString("base64")}`);
   const code = { source: true, esm: true, lines: true };
-  const ajv = new Ajv({ allErrors: true, discriminator: true, strictRequired: false, code });
+  const ajv = new Ajv({ allErrors: true, discriminator: true, allowUnionTypes: true, code });
   const stdin = { contents: standaloneCode(ajv, ajv.compile(schema)), resolveDir: process.cwd() };
   await build({ stdin, bundle: true, format: "esm", outfile: `${out}/validator.js` });
   renameSync(`${out}/validator.js`, validator);
@@ -133,6 +143,14 @@ function putInPlace() {
   if (existsSync("dist")) renameSync("dist", old);
   renameSync(out, "dist");
   rmSync(old, { recursive: true, force: true });
+}
+
+/** npx finds the command here as it finds those of other packages; else it installs this one elsewhere first. */
+function linkCommand() {
+  const link = "node_modules/.bin/agent-33";
+  if (process.platform === "win32" || !existsSync("node_modules/.bin")) return;
+  rmSync(link, { force: true });
+  symlinkSync("../../bin/agent-33.js", link);
 }
 
 await main();

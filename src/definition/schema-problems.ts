@@ -34,17 +34,17 @@ export function withMeantType(value: unknown): unknown {
   return { ...document, decision: { ...document.decision, type: meant } };
 }
 
-/** `oneOf` and `anyOf` repeat what their parts said, except where we say it ourselves. */
+/** What is said already: a missing type by `required`, a missing list of rules by `oneOf`. */
 function isEcho(error: ErrorObject): boolean {
-  if (error.keyword === "anyOf") return !error.instancePath.startsWith("/targets/");
-  if (error.instancePath.startsWith("/targets/") && error.schemaPath.includes("/anyOf/0/")) return true;
+  if (error.keyword === "discriminator")
+    return (error.params as { tagValue?: unknown }).tagValue === undefined;
   return error.keyword === "required" && /\/oneOf\/\d+\/oneOf\//.test(error.schemaPath);
 }
 
 function explain(error: ErrorObject, value: unknown): SchemaFault {
   const path = pathOf(error.instancePath, value);
   const got = describe(valueAt(value, path));
-  const name = path.length === 0 ? "the document" : `\`${String(path.at(-1))}\``;
+  const name = nameOf(path);
   switch (error.keyword) {
     case "additionalProperties":
       return unknownKey(
@@ -58,12 +58,10 @@ function explain(error: ErrorObject, value: unknown): SchemaFault {
       return wrongType([...path, "type"], valueAt(value, [...path, "type"]));
     case "oneOf":
       return { path, message: "a rule table needs either `rules` or `cases`, and never both" };
-    case "anyOf":
-      return { path, message: `a target is an id, or a map with \`id\` (got ${got})` };
     case "type":
       return {
         path,
-        message: `${name} must be ${article((error.params as { type: string }).type)} (got ${got})`,
+        message: `${name} must be ${typesOf(error).map(article).join(" or ")} (got ${got})`,
         hint: quoteHint(error, path, value),
       };
     case "enum": {
@@ -99,13 +97,13 @@ function unknownKey(path: Path, key: string, schemaPath: string): SchemaFault {
 }
 
 function missingKey(path: Path, key: string): SchemaFault {
-  const owner =
-    path.length === 0
-      ? "the document"
-      : typeof path.at(-1) === "number"
-        ? `${String(path.at(-2))}[${String(path.at(-1))}]`
-        : String(path.at(-1));
-  return { path, message: `\`${key}\` is missing in \`${owner}\`` };
+  return { path, message: `\`${key}\` is missing in ${nameOf(path)}` };
+}
+
+function nameOf(path: Path): string {
+  const last = path.at(-1);
+  if (last === undefined) return "the document";
+  return typeof last === "number" ? `\`${String(path.at(-2))}[${last}]\`` : `\`${last}\``;
 }
 
 function wrongType(path: Path, value: unknown): SchemaFault {
@@ -118,8 +116,11 @@ function wrongType(path: Path, value: unknown): SchemaFault {
   return { path, message: `\`type\` must be one of ${listing(types)} (got ${got})`, hint };
 }
 
+const typesOf = (error: ErrorObject): readonly string[] =>
+  [(error.params as { type: string | string[] }).type].flat();
+
 function quoteHint(error: ErrorObject, path: Path, value: unknown): string | undefined {
-  const wantsText = (error.params as { type: string }).type === "string";
+  const wantsText = typesOf(error).includes("string");
   const found = valueAt(value, path);
   if (!wantsText || (typeof found !== "number" && typeof found !== "boolean")) return undefined;
   return `put it in quotes: "${String(found)}"`;

@@ -144,21 +144,18 @@ const decisionTypes = {
   },
 } as const;
 
+/** An id alone, or with what is known about it; the last three only bear on the latter. */
 const target = {
-  anyOf: [
-    text,
-    {
-      type: "object",
-      required: ["id"],
-      additionalProperties: false,
-      properties: {
-        id: text,
-        kind: { enum: ["stage", "workflow"] },
-        depends_on: { type: "array", items: text },
-        disabled: { type: "boolean" },
-      },
-    },
-  ],
+  type: ["string", "object"],
+  minLength: 1,
+  required: ["id"],
+  additionalProperties: false,
+  properties: {
+    id: text,
+    kind: { enum: ["stage", "workflow"] },
+    depends_on: { type: "array", items: text },
+    disabled: { type: "boolean" },
+  },
 } as const;
 
 const test = {

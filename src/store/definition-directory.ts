@@ -13,17 +13,16 @@ export interface FoundFile {
   readonly size: number;
 }
 
-const deepestFolder = 32;
-
 /** All definition files below a directory, by path; or just one of them. */
 export function findDefinitionFiles(directory: string, only?: string): readonly FoundFile[] {
   if (only !== undefined) return [foundFile(only, statSync(`${directory}/${only}`, { bigint: true }))];
   const found: FoundFile[] = [];
-  walk(directory, "", 0, found);
+  walk(directory, "", new Set(), found);
   return found.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-function walk(directory: string, folder: string, depth: number, found: FoundFile[]): void {
+/** A folder that links lead to a second time is not walked again. */
+function walk(directory: string, folder: string, seen: Set<string>, found: FoundFile[]): void {
   for (const entry of entriesOf(directory, folder)) {
     if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
     const path = folder + entry.name;
@@ -32,7 +31,8 @@ function walk(directory: string, folder: string, depth: number, found: FoundFile
     const stats = statSync(`${directory}/${path}`, { bigint: true, throwIfNoEntry: false });
     if (stats === undefined) continue;
     if (stats.isDirectory()) {
-      if (depth < deepestFolder) walk(directory, `${path}/`, depth + 1, found);
+      const identity = `${stats.dev}:${stats.ino}`;
+      if (!seen.has(identity)) walk(directory, `${path}/`, seen.add(identity), found);
     } else if (stats.isFile() && isDefinitionFile(path)) {
       found.push(foundFile(path, stats));
     }

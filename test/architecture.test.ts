@@ -1,0 +1,92 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const source = fileURLToPath(new URL("../src", import.meta.url));
+
+/** From the innermost to the outermost; a file may import its own room and those before it. */
+const order = [
+  ["model"],
+  ["errors.ts", "nearest.ts", "version.ts", "clock.ts"],
+  ["digest"],
+  ["expression"],
+  ["definition"],
+  ["evaluate"],
+  ["decide"],
+  ["store", "present"],
+  ["compose.ts"],
+  ["cli", "index.ts"],
+];
+
+/** Each library has one way in. */
+const libraries: Readonly<Record<string, readonly string[]>> = {
+  filtrex: ["expression/compile.ts"],
+  re2js: ["expression/pattern.ts"],
+  "@noble/hashes": ["digest/sha256.ts"],
+  yaml: ["definition/yaml-source.ts", "present/yaml.ts"],
+  chalk: ["present/paint.ts"],
+  "cli-table3": ["present/grid.ts"],
+};
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+  readonly typeOnly: boolean;
+}
+
+const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) =>
+  /(?<!\.d)\.ts$/.test(file),
+);
+
+const imports: readonly Import[] = files.flatMap((file) => {
+  const text = readFileSync(join(source, file), "utf8");
+  const found = text.matchAll(/(import|export) (type )?[^;]*?from "([^"]+)"|import\("([^"]+)"\)/g);
+  return [...found].map(([, , type, name = "", lazy = ""]) => ({
+    from: file,
+    to: name || lazy,
+    typeOnly: type !== undefined,
+  }));
+});
+
+const roomOf = (file: string): number => order.findIndex((rooms) => rooms.includes(file.split("/")[0] ?? ""));
+
+describe("the house", () => {
+  it("has no file outside its rooms", () => {
+    expect(files.filter((file) => roomOf(file) === -1)).toEqual([]);
+    expect(files.length).toBeGreaterThan(60);
+  });
+
+  it("lets imports point inwards only", () => {
+    const outwards = imports.filter(({ from, to }) => {
+      if (!to.startsWith(".")) return false;
+      const target = relative(source, resolve(dirname(join(source, from)), to)).replace(/\.js$/, ".ts");
+      return roomOf(target) > roomOf(from);
+    });
+    expect(outwards).toEqual([]);
+  });
+
+  it("keeps the model free of everything else", () => {
+    const foreign = imports.filter(({ from, to }) => from.startsWith("model/") && !to.startsWith("./"));
+    expect(foreign).toEqual([]);
+  });
+
+  it.each(Object.entries(libraries))("lets %s in through one door", (library, doors) => {
+    const users = imports.filter(
+      ({ to, typeOnly }) => !typeOnly && (to === library || to.startsWith(`${library}/`)),
+    );
+    expect([...new Set(users.map(({ from }) => from))].sort()).toEqual([...doors].sort());
+  });
+
+  it("keeps commander within the command line and ajv out of the program", () => {
+    const commander = imports.filter(({ to }) => to === "commander").map(({ from }) => from.split("/")[0]);
+    expect(new Set(commander)).toEqual(new Set(["cli"]));
+    expect(imports.filter(({ to, typeOnly }) => to.startsWith("ajv") && !typeOnly)).toEqual([]);
+  });
+
+  it("touches the disk only in the outer rooms", () => {
+    const touching = imports.filter(({ to }) => /^node:(?:fs|child_process|net|http|https)$/.test(to));
+    const rooms = new Set(touching.map(({ from }) => from.split("/")[0] ?? ""));
+    expect([...rooms].sort()).toEqual(["cli", "store"]);
+  });
+});

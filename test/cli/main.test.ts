@@ -1,0 +1,327 @@
+import { describe, expect, it } from "vitest";
+import type { ExitCode } from "../../src/cli/exit-codes.js";
+import { main } from "../../src/cli/main.js";
+import { fakeIo } from "./fake-io.js";
+
+type Options = Parameters<typeof fakeIo>[0];
+
+async function run(
+  words: readonly string[],
+  options: Options = {},
+): Promise<{ code: ExitCode; out: string; err: string }> {
+  const io = fakeIo(options);
+  const code = await main(words, io);
+  return { code, ...io.written };
+}
+
+const gate = ["decision", "evaluate", "decision-quality-gate"];
+const good = [...gate, "--input", '{"artifact":{"quality_score":0.9}}'];
+
+describe("an answer", () => {
+  it("leads with the target on a terminal", async () => {
+    const { out, code } = await run(good, { terminal: true, env: { NO_COLOR: "1" } });
+    expect(out.split("\n")[0]).toBe("stage-deploy  Pass");
+    expect(code).toBe(0);
+  });
+
+  it("is JSON in a pipe", async () => {
+    const { out, err } = await run(good);
+    expect(JSON.parse(out)).toMatchObject({
+      decision_id: "decision-quality-gate",
+      selected_targets: ["stage-deploy"],
+    });
+    expect(err).toBe("");
+  });
+
+  it("has exactly the documented fields, in their order", async () => {
+    const { out } = await run(good);
+    expect(Object.keys(JSON.parse(out) as object)).toEqual([
+      "decision_id",
+      "decision_name",
+      "decision_version",
+      "definition_hash",
+      "environment_hash",
+      "type",
+      "selected_targets",
+      "selected_labels",
+      "input_value",
+      "evaluation_details",
+      "because",
+      "failed_conditions",
+      "warnings",
+      "guardrails",
+      "blocked",
+      "escalated",
+      "cached",
+      "dry_run",
+      "timestamp",
+      "deterministic_hash",
+    ]);
+  });
+
+  it.each([
+    ["json", /^\{\n {2}"decision_id"/],
+    ["jsonl", /^\{"decision_id".*\}\n$/],
+    ["yaml", /^decision_id: decision-quality-gate\n/],
+    ["plain", /^stage-deploy\tPass\tdecision-quality-gate\tbinary\tinput >= 0.8\n$/],
+    ["table", /^stage-deploy {2}Pass\n/],
+    ["target", /^stage-deploy\n$/],
+  ])("can be written as %s", async (format, shape) => {
+    expect((await run([...good, "--format", format])).out).toMatch(shape);
+  });
+
+  it("tells a dry run from a decision", async () => {
+    const { out } = await run(["decision", "dry-run", ...good.slice(2)]);
+    expect(JSON.parse(out)).toMatchObject({ dry_run: true });
+  });
+
+  it("has its time with six decimals, in UTC", async () => {
+    const { timestamp } = JSON.parse((await run(good)).out) as { timestamp: string };
+    expect(timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+    expect(Math.abs(Date.parse(timestamp) - Date.now())).toBeLessThan(60_000);
+  });
+
+  it("has a hash that depends on what was read, and on nothing else", async () => {
+    const hash = async (json: string): Promise<unknown> =>
+      (JSON.parse((await run([...gate, "--input", json])).out) as { deterministic_hash: unknown })
+        .deterministic_hash;
+    const first = await hash('{"artifact":{"quality_score":0.9},"request":1}');
+    expect(await hash('{"other":true,"artifact":{"quality_score":0.90}}')).toBe(first);
+    expect(await hash('{"artifact":{"quality_score":0.91}}')).not.toBe(first);
+  });
+});
+
+describe("standard error", () => {
+  it("carries warnings, unless quiet is wanted", async () => {
+    const missing = [...gate, "--input", "{}", "--format", "target"];
+    expect(await run(missing)).toMatchObject({
+      out: "stage-rework\n",
+      err: "warning: the input could not be evaluated, so the default was taken: `artifact.quality_score` is missing\n",
+    });
+    expect(await run([...missing, "--quiet"])).toMatchObject({ out: "stage-rework\n", err: "" });
+  });
+
+  it("tells with --verbose where settings came from and how long it took", async () => {
+    const { err } = await run([...good, "--verbose"]);
+    expect(err).toMatch(
+      /^decisions: decisions \(from the current directory\)\ndefinitions: 4 in [\d.]+ ms .*\ndecided in [\d.]+ ms\n$/,
+    );
+  });
+
+  it("carries errors as JSON where JSON is asked for", async () => {
+    const { code, out, err } = await run(["decision", "evaluate", "nope", "--input", "{}", "--json"]);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(JSON.parse(err)).toEqual({
+      error: {
+        code: "definition_not_found",
+        message: "no decision called `nope`",
+        hint: "run `agent-33 decision list` to see what is defined",
+      },
+    });
+  });
+});
+
+describe("a request that is wrong", () => {
+  it.each([
+    ["an unknown command", ["decision", "evalute"], "unknown command `evalute`", "did you mean `evaluate`?"],
+    ["an unknown group", ["decison"], "unknown command `decison`", "did you mean `decision`?"],
+    ["an unknown flag", [...good, "--formt", "json"], "unknown option `--formt`", "did you mean `--format`?"],
+    [
+      "an unknown format",
+      [...good, "--format", "tabel"],
+      "there is no format `tabel`",
+      "did you mean `table`?",
+    ],
+    [
+      "a missing id",
+      ["decision", "show"],
+      "missing required argument `id`",
+      "see `agent-33 decision show --help`",
+    ],
+    [
+      "a misspelt id",
+      ["decision", "show", "decision-qualitygate"],
+      "no decision called `decision-qualitygate`",
+      "did you mean `decision-quality-gate`?",
+    ],
+    ["a missing context", gate, "the context is missing", "give it with --input JSON"],
+    [
+      "an input that is no JSON",
+      [...gate, "--input", "{oops}"],
+      "--input is not JSON",
+      "quote the JSON for the shell",
+    ],
+    [
+      "an input that is a list",
+      [...gate, "--input", "[1]"],
+      "the context must be a JSON object (got a list)",
+      "name the values",
+    ],
+    [
+      "an input that is null",
+      [...gate, "--input", "null"],
+      "the context must be a JSON object (got null)",
+      "name the values",
+    ],
+    [
+      "an input file that is not there",
+      [...gate, "--input", "@/nowhere.json"],
+      "cannot read `/nowhere.json`",
+      "",
+    ],
+    [
+      "an input from a terminal",
+      [...gate, "--input", "-"],
+      "standard input, but that is a terminal",
+      "pipe JSON in",
+    ],
+    [
+      "inputs from a terminal",
+      [...gate, "--inputs", "-"],
+      "standard input, but that is a terminal",
+      "pipe JSON in",
+    ],
+    ["input and inputs", [...good, "--inputs", "-"], "--input and --inputs exclude each other", ""],
+    [
+      "inputs as a table",
+      [...gate, "--inputs", "-", "--format", "yaml"],
+      "--inputs cannot be answered as `yaml`",
+      "choose jsonl, plain or target",
+    ],
+    [
+      "a directory that is not there",
+      [...good, "--decisions", "/nowhere"],
+      "there is no directory `/nowhere`",
+      "--decisions DIR",
+    ],
+    [
+      "a path to validate that is not there",
+      ["decision", "validate", "/nowhere"],
+      "there is no file or directory `/nowhere`",
+      "",
+    ],
+    [
+      "an unknown topic",
+      ["help", "expresions"],
+      "there is no help on `expresions`",
+      "did you mean `expressions`?",
+    ],
+    ["an unknown shell", ["completion", "bsh"], "there is no completion for `bsh`", "did you mean `bash`?"],
+    [
+      "an unknown type",
+      ["decision", "new", "swtch", "x"],
+      "there is no type of decision called `swtch`",
+      "did you mean `switch`?",
+    ],
+    [
+      "an id that is none",
+      ["decision", "new", "switch", "../x"],
+      "`../x` cannot be an id",
+      "letters, digits",
+    ],
+  ])("ends in exit code 2 and a hint: %s", async (_name, words, message, hint) => {
+    const { code, out, err } = await run(words);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toMatch(/^error: /);
+    expect(err).toContain(message);
+    if (hint !== "") expect(err.split("\nhint: ")[1]).toContain(hint);
+  });
+
+  it("says that no directory was found, and how to make one", async () => {
+    const { code, err } = await run(good, { cwd: "/" });
+    expect(code).toBe(2);
+    expect(err).toContain("no directory of definitions was found");
+    expect(err).toContain("agent-33 decision new");
+  });
+});
+
+describe("--strict", () => {
+  it("ends in exit code 1 where a condition cannot be evaluated", async () => {
+    const { code, out, err } = await run([...gate, "--input", "{}", "--strict"]);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toContain(
+      "error: `decision-quality-gate`: the input could not be evaluated: `artifact.quality_score` is missing",
+    );
+  });
+});
+
+describe("help", () => {
+  it.each([
+    [[]],
+    [["decision"]],
+    [["--help"]],
+    [["decision", "--help"]],
+    [["decision", "evaluate", "--help"]],
+    [["help"]],
+    [["help", "decision", "list"]],
+  ])("is the answer to %j", async (words) => {
+    const { code, out, err } = await run(words);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toMatch(/^Usage: agent-33/);
+  });
+
+  it("groups the commands", async () => {
+    const { out } = await run(["decision"]);
+    expect(out).toMatch(/\nDecide:\n {2}evaluate[\s\S]*\nDefine:\n {2}list/);
+  });
+
+  it.each(["environment", "exit-codes", "expressions", "formatting"])("has the topic %s", async (topic) => {
+    const { code, out } = await run(["help", topic]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^[A-Z ]+\n\n/);
+    for (const line of out.split("\n")) expect(line.length).toBeLessThan(160);
+  });
+});
+
+describe("colour", () => {
+  const escape = "\u001b[";
+  it.each([
+    ["a terminal", { terminal: true }, [], true],
+    ["a pipe", {}, [], false],
+    ["a pipe with FORCE_COLOR", { env: { FORCE_COLOR: "1" } }, [], true],
+    ["NO_COLOR", { terminal: true, env: { NO_COLOR: "1" } }, [], false],
+    ["an empty NO_COLOR", { terminal: true, env: { NO_COLOR: "" } }, [], true],
+    ["--no-color", { terminal: true }, ["--no-color"], false],
+    ["TERM=dumb", { terminal: true, env: { TERM: "dumb" } }, [], false],
+  ] as const)("follows %s", async (_name, options, flags, coloured) => {
+    const { out } = await run([...good, "--format", "table", ...flags], options);
+    expect(out.includes(escape)).toBe(coloured);
+  });
+});
+
+describe("--inputs", () => {
+  const ask = ["decision", "evaluate", "decision-artifact-type-router", "--inputs", "-"];
+  const lines = '{"artifact":{"type":"prompt"}}\n\nnot json\n[1]\n{"artifact":{"type":"agent"}}';
+
+  it("answers in order, and a bad line with its number", async () => {
+    const { code, out } = await run(ask, { stdin: lines });
+    expect(code).toBe(1);
+    const answers = out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(answers).toMatchObject([
+      { selected_targets: ["stage-prompt-validation"] },
+      { line: 3, error: { code: "input_invalid" } },
+      { line: 4, error: { code: "input_invalid" } },
+      { selected_targets: ["stage-agent-validation"] },
+    ]);
+  });
+
+  it("gives one line per input as targets", async () => {
+    const { code, out, err } = await run([...ask, "--format", "target"], { stdin: lines });
+    expect({ code, out }).toEqual({ code: 1, out: "stage-prompt-validation\n\n\nstage-agent-validation\n" });
+    expect(err).toMatch(/^error: line 3: .*\nerror: line 4: .*\n$/);
+  });
+
+  it("ends in 0 where every line was good, and on nothing at all", async () => {
+    expect(await run(ask, { stdin: '{"artifact":{"type":"prompt"}}\r\n' })).toMatchObject({ code: 0 });
+    expect(await run(ask, { stdin: "" })).toMatchObject({ code: 0, out: "" });
+  });
+
+  it("makes a line under --strict an error line", async () => {
+    const { code, out } = await run([...ask, "--strict"], { stdin: "{}\n" });
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({ line: 1, error: { code: "condition_errored" } });
+  });
+});

@@ -1,0 +1,204 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { OpenedDefinitions } from "../../src/store/definitions.js";
+import { openDefinitions } from "../../src/store/definitions.js";
+
+let home = "";
+let directory = "";
+let cacheHome = "";
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "agent-33-definitions-"));
+  directory = join(home, "decisions");
+  cacheHome = join(home, "cache");
+  mkdirSync(directory);
+});
+
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const open = (version = "1"): Promise<OpenedDefinitions> =>
+  openDefinitions({ directory, cacheHome, version });
+
+const definition = (id: string, target = "t"): string =>
+  `decision:\n  id: ${id}\n  type: switch\n  cases:\n    - { condition: "true", target: ${target} }\n  default: { target: z }\n`;
+
+/** Writes a file as if that had been a while ago, so that it is old enough to be cached. */
+function write(path: string, text: string, secondsAgo = 60): void {
+  const file = join(directory, path);
+  mkdirSync(join(file, ".."), { recursive: true });
+  writeFileSync(file, text);
+  const then = Date.now() / 1000 - secondsAgo;
+  utimesSync(file, then, then);
+}
+
+/** The change time of a file cannot be set; after this long it counts as settled. */
+const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 80));
+
+async function targetOf(id: string, version?: string): Promise<string | undefined> {
+  const { definition: found } = await (await open(version)).find(id);
+  return found.type === "switch" ? found.cases[0]?.target : undefined;
+}
+
+describe("definitions of a directory", () => {
+  it("are found in sub-folders, in YAML and JSON, several a file", async () => {
+    write("a.yaml", `${definition("one")}---\n${definition("two")}`);
+    write("deep/er/b.yml", definition("three"));
+    write(
+      "c.json",
+      JSON.stringify({
+        decision: {
+          id: "four",
+          type: "switch",
+          cases: [{ condition: "true", target: "t" }],
+          default: { target: "z" },
+        },
+      }),
+    );
+    write("notes.txt", "not a definition");
+    write(".hidden.yaml", "broken: [");
+    write("node_modules/x.yaml", "broken: [");
+    const opened = await open();
+    expect([...opened.ids].sort()).toEqual(["four", "one", "three", "two"]);
+    expect(opened.problems).toEqual([]);
+  });
+
+  it("come from the cache when nothing has changed", async () => {
+    write("a.yaml", definition("one"));
+    await settle();
+    expect(await open()).toMatchObject({ filesRead: 1, filesCached: 0 });
+    const again = await open();
+    expect(again).toMatchObject({ filesRead: 0, filesCached: 1 });
+    expect((await again.find("one")).definition.id).toBe("one");
+  });
+
+  it("have the same hashes from the cache as from the file", async () => {
+    write("a.yaml", definition("one"));
+    write("t.yaml", "targets: [t, z]");
+    await settle();
+    const fresh = await (await open()).find("one");
+    const cached = await (await open()).find("one");
+    expect(cached).toEqual(fresh);
+  });
+
+  it("are read again when a file was edited, even with its size and time kept", async () => {
+    write("a.yaml", definition("one", "aaa"));
+    await settle();
+    expect(await targetOf("one")).toBe("aaa");
+    expect(await targetOf("one")).toBe("aaa");
+    const { atimeMs, mtimeMs } = statSync(join(directory, "a.yaml"));
+    writeFileSync(join(directory, "a.yaml"), definition("one", "bbb"));
+    utimesSync(join(directory, "a.yaml"), atimeMs / 1000, mtimeMs / 1000);
+    expect(await targetOf("one")).toBe("bbb");
+  });
+
+  it("are read again after every one of many quick edits", async () => {
+    write("a.yaml", definition("one", "t000"), 0);
+    for (let edit = 0; edit < 60; edit++) {
+      const target = `t${String(edit).padStart(3, "0")}`;
+      writeFileSync(join(directory, "a.yaml"), definition("one", target));
+      expect(await targetOf("one")).toBe(target);
+    }
+  });
+
+  it("see a file that was added or removed", async () => {
+    write("a.yaml", definition("one"));
+    await settle();
+    await open();
+    write("b.yaml", definition("two"));
+    expect((await open()).ids).toEqual(["one", "two"]);
+    rmSync(join(directory, "a.yaml"));
+    expect((await open()).ids).toEqual(["two"]);
+  });
+
+  it("keep problems of a broken file in the cache too", async () => {
+    write("a.yaml", definition("one").replace("switch", "swich"));
+    await settle();
+    const fresh = await open();
+    const cached = await open();
+    expect(cached).toMatchObject({ filesCached: 1, problems: fresh.problems });
+    await expect(cached.find("one")).rejects.toMatchObject({ code: "definition_invalid" });
+  });
+
+  it("survive a cache that was emptied, damaged or cannot be written", async () => {
+    write("a.yaml", definition("one"));
+    await settle();
+    await open();
+    const [folder = ""] = readdirSync(join(cacheHome, "definitions"));
+    const cached = join(cacheHome, "definitions", folder);
+    for (const file of readdirSync(cached).filter((name) => name !== "index.json"))
+      rmSync(join(cached, file));
+    expect(await targetOf("one")).toBe("t");
+    writeFileSync(join(cached, "index.json"), "{ not json");
+    expect(await targetOf("one")).toBe("t");
+    rmSync(cacheHome, { recursive: true });
+    writeFileSync(cacheHome, "a file where the directory should be");
+    expect(await targetOf("one")).toBe("t");
+  });
+
+  it("do not take what another version has cached", async () => {
+    write("a.yaml", definition("one"));
+    await settle();
+    await open("1");
+    expect(await open("2")).toMatchObject({ filesRead: 1 });
+  });
+
+  it("are cached where only the user can read", async () => {
+    write("a.yaml", definition("one"));
+    await settle();
+    await open();
+    const [folder = ""] = readdirSync(join(cacheHome, "definitions"));
+    const cached = join(cacheHome, "definitions", folder);
+    expect(statSync(cached).mode & 0o777).toBe(0o700);
+    for (const file of readdirSync(cached)) expect(statSync(join(cached, file)).mode & 0o777).toBe(0o600);
+  });
+
+  it("forget the files that are gone from the cache", async () => {
+    write("a.yaml", definition("one"));
+    write("b.yaml", definition("two"));
+    await settle();
+    await open();
+    rmSync(join(directory, "b.yaml"));
+    await open();
+    const [folder = ""] = readdirSync(join(cacheHome, "definitions"));
+    expect(readdirSync(join(cacheHome, "definitions", folder))).toHaveLength(2);
+  });
+
+  it("end in an error that names the directory that is not there", async () => {
+    rmSync(directory, { recursive: true });
+    await expect(open()).rejects.toMatchObject({
+      code: "definitions_missing",
+      message: `there is no directory \`${directory}\``,
+    });
+  });
+
+  it("are found behind links, once, also where links go in circles", async () => {
+    write("real/a.yaml", definition("one"));
+    symlinkSync(join(directory, "real"), join(directory, "again"));
+    symlinkSync(join(directory, "real"), join(directory, "real", "loop"));
+    const elsewhere = join(home, "elsewhere.yaml");
+    writeFileSync(elsewhere, definition("two"));
+    symlinkSync(elsewhere, join(directory, "b.yaml"));
+    symlinkSync(join(home, "gone.yaml"), join(directory, "c.yaml"));
+    const opened = await open();
+    expect(opened.problems).toEqual([]);
+    expect([...opened.ids].sort()).toEqual(["one", "two"]);
+  });
+
+  it.skipIf(process.getuid?.() === 0)("end in an error that names a file that cannot be read", async () => {
+    write("a.yaml", definition("one"));
+    chmodSync(join(directory, "a.yaml"), 0o000);
+    await expect(open()).rejects.toMatchObject({ code: "file_unreadable" });
+  });
+});
