@@ -3,6 +3,7 @@ import { openSync } from "node:fs";
 import type { Composed } from "../compose.js";
 import { DecisionError } from "../errors.js";
 import type { Result } from "../model/result.js";
+import { resultLine } from "../present/result-line.js";
 import { plainResult, targetLine } from "../present/result-view.js";
 import { parseJson, refuseTerminal } from "./input.js";
 import type { Input, Io } from "./io.js";
@@ -12,6 +13,9 @@ import { readLines } from "./lines.js";
 import { errorDocument } from "./report-error.js";
 
 export type BatchFormat = "jsonl" | "plain" | "target";
+
+/** Enough for one write to be worth it, little enough to be gone before the garbage collector ages it. */
+const flushedAt = 64 * 1024;
 
 export interface Batch {
   readonly decisionId: string;
@@ -35,6 +39,10 @@ export async function answerLines(batch: Batch, world: Composed, io: Io): Promis
       answered++;
       if (!(outcome instanceof DecisionError)) {
         answers += write(outcome, batch.format);
+        if (answers.length > flushedAt) {
+          io.out.write(answers);
+          answers = "";
+        }
         continue;
       }
       bad++;
@@ -88,7 +96,7 @@ async function answerLine(line: Line, batch: Batch, world: Composed): Promise<Re
 function write(result: Result, format: BatchFormat): string {
   switch (format) {
     case "jsonl":
-      return `${JSON.stringify(result)}\n`;
+      return `${resultLine(result)}\n`;
     case "plain":
       return `${plainResult(result)}\n`;
     case "target":

@@ -1,5 +1,4 @@
 import type { Library } from "../definition/library.js";
-import { deepFreeze } from "../digest/freeze.js";
 import type { Prepared } from "../evaluate/evaluate.js";
 import { evaluate, prepare } from "../evaluate/evaluate.js";
 import type { LoadedDefinition } from "../model/definition.js";
@@ -8,6 +7,7 @@ import { bind } from "./bind.js";
 import { deterministicHash } from "./deterministic-hash.js";
 import type { Clock } from "./gather.js";
 import { gather } from "./gather.js";
+import { describe, freezeResult } from "./describe.js";
 
 /** What is asked: a decision, and the context to make it in. */
 export interface Request {
@@ -32,31 +32,11 @@ export async function decide(request: Request, world: World): Promise<Result> {
   const context = bind(request.context);
   const { facts, system } = await gather(world);
   const scope = { context, facts, system, input: undefined };
-  const { definition } = loaded;
   const evaluated = evaluate(prepared, scope, request.strict);
-  return deepFreeze({
-    decision_id: definition.id,
-    ...(definition.name !== undefined && { decision_name: definition.name }),
-    ...(definition.version !== undefined && { decision_version: definition.version }),
-    definition_hash: loaded.definition_hash,
-    environment_hash: loaded.environment_hash,
-    type: definition.type,
-    selected_targets: evaluated.selected_targets,
-    selected_labels: evaluated.selected_labels,
-    input_value: evaluated.input_value,
-    evaluation_details: evaluated.evaluation_details,
-    ...(evaluated.rules_total !== undefined && { rules_total: evaluated.rules_total }),
-    because: evaluated.because,
-    failed_conditions: evaluated.failed_conditions,
-    warnings: evaluated.warnings,
-    guardrails: [],
-    blocked: false,
-    escalated: false,
-    cached: false,
-    dry_run: request.dry_run ?? false,
-    timestamp: system.request_time,
-    deterministic_hash: deterministicHash(loaded, prepared.reads, scope, evaluated),
-  });
+  const hash = deterministicHash(loaded, prepared.reads, scope, evaluated);
+  return freezeResult(
+    describe(loaded, evaluated, { dryRun: request.dry_run ?? false, at: system.request_time, hash }),
+  );
 }
 
 const preparations = new WeakMap<object, Prepared>();

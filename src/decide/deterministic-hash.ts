@@ -11,21 +11,35 @@ interface Chosen {
   readonly selected_targets: readonly string[];
 }
 
-/** Equal whenever the same definition read the same values and chose the same; time has no part in it. */
+/**
+ * Equal whenever the same definition read the same values and chose the same; time has no part in it. What
+ * is hashed is the canonical JSON of `{decision_id, definition_hash, selected_labels, selected_targets,
+ * values_read}`, whose beginning is the same for all decisions of one definition.
+ */
 export function deterministicHash(
-  { definition, definition_hash }: LoadedDefinition,
+  loaded: LoadedDefinition,
   reads: readonly string[],
   scope: Scope,
   { selected_labels, selected_targets }: Chosen,
 ): string {
-  const document = {
-    decision_id: definition.id,
-    definition_hash,
-    selected_labels,
-    selected_targets,
-    values_read: valuesRead(reads, scope),
-  };
-  return sha256Hex(canonicalJson(document));
+  const labels = canonicalJson(selected_labels);
+  const targets = canonicalJson(selected_targets);
+  const values = canonicalJson(valuesRead(reads, scope));
+  return sha256Hex(
+    `${beginning(loaded)},"selected_labels":${labels},"selected_targets":${targets},"values_read":${values}}`,
+  );
+}
+
+const beginnings = new WeakMap<LoadedDefinition, string>();
+
+function beginning(loaded: LoadedDefinition): string {
+  let text = beginnings.get(loaded);
+  if (text === undefined) {
+    const { definition, definition_hash } = loaded;
+    text = canonicalJson({ decision_id: definition.id, definition_hash }).slice(0, -1);
+    beginnings.set(loaded, text);
+  }
+  return text;
 }
 
 /** What is missing stays away, so a missing value and null differ. */

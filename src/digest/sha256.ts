@@ -21,5 +21,5 @@ export function sha256Hex(text: string): string {
 function native(): Sha256 | undefined {
   const { getBuiltinModule } = process as { getBuiltinModule?: (id: string) => typeof Crypto };
   const crypto = getBuiltinModule?.("node:crypto");
-  return crypto && ((text) => crypto.createHash("sha256").update(text).digest("hex"));
+  return crypto && ((text) => crypto.hash("sha256", text));
 }

@@ -20,21 +20,11 @@ export function prepareFirstMatch(definition: FirstMatchDefinition): Router {
       for (const branch of branches) {
         const verdict = judge(branch, scope);
         details[branch.label] = describeVerdict(branch, verdict);
-        if (verdict === true) {
-          const because = [branch.text];
-          const common = { evaluation_details: details, because, failed_conditions: failed, errors };
-          return { ...routeTo([branch]), ...common };
-        }
+        if (verdict === true) return routeTo([branch], { details, because: [branch.text], failed, errors });
         failed.push(branch.text);
         if (verdict instanceof Failure) errors.push({ branch, failure: verdict });
       }
-      const common = {
-        evaluation_details: details,
-        because: [noneMatched],
-        failed_conditions: failed,
-        errors,
-      };
-      return { ...routeToDefault(fallback), ...common };
+      return routeToDefault(fallback, { details, because: [noneMatched], failed, errors });
     },
   };
 }

@@ -28,7 +28,7 @@ export function prepareRuleTable(definition: RuleTableDefinition): Router {
     branches,
     select(_input, scope) {
       const judged = judgeRules(branches, index, scope);
-      return describe(definition, branches, judged);
+      return describe(definition, branches.length, judged);
     },
   };
 }
@@ -72,17 +72,16 @@ function note(judged: Judged, branch: Branch, verdict: Verdict, listsAll: boolea
   if (verdict instanceof Failure) judged.errors.push({ branch, failure: verdict });
 }
 
-function describe(definition: RuleTableDefinition, branches: readonly Branch[], judged: Judged): Selection {
+function describe(definition: RuleTableDefinition, total: number, judged: Judged): Selection {
   const taken = applyHitPolicy(definition, judged.matches);
-  const routed = taken.length === 0 ? routeToDefault(definition.default.target) : routeTo(taken);
-  return {
-    ...routed,
-    evaluation_details: judged.details,
-    ...(branches.length > fullyListedRules && { rules_total: branches.length }),
+  const findings = {
+    details: judged.details,
+    ...(total > fullyListedRules && { rulesTotal: total }),
     because: taken.length === 0 ? [noneMatched] : taken.map((branch) => branch.text),
-    failed_conditions: judged.failed,
+    failed: judged.failed,
     errors: judged.errors,
   };
+  return taken.length === 0 ? routeToDefault(definition.default.target, findings) : routeTo(taken, findings);
 }
 
 function applyHitPolicy(definition: RuleTableDefinition, matches: readonly Branch[]): readonly Branch[] {

@@ -58,30 +58,23 @@ function judgeEligibility(all: readonly Branch[], scope: Scope): Eligible {
 
 function choose(definition: WeightedDefinition, eligible: Eligible, text: string): Selection {
   const { branches, conditions, failed, errors } = eligible;
-  const common = { failed_conditions: failed, errors };
   const total = branches.reduce((sum, branch) => sum + branch.weight, 0);
   if (total === 0) {
     const because = [branches.length === 0 ? noneMatched : "every weight is 0"];
-    return {
-      ...routeToDefault(definition.default.target),
-      ...common,
-      because,
-      evaluation_details: conditions,
-    };
+    return routeToDefault(definition.default.target, { details: conditions, because, failed, errors });
   }
   const rolled = roll(text, total);
   const chosen = atRoll(branches, rolled);
-  return {
-    ...(chosen === undefined ? routeToDefault(definition.default.target) : routeTo([chosen])),
-    ...common,
-    because: [`rolled ${rolled} of ${total}`],
-    evaluation_details: {
-      roll: rolled,
-      total_weight: total,
-      weights: Object.fromEntries(branches.map((branch) => [branch.label, branch.weight])),
-      ...(Object.keys(conditions).length > 0 && { conditions }),
-    },
+  const details = {
+    roll: rolled,
+    total_weight: total,
+    weights: Object.fromEntries(branches.map((branch) => [branch.label, branch.weight])),
+    ...(Object.keys(conditions).length > 0 && { conditions }),
   };
+  const findings = { details, because: [`rolled ${rolled} of ${total}`], failed, errors };
+  return chosen === undefined
+    ? routeToDefault(definition.default.target, findings)
+    : routeTo([chosen], findings);
 }
 
 function atRoll(branches: readonly Branch[], rolled: number): Branch | undefined {

@@ -6,7 +6,7 @@ import { boolean, memberOf } from "./operators.js";
 import type { Getter } from "./path.js";
 import { pathGetter } from "./path.js";
 import { compilePattern } from "./pattern.js";
-import type { Node } from "./syntax.js";
+import type { Literal, Node } from "./syntax.js";
 
 type Callable = (...args: never[]) => Json;
 
@@ -62,7 +62,7 @@ function print(node: Node, program: Names): string {
   const inner = (child: Node): string => print(child, program);
   switch (node.kind) {
     case "literal":
-      return program.constant(node.value);
+      return printLiteral(node.value, program);
     case "path":
       return program.path(node.segments);
     case "list":
@@ -89,6 +89,13 @@ function print(node: Node, program: Names): string {
     case "choice":
       return `(if ${printBoolean(node.condition, program)} then ${inner(node.then)} else ${inner(node.otherwise)})`;
   }
+}
+
+/** As filtrex reads it, where it can; it knows no exponents, and no true, false or null. */
+function printLiteral(value: Literal, program: Names): string {
+  if (typeof value === "string") return `"${value.replace(/["\\]/g, "\\$&")}"`;
+  const text = String(value);
+  return /^\d+(?:\.\d+)?$/.test(text) ? text : program.constant(value);
 }
 
 function printCall(name: string, args: readonly Node[], program: Names): string {

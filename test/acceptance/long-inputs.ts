@@ -41,6 +41,7 @@ export async function peakOf(file: string, folder: string): Promise<Peak> {
     env: cleanEnvironment(),
     extendEnv: false,
     stdout: { file: answers },
+    buffer: false,
     reject: false,
   });
   const count = async (pattern: string): Promise<number> =>

@@ -1,0 +1,40 @@
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { compose } from "../../src/compose.js";
+import { resultLine } from "../../src/present/result-line.js";
+import type { Result } from "../../src/model/result.js";
+
+const decisions = fileURLToPath(new URL("../../decisions", import.meta.url));
+
+const questions: readonly [string, unknown][] = [
+  ["decision-quality-gate", { artifact: { quality_score: 0.9 } }],
+  ["decision-quality-gate", {}],
+  ["decision-artifact-type-router", { artifact: { type: 'a "quoted" \\ text\n\u2028 ü' } }],
+  ["decision-ab-prompt-variant", { request: { id: "req-1" } }],
+  ["decision-escalation-rules", { severity: "critical" }],
+  ["decision-escalation-rules", { severity: "low", attempts: 1e21, quality_score: -0.5 }],
+];
+
+describe("a result as a line", () => {
+  it.each(questions)("is what JSON.stringify writes: %s %j", async (decision_id, context) => {
+    const { decide } = await compose({ decisions });
+    for (const dry_run of [true, false]) {
+      const result = await decide({ decision_id, context, dry_run });
+      expect(resultLine(result)).toBe(JSON.stringify(result));
+      expect(resultLine(result)).toBe(JSON.stringify(result));
+    }
+  });
+
+  it("has every field that a result can have", async () => {
+    const { decide } = await compose({ decisions });
+    const some = await decide({ decision_id: "decision-quality-gate", context: {} });
+    const { decision_name: _name, decision_version: _version, ...bare } = some;
+    const rest = { rules_total: 1000, guardrails: [{ check_name: "c", passed: false, message: "m" }] };
+    const order = ["because", "failed_conditions", "warnings", "guardrails"];
+    const entries = Object.entries(bare);
+    const at = entries.findIndex(([key]) => key === order[0]);
+    entries.splice(at, 0, ["rules_total", rest.rules_total]);
+    const result = { ...Object.fromEntries(entries), guardrails: rest.guardrails } as unknown as Result;
+    expect(resultLine(result)).toBe(JSON.stringify(result));
+  });
+});
