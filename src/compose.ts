@@ -16,7 +16,7 @@ export interface Configuration {
 /** The world that decisions are made in. */
 export interface Composed extends World {
   readonly definitions: OpenedDefinitions;
-  decide(request: Request): Promise<Result>;
+  readonly decide: (request: Request) => Promise<Result>;
 }
 
 export async function compose({ decisions, cacheHome }: Configuration): Promise<Composed> {

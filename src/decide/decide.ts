@@ -33,7 +33,7 @@ export async function decide(request: Request, world: World): Promise<Result> {
   const { facts, system } = await gather(world);
   const scope = { context, facts, system, input: undefined };
   const evaluated = evaluate(prepared, scope, request.strict);
-  const hash = deterministicHash(loaded, prepared.reads, scope, evaluated);
+  const hash = deterministicHash(loaded, prepared, scope, evaluated);
   return freezeResult(
     describe(loaded, evaluated, { dryRun: request.dry_run ?? false, at: system.request_time, hash }),
   );

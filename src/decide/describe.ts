@@ -50,6 +50,7 @@ export function freezeResult(result: Result): Result {
   Object.freeze(result.because);
   Object.freeze(result.failed_conditions);
   Object.freeze(result.warnings);
+  deepFreeze(result.input_value);
   deepFreeze(result.evaluation_details);
   return Object.freeze(result);
 }

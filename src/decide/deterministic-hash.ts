@@ -1,5 +1,6 @@
 import { canonicalJson } from "../digest/canonical-json.js";
 import { sha256Hex } from "../digest/sha256.js";
+import type { Prepared } from "../evaluate/evaluate.js";
 import type { Getter } from "../expression/path.js";
 import { pathGetter } from "../expression/path.js";
 import type { LoadedDefinition } from "../model/definition.js";
@@ -18,13 +19,13 @@ interface Chosen {
  */
 export function deterministicHash(
   loaded: LoadedDefinition,
-  reads: readonly string[],
+  prepared: Prepared,
   scope: Scope,
   { selected_labels, selected_targets }: Chosen,
 ): string {
   const labels = canonicalJson(selected_labels);
   const targets = canonicalJson(selected_targets);
-  const values = canonicalJson(valuesRead(reads, scope));
+  const values = canonicalJson(valuesRead(prepared, scope));
   return sha256Hex(
     `${beginning(loaded)},"selected_labels":${labels},"selected_targets":${targets},"values_read":${values}}`,
   );
@@ -43,12 +44,14 @@ function beginning(loaded: LoadedDefinition): string {
 }
 
 /** What is missing stays away, so a missing value and null differ. */
-function valuesRead(reads: readonly string[], scope: Scope): Record<string, Json> {
+function valuesRead({ input, reads }: Prepared, scope: Scope): Record<string, Json> {
   const values: Record<string, Json> = {};
   for (const path of reads) {
     const value = getterOf(path)(scope);
     if (value !== undefined) values[path] = value;
   }
+  // The path `context` gives way to a key of that name; a decision without an input reads all the same.
+  if (input === undefined) values["context"] = scope.context;
   return values;
 }
 

@@ -13,9 +13,14 @@ export function labelsOf(cases: readonly Case[]): readonly string[] {
 
 function free(target: string, taken: ReadonlySet<string>): string {
   let label = target;
-  for (let number = 2; taken.has(label) || label === defaultLabel; number++) label = `${target}#${number}`;
+  for (let number = 2; taken.has(label) || isReserved(label); number++) label = `${target}#${number}`;
   return label;
 }
 
 /** The label of the default route. */
 export const defaultLabel = "default";
+
+/** `__proto__` cannot be a key of the details. */
+export function isReserved(label: string): boolean {
+  return label === defaultLabel || label === "__proto__";
+}

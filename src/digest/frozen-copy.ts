@@ -25,7 +25,8 @@ function copy(value: unknown, depth: number): Json {
 }
 
 function copyList(list: readonly unknown[], depth: number): Json {
-  return Object.freeze(list.map((item) => copy(item, depth)));
+  // `map` would leave holes as they are.
+  return Object.freeze(Array.from(list, (item) => copy(item, depth)));
 }
 
 function copyObject(object: object, depth: number): JsonObject {

@@ -17,7 +17,7 @@ export interface Prepared {
   readonly definition: Definition;
   readonly input: Template | undefined;
   readonly router: Router;
-  /** Everything the answer depends on, as paths into the scope. */
+  /** Everything the answer depends on, as paths into the scope; `context` where it is the whole of it. */
   readonly reads: readonly string[];
 }
 
@@ -43,16 +43,12 @@ export function evaluate(prepared: Prepared, scope: Scope, strict = false): Eval
   const { context, facts, system } = scope;
   const selection = router.select(value, { context, input: value, facts, system });
   const { errors } = selection;
-  if (failsOnError && errors.length > 0)
-    throw errored(
-      definition.id,
-      errors.map((error) => describe(error)),
-    );
-  return evaluated(
-    selection,
-    value,
-    errors.map((error) => describe(error, ", so it did not match")),
-  );
+  if (failsOnError && errors.length > 0) {
+    const reasons = errors.map((error) => describe(error));
+    throw errored(definition.id, reasons);
+  }
+  const warnings = errors.map((error) => describe(error, ", so it did not match"));
+  return evaluated(selection, value, warnings);
 }
 
 /** Field by field: copying objects whole is what an evaluation would spend most of its time on. */
@@ -108,7 +104,6 @@ function errored(id: string, errors: readonly string[]): DecisionError {
 /** `input` stands for what its own expression reads. */
 function readsOf(input: Template | undefined, router: Router): readonly string[] {
   const conditions = router.branches.flatMap((branch) => branch.condition?.reads ?? []);
-  const paths = conditions.filter((path) => path !== "input" && !path.startsWith("input."));
-  const all = [...new Set([...(input?.reads ?? ["context"]), ...paths])];
-  return all.includes("context") ? ["context"] : all;
+  const beside = conditions.filter((path) => path !== "input" && !path.startsWith("input."));
+  return [...new Set([...(input?.reads ?? ["context"]), ...beside])];
 }

@@ -18,7 +18,7 @@ export function expressionError(
 
 /** The line of an expression with a caret under the faulty place. */
 export function caret({ expression, at }: ExpressionPlace): string {
-  const start = expression.lastIndexOf("\n", at - 1) + 1;
+  const start = at === 0 ? 0 : expression.lastIndexOf("\n", at - 1) + 1;
   const end = expression.indexOf("\n", at);
   const line = expression.slice(start, end === -1 ? undefined : end);
   const from = Math.max(0, at - start - 60);

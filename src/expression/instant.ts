@@ -18,21 +18,16 @@ export function parseInstant(text: string): number | undefined {
     number,
     number,
   ];
-  const instant = Date.UTC(
-    fields[0],
-    fields[1] - 1,
-    fields[2],
-    fields[3],
-    fields[4],
-    fields[5],
-    milliseconds,
-  );
+  const date = new Date(0);
+  // Not Date.UTC, which takes the years 0 to 99 for those of the twentieth century.
+  date.setUTCFullYear(fields[0], fields[1] - 1, fields[2]);
+  const instant = date.setUTCHours(fields[3], fields[4], fields[5], milliseconds);
   if (!isCalendarDate(fields, instant)) return undefined;
   const offset = zoneOffset(zone);
   return offset === undefined ? undefined : instant - offset;
 }
 
-/** Date.UTC rolls 31 February over into March; such a date is refused instead. */
+/** A Date rolls 31 February over into March; such a date is refused instead. */
 function isCalendarDate(fields: readonly number[], instant: number): boolean {
   const date = new Date(instant);
   return (

@@ -52,7 +52,8 @@ function add(a: Json, b: Json): Json {
 /** The sign of the answer is that of the divisor, so `n mod 7` is a weekday also for negative n. */
 function modulo(a: Json, b: Json): number {
   const divisor = number("%", b);
-  return finite("%", ((number("%", a) % divisor) + divisor) % divisor);
+  const rest = finite("%", number("%", a) % divisor);
+  return rest !== 0 && rest < 0 !== divisor < 0 ? rest + divisor : rest;
 }
 
 function finite(operator: string, value: number): number {

@@ -1,11 +1,10 @@
-import type { DecisionError } from "../errors.js";
 import { faultOfCall } from "./call.js";
 import { expressionError } from "./expression-error.js";
 import { isForbiddenKey } from "./path.js";
 import type { Arithmetic, Comparison, Node, Relation } from "./syntax.js";
 import { children } from "./syntax.js";
 import type { Token } from "./token.js";
-import { tokenize } from "./token.js";
+import { Cursor } from "./cursor.js";
 
 const longestExpression = 4096;
 const deepestNesting = 64;
@@ -31,32 +30,32 @@ function depthOf(node: Node): number {
 }
 
 class Parser {
-  readonly #text: string;
-  readonly #tokens: readonly Token[];
-  #position = 0;
+  readonly #cursor: Cursor;
   #depth = 0;
 
   constructor(text: string) {
-    this.#text = text;
-    this.#tokens = tokenize(text);
+    this.#cursor = new Cursor(text);
   }
 
   parse(): Node {
-    if (this.#peek(0).kind === "end") throw this.#error(this.#peek(0), "the expression is empty");
+    const first = this.#cursor.peek(0);
+    if (first.kind === "end") throw this.#cursor.error(first, "the expression is empty");
     const node = this.#expression();
-    if (this.#peek(0).kind !== "end") throw this.#unexpected("an operator or the end");
+    if (this.#cursor.peek(0).kind !== "end") throw this.#cursor.unexpected("an operator or the end");
     return node;
   }
 
   #expression(): Node {
-    return this.#nested(() => (this.#accept("if") ? this.#choice() : this.#logic("or", () => this.#and())));
+    return this.#nested(() =>
+      this.#cursor.accept("if") ? this.#choice() : this.#logic("or", () => this.#and()),
+    );
   }
 
   #choice(): Node {
     const condition = this.#expression();
-    this.#expect("then");
+    this.#cursor.expect("then");
     const then = this.#expression();
-    this.#expect("else");
+    this.#cursor.expect("else");
     return { kind: "choice", condition, then, otherwise: this.#expression() };
   }
 
@@ -67,14 +66,14 @@ class Parser {
   #logic(operator: "and" | "or", operand: () => Node): Node {
     const first = operand();
     const operands = [first];
-    while (this.#accept(operator)) operands.push(operand());
+    while (this.#cursor.accept(operator)) operands.push(operand());
     return operands.length === 1 ? first : { kind: "logic", operator, operands };
   }
 
   /** `not` takes a whole comparison, as in Python and SQL; `!` only the operand next to it, as in C. */
   #not(): Node {
-    if (this.#next.kind === "word" && this.#next.value === "not") {
-      this.#advance();
+    if (isWord(this.#cursor.next, "not")) {
+      this.#cursor.advance();
       return this.#nested(() => ({ kind: "not", operand: this.#not() }));
     }
     return this.#comparison();
@@ -82,14 +81,15 @@ class Parser {
 
   #comparison(): Node {
     const first = this.#sum();
-    if (this.#accept("~=")) return this.#call("matches", [first, this.#sum()], this.#previous);
-    const negated = this.#next.value === "not" && this.#peek(1).value === "in";
-    if (negated) this.#advance();
-    if (this.#accept("in")) return { kind: "membership", negated, item: first, list: this.#memberList() };
+    if (this.#cursor.accept("~=")) return this.#call("matches", [first, this.#sum()], this.#cursor.previous);
+    const negated = isWord(this.#cursor.next, "not") && isWord(this.#cursor.peek(1), "in");
+    if (negated) this.#cursor.advance();
+    if (this.#cursor.accept("in"))
+      return { kind: "membership", negated, item: first, list: this.#memberList() };
 
     const rest: Comparison[] = [];
-    while (this.#next.kind === "symbol" && relations.has(this.#next.value)) {
-      const operator = this.#advance().value as Relation;
+    while (this.#cursor.next.kind === "symbol" && relations.has(this.#cursor.next.value)) {
+      const operator = this.#cursor.advance().value as Relation;
       rest.push({ operator, operand: this.#sum() });
     }
     return rest.length === 0 ? first : { kind: "compare", first, rest };
@@ -97,10 +97,11 @@ class Parser {
 
   /** After `in`, brackets around a single value still make a list: `x in ('a')`. */
   #memberList(): Node {
-    const open = this.#next;
+    const open = this.#cursor.next;
     const node = this.#sum();
-    if (node.kind === "literal" && open.value !== "(") {
-      throw this.#error(open, "`in` needs a list", "write `in ('a', 'b')`, or `contains(text, part)`");
+    const bracketed = open.kind === "symbol" && open.value === "(";
+    if (node.kind === "literal" && !bracketed) {
+      throw this.#cursor.error(open, "`in` needs a list", "write `in ('a', 'b')`, or `contains(text, part)`");
     }
     return node.kind === "literal" ? { kind: "list", items: [node] } : node;
   }
@@ -111,30 +112,30 @@ class Parser {
 
   #arithmetic(operators: ReadonlySet<string>, operand: () => Node): Node {
     let left = operand();
-    while (this.#next.kind !== "text" && operators.has(this.#next.value)) {
-      const operator = this.#advance().value as Arithmetic;
+    while (this.#cursor.next.kind !== "text" && operators.has(this.#cursor.next.value)) {
+      const operator = this.#cursor.advance().value as Arithmetic;
       left = { kind: "arithmetic", operator, left, right: operand() };
     }
     return left;
   }
 
   #unary(): Node {
-    if (this.#accept("!")) return this.#nested(() => ({ kind: "not", operand: this.#unary() }));
-    if (this.#accept("-")) return this.#nested(() => negative(this.#unary()));
+    if (this.#cursor.accept("!")) return this.#nested(() => ({ kind: "not", operand: this.#unary() }));
+    if (this.#cursor.accept("-")) return this.#nested(() => negative(this.#unary()));
     const base = this.#primary();
-    if (!this.#accept("^")) return base;
+    if (!this.#cursor.accept("^")) return base;
     return this.#nested(() => ({ kind: "arithmetic", operator: "^", left: base, right: this.#unary() }));
   }
 
   #primary(): Node {
-    const token = this.#advance();
+    const token = this.#cursor.advance();
     switch (token.kind) {
       case "number":
         return { kind: "literal", value: Number(token.value) };
       case "text":
         return { kind: "literal", value: token.value };
       case "path":
-        return this.#next.value === "(" && this.#next.kind === "symbol"
+        return this.#cursor.next.value === "(" && this.#cursor.next.kind === "symbol"
           ? this.#arguments(token)
           : this.#path(token);
       case "word":
@@ -149,95 +150,55 @@ class Parser {
       case "end":
         break;
     }
-    this.#position--;
-    throw this.#unexpected("a value");
+    this.#cursor.back();
+    throw this.#cursor.unexpected("a value");
   }
 
   #path(token: Token): Node {
     const segments = token.value.split(".");
     const bad = segments.find(isForbiddenKey);
-    if (bad !== undefined) throw this.#error(token, `\`${bad}\` is not a key that can be read`);
+    if (bad !== undefined) throw this.#cursor.error(token, `\`${bad}\` is not a key that can be read`);
     return { kind: "path", segments };
   }
 
   #arguments(name: Token): Node {
-    this.#expect("(");
+    this.#cursor.expect("(");
     return this.#call(name.value, this.#items(")"), name);
   }
 
   #call(name: string, args: readonly Node[], token: Token): Node {
     const fault = faultOfCall(name, args);
-    if (fault !== undefined) throw this.#error(token, fault.message, fault.hint);
+    if (fault !== undefined) throw this.#cursor.error(token, fault.message, fault.hint);
     return { kind: "call", name, args };
   }
 
   #brackets(close: string): Node {
     const items = this.#items(close);
     const [only] = items;
-    if (only === undefined) throw this.#error(this.#previous, "these brackets are empty");
+    if (only === undefined) throw this.#cursor.error(this.#cursor.previous, "these brackets are empty");
     return items.length === 1 ? only : { kind: "list", items };
   }
 
   #items(close: string): readonly Node[] {
     const items: Node[] = [];
-    if (this.#accept(close)) return items;
+    if (this.#cursor.accept(close)) return items;
     do items.push(this.#expression());
-    while (this.#accept(","));
-    this.#expect(close);
+    while (this.#cursor.accept(","));
+    this.#cursor.expect(close);
     return items;
   }
 
   #nested(read: () => Node): Node {
     if (++this.#depth > deepestNesting) {
-      throw this.#error(this.#next, `an expression is nested at most ${deepestNesting} deep`);
+      throw this.#cursor.error(this.#cursor.next, `an expression is nested at most ${deepestNesting} deep`);
     }
     const node = read();
     this.#depth--;
     return node;
   }
-
-  get #next(): Token {
-    return this.#peek(0);
-  }
-
-  get #previous(): Token {
-    return this.#peek(-1);
-  }
-
-  #peek(distance: number): Token {
-    return (
-      this.#tokens[this.#position + distance] ?? { kind: "end", value: "", at: this.#text.length, length: 0 }
-    );
-  }
-
-  #advance(): Token {
-    const token = this.#next;
-    this.#position++;
-    return token;
-  }
-
-  #accept(value: string): boolean {
-    const { kind } = this.#next;
-    if (this.#next.value !== value || (kind !== "word" && kind !== "symbol")) return false;
-    this.#position++;
-    return true;
-  }
-
-  #expect(value: string): void {
-    if (!this.#accept(value)) throw this.#unexpected(`\`${value}\``);
-  }
-
-  #unexpected(expected: string): DecisionError {
-    const token = this.#next;
-    if (token.kind === "end") return this.#error(token, `the expression ends where ${expected} was expected`);
-    const written = this.#text.slice(token.at, token.at + token.length);
-    return this.#error(token, `expected ${expected}, got \`${written}\``);
-  }
-
-  #error(token: Token, message: string, hint?: string): DecisionError {
-    return expressionError(this.#text, token.at, message, hint);
-  }
 }
+
+const isWord = (token: Token, word: string): boolean => token.kind === "word" && token.value === word;
 
 function negative(operand: Node): Node {
   if (operand.kind === "literal" && typeof operand.value === "number")

@@ -100,8 +100,8 @@ function printLiteral(value: Literal, program: Names): string {
 
 function printCall(name: string, args: readonly Node[], program: Names): string {
   const [first, second] = args;
-  if (name === "matches" && first !== undefined && second?.kind === "literal") {
-    return program.call(literalPattern(String(second.value)), [print(first, program)]);
+  if (name === "matches" && first && second?.kind === "literal" && typeof second.value === "string") {
+    return program.call(literalPattern(second.value), [print(first, program)]);
   }
   const entry = functionTable.get(name);
   if (entry === undefined) throw new Error(`the parser let \`${name}\` through`);

@@ -30,7 +30,13 @@ export function compileTemplate(text: string): Template {
 
 /** An `input` or a condition: bare, or wrapped whole in `{{ }}` or `${ }`. */
 export function compileBareOrWrapped(text: string): Template {
-  return opening(text.trimStart(), 0) === undefined ? compile(text) : compileTemplate(text.trim());
+  const indent = text.length - text.trimStart().length;
+  if (opening(text, indent) === undefined) return compile(text);
+  try {
+    return compileTemplate(text.trim());
+  } catch (error) {
+    throw shift(error, text, indent);
+  }
 }
 
 function render(parts: readonly Part[], scope: Scope): string | Failure {

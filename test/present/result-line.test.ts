@@ -28,13 +28,13 @@ describe("a result as a line", () => {
   it("has every field that a result can have", async () => {
     const { decide } = await compose({ decisions });
     const some = await decide({ decision_id: "decision-quality-gate", context: {} });
-    const { decision_name: _name, decision_version: _version, ...bare } = some;
-    const rest = { rules_total: 1000, guardrails: [{ check_name: "c", passed: false, message: "m" }] };
-    const order = ["because", "failed_conditions", "warnings", "guardrails"];
-    const entries = Object.entries(bare);
-    const at = entries.findIndex(([key]) => key === order[0]);
-    entries.splice(at, 0, ["rules_total", rest.rules_total]);
-    const result = { ...Object.fromEntries(entries), guardrails: rest.guardrails } as unknown as Result;
+    const checks = [{ check_name: "c", passed: false, message: "m" }];
+    const fields = Object.entries(some).filter(
+      ([key]) => key !== "decision_name" && key !== "decision_version",
+    );
+    const at = fields.findIndex(([key]) => key === "because");
+    fields.splice(at, 0, ["rules_total", 1000]);
+    const result = { ...Object.fromEntries(fields), guardrails: checks } as unknown as Result;
     expect(resultLine(result)).toBe(JSON.stringify(result));
   });
 });

@@ -71,7 +71,9 @@ export const numberFunctions: readonly FunctionEntry[] = [
 function round(number: number, digits = 0): number {
   if (!Number.isInteger(digits) || digits < 0 || digits > 15) fail("`round` takes 0 to 15 digits");
   const factor = 10 ** digits;
-  return Math.round(number * factor) / factor;
+  const scaled = number * factor;
+  // A number this large has no decimals to round.
+  return Number.isFinite(scaled) ? Math.round(scaled) / factor : number;
 }
 
 function extreme(name: "min" | "max", given: readonly Json[]): number {
