@@ -1,3 +1,4 @@
+import type { OutputConfiguration } from "commander";
 import { Command } from "commander";
 import { version } from "../version.js";
 import { addCompletionCommand } from "./commands/completion.js";
@@ -10,6 +11,19 @@ import { addShowCommand } from "./commands/show.js";
 import { addValidateCommand } from "./commands/validate.js";
 import type { ExitCode } from "./exit-codes.js";
 import type { Io } from "./io.js";
+
+/** commander would ask `process.stdout` for all of this, and that takes milliseconds to load. */
+function outputOf(io: Io): OutputConfiguration {
+  const width = (): number => Math.min(io.out.columns, 100);
+  return {
+    writeOut: (text) => io.out.write(text),
+    writeErr: () => undefined,
+    getOutHelpWidth: width,
+    getErrHelpWidth: width,
+    getOutHasColors: () => false,
+    getErrHasColors: () => false,
+  };
+}
 
 type Add = (parent: Command, io: Io, done: (code: ExitCode) => void) => void;
 
@@ -41,8 +55,7 @@ export function buildProgram(io: Io, done: (code: ExitCode) => void, argv: reado
     .version(version)
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput({ writeOut: (text) => io.out.write(text), writeErr: () => undefined })
-    .configureHelp({ helpWidth: 100 })
+    .configureOutput(outputOf(io))
     .helpCommand(false)
     .addHelpText("after", overview);
 

@@ -1,6 +1,6 @@
 import { DecisionError } from "../errors.js";
 import { caret, expressionPlace } from "../expression/expression-error.js";
-import { compileBareOrWrapped, compileTemplate } from "../expression/template.js";
+import { compileCondition, compileInput, compileTemplate } from "../expression/template.js";
 import type { Template } from "../expression/template.js";
 import type { Case, Definition } from "../model/definition.js";
 import type { Path } from "./yaml-source.js";
@@ -36,17 +36,15 @@ interface Written {
 function expressionsIn(decision: unknown): readonly Written[] {
   const { type, input, cases, rules, entities, artifacts } = asMap(decision);
   const conditions = [...within("cases", cases, "condition"), ...within("rules", rules, "condition")];
-  const bare = [{ path: ["input"], text: input }, ...conditions].map((each) => ({
-    ...each,
-    compile: compileBareOrWrapped,
-  }));
+  const asked = conditions.map((each) => ({ ...each, compile: compileCondition }));
   const ids = within("entities", entities, "id");
   const templates = [...ids, ...within("artifacts", artifacts)].map((each) => ({
     ...each,
     compile: compileTemplate,
   }));
   const blankAllowed = type === "weighted";
-  return [...bare, ...templates].flatMap(({ path, text, compile }) => {
+  const all = [{ path: ["input"], text: input, compile: compileInput }, ...asked, ...templates];
+  return all.flatMap(({ path, text, compile }) => {
     // An empty text is the schema's to complain about; one of blanks gets through it.
     if (typeof text !== "string" || text === "" || (blankAllowed && text.trim() === "")) return [];
     return [{ path, text, compile }];

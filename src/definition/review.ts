@@ -1,5 +1,4 @@
-import type { Template } from "../expression/template.js";
-import { compileBareOrWrapped } from "../expression/template.js";
+import { compileCondition, compileInput } from "../expression/template.js";
 import type { Definition, WeightedDefinition } from "../model/definition.js";
 import type { Problem } from "../model/problem.js";
 import { casesOf } from "./expressions.js";
@@ -89,15 +88,13 @@ function conditionRemarks(definition: Exclude<Definition, WeightedDefinition>): 
 function judgedCases(definition: Definition): readonly Judged[] {
   const cases = casesOf(definition);
   const labels = labelsOf(cases.map(({ each }) => each));
-  return cases.flatMap(({ path, each }, index) => {
-    const template: Template = compileBareOrWrapped(each.condition ?? "");
-    if (template.tree === undefined) return [];
-    const demands = demandsOf(template.tree);
+  return cases.map(({ path, each }, index) => {
+    const demands = demandsOf(compileCondition(each.condition ?? "").tree);
     const key = demands
       .map((demand) => demand.text)
       .sort()
       .join(" and ");
-    return [{ path: [...path, "condition"], label: labels[index] ?? "", demands, key }];
+    return { path: [...path, "condition"], label: labels[index] ?? "", demands, key };
   });
 }
 
@@ -173,6 +170,6 @@ export function sharedBuckets(
 }
 
 function normalised(definition: Definition): string {
-  const tree = definition.input === undefined ? undefined : compileBareOrWrapped(definition.input).tree;
+  const tree = definition.input === undefined ? undefined : compileInput(definition.input).tree;
   return tree === undefined ? (definition.input ?? "") : JSON.stringify(tree);
 }

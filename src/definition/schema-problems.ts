@@ -76,6 +76,8 @@ function explain(error: ErrorObject, value: unknown): SchemaFault {
       return { path, message: `${name} must not be empty (got ${got})` };
     case "minimum":
       return { path, message: `${name} must not be negative (got ${got})` };
+    case "maximum":
+      return { path, message: `${name} is too large (got ${got})` };
     case "pattern":
       return { path, message: `${name} ${patternMeaning(path)} (got ${got})` };
     default:

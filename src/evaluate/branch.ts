@@ -3,7 +3,7 @@ import type { ConditionDetail } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
 import { Failure, typeName } from "../expression/failure.js";
 import type { Template } from "../expression/template.js";
-import { compileBareOrWrapped } from "../expression/template.js";
+import { compileCondition } from "../expression/template.js";
 import { labelsOf } from "../definition/labels.js";
 
 /** A case ready to be judged. */
@@ -36,7 +36,7 @@ function prepareBranch(each: Case, label: string, withPriority: boolean): Branch
     weight: each.weight ?? 0,
     priority,
     text,
-    condition: text.trim() === "" ? undefined : compileBareOrWrapped(text),
+    condition: text.trim() === "" ? undefined : compileCondition(text),
     matched: Object.freeze(detail(common, true)),
     notMatched: Object.freeze(detail(common, false)),
   };

@@ -1,7 +1,7 @@
 import { DecisionError } from "../errors.js";
 import { Failure } from "../expression/failure.js";
 import type { Template } from "../expression/template.js";
-import { compileBareOrWrapped } from "../expression/template.js";
+import { compileInput } from "../expression/template.js";
 import type { Definition } from "../model/definition.js";
 import type { Json } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
@@ -28,7 +28,7 @@ export interface Evaluated extends Omit<Selection, "errors"> {
 }
 
 export function prepare(definition: Definition): Prepared {
-  const input = definition.input === undefined ? undefined : compileBareOrWrapped(definition.input);
+  const input = definition.input === undefined ? undefined : compileInput(definition.input);
   const router = prepareRouter(definition);
   return { definition, input, router, reads: readsOf(input, router) };
 }

@@ -28,15 +28,38 @@ export function compileTemplate(text: string): Template {
   return { text, reads, evaluate: (scope) => render(parts, scope) };
 }
 
-/** An `input` or a condition: bare, or wrapped whole in `{{ }}` or `${ }`. */
-export function compileBareOrWrapped(text: string): Template {
+/** A condition is one expression: bare, or wrapped whole in `{{ }}` or `${ }`. */
+export function compileCondition(text: string): Template & { readonly tree: Node } {
   const indent = text.length - text.trimStart().length;
   if (opening(text, indent) === undefined) return compile(text);
+  const { tree, ...template } = compileIndented(text, indent);
+  if (tree !== undefined) return { ...template, tree };
+  throw expressionError(
+    text,
+    indent,
+    "a condition is one expression",
+    "write it whole, without `{{ }}` around its parts",
+  );
+}
+
+/** An `input` is an expression, bare or wrapped, or text with expressions in it. */
+export function compileInput(text: string): Template {
+  const indent = text.length - text.trimStart().length;
+  if (opening(text, indent) !== undefined) return compileIndented(text, indent);
+  return hasOpening(text) ? compileTemplate(text) : compile(text);
+}
+
+function compileIndented(text: string, indent: number): Template {
   try {
     return compileTemplate(text.trim());
   } catch (error) {
     throw shift(error, text, indent);
   }
+}
+
+/** Outside quotes neither bracket is part of the language, so one that opens there begins an expression in text. */
+function hasOpening(text: string): boolean {
+  return /\{\{|\$\{/.test(text.replace(/'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"/gs, ""));
 }
 
 function render(parts: readonly Part[], scope: Scope): string | Failure {

@@ -1,0 +1,65 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { loadContestants } from "./contestants.mjs";
+import { measureEscalation, measureGrown } from "./in-process.mjs";
+import { measureInputs } from "./inputs.mjs";
+import { installPeers } from "./peers.mjs";
+import { asDocument, asHeading, asText } from "./report.mjs";
+import { measureStartUp } from "./start-up.mjs";
+import { repository } from "./tool.mjs";
+
+const sizes = [100, 1_000, 10_000];
+
+const full = {
+  startUp: { rounds: 60 },
+  inProcess: { rounds: 15, milliseconds: 200 },
+  inputs: { rounds: 5, lines: 200_000 },
+};
+const short = {
+  startUp: { rounds: 10 },
+  inProcess: { rounds: 5, milliseconds: 30 },
+  inputs: { rounds: 3, lines: 40_000 },
+};
+
+/** Speed is reported, never judged by the exit code; only what does not run, or answers differently, is a failure. */
+async function main() {
+  const { values: flags } = parseArgs({ options: { short: { type: "boolean" }, json: { type: "boolean" } } });
+  if (!existsSync(join(repository, "dist/index.js"))) {
+    reportFailures(["dist/ is missing: run `npm run build`"]);
+    return;
+  }
+  const settings = flags.short ? short : full;
+  const directory = mkdtempSync(join(tmpdir(), "agent-33-bench-"));
+  try {
+    const form = { node: process.version, cores: availableParallelism(), short: flags.short ?? false };
+    const sections = [];
+    if (!flags.json) process.stdout.write(asHeading(form));
+    for await (const section of measureAll(settings, directory)) {
+      sections.push(section);
+      if (!flags.json) process.stdout.write(asText(section));
+    }
+    if (flags.json) process.stdout.write(asDocument(form, sections));
+    reportFailures(sections.flatMap((section) => section.failures));
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function* measureAll(settings, directory) {
+  installPeers();
+  const { contestants, failures } = await loadContestants();
+  reportFailures(failures);
+  yield measureStartUp(settings.startUp, directory);
+  yield measureEscalation(contestants, settings.inProcess);
+  for (const size of sizes) yield measureGrown(size, contestants, settings.inProcess, directory);
+  yield measureInputs(settings.inputs, directory);
+}
+
+function reportFailures(failures) {
+  for (const failure of failures) process.stderr.write(`error: ${failure}\n`);
+  if (failures.length > 0) process.exitCode = 1;
+}
+
+await main();

@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { compilePattern } from "../../src/expression/pattern.js";
+import { answer, refusalOf, whyErrored } from "./answers.js";
+
+describe("a pattern", () => {
+  it.each(["(", "[a", "*", "(?=a)", "(a)\\1", "(a{1000}){1000}"])(
+    "%s is refused when the expression is compiled",
+    (pattern) => {
+      expect(refusalOf(`x ~= '${pattern}'`).message).toMatch(/^the pattern cannot be used: /);
+    },
+  );
+
+  it("is refused in the same way within matches", () => {
+    expect(refusalOf("matches(x, '(')").message).toMatch(/^the pattern cannot be used: /);
+  });
+
+  it("of more than 1,024 characters is refused", () => {
+    expect(refusalOf(`x ~= '${"a".repeat(1025)}'`).message).toContain("at most 1024 characters");
+  });
+
+  it("of 1,024 characters is used", () => {
+    expect(answer(`x ~= '${"a".repeat(1024)}'`, { x: "a".repeat(1024) })).toBe(true);
+  });
+
+  it("answers the same each time it is used", () => {
+    const pattern = compilePattern("a+b");
+    if (typeof pattern === "string") throw new Error(pattern);
+    expect([pattern.test("aab"), pattern.test("aab"), pattern.test("ac"), pattern.test("ab")]).toEqual([
+      true,
+      true,
+      false,
+      true,
+    ]);
+  });
+
+  it("stays usable after more patterns than are remembered", () => {
+    const answers = Array.from({ length: 600 }, (_, index) =>
+      answer("text ~= pattern", { text: `item-${index}`, pattern: `^item-${index}$` }),
+    );
+    expect(answers.every((each) => each === true)).toBe(true);
+  });
+
+  it("that makes other engines backtrack for ever answers at once", () => {
+    expect(answer("text ~= '^(([a-z])+.)+[A-Z]([a-z])+$'", { text: "a".repeat(20_000) })).toBe(false);
+  }, 5_000);
+
+  it("from the context that is too long makes the condition errored", () => {
+    expect(whyErrored("'a' ~= pattern", { pattern: "a".repeat(2000) })).toContain("at most 1024 characters");
+  });
+});
