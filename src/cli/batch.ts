@@ -3,6 +3,7 @@ import { openSync } from "node:fs";
 import type { Composed } from "../compose.js";
 import { DecisionError } from "../errors.js";
 import type { Result } from "../model/result.js";
+import { printable } from "../present/printable.js";
 import { resultLine } from "../present/result-line.js";
 import { plainResult, targetLine } from "../present/result-view.js";
 import { parseJson, refuseTerminal } from "./input.js";
@@ -52,7 +53,7 @@ export async function answerLines(batch: Batch, world: Composed, io: Io): Promis
         // An empty line keeps answers and questions in step.
         io.out.write(`${answers}\n`);
         answers = "";
-        io.err.write(`error: line ${line.number}: ${outcome.message}\n`);
+        io.err.write(`error: line ${line.number}: ${printable(outcome.message)}\n`);
       }
     }
     progress.erase();
@@ -68,12 +69,16 @@ function openLines(file: string, io: Io): Input {
     refuseTerminal(io);
     return io.stdin;
   }
+  const opened = reading(file, () => input(openSync(file, "r")));
+  return { isTerminal: false, read: (buffer) => reading(file, () => opened.read(buffer)) };
+}
+
+function reading<T>(file: string, read: () => T): T {
   try {
-    return input(openSync(file, "r"));
+    return read();
   } catch (error) {
-    throw new DecisionError("input_invalid", `cannot read \`${file}\`: ${(error as Error).message}`, {
-      cause: error,
-    });
+    const message = `cannot read \`${file}\`: ${(error as Error).message}`;
+    throw new DecisionError("input_invalid", message, { cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
 import { DecisionError } from "../errors.js";
 import type { Problem } from "../model/problem.js";
 import type { Paint } from "../present/format.js";
+import { printable } from "../present/printable.js";
 import { describeProblem } from "../present/problems-view.js";
 import { version } from "../version.js";
 
@@ -14,10 +15,10 @@ export function errorDocument(error: DecisionError): { readonly error: object } 
 
 export function describeError(error: unknown, paint: Paint): string {
   if (!(error instanceof DecisionError)) return describeBug(error, paint);
-  const lines = [`${paint("red", "error:")} ${error.message}`];
+  const lines = [`${paint("red", "error:")} ${printable(error.message)}`];
   const problems = (error.details as { problems?: readonly Problem[] } | undefined)?.problems ?? [];
   lines.push(...problems.map((problem) => indent(describeProblem(problem, paint))));
-  if (error.hint !== undefined) lines.push(`${paint("cyan", "hint:")} ${error.hint}`);
+  if (error.hint !== undefined) lines.push(`${paint("cyan", "hint:")} ${printable(error.hint)}`);
   return `${lines.join("\n")}\n`;
 }
 

@@ -42,7 +42,8 @@ function readSettings(path: string): Record<string, unknown> {
     return {};
   }
   try {
-    return JSON.parse(text) as Record<string, unknown>;
+    const settings: unknown = JSON.parse(text);
+    return typeof settings === "object" && settings !== null ? (settings as Record<string, unknown>) : {};
   } catch (error) {
     throw new DecisionError("file_unreadable", `the settings in \`${path}\` are not JSON`, { cause: error });
   }

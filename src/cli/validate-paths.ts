@@ -2,7 +2,8 @@ import { statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { buildLibrary } from "../definition/library.js";
 import type { FileSummary, LocatedDefinition } from "../definition/read-definitions.js";
-import { review, sharedBuckets } from "../definition/review.js";
+import { review } from "../definition/review.js";
+import { sharedBuckets } from "../definition/shared-buckets.js";
 import { DecisionError } from "../errors.js";
 import type { Problem } from "../model/problem.js";
 import { readSummaries } from "../store/definitions.js";
@@ -16,7 +17,7 @@ export interface Validated {
 
 /** Reads everything anew, so that what is said is about what stands there now. */
 export async function validatePaths(paths: readonly string[]): Promise<Validated> {
-  const located: { readonly file: string; readonly definition: LocatedDefinition }[] = [];
+  const located: { readonly file: string; readonly located: LocatedDefinition }[] = [];
   const summaries: FileSummary[] = [];
   for (const path of paths) {
     const only = isDirectory(path) ? undefined : basename(path);
@@ -25,23 +26,25 @@ export async function validatePaths(paths: readonly string[]): Promise<Validated
       only,
       cacheHome: undefined,
       version,
-      inspect: (file, definition) => located.push({ file, definition }),
+      inspect: (file, definition) => located.push({ file, located: definition }),
     });
     summaries.push(...found);
   }
   const library = buildLibrary(summaries, () => Promise.reject(new Error("only summaries are needed here")));
   const problems = [...library.problems];
-  const all = located.map(({ definition }) => definition.definition);
-  for (const { file, definition } of located) {
-    problems.push(...review(file, definition), ...sharedBuckets(file, definition, all));
-  }
+  problems.push(...located.flatMap((each) => review(each.file, each.located)), ...sharedBuckets(located));
   return { problems: problems.sort(byPlace), decisions: located.length };
 }
 
 function isDirectory(path: string): boolean {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats !== undefined) return stats.isDirectory();
-  throw new DecisionError("usage", `there is no file or directory \`${path}\``);
+  try {
+    return statSync(path).isDirectory();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const what =
+      code === "ENOENT" ? `there is no file or directory \`${path}\`` : `cannot read \`${path}\`: ${message}`;
+    throw new DecisionError("usage", what, { cause: error });
+  }
 }
 
 function byPlace(a: Problem, b: Problem): number {

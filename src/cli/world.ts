@@ -2,6 +2,7 @@ import { stopwatch } from "../clock.js";
 import type { Composed } from "../compose.js";
 import { compose } from "../compose.js";
 import type { Problem } from "../model/problem.js";
+import { printable } from "../present/printable.js";
 import type { CommonFlags } from "./flags.js";
 import type { Io } from "./io.js";
 import { decisionsDirectory } from "./settings.js";
@@ -25,11 +26,11 @@ export async function openWorld(flags: CommonFlags, io: Io): Promise<Composed> {
 }
 
 export function note(io: Io, text: string): void {
-  io.err.write(`${text}\n`);
+  io.err.write(`${printable(text)}\n`);
 }
 
 export function warn(flags: CommonFlags, io: Io, message: string): void {
-  if (!flags.quiet) io.err.write(`warning: ${message}\n`);
+  if (!flags.quiet) io.err.write(`warning: ${printable(message)}\n`);
 }
 
 /** Broken files are only a warning to those who ask for something else. */

@@ -33,6 +33,9 @@ interface Written {
   readonly compile: (text: string) => Template;
 }
 
+/** As the schema has it. */
+const longestTemplate = 8192;
+
 function expressionsIn(decision: unknown): readonly Written[] {
   const { type, input, cases, rules, entities, artifacts } = asMap(decision);
   const conditions = [...within("cases", cases, "condition"), ...within("rules", rules, "condition")];
@@ -45,8 +48,14 @@ function expressionsIn(decision: unknown): readonly Written[] {
   const blankAllowed = type === "weighted";
   const all = [{ path: ["input"], text: input, compile: compileInput }, ...asked, ...templates];
   return all.flatMap(({ path, text, compile }) => {
-    // An empty text is the schema's to complain about; one of blanks gets through it.
-    if (typeof text !== "string" || text === "" || (blankAllowed && text.trim() === "")) return [];
+    // An empty or a far too long text is the schema's to complain about; one of blanks gets through it.
+    if (
+      typeof text !== "string" ||
+      text === "" ||
+      text.length > longestTemplate ||
+      (blankAllowed && text.trim() === "")
+    )
+      return [];
     return [{ path, text, compile }];
   });
 }

@@ -28,8 +28,12 @@ export function demandsOf(tree: Node): readonly Demand[] {
   });
 }
 
+/** Conditions of more parts than this are not compared. */
+const comparedDemands = 16;
+
 /** Whatever satisfies all of `narrow` also satisfies all of `wide`. Never claims it wrongly; may miss it. */
 export function implies(narrow: readonly Demand[], wide: readonly Demand[]): boolean {
+  if (narrow.length > comparedDemands || wide.length > comparedDemands) return false;
   return wide.every(
     (demand) => demand.constant === true || narrow.some((each) => demandImplies(each, demand)),
   );

@@ -3,18 +3,19 @@ import type { Case } from "../model/definition.js";
 /** Each case's label; a missing one is its target, numbered from the second on so that labels stay distinct. */
 export function labelsOf(cases: readonly Case[]): readonly string[] {
   const taken = new Set(cases.flatMap((each) => each.label ?? []));
+  const numbers = new Map<string, number>();
   return cases.map((each) => {
     if (each.label !== undefined) return each.label;
-    const label = free(each.target, taken);
-    taken.add(label);
-    return label;
+    const { target } = each;
+    let number = (numbers.get(target) ?? 0) + 1;
+    while (taken.has(numbered(target, number)) || isReserved(numbered(target, number))) number++;
+    numbers.set(target, number);
+    return numbered(target, number);
   });
 }
 
-function free(target: string, taken: ReadonlySet<string>): string {
-  let label = target;
-  for (let number = 2; taken.has(label) || isReserved(label); number++) label = `${target}#${number}`;
-  return label;
+function numbered(target: string, number: number): string {
+  return number === 1 ? target : `${target}#${number}`;
 }
 
 /** The label of the default route. */

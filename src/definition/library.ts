@@ -116,13 +116,16 @@ function targetProblems(
   if (declared === undefined) return [];
   const known = new Set([...declared.map((target) => target.id), ...ids.keys()]);
   const unknown = place.summary.reached.filter(({ target }) => !known.has(target));
-  return unknown.map(({ target, line, column }) => ({
+  return unknown.map(({ target, line, column }, index) => ({
     ...problem(place, `the target \`${target}\` is not declared under \`targets\``),
     line,
     column,
-    hint: didYouMean(target, known) ?? "add it under `targets:`",
+    hint: (index < mostSuggestions ? didYouMean(target, known) : undefined) ?? "add it under `targets:`",
   }));
 }
+
+/** Looking for the nearest word takes its time; after so many the pattern is clear. */
+const mostSuggestions = 20;
 
 function problem({ file, summary }: Place, message: string): Problem {
   const { line, column } = summary.position;

@@ -2,6 +2,9 @@
 export const largestFile = 4 * 1024 * 1024;
 export const deepestNesting = 64;
 export const mostKeys = 2000;
+export const mostDocuments = 1000;
+/** About what a table of ten thousand rules takes. */
+export const mostTokens = 400_000;
 
 export interface Exceeded {
   readonly message: string;
@@ -29,7 +32,13 @@ export function exceededLimit(tokens: Iterable<string>): Exceeded | undefined {
   let lineStart = 0;
   let contentColumn = 0;
   let isScalar = false;
+  let count = 0;
+  let documents = 0;
   for (const token of tokens) {
+    if (++count > mostTokens) return { message: "it holds too much: more than 10,000 rules or so", offset };
+    if (token === documentStart && ++documents > mostDocuments) {
+      return { message: `a file holds at most ${mostDocuments} documents`, offset };
+    }
     if (token === documentStart || token === flowEnd || token === scalarNext) {
       isScalar = token === scalarNext;
       continue;

@@ -1,8 +1,6 @@
-import { canonicalJson } from "../digest/canonical-json.js";
-import { sha256Hex } from "../digest/sha256.js";
 import type { Definition, DefinitionTest, Target } from "../model/definition.js";
-import type { Json } from "../model/json.js";
 import type { Problem } from "../model/problem.js";
+import { definitionHash } from "./definition-hash.js";
 import { casesOf, expressionFaults } from "./expressions.js";
 import { largestFile } from "./limits.js";
 import { labelFaults } from "./names.js";
@@ -59,7 +57,7 @@ export function readDefinitions(
   inspect?: (located: LocatedDefinition) => void,
 ): DefinitionFile {
   const text = decode(content);
-  if (typeof text !== "string") return broken(file, "", [atStart(file, text.message)]);
+  if (typeof text !== "string") return broken(file, readable(content), [atStart(file, text.message)]);
   const source = readYaml(text);
   const reader = new Reader(file);
   for (const fault of source.faults) reader.report(fault, fault.message);
@@ -108,7 +106,7 @@ class Reader {
 
   #readDecision(source: SourceDocument, definition: Definition): void {
     for (const fault of labelFaults(definition)) this.#reportFault(source, fault, ["decision"]);
-    const definition_hash = sha256Hex(canonicalJson(definition as unknown as Json));
+    const definition_hash = definitionHash(definition);
     const position = source.locateKey([], "decision");
     const summary = {
       id: definition.id,
@@ -196,15 +194,29 @@ function decode(content: Uint8Array): string | Error {
   return text.includes("\0") ? new Error("it holds NUL bytes, so it is no text") : text;
 }
 
+/** Enough of a file that is no text to see which ids it meant to declare. */
+function readable(content: Uint8Array): string {
+  return content.byteLength > largestFile ? "" : new TextDecoder().decode(content);
+}
+
 function atStart(file: string, message: string): Problem {
   return { file, line: 1, column: 1, severity: "error", message };
 }
+
+/** Nobody reads more at once. */
+const mostProblems = 200;
 
 const idLine = /^[ \t{]*(?:decision:[ \t]*\{)?[ \t]*["']?id["']?[ \t]*:[ \t]*["']?([A-Za-z0-9._-]{1,128})/gm;
 
 function broken(file: string, text: string, problems: readonly Problem[]): DefinitionFile {
   const claimed = [...text.matchAll(idLine)].map((found) => found[1] ?? "");
-  const inOrder = problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
+  const all = problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
+  const last = all.at(mostProblems);
+  const more = `there are ${all.length - mostProblems} more problems`;
+  const inOrder =
+    last === undefined
+      ? all
+      : [...all.slice(0, mostProblems), { ...last, message: more, hint: "mend these first" }];
   return {
     summary: { file, definitions: [], problems: inOrder, claimed },
     body: { definitions: [], tests: [] },

@@ -1,4 +1,4 @@
-import { compileCondition, compileInput } from "../expression/template.js";
+import { compileCondition } from "../expression/template.js";
 import type { Definition, WeightedDefinition } from "../model/definition.js";
 import type { Problem } from "../model/problem.js";
 import { casesOf } from "./expressions.js";
@@ -135,41 +135,4 @@ function compareWithEarlier(
     };
   }
   return undefined;
-}
-
-/** Weighted decisions that put the same people into the same buckets. */
-export function sharedBuckets(
-  file: string,
-  located: LocatedDefinition,
-  others: readonly Definition[],
-): readonly Problem[] {
-  const { definition, source } = located;
-  if (definition.type !== "weighted" || definition.salt !== undefined) return [];
-  const twins = others.filter(
-    (other) =>
-      other.type === "weighted" &&
-      other.salt === undefined &&
-      other.id !== definition.id &&
-      normalised(other) === normalised(definition),
-  );
-  if (twins.length === 0) return [];
-  const names = twins.map((twin) => `\`${twin.id}\``).join(", ");
-  const message = `the same input is rolled without a salt in ${names}: both put the same people into the same buckets`;
-  const { line, column } = source.locate(["decision", definition.input === undefined ? "id" : "input"]);
-  return [
-    {
-      file,
-      line,
-      column,
-      severity: "warning",
-      message,
-      hint: "give each its own `salt`",
-      decision_id: definition.id,
-    },
-  ];
-}
-
-function normalised(definition: Definition): string {
-  const tree = definition.input === undefined ? undefined : compileInput(definition.input).tree;
-  return tree === undefined ? (definition.input ?? "") : JSON.stringify(tree);
 }

@@ -66,7 +66,7 @@ function explain(error: ErrorObject, value: unknown): SchemaFault {
       };
     case "enum": {
       const allowed = (error.params as { allowedValues: string[] }).allowedValues;
-      const hint = didYouMean(String(valueAt(value, path)), allowed);
+      const hint = didYouMean(textAt(value, path), allowed);
       return { path, message: `${name} must be one of ${listing(allowed)} (got ${got})`, hint };
     }
     case "minItems":
@@ -76,6 +76,8 @@ function explain(error: ErrorObject, value: unknown): SchemaFault {
       return { path, message: `${name} must not be empty (got ${got})` };
     case "minimum":
       return { path, message: `${name} must not be negative (got ${got})` };
+    case "maxLength":
+      return { path, message: `${name} is too long (got ${got})` };
     case "maximum":
       return { path, message: `${name} is too large (got ${got})` };
     case "pattern":
@@ -113,7 +115,7 @@ function wrongType(path: Path, value: unknown): SchemaFault {
   if (typeof value === "string" && laterTypes.includes(value)) {
     return { path, message: `decisions of type \`${value}\` are not supported by this version` };
   }
-  const close = nearest(String(value), types);
+  const close = typeof value === "string" ? nearest(value, types) : undefined;
   const hint = close === undefined ? undefined : `did you mean \`${close}\`?`;
   return { path, message: `\`type\` must be one of ${listing(types)} (got ${got})`, hint };
 }
@@ -136,6 +138,9 @@ function patternMeaning(path: Path): string {
       return "must be a semantic version such as 1.2.0";
     case "ttl":
       return "must be a duration such as 500ms, 30s, 1h or 1h30m";
+    case "target":
+    case "label":
+      return "must not hold control characters";
     default:
       return "must be a JSON pointer such as /customer/email";
   }
@@ -163,6 +168,11 @@ function pathOf(pointer: string, value: unknown): Path {
 
 function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], value);
+}
+
+function textAt(value: unknown, path: Path): string {
+  const found = valueAt(value, path);
+  return typeof found === "string" ? found : "";
 }
 
 function describe(value: unknown): string {

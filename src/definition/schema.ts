@@ -1,5 +1,12 @@
 /** The JSON Schema (draft 7) of one document of a definition file; checks and editors use the same. */
-const text = { type: "string", minLength: 1 } as const;
+const text = { type: "string", minLength: 1, maxLength: 8192 } as const;
+/** What scripts and terminals print as it is: no line breaks, nothing that commands a terminal. */
+const name = {
+  type: "string",
+  minLength: 1,
+  maxLength: 256,
+  pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$",
+} as const;
 const duration = {
   type: "string",
   pattern: "^(?:[0-9]+(?:\\.[0-9]+)?(?:ms|s|m|h|d|w))+$",
@@ -13,8 +20,8 @@ const condition = {
 } as const;
 
 const branch = {
-  target: { ...text, description: "The stage, workflow or decision that this branch leads to." },
-  label: { ...text, description: "Its name in results and distributions; the target when left out." },
+  target: { ...name, description: "The stage, workflow or decision that this branch leads to." },
+  label: { ...name, description: "Its name in results and distributions; the target when left out." },
   description: { type: "string" },
 } as const;
 
@@ -54,15 +61,14 @@ const common = {
   },
   description: { type: "string" },
   input: {
-    type: "string",
-    minLength: 1,
+    ...text,
     description: 'What is asked about, such as "{{ artifact.type }}"; the whole context when left out.',
   },
   default: {
     type: "object",
     required: ["target"],
     additionalProperties: false,
-    properties: { target: text },
+    properties: { target: name },
     description: "Where to go when no case matches.",
   },
   on_error: {
@@ -88,7 +94,7 @@ const common = {
       log_decision: { type: "boolean" },
       include_inputs: { type: "boolean" },
       include_evaluation: { type: "boolean" },
-      mask: { type: "array", items: { type: "string", pattern: "^(?:/(?:[^~]|~[01])*)*$" } },
+      mask: { type: "array", items: { type: "string", pattern: "^(?:/(?:[^~/]|~[01])*)*$" } },
     },
   },
   cache: {
@@ -151,7 +157,7 @@ const target = {
   required: ["id"],
   additionalProperties: false,
   properties: {
-    id: text,
+    id: name,
     kind: { enum: ["stage", "workflow"] },
     depends_on: { type: "array", items: text },
     disabled: { type: "boolean" },

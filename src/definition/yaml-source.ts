@@ -1,6 +1,6 @@
 import type { Document, Node as YamlNode } from "yaml";
 import { Lexer, LineCounter, isMap, isPair, isScalar, parseAllDocuments } from "yaml";
-import { exceededLimit } from "./limits.js";
+import { deepestNesting, exceededLimit } from "./limits.js";
 
 export interface Position {
   readonly line: number;
@@ -61,10 +61,19 @@ export function readYaml(text: string): Source {
 
 function toValue(document: Document.Parsed): unknown {
   try {
-    return document.toJS({ maxAliasCount: mostAliases });
+    const value: unknown = document.toJS({ maxAliasCount: mostAliases });
+    return isDeeperThan(value, deepestNesting)
+      ? new Error(`it is nested deeper than ${deepestNesting}`)
+      : value;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
+}
+
+/** Aliases can nest a value deeper than it is written, and in itself. */
+function isDeeperThan(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return depth === 0 || Object.values(value).some((child) => isDeeperThan(child, depth - 1));
 }
 
 function sourceDocument(

@@ -6,6 +6,7 @@ type Sha256 = (text: string) => string;
 
 /** Loading node:crypto costs a one-shot run more than it saves; from here on it pays. */
 const callsBeforeNative = 16;
+const worthNative = 64 * 1024;
 
 const portable: Sha256 = (text) => bytesToHex(sha256(utf8ToBytes(text)));
 let hash = portable;
@@ -13,7 +14,8 @@ let calls = 0;
 
 /** SHA-256 of a text in UTF-8, as 64 hex digits. */
 export function sha256Hex(text: string): string {
-  if (calls <= callsBeforeNative && ++calls > callsBeforeNative) hash = native() ?? portable;
+  if (hash === portable && (++calls === callsBeforeNative || text.length > worthNative))
+    hash = native() ?? portable;
   return hash(text);
 }
 

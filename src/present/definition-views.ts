@@ -2,6 +2,7 @@ import { casesOf } from "../definition/expressions.js";
 import { labelsOf } from "../definition/labels.js";
 import type { Case, Definition, LoadedDefinition } from "../model/definition.js";
 import type { Style, View } from "./format.js";
+import { printable } from "./printable.js";
 
 export function listView(loaded: readonly LoadedDefinition[]): View {
   const items = loaded.map(({ definition, definition_hash, file, line }) => ({
@@ -15,14 +16,9 @@ export function listView(loaded: readonly LoadedDefinition[]): View {
     file,
     line,
   }));
-  const rows = items.map((item) => [
-    item.id,
-    item.type,
-    String(item.cases),
-    item.version ?? "",
-    item.name ?? "",
-    item.file,
-  ]);
+  const rows = items.map(({ id, type, cases, version, name, file }) =>
+    [id, type, String(cases), version ?? "", name ?? "", file].map(printable),
+  );
   return {
     value: items,
     items,
@@ -56,13 +52,13 @@ async function describe(
   const { grid } = await import("./grid.js");
   const { paint } = style;
   const field = (name: string, value: string | undefined): string[] =>
-    value === undefined ? [] : [`  ${paint("dim", name.padEnd(11))} ${value}`];
+    value === undefined ? [] : [`  ${paint("dim", name.padEnd(11))} ${printable(value)}`];
   const policy = definition.type === "rule_table" ? ` (${definition.hit_policy ?? "first"})` : "";
   const second = definition.type === "weighted" ? "weight" : "condition";
   const titles = [{ title: "label" }, { title: second, flexible: true as const }, { title: "target" }];
   const columns = definition.type === "rule_table" ? [...titles, { title: "priority" }] : titles;
   return [
-    `${paint("bold", definition.id)}  ${definition.name ?? ""}`,
+    `${paint("bold", definition.id)}  ${printable(definition.name ?? "")}`,
     "",
     ...field("type", definition.type + policy),
     ...field("version", definition.version),
@@ -80,12 +76,9 @@ async function describe(
 function caseRows(definition: Definition): readonly (readonly string[])[] {
   const cases = casesOf(definition).map(({ each }) => each);
   const labels = labelsOf(cases);
-  return cases.map((each, index) => [
-    labels[index] ?? "",
-    middle(definition, each),
-    each.target,
-    ...last(definition, each),
-  ]);
+  return cases.map((each, index) =>
+    [labels[index] ?? "", middle(definition, each), each.target, ...last(definition, each)].map(printable),
+  );
 }
 
 function middle(definition: Definition, each: Case): string {

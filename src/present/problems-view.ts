@@ -1,5 +1,6 @@
 import type { Problem } from "../model/problem.js";
 import type { Paint, View } from "./format.js";
+import { printable } from "./printable.js";
 
 export function problemsView(problems: readonly Problem[], checked: number): View {
   const valid = !problems.some((problem) => problem.severity === "error");
@@ -18,13 +19,14 @@ export function problemsView(problems: readonly Problem[], checked: number): Vie
   };
 }
 
-function plainProblem({ file, line, column, severity, message, hint }: Problem): string {
+function plainProblem(problem: Problem): string {
+  const { file, line, column, severity, message, hint } = shown(problem);
   return [`${file}:${line}:${column}`, severity, message, ...(hint === undefined ? [] : [hint])].join("\t");
 }
 
 /** `file:line:column  severity  what`, then the expression with its caret and the hint. */
 export function describeProblem(problem: Problem, paint: Paint = (_colour, text) => text): string {
-  const { file, line, column, severity, message, hint, excerpt } = problem;
+  const { file, line, column, severity, message, hint, excerpt } = shown(problem);
   const colour = severity === "error" ? "red" : severity === "warning" ? "yellow" : "cyan";
   const lines = [`${paint("bold", `${file}:${line}:${column}`)}  ${paint(colour, severity)}  ${message}`];
   if (excerpt !== undefined) lines.push(...excerpt.split("\n").map((each) => `    ${each}`));
@@ -32,12 +34,25 @@ export function describeProblem(problem: Problem, paint: Paint = (_colour, text)
   return lines.join("\n");
 }
 
+/** A file can call its keys what it likes; people are shown no more than its text. */
+function shown(problem: Problem): Problem {
+  const { file, message, hint, excerpt, ...rest } = problem;
+  return {
+    ...rest,
+    file: printable(file),
+    message: printable(message).replaceAll("\n", " "),
+    ...(hint !== undefined && { hint: printable(hint) }),
+    ...(excerpt !== undefined && { excerpt: printable(excerpt) }),
+  };
+}
+
 /** Annotations as GitHub's workflow commands write them. */
 export function githubAnnotations(problems: readonly Problem[]): string {
   return problems.map(annotation).join("");
 }
 
-function annotation({ file, line, column, severity, message, hint }: Problem): string {
+function annotation(problem: Problem): string {
+  const { file, line, column, severity, message, hint } = shown(problem);
   const command = severity === "note" ? "notice" : severity;
   const text = escapeData(hint === undefined ? message : `${message} (${hint})`);
   return `::${command} file=${escapeProperty(file)},line=${line},col=${column}::${text}\n`;

@@ -1,5 +1,6 @@
 import type { ConditionDetail, Result, RollDetails } from "../model/result.js";
 import type { Style, View } from "./format.js";
+import { printable } from "./printable.js";
 
 export function resultView(result: Result, options: { readonly explain: boolean }): View {
   return {
@@ -43,7 +44,7 @@ async function describe(result: Result, explain: boolean, style: Style): Promise
 }
 
 function field(name: string, value: string, { paint }: Style): string {
-  return `  ${paint("dim", name.padEnd(9))} ${value}`;
+  return `  ${paint("dim", name.padEnd(9))} ${printable(value)}`;
 }
 
 function short(value: unknown, length: number): string {
@@ -61,8 +62,8 @@ async function explanation(result: Result, style: Style): Promise<string> {
   const rows = conditions.map(([label, detail]) => [
     label,
     verdict(detail, style),
-    detail.condition,
-    detail.error ?? "",
+    printable(detail.condition),
+    printable(detail.error ?? ""),
   ]);
   const total =
     result.rules_total === undefined

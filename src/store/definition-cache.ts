@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, readdirSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { sha256Hex } from "../digest/sha256.js";
+import { definitionHash } from "../definition/definition-hash.js";
 import type { FileBody, FileSummary } from "../definition/read-definitions.js";
 import { sweepOld } from "./sweep.js";
 
@@ -10,7 +11,7 @@ const format = 1;
 /** Definition files as they were understood last time, so that YAML need not be read again. */
 export interface DefinitionCache {
   readonly entries: ReadonlyMap<string, CachedFile>;
-  /** The definitions of a cached file, or undefined where they are gone. */
+  /** The definitions of a cached file, or undefined where they are gone or no longer what they were. */
   body(cached: CachedFile): FileBody | undefined;
   /** Keeps these and forgets all others. Does nothing where it cannot write. */
   save(files: readonly (CachedFile & { readonly body?: FileBody })[]): void;
@@ -26,14 +27,31 @@ export function openDefinitionCache(cacheHome: string, directory: string, versio
   const folder = `${cacheHome}/definitions/${sha256Hex(`${format}\n${version}\n${directory}`).slice(0, 32)}`;
   return {
     entries: readIndex(folder),
-    body: (cached) => readJson(bodyPath(folder, cached)) as FileBody | undefined,
+    body: (cached) => readBody(bodyPath(folder, cached), cached),
     save: (files) => save(folder, files),
   };
 }
 
 function readIndex(folder: string): ReadonlyMap<string, CachedFile> {
-  const index = readJson(`${folder}/index.json`) as readonly CachedFile[] | undefined;
-  return new Map((index ?? []).map((file) => [file.path, file]));
+  const text = readText(`${folder}/index.json`);
+  const end = text.indexOf("\n");
+  const json = text.slice(end + 1);
+  if (end === -1 || text.slice(0, end) !== sha256Hex(json)) return new Map();
+  return new Map((JSON.parse(json) as readonly CachedFile[]).map((file) => [file.path, file]));
+}
+
+/** What is evaluated is what the hash stands for, also where the cache was damaged. */
+function readBody(path: string, { summary }: CachedFile): FileBody | undefined {
+  try {
+    const body = JSON.parse(readText(path)) as FileBody;
+    const intact = summary.definitions.every(({ definition_hash }, position) => {
+      const definition = body.definitions[position];
+      return definition !== undefined && definitionHash(definition) === definition_hash;
+    });
+    return intact ? body : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function bodyPath(folder: string, { path, stamp }: CachedFile): string {
@@ -41,11 +59,11 @@ function bodyPath(folder: string, { path, stamp }: CachedFile): string {
 }
 
 /** A cache that cannot be read is as good as none. */
-function readJson(path: string): unknown {
+function readText(path: string): string {
   try {
-    return JSON.parse(readFileSync(path, "utf8"));
+    return readFileSync(path, "utf8");
   } catch {
-    return undefined;
+    return "";
   }
 }
 
@@ -56,8 +74,8 @@ function save(folder: string, files: readonly (CachedFile & { readonly body?: Fi
     for (const file of files) {
       if (file.body !== undefined) writeWhole(bodyPath(folder, file), JSON.stringify(file.body));
     }
-    const index = files.map(({ path, stamp, summary }) => ({ path, stamp, summary }));
-    writeWhole(`${folder}/index.json`, JSON.stringify(index));
+    const index = JSON.stringify(files.map(({ path, stamp, summary }) => ({ path, stamp, summary })));
+    writeWhole(`${folder}/index.json`, `${sha256Hex(index)}\n${index}`);
     sweep(folder, new Set(["index.json", ...files.map((file) => bodyPath("", file).slice(1))]));
   } catch {
     return;

@@ -17,7 +17,7 @@ export interface FoundFile {
 export function findDefinitionFiles(directory: string, only?: string): readonly FoundFile[] {
   if (only !== undefined) return [foundFile(only, statSync(`${directory}/${only}`, { bigint: true }))];
   const found: FoundFile[] = [];
-  walk(directory, "", new Set(), found);
+  walk(directory, "", new Set([identityOf(statOf(directory))]), found);
   return found.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
@@ -28,16 +28,29 @@ function walk(directory: string, folder: string, seen: Set<string>, found: Found
     const path = folder + entry.name;
     const isLink = entry.isSymbolicLink();
     if (!isLink && !entry.isDirectory() && !isDefinitionFile(path)) continue;
-    const stats = statSync(`${directory}/${path}`, { bigint: true, throwIfNoEntry: false });
+    const stats = statOf(`${directory}/${path}`);
     if (stats === undefined) continue;
     if (stats.isDirectory()) {
-      const identity = `${stats.dev}:${stats.ino}`;
+      const identity = identityOf(stats);
       if (!seen.has(identity)) walk(directory, `${path}/`, seen.add(identity), found);
     } else if (stats.isFile() && isDefinitionFile(path)) {
       found.push(foundFile(path, stats));
     }
   }
 }
+
+/** Undefined for what is gone, and for links that lead nowhere. */
+function statOf(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ELOOP" || code === "ENOTDIR") return undefined;
+    throw unreadable(path, error);
+  }
+}
+
+const identityOf = (stats: BigIntStats | undefined): string => `${stats?.dev}:${stats?.ino}`;
 
 function foundFile(path: string, { size, ino, mtimeNs, ctimeNs }: BigIntStats): FoundFile {
   const changedAt = Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n);
@@ -59,17 +72,14 @@ function entriesOf(directory: string, folder: string): readonly Dirent[] {
 
 function unreadable(directory: string, error: unknown): DecisionError {
   const path = directory.replace(/\/$/, "");
-  if ((error as NodeJS.ErrnoException).code === "ENOENT") {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "ENOENT" || code === "ENOTDIR") {
     return new DecisionError("definitions_missing", `there is no directory \`${path}\``, {
       hint: "name the directory of your definitions with --decisions DIR or AGENT33_DECISIONS",
       cause: error,
     });
   }
-  return new DecisionError(
-    "file_unreadable",
-    `cannot read the directory \`${path}\`: ${(error as Error).message}`,
-    {
-      cause: error,
-    },
-  );
+  return new DecisionError("file_unreadable", `cannot read \`${path}\`: ${(error as Error).message}`, {
+    cause: error,
+  });
 }

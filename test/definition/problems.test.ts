@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { buildLibrary } from "../../src/definition/library.js";
 import { readDefinitions } from "../../src/definition/read-definitions.js";
-import { review, sharedBuckets } from "../../src/definition/review.js";
+import { review } from "../../src/definition/review.js";
+import { sharedBuckets } from "../../src/definition/shared-buckets.js";
 import type { LocatedDefinition } from "../../src/definition/read-definitions.js";
 import type { Problem } from "../../src/model/problem.js";
 
@@ -280,11 +281,11 @@ function reviewOf(...texts: readonly string[]): readonly string[] {
     const { summary } = readDefinitions("f.yaml", Buffer.from(text), (each) => located.push(each));
     expect(summary.problems).toEqual([]);
   }
-  const all = located.map(({ definition }) => definition);
-  const problems = located.flatMap((each) => [
-    ...review("f.yaml", each),
-    ...sharedBuckets("f.yaml", each, all),
-  ]);
+  const reviewed = located.flatMap((each) => review("f.yaml", each));
+  const problems = [
+    ...reviewed,
+    ...sharedBuckets(located.map((each) => ({ file: "f.yaml", located: each }))),
+  ];
   return problems.map((problem) => `${problem.severity} ${brief(problem)}`);
 }
 
@@ -380,8 +381,8 @@ describe("what a reviewer would ask", () => {
       weighted("b", [10, 90]).replace("{{ user.id }}", "${user.id}"),
     );
     expect(remarks).toEqual([
-      "warning 4:10 the same input is rolled without a salt in `b`: both put the same people into the same buckets | give each its own `salt`",
-      "warning 4:10 the same input is rolled without a salt in `a`: both put the same people into the same buckets | give each its own `salt`",
+      "warning 4:10 the same input is rolled without a salt in `b`: all put the same people into the same buckets | give each its own `salt`",
+      "warning 4:10 the same input is rolled without a salt in `a`: all put the same people into the same buckets | give each its own `salt`",
     ]);
     expect(reviewOf(weighted("a", [50, 50]), weighted("b", [10, 90], "  salt: b\n"))).toEqual([]);
   });
