@@ -8,7 +8,7 @@ const source = fileURLToPath(new URL("../src", import.meta.url));
 /** From the innermost to the outermost; a file may import its own room and those before it. */
 const order = [
   ["model"],
-  ["errors.ts", "nearest.ts", "version.ts", "clock.ts"],
+  ["errors.ts", "nearest.ts", "printable.ts", "version.ts", "clock.ts"],
   ["digest"],
   ["expression"],
   ["definition"],

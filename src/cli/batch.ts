@@ -3,7 +3,7 @@ import { openSync } from "node:fs";
 import type { Composed } from "../compose.js";
 import { DecisionError } from "../errors.js";
 import type { Result } from "../model/result.js";
-import { printable } from "../present/printable.js";
+import { printable } from "../printable.js";
 import { resultLine } from "../present/result-line.js";
 import { plainResult, targetLine } from "../present/result-view.js";
 import { parseJson, refuseTerminal } from "./input.js";

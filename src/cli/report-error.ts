@@ -1,7 +1,7 @@
 import { DecisionError } from "../errors.js";
 import type { Problem } from "../model/problem.js";
 import type { Paint } from "../present/format.js";
-import { printable } from "../present/printable.js";
+import { printable } from "../printable.js";
 import { describeProblem } from "../present/problems-view.js";
 import { version } from "../version.js";
 

@@ -2,7 +2,7 @@ import { stopwatch } from "../clock.js";
 import type { Composed } from "../compose.js";
 import { compose } from "../compose.js";
 import type { Problem } from "../model/problem.js";
-import { printable } from "../present/printable.js";
+import { printable } from "../printable.js";
 import type { CommonFlags } from "./flags.js";
 import type { Io } from "./io.js";
 import { decisionsDirectory } from "./settings.js";

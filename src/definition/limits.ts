@@ -2,7 +2,9 @@
 export const largestFile = 4 * 1024 * 1024;
 export const deepestNesting = 64;
 export const mostKeys = 2000;
-export const mostDocuments = 1000;
+export const mostDocuments = 10_000;
+/** Following one costs the more the more there are. */
+export const mostAnchors = 1000;
 /** About what a table of ten thousand rules takes. */
 export const mostTokens = 400_000;
 
@@ -23,38 +25,76 @@ const flowEnd = "\u0018";
 const scalarNext = "\u001f";
 
 /**
- * Counts nesting and keys on the lexer's tokens alone. The parser proper recurses and compares every key
- * of a map with every other one, so it must not be given what this refuses.
+ * Counts nesting, keys and the like on the lexer's tokens alone. The parser proper recurses and compares
+ * every key of a map with every other one, so it must not be given what this refuses.
  */
 export function exceededLimit(tokens: Iterable<string>): Exceeded | undefined {
-  const open: Collection[] = [];
-  let offset = 0;
-  let lineStart = 0;
-  let contentColumn = 0;
-  let isScalar = false;
-  let count = 0;
-  let documents = 0;
+  const watch = new Watch();
   for (const token of tokens) {
-    if (++count > mostTokens) return { message: "it holds too much: more than 10,000 rules or so", offset };
-    if (token === documentStart && ++documents > mostDocuments) {
-      return { message: `a file holds at most ${mostDocuments} documents`, offset };
-    }
-    if (token === documentStart || token === flowEnd || token === scalarNext) {
-      isScalar = token === scalarNext;
-      continue;
-    }
-    if (isScalar || !isIndicator(token)) {
-      if (token.trim() !== "") contentColumn = offset - lineStart;
-    } else follow(open, token, token === ":" ? contentColumn : offset - lineStart);
-    isScalar = false;
-
-    const message = exceeded(open);
-    if (message !== undefined) return { message, offset };
-    offset += token.length;
-    const newline = token.lastIndexOf("\n");
-    if (newline !== -1) lineStart = offset - (token.length - newline - 1);
+    const message = watch.see(token);
+    if (message !== undefined) return { message, offset: watch.offset };
+    watch.pass(token);
   }
   return undefined;
+}
+
+class Watch {
+  offset = 0;
+  readonly #open: Collection[] = [];
+  #lineStart = 0;
+  #contentColumn = 0;
+  #scalarNext = false;
+  #tokens = 0;
+  #documents = 0;
+  #anchors = 0;
+
+  /** Takes note of a token and tells what it exceeds. */
+  see(token: string): string | undefined {
+    if (++this.#tokens > mostTokens) return "it holds too much: more than 10,000 rules or so";
+    const isScalar = this.#scalarNext;
+    this.#scalarNext = token === scalarNext;
+    if (isControl(token)) return this.#control(token);
+    if (!isScalar && /^[&*]/.test(token) && ++this.#anchors > mostAnchors) {
+      return `a file holds at most ${mostAnchors} anchors and aliases`;
+    }
+    if (isScalar || !isIndicator(token)) {
+      if (token.trim() !== "") this.#contentColumn = this.#column;
+      return undefined;
+    }
+    if ((token === "]" || token === "}") && !this.#open.some(({ kind }) => kind !== "block")) {
+      return `\`${token}\` closes nothing`;
+    }
+    follow(this.#open, token, token === ":" ? this.#contentColumn : this.#column);
+    return exceeded(this.#open);
+  }
+
+  pass(token: string): void {
+    if (isControl(token)) return;
+    this.offset += token.length;
+    const newline = token.lastIndexOf("\n");
+    if (newline !== -1) this.#lineStart = this.offset - (token.length - newline - 1);
+  }
+
+  get #column(): number {
+    return this.offset - this.#lineStart;
+  }
+
+  #control(token: string): string | undefined {
+    if (token === flowEnd) leaveFlow(this.#open);
+    if (token !== documentStart) return undefined;
+    this.#open.length = 0;
+    return ++this.#documents > mostDocuments ? `a file holds at most ${mostDocuments} documents` : undefined;
+  }
+}
+
+function isControl(token: string): boolean {
+  return token === documentStart || token === flowEnd || token === scalarNext;
+}
+
+/** The lexer found the indentation to be that of what is outside. */
+function leaveFlow(open: Collection[]): void {
+  const first = open.findIndex(({ kind }) => kind !== "block");
+  if (first !== -1) open.length = first;
 }
 
 function isIndicator(token: string): boolean {

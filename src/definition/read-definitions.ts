@@ -1,5 +1,6 @@
 import type { Definition, DefinitionTest, Target } from "../model/definition.js";
 import type { Problem } from "../model/problem.js";
+import { printable } from "../printable.js";
 import { definitionHash } from "./definition-hash.js";
 import { casesOf, expressionFaults } from "./expressions.js";
 import { largestFile } from "./limits.js";
@@ -132,15 +133,15 @@ class Reader {
       readonly decision_id?: string;
     } = {},
   ): void {
-    const { hint, ...rest } = more;
+    const { hint, excerpt } = more;
     this.problems.push({
       file: this.#file,
       line,
       column,
       severity: "error",
-      message,
-      ...(hint && { hint }),
-      ...rest,
+      message: printable(message).replaceAll("\n", " "),
+      ...(hint && { hint: printable(hint) }),
+      ...(excerpt !== undefined && { excerpt: printable(excerpt) }),
     });
   }
 
@@ -206,7 +207,7 @@ function atStart(file: string, message: string): Problem {
 /** Nobody reads more at once. */
 const mostProblems = 200;
 
-const idLine = /^[ \t{]*(?:decision:[ \t]*\{)?[ \t]*["']?id["']?[ \t]*:[ \t]*["']?([A-Za-z0-9._-]{1,128})/gm;
+const idLine = /(?<![A-Za-z0-9_-])id["']?[ \t]{0,8}:[ \t]{0,8}["']?([A-Za-z0-9._-]{1,128})/g;
 
 function broken(file: string, text: string, problems: readonly Problem[]): DefinitionFile {
   const claimed = [...text.matchAll(idLine)].map((found) => found[1] ?? "");

@@ -28,6 +28,7 @@ const branch = {
 const weight = {
   type: "number",
   minimum: 0,
+  maximum: 1e12,
   description: "Its share of the traffic: any number from 0.",
 } as const;
 const priority = { type: "number", description: "The lowest number wins." } as const;

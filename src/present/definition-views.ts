@@ -2,7 +2,7 @@ import { casesOf } from "../definition/expressions.js";
 import { labelsOf } from "../definition/labels.js";
 import type { Case, Definition, LoadedDefinition } from "../model/definition.js";
 import type { Style, View } from "./format.js";
-import { printable } from "./printable.js";
+import { printable } from "../printable.js";
 
 export function listView(loaded: readonly LoadedDefinition[]): View {
   const items = loaded.map(({ definition, definition_hash, file, line }) => ({

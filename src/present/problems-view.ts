@@ -1,6 +1,6 @@
 import type { Problem } from "../model/problem.js";
 import type { Paint, View } from "./format.js";
-import { printable } from "./printable.js";
+import { printable } from "../printable.js";
 
 export function problemsView(problems: readonly Problem[], checked: number): View {
   const valid = !problems.some((problem) => problem.severity === "error");

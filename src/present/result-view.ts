@@ -1,6 +1,6 @@
 import type { ConditionDetail, Result, RollDetails } from "../model/result.js";
 import type { Style, View } from "./format.js";
-import { printable } from "./printable.js";
+import { printable } from "../printable.js";
 
 export function resultView(result: Result, options: { readonly explain: boolean }): View {
   return {

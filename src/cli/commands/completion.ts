@@ -18,7 +18,7 @@ Examples:
   $ agent-33 completion fish > ~/.config/fish/completions/agent-33.fish`,
     )
     .action((shell: string) => {
-      const script = scripts[shell];
+      const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
       if (script === undefined) {
         throw new DecisionError("usage", `there is no completion for \`${shell}\``, {
           hint: didYouMean(shell, Object.keys(scripts)) ?? "choose bash, zsh or fish",
