@@ -30,6 +30,8 @@ export interface Source {
 }
 
 const mostAliases = 100;
+/** Nobody reads more of one document at once. */
+const mostFaults = 1000;
 
 /** Reads YAML (so JSON too) without evaluating anything; every fault is reported, nothing is thrown. */
 export function readYaml(text: string): Source {
@@ -47,7 +49,7 @@ export function readYaml(text: string): Source {
   const faults: SourceFault[] = [];
   const documents: SourceDocument[] = [];
   for (const document of parsed) {
-    for (const error of [...document.errors, ...document.warnings]) {
+    for (const error of [...document.errors, ...document.warnings].slice(0, mostFaults)) {
       faults.push({ ...position(error.pos[0]), message: firstLine(error.message) });
     }
     if (document.errors.length > 0 || document.contents === null) continue;

@@ -41,8 +41,13 @@ function number(operator: string, value: Json): number {
   return value;
 }
 
+const longestText = 4_000_000;
+
 function add(a: Json, b: Json): Json {
-  if (typeof a === "string" && typeof b === "string") return a + b;
+  if (typeof a === "string" && typeof b === "string") {
+    if (a.length + b.length > longestText) fail(`\`+\` makes no text of more than ${longestText} characters`);
+    return a + b;
+  }
   if (typeof a !== "number" || typeof b !== "number") {
     fail(`\`+\` needs two numbers or two texts, got ${typeName(a)} and ${typeName(b)}`);
   }

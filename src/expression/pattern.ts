@@ -2,8 +2,12 @@ import { RE2JS } from "re2js";
 
 /** A regular expression that runs in linear time; it searches anywhere in the text. */
 export interface Pattern {
-  test(text: string): boolean;
+  /** Undefined where the text is too long for a pattern of this size: linear, too, can be long. */
+  test(text: string): boolean | undefined;
 }
+
+/** Steps of the matching machine: the size of the pattern times the length of the text. */
+const mostSteps = 10_000_000;
 
 const longestPattern = 1024;
 const cacheSize = 256;
@@ -23,7 +27,8 @@ function compileWithRe2(source: string): Pattern | string {
   if (source.length > longestPattern) return `a pattern has at most ${longestPattern} characters`;
   try {
     const compiled = RE2JS.compile(source);
-    return { test: (text) => compiled.matcher(text).find() };
+    const size = compiled.programSize();
+    return { test: (text) => (size * text.length > mostSteps ? undefined : compiled.matcher(text).find()) };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

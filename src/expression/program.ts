@@ -2,6 +2,7 @@ import type { Json } from "../model/json.js";
 import { checked } from "./arguments.js";
 import { fail } from "./failure.js";
 import { functionTable } from "./function-table.js";
+import { tooLongToMatch } from "./functions/texts.js";
 import { boolean, memberOf } from "./operators.js";
 import type { Getter } from "./path.js";
 import { pathGetter } from "./path.js";
@@ -116,7 +117,7 @@ function literalPattern(source: string): Callable {
   const pattern = compilePattern(source);
   return (text: Json) => {
     if (typeof text !== "string" || typeof pattern === "string") fail("`matches` needs text");
-    return pattern.test(text);
+    return pattern.test(text) ?? fail(tooLongToMatch);
   };
 }
 
