@@ -61,6 +61,7 @@ async function main() {
       outfile: `${out}/index.js`,
       format: "esm",
       minify: true,
+      keepNames: true,
       banner,
     }),
   ]);
@@ -153,4 +154,8 @@ function linkCommand() {
   symlinkSync("../../bin/agent-33.js", link);
 }
 
-await main();
+try {
+  await main();
+} finally {
+  rmSync(out, { recursive: true, force: true });
+}

@@ -30,6 +30,7 @@ export interface Batch {
 /** Answers each line of a file or of standard input; tells how many lines could not be answered. */
 export async function answerLines(batch: Batch, world: Composed, io: Io): Promise<number> {
   const progress = new Progress(io, batch.quiet);
+  const unanswered = new Unanswered();
   let bad = 0;
   let answered = 0;
   for (const lines of readLines(openLines(batch.file, io))) {
@@ -40,6 +41,7 @@ export async function answerLines(batch: Batch, world: Composed, io: Io): Promis
       answered++;
       if (!(outcome instanceof DecisionError)) {
         answers += write(outcome, batch.format);
+        unanswered.note(line.number, outcome);
         if (answers.length > flushedAt) {
           io.out.write(answers);
           answers = "";
@@ -61,6 +63,7 @@ export async function answerLines(batch: Batch, world: Composed, io: Io): Promis
     progress.show(answered);
   }
   progress.erase();
+  if (batch.format !== "jsonl" && !batch.quiet) unanswered.warn(io, answered);
   return bad;
 }
 
@@ -106,6 +109,24 @@ function write(result: Result, format: BatchFormat): string {
       return `${plainResult(result)}\n`;
     case "target":
       return `${targetLine(result)}\n`;
+  }
+}
+
+/** Lines with conditions that could not be evaluated: told once, not a thousand times. */
+class Unanswered {
+  #lines = 0;
+  #first = "";
+
+  note(line: number, { warnings }: Result): void {
+    const [warning] = warnings;
+    if (warning === undefined) return;
+    if (++this.#lines === 1) this.#first = `line ${line}: ${warning}`;
+  }
+
+  warn(io: Io, answered: number): void {
+    if (this.#lines === 0) return;
+    const what = `${this.#lines} of ${answered} lines had something that could not be evaluated`;
+    io.err.write(`warning: ${what}; first ${printable(this.#first)}\n`);
   }
 }
 

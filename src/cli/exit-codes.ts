@@ -2,21 +2,14 @@ import type { ErrorCode } from "../errors.js";
 
 /** What scripts can tell from the exit code alone. */
 export const exitCodes = [
-  { code: 0, means: "done: routed, allowed, GREEN or GREEN-SKIP" },
+  { code: 0, means: "done" },
   {
     code: 1,
     means:
-      "failed: store, network, a condition under --strict, no votes, a hit policy violated, a bad line of --inputs, or a bug of ours",
+      "failed: a condition under --strict, a hit policy violated, a bad line of --inputs, a file that cannot be read or written, or a bug of ours",
   },
-  {
-    code: 2,
-    means:
-      "the request is wrong: a flag, the JSON, an unknown id or record, a destructive command without --yes",
-  },
-  { code: 3, means: "a definition is invalid or not approved" },
-  { code: 4, means: "blocked, denied or RED" },
-  { code: 5, means: "to be reviewed: YELLOW" },
-  { code: 6, means: "a mismatch: replay, verify, test, --check, --max-change" },
+  { code: 2, means: "the request is wrong: a flag, the JSON, an unknown id, a directory that is not there" },
+  { code: 3, means: "a definition is invalid" },
   { code: 130, means: "interrupted" },
 ] as const;
 

@@ -53,8 +53,8 @@ export function wantsJsonErrors(argv: readonly string[]): boolean {
 
 /** Colour is decided once per stream. */
 export function wantsColour(color: boolean, { env }: Io, stream: Stream): boolean {
-  if (!color || env["NO_COLOR"]) return false;
-  if (env["FORCE_COLOR"] && env["FORCE_COLOR"] !== "0") return true;
+  if (!color || env["NO_COLOR"] || env["FORCE_COLOR"] === "0") return false;
+  if (env["FORCE_COLOR"]) return true;
   return stream.isTerminal && env["TERM"] !== "dumb";
 }
 

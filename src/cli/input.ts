@@ -1,23 +1,31 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { DecisionError } from "../errors.js";
 import type { Io } from "./io.js";
 
 /** The context of `--input`: JSON, `@file`, or `-` for standard input. */
 export function readContext(flag: string, io: Io): unknown {
   const { text, from } = readText(flag, io);
-  return parseJson(text, from, flag === text);
+  if (text.trim() === "")
+    throw new DecisionError("input_invalid", `${from} is empty`, { hint: "give a JSON object, such as {}" });
+  return parseJson(withoutMark(text), from, hintFor(flag));
 }
 
-export function parseJson(text: string, from: string, isArgument = false): unknown {
+export function parseJson(text: string, from: string, hint?: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
     const { message } = error as Error;
-    const hint = isArgument
-      ? `quote the JSON for the shell, as in --input '{"key": "value"}', or use --input @file`
-      : undefined;
     throw new DecisionError("input_invalid", `${from} is not JSON: ${message}`, { hint, cause: error });
   }
+}
+
+/** Some editors begin a file with a byte order mark. */
+const withoutMark = (text: string): string => (text.startsWith("\ufeff") ? text.slice(1) : text);
+
+function hintFor(flag: string): string | undefined {
+  if (flag === "-" || flag.startsWith("@")) return undefined;
+  if (existsSync(flag)) return `to read the file, write --input @${flag}`;
+  return `quote the JSON for the shell, as in --input '{"key": "value"}', or use --input @file`;
 }
 
 function readText(flag: string, io: Io): { readonly text: string; readonly from: string } {

@@ -1,3 +1,4 @@
+import { DecisionError } from "../errors.js";
 import { fstatSync, readSync, statSync, writeSync } from "node:fs";
 
 /** The terminal or pipes that a command talks to; the only place that writes. */
@@ -51,10 +52,16 @@ function writeAll(fd: 1 | 2, bytes: Uint8Array): void {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === "EPIPE") throw new OutputClosed();
-      if (code !== "EAGAIN") throw error;
+      if (code !== "EAGAIN") throw unwritable(error as Error);
       pause(2);
     }
   }
+}
+
+function unwritable(error: Error): DecisionError {
+  return new DecisionError("file_unwritable", `the answer could not be written: ${error.message}`, {
+    cause: error,
+  });
 }
 
 /** node:tty brings all of the network code along, so it is only asked about what may be a terminal. */

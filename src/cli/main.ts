@@ -5,7 +5,7 @@ import { exitCodeOf } from "./exit-codes.js";
 import { styleFor, wantsJsonErrors } from "./flags.js";
 import type { Io } from "./io.js";
 import { OutputClosed } from "./io.js";
-import { buildProgram } from "./program.js";
+import { buildProgram, commandNames } from "./program.js";
 import { bugDocument, describeError, errorDocument } from "./report-error.js";
 
 /** Runs one command line and tells the exit code; everything it says goes through `io`. */
@@ -38,6 +38,15 @@ function asUsageError({ message }: CommanderError, argv: readonly string[]): Dec
     "agent-33",
     ...argv.slice(0, 2).filter((word) => /^[a-z-]+$/.test(word) && !word.startsWith("-")),
   ];
+  const [first = ""] = argv;
+  if (what.includes("unknown command") && commandNames.includes(first)) {
+    return new DecisionError("usage", what.replaceAll("'", "`"), {
+      hint: `did you mean \`agent-33 decision ${first}\`?`,
+    });
+  }
+  if (what.includes("unknown option") && first.startsWith("-")) {
+    return new DecisionError("usage", what.replaceAll("'", "`"), { hint: "flags stand behind the command" });
+  }
   const hint = meant === undefined ? `see \`${command.join(" ")} --help\`` : `did you mean \`${meant}\`?`;
   return new DecisionError("usage", what.replaceAll("'", "`"), { hint });
 }

@@ -41,6 +41,9 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
   },
 ];
 
+/** The words that may follow `agent-33 decision`. */
+export const commandNames: readonly string[] = groups.flatMap(({ commands }) => Object.keys(commands));
+
 const overview = `
 Examples:
   $ agent-33 decision list

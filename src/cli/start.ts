@@ -1,15 +1,7 @@
-import {
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { Script } from "node:vm";
+import { makeDirectory } from "../store/make-directory.js";
 import { sweepOld } from "../store/sweep.js";
 import { cacheHome } from "./user-directory.js";
 
@@ -74,7 +66,7 @@ function readOwn(path: string): Buffer | undefined {
 function keep(into: string, cacheName: string, script: Script): void {
   if (process.exitCode !== 0) return;
   try {
-    const isNew = mkdirSync(into, { recursive: true, mode: 0o700 }) !== undefined;
+    const isNew = makeDirectory(into, 0o700);
     if (isNew) sweepOld(dirname(into), Date.now());
     const temporary = `${into}/${cacheName}.${process.pid}.tmp`;
     const fd = openSync(temporary, "w", 0o600);

@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { buildLibrary } from "../definition/library.js";
 import type { FileSummary, LocatedDefinition } from "../definition/read-definitions.js";
@@ -19,7 +19,7 @@ export interface Validated {
 export async function validatePaths(paths: readonly string[]): Promise<Validated> {
   const located: { readonly file: string; readonly located: LocatedDefinition }[] = [];
   const summaries: FileSummary[] = [];
-  for (const path of paths) {
+  for (const path of withoutRepeats(paths)) {
     const only = isDirectory(path) ? undefined : basename(path);
     const found = await readSummaries({
       directory: only === undefined ? path : dirname(path),
@@ -34,6 +34,22 @@ export async function validatePaths(paths: readonly string[]): Promise<Validated
   const problems = [...library.problems];
   problems.push(...located.flatMap((each) => review(each.file, each.located)), ...sharedBuckets(located));
   return { problems: problems.sort(byPlace), decisions: located.length };
+}
+
+/** A file or directory that is named twice is still one. */
+function withoutRepeats(paths: readonly string[]): readonly string[] {
+  const real = new Map(paths.map((path) => [attemptRealPath(path), path]));
+  const inside = (path: string): boolean =>
+    [...real.keys()].some((other) => path !== other && path.startsWith(`${other}/`));
+  return [...real].filter(([path]) => !inside(path)).map(([, path]) => path);
+}
+
+function attemptRealPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 function isDirectory(path: string): boolean {

@@ -51,7 +51,7 @@ export function buildLibrary(files: readonly FileSummary[], loadDefinition: Load
       const known = loaded.get(id);
       if (known !== undefined) return known;
       const place = usable.get(id);
-      if (place === undefined) throw notFound(id, usable, claimed);
+      if (place === undefined) throw notFound(id, usable, { claimed, problems });
       const definition = await loadDefinition(place.file, place.position);
       const found = describe(place, definition, declared ?? []);
       loaded.set(id, found);
@@ -135,9 +135,12 @@ function problem({ file, summary }: Place, message: string): Problem {
 function notFound(
   id: string,
   usable: ReadonlyMap<string, unknown>,
-  claimed: ReadonlyMap<string, readonly Problem[]>,
+  broken: {
+    readonly claimed: ReadonlyMap<string, readonly Problem[]>;
+    readonly problems: readonly Problem[];
+  },
 ): DecisionError {
-  const problems = claimed.get(id);
+  const problems = broken.claimed.get(id);
   if (problems !== undefined) {
     return new DecisionError("definition_invalid", `the definition of \`${id}\` is not valid`, {
       hint: "run `agent-33 decision validate` to see all problems",
@@ -145,6 +148,12 @@ function notFound(
     });
   }
   return new DecisionError("definition_not_found", `no decision called \`${id}\``, {
-    hint: didYouMean(id, usable.keys()) ?? "run `agent-33 decision list` to see what is defined",
+    hint: didYouMean(id, usable.keys()) ?? hintOnMissing(broken.problems),
   });
+}
+
+function hintOnMissing(problems: readonly Problem[]): string {
+  const files = new Set(problems.map((each) => each.file)).size;
+  if (files === 0) return "run `agent-33 decision list` to see what is defined";
+  return `${files} file${files === 1 ? "" : "s"} cannot be used: run \`agent-33 decision validate\``;
 }

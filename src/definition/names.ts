@@ -3,12 +3,15 @@ import type { Definition } from "../model/definition.js";
 import { casesOf } from "./expressions.js";
 import type { SchemaFault } from "./schema-problems.js";
 
-/** Labels that would mix two branches up in a distribution. */
+/** Labels that would mix two branches up in a distribution, and targets that would be printed as they are written. */
 export function labelFaults(definition: Definition): readonly SchemaFault[] {
   const faults: SchemaFault[] = [];
   const seen = new Set<string>();
   for (const { path, each } of casesOf(definition)) {
     const { label } = each;
+    if (/\{\{|\$\{/.test(each.target)) {
+      faults.push({ path: [...path, "target"], message: "a target is a name and no template" });
+    }
     if (label === undefined) continue;
     const at = [...path, "label"];
     if (label === defaultLabel) {

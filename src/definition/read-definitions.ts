@@ -61,19 +61,19 @@ export function readDefinitions(
   if (typeof text !== "string") return broken(file, readable(content), [atStart(file, text.message)]);
   const source = readYaml(text);
   const reader = new Reader(file);
-  for (const fault of source.faults) reader.report(fault, fault.message);
+  for (const fault of source.faults) reader.report(fault, fault.message, { hint: fault.hint });
   for (const document of source.documents) reader.read(document);
   if (reader.problems.length > 0) return broken(file, text, reader.problems);
   for (const located of reader.located) inspect?.(located);
   return reader.finish();
 }
 
-/** What stands for a file that is too large to be read at all. */
-export function oversized(file: string): DefinitionFile {
-  return broken(file, "", [atStart(file, tooLarge)]);
+/** What stands for a file that could not even be read. */
+export function unusable(file: string, reason: string, beginning = ""): DefinitionFile {
+  return broken(file, beginning, [atStart(file, reason)]);
 }
 
-const tooLarge = `a definition file has at most ${largestFile} bytes`;
+export const tooLarge = `a definition file has at most ${largestFile} bytes`;
 
 class Reader {
   readonly problems: Problem[] = [];

@@ -3,6 +3,7 @@ import type { Definition, WeightedDefinition } from "../model/definition.js";
 import type { Problem } from "../model/problem.js";
 import { casesOf } from "./expressions.js";
 import { labelsOf } from "./labels.js";
+import { doubtsAbout } from "./doubts.js";
 import type { Demand } from "./implication.js";
 import { contradictory, demandsOf, implies, sharedValue } from "./implication.js";
 import type { LocatedDefinition } from "./read-definitions.js";
@@ -58,8 +59,11 @@ function weightRemarks(definition: WeightedDefinition): readonly Remark[] {
 interface Judged {
   readonly path: Path;
   readonly label: string;
+  readonly target: string;
   readonly demands: readonly Demand[];
   readonly key: string;
+  /** What its author has probably not meant. */
+  readonly doubts: readonly string[];
 }
 
 function conditionRemarks(definition: Exclude<Definition, WeightedDefinition>): readonly Remark[] {
@@ -72,6 +76,7 @@ function conditionRemarks(definition: Exclude<Definition, WeightedDefinition>): 
       message: `a binary decision with ${judged.length} cases reads better as a switch`,
     });
   }
+  remarks.push(...priorityRemarks(definition));
   const firstWins = definition.type !== "rule_table" || (definition.hit_policy ?? "first") === "first";
   const earlier = new Map<string, Judged>();
   for (const [index, each] of judged.entries()) {
@@ -85,22 +90,43 @@ function conditionRemarks(definition: Exclude<Definition, WeightedDefinition>): 
   return remarks;
 }
 
+/** A rule without a priority has 0, which comes before every positive one. */
+function priorityRemarks(definition: Definition): readonly Remark[] {
+  if (definition.type !== "rule_table" || definition.hit_policy !== "priority") return [];
+  const cases = casesOf(definition);
+  const labels = labelsOf(cases.map(({ each }) => each));
+  return cases.flatMap(({ path, each }, index) => {
+    if (each.priority !== undefined) return [];
+    const message = `\`${labels[index] ?? ""}\` has no priority, so it counts as 0 and comes before all that are larger`;
+    return [{ path, severity: "warning", message }];
+  });
+}
+
 function judgedCases(definition: Definition): readonly Judged[] {
   const cases = casesOf(definition);
   const labels = labelsOf(cases.map(({ each }) => each));
   return cases.map(({ path, each }, index) => {
-    const demands = demandsOf(compileCondition(each.condition ?? "").tree);
+    const { tree } = compileCondition(each.condition ?? "");
+    const demands = demandsOf(tree);
     const key = demands
       .map((demand) => demand.text)
       .sort()
       .join(" and ");
-    return { path: [...path, "condition"], label: labels[index] ?? "", demands, key };
+    return {
+      path: [...path, "condition"],
+      label: labels[index] ?? "",
+      target: each.target,
+      demands,
+      key,
+      doubts: doubtsAbout(tree),
+    };
   });
 }
 
-function alone({ path, label, demands }: Judged): readonly Remark[] {
+function alone({ path, label, demands, doubts }: Judged): readonly Remark[] {
   const never = demands.some((demand) => demand.constant === false) || contradictory(demands);
-  return never ? [{ path, severity: "warning", message: `\`${label}\` can never match` }] : [];
+  if (never) return [{ path, severity: "warning", message: `\`${label}\` can never match` }];
+  return doubts.map((message) => ({ path, severity: "warning", message: `\`${label}\`: ${message}` }));
 }
 
 function repeated(each: Judged, earlier: Judged, firstWins: boolean): Remark {
@@ -123,16 +149,24 @@ function compareWithEarlier(
     const message = `\`${each.label}\` is never reached: \`${covering.label}\` matches whenever it does`;
     return { path: each.path, severity: "warning", message, hint: "put the narrower condition first" };
   }
+  return overlap(each, earlier, definition);
+}
+
+/** Two rules that can match together: an error under `unique`, and under `any` where they lead elsewhere. */
+function overlap(each: Judged, earlier: readonly Judged[], definition: Definition): Remark | undefined {
+  const policy = definition.type === "rule_table" ? (definition.hit_policy ?? "first") : "first";
+  if (policy === "collect" || policy === "priority") return undefined;
+  const excluding = policy !== "first";
   for (const other of earlier) {
+    if (policy === "any" && other.target === each.target) continue;
     const shared = sharedValue(each.demands, other.demands);
-    if (shared === undefined) continue;
-    const unique = definition.type === "rule_table" && definition.hit_policy === "unique";
-    const message = `\`${each.label}\` overlaps \`${other.label}\` where \`${shared.path}\` is ${JSON.stringify(shared.value)}`;
-    return {
-      path: each.path,
-      severity: unique ? "warning" : "note",
-      message: unique ? `${message}, which ends in an error` : message,
-    };
+    const implied =
+      excluding && (implies(each.demands, other.demands) || implies(other.demands, each.demands));
+    if (shared === undefined && !implied) continue;
+    const where = shared === undefined ? "" : ` where \`${shared.path}\` is ${JSON.stringify(shared.value)}`;
+    const message = `\`${each.label}\` overlaps \`${other.label}\`${where}`;
+    if (!excluding) return { path: each.path, severity: "note", message };
+    return { path: each.path, severity: "warning", message: `${message}, which ends in an error` };
   }
   return undefined;
 }

@@ -17,12 +17,30 @@ const laterTypes = ["scored", "policy", "gate"];
 const laterKeys = ["guardrails", "enrich", "endpoints"];
 
 export function explainSchemaErrors(errors: readonly ErrorObject[], value: unknown): readonly SchemaFault[] {
-  const faults = errors.filter((error) => !isEcho(error)).map((error) => explain(error, value));
+  const faults = [
+    ...errors.filter((error) => !isEcho(error)).map((error) => explain(error, value)),
+    ...keysWithoutType(value),
+  ];
   const seen = new Set<string>();
   return faults.filter((fault) => {
     const text = `${fault.path.join("/")} ${fault.message}`;
     return !seen.has(text) && seen.add(text);
   });
+}
+
+/** Without a type the schema looks no further; a misspelt key is often why. */
+function keysWithoutType(value: unknown): readonly SchemaFault[] {
+  const decision = valueAt(value, ["decision"]);
+  if (typeof decision !== "object" || decision === null || Array.isArray(decision) || "type" in decision)
+    return [];
+  const known = new Set(schema.properties.decision.oneOf.flatMap((each) => Object.keys(each.properties)));
+  const unknown = Object.keys(decision).filter((key) => !known.has(key));
+  return unknown.map((key) => ({
+    path: ["decision"],
+    key,
+    message: `unknown key \`${key}\``,
+    hint: didYouMean(key, known),
+  }));
 }
 
 /** The document with its misspelt type put right, so that the rest of it can be checked too. */
@@ -126,6 +144,11 @@ const typesOf = (error: ErrorObject): readonly string[] =>
 function quoteHint(error: ErrorObject, path: Path, value: unknown): string | undefined {
   const wantsText = typesOf(error).includes("string");
   const found = valueAt(value, path);
+  if (wantsText && typeof found === "object" && found !== null)
+    return 'put it in quotes, as in "{{ artifact.type }}"';
+  if (path.at(-1) === "default" && typeof found === "string") return `write default: { target: ${found} }`;
+  if (path.at(-1) === "version" && typeof found === "number")
+    return 'write all three parts in quotes, as in "1.2.0"';
   if (!wantsText || (typeof found !== "number" && typeof found !== "boolean")) return undefined;
   return `put it in quotes: "${String(found)}"`;
 }

@@ -112,12 +112,17 @@ const cases = (item: object, most?: number): object => ({
   items: item,
 });
 
-const firstMatch = (type: string): object => ({
+const firstMatch = (type: string): DecisionSchema => ({
   type: "object",
   required: ["id", "type", "cases", "default"],
   additionalProperties: false,
   properties: { ...common, type: { const: type }, cases: cases(conditionalCase) },
 });
+
+interface DecisionSchema {
+  readonly properties: object;
+  readonly [keyword: string]: unknown;
+}
 
 const decisionTypes = {
   binary: firstMatch("binary"),
@@ -188,7 +193,7 @@ export const schema = {
       type: "object",
       required: ["type"],
       discriminator: { propertyName: "type" },
-      oneOf: Object.values(decisionTypes),
+      oneOf: Object.values(decisionTypes) as readonly DecisionSchema[],
     },
     targets: {
       type: "array",

@@ -13,9 +13,9 @@ export function sharedBuckets(all: readonly InFile[]): readonly Problem[] {
   const byInput = new Map<string, InFile[]>();
   for (const each of all) {
     const { definition } = each.located;
-    if (definition.type !== "weighted" || definition.salt !== undefined) continue;
-    const input = normalised(definition);
-    byInput.set(input, [...(byInput.get(input) ?? []), each].slice(-mostTwins));
+    if (definition.type !== "weighted") continue;
+    const key = JSON.stringify([definition.salt, normalised(definition)]);
+    byInput.set(key, [...(byInput.get(key) ?? []), each].slice(-mostTwins));
   }
   return [...byInput.values()]
     .filter((twins) => twins.length > 1)
@@ -28,7 +28,9 @@ const mostTwins = 20;
 function remark({ file, located: { definition, source } }: InFile, twins: readonly InFile[]): Problem {
   const others = twins.map(({ located }) => located.definition.id).filter((id) => id !== definition.id);
   const names = others.map((id) => `\`${id}\``).join(", ");
-  const message = `the same input is rolled without a salt in ${names}: all put the same people into the same buckets`;
+  const salted = definition.type === "weighted" && definition.salt !== undefined;
+  const how = salted ? "with the same salt" : "without a salt";
+  const message = `the same input is rolled ${how} in ${names}: all put the same people into the same buckets`;
   const { line, column } = source.locate(["decision", definition.input === undefined ? "id" : "input"]);
   return {
     file,

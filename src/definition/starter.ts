@@ -2,7 +2,7 @@ import type { DecisionType } from "../model/definition.js";
 
 /** A commented definition to begin with; it is valid as it stands. */
 export function starter(type: DecisionType, id: string): string {
-  return `${head(type, id)}${bodies[type]}${tail}`;
+  return `${head(type, id)}${bodies[type].replace("SALT", id)}${tail}`;
 }
 
 const head = (
@@ -43,7 +43,7 @@ const bodies: Readonly<Record<DecisionType, string>> = {
   weighted: `  # Who is assigned: the same input always takes the same branch.
   input: "{{ request.id }}"
   # Keeps these buckets independent of other weighted decisions on the same input.
-  salt: "change-me"
+  salt: "SALT"
   cases:
     - target: stage-control
       weight: 90

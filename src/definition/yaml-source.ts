@@ -22,6 +22,7 @@ export interface SourceDocument {
 
 export interface SourceFault extends Position {
   readonly message: string;
+  readonly hint?: string | undefined;
 }
 
 export interface Source {
@@ -50,7 +51,7 @@ export function readYaml(text: string): Source {
   const documents: SourceDocument[] = [];
   for (const document of parsed) {
     for (const error of [...document.errors, ...document.warnings].slice(0, mostFaults)) {
-      faults.push({ ...position(error.pos[0]), message: firstLine(error.message) });
+      faults.push({ ...position(error.pos[0]), message: firstLine(error.message), hint: hints[error.code] });
     }
     if (document.errors.length > 0 || document.contents === null) continue;
     const value = toValue(document);
@@ -119,6 +120,17 @@ function positionOf(lines: LineCounter, offset: number): Position {
   const { line, col } = lines.linePos(offset);
   return { line: Math.max(1, line), column: Math.max(1, col) };
 }
+
+/** The parser says what it saw; these say what to do. */
+const hints: Readonly<Record<string, string>> = {
+  TAG_RESOLVE_FAILED: "put the text in quotes: a `!` at its start is a tag",
+  BAD_DQ_ESCAPE: "write the backslash twice, or use single quotes around the text",
+  BLOCK_AS_IMPLICIT_KEY: "a line is indented further than the one before it, or a text needs quotes",
+  BAD_INDENT: "give the lines of one map the same indentation",
+  TAB_AS_INDENT: "indent with blanks",
+  UNEXPECTED_TOKEN: "put a text with quotes in it into quotes of the other kind",
+  DUPLICATE_KEY: "this key stands in the same map already",
+};
 
 function firstLine(message: string): string {
   return (message.split("\n")[0] ?? message).replace(/[.:]$/, "");

@@ -94,8 +94,12 @@ function describe({ branch, failure }: Errored, consequence = ""): string {
   return `\`${branch.label}\` could not be evaluated${consequence}: ${failure.message}`;
 }
 
+function few(reasons: readonly string[]): readonly string[] {
+  return reasons.length <= 3 ? reasons : [...reasons.slice(0, 3), `and ${reasons.length - 3} more`];
+}
+
 function errored(id: string, errors: readonly string[]): DecisionError {
-  return new DecisionError("condition_errored", `\`${id}\`: ${errors.join("; ")}`, {
+  return new DecisionError("condition_errored", `\`${id}\`: ${few(errors).join("; ")}`, {
     hint: "give the missing values, or ask for them with exists(…) or get(…)",
     details: { decision_id: id, errors },
   });

@@ -104,7 +104,8 @@ function applyHitPolicy(definition: RuleTableDefinition, matches: readonly Branc
 }
 
 function violated(id: string, policy: "unique" | "any", matches: readonly Branch[]): DecisionError {
-  const labels = matches.map((match) => `\`${match.label}\``).join(", ");
+  const shown = matches.slice(0, 10).map(({ label, target }) => `\`${label}\` → \`${target}\``);
+  const labels = shown.join(", ") + (matches.length > shown.length ? ", …" : "");
   const what = policy === "unique" ? "at most one rule may match" : "all matches must agree on the target";
   return new DecisionError("hit_policy_violated", `\`${id}\`: ${what}, but these matched: ${labels}`, {
     hint: "make the conditions exclude each other, or choose another hit_policy",

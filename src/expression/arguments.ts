@@ -21,7 +21,12 @@ export function checked(entry: FunctionEntry): Run {
 }
 
 function check(name: string, { type }: Parameter, value: Json): void {
-  if (!fits(type, value)) fail(`\`${name}\` needs ${describe(type)}, got ${typeName(value)}`);
+  if (!fits(type, value)) fail(`\`${name}\` needs ${describe(type)}, got ${shown(value)}`);
+}
+
+/** A date that is none is text as well, so it is shown itself. */
+function shown(value: Json): string {
+  return typeof value === "string" && value.length < 40 ? JSON.stringify(value) : typeName(value);
 }
 
 function fits(type: ParameterType, value: Json): boolean {

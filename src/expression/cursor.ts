@@ -54,10 +54,31 @@ export class Cursor {
     const token = this.next;
     if (token.kind === "end") return this.error(token, `the expression ends where ${expected} was expected`);
     const written = this.#text.slice(token.at, token.at + token.length);
-    return this.error(token, `expected ${expected}, got \`${written}\``);
+    return this.error(token, `expected ${expected}, got \`${written}\``, hintOn(written));
   }
 
   error(token: Token, message: string, hint?: string): DecisionError {
     return expressionError(this.#text, token.at, message, hint);
+  }
+}
+
+/** Words of other languages. */
+function hintOn(written: string): string | undefined {
+  switch (written) {
+    case "AND":
+    case "OR":
+    case "NOT":
+    case "IN":
+      return `write \`${written.toLowerCase()}\``;
+    case ">":
+      return "unequal is `!=`";
+    case "is":
+      return "compare with `==`; ask for a missing value with exists(…)";
+    case "[":
+      return "an item of a list is `list.0`, or get(list, 0)";
+    case "*":
+      return "a power is `^`";
+    default:
+      return undefined;
   }
 }

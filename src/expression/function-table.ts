@@ -47,7 +47,7 @@ export const functionGroups: readonly {
   { title: "Text", entries: textFunctions },
   { title: "Lists", entries: listFunctions },
   { title: "Numbers", entries: numberFunctions },
-  { title: "Dates (ISO 8601 text, read as UTC)", entries: dateFunctions },
+  { title: "Dates (ISO 8601 text; a date alone is UTC, a time needs a zone)", entries: dateFunctions },
 ];
 
 export const functionTable: ReadonlyMap<string, FunctionEntry> = new Map(

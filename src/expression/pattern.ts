@@ -28,7 +28,7 @@ function compileWithRe2(source: string): Pattern | string {
   try {
     const compiled = RE2JS.compile(source);
     const size = compiled.programSize();
-    return { test: (text) => (size * text.length > mostSteps ? undefined : compiled.matcher(text).find()) };
+    return { test: (text) => (size * text.length > mostSteps ? undefined : compiled.test(text)) };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

@@ -81,12 +81,23 @@ function unquote(literal: string): string {
 function unreadable(text: string, at: number): Error {
   const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
   if (character === "'" || character === '"') return expressionError(text, at, "this text is never closed");
-  if (character === "=")
-    return expressionError(text, at, "a single `=` means nothing here", "compare with `==`");
+  if (character === "=") return singleEquals(text, at);
+  if ("‘’“”".includes(character)) {
+    return expressionError(text, at, `unexpected \`${character}\``, "use straight quotes");
+  }
+  if (character === "{") {
+    return expressionError(text, at, "unexpected `{`", "write {{ … }} around an expression in text");
+  }
   if (character === "?") {
     return expressionError(text, at, "`? :` is not part of the language", "write `if … then … else …`");
   }
   return expressionError(text, at, `unexpected \`${printable(character)}\``);
+}
+
+function singleEquals(text: string, at: number): Error {
+  const pattern = text[at + 1] === "~";
+  const hint = pattern ? "search for a pattern with `~=`" : "compare with `==`";
+  return expressionError(text, at, "a single `=` means nothing here", hint);
 }
 
 function printable(character: string): string {

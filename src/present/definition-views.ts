@@ -64,6 +64,7 @@ async function describe(
     ...field("version", definition.version),
     ...field("description", definition.description),
     ...field("input", definition.input ?? "the whole context"),
+    ...field("salt", definition.type === "weighted" ? definition.salt : undefined),
     ...field("default", definition.default.target),
     ...field("cache", definition.cache?.enabled ? (definition.cache.ttl ?? "1h") : undefined),
     ...field("file", `${file}:${line}`),

@@ -2,11 +2,17 @@ import type { ConditionDetail, Result, RollDetails } from "../model/result.js";
 import type { Style, View } from "./format.js";
 import { printable } from "../printable.js";
 
-export function resultView(result: Result, options: { readonly explain: boolean }): View {
+export interface ResultOptions {
+  readonly explain: boolean;
+  /** Every case with its condition, so that those which were not asked are shown too. */
+  readonly cases?: readonly { readonly label: string; readonly condition: string }[];
+}
+
+export function resultView(result: Result, options: ResultOptions): View {
   return {
     value: result,
     plain: () => plainResult(result),
-    table: (style) => describe(result, options.explain, style),
+    table: (style) => describe(result, options, style),
   };
 }
 
@@ -23,7 +29,11 @@ export function plainResult(result: Result): string {
   );
 }
 
-async function describe(result: Result, explain: boolean, style: Style): Promise<string> {
+async function describe(
+  result: Result,
+  { explain, cases = [] }: ResultOptions,
+  style: Style,
+): Promise<string> {
   const { paint } = style;
   const isDefault = result.selected_labels[0] === "default";
   const answer = paint(isDefault ? "yellow" : "green", paint("bold", targetLine(result)));
@@ -39,7 +49,7 @@ async function describe(result: Result, explain: boolean, style: Style): Promise
   lines.push(field("input", short(result.input_value, style.columns - 12), style));
   for (const reason of result.because) lines.push(field("because", reason, style));
   if (result.dry_run) lines.push(field("dry run", "nothing was kept", style));
-  if (explain) lines.push("", await explanation(result, style));
+  if (explain) lines.push("", await explanation(result, cases, style));
   return lines.join("\n");
 }
 
@@ -53,34 +63,40 @@ function short(value: unknown, length: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 
-async function explanation(result: Result, style: Style): Promise<string> {
+async function explanation(
+  result: Result,
+  cases: NonNullable<ResultOptions["cases"]>,
+  style: Style,
+): Promise<string> {
   const details = result.evaluation_details;
   if (isRoll(details)) return rollExplanation(details, result, style);
-  const conditions = Object.entries(details);
-  if (conditions.length === 0) return `  ${style.paint("dim", "no condition was evaluated")}`;
   const { grid } = await import("./grid.js");
-  const rows = conditions.map(([label, detail]) => [
+  const rows = Object.entries(details).map(([label, detail]) => [
     label,
     verdict(detail, style),
     printable(detail.condition),
     printable(detail.error ?? ""),
   ]);
-  const total =
-    result.rules_total === undefined
-      ? ""
-      : `\n${result.rules_total} rules; those that did not match are left out`;
-  return (
-    grid(
-      [
-        { title: "case" },
-        { title: "result" },
-        { title: "condition", flexible: true },
-        { title: "why", flexible: true },
-      ],
-      rows,
-      style,
-    ) + total
-  );
+  const total = result.rules_total;
+  if (total === undefined) rows.push(...notAsked(cases, details, style));
+  const rest = total === undefined ? "" : `${total - rows.length} of ${total} rules did not match`;
+  if (rows.length === 0) return `  ${style.paint("dim", rest || "no condition was evaluated")}`;
+  const titles = [{ title: "case" }, { title: "result" }];
+  const columns = [
+    ...titles,
+    { title: "condition", flexible: true as const },
+    { title: "why", flexible: true as const },
+  ];
+  return grid(columns, rows, style) + (rest === "" ? "" : `\n${rest}`);
+}
+
+function notAsked(
+  cases: NonNullable<ResultOptions["cases"]>,
+  details: object,
+  { paint }: Style,
+): readonly string[][] {
+  const left = cases.filter(({ label }) => !Object.hasOwn(details, label));
+  return left.map(({ label, condition }) => [label, paint("dim", "– not asked"), printable(condition), ""]);
 }
 
 function verdict(detail: ConditionDetail, { paint }: Style): string {

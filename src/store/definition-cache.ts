@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, readdirSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { sha256Hex } from "../digest/sha256.js";
 import { definitionHash } from "../definition/definition-hash.js";
 import type { FileBody, FileSummary } from "../definition/read-definitions.js";
+import { makeDirectory } from "./make-directory.js";
 import { sweepOld } from "./sweep.js";
 
 /** Changes when what is cached changes its shape. */
@@ -69,7 +70,7 @@ function readText(path: string): string {
 
 function save(folder: string, files: readonly (CachedFile & { readonly body?: FileBody })[]): void {
   try {
-    const isNew = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined;
+    const isNew = makeDirectory(folder, 0o700);
     if (isNew) sweepOld(dirname(folder), Date.now());
     for (const file of files) {
       if (file.body !== undefined) writeWhole(bodyPath(folder, file), JSON.stringify(file.body));

@@ -57,8 +57,9 @@ function foundFile(path: string, { size, ino, mtimeNs, ctimeNs }: BigIntStats): 
   return { path, stamp: `${size}-${ino}-${mtimeNs}-${ctimeNs}`, changedAt, size: Number(size) };
 }
 
+/** A schema kept beside the definitions, for editors, is none of them. */
 export function isDefinitionFile(path: string): boolean {
-  return /\.(?:ya?ml|json)$/i.test(path);
+  return /\.(?:ya?ml|json)$/i.test(path) && !/\.schema\.json$/i.test(path);
 }
 
 function entriesOf(directory: string, folder: string): readonly Dirent[] {

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Library } from "../definition/library.js";
 import { buildLibrary } from "../definition/library.js";
@@ -69,25 +69,32 @@ function isNews(cache: DefinitionCache, settled: readonly Entry[]): boolean {
 }
 
 async function readEntry(options: DefinitionOptions, { path, stamp, size }: FoundFile): Promise<Entry> {
-  const { oversized, readDefinitions } = await import("../definition/read-definitions.js");
-  if (size > largestFile) return { path, stamp, ...oversized(path) };
+  const { readDefinitions, tooLarge, unusable } = await import("../definition/read-definitions.js");
+  if (size > largestFile)
+    return { path, stamp, ...unusable(path, tooLarge, beginningOf(options.directory, path)) };
+  const content = readContent(options.directory, path);
+  if (content instanceof Error)
+    return { path, stamp: "", ...unusable(path, `it cannot be read: ${content.message}`) };
   const { inspect } = options;
   const inspectIn = inspect && ((located: LocatedDefinition) => inspect(shown(options, path), located));
-  return { path, stamp, ...readDefinitions(path, readContent(options.directory, path), inspectIn) };
+  return { path, stamp, ...readDefinitions(path, content, inspectIn) };
 }
 
-function readContent(directory: string, path: string): Uint8Array {
+function readContent(directory: string, path: string): Uint8Array | Error {
   try {
     return readFileSync(`${directory}/${path}`);
   } catch (error) {
-    throw new DecisionError(
-      "file_unreadable",
-      `cannot read \`${directory}/${path}\`: ${(error as Error).message}`,
-      {
-        cause: error,
-      },
-    );
+    return error as Error;
   }
+}
+
+/** As much of a file that is too large as is needed to see which ids it declares. */
+function beginningOf(directory: string, path: string): string {
+  const buffer = Buffer.alloc(64 * 1024);
+  const fd = openSync(`${directory}/${path}`, "r");
+  const length = readSync(fd, buffer);
+  closeSync(fd);
+  return buffer.toString("utf8", 0, length);
 }
 
 /** What the files of a directory declare, read anew. */

@@ -74,6 +74,80 @@ describe("in a script", () => {
   });
 });
 
+describe("what a person meets on the way", () => {
+  it("a schema beside the definitions is none of them", async () => {
+    const cwd = temporaryDirectory();
+    await run(["decision", "new", "switch", "x"], { cwd });
+    const { stdout } = await run(["decision", "schema"]);
+    writeFileSync(join(cwd, "decisions/agent-33.schema.json"), stdout);
+    expect(await run(["decision", "validate", "--format", "plain"], { cwd })).toEqual({
+      exitCode: 0,
+      stdout: "",
+      stderr: "",
+    });
+  });
+
+  it("a disk that is full is no bug", async () => {
+    const { stderr, exitCode } = await inShell("bash", "agent-33 decision list > /dev/full");
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^error: the answer could not be written: ENOSPC/);
+  });
+
+  it("a cache that cannot be made does not keep anything waiting", async () => {
+    const words = [
+      "decision",
+      "evaluate",
+      "decision-quality-gate",
+      "--input",
+      '{"artifact":{"quality_score":1}}',
+      "--format",
+      "target",
+    ];
+    const env = { AGENT33_CACHE: "/proc/nowhere/at/all" };
+    expect(await run(words, { env })).toEqual({ exitCode: 0, stdout: "stage-deploy\n", stderr: "" });
+  });
+
+  it("a batch of targets tells once that something could not be evaluated", async () => {
+    const words = ["decision", "evaluate", "decision-quality-gate", "--inputs", "-", "--format", "target"];
+    const { stdout, stderr } = await run(words, { input: '{"artifact":{"quality_score":1}}\n{}\n{}\n' });
+    expect(stdout).toBe("stage-deploy\nstage-rework\nstage-rework\n");
+    expect(stderr).toBe(
+      "warning: 2 of 3 lines had something that could not be evaluated; first line 2: the input could not be evaluated, so the default was taken: `artifact.quality_score` is missing\n",
+    );
+  });
+
+  it.each([
+    [["evaluate", "x"], "did you mean `agent-33 decision evaluate`?"],
+    [["--format", "json", "decision", "list"], "flags stand behind the command"],
+    [
+      ["decision", "evaluate", "decision-quality-gate", "--input", "package.json"],
+      "to read the file, write --input @package.json",
+    ],
+  ])("%j is met with what was meant", async (words, hint) => {
+    const { exitCode, stderr } = await run(words);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`hint: ${hint}`);
+  });
+
+  it("an empty folder is no success that goes unnoticed", async () => {
+    const { exitCode, stderr } = await run(["decision", "validate", temporaryDirectory()]);
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain("warning: no definition was found in");
+  });
+
+  it("cases that were not asked are shown as such", async () => {
+    const words = [
+      "decision",
+      "evaluate",
+      "decision-quality-gate",
+      "--input",
+      '{"artifact":{"quality_score":1}}',
+    ];
+    const { stdout } = await run([...words, "--explain", "--format", "table"]);
+    expect(stdout).toContain("Fail  – not asked  input < 0.8");
+  });
+});
+
 describe("completion", () => {
   it("offers commands, flags, formats and decision ids", async () => {
     const complete = async (...words: readonly string[]): Promise<readonly string[]> =>
@@ -164,8 +238,17 @@ describe("new", () => {
     const before = readFileSync(join(cwd, "decisions/x.yaml"), "utf8");
     const { exitCode, stderr } = await run(["decision", "new", "weighted", "x"], { cwd });
     expect(exitCode).toBe(2);
-    expect(stderr).toContain("is there already");
+    expect(stderr).toContain("`x` is defined already in decisions/x.yaml:3");
     expect(readFileSync(join(cwd, "decisions/x.yaml"), "utf8")).toBe(before);
+  });
+
+  it("overwrites no file that declares something else", async () => {
+    const cwd = temporaryDirectory();
+    mkdirSync(join(cwd, "decisions"));
+    writeFileSync(join(cwd, "decisions/x.yaml"), "# mine\n");
+    const { exitCode, stderr } = await run(["decision", "new", "switch", "x"], { cwd });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("`decisions/x.yaml` is there already");
   });
 
   it("can write to standard output", async () => {

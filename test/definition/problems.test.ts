@@ -105,7 +105,7 @@ const cases: readonly Case[] = [
   {
     name: "a version that is a number",
     yaml: `${valid}  version: 1.2\n`,
-    problems: ['9:12 `version` must be text (got 1.2) | put it in quotes: "1.2"'],
+    problems: ['9:12 `version` must be text (got 1.2) | write all three parts in quotes, as in "1.2.0"'],
   },
   {
     name: "a version that is none",
@@ -182,17 +182,19 @@ const cases: readonly Case[] = [
   {
     name: "a duplicate key",
     yaml: valid.replace("  type: switch", "  id: e\n  type: switch"),
-    problems: ["3:3 Map keys must be unique"],
+    problems: ["3:3 Map keys must be unique | this key stands in the same map already"],
   },
   {
     name: "a tab in the indentation",
     yaml: "decision:\n\tid: x\n",
-    problems: ["2:1 Tabs are not allowed as indentation"],
+    problems: ["2:1 Tabs are not allowed as indentation | indent with blanks"],
   },
   {
     name: "an unknown tag",
     yaml: valid.replace("id: d", "id: !!js/function d"),
-    problems: ["2:7 Unresolved tag: tag:yaml.org,2002:js/function"],
+    problems: [
+      "2:7 Unresolved tag: tag:yaml.org,2002:js/function | put the text in quotes: a `!` at its start is a tag",
+    ],
   },
   {
     name: "several at once, in their order",
@@ -375,6 +377,42 @@ describe("what a reviewer would ask", () => {
     expect(reviewOf(text)).toEqual(remarks);
   });
 
+  it.each([
+    [
+      "a condition that is never true or false",
+      switchOn("lower(a)"),
+      ["warning 5:20 `t0`: this is never true or false, so it never matches"],
+    ],
+    [
+      "a part that is never true or false",
+      switchOn("a == 'x' or 'y'"),
+      ["warning 5:20 `t0`: a part of this `or` is never true or false; repeat what is compared, or use `in`"],
+    ],
+    [
+      "a constant as another language spells it",
+      switchOn("a == True"),
+      ["warning 5:20 `t0`: `True` is read as a path; did you mean `true`?"],
+    ],
+    [
+      "a rule without a priority",
+      tableOf("priority", "a == 1"),
+      ["warning 6:7 `t0` has no priority, so it counts as 0 and comes before all that are larger"],
+    ],
+    [
+      "rules of a unique table that match together",
+      tableOf("unique", "n >= 10", "n >= 20"),
+      ["warning 7:20 `t1` overlaps `t0`, which ends in an error"],
+    ],
+    [
+      "rules of an any table that lead elsewhere",
+      tableOf("any", "n >= 10", "n >= 20"),
+      ["warning 7:20 `t1` overlaps `t0`, which ends in an error"],
+    ],
+    ["nothing, where overlaps are the point", tableOf("collect", "n in (1, 2)", "n in (2, 3)"), []],
+  ] as const)("tells of %s", (_name, text, remarks) => {
+    expect(reviewOf(text)).toEqual(remarks);
+  });
+
   it("tells of two weighted decisions that share their buckets", () => {
     const remarks = reviewOf(
       weighted("a", [50, 50]),
@@ -385,5 +423,8 @@ describe("what a reviewer would ask", () => {
       "warning 4:10 the same input is rolled without a salt in `a`: all put the same people into the same buckets | give each its own `salt`",
     ]);
     expect(reviewOf(weighted("a", [50, 50]), weighted("b", [10, 90], "  salt: b\n"))).toEqual([]);
+    const salted = reviewOf(weighted("a", [50, 50], "  salt: s\n"), weighted("b", [10, 90], "  salt: s\n"));
+    expect(salted).toHaveLength(2);
+    expect(salted[0]).toContain("with the same salt in `b`");
   });
 });

@@ -94,7 +94,7 @@ describe("the hit policy", () => {
     const { code, message, details } = violationOf(tableOf(table, { hit_policy }));
     expect({ code, message, details }).toEqual({
       code: "hit_policy_violated",
-      message: `\`decision-under-test\`: ${what}, but these matched: \`x\`, \`z\``,
+      message: `\`decision-under-test\`: ${what}, but these matched: \`x\` → \`stage-same\`, \`z\` → \`${target}\``,
       details: {
         decision_id: "decision-under-test",
         hit_policy,

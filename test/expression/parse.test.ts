@@ -137,7 +137,6 @@ describe("what is not an expression", () => {
     ["a and", 5, "the expression ends where a value was expected"],
     ["a && && b", 5, "expected a value, got `&&`"],
     ["a not b", 2, "expected an operator or the end, got `not`"],
-    ["a <> b", 3, "expected a value, got `>`"],
     ["a == b in c", 7, "expected an operator or the end, got `in`"],
     ["true(1)", 4, "expected an operator or the end, got `(`"],
     ["a 'not' in ('b')", 2, "expected an operator or the end, got `'not'`"],
@@ -146,6 +145,19 @@ describe("what is not an expression", () => {
     ["'if' a then b else c", 5, "expected an operator or the end, got `a`"],
   ])("%j is refused at %i", (text, at, message) => {
     expect(refusalOf(text)).toEqual({ expression: text, at, message, hint: undefined });
+  });
+
+  it.each([
+    ["a <> b", "unequal is `!=`"],
+    ["a == 1 AND b == 2", "write `and`"],
+    ["a is null", "compare with `==`; ask for a missing value with exists(…)"],
+    ["list[0] == 1", "an item of a list is `list.0`, or get(list, 0)"],
+    ["a =~ 'x'", "search for a pattern with `~=`"],
+    ["a == “x”", "use straight quotes"],
+    ["len(a) > 1", "did you mean `length`?"],
+    ["now() > 1", "the time is `system.request_time`"],
+  ])("%j is refused with what to write instead", (text, hint) => {
+    expect(refusalOf(text).hint).toBe(hint);
   });
 
   it.each(["x in 'abc'", "x in 5", "x not in null", "x in '('"])("%s is refused: it needs a list", (text) => {
@@ -180,12 +192,12 @@ describe("calls", () => {
   });
 
   it.each([
-    ["lower()", "`lower(text)` got 0 of its arguments"],
-    ["lower(a, b)", "`lower(text)` got 2 of its arguments"],
-    ["round(1, 2, 3)", "`round(value, [digits])` got 3 of its arguments"],
-    ["any_of(a)", "`any_of(list, item…)` got 1 of its arguments"],
-    ["between(1, 2)", "`between(value, low, high)` got 2 of its arguments"],
-    ["get(a)", "`get(from, key, [fallback])` got 1 of its arguments"],
+    ["lower()", "`lower(text)` got 0 arguments"],
+    ["lower(a, b)", "`lower(text)` got 2 arguments"],
+    ["round(1, 2, 3)", "`round(value, [digits])` got 3 arguments"],
+    ["any_of(a)", "`any_of(list, item…)` got 1 argument"],
+    ["between(1, 2)", "`between(value, low, high)` got 2 arguments"],
+    ["get(a)", "`get(from, key, [fallback])` got 1 argument"],
   ])("%s is refused for its number of arguments", (text, message) => {
     expect(refusalOf(text)).toMatchObject({ at: 0, message });
   });

@@ -119,7 +119,7 @@ describe("a character that means nothing", () => {
     ["a & b", 2, "unexpected `&`", undefined],
     ["a | b", 2, "unexpected `|`", undefined],
     ["a; b", 1, "unexpected `;`", undefined],
-    ["{a}", 0, "unexpected `{`", undefined],
+    ["{a}", 0, "unexpected `{`", "write {{ … }} around an expression in text"],
     ["größe", 2, "unexpected `ö`", undefined],
     ["a == 💡", 5, "unexpected `💡`", undefined],
     ["a\u0000", 1, "unexpected `U+0000`", undefined],

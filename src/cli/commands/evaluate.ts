@@ -1,5 +1,8 @@
 import { stopwatch } from "../../clock.js";
 import type { Command } from "commander";
+import type { Composed } from "../../compose.js";
+import { casesOf } from "../../definition/expressions.js";
+import { labelsOf } from "../../definition/labels.js";
 import { DecisionError } from "../../errors.js";
 import { present } from "../../present/format.js";
 import { resultView, targetLine } from "../../present/result-view.js";
@@ -18,6 +21,9 @@ interface EvaluateFlags extends CommonFlags {
   readonly strict?: boolean;
 }
 
+/** Beyond these the rest are only counted. */
+const shownWarnings = 5;
+
 type Done = (code: ExitCode) => void;
 
 export function addEvaluateCommand(parent: Command, io: Io, done: Done): void {
@@ -29,8 +35,8 @@ export function addEvaluateCommand(parent: Command, io: Io, done: Done): void {
 
 export function addDryRunCommand(parent: Command, io: Io, done: Done): void {
   addDecideCommand(parent.command("dry-run"), io, done, { dryRun: true })
-    .summary("make a decision without keeping anything of it")
-    .description("The same as evaluate, but nothing is written anywhere.")
+    .summary("make a decision without keeping a record of it")
+    .description("The same as evaluate, but no record is kept.")
     .addHelpText("after", examplesFor("dry-run"));
 }
 
@@ -78,12 +84,23 @@ async function decideOne(id: string, flags: EvaluateFlags, io: Io, dryRun: boole
   if (flags.verbose) note(io, `decided in ${(stopwatch() - startedAt).toFixed(1)} ms`);
   if (format === "target") io.out.write(`${targetLine(result)}\n`);
   else {
-    const view = resultView(result, { explain: flags.explain ?? false });
+    const view = resultView(result, { explain: flags.explain ?? false, cases: await casesFor(id, world) });
     io.out.write(await present(view, format, await styleFor(flags, io)));
   }
-  for (const warning of result.warnings) warn(flags, io, warning);
+  for (const warning of result.warnings.slice(0, shownWarnings)) warn(flags, io, warning);
+  const more = result.warnings.length - shownWarnings;
+  if (more > 0) warn(flags, io, `${more} more conditions could not be evaluated; --explain shows them all`);
   warnOfProblems(flags, io, world.definitions.problems);
   return 0;
+}
+
+async function casesFor(
+  id: string,
+  world: Composed,
+): Promise<readonly { label: string; condition: string }[]> {
+  const { definition } = await world.definitions.find(id);
+  const cases = casesOf(definition).map(({ each }) => each);
+  return labelsOf(cases).map((label, index) => ({ label, condition: cases[index]?.condition ?? "" }));
 }
 
 async function decideMany(id: string, flags: EvaluateFlags, io: Io, dryRun: boolean): Promise<ExitCode> {

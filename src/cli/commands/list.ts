@@ -21,7 +21,7 @@ Examples:
       const format = formatFor(flags, io, { answer: "many" });
       const { definitions } = await openWorld(flags, io);
       const loaded = await Promise.all(definitions.ids.map((id) => definitions.find(id)));
-      if (loaded.length === 0 && io.out.isTerminal) note(io, "no decision is defined here");
+      if (loaded.length === 0 && !flags.quiet) note(io, "no decision is defined here");
       io.out.write(await present(listView(loaded), format, await styleFor(flags, io)));
       warnOfProblems(flags, io, definitions.problems);
     });

@@ -1,10 +1,12 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import { starter } from "../../definition/starter.js";
 import { DecisionError } from "../../errors.js";
 import type { DecisionType } from "../../model/definition.js";
 import { didYouMean } from "../../nearest.js";
+import { makeDirectory } from "../../store/make-directory.js";
+import { version } from "../../version.js";
 import type { Io } from "../io.js";
 import { decisionsSetting } from "../settings.js";
 
@@ -33,14 +35,15 @@ Examples:
   $ agent-33 decision new switch artifact-router
   $ agent-33 decision new weighted prompt-test --output -`,
     )
-    .action((type: string, id: string, flags: NewFlags) => {
+    .action(async (type: string, id: string, flags: NewFlags) => {
       const text = starter(knownType(type), validId(id));
       if (flags.output === "-") {
         io.out.write(text);
         return;
       }
-      const path =
-        flags.output ?? join(decisionsSetting(flags.decisions, io)?.value ?? "decisions", `${id}.yaml`);
+      const directory = decisionsSetting(flags.decisions, io)?.value ?? "decisions";
+      const path = flags.output ?? join(directory, `${id}.yaml`);
+      await refuseDefined(id, directory);
       writeNew(path, text);
       io.out.write(`${path}\n`);
     });
@@ -61,9 +64,21 @@ function validId(id: string): string {
   });
 }
 
+/** A second definition of an id would make both unusable. */
+async function refuseDefined(id: string, directory: string): Promise<void> {
+  if (!existsSync(directory)) return;
+  const { openDefinitions } = await import("../../store/definitions.js");
+  const library = await openDefinitions({ directory, cacheHome: undefined, version });
+  if (!library.ids.includes(id)) return;
+  const { file, line } = await library.find(id);
+  throw new DecisionError("file_exists", `\`${id}\` is defined already in ${file}:${line}`, {
+    hint: "choose another id",
+  });
+}
+
 function writeNew(path: string, text: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeDirectory(dirname(path));
     writeFileSync(path, text, { flag: "wx" });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

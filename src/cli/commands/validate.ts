@@ -6,6 +6,7 @@ import type { CommonFlags } from "../flags.js";
 import { addCommonFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
 import { decisionsDirectory } from "../settings.js";
+import { warn } from "../world.js";
 
 export function addValidateCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
   addCommonFlags(parent.command("validate"), ["github"])
@@ -31,6 +32,8 @@ Examples:
       const { problems, decisions } = await validatePaths(checked);
       if (format === "github") io.out.write(githubAnnotations(problems));
       else io.out.write(await present(problemsView(problems, decisions), format, await styleFor(flags, io)));
+      if (decisions === 0 && problems.length === 0)
+        warn(flags, io, `no definition was found in ${checked.join(", ")}`);
       done(problems.some((problem) => problem.severity === "error") ? 3 : 0);
     });
 }

@@ -56,7 +56,7 @@ export const numberFunctions: readonly FunctionEntry[] = [
   },
   {
     name: "between",
-    summary: "low ≤ value ≤ high, for three numbers or three texts",
+    summary: "low ≤ value ≤ high, for three numbers or three texts (dates too are compared as text)",
     parameters: [
       { name: "value", type: "any" },
       { name: "low", type: "any" },
