@@ -70,21 +70,24 @@ function isNews(cache: DefinitionCache, settled: readonly Entry[]): boolean {
 
 async function readEntry(options: DefinitionOptions, { path, stamp, size }: FoundFile): Promise<Entry> {
   const { readDefinitions, tooLarge, unusable } = await import("../definition/read-definitions.js");
-  if (size > largestFile)
+  if (size > largestFile) {
     return { path, stamp, ...unusable(path, tooLarge, beginningOf(options.directory, path)) };
+  }
   const content = readContent(options.directory, path);
-  if (content instanceof Error)
+  if (content instanceof Error) {
     return { path, stamp: "", ...unusable(path, `it cannot be read: ${content.message}`) };
+  }
   const { inspect } = options;
   const inspectIn = inspect && ((located: LocatedDefinition) => inspect(shown(options, path), located));
   return { path, stamp, ...readDefinitions(path, content, inspectIn) };
 }
 
+/** A file that has gone since it was found declares nothing. */
 function readContent(directory: string, path: string): Uint8Array | Error {
   try {
     return readFileSync(`${directory}/${path}`);
   } catch (error) {
-    return error as Error;
+    return (error as NodeJS.ErrnoException).code === "ENOENT" ? new Uint8Array(0) : (error as Error);
   }
 }
 

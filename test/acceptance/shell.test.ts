@@ -118,7 +118,7 @@ describe("what a person meets on the way", () => {
 
   it.each([
     [["evaluate", "x"], "did you mean `agent-33 decision evaluate`?"],
-    [["--format", "json", "decision", "list"], "flags stand behind the command"],
+    [["--quiet", "decision", "list"], "flags stand behind the command"],
     [
       ["decision", "evaluate", "decision-quality-gate", "--input", "package.json"],
       "to read the file, write --input @package.json",
