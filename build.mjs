@@ -61,7 +61,6 @@ async function main() {
       outfile: `${out}/index.js`,
       format: "esm",
       minify: true,
-      keepNames: true,
       banner,
     }),
   ]);

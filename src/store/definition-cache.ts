@@ -1,13 +1,13 @@
 import { readFileSync, readdirSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { checksum } from "../digest/checksum.js";
 import { sha256Hex } from "../digest/sha256.js";
-import { definitionHash } from "../definition/definition-hash.js";
 import type { FileBody, FileSummary } from "../definition/read-definitions.js";
 import { makeDirectory } from "./make-directory.js";
 import { sweepOld } from "./sweep.js";
 
 /** Changes when what is cached changes its shape. */
-const format = 1;
+const format = 2;
 
 /** Definition files as they were understood last time, so that YAML need not be read again. */
 export interface DefinitionCache {
@@ -22,41 +22,39 @@ export interface CachedFile {
   readonly path: string;
   readonly stamp: string;
   readonly summary: FileSummary;
+  /** The checksum of its cached definitions, which is part of the name they are under. */
+  readonly bodyChecksum?: string;
 }
 
 export function openDefinitionCache(cacheHome: string, directory: string, version: string): DefinitionCache {
-  const folder = `${cacheHome}/definitions/${sha256Hex(`${format}\n${version}\n${directory}`).slice(0, 32)}`;
+  const folder = `${cacheHome}/definitions/${folderName(`${format} ${version} ${directory}`)}`;
   return {
-    entries: readIndex(folder),
-    body: (cached) => readBody(bodyPath(folder, cached), cached),
+    entries: readIndex(`${folder}/index.json`),
+    body: (cached) => readBody(`${folder}/${bodyName(cached)}`, cached),
     save: (files) => save(folder, files),
   };
 }
 
-function readIndex(folder: string): ReadonlyMap<string, CachedFile> {
-  const text = readText(`${folder}/index.json`);
+/** The name itself where it can be one of a folder: two directories must never share a cache. */
+function folderName(name: string): string {
+  const encoded = encodeURIComponent(name);
+  return encoded.length < 200 ? encoded : sha256Hex(name);
+}
+
+const bodyName = ({ path, bodyChecksum = "" }: CachedFile): string =>
+  `${checksum(path)}-${bodyChecksum}.json`;
+
+function readIndex(path: string): ReadonlyMap<string, CachedFile> {
+  const text = readText(path);
   const end = text.indexOf("\n");
   const json = text.slice(end + 1);
-  if (end === -1 || text.slice(0, end) !== sha256Hex(json)) return new Map();
+  if (end === -1 || text.slice(0, end) !== checksum(json)) return new Map();
   return new Map((JSON.parse(json) as readonly CachedFile[]).map((file) => [file.path, file]));
 }
 
-/** What is evaluated is what the hash stands for, also where the cache was damaged. */
-function readBody(path: string, { summary }: CachedFile): FileBody | undefined {
-  try {
-    const body = JSON.parse(readText(path)) as FileBody;
-    const intact = summary.definitions.every(({ definition_hash }, position) => {
-      const definition = body.definitions[position];
-      return definition !== undefined && definitionHash(definition) === definition_hash;
-    });
-    return intact ? body : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function bodyPath(folder: string, { path, stamp }: CachedFile): string {
-  return `${folder}/${sha256Hex(`${path}\n${stamp}`).slice(0, 32)}.json`;
+function readBody(path: string, { bodyChecksum }: CachedFile): FileBody | undefined {
+  const text = readText(path);
+  return checksum(text) === bodyChecksum ? (JSON.parse(text) as FileBody) : undefined;
 }
 
 /** A cache that cannot be read is as good as none. */
@@ -72,15 +70,24 @@ function save(folder: string, files: readonly (CachedFile & { readonly body?: Fi
   try {
     const isNew = makeDirectory(folder, 0o700);
     if (isNew) sweepOld(dirname(folder), Date.now());
-    for (const file of files) {
-      if (file.body !== undefined) writeWhole(bodyPath(folder, file), JSON.stringify(file.body));
-    }
-    const index = JSON.stringify(files.map(({ path, stamp, summary }) => ({ path, stamp, summary })));
-    writeWhole(`${folder}/index.json`, `${sha256Hex(index)}\n${index}`);
-    sweep(folder, new Set(["index.json", ...files.map((file) => bodyPath("", file).slice(1))]));
+    const kept = files.map((file) => keepBody(folder, file));
+    const index = JSON.stringify(kept);
+    writeWhole(`${folder}/index.json`, `${checksum(index)}\n${index}`);
+    sweep(folder, new Set(["index.json", ...kept.map(bodyName)]));
   } catch {
     return;
   }
+}
+
+function keepBody(
+  folder: string,
+  { body, ...cached }: CachedFile & { readonly body?: FileBody },
+): CachedFile {
+  if (body === undefined) return cached;
+  const text = JSON.stringify(body);
+  const kept = { ...cached, bodyChecksum: checksum(text) };
+  writeWhole(`${folder}/${bodyName(kept)}`, text);
+  return kept;
 }
 
 /** Other processes see the old file or the new one, never half of it. */
