@@ -1,7 +1,8 @@
 import { realpathSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { buildLibrary } from "../definition/library.js";
-import type { FileSummary, LocatedDefinition } from "../definition/read-definitions.js";
+import type { FileSummary } from "../definition/definition-file.js";
+import type { LocatedDefinition } from "../definition/read-definitions.js";
 import { review } from "../definition/review.js";
 import { sharedBuckets } from "../definition/shared-buckets.js";
 import { DecisionError } from "../errors.js";

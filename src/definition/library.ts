@@ -6,7 +6,7 @@ import type { Definition, LoadedDefinition, Target } from "../model/definition.j
 import type { Json } from "../model/json.js";
 import type { Problem } from "../model/problem.js";
 import { didYouMean } from "../nearest.js";
-import type { DefinitionSummary, FileSummary } from "./read-definitions.js";
+import type { DefinitionSummary, FileSummary } from "./definition-file.js";
 
 /** All the definitions of a directory. */
 export interface Library {

@@ -3,6 +3,8 @@ import type { Problem } from "../model/problem.js";
 import { printable } from "../printable.js";
 import { definitionHash } from "./definition-hash.js";
 import { casesOf, expressionFaults } from "./expressions.js";
+import { atStart, broken, tooLarge } from "./broken-file.js";
+import type { DefinitionFile, DefinitionSummary, ReachedTarget } from "./definition-file.js";
 import { largestFile } from "./limits.js";
 import { labelFaults } from "./names.js";
 import type { SchemaFault } from "./schema-problems.js";
@@ -10,39 +12,6 @@ import { explainSchemaErrors, withMeantType } from "./schema-problems.js";
 import { validate as validateSchema } from "./validate-schema.generated.js";
 import type { Path, Position, SourceDocument } from "./yaml-source.js";
 import { readYaml } from "./yaml-source.js";
-
-/** What one file declares, without the definitions themselves. A file with an error declares nothing. */
-export interface FileSummary {
-  readonly file: string;
-  readonly definitions: readonly DefinitionSummary[];
-  readonly targets?: readonly Target[];
-  readonly problems: readonly Problem[];
-  /** The ids that a broken file seems to declare. */
-  readonly claimed: readonly string[];
-}
-
-export interface DefinitionSummary {
-  readonly id: string;
-  readonly definition_hash: string;
-  readonly position: Position;
-  /** Each target it may lead to, with the first place that names it. */
-  readonly reached: readonly ReachedTarget[];
-}
-
-export interface ReachedTarget extends Position {
-  readonly target: string;
-}
-
-/** The rest of a file: its definitions, in the order of their summaries, and its tests. */
-export interface FileBody {
-  readonly definitions: readonly Definition[];
-  readonly tests: readonly DefinitionTest[];
-}
-
-export interface DefinitionFile {
-  readonly summary: FileSummary;
-  readonly body: FileBody;
-}
 
 /** A definition together with its source, for those who point into it. */
 export interface LocatedDefinition {
@@ -67,13 +36,6 @@ export function readDefinitions(
   for (const located of reader.located) inspect?.(located);
   return reader.finish();
 }
-
-/** What stands for a file that could not even be read. */
-export function unusable(file: string, reason: string, beginning = ""): DefinitionFile {
-  return broken(file, beginning, [atStart(file, reason)]);
-}
-
-export const tooLarge = `a definition file has at most ${largestFile} bytes`;
 
 class Reader {
   readonly problems: Problem[] = [];
@@ -198,28 +160,4 @@ function decode(content: Uint8Array): string | Error {
 /** Enough of a file that is no text to see which ids it meant to declare. */
 function readable(content: Uint8Array): string {
   return content.byteLength > largestFile ? "" : new TextDecoder().decode(content);
-}
-
-function atStart(file: string, message: string): Problem {
-  return { file, line: 1, column: 1, severity: "error", message };
-}
-
-/** Nobody reads more at once. */
-const mostProblems = 200;
-
-const idLine = /(?<![A-Za-z0-9_-])id["']?[ \t]{0,8}:[ \t]{0,8}["']?([A-Za-z0-9._-]{1,128})/g;
-
-function broken(file: string, text: string, problems: readonly Problem[]): DefinitionFile {
-  const claimed = [...text.matchAll(idLine)].map((found) => found[1] ?? "");
-  const all = problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
-  const last = all.at(mostProblems);
-  const more = `there are ${all.length - mostProblems} more problems`;
-  const inOrder =
-    last === undefined
-      ? all
-      : [...all.slice(0, mostProblems), { ...last, message: more, hint: "mend these first" }];
-  return {
-    summary: { file, definitions: [], problems: inOrder, claimed },
-    body: { definitions: [], tests: [] },
-  };
 }

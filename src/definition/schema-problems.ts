@@ -2,6 +2,7 @@ import type { ErrorObject } from "ajv";
 import { didYouMean, nearest } from "../nearest.js";
 import type { Path } from "./yaml-source.js";
 import { schema } from "./schema.js";
+import { article, describe, listing, pathOf, textAt, valueAt } from "./schema-words.js";
 
 /** A breach of the schema in our words: which place, what was expected, what was found. */
 export interface SchemaFault {
@@ -175,45 +176,4 @@ function propertiesAt(schemaPath: string): object {
     at = (at as Record<string, unknown>)[step.replaceAll("~1", "/").replaceAll("~0", "~")];
   }
   return (at as { properties?: object } | undefined)?.properties ?? {};
-}
-
-/** ajv writes positions in lists as text; YAML nodes are asked for by number. */
-function pathOf(pointer: string, value: unknown): Path {
-  const path: (string | number)[] = [];
-  let at = value;
-  for (const step of pointer.split("/").slice(1)) {
-    const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
-    path.push(Array.isArray(at) ? Number(key) : key);
-    at = (at as Record<string, unknown>)[key];
-  }
-  return path;
-}
-
-function valueAt(value: unknown, path: Path): unknown {
-  return path.reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], value);
-}
-
-function textAt(value: unknown, path: Path): string {
-  const found = valueAt(value, path);
-  return typeof found === "string" ? found : "";
-}
-
-function describe(value: unknown): string {
-  if (value === undefined) return "nothing";
-  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
-  if (typeof value === "object" && value !== null) return "a map";
-  const text = JSON.stringify(value);
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
-}
-
-function article(type: string): string {
-  return (
-    { string: "text", object: "a map", array: "a list", number: "a number", boolean: "true or false" }[
-      type
-    ] ?? type
-  );
-}
-
-function listing(words: readonly string[]): string {
-  return words.map((word) => `\`${word}\``).join(", ");
 }

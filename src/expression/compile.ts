@@ -5,6 +5,7 @@ import { expressionError } from "./expression-error.js";
 import { Failure, fail } from "./failure.js";
 import { operators } from "./operators.js";
 import { parse } from "./parse.js";
+import { pathGetter } from "./path.js";
 import { writeProgram } from "./program.js";
 import { readsOf } from "./reads.js";
 import type { Node } from "./syntax.js";
@@ -27,9 +28,21 @@ export function compile(text: string): Expression {
     text,
     tree,
     reads: readsOf(tree),
-    evaluate: (scope) => (run ??= compileTree(text, tree))(scope),
+    evaluate: (scope) =>
+      (run ??= tree.kind === "path" ? readPath(tree.segments) : compileTree(text, tree))(scope),
   };
 }
+
+/** Most inputs are a path alone, which filtrex could only hand back to us. */
+function readPath(segments: readonly string[]): (scope: Scope) => Json | Failure {
+  const get = pathGetter(segments);
+  return (scope) => {
+    const value = get(scope);
+    return value === undefined ? new Failure(missing(segments.join("."))) : value;
+  };
+}
+
+const missing = (path: string): string => `\`${path}\` is missing`;
 
 function compileTree(text: string, tree: Node): (scope: Scope) => Json | Failure {
   const { source, constants, functions, paths } = writeProgram(tree);
@@ -40,7 +53,7 @@ function compileTree(text: string, tree: Node): (scope: Scope) => Json | Failure
     customProp: (symbol: string, _get: unknown, scope: Scope, type: string) => {
       const path = paths.get(symbol);
       const value = path?.get(scope);
-      if (value === undefined && type === "unescaped") fail(`\`${path?.name ?? symbol}\` is missing`);
+      if (value === undefined && type === "unescaped") fail(missing(path?.name ?? symbol));
       return value;
     },
   });

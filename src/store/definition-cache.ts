@@ -2,7 +2,7 @@ import { readFileSync, readdirSync, renameSync, unlinkSync, writeFileSync } from
 import { dirname } from "node:path";
 import { checksum } from "../digest/checksum.js";
 import { sha256Hex } from "../digest/sha256.js";
-import type { FileBody, FileSummary } from "../definition/read-definitions.js";
+import type { FileBody, FileSummary } from "../definition/definition-file.js";
 import { makeDirectory } from "./make-directory.js";
 import { sweepOld } from "./sweep.js";
 

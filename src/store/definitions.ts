@@ -2,8 +2,10 @@ import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Library } from "../definition/library.js";
 import { buildLibrary } from "../definition/library.js";
+import { tooLarge, unusable } from "../definition/broken-file.js";
 import { largestFile } from "../definition/limits.js";
-import type { FileBody, FileSummary, LocatedDefinition } from "../definition/read-definitions.js";
+import type { FileBody, FileSummary } from "../definition/definition-file.js";
+import type { LocatedDefinition } from "../definition/read-definitions.js";
 import { DecisionError } from "../errors.js";
 import type { CachedFile, DefinitionCache } from "./definition-cache.js";
 import { openDefinitionCache } from "./definition-cache.js";
@@ -69,7 +71,7 @@ function isNews(cache: DefinitionCache, settled: readonly Entry[]): boolean {
 }
 
 async function readEntry(options: DefinitionOptions, { path, stamp, size }: FoundFile): Promise<Entry> {
-  const { readDefinitions, tooLarge, unusable } = await import("../definition/read-definitions.js");
+  const { readDefinitions } = await import("../definition/read-definitions.js");
   if (size > largestFile) {
     return { path, stamp, ...unusable(path, tooLarge, beginningOf(options.directory, path)) };
   }

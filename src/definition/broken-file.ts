@@ -1,0 +1,35 @@
+import type { Problem } from "../model/problem.js";
+import type { DefinitionFile } from "./definition-file.js";
+import { largestFile } from "./limits.js";
+
+/** What stands for a file that could not even be read. */
+export function unusable(file: string, reason: string, beginning = ""): DefinitionFile {
+  return broken(file, beginning, [atStart(file, reason)]);
+}
+
+export const tooLarge = `a definition file has at most ${largestFile} bytes`;
+
+export function atStart(file: string, message: string): Problem {
+  return { file, line: 1, column: 1, severity: "error", message };
+}
+
+/** Nobody reads more at once. */
+const mostProblems = 200;
+
+const idLine = /(?<![A-Za-z0-9_-])id["']?[ \t]{0,8}:[ \t]{0,8}["']?([A-Za-z0-9._-]{1,128})/g;
+
+/** A file with an error declares nothing, but for the ids that it seems to mean. */
+export function broken(file: string, text: string, problems: readonly Problem[]): DefinitionFile {
+  const claimed = [...text.matchAll(idLine)].map((found) => found[1] ?? "");
+  const all = problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
+  const last = all.at(mostProblems);
+  const more = `there are ${all.length - mostProblems} more problems`;
+  const inOrder =
+    last === undefined
+      ? all
+      : [...all.slice(0, mostProblems), { ...last, message: more, hint: "mend these first" }];
+  return {
+    summary: { file, definitions: [], problems: inOrder, claimed },
+    body: { definitions: [], tests: [] },
+  };
+}

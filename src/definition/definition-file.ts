@@ -1,0 +1,36 @@
+import type { Definition, DefinitionTest, Target } from "../model/definition.js";
+import type { Problem } from "../model/problem.js";
+import type { Position } from "./yaml-source.js";
+
+/** What one file declares, without the definitions themselves. A file with an error declares nothing. */
+export interface FileSummary {
+  readonly file: string;
+  readonly definitions: readonly DefinitionSummary[];
+  readonly targets?: readonly Target[];
+  readonly problems: readonly Problem[];
+  /** The ids that a broken file seems to declare. */
+  readonly claimed: readonly string[];
+}
+
+export interface DefinitionSummary {
+  readonly id: string;
+  readonly definition_hash: string;
+  readonly position: Position;
+  /** Each target it may lead to, with the first place that names it. */
+  readonly reached: readonly ReachedTarget[];
+}
+
+export interface ReachedTarget extends Position {
+  readonly target: string;
+}
+
+/** The rest of a file: its definitions, in the order of their summaries, and its tests. */
+export interface FileBody {
+  readonly definitions: readonly Definition[];
+  readonly tests: readonly DefinitionTest[];
+}
+
+export interface DefinitionFile {
+  readonly summary: FileSummary;
+  readonly body: FileBody;
+}
