@@ -155,6 +155,7 @@ class Progress {
   }
 
   erase(): void {
-    if (this.#visible && this.#io.out.isTerminal) this.#io.err.write("\r\u001b[K");
+    if (this.#visible) this.#io.err.write("\r\u001b[K");
+    this.#visible = false;
   }
 }

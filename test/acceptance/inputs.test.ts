@@ -7,12 +7,12 @@ describe("--inputs with many lines", () => {
   it("answers every one in memory that does not grow with their number", async () => {
     const folder = temporaryDirectory();
     const [few, many] = [join(folder, "few.jsonl"), join(folder, "many.jsonl")];
-    writeContexts(few, 20_000);
-    writeContexts(many, 100_000);
+    writeContexts(few, 80_000);
+    writeContexts(many, 240_000);
     const small = await peakOf(few, folder);
     const large = await peakOf(many, folder);
-    expect(small).toMatchObject({ answers: 20_000, errors: 20, exitCode: 1 });
-    expect(large).toMatchObject({ answers: 100_000, errors: 100, exitCode: 1 });
+    expect(small).toMatchObject({ answers: 80_000, errors: 80, exitCode: 1 });
+    expect(large).toMatchObject({ answers: 240_000, errors: 240, exitCode: 1 });
     expect(large.megabytes - small.megabytes).toBeLessThan(40);
   });
 });

@@ -3,12 +3,12 @@ import { expect, it } from "vitest";
 import { temporaryDirectory } from "../acceptance/command.js";
 import { peakOf, writeContexts } from "../acceptance/long-inputs.js";
 
-const lines = process.env["AGENT33_TORTURE"] === "full" ? 1_000_000 : 100_000;
+const lines = process.env["AGENT33_TORTURE"] === "full" ? 1_000_000 : 240_000;
 
 it(`answers ${lines} lines in memory that does not grow with their number`, async () => {
   const folder = temporaryDirectory();
   const [few, many] = [join(folder, "few.jsonl"), join(folder, "many.jsonl")];
-  writeContexts(few, 20_000);
+  writeContexts(few, Math.floor(lines / 3));
   writeContexts(many, lines);
   const small = await peakOf(few, folder);
   const large = await peakOf(many, folder);
