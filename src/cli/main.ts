@@ -32,23 +32,20 @@ function showHelp(argv: readonly string[], program: ReturnType<typeof buildProgr
 
 /** commander writes `error: what\n(Did you mean x?)`. */
 function asUsageError({ message }: CommanderError, argv: readonly string[]): DecisionError {
-  const [what = "", suggestion] = message.replace(/^error: /, "").split("\n");
-  const meant = /Did you mean (?:one of )?(.+)\?\)/.exec(suggestion ?? "")?.[1];
-  const command = [
-    "agent-33",
-    ...argv.slice(0, 2).filter((word) => /^[a-z-]+$/.test(word) && !word.startsWith("-")),
-  ];
+  const [what = "", suggestion = ""] = message.replace(/^error: /, "").split("\n");
+  return new DecisionError("usage", what.replaceAll("'", "`"), { hint: usageHint(what, suggestion, argv) });
+}
+
+function usageHint(what: string, suggestion: string, argv: readonly string[]): string {
   const [first = ""] = argv;
   if (what.includes("unknown command") && commandNames.includes(first)) {
-    return new DecisionError("usage", what.replaceAll("'", "`"), {
-      hint: `did you mean \`agent-33 decision ${first}\`?`,
-    });
+    return `did you mean \`agent-33 decision ${first}\`?`;
   }
-  if (what.includes("unknown option") && first.startsWith("-")) {
-    return new DecisionError("usage", what.replaceAll("'", "`"), { hint: "flags stand behind the command" });
-  }
-  const hint = meant === undefined ? `see \`${command.join(" ")} --help\`` : `did you mean \`${meant}\`?`;
-  return new DecisionError("usage", what.replaceAll("'", "`"), { hint });
+  if (what.includes("unknown option") && first.startsWith("-")) return "flags stand behind the command";
+  const meant = /Did you mean (?:one of )?(.+)\?\)/.exec(suggestion)?.[1];
+  if (meant !== undefined) return `did you mean \`${meant}\`?`;
+  const words = argv.slice(0, 2).filter((word) => /^[a-z][a-z-]*$/.test(word));
+  return `see \`${["agent-33", ...words].join(" ")} --help\``;
 }
 
 async function report(error: unknown, argv: readonly string[], io: Io): Promise<ExitCode> {
