@@ -54,14 +54,10 @@ Topics: agent-33 help environment | exit-codes | expressions | formatting`;
 /** The command line; building it reads nothing and writes nothing. Where one command is meant, only that is built. */
 export function buildProgram(io: Io, done: (code: ExitCode) => void, argv: readonly string[] = []): Command {
   const program = new Command("agent-33")
-    .description("Decisions of unattended agents and workflows, as code.")
-    .version(version)
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput(outputOf(io))
-    .helpCommand(false)
-    .addHelpText("after", overview);
-
+    .helpCommand(false);
   const decision = program
     .command("decision")
     .summary("make, define and check decisions")
@@ -74,6 +70,8 @@ export function buildProgram(io: Io, done: (code: ExitCode) => void, argv: reado
     meant.commands[verb]?.(decision, io, done);
     return program;
   }
+  program.description("Decisions of unattended agents and workflows, as code.").version(version);
+  program.addHelpText("after", overview);
   for (const { title, commands } of groups) {
     decision.commandsGroup(title);
     for (const add of Object.values(commands)) add(decision, io, done);
