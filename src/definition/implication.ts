@@ -54,6 +54,7 @@ export function sharedValue(
 
 /** Two demands on one path that no value can meet. */
 export function contradictory(demands: readonly Demand[]): boolean {
+  if (demands.length > comparedDemands) return false;
   return demands.some((a) =>
     demands.some((b) => a !== b && a.path !== undefined && a.path === b.path && excludes(a, b)),
   );

@@ -46,7 +46,7 @@ export function readYaml(text: string): Source {
     lines.lineStarts.unshift(0);
     return { documents: [], faults: [{ ...position(exceeded.offset), message: exceeded.message }] };
   }
-  const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, logLevel: "silent" });
+  const parsed = parseWithoutTraces(text, lines);
   const faults: SourceFault[] = [];
   const documents: SourceDocument[] = [];
   for (const document of parsed) {
@@ -60,6 +60,17 @@ export function readYaml(text: string): Source {
     else documents.push(sourceDocument(document, value, text, position));
   }
   return { documents, faults };
+}
+
+/** The parser makes an Error of each fault, and taking their traces would be most of its work on a bad file. */
+function parseWithoutTraces(text: string, lineCounter: LineCounter): readonly Document.Parsed[] {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return parseAllDocuments(text, { lineCounter, prettyErrors: false, logLevel: "silent" });
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }
 
 function toValue(document: Document.Parsed): unknown {

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { bin, root, samples, temporaryDirectory } from "./command.js";
-import { hasTerminal, typed } from "./terminal.js";
+import { hasTerminal, noTerminal, typed } from "./terminal.js";
 
 interface Block {
   readonly name: string;
@@ -34,8 +34,6 @@ function workplace(): { readonly cwd: string; readonly path: string } {
   symlinkSync(bin, join(cwd, "bin/agent-33"));
   return { cwd, path: `${join(cwd, "bin")}${delimiter}${process.env["PATH"] ?? ""}` };
 }
-
-const noTerminal = hasTerminal ? "" : " (skipped: there is no `script` command to make a terminal with)";
 
 describe.skipIf(!hasTerminal)(`what the pages show is what is seen${noTerminal}`, () => {
   it.each(["README.md", "decisions/README.md"].flatMap(consoleBlocks))("$name", async ({ commands }) => {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root, run, samples, temporaryDirectory } from "./command.js";
-import { hasTerminal, typed } from "./terminal.js";
+import { hasTerminal, noTerminal, typed } from "./terminal.js";
 
 interface Sample {
   readonly id: string;
@@ -90,7 +90,7 @@ describe.each(answers)("the sample $id", ({ id, input, target, label }) => {
     expect(new Set(hashes).size).toBe(1);
   });
 
-  it.skipIf(!hasTerminal)("leads with the answer on a terminal", async () => {
+  it.skipIf(!hasTerminal)(`leads with the answer on a terminal${noTerminal}`, async () => {
     const { exitCode, screen } = await typed(
       `node bin/agent-33.js decision evaluate ${id} --input '${JSON.stringify(input)}'`,
       {

@@ -5,6 +5,11 @@ import { cleanEnvironment } from "./command.js";
 /** util-linux' `script` gives a command a terminal of its own. */
 export const hasTerminal = spawnSync("script", ["-qec", "true", "/dev/null"]).status === 0;
 
+/** Why tests at a terminal are skipped, for their names. */
+export const noTerminal = hasTerminal
+  ? ""
+  : " (skipped: there is no `script` command to make a terminal with)";
+
 /** What a person sees who types the command line at a terminal of this width. */
 export async function typed(
   commandLine: string,
