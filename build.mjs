@@ -28,7 +28,9 @@ const lazyFunctions = {
   "node:child_process": "export const spawn = (...args) => require('child_process').spawn(...args);",
 };
 /** Libraries that only lazily imported files of ours import. */
-const lazyLibraries = ["yaml", "cli-table3", "chalk"];
+const lazyLibraries = ["yaml", "cli-table3", "chalk", "conf"];
+/** An `import` finds the default export of a CommonJS file as what `require` gives. */
+const footers = { conf: { js: "module.exports = module.exports.default;" } };
 const validator = "src/definition/validate-schema.generated.js";
 
 const common = {
@@ -53,7 +55,12 @@ async function main() {
       plugins: [lazyVendor],
     }),
     ...[...vendored, ["validate-schema", validator]].map(([name, file]) =>
-      build({ ...commonjs, entryPoints: [file], outfile: `${out}/vendor/${name}.cjs` }),
+      build({
+        ...commonjs,
+        entryPoints: [file],
+        outfile: `${out}/vendor/${name}.cjs`,
+        footer: footers[name],
+      }),
     ),
     build({
       ...common,

@@ -2,8 +2,13 @@ import { systemClock } from "./clock.js";
 import type { Request, World } from "./decide/decide.js";
 import { decide } from "./decide/decide.js";
 import type { Result } from "./model/result.js";
+import { microsecondsOf } from "./record/moment.js";
+import { recordId } from "./record/record-id.js";
+import { Records } from "./record/records.js";
 import type { OpenedDefinitions } from "./store/definitions.js";
 import { openDefinitions } from "./store/definitions.js";
+import type { StoreConfiguration } from "./store/open.js";
+import { openStore } from "./store/open.js";
 import { version } from "./version.js";
 
 export interface Configuration {
@@ -11,16 +16,41 @@ export interface Configuration {
   readonly decisions: string;
   /** Where definitions are kept as they were understood; undefined: nowhere. */
   readonly cacheHome?: string | undefined;
+  /** Where decisions are recorded and cached; undefined: in memory, so it is all forgotten with the process. */
+  readonly store?: StoreConfiguration | undefined;
+  /** Hears of what went wrong without touching a decision. */
+  readonly onTrouble?: (message: string) => void;
 }
 
 /** The world that decisions are made in. */
 export interface Composed extends World {
   readonly definitions: OpenedDefinitions;
+  readonly records: Records;
   readonly decide: (request: Request) => Promise<Result>;
+  readonly close: () => Promise<void>;
 }
 
-export async function compose({ decisions, cacheHome }: Configuration): Promise<Composed> {
+export async function compose({ decisions, cacheHome, store, onTrouble }: Configuration): Promise<Composed> {
   const definitions = await openDefinitions({ directory: decisions, cacheHome, version });
-  const world: World = { definitions, clock: systemClock };
-  return { ...world, definitions, decide: (request) => decide(request, world) };
+  const records = await composeRecords(store ?? "memory", onTrouble);
+  const world = { definitions, clock: systemClock, newId, records };
+  return {
+    ...world,
+    decide: (request) => decide(request, world),
+    close: () => records.store.close(),
+  };
 }
+
+/** What is remembered, without the definitions. */
+export async function composeRecords(
+  store: StoreConfiguration,
+  onTrouble: (message: string) => void = () => undefined,
+): Promise<Records> {
+  const newNote = (): { record_id: string; timestamp: string } => {
+    const timestamp = systemClock();
+    return { record_id: newId(timestamp), timestamp };
+  };
+  return new Records(await openStore(store, { clock: systemClock, newId }), { newNote, onTrouble });
+}
+
+const newId = (timestamp: string): string => recordId(microsecondsOf(timestamp), Math.random);

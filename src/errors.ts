@@ -10,7 +10,11 @@ export type ErrorCode =
   | "hit_policy_violated"
   | "file_exists"
   | "file_unreadable"
-  | "file_unwritable";
+  | "file_unwritable"
+  | "record_not_found"
+  | "store_busy"
+  | "store_failed"
+  | "log_damaged";
 
 interface ErrorOptions {
   readonly hint?: string | undefined;

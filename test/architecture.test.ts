@@ -13,6 +13,7 @@ const order = [
   ["expression"],
   ["definition"],
   ["evaluate"],
+  ["record"],
   ["decide"],
   ["store", "present"],
   ["compose.ts"],
@@ -23,10 +24,10 @@ const order = [
 const libraries: Readonly<Record<string, readonly string[]>> = {
   filtrex: ["expression/compile.ts"],
   re2js: ["expression/pattern.ts"],
-  "@noble/hashes": ["digest/sha256.ts"],
   yaml: ["definition/yaml-source.ts", "present/yaml.ts"],
   chalk: ["present/paint.ts"],
   "cli-table3": ["present/grid.ts"],
+  conf: ["cli/settings-file.ts"],
 };
 
 interface Import {

@@ -1,16 +1,18 @@
-import { stopwatch } from "../clock.js";
 import { openSync } from "node:fs";
 import type { Composed } from "../compose.js";
+import type { Request } from "../decide/decide.js";
+import type { ErrorCode } from "../errors.js";
 import { DecisionError } from "../errors.js";
 import type { Result } from "../model/result.js";
 import { printable } from "../printable.js";
-import { resultLine } from "../present/result-line.js";
+import { resultLine } from "../record/result-line.js";
 import { plainResult, targetLine } from "../present/result-view.js";
 import { parseJson, refuseTerminal } from "./input.js";
 import type { Input, Io } from "./io.js";
 import { input } from "./io.js";
 import type { Line } from "./lines.js";
 import { readLines } from "./lines.js";
+import { Progress } from "./progress.js";
 import { errorDocument } from "./report-error.js";
 
 export type BatchFormat = "jsonl" | "plain" | "target";
@@ -19,13 +21,14 @@ export type BatchFormat = "jsonl" | "plain" | "target";
 const flushedAt = 64 * 1024;
 
 export interface Batch {
-  readonly decisionId: string;
+  readonly request: Omit<Request, "context">;
   readonly file: string;
   readonly format: BatchFormat;
-  readonly dryRun: boolean;
-  readonly strict: boolean;
   readonly quiet: boolean;
 }
+
+/** So many are decided at a time, and recorded together. */
+const window = 256;
 
 /** Answers each line of a file or of standard input; tells how many lines could not be answered. */
 export async function answerLines(batch: Batch, world: Composed, io: Io): Promise<number> {
@@ -34,36 +37,61 @@ export async function answerLines(batch: Batch, world: Composed, io: Io): Promis
   let bad = 0;
   let answered = 0;
   for (const lines of readLines(openLines(batch.file, io))) {
-    let answers = "";
-    for (const line of lines) {
-      if ("text" in line && line.text.trim() === "") continue;
-      const outcome = await answerLine(line, batch, world);
-      answered++;
-      if (!(outcome instanceof DecisionError)) {
-        answers += write(outcome, batch.format);
-        unanswered.note(line.number, outcome);
-        if (answers.length > flushedAt) {
-          io.out.write(answers);
-          answers = "";
-        }
-        continue;
-      }
-      bad++;
-      if (batch.format === "jsonl")
-        answers += `${JSON.stringify({ line: line.number, ...errorDocument(outcome) })}\n`;
-      else {
-        // An empty line keeps answers and questions in step.
-        io.out.write(`${answers}\n`);
-        answers = "";
-        io.err.write(`error: line ${line.number}: ${printable(outcome.message)}\n`);
-      }
+    for (let from = 0; from < lines.length; from += window) {
+      const asked = lines.slice(from, from + window).filter((line) => !isBlank(line));
+      const outcomes = await Promise.all(asked.map((line) => answerLine(line, batch, world)));
+      progress.erase();
+      bad += writeAnswers(asked, outcomes, { batch, unanswered, io });
+      answered += asked.length;
+      const so = answered;
+      progress.show((seconds) => `${count(so)} answered, ${count(Math.round(so / seconds))} per second`);
     }
-    progress.erase();
-    io.out.write(answers);
-    progress.show(answered);
   }
   progress.erase();
   if (batch.format !== "jsonl" && !batch.quiet) unanswered.warn(io, answered);
+  return bad;
+}
+
+const count = (number: number): string => number.toLocaleString("en");
+
+const isBlank = (line: Line): boolean => "text" in line && line.text.trim() === "";
+
+interface Audience {
+  readonly batch: Batch;
+  readonly unanswered: Unanswered;
+  readonly io: Io;
+}
+
+/** Writes what came of the lines, in their order; tells how many were bad. */
+function writeAnswers(
+  lines: readonly Line[],
+  outcomes: readonly (Result | DecisionError)[],
+  { batch: { format }, unanswered, io }: Audience,
+): number {
+  let bad = 0;
+  let answers = "";
+  const flush = (): void => {
+    io.out.write(answers);
+    answers = "";
+  };
+  for (const [index, outcome] of outcomes.entries()) {
+    const line = lines[index]?.number ?? 0;
+    if (!(outcome instanceof DecisionError)) {
+      answers += write(outcome, format);
+      unanswered.note(line, outcome);
+      if (answers.length > flushedAt) flush();
+      continue;
+    }
+    bad++;
+    if (format === "jsonl") answers += `${JSON.stringify({ line, ...errorDocument(outcome) })}\n`;
+    else {
+      // An empty line keeps answers and questions in step.
+      answers += "\n";
+      flush();
+      io.err.write(`error: line ${line}: ${printable(outcome.message)}\n`);
+    }
+  }
+  flush();
   return bad;
 }
 
@@ -89,17 +117,15 @@ async function answerLine(line: Line, batch: Batch, world: Composed): Promise<Re
   try {
     if ("tooLong" in line) throw new DecisionError("input_invalid", "the line is longer than 16 MiB");
     const context = parseJson(line.text, "the line");
-    return await world.decide({
-      decision_id: batch.decisionId,
-      context,
-      dry_run: batch.dryRun,
-      strict: batch.strict,
-    });
+    return await world.decide({ ...batch.request, context });
   } catch (error) {
-    if (error instanceof DecisionError) return error;
+    if (error instanceof DecisionError && !endsAll.has(error.code)) return error;
     throw error;
   }
 }
+
+/** Where one decision cannot be recorded, none can. */
+const endsAll: ReadonlySet<ErrorCode> = new Set(["store_failed", "store_busy", "log_damaged"]);
 
 function write(result: Result, format: BatchFormat): string {
   switch (format) {
@@ -127,35 +153,5 @@ class Unanswered {
     if (this.#lines === 0) return;
     const what = `${this.#lines} of ${answered} lines had something that could not be evaluated`;
     io.err.write(`warning: ${what}; first ${printable(this.#first)}\n`);
-  }
-}
-
-/** A line on the terminal that says how far we are; nothing anywhere else. */
-class Progress {
-  readonly #io: Io;
-  readonly #wanted: boolean;
-  readonly #startedAt = stopwatch();
-  #shownAt = 0;
-  #visible = false;
-
-  constructor(io: Io, quiet: boolean) {
-    this.#io = io;
-    this.#wanted = io.err.isTerminal && !quiet;
-  }
-
-  show(answered: number): void {
-    const now = stopwatch();
-    if (!this.#wanted || now - this.#startedAt < 300 || now - this.#shownAt < 100) return;
-    const rate = Math.round(answered / ((now - this.#startedAt) / 1000));
-    this.#io.err.write(
-      `\r${answered.toLocaleString("en")} answered, ${rate.toLocaleString("en")} per second\u001b[K`,
-    );
-    this.#shownAt = now;
-    this.#visible = true;
-  }
-
-  erase(): void {
-    if (this.#visible) this.#io.err.write("\r\u001b[K");
-    this.#visible = false;
   }
 }

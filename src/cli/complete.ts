@@ -1,6 +1,7 @@
 import type { Command, Option } from "commander";
 import { formats } from "../present/format.js";
 import type { Io } from "./io.js";
+import { settingKeys } from "./settings-table.js";
 import { topics } from "./topics/topics.js";
 import { openWorld } from "./world.js";
 
@@ -51,6 +52,7 @@ async function candidatesFor(
   const expected = command.registeredArguments[args.length]?.name();
   if (expected === "id" && command.name() !== "new") return await decisionIds(typed.before, io);
   if (expected === "type") return ["binary", "switch", "weighted", "rule_table"];
+  if (expected === "key") return settingKeys;
   if (expected === "shell") return ["bash", "zsh", "fish"];
   return expected === "topic" ? Object.keys(topics) : [];
 }

@@ -6,10 +6,15 @@ export const exitCodes = [
   {
     code: 1,
     means:
-      "failed: a condition under --strict, a hit policy violated, a bad line of --inputs, a file that cannot be read or written, or a bug of ours",
+      "failed: the decision could not be recorded, a condition under --strict, a hit policy violated, a bad line of --inputs, a file that cannot be read or written, or a bug of ours",
   },
-  { code: 2, means: "the request is wrong: a flag, the JSON, an unknown id, a directory that is not there" },
+  {
+    code: 2,
+    means:
+      "the request is wrong: a flag, the JSON, an unknown id or record, a directory that is not there, something destructive without --yes",
+  },
   { code: 3, means: "a definition is invalid" },
+  { code: 6, means: "a mismatch: verify found the log changed, or distribution --check an unlikely split" },
   { code: 130, means: "interrupted" },
 ] as const;
 
@@ -27,6 +32,10 @@ const byError: Readonly<Record<ErrorCode, ExitCode>> = {
   hit_policy_violated: 1,
   file_unreadable: 1,
   file_unwritable: 1,
+  record_not_found: 2,
+  store_busy: 1,
+  store_failed: 1,
+  log_damaged: 1,
 };
 
 export function exitCodeOf(code: ErrorCode): ExitCode {

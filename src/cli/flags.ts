@@ -15,6 +15,20 @@ export interface CommonFlags {
   readonly verbose?: boolean;
 }
 
+/** Flags of the commands that write to the store or read it. */
+export interface StoreFlags extends CommonFlags {
+  readonly store?: string;
+  readonly durability?: string;
+}
+
+export function addStoreFlags(command: Command): Command {
+  return command.option("--store <dir>", "the directory of the log and the cache");
+}
+
+export function addDurabilityFlag(command: Command): Command {
+  return command.option("--durability <how>", "full: wait until the record is on the disk; fast: do not");
+}
+
 export function addCommonFlags(command: Command, more: readonly string[] = []): Command {
   return command
     .option("--decisions <dir>", "the directory of definitions")

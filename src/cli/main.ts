@@ -1,3 +1,4 @@
+import type { Command } from "commander";
 import { CommanderError } from "commander";
 import { DecisionError } from "../errors.js";
 import type { ExitCode } from "./exit-codes.js";
@@ -18,34 +19,48 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   } catch (error) {
     if (error instanceof OutputClosed) return exitCode;
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    if (error instanceof CommanderError && error.code === "commander.help") return showHelp(argv, program);
-    return await report(error instanceof CommanderError ? asUsageError(error, argv) : error, argv, io);
+    const path = pathOf(argv, program);
+    if (error instanceof CommanderError && error.code === "commander.help") return showHelp(path);
+    return await report(error instanceof CommanderError ? asUsageError(error, argv, path) : error, argv, io);
   }
 }
 
+/** The commands that the words lead through, from the program to the innermost. */
+function pathOf(argv: readonly string[], program: Command): readonly Command[] {
+  const [word, ...rest] = argv;
+  const next = program.commands.find((each) => [each.name(), ...each.aliases()].includes(word ?? ""));
+  return next === undefined ? [program] : [program, ...pathOf(rest, next)];
+}
+
 /** A group without a command: its help is the answer. */
-function showHelp(argv: readonly string[], program: ReturnType<typeof buildProgram>): ExitCode {
-  const group = program.commands.find((command) => command.name() === argv[0]);
-  (group ?? program).outputHelp();
+function showHelp(path: readonly Command[]): ExitCode {
+  path.at(-1)?.outputHelp();
   return 0;
 }
 
-/** commander writes `error: what\n(Did you mean x?)`. */
-function asUsageError({ message }: CommanderError, argv: readonly string[]): DecisionError {
-  const [what = "", suggestion = ""] = message.replace(/^error: /, "").split("\n");
-  return new DecisionError("usage", what.replaceAll("'", "`"), { hint: usageHint(what, suggestion, argv) });
+/** commander writes `error: what\n(Did you mean x?)`; a key that was taken for a flag is not repeated. */
+function asUsageError(
+  { message }: CommanderError,
+  argv: readonly string[],
+  path: readonly Command[],
+): DecisionError {
+  const [what = "", suggestion = ""] = message
+    .replace(/^error: /, "")
+    .replace(/-----BEGIN[^']*/, "-----BEGIN…")
+    .split("\n");
+  const hint =
+    usageHint(what, suggestion, argv) ?? `see \`${path.map((each) => each.name()).join(" ")} --help\``;
+  return new DecisionError("usage", what.replaceAll("'", "`"), { hint });
 }
 
-function usageHint(what: string, suggestion: string, argv: readonly string[]): string {
+function usageHint(what: string, suggestion: string, argv: readonly string[]): string | undefined {
   const [first = ""] = argv;
   if (what.includes("unknown command") && commandNames.includes(first)) {
     return `did you mean \`agent-33 decision ${first}\`?`;
   }
   if (what.includes("unknown option") && first.startsWith("-")) return "flags stand behind the command";
   const meant = /Did you mean (?:one of )?(.+)\?\)/.exec(suggestion)?.[1];
-  if (meant !== undefined) return `did you mean \`${meant}\`?`;
-  const words = argv.slice(0, 2).filter((word) => /^[a-z][a-z-]*$/.test(word));
-  return `see \`${["agent-33", ...words].join(" ")} --help\``;
+  return meant === undefined ? undefined : `did you mean \`${meant}\`?`;
 }
 
 async function report(error: unknown, argv: readonly string[], io: Io): Promise<ExitCode> {

@@ -1,14 +1,19 @@
 import type { OutputConfiguration } from "commander";
 import { Command } from "commander";
 import { version } from "../version.js";
+import { addCacheCommand } from "./commands/cache.js";
 import { addCompletionCommand } from "./commands/completion.js";
+import { addConfigCommand } from "./commands/config.js";
+import { addDistributionCommand } from "./commands/distribution.js";
 import { addDryRunCommand, addEvaluateCommand } from "./commands/evaluate.js";
 import { addHelpCommand } from "./commands/help.js";
 import { addListCommand } from "./commands/list.js";
 import { addNewCommand } from "./commands/new.js";
+import { addPruneCommand } from "./commands/prune.js";
 import { addSchemaCommand } from "./commands/schema.js";
 import { addShowCommand } from "./commands/show.js";
 import { addValidateCommand } from "./commands/validate.js";
+import { addVerifyCommand } from "./commands/verify.js";
 import type { ExitCode } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
@@ -38,6 +43,14 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
       new: addNewCommand,
       schema: addSchemaCommand,
     },
+  },
+  {
+    title: "Audit:",
+    commands: { distribution: addDistributionCommand, verify: addVerifyCommand },
+  },
+  {
+    title: "Keep:",
+    commands: { cache: addCacheCommand, prune: addPruneCommand, config: addConfigCommand },
   },
 ];
 

@@ -1,16 +1,24 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname } from "node:path";
 import { DecisionError } from "../errors.js";
 import type { Io } from "./io.js";
-import { userDirectory } from "./user-directory.js";
+import type { SettingsFile, SettingsFiles } from "./read-settings.js";
+import { settingsFiles } from "./read-settings.js";
+import type { CertainSetting, KnownSetting, Setting } from "./settings-table.js";
+import { checkpointEvery, decisions, durability, segmentSize, signingKey, store } from "./settings-table.js";
 
-/** A setting with where it came from. */
-export interface Setting {
-  readonly value: string;
-  readonly from: string;
+export { settingsFile } from "./read-settings.js";
+export type { Setting } from "./settings-table.js";
+
+/** What the store is opened with. */
+export interface StoreSettings {
+  readonly directory: Setting;
+  readonly durability: Setting<"full" | "fast">;
+  readonly signingKey: Setting | undefined;
+  readonly checkpointEvery: Setting<number>;
+  readonly segmentSize: Setting<number>;
 }
 
-/** The directory of definitions: flag, environment, `./decisions`, the user's settings. */
+/** The directory of definitions: flag, environment, project, `./decisions`, the user's settings. */
 export function decisionsDirectory(flag: string | undefined, io: Io): Setting {
   const setting = decisionsSetting(flag, io);
   if (setting !== undefined) return setting;
@@ -20,31 +28,91 @@ export function decisionsDirectory(flag: string | undefined, io: Io): Setting {
 }
 
 export function decisionsSetting(flag: string | undefined, io: Io): Setting | undefined {
-  if (flag !== undefined) return { value: flag, from: "--decisions" };
-  const fromEnvironment = io.env["AGENT33_DECISIONS"];
-  if (fromEnvironment) return { value: fromEnvironment, from: "AGENT33_DECISIONS" };
-  if (existsSync(join(io.cwd, "decisions"))) return { value: "decisions", from: "the current directory" };
-  const path = settingsFile(io);
-  const fromSettings = readSettings(path)["decisions"];
-  return typeof fromSettings === "string" ? { value: fromSettings, from: path } : undefined;
+  return findSetting(decisions, { flag, io, files: settingsFiles(io) });
 }
 
-/** Where conf keeps the user's settings; read without conf, which would cost most of the start-up. */
-export function settingsFile(io: Io): string {
-  return join(io.env["AGENT33_HOME"] || userDirectory("config", io.env), "config.json");
+export function storeSettings(
+  flags: { readonly store?: string; readonly durability?: string },
+  io: Io,
+): StoreSettings {
+  const files = settingsFiles(io);
+  return {
+    directory: certain(store, { flag: flags.store, io, files }),
+    durability: certain(durability, { flag: flags.durability, io, files }),
+    signingKey: findSetting(signingKey, { io, files }),
+    checkpointEvery: certain(checkpointEvery, { io, files }),
+    segmentSize: certain(segmentSize, { io, files }),
+  };
 }
 
-function readSettings(path: string): Record<string, unknown> {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch {
-    return {};
-  }
-  try {
-    const settings: unknown = JSON.parse(text);
-    return typeof settings === "object" && settings !== null ? (settings as Record<string, unknown>) : {};
-  } catch (error) {
-    throw new DecisionError("file_unreadable", `the settings in \`${path}\` are not JSON`, { cause: error });
-  }
+interface Sources {
+  readonly flag?: string | undefined;
+  readonly io: Io;
+  readonly files: SettingsFiles;
+}
+
+/** The strongest source that says something wins; a weaker one is not even looked at. */
+export function findSetting<T extends string | number>(
+  setting: KnownSetting<T>,
+  sources: Sources,
+): Setting<T> | undefined {
+  return (
+    findStronger(setting, sources) ??
+    inFile(setting, sources.files.user(), sources.io) ??
+    setting.fallback?.(sources.io)
+  );
+}
+
+/** What would win over the user's settings. */
+export function findStronger<T extends string | number>(
+  setting: KnownSetting<T>,
+  { flag, io, files }: Sources,
+): Setting<T> | undefined {
+  return typed(setting, flag, io) ?? inFile(setting, files.project(), io) ?? setting.here?.(io);
+}
+
+function certain<T extends string | number>(setting: CertainSetting<T>, sources: Sources): Setting<T> {
+  return findSetting(setting, sources) ?? setting.fallback(sources.io);
+}
+
+function typed<T extends string | number>(
+  setting: KnownSetting<T>,
+  flag: string | undefined,
+  io: Io,
+): Setting<T> | undefined {
+  const from = flag === undefined ? setting.variable : (setting.flag ?? setting.key);
+  const text = flag ?? (io.env[setting.variable] || undefined);
+  if (text === undefined) return undefined;
+  const base = setting.staysAsTyped ? undefined : io.cwd;
+  const value = setting.parse(text, { env: io.env, base, isText: true });
+  if (value === undefined) throw unexpected(setting, text, from);
+  return { value, from };
+}
+
+function inFile<T extends string | number>(
+  setting: KnownSetting<T>,
+  file: SettingsFile | undefined,
+  io: Io,
+): Setting<T> | undefined {
+  if (file === undefined || !Object.hasOwn(file.values, setting.key)) return undefined;
+  const given = file.values[setting.key];
+  const value = setting.parse(given, { env: io.env, base: dirname(file.path), isText: false });
+  if (value === undefined) throw unexpected(setting, given, `\`${setting.key}\` in \`${file.path}\``);
+  return { value, from: file.path };
+}
+
+export function unexpected(setting: KnownSetting, given: unknown, where: string): DecisionError {
+  return new DecisionError("usage", `${where} must be ${setting.expected} (got ${shown(given)})`, {
+    hint: "see `agent-33 decision config --help`",
+  });
+}
+
+/** Neither a key nor the password of an address may end up in a log. */
+function shown(given: unknown): string {
+  const text = typeof given === "string" ? given : JSON.stringify(given);
+  if (text === "") return "nothing";
+  if (text.includes("-----BEGIN")) return "the text of a key";
+  const [, scheme] = /^([a-z][a-z0-9+.-]*:\/\/)/i.exec(text) ?? [];
+  if (scheme !== undefined) return `\`${scheme}…\``;
+  return `\`${text.length > 100 ? `${text.slice(0, 100)}…` : text}\``;
 }

@@ -1,10 +1,10 @@
-import { homedir } from "node:os";
+import type * as Os from "node:os";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The directory that this system keeps a user's settings or caches of a program in. */
 export function userDirectory(kind: "config" | "cache", env: Environment): string {
-  const home = env["HOME"] || homedir();
+  const home = env["HOME"] || homeDirectory();
   switch (process.platform) {
     case "darwin":
       return `${home}/Library/${kind === "config" ? "Preferences" : "Caches"}/agent-33`;
@@ -24,4 +24,10 @@ export function cacheHome(env: Environment): string | undefined {
   const given = env["AGENT33_CACHE"];
   if (given !== undefined) return given === "" ? undefined : given;
   return userDirectory("cache", env);
+}
+
+/** Asked only where nothing else says it: loading node:os is a noticeable part of a start. */
+function homeDirectory(): string {
+  const { getBuiltinModule } = process as { getBuiltinModule?: (id: string) => typeof Os };
+  return getBuiltinModule?.("node:os").homedir() ?? process.env["USERPROFILE"] ?? ".";
 }

@@ -1,18 +1,27 @@
 import { stopwatch } from "../clock.js";
 import type { Composed } from "../compose.js";
-import { compose } from "../compose.js";
+import { compose, composeRecords } from "../compose.js";
 import type { Problem } from "../model/problem.js";
 import { printable } from "../printable.js";
-import type { CommonFlags } from "./flags.js";
+import type { Records } from "../record/records.js";
+import type { StoreConfiguration } from "../store/open.js";
+import { signerOf } from "../store/signing.js";
+import type { CommonFlags, StoreFlags } from "./flags.js";
 import type { Io } from "./io.js";
-import { decisionsDirectory } from "./settings.js";
+import { Progress, percent } from "./progress.js";
+import { decisionsDirectory, storeSettings } from "./settings.js";
 import { cacheHome } from "./user-directory.js";
 
 /** The world as flags, environment and settings describe it; definitions that cannot be used are warned of. */
-export async function openWorld(flags: CommonFlags, io: Io): Promise<Composed> {
+export async function openWorld(flags: StoreFlags, io: Io): Promise<Composed> {
   const startedAt = stopwatch();
   const decisions = decisionsDirectory(flags.decisions, io);
-  const world = await compose({ decisions: decisions.value, cacheHome: cacheHome(io.env) });
+  const world = await compose({
+    decisions: decisions.value,
+    cacheHome: cacheHome(io.env),
+    store: storeConfiguration(flags, io),
+    onTrouble: (message) => warn(flags, io, message),
+  });
   if (flags.verbose) {
     const { ids, filesRead, filesCached } = world.definitions;
     const took = (stopwatch() - startedAt).toFixed(1);
@@ -21,8 +30,46 @@ export async function openWorld(flags: CommonFlags, io: Io): Promise<Composed> {
       io,
       `definitions: ${ids.length} in ${took} ms (${filesRead} files read, ${filesCached} from the cache)`,
     );
+    noteStore(flags, io);
   }
   return world;
+}
+
+/** What is remembered, for questions that need no definitions. */
+export function openRecords(flags: StoreFlags, io: Io): Promise<Records> {
+  if (flags.verbose) noteStore(flags, io);
+  return composeRecords(storeConfiguration(flags, io), (message) => warn(flags, io, message));
+}
+
+/** Where a file may grow no further, the system would end us; so it only fails to write. */
+const ignoreFileSizeLimit = (): void => undefined;
+
+export function storeConfiguration(flags: StoreFlags, io: Io): Exclude<StoreConfiguration, "memory"> {
+  const { directory, durability, signingKey, checkpointEvery, segmentSize } = storeSettings(flags, io);
+  if (process.listenerCount("SIGXFSZ") === 0) process.on("SIGXFSZ", ignoreFileSizeLimit);
+  return {
+    directory: directory.value,
+    durability: durability.value,
+    segmentSize: segmentSize.value,
+    checkpointEvery: checkpointEvery.value,
+    sign: signingKey && signerOf(signingKey.value),
+    progress: readingProgress(flags, io),
+  };
+}
+
+function noteStore(flags: StoreFlags, io: Io): void {
+  const { directory } = storeSettings(flags, io);
+  note(io, `store: ${directory.value} (from ${directory.from})`);
+}
+
+/** Reading a log for the first time may take a while. */
+function readingProgress({ quiet }: StoreFlags, io: Io): (done: number, total: number) => void {
+  let progress: Progress | undefined;
+  return (done, total) => {
+    progress ??= new Progress(io, quiet);
+    if (done >= total) progress.erase();
+    else progress.show(() => `reading the log, ${percent(done, total)}`);
+  };
 }
 
 export function note(io: Io, text: string): void {

@@ -6,6 +6,8 @@ import type { Check, Result } from "../model/result.js";
 const noChecks: readonly Check[] = Object.freeze([]);
 
 interface Circumstances {
+  readonly recordId: string | undefined;
+  readonly cached: boolean;
   readonly dryRun: boolean;
   readonly at: string;
   readonly hash: string;
@@ -15,9 +17,10 @@ interface Circumstances {
 export function describe(
   { definition, definition_hash, environment_hash }: LoadedDefinition,
   evaluated: Evaluated,
-  { dryRun, at, hash }: Circumstances,
+  { recordId, dryRun, cached, at, hash }: Circumstances,
 ): Result {
-  const result: Writable<Partial<Result>> = { decision_id: definition.id };
+  const result: Writable<Partial<Result>> = recordId === undefined ? {} : { record_id: recordId };
+  result.decision_id = definition.id;
   if (definition.name !== undefined) result.decision_name = definition.name;
   if (definition.version !== undefined) result.decision_version = definition.version;
   result.definition_hash = definition_hash;
@@ -34,7 +37,7 @@ export function describe(
   result.guardrails = noChecks;
   result.blocked = false;
   result.escalated = false;
-  result.cached = false;
+  result.cached = cached;
   result.dry_run = dryRun;
   result.timestamp = at;
   result.deterministic_hash = hash;

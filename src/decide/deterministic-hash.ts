@@ -1,11 +1,6 @@
 import { canonicalJson } from "../digest/canonical-json.js";
 import { sha256Hex } from "../digest/sha256.js";
-import type { Prepared } from "../evaluate/evaluate.js";
-import type { Getter } from "../expression/path.js";
-import { pathGetter } from "../expression/path.js";
 import type { LoadedDefinition } from "../model/definition.js";
-import type { Json } from "../model/json.js";
-import type { Scope } from "../model/scope.js";
 
 interface Chosen {
   readonly selected_labels: readonly string[];
@@ -19,16 +14,19 @@ interface Chosen {
  */
 export function deterministicHash(
   loaded: LoadedDefinition,
-  prepared: Prepared,
-  scope: Scope,
+  valuesRead: string,
   { selected_labels, selected_targets }: Chosen,
 ): string {
   const labels = canonicalJson(selected_labels);
   const targets = canonicalJson(selected_targets);
-  const values = canonicalJson(valuesRead(prepared, scope));
   return sha256Hex(
-    `${beginning(loaded)},"selected_labels":${labels},"selected_targets":${targets},"values_read":${values}}`,
+    `${beginning(loaded)},"selected_labels":${labels},"selected_targets":${targets},"values_read":${valuesRead}}`,
   );
+}
+
+/** The same question to the same definition has the same key. */
+export function cacheKey(loaded: LoadedDefinition, valuesRead: string): string {
+  return sha256Hex(`${beginning(loaded)},"values_read":${valuesRead}}`);
 }
 
 const beginnings = new WeakMap<LoadedDefinition, string>();
@@ -41,27 +39,4 @@ function beginning(loaded: LoadedDefinition): string {
     beginnings.set(loaded, text);
   }
   return text;
-}
-
-/** What is missing stays away, so a missing value and null differ. */
-function valuesRead({ input, reads }: Prepared, scope: Scope): Record<string, Json> {
-  const values: Record<string, Json> = {};
-  for (const path of reads) {
-    const value = getterOf(path)(scope);
-    if (value !== undefined) values[path] = value;
-  }
-  // The path `context` gives way to a key of that name; a decision without an input reads all the same.
-  if (input === undefined) values["context"] = scope.context;
-  return values;
-}
-
-const getters = new Map<string, Getter>();
-
-function getterOf(path: string): Getter {
-  let getter = getters.get(path);
-  if (getter === undefined) {
-    getter = pathGetter(path.split("."));
-    if (getters.size < 10_000) getters.set(path, getter);
-  }
-  return getter;
 }

@@ -3,7 +3,7 @@ import { canonicalJson } from "../digest/canonical-json.js";
 import { deepFreeze } from "../digest/freeze.js";
 import { sha256Hex } from "../digest/sha256.js";
 import type { Definition, LoadedDefinition, Target } from "../model/definition.js";
-import type { Json } from "../model/json.js";
+import type { Json, JsonObject } from "../model/json.js";
 import type { Problem } from "../model/problem.js";
 import { didYouMean } from "../nearest.js";
 import type { DefinitionSummary, FileSummary } from "./definition-file.js";
@@ -83,20 +83,22 @@ function describe(
   definition: Definition,
   declared: readonly Target[],
 ): LoadedDefinition {
+  const environment = environmentOf(summary, declared);
   return {
     definition: deepFreeze(definition),
     definition_hash: summary.definition_hash,
-    environment_hash: environmentHash(summary, declared),
+    environment,
+    environment_hash: sha256Hex(canonicalJson(environment)),
     file,
     line: summary.position.line,
   };
 }
 
 /** Of what stands beside the definition, that which bears on it: the declared targets it may lead to. */
-function environmentHash(summary: DefinitionSummary, declared: readonly Target[]): string {
+function environmentOf(summary: DefinitionSummary, declared: readonly Target[]): JsonObject {
   const reached = new Set(summary.reached.map(({ target }) => target));
   const targets = declared.filter((target) => reached.has(target.id));
-  return sha256Hex(canonicalJson({ targets: targets as unknown as Json }));
+  return { targets: targets as unknown as Json };
 }
 
 function duplicateProblems(places: readonly Place[]): readonly Problem[] {

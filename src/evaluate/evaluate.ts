@@ -51,6 +51,12 @@ export function evaluate(prepared: Prepared, scope: Scope, strict = false): Eval
   return evaluated(selection, value, warnings);
 }
 
+/** The value of the definition's input; `otherwise` where it cannot be evaluated. */
+export function inputOf({ input }: Prepared, scope: Scope, otherwise: Json = null): Json {
+  const value = input === undefined ? scope.context : input.evaluate(scope);
+  return value instanceof Failure ? otherwise : value;
+}
+
 /** Field by field: copying objects whole is what an evaluation would spend most of its time on. */
 function evaluated(selection: Selection, input_value: Json, warnings: readonly string[]): Evaluated {
   return {

@@ -79,6 +79,8 @@ export interface DefinitionTest {
 export interface LoadedDefinition {
   readonly definition: Definition;
   readonly definition_hash: string;
+  /** What stands beside the definition and bears on it. */
+  readonly environment: JsonObject;
   readonly environment_hash: string;
   readonly file: string;
   readonly line: number;

@@ -50,7 +50,7 @@ export async function peakOf(file: string, folder: string): Promise<Peak> {
   return {
     exitCode,
     megabytes: Number(kilobytes) / 1024,
-    answers: await count('^{"decision_id"'),
+    answers: await count('^{"record_id"'),
     errors: await count('^{"line"'),
   };
 }

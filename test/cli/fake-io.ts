@@ -1,4 +1,10 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Io, Stream } from "../../src/cli/io.js";
+
+const home = mkdtempSync(join(tmpdir(), "agent-33-home-"));
+process.on("exit", () => rmSync(home, { recursive: true, force: true }));
 
 export interface FakeIo extends Io {
   readonly written: { out: string; err: string };
@@ -31,7 +37,7 @@ export function fakeIo({
   return {
     written,
     cwd,
-    env: { AGENT33_CACHE: "", AGENT33_HOME: "/nowhere", ...env },
+    env: { AGENT33_CACHE: "", AGENT33_HOME: home, ...env },
     out: stream("out"),
     err: stream("err"),
     stdin: {

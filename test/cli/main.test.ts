@@ -36,6 +36,7 @@ describe("an answer", () => {
   it("has exactly the documented fields, in their order", async () => {
     const { out } = await run(good);
     expect(Object.keys(JSON.parse(out) as object)).toEqual([
+      "record_id",
       "decision_id",
       "decision_name",
       "decision_version",
@@ -60,9 +61,9 @@ describe("an answer", () => {
   });
 
   it.each([
-    ["json", /^\{\n {2}"decision_id"/],
-    ["jsonl", /^\{"decision_id".*\}\n$/],
-    ["yaml", /^decision_id: decision-quality-gate\n/],
+    ["json", /^\{\n {2}"record_id"/],
+    ["jsonl", /^\{"record_id".*\}\n$/],
+    ["yaml", /^record_id: .{36}\ndecision_id: decision-quality-gate\n/],
     ["plain", /^stage-deploy\tPass\tdecision-quality-gate\tbinary\tinput >= 0.8\n$/],
     ["table", /^stage-deploy {2}Pass\n/],
     ["target", /^stage-deploy\n$/],
@@ -104,7 +105,7 @@ describe("standard error", () => {
   it("tells with --verbose where settings came from and how long it took", async () => {
     const { err } = await run([...good, "--verbose"]);
     expect(err).toMatch(
-      /^decisions: decisions \(from the current directory\)\ndefinitions: 4 in [\d.]+ ms .*\ndecided in [\d.]+ ms\n$/,
+      /^decisions: decisions \(from the current directory\)\ndefinitions: 4 in [\d.]+ ms .*\nstore: .* \(from AGENT33_HOME\)\ndecided in [\d.]+ ms\n$/,
     );
   });
 

@@ -11,9 +11,10 @@ export function worldWith(definition: Definition, time = noon): World {
   const loaded = {
     definition,
     definition_hash: sha256Hex(canonicalJson(definition as unknown as Json)),
+    environment: {},
     environment_hash: sha256Hex("{}"),
     file: "decisions/under-test.yaml",
     line: 1,
   };
-  return { definitions: { find: () => Promise.resolve(loaded) }, clock: () => time };
+  return { definitions: { find: () => Promise.resolve(loaded) }, clock: () => time, newId: () => "" };
 }

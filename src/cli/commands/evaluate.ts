@@ -1,6 +1,7 @@
 import { stopwatch } from "../../clock.js";
 import type { Command } from "commander";
 import type { Composed } from "../../compose.js";
+import type { Request } from "../../decide/decide.js";
 import { casesOf } from "../../definition/expressions.js";
 import { labelsOf } from "../../definition/labels.js";
 import { DecisionError } from "../../errors.js";
@@ -8,13 +9,18 @@ import { present } from "../../present/format.js";
 import { resultView, targetLine } from "../../present/result-view.js";
 import type { BatchFormat } from "../batch.js";
 import type { ExitCode } from "../exit-codes.js";
-import type { CommonFlags } from "../flags.js";
-import { addCommonFlags, formatFor, styleFor } from "../flags.js";
+import type { StoreFlags } from "../flags.js";
+import { addCommonFlags, addDurabilityFlag, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import { readContext } from "../input.js";
 import type { Io } from "../io.js";
 import { note, openWorld, warn, warnOfProblems } from "../world.js";
 
-interface EvaluateFlags extends CommonFlags {
+interface EvaluateFlags extends StoreFlags {
+  readonly workflowId?: string;
+  readonly stageId?: string;
+  readonly sessionId?: string;
+  readonly correlationId?: string;
+  readonly cache: boolean;
   readonly input?: string;
   readonly inputs?: string;
   readonly explain?: boolean;
@@ -58,7 +64,13 @@ function addDecideCommand(command: Command, io: Io, done: Done, { dryRun }: { dr
       "many contexts as JSON lines, from a file or - for standard input; one answer a line",
     )
     .option("--explain", "show what came of every condition")
-    .option("--strict", "a condition that cannot be evaluated is an error");
+    .option("--strict", "a condition that cannot be evaluated is an error")
+    .option("--workflow-id <id>", "the workflow that asks; recorded")
+    .option("--stage-id <id>", "the stage that asks; recorded")
+    .option("--session-id <id>", "the session that asks; recorded")
+    .option("--correlation-id <id>", "what ties this to other systems' logs; recorded")
+    .option("--no-cache", "evaluate even if the answer is cached");
+  addDurabilityFlag(addStoreFlags(command));
   return addCommonFlags(command, ["target"]).action(async (id: string, flags: EvaluateFlags) => {
     const ask = flags.inputs === undefined ? decideOne : decideMany;
     done(await ask(id, flags, io, dryRun));
@@ -75,12 +87,7 @@ async function decideOne(id: string, flags: EvaluateFlags, io: Io, dryRun: boole
   const context = readContext(flags.input, io);
   const world = await openWorld(flags, io);
   const startedAt = stopwatch();
-  const result = await world.decide({
-    decision_id: id,
-    context,
-    dry_run: dryRun,
-    strict: flags.strict ?? false,
-  });
+  const result = await world.decide({ ...requestFor(id, flags, dryRun), context });
   if (flags.verbose) note(io, `decided in ${(stopwatch() - startedAt).toFixed(1)} ms`);
   if (format === "target") io.out.write(`${targetLine(result)}\n`);
   else {
@@ -92,6 +99,20 @@ async function decideOne(id: string, flags: EvaluateFlags, io: Io, dryRun: boole
   if (more > 0) warn(flags, io, `${more} more conditions could not be evaluated; --explain shows them all`);
   warnOfProblems(flags, io, world.definitions.problems);
   return 0;
+}
+
+function requestFor(id: string, flags: EvaluateFlags, dryRun: boolean): Omit<Request, "context"> {
+  const { workflowId, stageId, sessionId, correlationId, strict = false, cache } = flags;
+  return {
+    decision_id: id,
+    dry_run: dryRun,
+    strict,
+    no_cache: !cache,
+    ...(workflowId !== undefined && { workflow_id: workflowId }),
+    ...(stageId !== undefined && { stage_id: stageId }),
+    ...(sessionId !== undefined && { session_id: sessionId }),
+    ...(correlationId !== undefined && { correlation_id: correlationId }),
+  };
 }
 
 async function casesFor(
@@ -112,11 +133,9 @@ async function decideMany(id: string, flags: EvaluateFlags, io: Io, dryRun: bool
   const { answerLines } = await import("../batch.js");
   const bad = await answerLines(
     {
-      decisionId: id,
+      request: requestFor(id, flags, dryRun),
       file: flags.inputs ?? "-",
       format,
-      dryRun,
-      strict: flags.strict ?? false,
       quiet: flags.quiet ?? false,
     },
     world,

@@ -16,15 +16,25 @@ function fold(text: string, width: number, indent: number): string {
 export const topics: Readonly<Record<string, () => string>> = {
   environment: () => `ENVIRONMENT
 
-  AGENT33_DECISIONS   the directory of definitions
-  AGENT33_HOME        the directory of settings (else the user's config directory, ~/.config/agent-33 on Linux)
-  AGENT33_CACHE       the directory where definitions are kept as they were understood
-                      (else the user's cache directory; empty: nowhere)
-  NO_COLOR            no colours, when not empty
-  FORCE_COLOR         colours also where the output is no terminal
-  TERM=dumb           no colours
+  AGENT33_DECISIONS         the directory of definitions
+  AGENT33_STORE             the directory of records (else AGENT33_HOME, else the user's config directory)
+  AGENT33_DURABILITY        full: a record is on the disk before its decision is told (the default); fast: soon after
+  AGENT33_SIGNING_KEY       the file of the private key (Ed25519, PEM) that checkpoints are signed with
+  AGENT33_CHECKPOINT_EVERY  how many records lie between two checkpoints (else 1000)
+  AGENT33_SEGMENT_SIZE      how many bytes a file of records may have (else 67108864)
+  AGENT33_HOME              the directory of settings and, unless AGENT33_STORE or a setting says otherwise, of records
+                            (else the user's config directory, ~/.config/agent-33 on Linux)
+  AGENT33_CACHE             the directory where definitions are kept as they were understood
+                            (else the user's cache directory; empty: nowhere)
+  NO_COLOR                  no colours, when not empty
+  FORCE_COLOR               colours also where the output is no terminal
+  TERM=dumb                 no colours
 
-  Flags win over the environment, the environment over \`./decisions\`, that over the user's settings.
+  Flags win over the environment, the environment over the project's settings, those over the user's settings,
+  those over the defaults. The project's settings are in \`agent-33.json\`, in the current directory or the nearest
+  above it that has one; the user's are changed with \`agent-33 decision config set KEY VALUE\`. A relative path in
+  either file is taken from the file's directory. \`./decisions\` stands between the two files.
+  \`agent-33 decision config list\` shows what holds and where it came from.
 `,
   "exit-codes": () => `EXIT CODES
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { compose } from "../../src/compose.js";
-import { resultLine } from "../../src/present/result-line.js";
+import { resultLine } from "../../src/record/result-line.js";
 import type { Result } from "../../src/model/result.js";
 
 const decisions = fileURLToPath(new URL("../../decisions", import.meta.url));

@@ -1,0 +1,85 @@
+import type { Command } from "commander";
+import { systemClock } from "../../clock.js";
+import type { CacheStatus } from "../../record/cache-status.js";
+import { cacheStatus } from "../../record/cache-status.js";
+import { microsecondsOf } from "../../record/moment.js";
+import { cacheStatusView, removedView } from "../../present/cache-view.js";
+import type { View } from "../../present/format.js";
+import { present } from "../../present/format.js";
+import { confirmed } from "../confirm.js";
+import type { ExitCode } from "../exit-codes.js";
+import type { StoreFlags } from "../flags.js";
+import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
+import type { Io } from "../io.js";
+import { note, openRecords } from "../world.js";
+
+interface ClearFlags extends StoreFlags {
+  readonly yes?: boolean;
+}
+
+type Done = (code: ExitCode) => void;
+
+/** What `cache: { enabled: true }` in a definition has kept. */
+export function addCacheCommand(parent: Command, io: Io, done: Done): void {
+  const cache = parent
+    .command("cache")
+    .summary("see and empty the cache of answers")
+    .description(
+      "Shows and empties the cache of answers that definitions with `cache: { enabled: true }` keep.",
+    )
+    .helpCommand(false);
+  addStatus(cache, io);
+  addInvalidate(cache, io);
+  addClear(cache, io, done);
+}
+
+function addStatus(cache: Command, io: Io): void {
+  addCommonFlags(addStoreFlags(cache.command("status")))
+    .summary("what is cached, and how often it was of use")
+    .description(
+      "Shows how many answers are cached, how many of them have expired, how often the cache was asked and knew, how large it is and where.",
+    )
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ agent-33 decision cache status\n  $ agent-33 decision cache status --json",
+    )
+    .action(async (flags: StoreFlags) => {
+      const records = await openRecords(flags, io);
+      const status: CacheStatus = await cacheStatus(records.store, microsecondsOf(systemClock()));
+      await show(cacheStatusView(status), flags, io);
+    });
+}
+
+function addInvalidate(cache: Command, io: Io): void {
+  addCommonFlags(addStoreFlags(cache.command("invalidate").argument("<id>", "the decision's id")))
+    .summary("forget the cached answers of a decision")
+    .description("Removes every cached answer of a decision and tells how many there were.")
+    .addHelpText("after", "\nExamples:\n  $ agent-33 decision cache invalidate decision-ab-prompt-variant")
+    .action(async (id: string, flags: StoreFlags) => {
+      const { store } = await openRecords(flags, io);
+      const removed = await store.shelf("cache").remove(({ group }) => group === id);
+      await show(removedView(removed, id), flags, io);
+    });
+}
+
+function addClear(cache: Command, io: Io, done: Done): void {
+  addCommonFlags(addStoreFlags(cache.command("clear").option("-y, --yes", "do not ask")))
+    .summary("forget all cached answers")
+    .description(
+      "Removes every cached answer of every decision. Asks first on a terminal; elsewhere it needs --yes.",
+    )
+    .addHelpText("after", "\nExamples:\n  $ agent-33 decision cache clear --yes")
+    .action(async (flags: ClearFlags) => {
+      const { store } = await openRecords(flags, io);
+      if (!confirmed("Remove all cached answers?", flags, io)) {
+        note(io, "nothing was removed");
+        done(2);
+        return;
+      }
+      await show(removedView(await store.shelf("cache").remove(() => true)), flags, io);
+    });
+}
+
+async function show(view: View, flags: StoreFlags, io: Io): Promise<void> {
+  io.out.write(await present(view, formatFor(flags, io, { answer: "one" }), await styleFor(flags, io)));
+}

@@ -1,0 +1,138 @@
+import type { Command } from "commander";
+import { didYouMean } from "../../nearest.js";
+import { present } from "../../present/format.js";
+import type { ShownSetting } from "../../present/settings-view.js";
+import { settingsView, settingView } from "../../present/settings-view.js";
+import type { CommonFlags } from "../flags.js";
+import { addCommonFlags, formatFor, styleFor } from "../flags.js";
+import type { Io } from "../io.js";
+import type { SettingsFile, SettingsFiles } from "../read-settings.js";
+import { settingsFiles } from "../read-settings.js";
+import { findSetting, findStronger, settingsFile, unexpected } from "../settings.js";
+import type { KnownSetting } from "../settings-table.js";
+import { decisions, knownSetting, knownSettings, settingKeys } from "../settings-table.js";
+import { note, warn } from "../world.js";
+
+export function addConfigCommand(parent: Command, io: Io): void {
+  const config = parent
+    .command("config")
+    .summary("show and change settings")
+    .description(
+      "Shows and changes settings. Flags win over AGENT33_* variables, those over the project's `agent-33.json` " +
+        "(in the current directory or above it), that over the user's settings, which `set` and `unset` change.",
+    )
+    .helpCommand(false)
+    .addHelpText("after", () => settingsHelp);
+  addList(config, io);
+  addGet(config, io);
+  addSet(config, io);
+  addUnset(config, io);
+  addPath(config, io);
+}
+
+const settingsHelp = `
+Settings:
+${knownSettings.map(({ key, about }) => `  ${key.padEnd(17)} ${about}`).join("\n")}
+
+Examples:
+  $ agent-33 decision config list
+  $ agent-33 decision config set durability fast
+  $ agent-33 decision config unset durability`;
+
+function addList(config: Command, io: Io): void {
+  addCommonFlags(config.command("list"))
+    .summary("list all settings and where they come from")
+    .description("Lists every setting with its value and where that came from.")
+    .action(async (flags: CommonFlags) => {
+      const format = formatFor(flags, io, { answer: "many" });
+      const files = settingsFiles(io);
+      const settings = knownSettings.map((setting) => showSetting(setting, flags, { io, files }));
+      io.out.write(await present(settingsView(settings), format, await styleFor(flags, io)));
+      for (const file of [files.project(), files.user()]) warnOfUnknown(file, flags, io);
+    });
+}
+
+function addGet(config: Command, io: Io): void {
+  addCommonFlags(config.command("get"))
+    .argument("<key>", "the setting's name")
+    .summary("print one setting")
+    .description("Prints the value of a setting; as JSON or YAML also where it came from.")
+    .action(async (key: string, flags: CommonFlags) => {
+      const format = formatFor(flags, io, { answer: "one" });
+      const setting = showSetting(knownSetting(key), flags, { io, files: settingsFiles(io) });
+      io.out.write(await present(settingView(setting), format, await styleFor(flags, io)));
+      if (setting.value === null && !flags.quiet) note(io, `\`${key}\` is not set`);
+    });
+}
+
+interface ChangeFlags {
+  readonly quiet?: boolean;
+}
+
+function addChangeFlags(command: Command): Command {
+  return command.option("--json", "write errors as JSON").option("-q, --quiet", "only errors");
+}
+
+function addSet(config: Command, io: Io): void {
+  addChangeFlags(config.command("set"))
+    .argument("<key>", "the setting's name")
+    .argument("<value>", "its value; a path is kept whole")
+    .summary("keep a value in the user's settings")
+    .description("Keeps a value in the user's settings. A wrong value is refused and changes nothing.")
+    .action(async (key: string, text: string, flags: ChangeFlags) => {
+      const setting = knownSetting(key);
+      const value = setting.parse(text, { env: io.env, base: io.cwd, isText: true });
+      if (value === undefined) throw unexpected(setting, text, `\`${key}\``);
+      await setting.confirm?.(value);
+      const files = settingsFiles(io);
+      const stronger = findStronger(setting, { io, files });
+      const { writeSetting } = await import("../settings-file.js");
+      await writeSetting(files.user().path, setting, value);
+      if (stronger !== undefined && !flags.quiet)
+        note(io, `\`${key}\` is kept, but here it still comes from ${stronger.from}: \`${stronger.value}\``);
+    });
+}
+
+function addUnset(config: Command, io: Io): void {
+  addChangeFlags(config.command("unset"))
+    .argument("<key>", "the setting's name")
+    .summary("take a value out of the user's settings")
+    .description("Takes a value out of the user's settings, so that the next weaker source counts.")
+    .action(async (key: string, flags: ChangeFlags) => {
+      const setting = knownSetting(key);
+      const { path, values } = settingsFiles(io).user();
+      if (Object.hasOwn(values, key)) {
+        const { removeSetting } = await import("../settings-file.js");
+        await removeSetting(path, setting);
+      } else if (!flags.quiet) note(io, `\`${key}\` was not set in ${path}`);
+    });
+}
+
+function addPath(config: Command, io: Io): void {
+  config
+    .command("path")
+    .summary("print the path of the user's settings")
+    .description(
+      "Prints the path of the file that the user's settings are kept in, whether it is there or not.",
+    )
+    .action(() => io.out.write(`${settingsFile(io)}\n`));
+}
+
+function showSetting(
+  setting: KnownSetting,
+  flags: CommonFlags,
+  { io, files }: { readonly io: Io; readonly files: SettingsFiles },
+): ShownSetting {
+  const flag = setting === decisions ? flags.decisions : undefined;
+  const found = findSetting(setting, { flag, io, files });
+  return { key: setting.key, value: found?.value ?? null, from: found?.from ?? null };
+}
+
+/** A word that no setting has is most likely misspelt, or of a newer version. */
+function warnOfUnknown(file: SettingsFile | undefined, flags: CommonFlags, io: Io): void {
+  if (file === undefined) return;
+  for (const key of Object.keys(file.values).filter((each) => !settingKeys.includes(each))) {
+    const meant = didYouMean(key, settingKeys);
+    warn(flags, io, `there is no setting \`${key}\` (in ${file.path})${meant ? `; ${meant}` : ""}`);
+  }
+}

@@ -1,0 +1,150 @@
+import type { Command } from "commander";
+import type { Composed } from "../../compose.js";
+import { DecisionError } from "../../errors.js";
+import type { LoadedDefinition } from "../../model/definition.js";
+import type { Tally, TimeRange } from "../../model/store.js";
+import { distributionView } from "../../present/distribution-view.js";
+import { present } from "../../present/format.js";
+import type { Distribution } from "../../record/distribution.js";
+import { distributionOf } from "../../record/distribution.js";
+import type { ExitCode } from "../exit-codes.js";
+import type { CommonFlags } from "../flags.js";
+import { addCommonFlags, formatFor, styleFor } from "../flags.js";
+import type { Io } from "../io.js";
+import type { TimeRangeFlags } from "../time-range.js";
+import { addTimeRangeFlags, timeRange } from "../time-range.js";
+import { openWorld, warn, warnOfProblems } from "../world.js";
+
+interface DistributionFlags extends CommonFlags, TimeRangeFlags {
+  readonly check?: boolean;
+  readonly watch?: boolean;
+}
+
+export function addDistributionCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
+  const command = parent.command("distribution").argument("<id>", "the decision's id");
+  addTimeRangeFlags(command)
+    .option("--check", "exit with 6 where a weighted decision does not split as its weights say")
+    .option("--watch", "on a terminal: draw it anew every second until Ctrl-C");
+  addCommonFlags(command)
+    .summary("show how often each branch was taken")
+    .description(
+      "Counts the records of a decision by branch. For a weighted decision it also says whether the split is what " +
+        "the weights promise: a chi-square test over the distinct inputs of the current definition, which takes " +
+        "a split for wrong that chance brings about less than once in a thousand.",
+    )
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ agent-33 decision distribution decision-ab-prompt-variant
+  $ agent-33 decision distribution decision-ab-prompt-variant --since 7d --check
+  $ agent-33 decision distribution decision-escalation-rules --since 2026-11-01 --until 2026-11-08 --json`,
+    )
+    .action(async (id: string, flags: DistributionFlags) => {
+      done(await (flags.watch ? watch : showOnce)(id, flags, io));
+    });
+}
+
+async function showOnce(id: string, flags: DistributionFlags, io: Io): Promise<ExitCode> {
+  const format = formatFor(flags, io, { answer: "one" });
+  const range = timeRange(flags);
+  const world = await openWorld(flags, io);
+  const current = await currentDefinition(id, world);
+  const distribution = distributionOf(id, await tallyOf(id, world, range), current);
+  io.out.write(await present(distributionView(distribution), format, await styleFor(flags, io)));
+  warnOfProblems(flags, io, world.definitions.problems);
+  return flags.check ? checked(distribution, flags, io) : 0;
+}
+
+/** Undefined where a decision is only remembered. */
+async function currentDefinition(id: string, world: Composed): Promise<LoadedDefinition | undefined> {
+  try {
+    return await world.definitions.find(id);
+  } catch (error) {
+    const isUndefined = error instanceof DecisionError && error.code === "definition_not_found";
+    if (!isUndefined || (await tallyOf(id, world, {})).total === 0) throw error;
+    return undefined;
+  }
+}
+
+function tallyOf(id: string, world: Composed, range: TimeRange): Promise<Tally> {
+  return world.records.log.tally(id, range);
+}
+
+function checked({ check }: Distribution, flags: DistributionFlags, io: Io): ExitCode {
+  if (check?.mismatch) return 6;
+  if (check === null) {
+    warn(flags, io, "nothing to check: only a weighted decision without conditions has expected shares");
+  } else if (!check.reliable) {
+    warn(flags, io, `too few distinct inputs to tell (${check.sample} so far)`);
+  }
+  return 0;
+}
+
+async function watch(id: string, flags: DistributionFlags, io: Io): Promise<ExitCode> {
+  if (flags.check) throw new DecisionError("usage", "--check and --watch exclude each other");
+  if (!io.out.isTerminal || formatFor(flags, io, { answer: "one" }) !== "table") {
+    throw new DecisionError("usage", "--watch draws a table on a terminal, and only there", {
+      hint: "leave --watch out to have the numbers once",
+    });
+  }
+  timeRange(flags);
+  const world = await openWorld(flags, io);
+  const current = await currentDefinition(id, world);
+  warnOfProblems(flags, io, world.definitions.problems);
+  await redrawUntilInterrupted(io, async () => {
+    // Anew each time: `--since 1h` moves along.
+    const distribution = distributionOf(id, await tallyOf(id, world, timeRange(flags)), current);
+    return present(distributionView(distribution), "table", await styleFor(flags, io));
+  });
+  return 130;
+}
+
+const everyMilliseconds = 1000;
+
+/** Draws in place, one read after the other; Ctrl-C leaves the last picture and a fresh line. */
+async function redrawUntilInterrupted(io: Io, draw: () => Promise<string>): Promise<void> {
+  const interrupt = new AbortController();
+  const { signal } = interrupt;
+  const stop = (): void => interrupt.abort();
+  process.once("SIGINT", stop);
+  try {
+    let height = 0;
+    do {
+      const lines = fitting(await draw());
+      io.out.write(frame(lines, height));
+      height = lines.length;
+      if (!signal.aborted) await pause(everyMilliseconds, signal);
+    } while (!signal.aborted);
+    // Over the `^C` that the terminal has shown.
+    io.out.write("\r\u001b[K");
+  } finally {
+    process.removeListener("SIGINT", stop);
+  }
+}
+
+/** What scrolled off the top could not be drawn over. */
+function fitting(text: string): readonly string[] {
+  const lines = text.trimEnd().split("\n");
+  const most = Math.max(1, (process.stdout.rows || 24) - 1);
+  return lines.length <= most ? lines : [...lines.slice(0, most - 1), "…"];
+}
+
+/** One write, line over line, so that nothing flickers; lines are not wrapped, or counting them would go wrong. */
+function frame(lines: readonly string[], heightBefore: number): string {
+  const up = heightBefore === 0 ? "" : `\u001b[${heightBefore}A`;
+  const drawn = lines.map((line) => `${line}\u001b[K\n`).join("");
+  return `${up}\r\u001b[?7l${drawn}\u001b[J\u001b[?7h`;
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, milliseconds);
+    signal.addEventListener("abort", wake);
+  });
+}

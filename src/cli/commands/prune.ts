@@ -1,0 +1,86 @@
+import type { Command } from "commander";
+import { systemClock } from "../../clock.js";
+import { DecisionError } from "../../errors.js";
+import type { Prunable, PruneBound } from "../../model/store.js";
+import { byteCount, count } from "../../present/amounts.js";
+import { present } from "../../present/format.js";
+import { prunedView } from "../../present/pruned-view.js";
+import { microsecondsOf, parseDuration, parseMoment } from "../../record/moment.js";
+import { confirmed } from "../confirm.js";
+import type { ExitCode } from "../exit-codes.js";
+import type { StoreFlags } from "../flags.js";
+import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
+import type { Io } from "../io.js";
+import { note, openRecords } from "../world.js";
+
+interface PruneFlags extends StoreFlags {
+  readonly before?: string;
+  readonly keep?: string;
+  readonly yes?: boolean;
+}
+
+export function addPruneCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
+  const command = parent
+    .command("prune")
+    .option("--before <time>", "remove what is older: an instant, a date, or a duration such as 90d")
+    .option("--keep <much>", "keep the newest: a number of records, or a duration such as 90d")
+    .option("-y, --yes", "do not ask");
+  addCommonFlags(addStoreFlags(command))
+    .summary("remove the oldest records")
+    .description(
+      "Removes old records for good, by whole segments of the log, so that a little more may stay than was asked for. A note in the log says what went, and verify still holds.",
+    )
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ agent-33 decision prune --before 2025-01-01 --yes
+  $ agent-33 decision prune --keep 90d --yes
+  $ agent-33 decision prune --keep 1000000`,
+    )
+    .action(async (flags: PruneFlags) => done(await prune(flags, io)));
+}
+
+async function prune(flags: PruneFlags, io: Io): Promise<ExitCode> {
+  const format = formatFor(flags, io, { answer: "one" });
+  const bound = boundOf(flags);
+  const records = await openRecords(flags, io);
+  const found = await records.log.prunable(bound);
+  if (found.records > 0 && !confirmed(questionOn(found), flags, io)) {
+    note(io, "nothing was removed");
+    return 2;
+  }
+  await records.prune(
+    found,
+    flags.before === undefined ? { keep: flags.keep ?? "" } : { before: flags.before },
+  );
+  io.out.write(await present(prunedView(found), format, await styleFor(flags, io)));
+  if (found.records === 0 && !flags.quiet) {
+    note(io, "records go by whole segments, and in each segment there is one that stays");
+  }
+  return 0;
+}
+
+const questionOn = ({ records, bytes }: Prunable): string =>
+  `Remove the oldest ${count(records)} record${records === 1 ? "" : "s"} (${byteCount(bytes)}) for good?`;
+
+function boundOf({ before, keep }: PruneFlags): PruneBound {
+  const now = microsecondsOf(systemClock());
+  if ((before === undefined) === (keep === undefined)) {
+    throw new DecisionError("usage", "give either --before or --keep", { hint: "such as --keep 90d" });
+  }
+  if (before !== undefined) {
+    const moment = parseMoment(before, now);
+    if (moment !== undefined) return { before: moment };
+    throw new DecisionError("usage", `--before must be a time (got \`${before}\`)`, {
+      hint: "such as 2026-01-31, 2026-01-31T12:00:00Z or 90d",
+    });
+  }
+  const text = keep ?? "";
+  const duration = parseDuration(text);
+  if (duration !== undefined) return { before: now - duration };
+  if (/^\d{1,15}$/.test(text)) return { keep: Number(text) };
+  throw new DecisionError("usage", `--keep must be a number of records or a duration (got \`${text}\`)`, {
+    hint: "such as 1000000 or 90d",
+  });
+}

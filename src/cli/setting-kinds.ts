@@ -1,0 +1,54 @@
+import { resolve } from "node:path";
+import { withHome } from "./agent-home.js";
+import type { Io } from "./io.js";
+
+/** Where a value stands, as far as its meaning depends on it. */
+export interface Place {
+  readonly env: Io["env"];
+  /** What relative paths are taken from; undefined: they stay as they are. */
+  readonly base: string | undefined;
+  /** Flags and variables are text; in a settings file a number is a number. */
+  readonly isText: boolean;
+}
+
+/** What the values of a setting look like. */
+export interface Kind<T> {
+  /** As in "must be …". */
+  readonly expected: string;
+  readonly schema: object;
+  /** Undefined where the value is not as expected. */
+  parse(value: unknown, place: Place): T | undefined;
+}
+
+export function path(expected: string, { but }: { readonly but?: RegExp } = {}): Kind<string> {
+  return {
+    expected,
+    schema: { type: "string", minLength: 1 },
+    parse: (value, { env, base }) => {
+      if (typeof value !== "string" || value === "" || value.includes("\0") || but?.test(value))
+        return undefined;
+      const whole = withHome(value, env);
+      return base === undefined ? whole : resolve(base, whole);
+    },
+  };
+}
+
+export function choice<T extends string>(...choices: readonly T[]): Kind<T> {
+  return {
+    expected: choices.map((each) => `\`${each}\``).join(" or "),
+    schema: { enum: choices },
+    parse: (value) => choices.find((each) => each === value),
+  };
+}
+
+export function integer(minimum: number, maximum: number): Kind<number> {
+  return {
+    expected: `a whole number from ${minimum} to ${maximum}`,
+    schema: { type: "integer", minimum, maximum },
+    parse: (value, { isText }) => {
+      const number = isText && /^\d{1,10}$/.test(String(value)) ? Number(value) : value;
+      const fits = Number.isInteger(number) && Number(number) >= minimum && Number(number) <= maximum;
+      return fits ? Number(number) : undefined;
+    },
+  };
+}

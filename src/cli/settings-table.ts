@@ -1,0 +1,107 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { DecisionError } from "../errors.js";
+import { didYouMean } from "../nearest.js";
+import { agentHome } from "./agent-home.js";
+import type { Io } from "./io.js";
+import type { Kind } from "./setting-kinds.js";
+import { choice, integer, path } from "./setting-kinds.js";
+
+/** A setting with where it came from. */
+export interface Setting<T = string> {
+  readonly value: T;
+  readonly from: string;
+}
+
+export interface KnownSetting<T extends string | number = string | number> extends Kind<T> {
+  readonly key: string;
+  readonly about: string;
+  readonly variable: string;
+  readonly flag?: string;
+  /** A path in a flag or a variable is shown as it was typed. */
+  readonly staysAsTyped?: true;
+  /** Refuses what `parse` cannot see; asked before a value is kept. */
+  confirm?(value: T): Promise<void>;
+  /** What the current directory says by itself; stronger than the user's settings. */
+  here?(io: Io): Setting<T> | undefined;
+  fallback?(io: Io): Setting<T>;
+}
+
+/** A setting that always has a value. */
+export interface CertainSetting<T extends string | number> extends KnownSetting<T> {
+  fallback(io: Io): Setting<T>;
+}
+
+const byDefault = "the default";
+
+export const decisions: KnownSetting<string> = {
+  key: "decisions",
+  about: "the directory of definitions",
+  variable: "AGENT33_DECISIONS",
+  flag: "--decisions",
+  staysAsTyped: true,
+  here: ({ cwd }) =>
+    existsSync(join(cwd, "decisions")) ? { value: "decisions", from: "the current directory" } : undefined,
+  ...path("a directory"),
+};
+
+export const store: CertainSetting<string> = {
+  key: "store",
+  about: "the directory of records",
+  variable: "AGENT33_STORE",
+  flag: "--store",
+  fallback: (io) => ({ value: agentHome(io), from: io.env["AGENT33_HOME"] ? "AGENT33_HOME" : byDefault }),
+  ...path("a directory, as this version keeps its records in one", { but: /^[a-z][a-z0-9+.-]*:\/\//i }),
+};
+
+export const durability: CertainSetting<"full" | "fast"> = {
+  key: "durability",
+  about: "`full`: a record is on the disk before its decision is told; `fast`: soon after",
+  variable: "AGENT33_DURABILITY",
+  flag: "--durability",
+  fallback: () => ({ value: "full", from: byDefault }),
+  ...choice("full", "fast"),
+};
+
+export const signingKey: KnownSetting<string> = {
+  key: "signing_key",
+  about: "the file of the private key (Ed25519, PEM) that checkpoints are signed with",
+  variable: "AGENT33_SIGNING_KEY",
+  confirm: async (file) => (await import("./check-signing-key.js")).checkSigningKey(file),
+  ...path("the path of a file", { but: /-----BEGIN/ }),
+};
+
+export const checkpointEvery: CertainSetting<number> = {
+  key: "checkpoint_every",
+  about: "how many records lie between two checkpoints",
+  variable: "AGENT33_CHECKPOINT_EVERY",
+  fallback: () => ({ value: 1000, from: byDefault }),
+  ...integer(1, 1_000_000),
+};
+
+export const segmentSize: CertainSetting<number> = {
+  key: "segment_size",
+  about: "how many bytes a file of records may have before the next one begins",
+  variable: "AGENT33_SEGMENT_SIZE",
+  fallback: () => ({ value: 67_108_864, from: byDefault }),
+  ...integer(1024, 1_073_741_824),
+};
+
+export const knownSettings: readonly KnownSetting[] = [
+  decisions,
+  store,
+  durability,
+  signingKey,
+  checkpointEvery,
+  segmentSize,
+];
+
+export const settingKeys: readonly string[] = knownSettings.map((setting) => setting.key);
+
+export function knownSetting(key: string): KnownSetting {
+  const setting = knownSettings.find((each) => each.key === key);
+  if (setting !== undefined) return setting;
+  throw new DecisionError("usage", `there is no setting \`${key}\``, {
+    hint: didYouMean(key, settingKeys) ?? `choose one of ${settingKeys.join(", ")}`,
+  });
+}

@@ -1,0 +1,64 @@
+import type { Evaluated, Prepared } from "../evaluate/evaluate.js";
+import { evaluate, inputOf } from "../evaluate/evaluate.js";
+import type { LoadedDefinition } from "../model/definition.js";
+import type { Scope } from "../model/scope.js";
+import { lifetimeOf } from "../record/answer-cache.js";
+import { microsecondsOf } from "../record/moment.js";
+import type { Records } from "../record/records.js";
+import { cacheKey } from "./deterministic-hash.js";
+import { valuesRead } from "./values-read.js";
+
+export interface Answer {
+  readonly evaluated: Evaluated;
+  /** Where the cache was asked. */
+  readonly cacheKey?: string;
+  readonly cached: boolean;
+  /** The record of the decision that the cached answer is from. */
+  readonly cachedFrom?: string | undefined;
+}
+
+interface Question {
+  readonly loaded: LoadedDefinition;
+  readonly prepared: Prepared;
+  readonly scope: Scope;
+  readonly strict: boolean;
+  readonly at: string;
+  /** The record that will be kept of it. */
+  readonly recordId: string | undefined;
+}
+
+/** The answer as it was given to the same question before, where that is wanted and known; else a new one. */
+export async function answer(question: Question, records: Records | undefined): Promise<Answer> {
+  const { loaded, prepared, scope, strict, at, recordId } = question;
+  const lifetime = records === undefined ? undefined : lifetimeOf(loaded.definition, prepared.reads);
+  if (records === undefined || lifetime === undefined) {
+    return { evaluated: evaluate(prepared, scope, strict), cached: false };
+  }
+  const key = cacheKey(loaded, valuesRead(prepared, scope));
+  const now = microsecondsOf(at);
+  const known = await records.answers.get(key, now);
+  if (known !== undefined) {
+    const evaluated = { ...known.answer, input_value: inputOf(prepared, scope) };
+    return { evaluated, cacheKey: key, cached: true, cachedFrom: known.record_id };
+  }
+  const evaluated = evaluate(prepared, scope, strict);
+  if (evaluated.warnings.length === 0) {
+    const entry = { answer: withoutInput(evaluated), ...(recordId !== undefined && { record_id: recordId }) };
+    records.answers.hold(key, entry, { group: loaded.definition.id, now, lifetime });
+  }
+  return { evaluated, cacheKey: key, cached: false };
+}
+
+function withoutInput(evaluated: Evaluated): Omit<Evaluated, "input_value"> {
+  const { selected_targets, selected_labels, evaluation_details, rules_total } = evaluated;
+  const { because, failed_conditions, warnings } = evaluated;
+  return {
+    selected_targets,
+    selected_labels,
+    evaluation_details,
+    rules_total,
+    because,
+    failed_conditions,
+    warnings,
+  };
+}

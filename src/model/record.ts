@@ -1,0 +1,48 @@
+import type { JsonObject } from "./json.js";
+import type { Result } from "./result.js";
+
+/** One line of the log. */
+export type LogRecord = DecisionRecord | NoteRecord;
+
+export type RecordKind = LogRecord["kind"];
+
+/** What the ledger adds to every entry. */
+interface Chained {
+  /** Counts from 1 without gaps. */
+  readonly seq: number;
+  /** The hash of the line before. */
+  readonly prev_hash: string;
+  /** SHA-256 of the line's bytes without this field. */
+  readonly hash: string;
+}
+
+/** A result as it is remembered, with all that is needed to explain it and to reach it again. */
+export interface DecisionRecord extends Result, Provenance, Chained {
+  readonly kind: "decision";
+  readonly record_id: string;
+  /** As it was given, with the masked values masked; absent where inputs are not logged. */
+  readonly context?: JsonObject;
+  readonly facts: JsonObject;
+  /** Where the cache was asked: under which key. */
+  readonly cache_key?: string;
+  /** The record whose answer was taken from the cache. */
+  readonly cached_from?: string;
+}
+
+/** On whose behalf a decision was made. */
+export interface Provenance {
+  readonly workflow_id?: string;
+  readonly stage_id?: string;
+  readonly session_id?: string;
+  readonly correlation_id?: string;
+  readonly parent_record_id?: string;
+}
+
+/** What happened to the log itself. */
+export interface NoteRecord extends Chained {
+  readonly kind: "note";
+  readonly record_id: string;
+  readonly timestamp: string;
+  readonly note: "tail_repaired" | "pruned";
+  readonly details: JsonObject;
+}

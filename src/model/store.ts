@@ -1,0 +1,137 @@
+import type { Json, JsonObject } from "./json.js";
+import type { LogRecord, RecordKind } from "./record.js";
+import type { DecisionType } from "./definition.js";
+
+/** Where things are kept; the drivers differ in nothing that a caller could see. */
+export interface Store {
+  /** The log: entries are only ever added, one after the other. */
+  readonly log: Ledger;
+  /** The latest value of each key. */
+  shelf(name: ShelfName): Shelf;
+  close(): Promise<void>;
+}
+
+export type ShelfName = "cache" | "definitions" | "environments";
+
+export interface Entry {
+  /** The fields of the record as JSON text, without braces; the ledger adds `seq`, `prev_hash` and `hash`. */
+  readonly body: string;
+  /** Counters that grow by one with this entry. */
+  readonly counts?: readonly string[];
+  /** Counters that must be below `most` for the entry to be taken. */
+  readonly limits?: readonly Limit[];
+}
+
+export interface Limit {
+  readonly counter: string;
+  readonly most: number;
+}
+
+/** Where an entry stands, or the limit that kept it out. */
+export type Appended =
+  { readonly seq: number; readonly hash: string } | { readonly refused: Limit; readonly count: number };
+
+export interface Ledger {
+  /** Resolves once the entry is kept for good. Its limits are looked at in the same step that adds it. */
+  append(entry: Entry): Promise<Appended>;
+  count(counter: string): Promise<number>;
+  /** How many entries there ever were, and the hash of the last. */
+  state(): Promise<LedgerState>;
+  /** The records that fit, oldest first; with a limit, the newest ones. */
+  select(query: Query): AsyncIterable<LogLine>;
+  /** By record id, a unique beginning of one, or sequence number. */
+  find(reference: Reference): Promise<Found>;
+  /** How often each branch of a decision was taken. */
+  tally(decisionId: string, range: TimeRange): Promise<Tally>;
+  /** What would go if all before a time, or all but the newest so many, were to go. */
+  prunable(bound: PruneBound): Promise<Prunable>;
+  /** Removes it for good; the note that says so stays. */
+  prune(prunable: Prunable, noteOf: (details: JsonObject) => string): Promise<void>;
+  /** How often the cache was asked, and how often it knew the answer. */
+  cacheUse(): Promise<{ readonly hits: number; readonly misses: number }>;
+}
+
+/** A record, and the line of the log that it is. */
+export interface LogLine {
+  readonly text: string;
+  readonly record: LogRecord;
+}
+
+export interface LedgerState {
+  readonly size: number;
+  readonly head: string;
+}
+
+export type Reference = { readonly seq: number } | { readonly beginning: string } | { readonly latest: true };
+
+export type Found =
+  | { readonly record: LogRecord }
+  /** Some of those that a beginning fits. */
+  | { readonly candidates: readonly string[] };
+
+export type PruneBound = { readonly before: number } | { readonly keep: number };
+
+export interface Prunable {
+  readonly records: number;
+  /** The last record that goes; 0: none does. */
+  readonly through: number;
+  readonly bytes: number;
+}
+
+/** In microseconds since 1970; both ends belong to it. */
+export interface TimeRange {
+  readonly since?: number;
+  readonly until?: number;
+}
+
+export interface Query extends TimeRange {
+  readonly kind?: RecordKind;
+  readonly decision_id?: string;
+  readonly workflow_id?: string;
+  readonly stage_id?: string;
+  readonly session_id?: string;
+  readonly label?: string;
+  readonly target?: string;
+  readonly type?: DecisionType;
+  /** The newest so many. */
+  readonly limit?: number;
+  /** Newest first. */
+  readonly reverse?: boolean;
+  /** Only those with a greater sequence number. */
+  readonly after?: number;
+}
+
+/** Counted over the decision records of one decision. Each label of a multiple selection counts. */
+export interface Tally {
+  readonly total: number;
+  readonly counts: Readonly<Record<string, number>>;
+  /** By definition hash. */
+  readonly definitions: Readonly<Record<string, DefinitionTally>>;
+}
+
+export interface DefinitionTally {
+  readonly total: number;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly distinct_inputs: number;
+  /** How many distinct inputs took each label. */
+  readonly distinct_counts: Readonly<Record<string, number>>;
+}
+
+export interface Shelf {
+  get(key: string): Promise<ShelfEntry | undefined>;
+  put(entries: readonly ShelfEntry[]): Promise<void>;
+  /** Removes what the test is true of; tells how many. */
+  remove(isDoomed: (entry: ShelfEntry) => boolean): Promise<number>;
+  entries(): AsyncIterable<ShelfEntry>;
+  /** How many bytes it takes, and where. */
+  extent(): Promise<{ readonly size: number; readonly where: string }>;
+}
+
+export interface ShelfEntry {
+  readonly key: string;
+  readonly value: Json;
+  /** What it belongs to. */
+  readonly group?: string;
+  /** In microseconds since 1970: from then on it is gone. */
+  readonly expires_at?: number;
+}

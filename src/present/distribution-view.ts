@@ -1,0 +1,166 @@
+import { printable } from "../printable.js";
+import type { BranchShare, Distribution, ShareCheck } from "../record/distribution.js";
+import type { Colour, Style, View } from "./format.js";
+import { bar } from "./result-view.js";
+
+export function distributionView(distribution: Distribution): View {
+  return {
+    value: distribution,
+    plain: () => distribution.branches.map(plainBranch).join("\n"),
+    table: (style) => describe(distribution, style),
+  };
+}
+
+function plainBranch({ label, target, count, share, expected_share }: BranchShare): string {
+  const expected = expected_share === null ? "" : rounded(expected_share);
+  return [printable(label), printable(target ?? ""), count, rounded(share), expected].join("\t");
+}
+
+function rounded(share: number): number {
+  return Number(share.toFixed(6));
+}
+
+async function describe(distribution: Distribution, style: Style): Promise<string> {
+  const { branches, check, distinct_inputs } = distribution;
+  const dim = (text: string): string => style.paint("dim", text);
+  const { rows, folded } = fold(branches);
+  const isPartial = check !== null && check.sample > 0 && check.sample !== distinct_inputs;
+  const lines = [headline(distribution, style)];
+  if (isPartial) lines.push(dim(`checked on ${counted(check.sample, "distinct input")} of this definition`));
+  if (rows.length > 0) lines.push("", await table(rows, style));
+  if (folded > 0) lines.push(dim(`and ${folded.toLocaleString("en")} more that were never taken`));
+  return lines.join("\n");
+}
+
+/** The answer at one glance: on one line, or on as many as a narrow terminal needs. */
+function headline({ decision_id, total, distinct_inputs, check }: Distribution, style: Style): string {
+  const sums = `${counted(total, "record")}, ${counted(distinct_inputs, "distinct input")}`;
+  const parts: { readonly text: string; readonly colour?: Colour }[] = [
+    { text: printable(decision_id), colour: "bold" },
+    { text: sums },
+    ...(check === null ? [] : [verdict(check)]),
+  ];
+  let column = -2;
+  const shown = parts.map(({ text, colour }) => {
+    const fits = column + 2 + text.length <= style.columns;
+    const gap = column < 0 ? "" : fits ? "  " : "\n";
+    column = fits ? column + 2 + text.length : text.length;
+    return gap + (colour === undefined ? text : style.paint(colour, text));
+  });
+  return shown.join("");
+}
+
+function counted(count: number, noun: string): string {
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+function verdict({ mismatch, reliable, p_value }: ShareCheck): {
+  readonly text: string;
+  readonly colour: Colour;
+} {
+  if (mismatch) return { text: "✗ not as expected (p < 0.001)", colour: "red" };
+  if (!reliable) return { text: "– too few inputs to tell", colour: "yellow" };
+  return { text: `✓ as expected (p = ${Number(p_value.toPrecision(2))})`, colour: "green" };
+}
+
+/** Of a long table, the branches that were taken. */
+function fold(branches: readonly BranchShare[]): {
+  readonly rows: readonly BranchShare[];
+  readonly folded: number;
+} {
+  if (branches.length <= longestTable) return { rows: branches, folded: 0 };
+  const rows = branches.filter(({ count }) => count > 0);
+  return { rows, folded: branches.length - rows.length };
+}
+
+const longestTable = 30;
+
+interface ShownColumn {
+  readonly title: string;
+  readonly cells: readonly string[];
+  readonly flexible?: true;
+}
+
+async function table(branches: readonly BranchShare[], style: Style): Promise<string> {
+  const { grid } = await import("./grid.js");
+  const columns = columnsFor(branches, style.columns);
+  const rows = branches.map((_, row) => columns.map(({ cells }) => cells[row] ?? ""));
+  const isMarked = columns.at(-1)?.title === barTitle && branches.some(hasMark);
+  return (
+    grid(columns, rows, style) + (isMarked ? `\n${style.paint("dim", `${mark} the expected share`)}` : "")
+  );
+}
+
+/** All columns where they fit; else with a shorter bar, without one, and at last without the target. */
+function columnsFor(branches: readonly BranchShare[], width: number): readonly ShownColumn[] {
+  const label = {
+    title: "label",
+    cells: branches.map((each) => printable(each.label)),
+    flexible: true,
+  } as const;
+  const target = { title: "target", cells: branches.map(targetCell) };
+  const targets = branches.some((each) => each.target !== null) ? [target] : [];
+  const numbers = [
+    rightAligned(
+      "count",
+      branches.map(({ count }) => count.toLocaleString("en")),
+    ),
+    rightAligned(
+      "share",
+      branches.map(({ share }) => percent(share)),
+    ),
+    ...expectedColumn(branches),
+  ];
+  const barOf = (length: number): ShownColumn => ({
+    title: barTitle,
+    cells: branches.map((each) => markedBar(each, length)),
+  });
+  const choices = [
+    [label, ...targets, ...numbers, barOf(24)],
+    [label, ...targets, ...numbers, barOf(12)],
+    [label, ...targets, ...numbers],
+  ];
+  return choices.find((columns) => widthOf(columns) <= width) ?? [label, ...numbers];
+}
+
+function targetCell({ target }: BranchShare): string {
+  return target === null ? "– (older)" : printable(target);
+}
+
+function expectedColumn(branches: readonly BranchShare[]): readonly ShownColumn[] {
+  if (branches.every(({ expected_share }) => expected_share === null)) return [];
+  const cells = branches.map(({ expected_share: share }) => (share === null ? "–" : percent(share)));
+  return [rightAligned("expected", cells)];
+}
+
+function rightAligned(title: string, cells: readonly string[]): ShownColumn {
+  const width = longest([title, ...cells]);
+  return { title: title.padStart(width), cells: cells.map((cell) => cell.padStart(width)) };
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}
+
+const barTitle = "";
+const mark = "│";
+
+function hasMark({ expected_share }: BranchShare): boolean {
+  return expected_share !== null && expected_share > 0;
+}
+
+/** The mark covers the last block that a bar of the expected share would have. */
+function markedBar(branch: BranchShare, length: number): string {
+  const plain = bar(Math.min(branch.share, 1), length);
+  if (!hasMark(branch)) return plain;
+  const at = Math.max(0, Math.round((branch.expected_share ?? 0) * length) - 1);
+  return plain.slice(0, at) + mark + plain.slice(at + 1);
+}
+
+function widthOf(columns: readonly ShownColumn[]): number {
+  return columns.reduce((sum, { title, cells }) => sum + longest([title, ...cells]) + 2, -2);
+}
+
+function longest(texts: readonly string[]): number {
+  return texts.reduce((most, text) => Math.max(most, text.length), 0);
+}

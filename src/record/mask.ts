@@ -1,0 +1,68 @@
+import type { Json, JsonObject } from "../model/json.js";
+
+/** Stands where a masked value stood. */
+export const masked = "[masked]";
+
+/** The context without the values that the pointers (RFC 6901) name. What is not there need not be masked. */
+export function maskContext(context: JsonObject, pointers: readonly string[]): JsonObject {
+  let shown: Json = context;
+  for (const pointer of pointers) shown = replaced(shown, stepsOf(pointer));
+  if (isContainer(shown) && !Array.isArray(shown)) return shown as JsonObject;
+  // The pointer to everything.
+  return Object.fromEntries(Object.keys(context).map((key) => [key, masked]));
+}
+
+/** The masked values as texts, to look for them in messages. */
+export function secretsIn(context: JsonObject, pointers: readonly string[]): readonly string[] {
+  return pointers.flatMap((pointer) => leaves(valueAt(context, stepsOf(pointer))));
+}
+
+/** A text that would tell a secret is not told at all. */
+export function conceal(text: string, secrets: readonly string[]): string {
+  return secrets.some((secret) => text.includes(secret))
+    ? "the reason is masked, as it names a masked value"
+    : text;
+}
+
+/** Whether a path of an expression may lead to, into or past a masked value. */
+export function readsMasked(path: string, pointers: readonly string[]): boolean {
+  const steps = path.split(".");
+  const read = steps[0] === "context" ? steps.slice(1) : steps;
+  return pointers.some((pointer) =>
+    stepsOf(pointer).every((step, index) => read[index] === undefined || read[index] === step),
+  );
+}
+
+function stepsOf(pointer: string): readonly string[] {
+  if (pointer === "") return [];
+  return pointer
+    .slice(1)
+    .split("/")
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+const isContainer = (value: Json | undefined): value is JsonObject | readonly Json[] =>
+  typeof value === "object" && value !== null;
+
+function valueAt(value: Json, steps: readonly string[]): Json | undefined {
+  let at: Json | undefined = value;
+  for (const step of steps)
+    at = isContainer(at) && Object.hasOwn(at, step) ? (at as JsonObject)[step] : undefined;
+  return at;
+}
+
+function replaced(value: Json, steps: readonly string[]): Json {
+  const [step, ...rest] = steps;
+  if (step === undefined) return masked;
+  if (!isContainer(value) || !Object.hasOwn(value, step)) return value;
+  const copy: object = Array.isArray(value) ? value.slice() : { ...(value as JsonObject) };
+  const under = replaced((value as JsonObject)[step] ?? null, rest);
+  Object.defineProperty(copy, step, { value: under, enumerable: true, configurable: true, writable: true });
+  return copy as JsonObject;
+}
+
+function leaves(value: Json | undefined): readonly string[] {
+  if (value === undefined || value === null || value === "") return [];
+  if (isContainer(value)) return Object.values(value).flatMap(leaves);
+  return [String(value)];
+}

@@ -1,0 +1,70 @@
+import type { JsonObject } from "../model/json.js";
+import type { NoteRecord, Provenance } from "../model/record.js";
+import type { Logging } from "../model/definition.js";
+import type { Result } from "../model/result.js";
+import { detailsJson, jsonOf, listJson, quoted } from "./json-text.js";
+
+/** What a record holds beside the result. */
+export interface About {
+  readonly provenance: Provenance;
+  readonly context: JsonObject;
+  readonly facts: JsonObject;
+  readonly cacheKey?: string | undefined;
+  readonly cachedFrom?: string | undefined;
+}
+
+/**
+ * The fields of a decision's record as JSON text. What the index reads comes first and in this order, so
+ * that it never has to take a line apart.
+ */
+export function decisionBody(result: Result, about: About, logging: Logging = {}): string {
+  const { include_inputs: inputs = true, include_evaluation: evaluation = true } = logging;
+  const { decision_name: name, decision_version: version, rules_total: total } = result;
+  return (
+    `"kind":"decision","record_id":"${result.record_id ?? ""}","timestamp":"${result.timestamp}"` +
+    `,"deterministic_hash":"${result.deterministic_hash}","definition_hash":"${result.definition_hash}"` +
+    `,"decision_id":${quoted(result.decision_id)},"selected_labels":${listJson(result.selected_labels)}` +
+    `,"cached":${result.cached}` +
+    (about.cacheKey === undefined ? "" : `,"cache_key":"${about.cacheKey}"`) +
+    (about.cachedFrom === undefined ? "" : `,"cached_from":"${about.cachedFrom}"`) +
+    `,"selected_targets":${listJson(result.selected_targets)},"type":"${result.type}"` +
+    (name === undefined ? "" : `,"decision_name":${quoted(name)}`) +
+    (version === undefined ? "" : `,"decision_version":${quoted(version)}`) +
+    `,"environment_hash":"${result.environment_hash}"` +
+    provenanceJson(about.provenance) +
+    (inputs ? `,"input_value":${jsonOf(result.input_value)}` : "") +
+    `,"evaluation_details":${evaluation ? detailsJson(result.evaluation_details) : "{}"}` +
+    (total === undefined ? "" : `,"rules_total":${total}`) +
+    `,"because":${listJson(result.because)},"failed_conditions":${listJson(result.failed_conditions)}` +
+    `,"warnings":${listJson(result.warnings)},"guardrails":${JSON.stringify(result.guardrails)}` +
+    `,"blocked":${result.blocked},"escalated":${result.escalated},"dry_run":false` +
+    (inputs ? `,"context":${jsonOf(about.context)}` : "") +
+    `,"facts":${JSON.stringify(about.facts)}`
+  );
+}
+
+function provenanceJson(provenance: Provenance): string {
+  let json = "";
+  for (const name of provenanceFields) {
+    const value = provenance[name];
+    if (value !== undefined) json += `,"${name}":${quoted(value)}`;
+  }
+  return json;
+}
+
+export const provenanceFields = [
+  "workflow_id",
+  "stage_id",
+  "session_id",
+  "correlation_id",
+  "parent_record_id",
+] as const;
+
+export function noteBody({
+  record_id,
+  timestamp,
+  note,
+  details,
+}: Omit<NoteRecord, "kind" | "seq" | "prev_hash" | "hash">): string {
+  return JSON.stringify({ kind: "note", record_id, timestamp, note, details }).slice(1, -1);
+}

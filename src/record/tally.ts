@@ -1,0 +1,56 @@
+import type { Tally } from "../model/store.js";
+
+/** Adds up how often labels were taken. */
+export class TallyBuilder {
+  #total = 0;
+  readonly #counts = new Map<string, number>();
+  readonly #definitions = new Map<string, Tallied>();
+
+  add(
+    definitionHash: string,
+    labels: readonly string[],
+    { count, distinct }: { count: number; distinct: number },
+  ): void {
+    this.#total += count;
+    let tallied = this.#definitions.get(definitionHash);
+    if (tallied === undefined) {
+      tallied = { total: 0, distinct: 0, counts: new Map(), distinctCounts: new Map() };
+      this.#definitions.set(definitionHash, tallied);
+    }
+    tallied.total += count;
+    tallied.distinct += distinct;
+    for (const label of labels) {
+      grow(this.#counts, label, count);
+      grow(tallied.counts, label, count);
+      grow(tallied.distinctCounts, label, distinct);
+    }
+  }
+
+  tally(): Tally {
+    const definitions = [...this.#definitions].map(([hash, { total, distinct, counts, distinctCounts }]) => [
+      hash,
+      {
+        total,
+        counts: Object.fromEntries(counts),
+        distinct_inputs: distinct,
+        distinct_counts: Object.fromEntries(distinctCounts),
+      },
+    ]);
+    return {
+      total: this.#total,
+      counts: Object.fromEntries(this.#counts),
+      definitions: Object.fromEntries(definitions) as Tally["definitions"],
+    };
+  }
+}
+
+interface Tallied {
+  total: number;
+  distinct: number;
+  readonly counts: Map<string, number>;
+  readonly distinctCounts: Map<string, number>;
+}
+
+function grow(counts: Map<string, number>, label: string, by: number): void {
+  counts.set(label, (counts.get(label) ?? 0) + by);
+}

@@ -1,0 +1,168 @@
+import type { Checkpoint } from "./checkpoint.js";
+import type { Link } from "./chain.js";
+import { isIntact, linkOf, origin } from "./chain.js";
+
+/** Something that is not as it was written. */
+export interface LogProblem {
+  readonly kind: ProblemKind;
+  /** The first record that is concerned. */
+  readonly seq?: number;
+  readonly record_id?: string;
+  readonly file?: string;
+  readonly line?: number;
+  readonly message: string;
+}
+
+export type ProblemKind =
+  | "changed"
+  | "order"
+  | "cut"
+  | "missing"
+  | "head"
+  | "checkpoint"
+  | "signature"
+  | "expectation"
+  | "definition"
+  | "file";
+
+/** Further ones say nothing new. */
+const mostProblems = 20;
+
+/** Follows the chain of a log line by line and notes where it does not hold. */
+export class LogVerifier {
+  readonly problems: LogProblem[] = [];
+  #size = 0;
+  #head = origin;
+  /** What came before the first record that is still there. */
+  #base: { readonly size: number; readonly head: string } | undefined;
+  #records = 0;
+  readonly #vouched = new Set<string>();
+  readonly #wanted = new Map<number, string | undefined>();
+
+  /** The hashes at these sizes will be asked for. */
+  constructor(sizes: Iterable<number>) {
+    for (const size of sizes) this.#wanted.set(size, size === 0 ? origin : undefined);
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get head(): string {
+    return this.#head;
+  }
+
+  get records(): number {
+    return this.#records;
+  }
+
+  /** How many records were pruned. */
+  get pruned(): number {
+    return this.#base?.size ?? 0;
+  }
+
+  hashAt(size: number): string | undefined {
+    return this.#wanted.get(size);
+  }
+
+  problem(problem: LogProblem): void {
+    if (this.problems.length < mostProblems) this.problems.push(problem);
+  }
+
+  /** A segment says in its name which record it begins with. */
+  beginFile(file: string, first: number): void {
+    if (this.#base === undefined && this.#records === 0) return;
+    if (first === this.#size + 1) return;
+    const message = `\`${file}\` should begin with record ${this.#size + 1}`;
+    this.problem({ kind: "order", seq: this.#size + 1, file, message });
+  }
+
+  /** The line without its newline. */
+  feed(line: Buffer, file: string, number: number): void {
+    this.#records++;
+    const link = linkOf(line);
+    const where = { file, line: number };
+    if (link === undefined) {
+      const seq = this.#size + 1;
+      this.problem({
+        kind: "changed",
+        seq,
+        ...where,
+        message: `record ${seq} is not a line as it was written`,
+      });
+      this.#size = seq;
+      this.#head = "";
+      return;
+    }
+    this.#base ??= { size: link.seq - 1, head: link.previous };
+    if (this.#records === 1) this.#startAfter(this.#base);
+    this.#check(link, line, where);
+    this.#size = link.seq;
+    this.#head = link.hash;
+    if (this.#wanted.has(link.seq)) this.#wanted.set(link.seq, link.hash);
+  }
+
+  /** Whether all that is missing at the beginning was pruned, and the log says so. */
+  checkBeginning(): void {
+    const base = this.#base;
+    if (base === undefined || base.size === 0 || this.#vouched.has(`${base.size}:${base.head}`)) return;
+    const message = `records 1 to ${base.size} are missing, and the log has no note that they were pruned`;
+    this.problem({ kind: "missing", seq: 1, message });
+  }
+
+  checkCheckpoint({ size, head }: Checkpoint): void {
+    if (size < this.pruned) return;
+    const actual = this.hashAt(size);
+    if (actual === head) return;
+    const message =
+      size > this.#size
+        ? `a checkpoint says that there were ${size} records, but there are ${this.#size}`
+        : `record ${size} is not the one that a checkpoint pins`;
+    this.problem({
+      kind: size > this.#size ? "cut" : "checkpoint",
+      seq: Math.min(size, this.#size + 1),
+      message,
+    });
+  }
+
+  #startAfter({ size, head }: { readonly size: number; readonly head: string }): void {
+    this.#size = size;
+    this.#head = head;
+    if (this.#wanted.has(size)) this.#wanted.set(size, head);
+    if (size === 0 && head !== origin) {
+      this.problem({ kind: "order", seq: 1, message: "the first record names another before it" });
+    }
+  }
+
+  #check(link: Link, line: Buffer, where: { readonly file: string; readonly line: number }): void {
+    if (!isIntact(line, link)) {
+      const name = recordIdIn(line);
+      const message = `record ${link.seq} was changed after it was written`;
+      this.problem({ kind: "changed", seq: link.seq, ...name, ...where, message });
+    } else if (line.includes(pruneMark)) this.#vouch(line);
+    if (link.seq !== this.#size + 1) {
+      const message = `record ${link.seq} stands where record ${this.#size + 1} should be`;
+      this.problem({ kind: "order", seq: this.#size + 1, ...where, message });
+    } else if (link.previous !== this.#head && this.#head !== "") {
+      const message = `record ${link.seq} does not follow the record before it`;
+      this.problem({ kind: "order", seq: link.seq, ...recordIdIn(line), ...where, message });
+    }
+  }
+
+  #vouch(line: Buffer): void {
+    const { kind, note, details } = JSON.parse(line.toString("utf8")) as {
+      kind?: unknown;
+      note?: unknown;
+      details?: { through?: unknown; hash?: unknown };
+    };
+    if (kind === "note" && note === "pruned")
+      this.#vouched.add(`${String(details?.through)}:${String(details?.hash)}`);
+  }
+}
+
+const pruneMark = Buffer.from('"note":"pruned"');
+
+function recordIdIn(line: Buffer): { readonly record_id?: string } {
+  const id = /"record_id":"([0-9a-f-]{36})"/.exec(line.toString("latin1", 0, 120))?.[1];
+  return id === undefined ? {} : { record_id: id };
+}

@@ -1,0 +1,22 @@
+import { DecisionError } from "../../../errors.js";
+
+/** The log is not what was written; nothing is added to it before somebody has looked. */
+export function damaged(directory: string, what: string): DecisionError {
+  return new DecisionError("log_damaged", `the log in \`${directory}\` is damaged: ${what}`, {
+    hint: `see \`agent-33 decision verify\`; to go on with a new log, move \`${directory}\` elsewhere and keep it`,
+  });
+}
+
+/** What could not be written was not decided. */
+export function notRecorded(error: unknown): unknown {
+  const { message, code } = error as NodeJS.ErrnoException;
+  if (error instanceof DecisionError || code === undefined) return error;
+  return new DecisionError(
+    "store_failed",
+    `the decision could not be recorded, so it was not made: ${message}`,
+    {
+      hint: "see that the store's directory can be written and that there is space; nothing was lost",
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,64 @@
+import * as fs from "node:fs";
+
+/** The calls that writing the log rests on; a test puts failing ones in their place. */
+export type Files = Pick<
+  typeof fs,
+  | "closeSync"
+  | "fdatasyncSync"
+  | "fstatSync"
+  | "fsyncSync"
+  | "ftruncateSync"
+  | "openSync"
+  | "readSync"
+  | "writeSync"
+>;
+
+export const systemFiles: Files = fs;
+
+/** All of the bytes, or an error: what a full disk takes only half of was not written. */
+export function writeAll(files: Files, fd: number, bytes: Uint8Array, position: number | null = null): void {
+  let written = 0;
+  while (written < bytes.length) {
+    const at = position === null ? null : position + written;
+    const count = files.writeSync(fd, bytes, written, bytes.length - written, at);
+    if (count === 0) throw Object.assign(new Error("nothing more could be written"), { code: "EIO" });
+    written += count;
+  }
+}
+
+/** The bytes from a position on, fewer where the file ends before. */
+export function readAt(files: Files, fd: number, position: number, length: number): Buffer {
+  const buffer = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const count = files.readSync(fd, buffer, filled, length - filled, position + filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return buffer.subarray(0, filled);
+}
+
+/** Makes sure that a new name in a directory outlives a power cut. */
+export function syncDirectory(files: Files, path: string): void {
+  const fd = files.openSync(path, "r");
+  try {
+    files.fsyncSync(fd);
+  } finally {
+    files.closeSync(fd);
+  }
+}
+
+/** To read and to add, but never to make. */
+export const existingForAppend = fs.constants.O_RDWR | fs.constants.O_APPEND;
+
+export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ENOENT";
+
+/** Opens a file that may not be there. */
+export function openExisting(files: Files, path: string, flags: string | number): number | undefined {
+  try {
+    return files.openSync(path, flags);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}

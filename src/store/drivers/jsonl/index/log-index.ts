@@ -1,0 +1,225 @@
+import { closeSync, fstatSync, openSync, readSync, rmSync, statSync, writeSync } from "node:fs";
+import { hashAtTail, origin, tailLength } from "../../../../record/chain.js";
+import { makeDirectory } from "../../../make-directory.js";
+import { readAt, systemFiles } from "../files.js";
+import { openLock } from "../lock.js";
+import { segmentName, segmentsIn } from "../segments.js";
+import { Rows, rowLength } from "./rows.js";
+import { addRow } from "./scan.js";
+import { Shapes } from "./shapes.js";
+import type { CoveredSegment, IndexState } from "./state.js";
+import { readState, writeState } from "./state.js";
+
+const newline = 10;
+const chunkSize = 4 * 1024 * 1024;
+
+/** How far we are with something that may take a while: so many bytes of so many. */
+export type Progress = (done: number, total: number) => void;
+
+/**
+ * Where each record is and what it is like, so that questions need not read the log. Worked out from it,
+ * kept beside it, brought up to date by whoever asks, thrown away whenever the two do not fit.
+ */
+export class LogIndex {
+  readonly directory: string;
+  readonly shapes: Shapes;
+  /** The sequence number of the first row. */
+  first: number;
+  gaps: boolean;
+  #segments: CoveredSegment[];
+  #lastHash: string;
+  /** Names the rows on disk: changes when the index is made anew. */
+  rowsFile: string;
+  #kept: number;
+  #new = new Rows();
+  #rowsDescriptor: number | undefined;
+
+  constructor(directory: string, state: IndexState | undefined) {
+    this.directory = directory;
+    this.shapes = new Shapes(state?.shapes, state?.counts, state?.last);
+    this.first = state?.first ?? 1;
+    this.gaps = state?.gaps ?? false;
+    this.#segments = [...(state?.segments ?? [])];
+    this.#lastHash = state?.last_hash ?? origin;
+    this.rowsFile = state?.rows_file ?? `rows-${Date.now().toString(36)}-${process.pid}`;
+    this.#kept = state?.rows ?? 0;
+  }
+
+  /** How many records there are. */
+  get count(): number {
+    return this.#kept + this.#new.count;
+  }
+
+  get lastHash(): string {
+    return this.#lastHash;
+  }
+
+  segmentOf(seq: number): number {
+    return this.#segments.findLast(({ first }) => first <= seq)?.first ?? 1;
+  }
+
+  /** The rows from one number up to, but without, another; as many as asked for are in memory at once. */
+  read(from: number, to: number): Rows {
+    const kept = Math.max(0, Math.min(to, this.#kept) - from);
+    const bytes = new ArrayBuffer((to - from) * rowLength);
+    const whole = new Uint8Array(bytes);
+    if (kept > 0) readSync(this.#rows(), whole, 0, kept * rowLength, from * rowLength);
+    const start = Math.max(0, from - this.#kept);
+    if (to > this.#kept) {
+      const added = this.#new.bytes().subarray(start * rowLength, (to - this.#kept) * rowLength);
+      whole.set(added, kept * rowLength);
+    }
+    return new Rows(bytes, to - from);
+  }
+
+  /** Reads what was added to the log since. */
+  catchUp(log: string, progress?: Progress): void {
+    const segments = segmentsIn(log);
+    const sizes = new Map(segments.map((first) => [first, statSync(`${log}/${segmentName(first)}`).size]));
+    const covered = new Map(this.#segments.map((each) => [each.first, each.bytes]));
+    const due = (first: number): number => (sizes.get(first) ?? 0) - (covered.get(first) ?? 0);
+    const total = segments.reduce((sum, first) => sum + due(first), 0);
+    if (this.count === 0) this.first = segments[0] ?? 1;
+    let done = 0;
+    for (const first of segments) {
+      if (due(first) > 0)
+        done += this.#readSegment(log, first, covered.get(first) ?? 0, (bytes) =>
+          progress?.(done + bytes, total),
+        );
+    }
+  }
+
+  #readSegment(log: string, first: number, from: number, progress: (bytes: number) => void): number {
+    const fd = openSync(`${log}/${segmentName(first)}`, "r");
+    try {
+      const covered = this.#readLines(fd, from, progress);
+      const { mtimeMs } = fstatSync(fd);
+      this.#segments = this.#segments.filter((each) => each.first !== first);
+      this.#segments.push({ first, bytes: covered, changed_at: mtimeMs });
+      if (covered > from)
+        this.#lastHash = hashAtTail(readAt(systemFiles, fd, covered - tailLength, tailLength)) ?? "";
+      return covered - from;
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** Whole lines only: the last one may still be on its way. */
+  #readLines(fd: number, from: number, progress: (bytes: number) => void): number {
+    let buffer = Buffer.allocUnsafe(chunkSize);
+    let filled = 0;
+    let covered = from;
+    const into = { rows: this.#new, shapes: this.shapes };
+    for (;;) {
+      const count = readSync(fd, buffer, filled, buffer.length - filled, covered + filled);
+      if (count === 0) return covered;
+      filled += count;
+      let start = 0;
+      for (
+        let end = buffer.indexOf(newline, start);
+        end !== -1 && end < filled;
+        end = buffer.indexOf(newline, start)
+      ) {
+        const expected = this.first + this.count;
+        if (addRow(buffer, start, end, into, covered + start) !== expected) this.gaps = true;
+        start = end + 1;
+      }
+      buffer.copyWithin(0, start, filled);
+      filled -= start;
+      covered += start;
+      if (filled === buffer.length) buffer = Buffer.concat([buffer, Buffer.allocUnsafe(buffer.length)]);
+      progress(covered - from);
+    }
+  }
+
+  /** Keeps what was read, unless somebody else is about to or nothing can be written here. */
+  save(): void {
+    if (this.#new.count === 0) return;
+    try {
+      makeDirectory(this.directory, 0o700);
+      const release = openLock(`${this.directory}/lock`).tryAcquire();
+      if (release === undefined) return;
+      try {
+        this.#write();
+      } finally {
+        release();
+      }
+    } catch {
+      return;
+    }
+  }
+
+  #write(): void {
+    const current = readState(this.directory);
+    const isOurs = current?.rows_file === this.rowsFile ? current.rows === this.#kept : this.#kept === 0;
+    if (!isOurs) return;
+    const fd = openSync(`${this.directory}/${this.rowsFile}`, this.#kept === 0 ? "w" : "r+", 0o600);
+    try {
+      const bytes = this.#new.bytes();
+      writeSync(fd, bytes, 0, bytes.length, this.#kept * rowLength);
+    } finally {
+      closeSync(fd);
+    }
+    writeState(this.directory, {
+      rows_file: this.rowsFile,
+      rows: this.count,
+      first: this.first,
+      segments: this.#segments,
+      last_hash: this.#lastHash,
+      gaps: this.gaps,
+      shapes: this.shapes.list,
+      counts: this.shapes.counts,
+      last: [...this.shapes.last],
+    });
+    if (current !== undefined && current.rows_file !== this.rowsFile)
+      rmSync(`${this.directory}/${current.rows_file}`, { force: true });
+  }
+
+  #rows(): number {
+    this.#rowsDescriptor ??= openSync(`${this.directory}/${this.rowsFile}`, "r");
+    return this.#rowsDescriptor;
+  }
+
+  close(): void {
+    if (this.#rowsDescriptor !== undefined) closeSync(this.#rowsDescriptor);
+    this.#rowsDescriptor = undefined;
+  }
+}
+
+/** The index of a log as it is at this moment. */
+export function openIndex(log: string, progress?: Progress): LogIndex {
+  const directory = `${log}/index`;
+  const state = readState(directory);
+  const index = new LogIndex(directory, state !== undefined && fits(log, state) ? state : undefined);
+  index.catchUp(log, progress);
+  index.save();
+  return index;
+}
+
+/** Whether the log still is what the index was made of, as far as can be seen without reading it. */
+function fits(log: string, { segments, rows, rows_file, last_hash }: IndexState): boolean {
+  try {
+    const present = segmentsIn(log);
+    const newest = segments.at(-1);
+    if (newest === undefined || segments.some(({ first }, index) => present[index] !== first)) return false;
+    if (statSync(`${log}/index/${rows_file}`).size < rows * rowLength) return false;
+    const sealed = segments.slice(0, -1).every((segment) => isUnchanged(log, segment));
+    return sealed && tailAt(log, newest) === last_hash;
+  } catch {
+    return false;
+  }
+}
+
+function isUnchanged(log: string, { first, bytes, changed_at }: CoveredSegment): boolean {
+  const { size, mtimeMs } = statSync(`${log}/${segmentName(first)}`);
+  return size === bytes && mtimeMs === changed_at;
+}
+
+function tailAt(log: string, { first, bytes }: CoveredSegment): string | undefined {
+  const fd = openSync(`${log}/${segmentName(first)}`, "r");
+  try {
+    return hashAtTail(readAt(systemFiles, fd, bytes - tailLength, tailLength));
+  } finally {
+    closeSync(fd);
+  }
+}

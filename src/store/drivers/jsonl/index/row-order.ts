@@ -1,0 +1,83 @@
+import type { Query } from "../../../../model/store.js";
+import type { LogIndex } from "./log-index.js";
+import type { Rows } from "./rows.js";
+import type { Shape } from "./shapes.js";
+
+/** Where a line is. */
+export interface Place {
+  readonly segment: number;
+  readonly offset: number;
+  readonly length: number;
+}
+
+const block = 8 * 1024;
+
+/** The places of all records that may fit, as far as the index can tell. */
+export function* rowsOf(
+  index: LogIndex,
+  query: Query,
+  direction: "forwards" | "backwards",
+): Generator<Place> {
+  const from = Math.max(0, (query.after ?? 0) + 1 - index.first);
+  const wanted = Uint8Array.from(index.shapes.list, (shape) => (mayFit(shape, query) ? 1 : 0));
+  if (!wanted.includes(1)) return;
+  if (direction === "backwards" && query.decision_id !== undefined) {
+    yield* chained(index, query, { from, wanted });
+    return;
+  }
+  const { since = -Infinity, until = Infinity } = query;
+  for (const { start, rows, order } of blocksOf(index, from, direction)) {
+    for (const row of order) {
+      const time = rows.time(row);
+      if (wanted[rows.shape(row)] === 1 && time >= since && time <= until)
+        yield placeOf(index, rows, row, start + row);
+    }
+  }
+}
+
+/** From the last record of the decision to the one before, and so on. */
+function* chained(
+  index: LogIndex,
+  query: Query,
+  { from, wanted }: { from: number; wanted: Uint8Array },
+): Generator<Place> {
+  const { decision_id = "", since = -Infinity, until = Infinity } = query;
+  for (let next = index.shapes.last.get(decision_id) ?? 0; next > from;) {
+    const number = next - 1;
+    const rows = index.read(number, next);
+    next = rows.before(0);
+    const time = rows.time(0);
+    if (wanted[rows.shape(0)] === 1 && time >= since && time <= until) yield placeOf(index, rows, 0, number);
+  }
+}
+
+function placeOf(index: LogIndex, rows: Rows, row: number, number: number): Place {
+  return {
+    segment: index.segmentOf(index.first + number),
+    offset: rows.offset(row),
+    length: rows.length(row),
+  };
+}
+
+function mayFit(shape: Shape, { kind, decision_id, label, type }: Query): boolean {
+  if (shape.kind === "unreadable") return false;
+  if (kind !== undefined && shape.kind !== kind) return false;
+  if (decision_id !== undefined && shape.decision_id !== decision_id) return false;
+  if (label !== undefined && !shape.labels?.includes(label)) return false;
+  return type === undefined || shape.type === type;
+}
+
+function* blocksOf(
+  index: LogIndex,
+  from: number,
+  direction: "forwards" | "backwards",
+): Generator<{ start: number; rows: Rows; order: Iterable<number> }> {
+  const starts: number[] = [];
+  for (let start = from; start < index.count; start += block) starts.push(start);
+  if (direction === "backwards") starts.reverse();
+  for (const start of starts) {
+    const rows = index.read(start, Math.min(start + block, index.count));
+    const order = [...Array(rows.count).keys()];
+    yield { start, rows, order: direction === "backwards" ? order.reverse() : order };
+  }
+}

@@ -1,0 +1,87 @@
+/** What the index keeps of a record: 32 bytes, in the order of the log. */
+export const rowLength = 32;
+
+const numbersPerRow = rowLength / 4;
+
+/** Rows one after the other in memory. */
+export class Rows {
+  #times: Float64Array;
+  #numbers: Uint32Array;
+  #count: number;
+
+  constructor(bytes: ArrayBuffer = new ArrayBuffer(1024 * rowLength), count = 0) {
+    this.#times = new Float64Array(bytes);
+    this.#numbers = new Uint32Array(bytes);
+    this.#count = count;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Makes room for one more row and gives its position. */
+  add(): number {
+    if ((this.#count + 1) * numbersPerRow > this.#numbers.length) this.#grow();
+    return this.#count++;
+  }
+
+  bytes(): Uint8Array {
+    return new Uint8Array(this.#numbers.buffer, 0, this.#count * rowLength);
+  }
+
+  /** In microseconds since 1970. */
+  time(row: number): number {
+    return this.#times[row * 4] ?? 0;
+  }
+
+  /** Where the line begins in its segment. */
+  offset(row: number): number {
+    return this.#numbers[row * numbersPerRow + 2] ?? 0;
+  }
+
+  /** Without the newline. */
+  length(row: number): number {
+    return this.#numbers[row * numbersPerRow + 3] ?? 0;
+  }
+
+  shape(row: number): number {
+    return this.#numbers[row * numbersPerRow + 4] ?? 0;
+  }
+
+  /** The number of the row before of the same decision, plus one; 0: there is none. */
+  before(row: number): number {
+    return this.#numbers[row * numbersPerRow + 5] ?? 0;
+  }
+
+  /** The beginning of the deterministic hash, which differs where the values read do. */
+  digestLow(row: number): number {
+    return this.#numbers[row * numbersPerRow + 6] ?? 0;
+  }
+
+  digestHigh(row: number): number {
+    return this.#numbers[row * numbersPerRow + 7] ?? 0;
+  }
+
+  setPlace(row: number, time: number, offset: number, length: number): void {
+    this.#times[row * 4] = time;
+    this.#numbers[row * numbersPerRow + 2] = offset;
+    this.#numbers[row * numbersPerRow + 3] = length;
+  }
+
+  setShape(row: number, shape: number, before: number): void {
+    this.#numbers[row * numbersPerRow + 4] = shape;
+    this.#numbers[row * numbersPerRow + 5] = before;
+  }
+
+  setDigest(row: number, low: number, high: number): void {
+    this.#numbers[row * numbersPerRow + 6] = low;
+    this.#numbers[row * numbersPerRow + 7] = high;
+  }
+
+  #grow(): void {
+    const grown = new ArrayBuffer(this.#numbers.byteLength * 2);
+    new Uint8Array(grown).set(new Uint8Array(this.#numbers.buffer));
+    this.#times = new Float64Array(grown);
+    this.#numbers = new Uint32Array(grown);
+  }
+}

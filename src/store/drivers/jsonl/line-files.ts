@@ -1,0 +1,54 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import type { LogRecord } from "../../../model/record.js";
+import type { LogLine } from "../../../model/store.js";
+import type { Place } from "./index/row-order.js";
+import { segmentName } from "./segments.js";
+
+const ahead = 256 * 1024;
+
+/** Reads lines by their places; those near the last one read come without asking the disk again. */
+export class LineFiles {
+  readonly #log: string;
+  #open: { readonly segment: number; readonly fd: number } | undefined;
+  #buffer: Buffer = Buffer.alloc(0);
+  #start = 0;
+
+  constructor(log: string) {
+    this.#log = log;
+  }
+
+  /** Undefined where the line is no record (any more). */
+  read({ segment, offset, length }: Place): LogLine | undefined {
+    this.#ensure(segment, offset, length);
+    const text = this.#buffer.toString("utf8", offset - this.#start, offset - this.#start + length);
+    try {
+      return { text, record: JSON.parse(text) as LogRecord };
+    } catch {
+      return undefined;
+    }
+  }
+
+  close(): void {
+    if (this.#open !== undefined) closeSync(this.#open.fd);
+    this.#open = undefined;
+  }
+
+  #ensure(segment: number, offset: number, length: number): void {
+    if (this.#open?.segment !== segment) {
+      this.close();
+      this.#open = { segment, fd: openSync(`${this.#log}/${segmentName(segment)}`, "r") };
+      this.#buffer = Buffer.alloc(0);
+      this.#start = 0;
+    }
+    const end = this.#start + this.#buffer.length;
+    if (offset >= this.#start && offset + length <= end) return;
+    // Going backwards, what lies before is wanted next.
+    const isBefore = this.#buffer.length > 0 && offset < this.#start;
+    const first =
+      this.#buffer.length === 0 ? offset : isBefore ? Math.max(0, offset + length - ahead) : offset;
+    const size = Math.max(length, this.#buffer.length === 0 ? length : ahead);
+    this.#start = Math.min(first, offset);
+    const buffer = Buffer.allocUnsafe(Math.max(size, offset + length - this.#start));
+    this.#buffer = buffer.subarray(0, readSync(this.#open.fd, buffer, 0, buffer.length, this.#start));
+  }
+}

@@ -1,0 +1,130 @@
+import { mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { stopwatch } from "../../../clock.js";
+import { DecisionError } from "../../../errors.js";
+import { lifeOf, ownerName, parseOwner, thisProcess } from "./owner.js";
+
+/**
+ * A lock among processes. A directory holds one file, whose name is a generation and who has the lock:
+ * `7.free`, or `8.4711-…`. Taking it, giving it back and taking it over from the dead all rename that file,
+ * and no name ever comes back, so of many who want the same step one succeeds.
+ */
+export interface Lock {
+  /** Undefined where somebody else has it and does not give it back. */
+  tryAcquire(): Release | undefined;
+  acquire(): Promise<Release>;
+}
+
+export type Release = () => void;
+
+/** How long to wait for one who lives. */
+const patience = 30_000;
+/** How long one may hold the lock of whom cannot be said whether it lives; holding it takes milliseconds. */
+const lease = 20_000;
+
+export function openLock(directory: string): Lock {
+  let known: string | undefined;
+
+  const attempt = (): Release | string => {
+    for (;;) {
+      const name = known ?? currentName(directory);
+      known = undefined;
+      if (!isFree(name) && !isAbandoned(directory, name)) return name;
+      const mine = `${generationOf(name) + 1}.${ownerName(thisProcess())}`;
+      if (!renamed(directory, name, mine)) continue;
+      return () => {
+        const free = `${generationOf(mine)}.free`;
+        if (renamed(directory, mine, free)) known = free;
+      };
+    }
+  };
+  return {
+    tryAcquire() {
+      const got = attempt();
+      return typeof got === "string" ? undefined : got;
+    },
+    async acquire() {
+      const startedAt = stopwatch();
+      for (;;) {
+        const got = attempt();
+        if (typeof got !== "string") return got;
+        if (stopwatch() - startedAt > patience) throw busy(directory, got);
+        await pause(1 + Math.random() * 2);
+      }
+    },
+  };
+}
+
+const isFree = (name: string): boolean => name.endsWith(".free");
+
+const generationOf = (name: string): number => Number.parseInt(name, 10);
+
+function isAbandoned(directory: string, name: string): boolean {
+  const owner = parseOwner(name.slice(name.indexOf(".") + 1));
+  const life = owner === undefined ? "unknown" : lifeOf(owner);
+  if (life !== "unknown") return life === "dead";
+  try {
+    // Renaming sets the time of change, so it is when the lock was taken.
+    return Date.now() - statSync(`${directory}/${name}`).ctimeMs > lease;
+  } catch {
+    return false;
+  }
+}
+
+/** The file may have another name by the time it is looked for; then we look again. */
+function renamed(directory: string, from: string, to: string): boolean {
+  try {
+    renameSync(`${directory}/${from}`, `${directory}/${to}`);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
+}
+
+/** A list made while the file is renamed may show both names or none of them. */
+function currentName(directory: string): string {
+  for (let tries = 0; ; tries++) {
+    const names = namesIn(directory).filter((name) => /^\d+\.[\w-]+$/.test(name));
+    const [newest] = names.sort((a, b) => generationOf(b) - generationOf(a));
+    if (newest !== undefined) return newest;
+    if (tries > 100) create(directory);
+  }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    create(directory);
+    return readdirSync(directory);
+  }
+}
+
+/** Whole from the beginning: of several who make it, the renames of all but the first fail. */
+function create(directory: string): void {
+  const made = mkdtempSync(`${directory}.new-`);
+  try {
+    writeFileSync(`${made}/0.free`, "", { mode: 0o600 });
+    renameSync(made, directory);
+  } catch (error) {
+    rmSync(made, { recursive: true, force: true });
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "EPERM") throw error;
+  }
+}
+
+function busy(directory: string, name: string): DecisionError {
+  const owner = parseOwner(name.slice(name.indexOf(".") + 1));
+  const who = owner === undefined ? "somebody" : `process ${owner.pid}`;
+  return new DecisionError(
+    "store_busy",
+    `${who} has kept the store locked for more than ${patience / 1000} s`,
+    {
+      hint: `see what that process is doing; the lock is in \`${directory}\``,
+    },
+  );
+}
+
+const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds));

@@ -1,0 +1,109 @@
+import type { Found, Ledger, LogLine, Query } from "../../../model/store.js";
+import { matches } from "../../../record/query.js";
+import { timesOf } from "../../../record/record-id.js";
+import type { LogIndex, Progress } from "./index/log-index.js";
+import { openIndex } from "./index/log-index.js";
+import { rowsOf } from "./index/row-order.js";
+import { tallyOf } from "./index/tally.js";
+import { LineFiles } from "./line-files.js";
+import { prunable } from "./prune.js";
+
+type Reader = Pick<Ledger, "state" | "select" | "find" | "tally" | "cacheUse" | "prunable">;
+
+/** Answers questions about a log with the help of its index. */
+export function openReader(log: string, progress?: Progress): Reader {
+  const indexed = async <T>(ask: (index: LogIndex, lines: LineFiles) => T): Promise<T> => {
+    const index = openIndex(log, progress);
+    const lines = new LineFiles(log);
+    try {
+      return await ask(index, lines);
+    } finally {
+      index.close();
+      lines.close();
+    }
+  };
+  return {
+    state: () => indexed(({ first, count, lastHash }) => ({ size: first + count - 1, head: lastHash })),
+    select: (query) => select(log, query, progress),
+    find: (reference) => indexed((index, lines) => find(index, lines, reference)),
+    tally: (decisionId, range) => indexed((index) => tallyOf(index, decisionId, range)),
+    prunable: (bound) => indexed((index) => prunable(log, index, bound)),
+    cacheUse: () =>
+      indexed(({ shapes }) => {
+        const sum = (use: "hit" | "miss"): number =>
+          shapes.list.reduce(
+            (total, { cache }, at) => total + (cache === use ? (shapes.counts[at] ?? 0) : 0),
+            0,
+          );
+        return { hits: sum("hit"), misses: sum("miss") };
+      }),
+  };
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
+async function* select(log: string, query: Query, progress?: Progress): AsyncGenerator<LogLine> {
+  const index = openIndex(log, progress);
+  const lines = new LineFiles(log);
+  try {
+    const { limit = Infinity, reverse = false } = query;
+    if (limit === Infinity && !reverse) {
+      yield* matching(index, lines, query, "forwards");
+      return;
+    }
+    const newest: LogLine[] = [];
+    let taken = 0;
+    for (const line of matching(index, lines, query, "backwards")) {
+      if (taken++ >= limit) break;
+      if (reverse) yield line;
+      else newest.push(line);
+    }
+    yield* newest.reverse();
+  } finally {
+    index.close();
+    lines.close();
+  }
+}
+
+function* matching(
+  index: LogIndex,
+  lines: LineFiles,
+  query: Query,
+  direction: "forwards" | "backwards",
+): Generator<LogLine> {
+  for (const place of rowsOf(index, query, direction)) {
+    const line = lines.read(place);
+    if (line !== undefined && matches(line.record, query)) yield line;
+  }
+}
+
+/** More than these would not help anybody to choose. */
+const mostCandidates = 5;
+
+function find(index: LogIndex, lines: LineFiles, reference: Parameters<Ledger["find"]>[0]): Found {
+  if ("latest" in reference) {
+    const [latest] = take(matching(index, lines, { kind: "decision" }, "backwards"), 1);
+    return latest === undefined ? { candidates: [] } : { record: latest.record };
+  }
+  if ("seq" in reference) {
+    const after = reference.seq - 1;
+    const [found] = take(matching(index, lines, { after }, "forwards"), 1);
+    return found?.record.seq === reference.seq ? { record: found.record } : { candidates: [] };
+  }
+  const [first, last] = timesOf(reference.beginning);
+  const range = { since: first * 1000, until: last * 1000 + 999 };
+  const begins = ({ record }: LogLine): boolean => record.record_id.startsWith(reference.beginning);
+  const found = take(filtered(matching(index, lines, range, "backwards"), begins), mostCandidates);
+  const [only] = found;
+  if (found.length === 1 && only !== undefined) return { record: only.record };
+  return { candidates: found.map(({ record }) => record.record_id) };
+}
+
+function* filtered<T>(items: Iterable<T>, isWanted: (item: T) => boolean): Generator<T> {
+  for (const item of items) if (isWanted(item)) yield item;
+}
+
+function take<T>(items: Iterable<T>, most: number): readonly T[] {
+  const taken: T[] = [];
+  for (const item of items) if (taken.push(item) >= most) break;
+  return taken;
+}

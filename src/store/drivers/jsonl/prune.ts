@@ -1,0 +1,74 @@
+import { closeSync, openSync, statSync, unlinkSync } from "node:fs";
+import type { JsonObject } from "../../../model/json.js";
+import type { Prunable, PruneBound } from "../../../model/store.js";
+import { hashAtTail, tailLength } from "../../../record/chain.js";
+import { DecisionError } from "../../../errors.js";
+import { readAt, systemFiles } from "./files.js";
+import type { LogIndex } from "./index/log-index.js";
+import type { LogWriter } from "./log-writer.js";
+import { segmentName, segmentsIn } from "./segments.js";
+
+const block = 64 * 1024;
+
+/** Whole segments from the oldest on, as long as all in them may go. */
+export function prunable(log: string, index: LogIndex, bound: PruneBound): Prunable {
+  const segments = segmentsIn(log);
+  const size = index.first + index.count - 1;
+  const nothing: Prunable = { records: 0, through: 0, bytes: 0 };
+  let found = nothing;
+  for (const [position, first] of segments.entries()) {
+    const last = (segments[position + 1] ?? size + 1) - 1;
+    if (last < first || !mayGo(index, { first, last }, bound, size)) break;
+    const bytes = found.bytes + statSync(`${log}/${segmentName(first)}`).size;
+    found = { records: last - index.first + 1, through: last, bytes };
+  }
+  return found;
+}
+
+function mayGo(
+  index: LogIndex,
+  { first, last }: { first: number; last: number },
+  bound: PruneBound,
+  size: number,
+): boolean {
+  if ("keep" in bound) return last <= size - bound.keep;
+  for (let start = first; start <= last; start += block) {
+    const rows = index.read(start - index.first, Math.min(start + block, last + 1) - index.first);
+    for (let row = 0; row < rows.count; row++) if (rows.time(row) >= bound.before) return false;
+  }
+  return true;
+}
+
+/** The note comes first: with segments that are still there it does no harm, without it they would be missing. */
+export function prune(
+  log: string,
+  writer: LogWriter,
+  { through, records }: Prunable,
+  noteOf: (details: JsonObject) => string,
+): void {
+  if (through === 0) return;
+  const doomed = segmentsIn(log).filter((first) => first <= through);
+  const newest = doomed.at(-1) ?? 0;
+  if (writer.head().size === through) writer.rotate();
+  else if (!segmentsIn(log).includes(through + 1)) throw changed();
+  writer.append([{ body: noteOf({ through, hash: lastHashOf(`${log}/${segmentName(newest)}`), records }) }]);
+  for (const first of doomed) unlinkSync(`${log}/${segmentName(first)}`);
+}
+
+function lastHashOf(path: string): string {
+  const fd = openSync(path, "r");
+  try {
+    const { size } = statSync(path);
+    const hash = hashAtTail(readAt(systemFiles, fd, size - tailLength, tailLength));
+    if (hash === undefined) throw changed();
+    return hash;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function changed(): DecisionError {
+  return new DecisionError("store_failed", "the log changed while it was being pruned; nothing was removed", {
+    hint: "run the command again",
+  });
+}

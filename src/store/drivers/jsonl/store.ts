@@ -1,0 +1,113 @@
+import type { Appended, Entry, Ledger, Shelf, ShelfEntry, Store } from "../../../model/store.js";
+import type { Sign } from "../../../record/checkpoint.js";
+import { microsecondsOf } from "../../../record/moment.js";
+import { noteBody } from "../../../record/record-body.js";
+import { makeDirectory } from "../../make-directory.js";
+import { Counters } from "./counters.js";
+import { notRecorded } from "./damage.js";
+import type { Files } from "./files.js";
+import { systemFiles } from "./files.js";
+import { GroupCommit } from "./group-commit.js";
+import type { Progress } from "./index/log-index.js";
+import type { Lock } from "./lock.js";
+import { openLock } from "./lock.js";
+import { openReader } from "./log-reader.js";
+import { LogWriter } from "./log-writer.js";
+import { prune } from "./prune.js";
+import { ShelfFiles } from "./shelf-files.js";
+
+export interface JsonlOptions {
+  readonly directory: string;
+  readonly durability?: "full" | "fast";
+  readonly segmentSize?: number;
+  readonly checkpointEvery?: number;
+  readonly sign?: Sign | undefined;
+  readonly clock: () => string;
+  readonly newId: (timestamp: string) => string;
+  readonly files?: Files;
+  /** Hears how far the reading of the log is. */
+  readonly progress?: Progress;
+}
+
+/** A store in JSON lines, for many processes at once. Nothing is touched before it is used. */
+export function openJsonlStore(options: JsonlOptions): Store {
+  const { directory, clock, files = systemFiles } = options;
+  const locked = lockedBy(directory);
+  const now = (): number => microsecondsOf(clock());
+  const shelfOf = (name: string): ShelfFiles => new ShelfFiles(`${directory}/${name}`, files, now);
+  const counters = new Counters(shelfOf("counters"));
+  const writer = new LogWriter(`${directory}/log`, counters, {
+    files,
+    durable: options.durability !== "fast",
+    segmentSize: options.segmentSize ?? 64 * 1024 * 1024,
+    checkpointEvery: options.checkpointEvery ?? 1000,
+    sign: options.sign,
+    clock,
+    note: (note, details) => {
+      const timestamp = clock();
+      return noteBody({ record_id: options.newId(timestamp), timestamp, note, details });
+    },
+  });
+  const commit = new GroupCommit<Entry, Appended>((entries) => locked(() => writer.append(entries)));
+  const log: Ledger = {
+    ...openReader(`${directory}/log`, options.progress),
+    append: (entry) => commit.add(entry),
+    count: (counter) => Promise.resolve(counters.get(counter).count),
+    prune: (found, noteOf) => locked(() => prune(`${directory}/log`, writer, found, noteOf)),
+  };
+  return {
+    log,
+    shelf: (name) =>
+      asShelf(shelfOf(name), { locked, durable: name !== "cache", where: `${directory}/${name}` }),
+    close() {
+      writer.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+type Locked = <T>(work: () => T) => Promise<T>;
+
+/** What cannot be written, or not even be locked, is told as such. */
+function lockedBy(directory: string): Locked {
+  let lock: Lock | undefined;
+  return async (work) => {
+    try {
+      if (lock === undefined) {
+        makeDirectory(directory, 0o700);
+        lock = openLock(`${directory}/lock`);
+      }
+      const release = await lock.acquire();
+      try {
+        return work();
+      } finally {
+        release();
+      }
+    } catch (error) {
+      throw notRecorded(error);
+    }
+  };
+}
+
+function asShelf(
+  shelf: ShelfFiles,
+  { locked, durable, where }: { readonly locked: Locked; readonly durable: boolean; readonly where: string },
+): Shelf {
+  return {
+    get: (key) => Promise.resolve(shelf.get(key)),
+    put: (entries) =>
+      entries.length === 0 ? Promise.resolve() : locked(() => shelf.put(entries, { durable })),
+    remove: (isDoomed) =>
+      shelf.buckets().length === 0 ? Promise.resolve(0) : locked(() => shelf.remove(isDoomed)),
+    entries: () => entriesOf(shelf),
+    extent() {
+      const size = shelf.buckets().reduce((sum, bucket) => sum + shelf.sizeOf(bucket), 0);
+      return Promise.resolve({ size, where });
+    },
+  };
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
+async function* entriesOf(shelf: ShelfFiles): AsyncGenerator<ShelfEntry> {
+  for (const bucket of shelf.buckets()) yield* shelf.entriesOf(bucket);
+}

@@ -1,0 +1,223 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { canonicalJson } from "../../../digest/canonical-json.js";
+import { sha256Hex } from "../../../digest/sha256.js";
+import { origin } from "../../../record/chain.js";
+import type { LogProblem } from "../../../record/verify-log.js";
+import { LogVerifier } from "../../../record/verify-log.js";
+import type { CheckSignature } from "../../signing.js";
+import { systemFiles } from "./files.js";
+import type { Head } from "./head.js";
+import { parseHead } from "./head.js";
+import { segmentName, segmentsIn } from "./segments.js";
+import { ShelfFiles } from "./shelf-files.js";
+import { checkCheckpoints, readCheckpoints, readMaybe } from "./verify-checkpoints.js";
+
+export interface Expectation {
+  readonly size: number;
+  readonly head: string;
+}
+
+export interface VerifyOptions {
+  readonly expect?: Expectation | undefined;
+  /** Present: every checkpoint must be signed with this key. */
+  readonly checkSignature?: CheckSignature | undefined;
+  readonly progress?: (done: number, total: number) => void;
+}
+
+export interface Verification {
+  readonly ok: boolean;
+  /** How many records there ever were, and the hash of the last. */
+  readonly size: number;
+  readonly head: string;
+  readonly problems: readonly LogProblem[];
+  /** Records that are still there; the others were pruned. */
+  readonly records: number;
+  readonly pruned: number;
+  readonly checkpoints: number;
+  readonly signed: number;
+  /** What is worth knowing and no problem. */
+  readonly notes: readonly string[];
+}
+
+/** Reads the whole log and tells whether it is what was written. Reads only. */
+export function verifyStore(directory: string, options: VerifyOptions = {}): Verification {
+  const log = `${directory}/log`;
+  const notes: string[] = [];
+  // The head is read before the log: what is added meanwhile makes the log longer, never shorter.
+  const headFile = readMaybe(`${log}/head`);
+  const pins = readCheckpoints(`${log}/checkpoints.jsonl`);
+  const head = headFile && parseHead(headFile);
+  const { expect } = options;
+  const verifier = new LogVerifier([
+    ...pins.checkpoints.map(({ size }) => size),
+    head?.size ?? 0,
+    expect?.size ?? 0,
+  ]);
+
+  const ends = readSegments(log, verifier, { head, notes, ...options });
+  verifier.checkBeginning();
+  checkHead(verifier, { head, isPresent: headFile !== undefined, ends });
+  checkCheckpoints(verifier, pins, { head, checkSignature: options.checkSignature });
+  if (expect !== undefined) checkExpectation(verifier, expect);
+  checkDefinitions(verifier, directory);
+  const { size, problems, records, pruned } = verifier;
+  return {
+    ok: problems.length === 0,
+    size,
+    head: size === 0 ? origin : verifier.head,
+    problems,
+    records,
+    pruned,
+    checkpoints: pins.checkpoints.length,
+    signed: pins.checkpoints.filter(({ signature }) => signature !== undefined).length,
+    notes,
+  };
+}
+
+interface Reading extends VerifyOptions {
+  readonly head: Head | undefined;
+  readonly notes: string[];
+}
+
+/** Where each record that something points at ends. */
+type Ends = ReadonlyMap<number, { readonly segment: number; readonly bytes: number }>;
+
+const chunkSize = 4 * 1024 * 1024;
+const newline = 10;
+
+function readSegments(log: string, verifier: LogVerifier, reading: Reading): Ends {
+  const ends = new Map<number, { segment: number; bytes: number }>();
+  const segments = segmentsIn(log);
+  const total = segments.reduce((sum, first) => sum + sizeOf(`${log}/${segmentName(first)}`), 0);
+  let before = 0;
+  for (const first of segments) {
+    const file = segmentName(first);
+    verifier.beginFile(file, first);
+    const fd = openSync(`${log}/${file}`, "r");
+    try {
+      let line = 0;
+      const done = eachLine(fd, (bytes, end) => {
+        verifier.feed(bytes, file, ++line);
+        if (verifier.size === reading.head?.size) ends.set(verifier.size, { segment: first, bytes: end });
+        if (line % 5000 === 0) reading.progress?.(before + end, total);
+      });
+      before += done.covered;
+      if (done.left > 0) checkTail(verifier, { first, ...done, isLast: first === segments.at(-1) }, reading);
+    } finally {
+      closeSync(fd);
+    }
+  }
+  return ends;
+}
+
+function sizeOf(path: string): number {
+  const fd = openSync(path, "r");
+  try {
+    return fstatSync(fd).size;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Each whole line with where it ends; tells how far they went and how much was left over. */
+function eachLine(
+  fd: number,
+  onLine: (line: Buffer, end: number) => void,
+): { readonly covered: number; readonly left: number } {
+  let buffer = Buffer.allocUnsafe(chunkSize);
+  let filled = 0;
+  let covered = 0;
+  for (;;) {
+    const count = readSync(fd, buffer, filled, buffer.length - filled, covered + filled);
+    if (count === 0) return { covered, left: filled };
+    filled += count;
+    let start = 0;
+    for (
+      let end = buffer.indexOf(newline);
+      end !== -1 && end < filled;
+      end = buffer.indexOf(newline, start)
+    ) {
+      onLine(buffer.subarray(start, end), covered + end + 1);
+      start = end + 1;
+    }
+    buffer.copyWithin(0, start, filled);
+    filled -= start;
+    covered += start;
+    if (filled === buffer.length) buffer = Buffer.concat([buffer, Buffer.allocUnsafe(buffer.length)]);
+  }
+}
+
+/** Half a line at the very end, which the head knows nothing of, is a crash or a record on its way. */
+function checkTail(
+  verifier: LogVerifier,
+  { first, covered, left, isLast }: { first: number; covered: number; left: number; isLast: boolean },
+  { head, notes }: Reading,
+): void {
+  const file = segmentName(first);
+  const isKnown =
+    head !== undefined && (head.segment > first || (head.segment === first && head.bytes > covered));
+  if (isLast && !isKnown) {
+    notes.push(`\`${file}\` ends in ${left} bytes that are no whole record; the next write puts them aside`);
+    return;
+  }
+  const seq = verifier.size + 1;
+  verifier.problem({ kind: "cut", seq, file, message: `record ${seq} is not whole` });
+}
+
+function checkHead(
+  verifier: LogVerifier,
+  {
+    head,
+    isPresent,
+    ends,
+  }: { readonly head: Head | undefined; readonly isPresent: boolean; readonly ends: Ends },
+): void {
+  if (head === undefined) {
+    if (isPresent || verifier.records > 0) {
+      const message = isPresent
+        ? "the head file was changed"
+        : "the head file is missing, so a cut could not be seen";
+      verifier.problem({ kind: "head", file: "head", message });
+    }
+    return;
+  }
+  if (verifier.size < head.size) {
+    const seq = verifier.size + 1;
+    const message = `the log was cut: there were ${head.size} records, the last that is left is ${verifier.size}`;
+    verifier.problem({ kind: "cut", seq, message });
+    return;
+  }
+  const end = ends.get(head.size);
+  const isPlaced = head.size === 0 || (end?.segment === head.segment && end.bytes === head.bytes);
+  if (verifier.hashAt(head.size) !== head.head || !isPlaced) {
+    const message = `record ${head.size} is not the one that the head file pins`;
+    verifier.problem({ kind: "head", seq: head.size, file: "head", message });
+  }
+}
+
+function checkExpectation(verifier: LogVerifier, { size, head }: Expectation): void {
+  if (size > verifier.size) {
+    const message = `the log was cut: ${size} records were expected, there are ${verifier.size}`;
+    verifier.problem({ kind: "expectation", seq: verifier.size + 1, message });
+  } else if (size < verifier.pruned) {
+    const message = `record ${size} was pruned, so what was expected of it cannot be checked`;
+    verifier.problem({ kind: "expectation", seq: size, message });
+  } else if (verifier.hashAt(size) !== head) {
+    const message = `record ${size} is not the one that was expected: the log up to there is another`;
+    verifier.problem({ kind: "expectation", seq: size, message });
+  }
+}
+
+/** What is kept under a hash must have it. */
+function checkDefinitions(verifier: LogVerifier, directory: string): void {
+  for (const name of ["definitions", "environments"]) {
+    const shelf = new ShelfFiles(`${directory}/${name}`, systemFiles, () => 0);
+    for (const bucket of shelf.buckets()) {
+      for (const { key, value } of shelf.entriesOf(bucket)) {
+        if (sha256Hex(canonicalJson(value)) === key) continue;
+        const file = `${name}/${bucket}.jsonl`;
+        verifier.problem({ kind: "definition", file, message: `what is kept under ${key} was changed` });
+      }
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import type { DecisionRecord, LogRecord } from "../../model/record.js";
+import type {
+  Appended,
+  Entry,
+  Found,
+  Ledger,
+  LogLine,
+  Query,
+  Shelf,
+  ShelfEntry,
+  Store,
+  Tally,
+  TimeRange,
+} from "../../model/store.js";
+import { origin, seal } from "../../record/chain.js";
+import { microsecondsOf } from "../../record/moment.js";
+import { matches } from "../../record/query.js";
+import { TallyBuilder } from "../../record/tally.js";
+
+/** A store that is gone with the process. */
+export function openMemoryStore(): Store {
+  const shelves = new Map<string, Shelf>();
+  return {
+    log: memoryLedger(),
+    shelf(name) {
+      let shelf = shelves.get(name);
+      if (shelf === undefined) {
+        shelf = memoryShelf();
+        shelves.set(name, shelf);
+      }
+      return shelf;
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+function memoryLedger(): Ledger {
+  const lines: LogLine[] = [];
+  const counters = new Map<string, number>();
+  const count = (counter: string): number => counters.get(counter) ?? 0;
+  let head = origin;
+  let size = 0;
+  const add = (body: string): Appended => {
+    const { line, hash } = seal(++size, body, head);
+    head = hash;
+    const text = line.trimEnd();
+    lines.push({ text, record: JSON.parse(text) as LogRecord });
+    return { seq: size, hash };
+  };
+  const decisions = function* (id: string | undefined, range: TimeRange = {}): Generator<DecisionRecord> {
+    const query: Query = { ...range, kind: "decision", ...(id !== undefined && { decision_id: id }) };
+    for (const { record } of lines) if (record.kind === "decision" && matches(record, query)) yield record;
+  };
+  return {
+    append({ body, counts = [], limits = [] }: Entry): Promise<Appended> {
+      const refused = limits.find(({ counter, most }) => count(counter) >= most);
+      if (refused !== undefined) return Promise.resolve({ refused, count: count(refused.counter) });
+      for (const counter of counts) counters.set(counter, count(counter) + 1);
+      const counted = counts.length === 0 ? body : `${body},"counted":${JSON.stringify(counts)}`;
+      return Promise.resolve(add(counted));
+    },
+    count: (counter) => Promise.resolve(count(counter)),
+    state: () => Promise.resolve({ size, head }),
+    // eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
+    async *select(query) {
+      const { limit = Infinity, reverse = false } = query;
+      const fitting = lines.filter(({ record }) => matches(record, query));
+      const newest = fitting.slice(Math.max(0, fitting.length - limit));
+      yield* reverse ? newest.reverse() : newest;
+    },
+    find: (reference) => Promise.resolve(find(lines, reference)),
+    tally: (id, range) => Promise.resolve(tallyOf(decisions(id, range))),
+    prunable(bound) {
+      const mayGo = ({ record }: LogLine): boolean =>
+        "keep" in bound ? record.seq <= size - bound.keep : microsecondsOf(record.timestamp) < bound.before;
+      const kept = lines.findIndex((line) => !mayGo(line));
+      const gone = kept === -1 ? lines : lines.slice(0, kept);
+      const bytes = gone.reduce((sum, { text }) => sum + text.length + 1, 0);
+      return Promise.resolve({ records: gone.length, through: gone.at(-1)?.record.seq ?? 0, bytes });
+    },
+    prune({ records, through }, noteOf) {
+      const last = lines.find(({ record }) => record.seq === through);
+      if (last === undefined) return Promise.resolve();
+      add(noteOf({ through, hash: last.record.hash, records }));
+      lines.splice(0, lines.indexOf(last) + 1);
+      return Promise.resolve();
+    },
+    cacheUse() {
+      const asked = [...decisions(undefined)].filter(({ cache_key }) => cache_key !== undefined);
+      const hits = asked.filter(({ cached }) => cached).length;
+      return Promise.resolve({ hits, misses: asked.length - hits });
+    },
+  };
+}
+
+function find(lines: readonly LogLine[], reference: Parameters<Ledger["find"]>[0]): Found {
+  const fitting = lines
+    .map(({ record }) => record)
+    .filter((record) => {
+      if ("seq" in reference) return record.seq === reference.seq;
+      return "latest" in reference
+        ? record.kind === "decision"
+        : record.record_id.startsWith(reference.beginning);
+    });
+  const last = fitting.at(-1);
+  if (last !== undefined && (fitting.length === 1 || "latest" in reference)) return { record: last };
+  return {
+    candidates: fitting
+      .reverse()
+      .slice(0, 5)
+      .map(({ record_id }) => record_id),
+  };
+}
+
+function tallyOf(records: Iterable<DecisionRecord>): Tally {
+  const builder = new TallyBuilder();
+  const seen = new Set<string>();
+  for (const { definition_hash, selected_labels, deterministic_hash } of records) {
+    builder.add(definition_hash, selected_labels, {
+      count: 1,
+      distinct: seen.has(deterministic_hash) ? 0 : 1,
+    });
+    seen.add(deterministic_hash);
+  }
+  return builder.tally();
+}
+
+function memoryShelf(): Shelf {
+  const entries = new Map<string, ShelfEntry>();
+  return {
+    get: (key) => Promise.resolve(entries.get(key)),
+    put(added) {
+      for (const entry of added) entries.set(entry.key, entry);
+      return Promise.resolve();
+    },
+    remove(isDoomed) {
+      const doomed = [...entries.values()].filter(isDoomed);
+      for (const { key } of doomed) entries.delete(key);
+      return Promise.resolve(doomed.length);
+    },
+    // eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
+    async *entries() {
+      yield* [...entries.values()];
+    },
+    extent: () => Promise.resolve({ size: JSON.stringify([...entries.values()]).length, where: "memory" }),
+  };
+}

@@ -1,0 +1,79 @@
+import { readFileSync } from "node:fs";
+import type * as Crypto from "node:crypto";
+import { sha256Hex } from "../digest/sha256.js";
+import { DecisionError } from "../errors.js";
+import type { Checkpoint, Sign } from "../record/checkpoint.js";
+import { signedText } from "../record/checkpoint.js";
+
+/** Signs with the Ed25519 key in a PEM file, which is read when something is signed for the first time. */
+export function signerOf(path: string): Sign {
+  let signer: Sign | undefined;
+  return (text) => {
+    signer ??= makeSigner(path);
+    return signer(text);
+  };
+}
+
+function makeSigner(path: string): Sign {
+  const { createPrivateKey, createPublicKey, sign } = crypto();
+  const key = readKey(path, (pem) => createPrivateKey(pem));
+  const name = nameOf(createPublicKey(key));
+  return (text) => ({ key: name, signature: sign(null, Buffer.from(text), key).toString("base64") });
+}
+
+/** Tells whether a checkpoint was signed with the other half of a public key. */
+export type CheckSignature = (checkpoint: Checkpoint) => boolean;
+
+export function signatureCheckOf(path: string): CheckSignature {
+  const check = textSignatureCheckOf(path);
+  return (checkpoint) => check(signedText(checkpoint), checkpoint);
+}
+
+/** The same of any text. */
+export type CheckSignatureOfText = (
+  text: string,
+  signed: { readonly key?: string | undefined; readonly signature?: string | undefined },
+) => boolean;
+
+export function textSignatureCheckOf(path: string): CheckSignatureOfText {
+  const { createPublicKey, verify } = crypto();
+  const key = readKey(path, (pem) => createPublicKey(pem));
+  const name = nameOf(key);
+  return (text, { key: signedBy, signature }) => {
+    if (signature === undefined || signedBy !== name) return false;
+    const bytes = Buffer.from(signature, "base64");
+    // Node reads base64 leniently: only one spelling of a signature is the one that was written.
+    return bytes.toString("base64") === signature && verify(null, Buffer.from(text), key, bytes);
+  };
+}
+
+/** SHA-256 of what comes piece by piece. */
+export const sha256Stream = (): Crypto.Hash => crypto().createHash("sha256");
+
+/** Keys are told apart by the SHA-256 of their public half. */
+function nameOf(key: Crypto.KeyObject): string {
+  return sha256Hex(key.export({ type: "spki", format: "pem" }).toString());
+}
+
+function readKey(path: string, parse: (pem: string) => Crypto.KeyObject): Crypto.KeyObject {
+  let key: Crypto.KeyObject;
+  try {
+    key = parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code?.startsWith("ERR_") === false ? message : "it holds no key in PEM";
+    throw new DecisionError("usage", `cannot use the key in \`${path}\`: ${why}`, { hint, cause: error });
+  }
+  if (key.asymmetricKeyType === "ed25519") return key;
+  throw new DecisionError("usage", `the key in \`${path}\` is not an Ed25519 key`, { hint });
+}
+
+const hint =
+  "make one with `openssl genpkey -algorithm ed25519 -out key.pem`, and its public half with `openssl pkey -in key.pem -pubout`";
+
+/** Loaded when it is needed: most decisions sign nothing. */
+function crypto(): typeof Crypto {
+  const { getBuiltinModule } = process as { getBuiltinModule?: (id: string) => typeof Crypto };
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- Node before 20.16
+  return getBuiltinModule?.("node:crypto") ?? (require("node:crypto") as typeof Crypto);
+}

@@ -1,0 +1,326 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Io } from "../../src/cli/io.js";
+import { decisionsDirectory, decisionsSetting, settingsFile, storeSettings } from "../../src/cli/settings.js";
+import { DecisionError } from "../../src/errors.js";
+import { fakeIo } from "./fake-io.js";
+
+let root: string;
+let home: string;
+let project: string;
+let cwd: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "agent-33-settings-"));
+  home = join(root, "home");
+  project = join(root, "project");
+  cwd = join(project, "some/where");
+  mkdirSync(home);
+  mkdirSync(cwd, { recursive: true });
+});
+
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const userFile = (): string => join(home, "config.json");
+const projectFile = (): string => join(project, "agent-33.json");
+
+function keep(file: string, settings: unknown): void {
+  writeFileSync(file, typeof settings === "string" ? settings : JSON.stringify(settings));
+}
+
+function io(env: Readonly<Record<string, string>> = {}): Io {
+  return fakeIo({ cwd, env: { AGENT33_HOME: home, HOME: "/home/me", ...env } });
+}
+
+/** What is thrown, as far as users see it. */
+function refusal(ask: () => unknown): { code: string; message: string } {
+  try {
+    ask();
+  } catch (error) {
+    if (error instanceof DecisionError) return { code: error.code, message: error.message };
+    throw error;
+  }
+  throw new Error("nothing was refused");
+}
+
+/** Every source there is, from the strongest to the weakest. */
+const sources = ["flag", "environment", "project", "user"] as const;
+type Source = (typeof sources)[number];
+
+describe("a setting", () => {
+  const settings = [
+    {
+      key: "store",
+      variable: "AGENT33_STORE",
+      flag: "--store",
+      values: { flag: "/1", environment: "/2", project: "/3", user: "/4" },
+      read: (flag: string | undefined, from: Io) =>
+        storeSettings(flag === undefined ? {} : { store: flag }, from).directory,
+    },
+    {
+      key: "durability",
+      variable: "AGENT33_DURABILITY",
+      flag: "--durability",
+      values: { flag: "fast", environment: "full", project: "fast", user: "full" },
+      read: (flag: string | undefined, from: Io) =>
+        storeSettings(flag === undefined ? {} : { durability: flag }, from).durability,
+    },
+    {
+      key: "decisions",
+      variable: "AGENT33_DECISIONS",
+      flag: "--decisions",
+      values: { flag: "1", environment: "2", project: "/3", user: "/4" },
+      read: decisionsSetting,
+    },
+    {
+      key: "signing_key",
+      variable: "AGENT33_SIGNING_KEY",
+      values: { environment: "/2", project: "/3", user: "/4" },
+      read: (_flag: string | undefined, from: Io) => storeSettings({}, from).signingKey,
+    },
+    {
+      key: "checkpoint_every",
+      variable: "AGENT33_CHECKPOINT_EVERY",
+      values: { environment: 2, project: 3, user: 4 },
+      read: (_flag: string | undefined, from: Io) => storeSettings({}, from).checkpointEvery,
+    },
+    {
+      key: "segment_size",
+      variable: "AGENT33_SEGMENT_SIZE",
+      values: { environment: 2000, project: 3000, user: 4000 },
+      read: (_flag: string | undefined, from: Io) => storeSettings({}, from).segmentSize,
+    },
+  ];
+
+  const cases = settings.flatMap((setting) =>
+    sources
+      .filter((source) => source in setting.values)
+      .map((winner) => ({ name: `${setting.key} of the ${winner}`, setting, winner })),
+  );
+
+  it.each(cases)("gives way to no weaker one: $name", ({ setting, winner }) => {
+    const { key, variable, flag, read } = setting;
+    const values: Partial<Record<Source, string | number>> = setting.values;
+    const said = sources.slice(sources.indexOf(winner));
+    if (said.includes("project")) keep(projectFile(), { [key]: values.project });
+    if (said.includes("user")) keep(userFile(), { [key]: values.user });
+    const env = said.includes("environment") ? { [variable]: String(values.environment) } : {};
+    const from = { flag, environment: variable, project: projectFile(), user: userFile() }[winner];
+    expect(read(said.includes("flag") ? String(values.flag) : undefined, io(env))).toEqual({
+      value: values[winner],
+      from,
+    });
+  });
+
+  it("has its default where nothing is said", () => {
+    expect(storeSettings({}, io())).toEqual({
+      directory: { value: home, from: "AGENT33_HOME" },
+      durability: { value: "full", from: "the default" },
+      signingKey: undefined,
+      checkpointEvery: { value: 1000, from: "the default" },
+      segmentSize: { value: 67_108_864, from: "the default" },
+    });
+    expect(decisionsSetting(undefined, io())).toBeUndefined();
+    expect(refusal(() => decisionsDirectory(undefined, io())).code).toBe("definitions_missing");
+  });
+
+  it("counts an empty variable as not set", () => {
+    const { durability, directory } = storeSettings({}, io({ AGENT33_DURABILITY: "", AGENT33_STORE: "" }));
+    expect([durability.value, directory.value]).toEqual(["full", home]);
+  });
+
+  it("does not look at files that are weaker than what was said", () => {
+    keep(projectFile(), "{oops");
+    keep(userFile(), "{oops");
+    expect(decisionsSetting("rules", io())).toEqual({ value: "rules", from: "--decisions" });
+    expect(decisionsSetting(undefined, io({ AGENT33_DECISIONS: "rules" }))?.value).toBe("rules");
+  });
+});
+
+describe("the store", () => {
+  it("is in the user's config directory where nothing else is said", () => {
+    const { directory } = storeSettings({}, io({ AGENT33_HOME: "", XDG_CONFIG_HOME: "/etc/xdg" }));
+    expect(directory.from).toBe("the default");
+    if (process.platform === "linux") expect(directory.value).toBe("/etc/xdg/agent-33");
+  });
+
+  it.each(["redis://localhost", "rediss://me:secret@host:6379/0", "REDIS://x"])(
+    "is no server: %s",
+    (address) => {
+      const { code, message } = refusal(() => storeSettings({ store: address }, io()));
+      expect(code).toBe("usage");
+      expect(message).toMatch(
+        /^--store must be a directory, as this version keeps its records in one \(got `redis/i,
+      );
+      expect(message).not.toContain("secret");
+    },
+  );
+});
+
+describe("./decisions", () => {
+  beforeEach(() => mkdirSync(join(cwd, "decisions")));
+
+  it("wins over the user's settings", () => {
+    keep(userFile(), { decisions: "/elsewhere" });
+    expect(decisionsSetting(undefined, io())).toEqual({ value: "decisions", from: "the current directory" });
+  });
+
+  it("gives way to the project's settings", () => {
+    keep(projectFile(), { decisions: "/elsewhere" });
+    expect(decisionsSetting(undefined, io())).toEqual({ value: "/elsewhere", from: projectFile() });
+  });
+
+  it("counts where the project's settings say nothing of it", () => {
+    keep(projectFile(), { store: "records" });
+    expect(decisionsSetting(undefined, io())?.value).toBe("decisions");
+  });
+});
+
+describe("a project's file", () => {
+  it("counts in the directory it is in", () => {
+    keep(join(cwd, "agent-33.json"), { store: "records" });
+    expect(storeSettings({}, io()).directory.value).toBe(join(cwd, "records"));
+  });
+
+  it("gives way to a nearer one as a whole", () => {
+    keep(projectFile(), { store: "far", durability: "fast" });
+    keep(join(project, "some/agent-33.json"), { store: "near" });
+    const { directory, durability } = storeSettings({}, io());
+    expect(directory).toEqual({
+      value: join(project, "some/near"),
+      from: join(project, "some/agent-33.json"),
+    });
+    expect(durability.from).toBe("the default");
+  });
+});
+
+describe("a path", () => {
+  it.each([
+    ["relative in the project's file", "records", () => join(project, "records")],
+    ["above the project's file", "../records", () => join(root, "records")],
+    ["absolute", "/var/records", () => "/var/records"],
+    ["in the home directory", "~/records", () => "/home/me/records"],
+    ["with a tilde elsewhere", "x/~/records", () => join(project, "x/~/records")],
+    ["of somebody else's home", "~you", () => join(project, "~you")],
+  ])("is taken from where it was written: %s", (_name, written, expected) => {
+    keep(projectFile(), { store: written, decisions: written, signing_key: written });
+    const { directory, signingKey } = storeSettings({}, io());
+    expect([directory.value, signingKey?.value]).toEqual([expected(), expected()]);
+    expect(decisionsSetting(undefined, io())?.value).toBe(expected());
+  });
+
+  it("in the user's file is taken from that file's directory", () => {
+    keep(userFile(), { decisions: "rules" });
+    expect(decisionsSetting(undefined, io())).toEqual({ value: join(home, "rules"), from: userFile() });
+  });
+
+  it("in a flag or a variable is taken from the current directory", () => {
+    expect(storeSettings({ store: "records" }, io()).directory.value).toBe(join(cwd, "records"));
+    expect(storeSettings({}, io({ AGENT33_SIGNING_KEY: "k.pem" })).signingKey?.value).toBe(
+      join(cwd, "k.pem"),
+    );
+  });
+
+  it("of definitions stays as it was typed", () => {
+    expect(decisionsSetting("./rules/", io())?.value).toBe("./rules/");
+    expect(decisionsSetting("~/rules", io())?.value).toBe("/home/me/rules");
+  });
+
+  it("in the home directory is refused where there is none", () => {
+    const { code, message } = refusal(() =>
+      storeSettings({ store: "~/x" }, io({ HOME: "", USERPROFILE: "" })),
+    );
+    expect(code).toBe("usage");
+    expect(message).toContain("HOME is not set");
+  });
+
+  it("of the settings may be relative, and in the home directory", () => {
+    expect(settingsFile(io({ AGENT33_HOME: "mine" }))).toBe(join(cwd, "mine/config.json"));
+    expect(settingsFile(io({ AGENT33_HOME: "~/mine" }))).toBe("/home/me/mine/config.json");
+  });
+});
+
+describe("a bad value", () => {
+  it.each([
+    ["AGENT33_DURABILITY", "quick", "must be `full` or `fast` (got `quick`)"],
+    ["AGENT33_CHECKPOINT_EVERY", "0", "must be a whole number from 1 to 1000000 (got `0`)"],
+    ["AGENT33_CHECKPOINT_EVERY", "1000001", "(got `1000001`)"],
+    ["AGENT33_CHECKPOINT_EVERY", "1e3", "(got `1e3`)"],
+    ["AGENT33_CHECKPOINT_EVERY", " 5", "(got ` 5`)"],
+    ["AGENT33_CHECKPOINT_EVERY", "-5", "(got `-5`)"],
+    ["AGENT33_SEGMENT_SIZE", "1023", "must be a whole number from 1024 to 1073741824 (got `1023`)"],
+    ["AGENT33_SEGMENT_SIZE", "9".repeat(400), `(got \`${"9".repeat(100)}…\`)`],
+  ])("in the environment names its variable: %s=%s", (variable, value, message) => {
+    const refused = refusal(() => storeSettings({}, io({ [variable]: value })));
+    expect(refused.code).toBe("usage");
+    expect(refused.message).toMatch(new RegExp(`^${variable} must be `));
+    expect(refused.message).toContain(message);
+  });
+
+  it.each([
+    ["--store", { store: "" }, "(got nothing)"],
+    ["--store", { store: "a\0b" }, "must be a directory"],
+    ["--durability", { durability: "FULL" }, "must be `full` or `fast` (got `FULL`)"],
+  ])("of a flag names the flag: %s %j", (flag, flags, message) => {
+    const refused = refusal(() => storeSettings(flags, io()));
+    expect(refused.message.startsWith(`${flag} must be `)).toBe(true);
+    expect(refused.message).toContain(message);
+  });
+
+  it.each([
+    [{ store: 5 }, "(got `5`)"],
+    [{ store: null }, "(got `null`)"],
+    [{ store: ["x"] }, '(got `["x"]`)'],
+    [{ durability: true }, "must be `full` or `fast` (got `true`)"],
+    [{ checkpoint_every: "1000" }, "must be a whole number from 1 to 1000000 (got `1000`)"],
+    [{ checkpoint_every: 1.5 }, "(got `1.5`)"],
+    [{ segment_size: 1e12 }, "(got `1000000000000`)"],
+  ])("in a file names the file and the setting: %j", (settings, message) => {
+    for (const file of [projectFile(), userFile()]) {
+      keep(file, settings);
+      const refused = refusal(() => storeSettings({}, io()));
+      expect(refused.code).toBe("usage");
+      expect(refused.message).toContain(`\`${Object.keys(settings).join()}\` in \`${file}\` must be `);
+      expect(refused.message).toContain(message);
+      rmSync(file);
+    }
+  });
+
+  it("is not repeated where it is a key", () => {
+    const key = "-----BEGIN PRIVATE KEY-----\nMC4CAQ\n-----END PRIVATE KEY-----";
+    expect(refusal(() => storeSettings({}, io({ AGENT33_SIGNING_KEY: key }))).message).toBe(
+      "AGENT33_SIGNING_KEY must be the path of a file (got the text of a key)",
+    );
+  });
+});
+
+describe("a file of settings", () => {
+  it.each([
+    ["{oops", "are not JSON"],
+    ["", "are not JSON"],
+    ["[]", "are not a JSON object"],
+    ["null", "are not a JSON object"],
+  ])("that cannot be understood is told: %j", (text, message) => {
+    for (const file of [projectFile(), userFile()]) {
+      keep(file, text);
+      expect(refusal(() => storeSettings({}, io()))).toEqual({
+        code: "file_unreadable",
+        message: `the settings in \`${file}\` ${message}`,
+      });
+      rmSync(file);
+    }
+  });
+
+  it("that cannot be read is told", () => {
+    mkdirSync(userFile());
+    expect(refusal(() => storeSettings({}, io()))).toMatchObject({ code: "file_unreadable" });
+  });
+
+  it("may hold words that no setting has", () => {
+    keep(userFile(), '{ "stroe": 1, "__proto__": { "store": "/evil" }, "durability": "fast" }');
+    const { directory, durability } = storeSettings({}, io());
+    expect([directory.value, durability.value]).toEqual([home, "fast"]);
+  });
+});

@@ -1,0 +1,172 @@
+import { describe, expect, it } from "vitest";
+import { distributionView } from "../../src/present/distribution-view.js";
+import type { Style } from "../../src/present/format.js";
+import { present } from "../../src/present/format.js";
+import type { BranchShare, Distribution, ShareCheck } from "../../src/record/distribution.js";
+
+const check: ShareCheck = {
+  definition_hash: "c".repeat(64),
+  sample: 1200,
+  statistic: 1.69,
+  degrees_of_freedom: 2,
+  p_value: 0.4296,
+  reliable: true,
+  mismatch: false,
+};
+
+const branches: readonly BranchShare[] = [
+  { label: "Control (v1)", target: "stage-prompt-v1", count: 864, share: 0.7, expected_share: 0.7 },
+  { label: "Variant A (v2)", target: "stage-prompt-v2", count: 370, share: 0.3, expected_share: 0.2 },
+  { label: "Variant B (v3)", target: "stage-prompt-v3", count: 0, share: 0, expected_share: 0.1 },
+];
+
+const weighted: Distribution = {
+  decision_id: "decision-ab",
+  total: 1234,
+  distinct_inputs: 1200,
+  counts: { "Control (v1)": 864, "Variant A (v2)": 370 },
+  branches,
+  check,
+};
+
+const counted: Distribution = {
+  ...weighted,
+  branches: branches.map((each) => ({ ...each, expected_share: null })),
+  check: null,
+};
+
+const plainly: Style["paint"] = (_colour, text) => text;
+
+async function tableOf(distribution: Distribution, columns = 100): Promise<readonly string[]> {
+  const text = await present(distributionView(distribution), "table", { columns, paint: plainly });
+  return text.trimEnd().split("\n");
+}
+
+const firstLine = async (changed: Partial<ShareCheck>): Promise<string> =>
+  (await tableOf({ ...weighted, check: { ...check, ...changed } }))[0] ?? "";
+
+describe("a distribution on a terminal", () => {
+  it("begins with the answer, then shows every branch with a bar", async () => {
+    expect(await tableOf(weighted)).toEqual([
+      "decision-ab  1,234 records, 1,200 distinct inputs  ✓ as expected (p = 0.43)",
+      "",
+      "LABEL           TARGET           COUNT   SHARE  EXPECTED",
+      "Control (v1)    stage-prompt-v1    864  70.0 %    70.0 %  ████████████████│░░░░░░░",
+      "Variant A (v2)  stage-prompt-v2    370  30.0 %    20.0 %  ████│██░░░░░░░░░░░░░░░░░",
+      "Variant B (v3)  stage-prompt-v3      0   0.0 %    10.0 %  ░│░░░░░░░░░░░░░░░░░░░░░░",
+      "│ the expected share",
+    ]);
+  });
+
+  it("has neither verdict nor expectations where nothing is expected", async () => {
+    expect(await tableOf(counted)).toEqual([
+      "decision-ab  1,234 records, 1,200 distinct inputs",
+      "",
+      "LABEL           TARGET           COUNT   SHARE",
+      "Control (v1)    stage-prompt-v1    864  70.0 %  █████████████████░░░░░░░",
+      "Variant A (v2)  stage-prompt-v2    370  30.0 %  ███████░░░░░░░░░░░░░░░░░",
+      "Variant B (v3)  stage-prompt-v3      0   0.0 %  ░░░░░░░░░░░░░░░░░░░░░░░░",
+    ]);
+  });
+
+  it.each([
+    [{ mismatch: true, p_value: 1e-9 }, "✗ not as expected (p < 0.001)"],
+    [{ mismatch: true, reliable: false, p_value: 0.002 }, "✗ not as expected (p < 0.001)"],
+    [{ reliable: false, p_value: 1e-9 }, "– too few inputs to tell"],
+    [{ p_value: 0.00123 }, "✓ as expected (p = 0.0012)"],
+    [{ p_value: 1 }, "✓ as expected (p = 1)"],
+  ])("says in words what came of the check: %j", async (changed, verdict) => {
+    expect(await firstLine(changed)).toBe(`decision-ab  1,234 records, 1,200 distinct inputs  ${verdict}`);
+  });
+
+  it("says how much was checked where that is not everything", async () => {
+    const lines = await tableOf({ ...weighted, check: { ...check, sample: 1000 } });
+    expect(lines[1]).toBe("checked on 1,000 distinct inputs of this definition");
+  });
+
+  it("counts one thing as one", async () => {
+    const [first] = await tableOf({ ...counted, total: 1, distinct_inputs: 1 });
+    expect(first).toBe("decision-ab  1 record, 1 distinct input");
+  });
+
+  it.each([
+    [90, "LABEL           TARGET           COUNT   SHARE  EXPECTED", 24],
+    [75, "LABEL           TARGET           COUNT   SHARE  EXPECTED", 12],
+    [60, "LABEL           TARGET           COUNT   SHARE  EXPECTED", 0],
+    [50, "LABEL           COUNT   SHARE  EXPECTED", 0],
+  ])("fits %i columns", async (columns, head, bar) => {
+    const lines = await tableOf(weighted, columns);
+    expect(lines).toContain(head);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
+    const row = lines.find((line) => line.startsWith("Control")) ?? "";
+    expect(row.replace(/[^█░│]/g, "")).toHaveLength(bar);
+    expect(lines.includes("│ the expected share")).toBe(bar > 0);
+  });
+
+  it("breaks the first line where it does not fit", async () => {
+    expect((await tableOf(weighted, 60)).slice(0, 2)).toEqual([
+      "decision-ab  1,234 records, 1,200 distinct inputs",
+      "✓ as expected (p = 0.43)",
+    ]);
+  });
+
+  it("shows what only older definitions had as such, and no targets where none is known", async () => {
+    const gone = { label: "old", target: null, count: 1, share: 0.1, expected_share: null };
+    const some = await tableOf({ ...weighted, branches: [...branches, gone] });
+    expect(some).toContain(
+      "old             – (older)            1  10.0 %         –  ██░░░░░░░░░░░░░░░░░░░░░░",
+    );
+    const all = await tableOf({ ...counted, branches: [gone] });
+    expect(all.slice(2)).toEqual(["LABEL  COUNT   SHARE", "old        1  10.0 %  ██░░░░░░░░░░░░░░░░░░░░░░"]);
+  });
+
+  it("folds the branches of a long table that were never taken", async () => {
+    const many = Array.from({ length: 1000 }, (_, index) => ({
+      label: `r${index}`,
+      target: "t",
+      count: index === 7 ? 3 : 0,
+      share: index === 7 ? 1 : 0,
+      expected_share: null,
+    }));
+    const lines = await tableOf({ ...counted, branches: many });
+    expect(lines.slice(2)).toEqual([
+      "LABEL  TARGET  COUNT    SHARE",
+      "r7     t           3  100.0 %  ████████████████████████",
+      "and 999 more that were never taken",
+    ]);
+  });
+
+  it("writes out what would command the terminal", async () => {
+    const hostile = { label: "\u001b[2Jx", target: "\u202et", count: 1, share: 1, expected_share: null };
+    const text = (await tableOf({ ...counted, branches: [hostile] })).join("\n");
+    expect(text).toContain("\\u001b[2Jx");
+    expect(text).toContain("\\u202et");
+  });
+
+  it("says the same with colours as without", async () => {
+    const paint: Style["paint"] = (colour, text) => (colour === "bold" ? text : `<${colour}>${text}</>`);
+    const coloured = await present(distributionView(weighted), "table", { columns: 100, paint });
+    expect(coloured.replace(/<[^>]*>/g, "").trimEnd()).toBe((await tableOf(weighted)).join("\n"));
+    expect(coloured).toContain("<green>✓ as expected (p = 0.43)</>");
+  });
+});
+
+describe("a distribution for programs", () => {
+  const style: Style = { columns: Infinity, paint: plainly };
+
+  it("is the document itself as JSON, also on one line", async () => {
+    const view = distributionView(weighted);
+    expect(JSON.parse(await present(view, "json", style))).toEqual(weighted);
+    const line = await present(view, "jsonl", style);
+    expect(line.split("\n")).toHaveLength(2);
+    expect(JSON.parse(line)).toEqual(weighted);
+  });
+
+  it("is a line per branch as plain text", async () => {
+    const third = { label: "c", target: null, count: 1, share: 1 / 3, expected_share: null };
+    const view = distributionView({ ...weighted, branches: [...branches.slice(0, 1), third] });
+    expect(await present(view, "plain", style)).toBe(
+      "Control (v1)\tstage-prompt-v1\t864\t0.7\t0.7\nc\t\t1\t0.333333\t\n",
+    );
+  });
+});
