@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { loadContestants } from "./contestants.mjs";
 import { measureEscalation, measureGrown } from "./in-process.mjs";
 import { measureInputs } from "./inputs.mjs";
+import { measureLongLog } from "./long-log.mjs";
 import { installPeers } from "./peers.mjs";
 import { asDocument, asHeading, asText } from "./report.mjs";
 import { measureStartUp } from "./start-up.mjs";
@@ -16,11 +17,13 @@ const full = {
   startUp: { rounds: 60 },
   inProcess: { rounds: 15, milliseconds: 200 },
   inputs: { rounds: 5, lines: 200_000 },
+  longLog: { records: 1_000_000, rounds: 40, readings: 5 },
 };
 const short = {
   startUp: { rounds: 10 },
   inProcess: { rounds: 5, milliseconds: 30 },
   inputs: { rounds: 3, lines: 40_000 },
+  longLog: { records: 20_000, rounds: 10, readings: 3 },
 };
 
 /** Speed is reported, never judged by the exit code; only what does not run, or answers differently, is a failure. */
@@ -32,6 +35,11 @@ async function main() {
   }
   const settings = flags.short ? short : full;
   const directory = mkdtempSync(join(tmpdir(), "agent-33-bench-"));
+  const clean = () => rmSync(directory, { recursive: true, force: true });
+  process.once("SIGINT", () => {
+    clean();
+    process.exit(130);
+  });
   try {
     const form = { node: process.version, cores: availableParallelism(), short: flags.short ?? false };
     const sections = [];
@@ -43,7 +51,7 @@ async function main() {
     if (flags.json) process.stdout.write(asDocument(form, sections));
     reportFailures(sections.flatMap((section) => section.failures));
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    clean();
   }
 }
 
@@ -55,6 +63,7 @@ async function* measureAll(settings, directory) {
   yield measureEscalation(contestants, settings.inProcess);
   for (const size of sizes) yield measureGrown(size, contestants, settings.inProcess, directory);
   yield measureInputs(settings.inputs, directory);
+  yield measureLongLog(settings.longLog, directory);
 }
 
 function reportFailures(failures) {

@@ -6,22 +6,34 @@ export const repository = fileURLToPath(new URL("..", import.meta.url));
 export const decisions = join(repository, "decisions");
 export const command = join(repository, "bin/agent-33.js");
 
-/** Runs node and waits for it; its caches and settings are in `directory`, whatever the user has set. */
-export function runNode(args, directory, stdout = "pipe") {
-  const { status, stderr, error } = spawnSync(process.execPath, args, {
-    env: environment(directory),
-    stdio: ["ignore", stdout, "pipe"],
+/** Runs node and waits for it; gives what it wrote. */
+export function runNode(args, places) {
+  return run(process.execPath, args, places);
+}
+
+/**
+ * Runs a program and waits for it; gives what it wrote. Its caches, its settings and, unless told otherwise,
+ * its store are in `directory`, whatever the user has set.
+ */
+export function run(program, args, { directory, store, stdout = "pipe", stderr = "pipe" }) {
+  const done = spawnSync(program, args, {
+    cwd: directory,
+    env: environment(directory, store ?? join(directory, "store")),
+    stdio: ["ignore", stdout, stderr],
     maxBuffer: Infinity,
   });
-  if (status !== 0) throw new Error(`node ${args.join(" ")}: ${error?.message ?? stderr.toString().trim()}`);
+  if (done.status === 0) return done.stdout?.toString() ?? "";
+  const why = done.error?.message ?? (done.stderr?.toString().trim() || `it ended with ${done.status}`);
+  throw new Error(`${program} ${args.join(" ")}: ${why}`);
 }
 
 /** Without what changes how node starts: NODE_EXTRA_CA_CERTS alone lengthens every start. */
-function environment(directory) {
+function environment(directory, store) {
   const kept = Object.entries(process.env).filter(([name]) => !/^(?:NODE|AGENT33)_/.test(name));
   return {
     ...Object.fromEntries(kept),
     AGENT33_CACHE: join(directory, "cache"),
     AGENT33_HOME: join(directory, "home"),
+    AGENT33_STORE: store,
   };
 }

@@ -16,7 +16,7 @@ export interface Configuration {
   readonly decisions: string;
   /** Where definitions are kept as they were understood; undefined: nowhere. */
   readonly cacheHome?: string | undefined;
-  /** Where decisions are recorded and cached; undefined: in memory, so it is all forgotten with the process. */
+  /** Where decisions are recorded and cached; undefined: nowhere, and records have no ids. */
   readonly store?: StoreConfiguration | undefined;
   /** Hears of what went wrong without touching a decision. */
   readonly onTrouble?: (message: string) => void;
@@ -25,19 +25,27 @@ export interface Configuration {
 /** The world that decisions are made in. */
 export interface Composed extends World {
   readonly definitions: OpenedDefinitions;
-  readonly records: Records;
   readonly decide: (request: Request) => Promise<Result>;
   readonly close: () => Promise<void>;
 }
 
-export async function compose({ decisions, cacheHome, store, onTrouble }: Configuration): Promise<Composed> {
+export async function compose(configuration: Configuration): Promise<Composed> {
+  const { store, onTrouble } = configuration;
+  const records = store === undefined ? undefined : await composeRecords(store, onTrouble);
+  return composeWith(records, configuration);
+}
+
+/** The world with what is remembered already opened. */
+export async function composeWith<Remembered extends Records | undefined>(
+  records: Remembered,
+  { decisions, cacheHome }: Pick<Configuration, "decisions" | "cacheHome">,
+): Promise<Composed & { readonly records: Remembered }> {
   const definitions = await openDefinitions({ directory: decisions, cacheHome, version });
-  const records = await composeRecords(store ?? "memory", onTrouble);
   const world = { definitions, clock: systemClock, newId, records };
   return {
     ...world,
     decide: (request) => decide(request, world),
-    close: () => records.store.close(),
+    close: async () => records?.store.close(),
   };
 }
 

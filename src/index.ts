@@ -18,6 +18,9 @@ export type {
 } from "./model/definition.js";
 export type { Json, JsonObject } from "./model/json.js";
 export type { Problem } from "./model/problem.js";
+export type { DecisionRecord, LogRecord, NoteRecord, Provenance } from "./model/record.js";
+export type { Ledger, LogLine, Prunable, Query, Shelf, Store, Tally, TimeRange } from "./model/store.js";
+export type { StoreConfiguration } from "./store/open.js";
 export type { Check, ConditionDetail, EvaluationDetails, Result, RollDetails } from "./model/result.js";
 export type { Scope } from "./model/scope.js";
 export { version } from "./version.js";

@@ -6,8 +6,11 @@ import { addCompletionCommand } from "./commands/completion.js";
 import { addConfigCommand } from "./commands/config.js";
 import { addDistributionCommand } from "./commands/distribution.js";
 import { addDryRunCommand, addEvaluateCommand } from "./commands/evaluate.js";
+import { addExplainCommand } from "./commands/explain.js";
+import { addExportCommand } from "./commands/export.js";
 import { addHelpCommand } from "./commands/help.js";
 import { addListCommand } from "./commands/list.js";
+import { addLogCommand } from "./commands/log.js";
 import { addNewCommand } from "./commands/new.js";
 import { addPruneCommand } from "./commands/prune.js";
 import { addSchemaCommand } from "./commands/schema.js";
@@ -46,7 +49,13 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
   },
   {
     title: "Audit:",
-    commands: { distribution: addDistributionCommand, verify: addVerifyCommand },
+    commands: {
+      log: addLogCommand,
+      explain: addExplainCommand,
+      distribution: addDistributionCommand,
+      verify: addVerifyCommand,
+      export: addExportCommand,
+    },
   },
   {
     title: "Keep:",

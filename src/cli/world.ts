@@ -1,6 +1,6 @@
 import { stopwatch } from "../clock.js";
 import type { Composed } from "../compose.js";
-import { compose, composeRecords } from "../compose.js";
+import { composeRecords, composeWith } from "../compose.js";
 import type { Problem } from "../model/problem.js";
 import { printable } from "../printable.js";
 import type { Records } from "../record/records.js";
@@ -12,16 +12,17 @@ import { Progress, percent } from "./progress.js";
 import { decisionsDirectory, storeSettings } from "./settings.js";
 import { cacheHome } from "./user-directory.js";
 
+/** A world that remembers. */
+export interface RecordingWorld extends Composed {
+  readonly records: Records;
+}
+
 /** The world as flags, environment and settings describe it; definitions that cannot be used are warned of. */
-export async function openWorld(flags: StoreFlags, io: Io): Promise<Composed> {
+export async function openWorld(flags: StoreFlags, io: Io): Promise<RecordingWorld> {
   const startedAt = stopwatch();
   const decisions = decisionsDirectory(flags.decisions, io);
-  const world = await compose({
-    decisions: decisions.value,
-    cacheHome: cacheHome(io.env),
-    store: storeConfiguration(flags, io),
-    onTrouble: (message) => warn(flags, io, message),
-  });
+  const records = await composeRecords(storeConfiguration(flags, io), (message) => warn(flags, io, message));
+  const world = await composeWith(records, { decisions: decisions.value, cacheHome: cacheHome(io.env) });
   if (flags.verbose) {
     const { ids, filesRead, filesCached } = world.definitions;
     const took = (stopwatch() - startedAt).toFixed(1);
@@ -54,6 +55,7 @@ export function storeConfiguration(flags: StoreFlags, io: Io): Exclude<StoreConf
     checkpointEvery: checkpointEvery.value,
     sign: signingKey && signerOf(signingKey.value),
     progress: readingProgress(flags, io),
+    onDamage: (message) => warn(flags, io, message),
   };
 }
 

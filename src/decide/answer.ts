@@ -41,12 +41,19 @@ export async function answer(question: Question, records: Records | undefined): 
     const evaluated = { ...known.answer, input_value: inputOf(prepared, scope) };
     return { evaluated, cacheKey: key, cached: true, cachedFrom: known.record_id };
   }
-  const evaluated = evaluate(prepared, scope, strict);
-  if (evaluated.warnings.length === 0) {
-    const entry = { answer: withoutInput(evaluated), ...(recordId !== undefined && { record_id: recordId }) };
-    records.answers.hold(key, entry, { group: loaded.definition.id, now, lifetime });
+  try {
+    const evaluated = evaluate(prepared, scope, strict);
+    if (evaluated.warnings.length === 0) {
+      const kept = {
+        answer: withoutInput(evaluated),
+        ...(recordId !== undefined && { record_id: recordId }),
+      };
+      records.answers.hold(key, kept, { group: loaded.definition.id, now, lifetime });
+    }
+    return { evaluated, cacheKey: key, cached: false };
+  } finally {
+    records.answers.done(key);
   }
-  return { evaluated, cacheKey: key, cached: false };
 }
 
 function withoutInput(evaluated: Evaluated): Omit<Evaluated, "input_value"> {

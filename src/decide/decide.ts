@@ -58,7 +58,10 @@ export async function decide(request: Request, world: World): Promise<Result> {
   const result = freezeResult(describe(loaded, evaluated, circumstances));
   if (isLogged) {
     const about = { provenance: request, context: shown.context, facts, cacheKey, cachedFrom };
-    await records.append(result, about, loaded);
+    await records.append(result, about, loaded).catch((error: unknown) => {
+      if (cacheKey !== undefined && !cached) records.answers.drop(cacheKey);
+      throw error;
+    });
   }
   if (cacheKey !== undefined && !cached) await records?.publish(cacheKey);
   return result;

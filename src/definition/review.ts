@@ -1,6 +1,7 @@
-import { compileCondition } from "../expression/template.js";
+import { compileCondition, compileInput } from "../expression/template.js";
 import type { Definition, WeightedDefinition } from "../model/definition.js";
 import type { Problem } from "../model/problem.js";
+import { uncacheable } from "./cacheable.js";
 import { casesOf } from "./expressions.js";
 import { labelsOf } from "./labels.js";
 import { doubtsAbout } from "./doubts.js";
@@ -22,10 +23,26 @@ interface Remark {
 /** What a reviewer would ask about a definition that is valid. */
 export function review(file: string, { definition, source }: LocatedDefinition): readonly Problem[] {
   const remarks = definition.type === "weighted" ? weightRemarks(definition) : conditionRemarks(definition);
-  return remarks.map(({ path, ...rest }) => {
+  return [...remarks, ...cacheRemarks(definition)].map(({ path, ...rest }) => {
     const { line, column }: Position = source.locate(["decision", ...path]);
     return { file, line, column, ...rest, decision_id: definition.id };
   });
+}
+
+function cacheRemarks(definition: Definition): readonly Remark[] {
+  if (definition.cache?.enabled !== true) return [];
+  const reason = uncacheable(definition, readsOf(definition));
+  if (reason === undefined) return [];
+  return [{ path: ["cache"], severity: "warning", message: `its answers are never cached, as ${reason}` }];
+}
+
+/** What its input and its conditions read. */
+function readsOf(definition: Definition): readonly string[] {
+  const input = definition.input === undefined ? ["context"] : compileInput(definition.input).reads;
+  const conditions = casesOf(definition).flatMap(({ each }) =>
+    each.condition === undefined || each.condition === "" ? [] : compileCondition(each.condition).reads,
+  );
+  return [...input, ...conditions];
 }
 
 function weightRemarks(definition: WeightedDefinition): readonly Remark[] {

@@ -10,7 +10,8 @@ let calls = 0;
 
 /** SHA-256 of a text in UTF-8, as 64 hex digits. */
 export function sha256Hex(text: string): string {
-  if (native === undefined && (++calls >= callsBeforeNative || text.length > worthNative)) native = nativeCrypto();
+  if (native === undefined && (++calls >= callsBeforeNative || text.length > worthNative))
+    native = nativeCrypto();
   return native === undefined ? portableSha256(Buffer.from(text)) : native.hash("sha256", text);
 }
 

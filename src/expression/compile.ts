@@ -9,6 +9,7 @@ import { pathGetter } from "./path.js";
 import { writeProgram } from "./program.js";
 import { readsOf } from "./reads.js";
 import type { Node } from "./syntax.js";
+import { missing, walk } from "./walk.js";
 
 /** An expression ready to run. */
 export interface Expression {
@@ -20,21 +21,28 @@ export interface Expression {
   evaluate(scope: Scope): Json | Failure;
 }
 
-/** Checks an expression at once; hands it to filtrex when it first runs. */
+/** Checks an expression at once; hands it to filtrex when it runs for the second time. */
 export function compile(text: string): Expression {
   const tree = parse(text);
-  let run: ((scope: Scope) => Json | Failure) | undefined;
+  let run: Run | undefined;
+  let runs = 0;
   return {
     text,
     tree,
     reads: readsOf(tree),
-    evaluate: (scope) =>
-      (run ??= tree.kind === "path" ? readPath(tree.segments) : compileTree(text, tree))(scope),
+    evaluate(scope) {
+      if (run !== undefined) return run(scope);
+      if (tree.kind !== "path" && runs++ === 0) return walk(tree, scope);
+      run = tree.kind === "path" ? readPath(tree.segments) : compileTree(text, tree);
+      return run(scope);
+    },
   };
 }
 
+type Run = (scope: Scope) => Json | Failure;
+
 /** Most inputs are a path alone, which filtrex could only hand back to us. */
-function readPath(segments: readonly string[]): (scope: Scope) => Json | Failure {
+function readPath(segments: readonly string[]): Run {
   const get = pathGetter(segments);
   return (scope) => {
     const value = get(scope);
@@ -42,9 +50,8 @@ function readPath(segments: readonly string[]): (scope: Scope) => Json | Failure
   };
 }
 
-const missing = (path: string): string => `\`${path}\` is missing`;
-
-function compileTree(text: string, tree: Node): (scope: Scope) => Json | Failure {
+/** Exported for the tests, which hold it and `walk` to the same answers. */
+export function compileTree(text: string, tree: Node): Run {
   const { source, constants, functions, paths } = writeProgram(tree);
   const run = compileWithFiltrex(text, source, {
     constants,

@@ -6,7 +6,7 @@ import { fail, typeName } from "./failure.js";
 export const operators = {
   "+": add,
   "-": (a: Json, b?: Json) =>
-    b === undefined ? -number("-", a) : finite("-", number("-", a) - number("-", b)),
+    b === undefined ? 0 - number("-", a) : finite("-", number("-", a) - number("-", b)),
   "*": (a: Json, b: Json) => finite("*", number("*", a) * number("*", b)),
   "/": (a: Json, b: Json) => finite("/", number("/", a) / number("/", b)),
   "^": (a: Json, b: Json) => finite("^", number("^", a) ** number("^", b)),

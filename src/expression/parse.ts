@@ -202,6 +202,6 @@ const isWord = (token: Token, word: string): boolean => token.kind === "word" &&
 
 function negative(operand: Node): Node {
   if (operand.kind === "literal" && typeof operand.value === "number")
-    return { kind: "literal", value: -operand.value };
+    return { kind: "literal", value: 0 - operand.value };
   return { kind: "negative", operand };
 }

@@ -113,7 +113,7 @@ function printCall(name: string, args: readonly Node[], program: Names): string 
   return program.call(checked(entry), printed);
 }
 
-function literalPattern(source: string): Callable {
+export function literalPattern(source: string): (text: Json) => boolean {
   const pattern = compilePattern(source);
   return (text: Json) => {
     if (typeof text !== "string" || typeof pattern === "string") fail("`matches` needs text");

@@ -43,6 +43,6 @@ export interface NoteRecord extends Chained {
   readonly kind: "note";
   readonly record_id: string;
   readonly timestamp: string;
-  readonly note: "tail_repaired" | "pruned";
+  readonly note: "tail_repaired" | "tail_lost" | "pruned";
   readonly details: JsonObject;
 }

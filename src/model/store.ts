@@ -65,7 +65,7 @@ export interface LedgerState {
 export type Reference = { readonly seq: number } | { readonly beginning: string } | { readonly latest: true };
 
 export type Found =
-  | { readonly record: LogRecord }
+  | LogLine
   /** Some of those that a beginning fits. */
   | { readonly candidates: readonly string[] };
 

@@ -49,6 +49,9 @@ async function describe(
   lines.push(field("input", short(result.input_value, style.columns - 12), style));
   for (const reason of result.because) lines.push(field("because", reason, style));
   if (result.dry_run) lines.push(field("dry run", "nothing was kept", style));
+  if (result.record_id !== undefined) {
+    lines.push(field("record", `${result.record_id}${result.cached ? " (from the cache)" : ""}`, style));
+  }
   if (explain) lines.push("", await explanation(result, cases, style));
   return lines.join("\n");
 }

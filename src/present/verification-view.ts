@@ -1,29 +1,36 @@
 import { printable } from "../printable.js";
 import type { Verification } from "../store/drivers/jsonl/verify.js";
 import type { LogProblem } from "../record/verify-log.js";
+import { count } from "./amounts.js";
 import type { Style, View } from "./format.js";
 
-export function verificationView(verification: Verification, where: string): View {
+export function verificationView(
+  verification: Verification,
+  where: string,
+  what: "log" | "export" = "log",
+): View {
+  const { size, records } = verification;
+  const whole = `${count(size)} record${size === 1 ? "" : "s"}`;
+  const amount = what === "log" || records === size ? whole : `${count(records)} of ${whole}`;
   return {
     value: verification,
-    plain: () => plain(verification),
-    table: (style) => table(verification, where, style),
+    plain: () => plain(verification, what),
+    table: (style) => table(verification, `${amount} in ${printable(where)}`, style),
   };
 }
 
-function plain({ ok, size, head, problems }: Verification): string {
-  const lines = [["log", ok ? "ok" : "damaged", `${size}:${head}`].join("\t")];
+function plain({ ok, size, head, problems }: Verification, what: string): string {
+  const lines = [[what, ok ? "ok" : "damaged", `${size}:${head}`].join("\t")];
   for (const { kind, seq, file, line, message } of problems) {
     lines.push(["problem", kind, seq ?? "", file ?? "", line ?? "", printable(message)].join("\t"));
   }
   return lines.join("\n");
 }
 
-function table(verification: Verification, where: string, { paint }: Style): string {
+function table(verification: Verification, what: string, { paint }: Style): string {
   const { ok, size, head, problems, pruned, checkpoints, signed, notes } = verification;
-  const count = (number: number): string => number.toLocaleString("en");
   const verdict = ok ? paint("green", "✓ intact") : paint("red", `✗ not as it was written`);
-  const lines = [`${paint("bold", verdict)}  ${count(size)} record${size === 1 ? "" : "s"} in ${where}`, ""];
+  const lines = [`${paint("bold", verdict)}  ${what}`, ""];
   for (const problem of problems) lines.push(describeProblem(problem, { paint }));
   if (problems.length > 0) lines.push("");
   const field = (name: string, value: string): string => `  ${paint("dim", name.padEnd(11))} ${value}`;

@@ -1,8 +1,8 @@
+import { uncacheable } from "../definition/cacheable.js";
 import type { Definition } from "../model/definition.js";
 import type { Json, JsonObject } from "../model/json.js";
 import type { Shelf, ShelfEntry } from "../model/store.js";
 import type { Evaluated } from "../evaluate/evaluate.js";
-import { readsMasked } from "./mask.js";
 import { parseDuration } from "./moment.js";
 
 const defaultTtl = 3_600_000_000;
@@ -16,32 +16,38 @@ export interface KeptAnswer {
 
 /** How long answers of a definition are kept, in microseconds; undefined: they are not. */
 export function lifetimeOf(definition: Definition, reads: readonly string[]): number | undefined {
-  const { cache, logging } = definition;
-  if (cache?.enabled !== true) return undefined;
-  const pointers = logging?.mask ?? [];
-  // A key made of masked values would tell them to whoever tries, and one without them would mix them up.
-  const unfit = reads.some((path) => isTimeOfRequest(path) || readsMasked(path, pointers));
-  return unfit ? undefined : cache.ttl === undefined ? defaultTtl : parseDuration(cache.ttl);
+  const { cache } = definition;
+  if (cache?.enabled !== true || uncacheable(definition, reads) !== undefined) return undefined;
+  return cache.ttl === undefined ? defaultTtl : parseDuration(cache.ttl);
 }
-
-const isTimeOfRequest = (path: string): boolean => path === "system" || path.startsWith("system.");
 
 /** Answers given before, until they expire. Those of this process are known before they are written. */
 export class AnswerCache {
   readonly #shelf: Shelf;
   readonly #own = new Map<string, ShelfEntry>();
+  /** Questions that are being answered at the moment, with what tells those who wait that they are. */
+  readonly #asked = new Map<string, { readonly answered: Promise<void>; readonly tell: () => void }>();
 
   constructor(shelf: Shelf) {
     this.#shelf = shelf;
   }
 
+  /** Who is told of no answer finds one, and says `done`; whoever asks the same meanwhile waits for it. */
   async get(key: string, now: number): Promise<KeptAnswer | undefined> {
+    for (let other = this.#asked.get(key); other !== undefined; other = this.#asked.get(key))
+      await other.answered;
+    let tell = (): void => undefined;
+    const answered = new Promise<void>((resolve) => (tell = resolve));
+    this.#asked.set(key, { answered, tell });
     const entry = this.#own.get(key) ?? (await this.#shelf.get(key));
-    if (entry === undefined) return undefined;
-    const { created_at, kept } = entry.value as unknown as { created_at: number; kept: KeptAnswer };
-    // One from the future was made before the clock was set back; it must not live longer for that.
-    const isLive = created_at <= now && now < (entry.expires_at ?? 0);
-    return isLive ? kept : undefined;
+    const kept = entry === undefined ? undefined : liveAnswer(entry, now);
+    if (kept !== undefined) this.done(key);
+    return kept;
+  }
+
+  done(key: string): void {
+    this.#asked.get(key)?.tell();
+    this.#asked.delete(key);
   }
 
   /** Known to this process at once; `write` makes it known to all. */
@@ -55,6 +61,11 @@ export class AnswerCache {
     this.#own.set(key, { key, group, expires_at: now + lifetime, value });
   }
 
+  /** For an answer that was never given, as its record could not be kept. */
+  drop(key: string): void {
+    this.#own.delete(key);
+  }
+
   /** From then on the shelf alone is asked: others may remove what is on it. */
   async write(keys: readonly string[]): Promise<void> {
     await this.#shelf.put(keys.flatMap((key) => this.#own.get(key) ?? []));
@@ -63,3 +74,9 @@ export class AnswerCache {
 }
 
 const mostHeld = 10_000;
+
+function liveAnswer({ value, expires_at = 0 }: ShelfEntry, now: number): KeptAnswer | undefined {
+  const { created_at, kept } = value as unknown as { created_at: number; kept: KeptAnswer };
+  // One from the future was made before the clock was set back; it must not live longer for that.
+  return created_at <= now && now < expires_at ? kept : undefined;
+}

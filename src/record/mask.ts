@@ -1,3 +1,4 @@
+import { stepsOf } from "../definition/mask-pointers.js";
 import type { Json, JsonObject } from "../model/json.js";
 
 /** Stands where a masked value stood. */
@@ -22,23 +23,6 @@ export function conceal(text: string, secrets: readonly string[]): string {
   return secrets.some((secret) => text.includes(secret))
     ? "the reason is masked, as it names a masked value"
     : text;
-}
-
-/** Whether a path of an expression may lead to, into or past a masked value. */
-export function readsMasked(path: string, pointers: readonly string[]): boolean {
-  const steps = path.split(".");
-  const read = steps[0] === "context" ? steps.slice(1) : steps;
-  return pointers.some((pointer) =>
-    stepsOf(pointer).every((step, index) => read[index] === undefined || read[index] === step),
-  );
-}
-
-function stepsOf(pointer: string): readonly string[] {
-  if (pointer === "") return [];
-  return pointer
-    .slice(1)
-    .split("/")
-    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
 const isContainer = (value: Json | undefined): value is JsonObject | readonly Json[] =>

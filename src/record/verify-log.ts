@@ -36,7 +36,10 @@ export class LogVerifier {
   /** What came before the first record that is still there. */
   #base: { readonly size: number; readonly head: string } | undefined;
   #records = 0;
-  readonly #vouched = new Set<string>();
+  /** Notes on what was pruned: up to where, with which hash, and which record says so. */
+  readonly #prunes: { readonly through: number; readonly hash: string; readonly seq: number }[] = [];
+  /** The hashes at the ends of files: pruning goes by whole ones. */
+  readonly #ends = new Map<number, string>();
   readonly #wanted = new Map<number, string | undefined>();
 
   /** The hashes at these sizes will be asked for. */
@@ -72,6 +75,7 @@ export class LogVerifier {
   /** A segment says in its name which record it begins with. */
   beginFile(file: string, first: number): void {
     if (this.#base === undefined && this.#records === 0) return;
+    this.#ends.set(this.#size, this.#head);
     if (first === this.#size + 1) return;
     const message = `\`${file}\` should begin with record ${this.#size + 1}`;
     this.problem({ kind: "order", seq: this.#size + 1, file, message });
@@ -102,10 +106,20 @@ export class LogVerifier {
     if (this.#wanted.has(link.seq)) this.#wanted.set(link.seq, link.hash);
   }
 
-  /** Whether all that is missing at the beginning was pruned, and the log says so. */
-  checkBeginning(): void {
+  /**
+   * Whether all that is missing at the beginning was pruned, and the log says so; where checkpoints are
+   * signed, in a record that one of them covers.
+   */
+  checkBeginning(signedSize = Infinity): void {
     const base = this.#base;
-    if (base === undefined || base.size === 0 || this.#vouched.has(`${base.size}:${base.head}`)) return;
+    if (base === undefined || base.size === 0) return;
+    this.#ends.set(base.size, base.head);
+    const isVouched = this.#prunes.some(
+      // One that was interrupted has not removed all that its note names.
+      ({ through, hash, seq }) =>
+        through >= base.size && this.#ends.get(through) === hash && seq <= signedSize,
+    );
+    if (isVouched) return;
     const message = `records 1 to ${base.size} are missing, and the log has no note that they were pruned`;
     this.problem({ kind: "missing", seq: 1, message });
   }
@@ -150,13 +164,24 @@ export class LogVerifier {
   }
 
   #vouch(line: Buffer): void {
-    const { kind, note, details } = JSON.parse(line.toString("utf8")) as {
-      kind?: unknown;
-      note?: unknown;
-      details?: { through?: unknown; hash?: unknown };
-    };
-    if (kind === "note" && note === "pruned")
-      this.#vouched.add(`${String(details?.through)}:${String(details?.hash)}`);
+    const { kind, note, seq, details } = parse(line);
+    if (kind !== "note" || note !== "pruned" || details === undefined) return;
+    this.#prunes.push({ through: Number(details.through), hash: String(details.hash), seq: Number(seq) });
+  }
+}
+
+interface Note {
+  readonly kind?: unknown;
+  readonly note?: unknown;
+  readonly seq?: unknown;
+  readonly details?: { readonly through?: unknown; readonly hash?: unknown };
+}
+
+function parse(line: Buffer): Note {
+  try {
+    return JSON.parse(line.toString("utf8")) as Note;
+  } catch {
+    return {};
   }
 }
 

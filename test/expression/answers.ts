@@ -1,3 +1,4 @@
+import { expect } from "vitest";
 import { DecisionError } from "../../src/errors.js";
 import { compile } from "../../src/expression/compile.js";
 import { expressionPlace } from "../../src/expression/expression-error.js";
@@ -10,9 +11,12 @@ export function scopeOf(context: JsonObject, beside: Partial<Scope> = {}): Scope
   return { context, input: undefined, facts: {}, system: {}, ...beside };
 }
 
-/** What an expression answers in a context. */
+/** What an expression answers in a context: walked at first, then run by filtrex, and the same both times. */
 export function answer(expression: string, context: JsonObject = {}): Json | Failure {
-  return compile(expression).evaluate(scopeOf(context));
+  const compiled = compile(expression);
+  const walked = compiled.evaluate(scopeOf(context));
+  expect(compiled.evaluate(scopeOf(context))).toEqual(walked);
+  return walked;
 }
 
 /** Why an expression is errored in a context; an expression that has an answer fails the test. */

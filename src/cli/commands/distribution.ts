@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import type { Composed } from "../../compose.js";
 import { DecisionError } from "../../errors.js";
 import type { LoadedDefinition } from "../../model/definition.js";
 import type { Tally, TimeRange } from "../../model/store.js";
@@ -13,6 +12,7 @@ import { addCommonFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
 import type { TimeRangeFlags } from "../time-range.js";
 import { addTimeRangeFlags, timeRange } from "../time-range.js";
+import type { RecordingWorld } from "../world.js";
 import { openWorld, warn, warnOfProblems } from "../world.js";
 
 interface DistributionFlags extends CommonFlags, TimeRangeFlags {
@@ -57,7 +57,7 @@ async function showOnce(id: string, flags: DistributionFlags, io: Io): Promise<E
 }
 
 /** Undefined where a decision is only remembered. */
-async function currentDefinition(id: string, world: Composed): Promise<LoadedDefinition | undefined> {
+async function currentDefinition(id: string, world: RecordingWorld): Promise<LoadedDefinition | undefined> {
   try {
     return await world.definitions.find(id);
   } catch (error) {
@@ -67,7 +67,7 @@ async function currentDefinition(id: string, world: Composed): Promise<LoadedDef
   }
 }
 
-function tallyOf(id: string, world: Composed, range: TimeRange): Promise<Tally> {
+function tallyOf(id: string, world: RecordingWorld, range: TimeRange): Promise<Tally> {
   return world.records.log.tally(id, range);
 }
 

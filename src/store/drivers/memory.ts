@@ -6,6 +6,7 @@ import type {
   Ledger,
   LogLine,
   Query,
+  Reference,
   Shelf,
   ShelfEntry,
   Store,
@@ -93,23 +94,17 @@ function memoryLedger(): Ledger {
   };
 }
 
-function find(lines: readonly LogLine[], reference: Parameters<Ledger["find"]>[0]): Found {
-  const fitting = lines
-    .map(({ record }) => record)
-    .filter((record) => {
-      if ("seq" in reference) return record.seq === reference.seq;
-      return "latest" in reference
-        ? record.kind === "decision"
-        : record.record_id.startsWith(reference.beginning);
-    });
+function find(lines: readonly LogLine[], reference: Reference): Found {
+  const fitting = lines.filter(({ record }) => {
+    if ("seq" in reference) return record.seq === reference.seq;
+    return "latest" in reference
+      ? record.kind === "decision"
+      : record.record_id.startsWith(reference.beginning);
+  });
   const last = fitting.at(-1);
-  if (last !== undefined && (fitting.length === 1 || "latest" in reference)) return { record: last };
-  return {
-    candidates: fitting
-      .reverse()
-      .slice(0, 5)
-      .map(({ record_id }) => record_id),
-  };
+  if (last !== undefined && (fitting.length === 1 || "latest" in reference)) return last;
+  const newest = fitting.slice(-5).reverse();
+  return { candidates: newest.map(({ record }) => record.record_id) };
 }
 
 function tallyOf(records: Iterable<DecisionRecord>): Tally {

@@ -1,57 +1,75 @@
 import type { Checkpoint, Pinned, Sign } from "../../../record/checkpoint.js";
 import { checkpointLine, parseCheckpoint } from "../../../record/checkpoint.js";
 import type { Files } from "./files.js";
-import { openExisting, readAt, writeAll } from "./files.js";
+import { openExisting, readAt, writeOrCutBack } from "./files.js";
 
 /** Longer than any line. */
 const reach = 2048;
 
-/** Adds checkpoints that are not there yet; gives the last one. */
-export function addCheckpoints(
-  files: Files,
-  path: string,
-  added: readonly Pinned[],
-  { sign, durable }: { readonly sign: Sign | undefined; readonly durable: boolean },
-): Checkpoint | undefined {
-  const fd = files.openSync(path, "a+", 0o600);
-  try {
-    let last = dropTornTail(files, fd);
-    let text = "";
-    for (const pinned of added) {
-      if (last !== undefined && pinned.size <= last.size) continue;
-      const line = checkpointLine(pinned, last?.hash, sign);
-      last = parseCheckpoint(line.trimEnd());
-      text += line;
-    }
-    writeAll(files, fd, Buffer.from(text));
-    if (durable && text !== "") files.fdatasyncSync(fd);
-    return last;
-  } finally {
-    files.closeSync(fd);
-  }
+/** Checkpoints that are made and not written yet. */
+export interface NewCheckpoints {
+  /** Adds them, and gives the last that there is then. */
+  write(durable: boolean): Checkpoint | undefined;
 }
 
-export function lastCheckpoint(files: Files, path: string): Checkpoint | undefined {
-  const fd = openExisting(files, path, "r");
-  if (fd === undefined) return undefined;
-  try {
-    return lastLine(files, fd).checkpoint;
-  } finally {
-    files.closeSync(fd);
+/** Makes, and signs, those that are not there yet. */
+export function newCheckpoints(
+  files: Files,
+  path: string,
+  pins: readonly Pinned[],
+  sign: Sign | undefined,
+): NewCheckpoints {
+  const { checkpoint, end } = lastOf(files, path);
+  let last = checkpoint;
+  let text = "";
+  for (const pinned of pins) {
+    if (last !== undefined && pinned.size <= last.size) continue;
+    const line = checkpointLine(pinned, last?.hash, sign);
+    last = parseCheckpoint(line.trimEnd());
+    text += line;
   }
+  return {
+    write(durable) {
+      if (text !== "") addLines(files, path, text, { end, durable });
+      return last;
+    },
+  };
 }
 
 /** A crash may have left half a line at the end. */
-function dropTornTail(files: Files, fd: number): Checkpoint | undefined {
-  const { checkpoint, end } = lastLine(files, fd);
-  if (end < files.fstatSync(fd).size) files.ftruncateSync(fd, end);
-  return checkpoint;
+function addLines(
+  files: Files,
+  path: string,
+  text: string,
+  { end, durable }: { readonly end: number; readonly durable: boolean },
+): void {
+  const fd = files.openSync(path, "a", 0o600);
+  try {
+    if (files.fstatSync(fd).size > end) files.ftruncateSync(fd, end);
+    writeOrCutBack(files, fd, Buffer.from(text), end);
+    if (durable) files.fdatasyncSync(fd);
+  } finally {
+    files.closeSync(fd);
+  }
 }
 
-function lastLine(
-  files: Files,
-  fd: number,
-): { readonly checkpoint: Checkpoint | undefined; readonly end: number } {
+interface LastLine {
+  readonly checkpoint: Checkpoint | undefined;
+  /** Where it ends. */
+  readonly end: number;
+}
+
+function lastOf(files: Files, path: string): LastLine {
+  const fd = openExisting(files, path, "r");
+  if (fd === undefined) return { checkpoint: undefined, end: 0 };
+  try {
+    return lastLine(files, fd);
+  } finally {
+    files.closeSync(fd);
+  }
+}
+
+function lastLine(files: Files, fd: number): LastLine {
   const { size } = files.fstatSync(fd);
   const from = Math.max(0, size - reach);
   const bytes = readAt(files, fd, from, size - from);

@@ -64,7 +64,7 @@ export class Counters {
   #set(counts: ReadonlyMap<string, number>, seq: number): void {
     if (counts.size === 0) return;
     const entries = [...counts].map(([key, count]) => ({ key, value: { count, seq } }));
-    this.#shelf.put(entries, { durable: true });
+    this.#shelf.put(entries);
   }
 }
 

@@ -7,6 +7,19 @@ export function damaged(directory: string, what: string): DecisionError {
   });
 }
 
+/** What cannot be read is told as such. */
+export function reading<T>(where: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException;
+    if (error instanceof DecisionError || code === undefined) throw error;
+    throw new DecisionError("store_failed", `cannot read the store in \`${where}\`: ${message}`, {
+      cause: error,
+    });
+  }
+}
+
 /** What could not be written was not decided. */
 export function notRecorded(error: unknown): unknown {
   const { message, code } = error as NodeJS.ErrnoException;

@@ -26,8 +26,19 @@ export function writeAll(files: Files, fd: number, bytes: Uint8Array, position: 
   }
 }
 
+/** Adds all of the bytes, or leaves the file as long as it was. */
+export function writeOrCutBack(files: Files, fd: number, bytes: Uint8Array, size: number): void {
+  try {
+    writeAll(files, fd, bytes);
+  } catch (error) {
+    files.ftruncateSync(fd, size);
+    throw error;
+  }
+}
+
 /** The bytes from a position on, fewer where the file ends before. */
 export function readAt(files: Files, fd: number, position: number, length: number): Buffer {
+  if (position < 0) return readAt(files, fd, 0, Math.max(0, length + position));
   const buffer = Buffer.allocUnsafe(length);
   let filled = 0;
   while (filled < length) {

@@ -1,5 +1,7 @@
 /** Enough for one wait for the disk to be worth it. */
 const mostTogether = 256;
+/** In characters. */
+const largestTogether = 16 * 1024 * 1024;
 
 interface Waiting<Item, Outcome> {
   readonly item: Item;
@@ -10,11 +12,16 @@ interface Waiting<Item, Outcome> {
 /** What arrives in one turn of the event loop, or while the last lot was written, is written together. */
 export class GroupCommit<Item, Outcome> {
   readonly #write: (items: readonly Item[]) => Promise<readonly Outcome[]>;
+  readonly #sizeOf: (item: Item) => number;
   #waiting: Waiting<Item, Outcome>[] = [];
   #isWriting = false;
 
-  constructor(write: (items: readonly Item[]) => Promise<readonly Outcome[]>) {
+  constructor(
+    write: (items: readonly Item[]) => Promise<readonly Outcome[]>,
+    sizeOf: (item: Item) => number,
+  ) {
     this.#write = write;
+    this.#sizeOf = sizeOf;
   }
 
   add(item: Item): Promise<Outcome> {
@@ -26,9 +33,18 @@ export class GroupCommit<Item, Outcome> {
     });
   }
 
+  #nextLot(): number {
+    let size = 0;
+    const end = this.#waiting.findIndex(({ item }, index) => {
+      size += this.#sizeOf(item);
+      return index >= mostTogether || (index > 0 && size > largestTogether);
+    });
+    return end === -1 ? this.#waiting.length : end;
+  }
+
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const lot = this.#waiting.splice(0, mostTogether);
+      const lot = this.#waiting.splice(0, this.#nextLot());
       try {
         const outcomes = await this.#write(lot.map(({ item }) => item));
         for (const [index, { resolve }] of lot.entries()) resolve(outcomes[index] as Outcome);

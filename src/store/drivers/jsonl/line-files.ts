@@ -1,6 +1,7 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import type { LogRecord } from "../../../model/record.js";
 import type { LogLine } from "../../../model/store.js";
+import { openExisting, systemFiles } from "./files.js";
 import type { Place } from "./index/row-order.js";
 import { segmentName } from "./segments.js";
 
@@ -19,7 +20,7 @@ export class LineFiles {
 
   /** Undefined where the line is no record (any more). */
   read({ segment, offset, length }: Place): LogLine | undefined {
-    this.#ensure(segment, offset, length);
+    if (!this.#ensure(segment, offset, length)) return undefined;
     const text = this.#buffer.toString("utf8", offset - this.#start, offset - this.#start + length);
     try {
       return { text, record: JSON.parse(text) as LogRecord };
@@ -33,15 +34,18 @@ export class LineFiles {
     this.#open = undefined;
   }
 
-  #ensure(segment: number, offset: number, length: number): void {
+  /** Whether the bytes of the line are in the buffer; a segment may have been pruned meanwhile. */
+  #ensure(segment: number, offset: number, length: number): boolean {
     if (this.#open?.segment !== segment) {
       this.close();
-      this.#open = { segment, fd: openSync(`${this.#log}/${segmentName(segment)}`, "r") };
+      const fd = openExisting(systemFiles, `${this.#log}/${segmentName(segment)}`, "r");
+      if (fd === undefined) return false;
+      this.#open = { segment, fd };
       this.#buffer = Buffer.alloc(0);
       this.#start = 0;
     }
     const end = this.#start + this.#buffer.length;
-    if (offset >= this.#start && offset + length <= end) return;
+    if (offset >= this.#start && offset + length <= end) return true;
     // Going backwards, what lies before is wanted next.
     const isBefore = this.#buffer.length > 0 && offset < this.#start;
     const first =
@@ -50,5 +54,6 @@ export class LineFiles {
     this.#start = Math.min(first, offset);
     const buffer = Buffer.allocUnsafe(Math.max(size, offset + length - this.#start));
     this.#buffer = buffer.subarray(0, readSync(this.#open.fd, buffer, 0, buffer.length, this.#start));
+    return true;
   }
 }

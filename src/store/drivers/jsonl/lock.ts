@@ -1,6 +1,8 @@
 import { mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { stopwatch } from "../../../clock.js";
 import { DecisionError } from "../../../errors.js";
+import { makeDirectory } from "../../make-directory.js";
 import { lifeOf, ownerName, parseOwner, thisProcess } from "./owner.js";
 
 /**
@@ -88,6 +90,7 @@ function currentName(directory: string): string {
     const [newest] = names.sort((a, b) => generationOf(b) - generationOf(a));
     if (newest !== undefined) return newest;
     if (tries > 100) create(directory);
+    if (tries > 200) throw unusable(directory);
   }
 }
 
@@ -103,6 +106,7 @@ function namesIn(directory: string): string[] {
 
 /** Whole from the beginning: of several who make it, the renames of all but the first fail. */
 function create(directory: string): void {
+  makeDirectory(dirname(directory), 0o700);
   const made = mkdtempSync(`${directory}.new-`);
   try {
     writeFileSync(`${made}/0.free`, "", { mode: 0o600 });
@@ -112,6 +116,16 @@ function create(directory: string): void {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "EPERM") throw error;
   }
+}
+
+function unusable(directory: string): DecisionError {
+  return new DecisionError(
+    "store_failed",
+    `\`${directory}\` holds something else than the lock of the store`,
+    {
+      hint: "remove that directory while nothing is running; it is made anew",
+    },
+  );
 }
 
 function busy(directory: string, name: string): DecisionError {

@@ -1,6 +1,7 @@
 import type { Found, Ledger, LogLine, Query } from "../../../model/store.js";
 import { matches } from "../../../record/query.js";
 import { timesOf } from "../../../record/record-id.js";
+import { reading } from "./damage.js";
 import type { LogIndex, Progress } from "./index/log-index.js";
 import { openIndex } from "./index/log-index.js";
 import { rowsOf } from "./index/row-order.js";
@@ -8,12 +9,19 @@ import { tallyOf } from "./index/tally.js";
 import { LineFiles } from "./line-files.js";
 import { prunable } from "./prune.js";
 
+export interface ReaderOptions {
+  readonly progress?: Progress;
+  /** Hears, once, that the log is not what was written. */
+  readonly onDamage?: (message: string) => void;
+}
+
 type Reader = Pick<Ledger, "state" | "select" | "find" | "tally" | "cacheUse" | "prunable">;
 
 /** Answers questions about a log with the help of its index. */
-export function openReader(log: string, progress?: Progress): Reader {
+export function openReader(log: string, options: ReaderOptions): Reader {
+  const open = opener(log, options);
   const indexed = async <T>(ask: (index: LogIndex, lines: LineFiles) => T): Promise<T> => {
-    const index = openIndex(log, progress);
+    const index = open();
     const lines = new LineFiles(log);
     try {
       return await ask(index, lines);
@@ -24,7 +32,7 @@ export function openReader(log: string, progress?: Progress): Reader {
   };
   return {
     state: () => indexed(({ first, count, lastHash }) => ({ size: first + count - 1, head: lastHash })),
-    select: (query) => select(log, query, progress),
+    select: (query) => select(log, open, query),
     find: (reference) => indexed((index, lines) => find(index, lines, reference)),
     tally: (decisionId, range) => indexed((index) => tallyOf(index, decisionId, range)),
     prunable: (bound) => indexed((index) => prunable(log, index, bound)),
@@ -40,9 +48,20 @@ export function openReader(log: string, progress?: Progress): Reader {
   };
 }
 
+function opener(log: string, { progress, onDamage }: ReaderOptions): () => LogIndex {
+  let isTold = false;
+  return () => {
+    const index = reading(log, () => openIndex(log, progress));
+    if (index.isDamaged && !isTold)
+      onDamage?.(`the log in \`${log}\` is damaged; see \`agent-33 decision verify\``);
+    isTold ||= index.isDamaged;
+    return index;
+  };
+}
+
 // eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
-async function* select(log: string, query: Query, progress?: Progress): AsyncGenerator<LogLine> {
-  const index = openIndex(log, progress);
+async function* select(log: string, open: () => LogIndex, query: Query): AsyncGenerator<LogLine> {
+  const index = open();
   const lines = new LineFiles(log);
   try {
     const { limit = Infinity, reverse = false } = query;
@@ -82,19 +101,23 @@ const mostCandidates = 5;
 function find(index: LogIndex, lines: LineFiles, reference: Parameters<Ledger["find"]>[0]): Found {
   if ("latest" in reference) {
     const [latest] = take(matching(index, lines, { kind: "decision" }, "backwards"), 1);
-    return latest === undefined ? { candidates: [] } : { record: latest.record };
+    return latest ?? { candidates: [] };
   }
   if ("seq" in reference) {
     const after = reference.seq - 1;
-    const [found] = take(matching(index, lines, { after }, "forwards"), 1);
-    return found?.record.seq === reference.seq ? { record: found.record } : { candidates: [] };
+    const isIt = ({ record }: LogLine): boolean => record.seq === reference.seq;
+    const among = index.gaps
+      ? filtered(matching(index, lines, {}, "forwards"), isIt)
+      : matching(index, lines, { after }, "forwards");
+    const [found] = take(among, 1);
+    return found !== undefined && isIt(found) ? found : { candidates: [] };
   }
   const [first, last] = timesOf(reference.beginning);
   const range = { since: first * 1000, until: last * 1000 + 999 };
   const begins = ({ record }: LogLine): boolean => record.record_id.startsWith(reference.beginning);
   const found = take(filtered(matching(index, lines, range, "backwards"), begins), mostCandidates);
   const [only] = found;
-  if (found.length === 1 && only !== undefined) return { record: only.record };
+  if (found.length === 1 && only !== undefined) return only;
   return { candidates: found.map(({ record }) => record.record_id) };
 }
 

@@ -51,7 +51,9 @@ export function prune(
   const newest = doomed.at(-1) ?? 0;
   if (writer.head().size === through) writer.rotate();
   else if (!segmentsIn(log).includes(through + 1)) throw changed();
-  writer.append([{ body: noteOf({ through, hash: lastHashOf(`${log}/${segmentName(newest)}`), records }) }]);
+  writer.append([{ body: noteOf({ through, hash: lastHashOf(`${log}/${segmentName(newest)}`), records }) }], {
+    pinned: true,
+  });
   for (const first of doomed) unlinkSync(`${log}/${segmentName(first)}`);
 }
 

@@ -4,15 +4,17 @@ import { isIntact, linkOf } from "../../../record/chain.js";
 import { damaged } from "./damage.js";
 import type { Files } from "./files.js";
 import { openExisting, readAt, syncDirectory, writeAll } from "./files.js";
-import type { Head } from "./head.js";
+import type { Head, Position, Torn } from "./head.js";
 import { segmentName } from "./segments.js";
 
 export interface Recovered {
   readonly head: Head;
   /** The lines that the head did not know of, in order. */
   readonly lines: readonly { readonly link: Link; readonly text: string }[];
-  /** What was cut off and where it is kept. */
-  readonly torn?: { readonly file: string; readonly bytes: number };
+  /** Where segments ended on the way. */
+  readonly ends: readonly Position[];
+  /** What is left behind the last line, if anything. */
+  readonly left: Buffer;
 }
 
 const newline = 10;
@@ -21,30 +23,28 @@ const newline = 10;
 export function recover(files: Files, directory: string, head: Head): Recovered {
   let at = head;
   const lines: { link: Link; text: string }[] = [];
+  const ends: Position[] = [];
   for (;;) {
-    const path = `${directory}/${segmentName(at.segment)}`;
-    const rest = restOf(files, path, at.bytes);
+    const rest = restOf(files, `${directory}/${segmentName(at.segment)}`, at.bytes);
     const taken = takeLines(rest, at, lines);
     at = taken.head;
     const next = nextSegment(directory, at);
-    if (taken.left.length > 0) {
-      if (next !== undefined || !isTorn(taken.left)) {
-        throw damaged(
-          directory,
-          `record ${at.size + 1} in \`${segmentName(at.segment)}\` is not what was written`,
-        );
-      }
-      return { head: at, lines, torn: setAside(files, directory, at, taken.left) };
+    if (taken.left.length > 0 && (next !== undefined || !isTorn(taken.left))) {
+      throw damaged(
+        directory,
+        `record ${at.size + 1} in \`${segmentName(at.segment)}\` is not what was written`,
+      );
     }
-    if (next === undefined) return { head: at, lines };
+    if (next === undefined) return { head: at, lines, ends, left: taken.left };
+    ends.push(at);
     at = { ...at, segment: next, bytes: 0 };
   }
 }
 
 /** A new segment begins with the record after the last. */
-export function nextSegment(directory: string, { size, segment, bytes }: Head): number | undefined {
+export function nextSegment(directory: string, { size, segment }: Position): number | undefined {
   const next = size + 1;
-  if (next === segment || (bytes === 0 && next <= segment)) return undefined;
+  if (next === segment) return undefined;
   return existsSync(`${directory}/${segmentName(next)}`) ? next : undefined;
 }
 
@@ -80,7 +80,7 @@ function takeLines(
  * What a crash leaves at the end: half a line, or the zeros of blocks that never reached the disk. A whole
  * line that does not fit is damage, and so is anything that a sound record stands behind.
  */
-function isTorn(left: Buffer): boolean {
+export function isTorn(left: Buffer): boolean {
   if (left.at(-1) === newline && !left.includes(0)) return false;
   let from = 0;
   for (let end = left.indexOf(newline); end !== -1; end = left.indexOf(newline, from)) {
@@ -92,23 +92,27 @@ function isTorn(left: Buffer): boolean {
   return true;
 }
 
-function setAside(files: Files, directory: string, at: Head, left: Buffer): NonNullable<Recovered["torn"]> {
-  const name = segmentName(at.segment);
-  const file = `${name}.${at.bytes}.torn`;
-  const aside = files.openSync(`${directory}/${file}`, "w", 0o600);
+/** Keeps what a crash has left in a file of its own. */
+export function setAside(files: Files, directory: string, { segment, bytes }: Position, left: Buffer): Torn {
+  const file = `${segmentName(segment)}.${bytes}.torn`;
+  const fd = files.openSync(`${directory}/${file}`, "w", 0o600);
   try {
-    writeAll(files, aside, left);
-    files.fdatasyncSync(aside);
+    writeAll(files, fd, left);
+    files.fdatasyncSync(fd);
   } finally {
-    files.closeSync(aside);
+    files.closeSync(fd);
   }
   syncDirectory(files, directory);
-  const segment = files.openSync(`${directory}/${name}`, "r+");
-  try {
-    files.ftruncateSync(segment, at.bytes);
-    files.fdatasyncSync(segment);
-  } finally {
-    files.closeSync(segment);
-  }
   return { file, bytes: left.length };
+}
+
+/** Cuts a segment back to its last whole record. */
+export function cutBack(files: Files, directory: string, { segment, bytes }: Position): void {
+  const fd = files.openSync(`${directory}/${segmentName(segment)}`, "r+");
+  try {
+    files.ftruncateSync(fd, bytes);
+    files.fdatasyncSync(fd);
+  } finally {
+    files.closeSync(fd);
+  }
 }

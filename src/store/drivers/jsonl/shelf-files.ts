@@ -1,133 +1,190 @@
-import { readFileSync, readdirSync, renameSync, unlinkSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, renameSync, unlinkSync } from "node:fs";
 import { checksum } from "../../../digest/checksum.js";
 import type { ShelfEntry } from "../../../model/store.js";
 import { makeDirectory } from "../../make-directory.js";
 import type { Files } from "./files.js";
-import { isMissing, readAt, writeAll } from "./files.js";
+import { isMissing, readAt, writeAll, writeOrCutBack } from "./files.js";
 
-/** A bucket is tidied when it has grown to twice what was live the last time, but not before this. */
+/** A file is tidied when it has grown to twice what was live the last time, but not before this. */
 const smallestTidied = 16 * 1024;
+/** A file that is larger than this when tidied is divided. */
+const largestFile = 128 * 1024;
+/** One other file is tidied with each so many new values. */
+const valuesPerTidying = 64;
+const mostTidied = 8;
+const digits = "0123456789abcdef";
+
+interface ShelfOptions {
+  readonly files: Files;
+  readonly now: () => number;
+  /** Waits for the disk. */
+  readonly durable: boolean;
+}
 
 /**
- * The latest value of each key, in JSON lines. Keys are spread over 4,096 files, so that a look-up reads
- * little, however many there are. Who writes holds the lock of the store; reading needs none.
+ * The latest value of each key, in JSON lines. All are in one file at first; one that has grown too large is
+ * divided into sixteen by the next digit of the keys' checksums, so a look-up reads little, however many
+ * there are. Who writes holds the lock of the store; reading needs none.
  */
 export class ShelfFiles {
   readonly #directory: string;
-  readonly #files: Files;
-  readonly #now: () => number;
+  readonly #options: ShelfOptions;
   #exists = false;
 
-  constructor(directory: string, files: Files, now: () => number) {
+  constructor(directory: string, options: ShelfOptions) {
     this.#directory = directory;
-    this.#files = files;
-    this.#now = now;
+    this.#options = options;
   }
 
   get(key: string): ShelfEntry | undefined {
-    const bytes = readBytes(this.#path(bucketOf(key)));
-    const at = bytes.lastIndexOf(`\n{"key":${JSON.stringify(key)},`);
-    const end = at === -1 ? -1 : bytes.indexOf("\n", at + 1);
-    return end === -1 ? undefined : parseEntry(bytes.toString("utf8", at + 1, end));
+    const bytes = readBytes(this.#path(this.#leafOf(checksum(key))));
+    const beginning = `\n{"key":${JSON.stringify(key)},`;
+    // The last one may be half a line that a crash left behind; the one before it then counts.
+    for (let at = bytes.lastIndexOf(beginning); at !== -1; at = bytes.lastIndexOf(beginning, at - 1)) {
+      const end = bytes.indexOf("\n", at + 1);
+      const entry = end === -1 ? undefined : parseEntry(bytes.toString("utf8", at + 1, end));
+      if (entry !== undefined) return entry;
+      if (at === 0) break;
+    }
+    return undefined;
   }
 
-  put(entries: readonly ShelfEntry[], { durable = false } = {}): void {
+  put(entries: readonly ShelfEntry[]): void {
     this.#make();
-    const buckets = new Map<string, string>();
+    const byLeaf = new Map<string, string>();
     for (const { key, group, expires_at, value } of entries) {
       const line = `${JSON.stringify({ key, group, expires_at, value })}\n`;
-      const bucket = bucketOf(key);
-      buckets.set(bucket, (buckets.get(bucket) ?? "") + line);
+      const leaf = this.#leafOf(checksum(key));
+      byLeaf.set(leaf, (byLeaf.get(leaf) ?? "") + line);
     }
-    for (const [bucket, lines] of buckets) this.#append(bucket, lines, durable);
-    this.#tidySomewhere(entries);
+    for (const [leaf, lines] of byLeaf) this.#append(leaf, lines);
+    this.#tidyElsewhere(entries);
   }
 
   remove(isDoomed: (entry: ShelfEntry) => boolean): number {
     let removed = 0;
-    for (const bucket of this.buckets()) {
-      const entries = this.entriesOf(bucket);
+    let left = 0;
+    for (const leaf of this.leaves()) {
+      const entries = this.entriesOf(leaf);
       const kept = entries.filter((entry) => !isDoomed(entry));
-      if (kept.length === entries.length) continue;
+      left += kept.length;
       removed += entries.length - kept.length;
-      this.#rewrite(bucket, kept);
+      if (kept.length < entries.length) this.#rewrite(leaf, kept);
     }
+    // A file of a divided shelf stays though it is empty: that it is there tells how far the shelf is divided.
+    if (left === 0) for (const leaf of this.leaves()) unlinkSync(this.#path(leaf));
     return removed;
   }
 
-  buckets(): readonly string[] {
+  /** The names of the files: how the checksums of their keys begin. The longest first, so that none seems undivided. */
+  leaves(): readonly string[] {
+    let names: readonly string[];
     try {
-      return readdirSync(this.#directory)
-        .filter((name) => /^[0-9a-f]{3}\.jsonl$/.test(name))
-        .map((name) => name.slice(0, 3));
+      names = readdirSync(this.#directory);
     } catch (error) {
       if (isMissing(error)) return [];
       throw error;
     }
+    const leaves = names
+      .filter((name) => /^all[0-9a-f]{0,8}\.jsonl$/.test(name))
+      .map((name) => name.slice(3, -6));
+    const isWhole = (leaf: string): boolean =>
+      !leaves.some((other) => other !== leaf && leaf.startsWith(other));
+    return leaves.length === 1 ? leaves : leaves.filter(isWhole).sort((a, b) => b.length - a.length);
   }
 
-  /** The latest entry of each key of a bucket, expired or not. */
-  entriesOf(bucket: string): readonly ShelfEntry[] {
+  /** The latest entry of each key of a file, expired or not. */
+  entriesOf(leaf: string): readonly ShelfEntry[] {
     const latest = new Map<string, ShelfEntry>();
-    for (const line of readBytes(this.#path(bucket)).toString("utf8").split("\n")) {
+    for (const line of readBytes(this.#path(leaf)).toString("utf8").split("\n")) {
       const entry = line.startsWith('{"key":') ? parseEntry(line) : undefined;
       if (entry !== undefined) latest.set(entry.key, entry);
     }
     return [...latest.values()];
   }
 
-  sizeOf(bucket: string): number {
-    return readBytes(this.#path(bucket)).length;
+  sizeOf(leaf: string): number {
+    return readBytes(this.#path(leaf)).length;
   }
 
-  #append(bucket: string, lines: string, durable: boolean): void {
-    const fd = this.#files.openSync(this.#path(bucket), "a+", 0o600);
-    let grown: boolean;
-    try {
-      const { size } = this.#files.fstatSync(fd);
-      const beginning = readAt(this.#files, fd, 0, 64).toString("latin1");
-      // A crash may have left half a line.
-      const whole = size > 0 && readAt(this.#files, fd, size - 1, 1)[0] === 10;
-      const before = size === 0 ? tidiedAt(smallestTidied) : whole ? "" : "\n";
-      writeAll(this.#files, fd, Buffer.from(before + lines));
-      if (durable) this.#files.fdatasyncSync(fd);
-      grown = size > Number(/^\{"tidied_at":(\d+)\}/.exec(beginning)?.[1] ?? Infinity);
-    } finally {
-      this.#files.closeSync(fd);
+  /** The shortest name counts: while a file is being divided, it is whole and its parts may not be. */
+  #leafOf(sum: string): string {
+    for (let length = 0; length < sum.length; length++) {
+      const leaf = sum.slice(0, length);
+      if (existsSync(this.#path(leaf))) return leaf;
     }
-    if (grown) this.#tidy(bucket);
+    return "";
   }
 
-  /** With each new value one other bucket gives up what has expired, so nothing expired stays for long. */
-  #tidySomewhere([first]: readonly ShelfEntry[]): void {
-    if (first?.expires_at === undefined) return;
-    const bucket = checksum(`${first.key} tidies`).slice(-3);
-    const now = this.#now();
-    if (this.entriesOf(bucket).some((entry) => hasExpired(entry, now))) this.#tidy(bucket);
+  #append(leaf: string, lines: string): void {
+    const { files, durable } = this.#options;
+    const fd = files.openSync(this.#path(leaf), "a+", 0o600);
+    let isGrown: boolean;
+    try {
+      const { size } = files.fstatSync(fd);
+      const beginning = readAt(files, fd, 0, 64).toString("latin1");
+      // A crash may have left half a line.
+      const isWhole = size > 0 && readAt(files, fd, size - 1, 1)[0] === 10;
+      const before = size === 0 ? tidiedAt(smallestTidied) : isWhole ? "" : "\n";
+      writeOrCutBack(files, fd, Buffer.from(before + lines), size);
+      if (durable) files.fdatasyncSync(fd);
+      isGrown = size > Number(/^\{"tidied_at":(\d+)\}/.exec(beginning)?.[1] ?? Infinity);
+    } finally {
+      files.closeSync(fd);
+    }
+    if (isGrown) this.#tidy(leaf);
   }
 
-  #tidy(bucket: string): void {
-    const now = this.#now();
-    this.#rewrite(
-      bucket,
-      this.entriesOf(bucket).filter((entry) => !hasExpired(entry, now)),
+  /** With new values other files give up what has expired, so nothing expired stays for long. */
+  #tidyElsewhere(entries: readonly ShelfEntry[]): void {
+    const now = this.#options.now();
+    const step = Math.max(valuesPerTidying, entries.length / mostTidied);
+    for (let index = 0; index < entries.length; index += Math.ceil(step)) {
+      const { key = "", expires_at } = entries[index] ?? {};
+      if (expires_at === undefined) continue;
+      const leaf = this.#leafOf(checksum(`${key} tidies`));
+      const text = readBytes(this.#path(leaf)).toString("latin1");
+      const times = text.matchAll(/^\{"key":"[^"]*","group":"[^"]*","expires_at":(\d+)/gm);
+      if ([...times].some(([, time]) => Number(time) <= now)) this.#tidy(leaf);
+    }
+  }
+
+  #tidy(leaf: string): void {
+    const now = this.#options.now();
+    this.#settle(
+      leaf,
+      this.entriesOf(leaf).filter((entry) => !hasExpired(entry, now)),
     );
   }
 
-  #rewrite(bucket: string, entries: readonly ShelfEntry[]): void {
-    const path = this.#path(bucket);
-    if (entries.length === 0) {
-      unlinkSync(path);
+  /** Writes a file anew, divided as often as it is too large. The whole goes when its parts are there. */
+  #settle(leaf: string, entries: readonly ShelfEntry[]): void {
+    const size = entries.reduce((sum, entry) => sum + JSON.stringify(entry).length, 0);
+    if (size <= largestFile || leaf.length >= 7) {
+      this.#rewrite(leaf, entries);
       return;
     }
+    for (const digit of digits) {
+      const part = leaf + digit;
+      this.#settle(
+        part,
+        entries.filter(({ key }) => checksum(key).startsWith(part)),
+      );
+    }
+    if (existsSync(this.#path(leaf))) unlinkSync(this.#path(leaf));
+  }
+
+  #rewrite(leaf: string, entries: readonly ShelfEntry[]): void {
+    const { files, durable } = this.#options;
+    const path = this.#path(leaf);
     const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
     const temporary = `${path}.${process.pid}.tmp`;
-    const fd = this.#files.openSync(temporary, "w", 0o600);
+    const fd = files.openSync(temporary, "w", 0o600);
     try {
-      writeAll(this.#files, fd, Buffer.from(tidiedAt(Math.max(smallestTidied, 2 * lines.length)) + lines));
-      this.#files.fdatasyncSync(fd);
+      writeAll(files, fd, Buffer.from(tidiedAt(Math.max(smallestTidied, 2 * lines.length)) + lines));
+      if (durable) files.fdatasyncSync(fd);
     } finally {
-      this.#files.closeSync(fd);
+      files.closeSync(fd);
     }
     renameSync(temporary, path);
   }
@@ -137,16 +194,14 @@ export class ShelfFiles {
     this.#exists = true;
   }
 
-  #path(bucket: string): string {
-    return `${this.#directory}/${bucket}.jsonl`;
+  #path(leaf: string): string {
+    return `${this.#directory}/all${leaf}.jsonl`;
   }
 }
 
 const tidiedAt = (bytes: number): string => `{"tidied_at":${bytes}}\n`;
 
-const bucketOf = (key: string): string => checksum(key).slice(-3);
-
-export const hasExpired = ({ expires_at }: ShelfEntry, now: number): boolean =>
+const hasExpired = ({ expires_at }: ShelfEntry, now: number): boolean =>
   expires_at !== undefined && now >= expires_at;
 
 function readBytes(path: string): Buffer {

@@ -4,7 +4,7 @@ import { microsecondsOf } from "../../../record/moment.js";
 import { noteBody } from "../../../record/record-body.js";
 import { makeDirectory } from "../../make-directory.js";
 import { Counters } from "./counters.js";
-import { notRecorded } from "./damage.js";
+import { notRecorded, reading } from "./damage.js";
 import type { Files } from "./files.js";
 import { systemFiles } from "./files.js";
 import { GroupCommit } from "./group-commit.js";
@@ -27,6 +27,8 @@ export interface JsonlOptions {
   readonly files?: Files;
   /** Hears how far the reading of the log is. */
   readonly progress?: Progress;
+  /** Hears that the log is not what was written; reading goes on. */
+  readonly onDamage?: (message: string) => void;
 }
 
 /** A store in JSON lines, for many processes at once. Nothing is touched before it is used. */
@@ -34,7 +36,8 @@ export function openJsonlStore(options: JsonlOptions): Store {
   const { directory, clock, files = systemFiles } = options;
   const locked = lockedBy(directory);
   const now = (): number => microsecondsOf(clock());
-  const shelfOf = (name: string): ShelfFiles => new ShelfFiles(`${directory}/${name}`, files, now);
+  const shelfOf = (name: string): ShelfFiles =>
+    new ShelfFiles(`${directory}/${name}`, { files, now, durable: name !== "cache" });
   const counters = new Counters(shelfOf("counters"));
   const writer = new LogWriter(`${directory}/log`, counters, {
     files,
@@ -48,17 +51,19 @@ export function openJsonlStore(options: JsonlOptions): Store {
       return noteBody({ record_id: options.newId(timestamp), timestamp, note, details });
     },
   });
-  const commit = new GroupCommit<Entry, Appended>((entries) => locked(() => writer.append(entries)));
+  const commit = new GroupCommit<Entry, Appended>(
+    (entries) => locked(() => writer.append(entries)),
+    ({ body }) => body.length,
+  );
   const log: Ledger = {
-    ...openReader(`${directory}/log`, options.progress),
+    ...openReader(`${directory}/log`, options),
     append: (entry) => commit.add(entry),
     count: (counter) => Promise.resolve(counters.get(counter).count),
     prune: (found, noteOf) => locked(() => prune(`${directory}/log`, writer, found, noteOf)),
   };
   return {
     log,
-    shelf: (name) =>
-      asShelf(shelfOf(name), { locked, durable: name !== "cache", where: `${directory}/${name}` }),
+    shelf: (name) => asShelf(shelfOf(name), locked, `${directory}/${name}`),
     close() {
       writer.close();
       return Promise.resolve();
@@ -89,25 +94,21 @@ function lockedBy(directory: string): Locked {
   };
 }
 
-function asShelf(
-  shelf: ShelfFiles,
-  { locked, durable, where }: { readonly locked: Locked; readonly durable: boolean; readonly where: string },
-): Shelf {
+function asShelf(shelf: ShelfFiles, locked: Locked, where: string): Shelf {
   return {
-    get: (key) => Promise.resolve(shelf.get(key)),
-    put: (entries) =>
-      entries.length === 0 ? Promise.resolve() : locked(() => shelf.put(entries, { durable })),
+    get: (key) => Promise.resolve(reading(where, () => shelf.get(key))),
+    put: (entries) => (entries.length === 0 ? Promise.resolve() : locked(() => shelf.put(entries))),
     remove: (isDoomed) =>
-      shelf.buckets().length === 0 ? Promise.resolve(0) : locked(() => shelf.remove(isDoomed)),
-    entries: () => entriesOf(shelf),
+      shelf.leaves().length === 0 ? Promise.resolve(0) : locked(() => shelf.remove(isDoomed)),
+    entries: () => entriesOf(shelf, where),
     extent() {
-      const size = shelf.buckets().reduce((sum, bucket) => sum + shelf.sizeOf(bucket), 0);
+      const size = reading(where, () => shelf.leaves()).reduce((sum, leaf) => sum + shelf.sizeOf(leaf), 0);
       return Promise.resolve({ size, where });
     },
   };
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
-async function* entriesOf(shelf: ShelfFiles): AsyncGenerator<ShelfEntry> {
-  for (const bucket of shelf.buckets()) yield* shelf.entriesOf(bucket);
+async function* entriesOf(shelf: ShelfFiles, where: string): AsyncGenerator<ShelfEntry> {
+  for (const leaf of reading(where, () => shelf.leaves())) yield* reading(where, () => shelf.entriesOf(leaf));
 }

@@ -1,13 +1,14 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { canonicalJson } from "../../../digest/canonical-json.js";
 import { sha256Hex } from "../../../digest/sha256.js";
-import { origin } from "../../../record/chain.js";
+import { linkOf, origin } from "../../../record/chain.js";
 import type { LogProblem } from "../../../record/verify-log.js";
 import { LogVerifier } from "../../../record/verify-log.js";
 import type { CheckSignature } from "../../signing.js";
-import { systemFiles } from "./files.js";
+import { readAt, systemFiles } from "./files.js";
 import type { Head } from "./head.js";
 import { parseHead } from "./head.js";
+import { isTorn } from "./recover.js";
 import { segmentName, segmentsIn } from "./segments.js";
 import { ShelfFiles } from "./shelf-files.js";
 import { checkCheckpoints, readCheckpoints, readMaybe } from "./verify-checkpoints.js";
@@ -55,7 +56,8 @@ export function verifyStore(directory: string, options: VerifyOptions = {}): Ver
   ]);
 
   const ends = readSegments(log, verifier, { head, notes, ...options });
-  verifier.checkBeginning();
+  const lastSigned = pins.checkpoints.at(-1)?.size ?? 0;
+  verifier.checkBeginning(options.checkSignature === undefined ? Infinity : lastSigned);
   checkHead(verifier, { head, isPresent: headFile !== undefined, ends });
   checkCheckpoints(verifier, pins, { head, checkSignature: options.checkSignature });
   if (expect !== undefined) checkExpectation(verifier, expect);
@@ -96,18 +98,32 @@ function readSegments(log: string, verifier: LogVerifier, reading: Reading): End
     const fd = openSync(`${log}/${file}`, "r");
     try {
       let line = 0;
+      const isLast = first === segments.at(-1);
       const done = eachLine(fd, (bytes, end) => {
+        const start = end - bytes.length - 1;
+        if (isLast && !isKnown(reading.head, first, start) && isTornFrom(fd, start, bytes)) return "stop";
         verifier.feed(bytes, file, ++line);
         if (verifier.size === reading.head?.size) ends.set(verifier.size, { segment: first, bytes: end });
         if (line % 5000 === 0) reading.progress?.(before + end, total);
+        return "on";
       });
       before += done.covered;
-      if (done.left > 0) checkTail(verifier, { first, ...done, isLast: first === segments.at(-1) }, reading);
+      if (done.left > 0) checkTail(verifier, { first, ...done, isLast }, reading);
     } finally {
       closeSync(fd);
     }
   }
   return ends;
+}
+
+/** Whether the head speaks of what stands there. */
+const isKnown = (head: Head | undefined, segment: number, offset: number): boolean =>
+  head !== undefined && (head.segment > segment || (head.segment === segment && head.bytes > offset));
+
+/** Whether this line and all behind it is what a crash leaves. */
+function isTornFrom(fd: number, start: number, line: Buffer): boolean {
+  if (linkOf(line) !== undefined) return false;
+  return isTorn(readAt(systemFiles, fd, start, fstatSync(fd).size - start));
 }
 
 function sizeOf(path: string): number {
@@ -122,7 +138,7 @@ function sizeOf(path: string): number {
 /** Each whole line with where it ends; tells how far they went and how much was left over. */
 function eachLine(
   fd: number,
-  onLine: (line: Buffer, end: number) => void,
+  onLine: (line: Buffer, end: number) => "on" | "stop",
 ): { readonly covered: number; readonly left: number } {
   let buffer = Buffer.allocUnsafe(chunkSize);
   let filled = 0;
@@ -137,7 +153,8 @@ function eachLine(
       end !== -1 && end < filled;
       end = buffer.indexOf(newline, start)
     ) {
-      onLine(buffer.subarray(start, end), covered + end + 1);
+      const isEnd = onLine(buffer.subarray(start, end), covered + end + 1) === "stop";
+      if (isEnd) return { covered: covered + start, left: fstatSync(fd).size - covered - start };
       start = end + 1;
     }
     buffer.copyWithin(0, start, filled);
@@ -154,9 +171,7 @@ function checkTail(
   { head, notes }: Reading,
 ): void {
   const file = segmentName(first);
-  const isKnown =
-    head !== undefined && (head.segment > first || (head.segment === first && head.bytes > covered));
-  if (isLast && !isKnown) {
+  if (isLast && !isKnown(head, first, covered)) {
     notes.push(`\`${file}\` ends in ${left} bytes that are no whole record; the next write puts them aside`);
     return;
   }
@@ -173,7 +188,7 @@ function checkHead(
   }: { readonly head: Head | undefined; readonly isPresent: boolean; readonly ends: Ends },
 ): void {
   if (head === undefined) {
-    if (isPresent || verifier.records > 0) {
+    if (verifier.records > 0) {
       const message = isPresent
         ? "the head file was changed"
         : "the head file is missing, so a cut could not be seen";
@@ -188,7 +203,7 @@ function checkHead(
     return;
   }
   const end = ends.get(head.size);
-  const isPlaced = head.size === 0 || (end?.segment === head.segment && end.bytes === head.bytes);
+  const isPlaced = isNewSegment(head) || (end?.segment === head.segment && end.bytes === head.bytes);
   if (verifier.hashAt(head.size) !== head.head || !isPlaced) {
     const message = `record ${head.size} is not the one that the head file pins`;
     verifier.problem({ kind: "head", seq: head.size, file: "head", message });
@@ -208,14 +223,17 @@ function checkExpectation(verifier: LogVerifier, { size, head }: Expectation): v
   }
 }
 
+/** Nothing was written to it yet. */
+const isNewSegment = ({ size, segment, bytes }: Head): boolean => bytes === 0 && segment === size + 1;
+
 /** What is kept under a hash must have it. */
 function checkDefinitions(verifier: LogVerifier, directory: string): void {
   for (const name of ["definitions", "environments"]) {
-    const shelf = new ShelfFiles(`${directory}/${name}`, systemFiles, () => 0);
-    for (const bucket of shelf.buckets()) {
-      for (const { key, value } of shelf.entriesOf(bucket)) {
+    const shelf = new ShelfFiles(`${directory}/${name}`, { files: systemFiles, now: () => 0, durable: true });
+    for (const leaf of shelf.leaves()) {
+      for (const { key, value } of shelf.entriesOf(leaf)) {
         if (sha256Hex(canonicalJson(value)) === key) continue;
-        const file = `${name}/${bucket}.jsonl`;
+        const file = `${name}/all${leaf}.jsonl`;
         verifier.problem({ kind: "definition", file, message: `what is kept under ${key} was changed` });
       }
     }

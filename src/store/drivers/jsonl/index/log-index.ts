@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, rmSync, statSync, writeSync } from "node:fs";
 import { hashAtTail, origin, tailLength } from "../../../../record/chain.js";
 import { makeDirectory } from "../../../make-directory.js";
-import { readAt, systemFiles } from "../files.js";
+import { isMissing, readAt, systemFiles } from "../files.js";
 import { openLock } from "../lock.js";
 import { segmentName, segmentsIn } from "../segments.js";
 import { Rows, rowLength } from "./rows.js";
@@ -41,13 +41,22 @@ export class LogIndex {
     this.gaps = state?.gaps ?? false;
     this.#segments = [...(state?.segments ?? [])];
     this.#lastHash = state?.last_hash ?? origin;
-    this.rowsFile = state?.rows_file ?? `rows-${Date.now().toString(36)}-${process.pid}`;
+    this.rowsFile =
+      state?.rows_file ??
+      `rows-${Date.now().toString(36)}-${process.pid}-${Math.random().toString(36).slice(2)}`;
     this.#kept = state?.rows ?? 0;
+    // At once: whoever makes the index anew removes the rows of this one.
+    if (state !== undefined) this.#rowsDescriptor = openSync(`${directory}/${state.rows_file}`, "r");
   }
 
   /** How many records there are. */
   get count(): number {
     return this.#kept + this.#new.count;
+  }
+
+  /** Whether a line was seen that is no record, or not the one whose turn it was. */
+  get isDamaged(): boolean {
+    return this.gaps || this.shapes.list.some(({ kind }) => kind === "unreadable");
   }
 
   get lastHash(): string {
@@ -63,7 +72,9 @@ export class LogIndex {
     const kept = Math.max(0, Math.min(to, this.#kept) - from);
     const bytes = new ArrayBuffer((to - from) * rowLength);
     const whole = new Uint8Array(bytes);
-    if (kept > 0) readSync(this.#rows(), whole, 0, kept * rowLength, from * rowLength);
+    if (kept > 0 && this.#rowsDescriptor !== undefined) {
+      readSync(this.#rowsDescriptor, whole, 0, kept * rowLength, from * rowLength);
+    }
     const start = Math.max(0, from - this.#kept);
     if (to > this.#kept) {
       const added = this.#new.bytes().subarray(start * rowLength, (to - this.#kept) * rowLength);
@@ -109,7 +120,7 @@ export class LogIndex {
     let buffer = Buffer.allocUnsafe(chunkSize);
     let filled = 0;
     let covered = from;
-    const into = { rows: this.#new, shapes: this.shapes };
+    const into = { rows: this.#new, shapes: this.shapes, base: this.#kept };
     for (;;) {
       const count = readSync(fd, buffer, filled, buffer.length - filled, covered + filled);
       if (count === 0) return covered;
@@ -175,11 +186,6 @@ export class LogIndex {
       rmSync(`${this.directory}/${current.rows_file}`, { force: true });
   }
 
-  #rows(): number {
-    this.#rowsDescriptor ??= openSync(`${this.directory}/${this.rowsFile}`, "r");
-    return this.#rowsDescriptor;
-  }
-
   close(): void {
     if (this.#rowsDescriptor !== undefined) closeSync(this.#rowsDescriptor);
     this.#rowsDescriptor = undefined;
@@ -189,11 +195,21 @@ export class LogIndex {
 /** The index of a log as it is at this moment. */
 export function openIndex(log: string, progress?: Progress): LogIndex {
   const directory = `${log}/index`;
-  const state = readState(directory);
-  const index = new LogIndex(directory, state !== undefined && fits(log, state) ? state : undefined);
+  const index = openKept(log, directory) ?? new LogIndex(directory, undefined);
   index.catchUp(log, progress);
   index.save();
   return index;
+}
+
+/** Undefined where there is none that fits, or where it is replaced while we look. */
+function openKept(log: string, directory: string): LogIndex | undefined {
+  const state = readState(directory);
+  try {
+    return state !== undefined && fits(log, state) ? new LogIndex(directory, state) : undefined;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Whether the log still is what the index was made of, as far as can be seen without reading it. */

@@ -18,7 +18,8 @@ export function* rowsOf(
   query: Query,
   direction: "forwards" | "backwards",
 ): Generator<Place> {
-  const from = Math.max(0, (query.after ?? 0) + 1 - index.first);
+  // In a damaged log a record need not stand where its number says.
+  const from = index.gaps ? 0 : Math.max(0, (query.after ?? 0) + 1 - index.first);
   const wanted = Uint8Array.from(index.shapes.list, (shape) => (mayFit(shape, query) ? 1 : 0));
   if (!wanted.includes(1)) return;
   if (direction === "backwards" && query.decision_id !== undefined) {

@@ -1,7 +1,9 @@
 /** What the index keeps of a record: 32 bytes, in the order of the log. */
 export const rowLength = 32;
 
-const numbersPerRow = rowLength / 4;
+export const numbersPerRow = rowLength / 4;
+export const shapeAt = 4;
+export const digestAt = 6;
 
 /** Rows one after the other in memory. */
 export class Rows {
@@ -25,6 +27,11 @@ export class Rows {
     return this.#count++;
   }
 
+  /** The rows as numbers, eight each: for going through very many. */
+  get numbers(): Uint32Array {
+    return this.#numbers;
+  }
+
   bytes(): Uint8Array {
     return new Uint8Array(this.#numbers.buffer, 0, this.#count * rowLength);
   }
@@ -45,7 +52,7 @@ export class Rows {
   }
 
   shape(row: number): number {
-    return this.#numbers[row * numbersPerRow + 4] ?? 0;
+    return this.#numbers[row * numbersPerRow + shapeAt] ?? 0;
   }
 
   /** The number of the row before of the same decision, plus one; 0: there is none. */
@@ -55,11 +62,11 @@ export class Rows {
 
   /** The beginning of the deterministic hash, which differs where the values read do. */
   digestLow(row: number): number {
-    return this.#numbers[row * numbersPerRow + 6] ?? 0;
+    return this.#numbers[row * numbersPerRow + digestAt] ?? 0;
   }
 
   digestHigh(row: number): number {
-    return this.#numbers[row * numbersPerRow + 7] ?? 0;
+    return this.#numbers[row * numbersPerRow + digestAt + 1] ?? 0;
   }
 
   setPlace(row: number, time: number, offset: number, length: number): void {
@@ -69,13 +76,13 @@ export class Rows {
   }
 
   setShape(row: number, shape: number, before: number): void {
-    this.#numbers[row * numbersPerRow + 4] = shape;
+    this.#numbers[row * numbersPerRow + shapeAt] = shape;
     this.#numbers[row * numbersPerRow + 5] = before;
   }
 
   setDigest(row: number, low: number, high: number): void {
-    this.#numbers[row * numbersPerRow + 6] = low;
-    this.#numbers[row * numbersPerRow + 7] = high;
+    this.#numbers[row * numbersPerRow + digestAt] = low;
+    this.#numbers[row * numbersPerRow + digestAt + 1] = high;
   }
 
   #grow(): void {

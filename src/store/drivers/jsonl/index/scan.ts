@@ -25,22 +25,23 @@ const letterD = 100;
 const letterT = 116;
 const underscore = 95;
 
+/** What rows are added to; `base` rows came before these. */
+export interface Into {
+  readonly rows: Rows;
+  readonly shapes: Shapes;
+  readonly base: number;
+}
+
 /** Adds a row for the line at these bytes; gives its sequence number, or 0 where it has none. */
-export function addRow(
-  line: Buffer,
-  from: number,
-  end: number,
-  into: { rows: Rows; shapes: Shapes },
-  offset: number,
-): number {
-  const { rows, shapes } = into;
+export function addRow(line: Buffer, from: number, end: number, into: Into, offset: number): number {
+  const { rows, shapes, base } = into;
   let at = from + seqAt;
   let seq = 0;
   for (; line[at] !== comma && at < end; at++) seq = seq * 10 + (line[at] ?? 0) - 48;
   at++;
   const row = rows.add();
   if (!isDecision(line, at) || at + nameAt > end) {
-    addOther(line.toString("utf8", from, end), row, into, offset, end - from);
+    addOther(line.subarray(from, end), row, into, offset);
     return Number.isSafeInteger(seq) && seq > 0 ? seq : 0;
   }
   rows.setPlace(row, timeOf(line, at + timeAt), offset, end - from);
@@ -65,7 +66,7 @@ export function addRow(
   second = (second << 2) | (isHit ? 2 : 0) | (wasAsked ? 1 : 0);
   let shape = shapes.at(first, second);
   if (shape === -1) shape = shapes.learn(shapeOf(line.toString("utf8", from, end)), first, second);
-  rows.setShape(row, shape, shapes.count(shape, row));
+  rows.setShape(row, shape, shapes.count(shape, base + row));
   return seq;
 }
 
@@ -76,17 +77,11 @@ const isDecision = (line: Uint8Array, at: number): boolean =>
   line[at + definitionAt - 1] === quote &&
   line[at + nameAt - 1] === quote;
 
-function addOther(
-  text: string,
-  row: number,
-  { rows, shapes }: { rows: Rows; shapes: Shapes },
-  offset: number,
-  length: number,
-): void {
-  const record = parse(text);
-  rows.setPlace(row, microsecondsOf(record?.timestamp ?? "") || 0, offset, length);
+function addOther(line: Buffer, row: number, { rows, shapes, base }: Into, offset: number): void {
+  const text = line.toString("utf8");
+  rows.setPlace(row, microsecondsOf(parse(text)?.timestamp ?? "") || 0, offset, line.length);
   const shape = shapes.learn(shapeOf(text));
-  rows.setShape(row, shape, shapes.count(shape, row));
+  rows.setShape(row, shape, shapes.count(shape, base + row));
 }
 
 function shapeOf(text: string): Shape {
@@ -109,7 +104,8 @@ function decisionShape({
 
 function parse(text: string): LogRecord | undefined {
   try {
-    return JSON.parse(text) as LogRecord;
+    const record = JSON.parse(text) as LogRecord | null;
+    return typeof record === "object" && typeof record?.kind === "string" ? record : undefined;
   } catch {
     return undefined;
   }

@@ -4,6 +4,7 @@ import { TallyBuilder } from "../../../../record/tally.js";
 import { DigestSet } from "./digest-set.js";
 import type { LogIndex } from "./log-index.js";
 import type { Rows } from "./rows.js";
+import { digestAt, numbersPerRow, shapeAt } from "./rows.js";
 import { writeWhole } from "./state.js";
 
 const block = 64 * 1024;
@@ -90,11 +91,15 @@ function addNew(index: LogIndex, shapes: Uint8Array, known: Counted): Counted {
     fresh.add(rows.digestLow(row), rows.digestHigh(row));
   });
   const seen = new DigestSet();
-  forRows(index, shapes, { from: 0, to: known.through }, (rows, row) => {
-    const low = rows.digestLow(row);
-    const high = rows.digestHigh(row);
-    if (fresh.has(low, high)) seen.add(low, high);
-  });
+  // A digest says which decision it is of, so all rows can be asked.
+  for (let start = 0; start < known.through; start += block) {
+    const { numbers, count } = index.read(start, Math.min(start + block, known.through));
+    for (let row = 0, at = digestAt; row < count; row++, at += numbersPerRow) {
+      const low = numbers[at] ?? 0;
+      const high = numbers[at + 1] ?? 0;
+      if (fresh.has(low, high)) seen.add(low, high);
+    }
+  }
   const added = countRows(index, shapes, { from: known.through, range: {}, seen });
   return {
     ...added,
@@ -113,8 +118,9 @@ function forRows(
 ): void {
   for (let start = from; start < to; start += block) {
     const rows = index.read(start, Math.min(start + block, to));
-    for (let row = 0; row < rows.count; row++) {
-      const shape = rows.shape(row);
+    const { numbers, count } = rows;
+    for (let row = 0, at = shapeAt; row < count; row++, at += numbersPerRow) {
+      const shape = numbers[at] ?? 0;
       if (shapes[shape] === 1) onRow(rows, row, shape);
     }
   }

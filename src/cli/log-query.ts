@@ -1,0 +1,70 @@
+import type { Command } from "commander";
+import { DecisionError } from "../errors.js";
+import type { DecisionType } from "../model/definition.js";
+import type { Query } from "../model/store.js";
+import { didYouMean } from "../nearest.js";
+import type { TimeRangeFlags } from "./time-range.js";
+import { addTimeRangeFlags, timeRange } from "./time-range.js";
+
+/** Flags of the commands that look at some of the records. */
+export interface QueryFlags extends TimeRangeFlags {
+  readonly decisionId?: string;
+  readonly workflowId?: string;
+  readonly stageId?: string;
+  readonly sessionId?: string;
+  readonly label?: string;
+  readonly target?: string;
+  readonly type?: string;
+  readonly kind?: string;
+  readonly limit?: string;
+}
+
+const types: readonly DecisionType[] = ["binary", "switch", "weighted", "rule_table"];
+const kinds = ["decision", "note", "all"] as const;
+
+export function addQueryFlags(command: Command): Command {
+  command
+    .option("--decision-id <id>", "only this decision")
+    .option("--workflow-id <id>", "only on behalf of this workflow")
+    .option("--stage-id <id>", "only on behalf of this stage")
+    .option("--session-id <id>", "only on behalf of this session");
+  return addTimeRangeFlags(command)
+    .option("--label <label>", "only where this branch was taken")
+    .option("--target <target>", "only where this was the target")
+    .option("--type <type>", `only decisions of this type: ${types.join(", ")}`)
+    .option("--kind <kind>", "decision (the default), note (what happened to the log itself) or all")
+    .option("--limit <n>", "only the newest so many");
+}
+
+export function queryFor(flags: QueryFlags): Query {
+  const { decisionId, workflowId, stageId, sessionId, label, target } = flags;
+  const kind = oneOf("kind", flags.kind ?? "decision", kinds);
+  return {
+    ...timeRange(flags),
+    ...(kind !== "all" && { kind }),
+    ...(flags.type !== undefined && { type: oneOf("type", flags.type, types) }),
+    ...(flags.limit !== undefined && { limit: limitOf(flags.limit) }),
+    ...(decisionId !== undefined && { decision_id: decisionId }),
+    ...(workflowId !== undefined && { workflow_id: workflowId }),
+    ...(stageId !== undefined && { stage_id: stageId }),
+    ...(sessionId !== undefined && { session_id: sessionId }),
+    ...(label !== undefined && { label }),
+    ...(target !== undefined && { target }),
+  };
+}
+
+function oneOf<T extends string>(what: string, given: string, known: readonly T[]): T {
+  const found = known.find((each) => each === given);
+  if (found !== undefined) return found;
+  throw new DecisionError("usage", `there is no ${what} \`${given}\``, {
+    hint: didYouMean(given, known) ?? `choose one of ${known.join(", ")}`,
+  });
+}
+
+function limitOf(text: string): number {
+  const limit = /^\d+$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && Number.isSafeInteger(limit)) return limit;
+  throw new DecisionError("usage", `--limit must be a whole number from 1 (got \`${text}\`)`, {
+    hint: "such as --limit 20",
+  });
+}

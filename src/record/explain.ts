@@ -1,0 +1,113 @@
+import { casesOf } from "../definition/expressions.js";
+import { labelsOf } from "../definition/labels.js";
+import type { Definition } from "../model/definition.js";
+import type { DecisionRecord } from "../model/record.js";
+import type { ConditionDetail, EvaluationDetails, RollDetails } from "../model/result.js";
+import type { Readings } from "./readings.js";
+import { readingsOf } from "./readings.js";
+
+/** Why a decision went as it did, worked out from its record and the definition that it was made with. */
+export interface Explanation {
+  /** The target(s), or the label where there is none. */
+  readonly answer: string;
+  readonly because: readonly string[];
+  readonly failed: readonly ExplainedCondition[];
+  readonly definition: ExplainedDefinition;
+  /** The record whose answer was taken from the cache. */
+  readonly cached_from?: string;
+}
+
+/** A condition with what it read. */
+export interface ExplainedCondition extends Readings {
+  readonly label: string;
+  readonly condition: string;
+  readonly result: boolean;
+  readonly error?: string;
+}
+
+export interface ExplainedDefinition {
+  readonly version?: string;
+  readonly hash: string;
+  /** Whether the store still has it. */
+  readonly available: boolean;
+}
+
+/** All that can be said of the conditions. */
+export interface ExplainedConditions {
+  readonly conditions: readonly ExplainedCondition[];
+  /** Cases that an earlier match made needless to ask. */
+  readonly not_asked: readonly WrittenCase[];
+}
+
+export interface WrittenCase {
+  readonly label: string;
+  readonly condition: string;
+}
+
+export function explain(record: DecisionRecord, definition: Definition | undefined): Explanation {
+  const { selected_targets: targets, selected_labels: labels, decision_version: version } = record;
+  return {
+    answer: (targets.length > 0 ? targets : labels).join(" "),
+    because: record.because,
+    failed: explainConditions(record, definition).conditions.filter(({ result }) => !result),
+    definition: {
+      ...(version !== undefined && { version }),
+      hash: record.definition_hash,
+      available: definition !== undefined,
+    },
+    ...(record.cached_from !== undefined && { cached_from: record.cached_from }),
+  };
+}
+
+export function explainConditions(
+  record: DecisionRecord,
+  definition: Definition | undefined,
+): ExplainedConditions {
+  const read = readingsOf(record, definition);
+  const written = definition === undefined ? [] : writtenCases(definition);
+  const known = knownConditions(record.evaluation_details);
+  const conditions = known.length > 0 ? known : failedConditions(record, written);
+  return {
+    conditions: conditions.map((each) => ({ ...each, ...read(each.condition) })),
+    not_asked: known.length === 0 || record.rules_total !== undefined ? [] : notAsked(written, known),
+  };
+}
+
+type Known = Omit<ExplainedCondition, keyof Readings>;
+
+function knownConditions(details: EvaluationDetails): readonly Known[] {
+  const conditions = isRoll(details) ? (details.conditions ?? {}) : details;
+  return Object.entries(conditions).filter(isCondition).map(asKnown);
+}
+
+/** Not in a record that was tampered with. */
+const isCondition = ([, detail]: readonly [string, Partial<ConditionDetail> | null]): boolean =>
+  typeof detail?.condition === "string";
+
+const asKnown = ([label, { condition, result, error }]: readonly [string, ConditionDetail]): Known => ({
+  label,
+  condition,
+  result,
+  ...(error !== undefined && { error }),
+});
+
+const isRoll = (details: EvaluationDetails): details is RollDetails =>
+  typeof (details as Partial<RollDetails>).total_weight === "number";
+
+/** Where the evaluation was not to be recorded, the conditions that failed still were. */
+function failedConditions(record: DecisionRecord, written: readonly WrittenCase[]): readonly Known[] {
+  return record.failed_conditions.map((condition) => {
+    const label = written.find((each) => each.condition === condition)?.label ?? "";
+    return { label, condition, result: false };
+  });
+}
+
+function writtenCases(definition: Definition): readonly WrittenCase[] {
+  const cases = casesOf(definition).map(({ each }) => each);
+  return labelsOf(cases).map((label, index) => ({ label, condition: cases[index]?.condition ?? "" }));
+}
+
+function notAsked(written: readonly WrittenCase[], known: readonly Known[]): readonly WrittenCase[] {
+  const asked = new Set(known.map(({ label }) => label));
+  return written.filter(({ label, condition }) => condition.trim() !== "" && !asked.has(label));
+}

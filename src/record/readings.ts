@@ -1,0 +1,93 @@
+import { DecisionError } from "../errors.js";
+import { pathGetter } from "../expression/path.js";
+import type { Template } from "../expression/template.js";
+import { compileCondition, compileInput } from "../expression/template.js";
+import type { Definition } from "../model/definition.js";
+import type { Json } from "../model/json.js";
+import type { DecisionRecord } from "../model/record.js";
+import type { Scope } from "../model/scope.js";
+import { masked } from "./mask.js";
+
+/** What an expression read when the decision was made. */
+export interface Readings {
+  readonly values: Readonly<Record<string, Json>>;
+  /** Paths that led nowhere. */
+  readonly missing?: readonly string[];
+  /** Paths into what was not to be recorded. */
+  readonly not_recorded?: readonly string[];
+}
+
+/** Tells of each condition of a decision what it read, by the paths of the context that `input` stands for. */
+export function readingsOf(
+  record: DecisionRecord,
+  definition: Definition | undefined,
+): (condition: string) => Readings {
+  const scope: Scope = {
+    context: record.context ?? {},
+    input: record.context === undefined ? undefined : record.input_value,
+    facts: record.facts,
+    system: { request_time: record.timestamp },
+  };
+  const sources = sourcesOf(definition, scope);
+  const isRecorded = (path: string): boolean =>
+    record.context !== undefined || /^(?:facts|system)\b/.test(path);
+  return (condition) => {
+    const paths = [...new Set(pathsIn(condition).flatMap(sources))];
+    const recorded = paths.filter(isRecorded).map((path) => [path, read(path, scope)] as const);
+    const missing = recorded.flatMap(([path, value]) => (value === undefined ? [path] : []));
+    const unrecorded = paths.filter((path) => !isRecorded(path));
+    return {
+      values: Object.fromEntries(recorded.filter(isFound)),
+      ...(missing.length > 0 && { missing }),
+      ...(unrecorded.length > 0 && { not_recorded: unrecorded }),
+    };
+  };
+}
+
+const isFound = (entry: readonly [string, Json | undefined]): entry is readonly [string, Json] =>
+  entry[1] !== undefined;
+
+/** None where the condition does not compile, which only a record that was tampered with can hold. */
+function pathsIn(condition: string): readonly string[] {
+  try {
+    return condition.trim() === "" ? [] : compileCondition(condition).reads;
+  } catch (error) {
+    if (error instanceof DecisionError) return [];
+    throw error;
+  }
+}
+
+/** What is masked hides all that is under it. */
+function read(path: string, scope: Scope): Json | undefined {
+  const segments = path.split(".");
+  const isMasked = segments.some((_, index) => pathGetter(segments.slice(0, index + 1))(scope) === masked);
+  return isMasked ? masked : pathGetter(segments)(scope);
+}
+
+const reserved = new Set(["input", "facts", "system", "context"]);
+
+/** `input` is shown as what it was made of, wherever that can be said. */
+function sourcesOf(definition: Definition | undefined, scope: Scope): (path: string) => readonly string[] {
+  if (definition === undefined) return (path) => [path];
+  const input = inputOf(definition);
+  return (path) => {
+    const [root, ...rest] = path.split(".");
+    if (root !== "input") return [path];
+    if (input === undefined) return [withoutContext(["context", ...rest], scope) ?? path];
+    if (input.tree?.kind !== "path") return [path, ...input.reads];
+    const segments = [...input.tree.segments, ...rest];
+    return [withoutContext(segments, scope) ?? segments.join(".")];
+  };
+}
+
+function inputOf({ input }: Definition): Template | undefined {
+  return input === undefined ? undefined : compileInput(input);
+}
+
+/** `context.a.b` is the same as `a.b`, unless that would mean something else. */
+function withoutContext(segments: readonly string[], { context }: Scope): string | undefined {
+  const [root, next, ...rest] = segments;
+  if (root !== "context" || next === undefined) return undefined;
+  if (reserved.has(next) || Object.hasOwn(context, "context")) return undefined;
+  return [next, ...rest].join(".");
+}

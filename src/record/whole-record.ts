@@ -1,0 +1,37 @@
+import type { LogRecord, NoteRecord } from "../model/record.js";
+
+/** Whether a line of the log that is JSON has all that a record has; one that was damaged may not. */
+export function isWholeRecord(record: LogRecord): boolean {
+  if (!isObject(record) || !Number.isSafeInteger(record.seq)) return false;
+  if (!areTexts([record.record_id, record.timestamp, record.hash, record.prev_hash])) return false;
+  switch (record.kind) {
+    case "decision":
+      return (
+        areTexts([record.decision_id, record.type, record.definition_hash, record.environment_hash]) &&
+        areTexts([record.deterministic_hash]) &&
+        [record.selected_targets, record.selected_labels, record.because].every(isListOfTexts) &&
+        [record.failed_conditions, record.warnings].every(isListOfTexts) &&
+        [record.evaluation_details, record.facts, record.context ?? {}].every(isObject) &&
+        Array.isArray(record.guardrails)
+      );
+    case "note":
+      return Object.hasOwn(notes, record.note) && isObject(record.details);
+    default:
+      return false;
+  }
+}
+
+const notes: Readonly<Record<NoteRecord["note"], true>> = {
+  tail_repaired: true,
+  tail_lost: true,
+  pruned: true,
+};
+
+const isObject = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isText = (value: unknown): boolean => typeof value === "string";
+
+const areTexts = (values: readonly unknown[]): boolean => values.every(isText);
+
+const isListOfTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);

@@ -1,0 +1,74 @@
+import { unlinkSync } from "node:fs";
+import { hashAtTail, tailLength } from "../../../record/chain.js";
+import type { Files } from "./files.js";
+import { existingForAppend, openExisting, readAt, syncDirectory, writeOrCutBack } from "./files.js";
+import { segmentName } from "./segments.js";
+
+/** The segment that is written to, kept open from one append to the next. */
+export class SegmentFile {
+  readonly #log: string;
+  readonly #files: Files;
+  #open: { readonly first: number; readonly fd: number } | undefined;
+
+  constructor(log: string, files: Files) {
+    this.#log = log;
+    this.#files = files;
+  }
+
+  /** How long it is; 0 where it is not there. Opened anew where the file was removed meanwhile. */
+  sizeOf(first: number): number {
+    const open = this.#open;
+    if (open?.first === first) {
+      const { size, nlink } = this.#files.fstatSync(open.fd);
+      if (nlink > 0) return size;
+    }
+    this.close();
+    const fd = openExisting(this.#files, this.#path(first), existingForAppend);
+    if (fd === undefined) return 0;
+    this.#open = { first, fd };
+    return this.#files.fstatSync(fd).size;
+  }
+
+  /** The hash of the record that ends there. */
+  hashBefore(end: number): string | undefined {
+    if (this.#open === undefined) return undefined;
+    return hashAtTail(readAt(this.#files, this.#open.fd, end - tailLength, tailLength));
+  }
+
+  /** Adds all of the bytes, or leaves the segment as long as it was. */
+  append(first: number, bytes: Uint8Array, start: number): void {
+    writeOrCutBack(this.#files, this.make(first), bytes, start);
+  }
+
+  /** After a failure nobody knows what of the file is on the disk: it is cut back, left, and never synced again. */
+  sync(first: number, { start, next }: { readonly start: number; readonly next: number }): void {
+    const fd = this.make(first);
+    try {
+      this.#files.fdatasyncSync(fd);
+    } catch (error) {
+      this.#files.ftruncateSync(fd, start);
+      this.close();
+      if (start === 0) unlinkSync(this.#path(first));
+      else this.#files.closeSync(this.#files.openSync(this.#path(next), "a", 0o600));
+      throw error;
+    }
+  }
+
+  make(first: number): number {
+    if (this.#open?.first === first) return this.#open.fd;
+    this.close();
+    const fd = this.#files.openSync(this.#path(first), "a+", 0o600);
+    this.#open = { first, fd };
+    syncDirectory(this.#files, this.#log);
+    return fd;
+  }
+
+  close(): void {
+    if (this.#open !== undefined) this.#files.closeSync(this.#open.fd);
+    this.#open = undefined;
+  }
+
+  #path(first: number): string {
+    return `${this.#log}/${segmentName(first)}`;
+  }
+}

@@ -1,0 +1,283 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ExitCode } from "../../src/cli/exit-codes.js";
+import { main } from "../../src/cli/main.js";
+import { findRecord } from "../../src/cli/record-reference.js";
+import type { DecisionError } from "../../src/errors.js";
+import type { Found, Ledger, Reference } from "../../src/model/store.js";
+import { openJsonlStore } from "../../src/store/drivers/jsonl/store.js";
+import { openMemoryStore } from "../../src/store/drivers/memory.js";
+import { decided, newId, noted, TestClock } from "../store/entries.js";
+import { fakeIo } from "./fake-io.js";
+
+const root = mkdtempSync(join(tmpdir(), "agent-33-explain-"));
+const elsewhere = join(root, "elsewhere");
+const store = join(root, "store");
+const file = join(root, "decisions/gate.yaml");
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+interface Seen {
+  readonly code: ExitCode;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs a command; away from the definitions unless told otherwise. */
+async function run(
+  words: readonly string[],
+  { cwd = elsewhere, terminal = false, directory = store } = {},
+): Promise<Seen> {
+  const io = fakeIo({ cwd, terminal, env: { AGENT33_STORE: directory, NO_COLOR: "1" } });
+  const code = await main(["decision", ...words], io);
+  return { code, ...io.written };
+}
+
+const gate = (threshold: number): string => `decision:
+  id: gate
+  name: Quality Gate
+  version: 1.${threshold * 10}.0
+  type: binary
+  input: "{{ artifact.score }}"
+  cases:
+    - { condition: "input >= ${threshold}", target: stage-deploy, label: Pass }
+    - { condition: "input < ${threshold}", target: stage-rework, label: Fail }
+  default: { target: stage-rework }
+`;
+
+interface Evaluated {
+  readonly record_id: string;
+  readonly definition_hash: string;
+}
+
+async function evaluate(score: number): Promise<Evaluated> {
+  const input = JSON.stringify({ artifact: { score } });
+  const words = ["evaluate", "gate", "--input", input, "--workflow-id", "nightly"];
+  const decisions = ["--decisions", join(root, "decisions")];
+  return JSON.parse((await run([...words, ...decisions])).out) as Evaluated;
+}
+
+const made: Evaluated[] = [];
+
+beforeAll(async () => {
+  mkdirSync(elsewhere);
+  mkdirSync(join(root, "decisions"));
+  writeFileSync(file, gate(0.8));
+  made.push(await evaluate(0.3), await evaluate(0.9));
+  writeFileSync(file, gate(0.5));
+  made.push(await evaluate(0.6));
+  rmSync(file);
+});
+
+describe("explain", () => {
+  it("leads with the answer, and needs neither the definition's file nor its directory", async () => {
+    const { code, out, err } = await run(["explain", "1"], { terminal: true });
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    const lines = out.split("\n");
+    expect(lines[0]).toBe("stage-rework  Fail");
+    expect(lines).toContain("  decision      gate (Quality Gate) 1.8.0");
+    expect(lines).toContain("  workflow      nightly");
+    expect(lines).toContain("  failed        Pass: input >= 0.8");
+    expect(lines).toContain("                  artifact.score = 0.3");
+    expect(lines).toContain(`  definition    1.8.0, ${made[0]?.definition_hash.slice(0, 12) ?? ""}`);
+  });
+
+  it("is the record with an explanation in a pipe", async () => {
+    const { out } = await run(["explain", "1"]);
+    expect(JSON.parse(out)).toMatchObject({
+      seq: 1,
+      record_id: made[0]?.record_id,
+      explanation: {
+        answer: "stage-rework",
+        because: ["input < 0.8"],
+        failed: [{ label: "Pass", condition: "input >= 0.8", values: { "artifact.score": 0.3 } }],
+        definition: { version: "1.8.0", hash: made[0]?.definition_hash, available: true },
+        intact: true,
+      },
+    });
+  });
+
+  it("tells everything when it is verbose", async () => {
+    const { out, err } = await run(["explain", "2", "--verbose"], { terminal: true });
+    expect(err).toBe(`store: ${store} (from AGENT33_STORE)\n`);
+    expect(out).toContain('context       {"artifact":{"score":0.9}}');
+    expect(out).toContain("line          intact");
+    expect(out).toMatch(/Pass +✓ matched +input >= 0\.8 +artifact\.score = 0\.9\nFail +– not asked/);
+    const { explanation } = JSON.parse((await run(["explain", "2", "-v"])).out) as {
+      explanation: { conditions: readonly unknown[]; not_asked: readonly unknown[] };
+    };
+    expect([explanation.conditions.length, explanation.not_asked.length]).toEqual([1, 1]);
+  });
+
+  it.each(["jsonl", "yaml", "plain"])("can be written as %s", async (format) => {
+    const { out } = await run(["explain", "1", "--format", format]);
+    expect(out).toContain("artifact.score");
+  });
+
+  it("finds a record by its id, the beginning of it, and the word for the last", async () => {
+    const seqOf = async (reference: string): Promise<unknown> =>
+      (JSON.parse((await run(["explain", reference])).out) as { seq: unknown }).seq;
+    const id = made[1]?.record_id ?? "";
+    expect(await seqOf(id)).toBe(2);
+    expect(await seqOf(id.toUpperCase())).toBe(2);
+    expect(await seqOf(id.slice(0, 28))).toBe(2);
+    expect(await seqOf("latest")).toBe(3);
+    expect(await seqOf("0000003")).toBe(3);
+  });
+
+  it.each([
+    ["4", "no record is `4`", "the last one is number 3"],
+    ["0", "no record is `0`", "verify"],
+    ["latst", "no record is `latst`", "did you mean `latest`?"],
+    ["ffff-none", "no record is `ffff-none`", "agent-33 decision log"],
+    ["ab", "no record is `ab`", "needs 4 characters at least"],
+    ["", "no record is ``", "agent-33 decision log"],
+    ["12345678901234567890", "no record is `12345678901234567890`", "agent-33 decision log"],
+  ])("says what to do where there is no such record: %j", async (reference, message, hint) => {
+    const { code, out, err } = await run(["explain", reference]);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain(message);
+    expect(err).toContain(hint);
+  });
+
+  it("says so where there is no record at all", async () => {
+    const { code, err } = await run(["explain", "latest"], { directory: join(root, "none") });
+    expect(code).toBe(2);
+    expect(err).toContain("hint: nothing has been recorded yet");
+  });
+
+  it("names the records that a beginning could mean", async () => {
+    const { code, err } = await run(["explain", made[0]?.record_id.slice(0, 4) ?? "", "--json"]);
+    expect(code).toBe(2);
+    expect(JSON.parse(err)).toMatchObject({
+      error: {
+        code: "record_not_found",
+        details: { candidates: made.map(({ record_id }) => record_id).reverse() },
+      },
+    });
+  });
+
+  it("warns of a record that was changed", async () => {
+    const directory = join(root, "changed");
+    const changed = await withLog(directory, [decided(), decided()]);
+    const text = readFileSync(changed, "utf8");
+    writeFileSync(changed, text.replace('"to-Pass"', '"to-Evil"'));
+    const { out, err } = await run(["explain", "1"], { directory, terminal: true });
+    expect(out).toContain("number 1, changed since it was written");
+    expect(err).toBe("warning: record 1 was changed since it was written; see `agent-33 decision verify`\n");
+    expect((await run(["explain", "2"], { directory, terminal: true })).err).toBe("");
+  });
+
+  it("refuses a record that is damaged", async () => {
+    const directory = join(root, "damaged");
+    const damaged = await withLog(directory, [decided()]);
+    writeFileSync(damaged, `{"seq":1,"kind":"decision","record_id":"x","more":"${"x".repeat(100)}"}\n`);
+    const { code, err } = await run(["explain", "1"], { directory });
+    expect(code).toBe(1);
+    expect(err).toContain("error: the record `1` is damaged");
+  });
+
+  it("does without a definition that is not kept", async () => {
+    const directory = join(root, "forgotten");
+    await withLog(directory, [decided()]);
+    const { out } = await run(["explain", "1"], { directory, terminal: true });
+    expect(out).toContain("(not in the store)");
+  });
+
+  it("lets a note explain itself", async () => {
+    const directory = join(root, "noted");
+    await withLog(directory, [noted({ records: 3, through: 3, before: "2026-01-01" })]);
+    const { out } = await run(["explain", "1"], { directory, terminal: true });
+    expect(out.split("\n")[0]).toBe(
+      "the oldest 3 records were removed, up to number 3 (prune --before 2026-01-01)",
+    );
+  });
+});
+
+/** The file of a log with these entries. */
+async function withLog(directory: string, bodies: readonly string[]): Promise<string> {
+  const opened = openJsonlStore({ directory, clock: new TestClock().read, newId, durability: "fast" });
+  for (const body of bodies) await opened.log.append({ body });
+  await opened.close();
+  return join(directory, "log/000000000001.jsonl");
+}
+
+describe("a reference that is a number", () => {
+  async function lookUp(
+    text: string,
+    isKnown: (reference: Reference) => boolean,
+  ): Promise<readonly Reference[]> {
+    const asked: Reference[] = [];
+    const memory = openMemoryStore().log;
+    await memory.append({ body: decided() });
+    const log: Ledger = {
+      ...memory,
+      find: (reference): Promise<Found> => {
+        asked.push(reference);
+        return isKnown(reference) ? memory.find({ seq: 1 }) : Promise.resolve({ candidates: [] });
+      },
+    };
+    await findRecord(text, { log }).catch((error: unknown) => (error as DecisionError).code);
+    return asked;
+  }
+
+  it.each([
+    { text: "12", found: () => true, asked: [{ seq: 12 }] },
+    { text: "1234567", found: () => false, asked: [{ seq: 1234567 }] },
+    { text: "12345678", found: () => true, asked: [{ seq: 12345678 }] },
+    { text: "12345678", found: () => false, asked: [{ seq: 12345678 }, { beginning: "12345678" }] },
+    { text: "01990123", found: () => true, asked: [{ beginning: "01990123" }] },
+    { text: "01990123", found: () => false, asked: [{ beginning: "01990123" }, { seq: 1990123 }] },
+  ])("is looked up as $asked", async ({ text, found, asked }) => {
+    expect(await lookUp(text, found)).toEqual(asked);
+  });
+});
+
+describe("a definition that decisions were made with", () => {
+  const hash = (): string => made[0]?.definition_hash ?? "";
+
+  it("is shown by its hash when its file is gone", async () => {
+    const whole = await run(["show", "gate", "--hash", hash()], { terminal: true });
+    expect({ code: whole.code, err: whole.err }).toEqual({ code: 0, err: "" });
+    expect(whole.out).toContain("version     1.8.0");
+    expect(whole.out).toContain("Pass   input >= 0.8  stage-deploy");
+    expect(whole.out).not.toContain("file ");
+    const beginning = await run(["show", "gate", "--hash", hash().slice(0, 8).toUpperCase()], {
+      terminal: true,
+    });
+    expect(beginning).toEqual(whole);
+  });
+
+  it("is the document itself for programs", async () => {
+    const shown = JSON.parse((await run(["show", "gate", "--hash", hash()])).out) as Record<string, unknown>;
+    expect(shown).toMatchObject({ id: "gate", version: "1.8.0", definition_hash: hash() });
+    expect(Object.keys(shown)).not.toContain("file");
+    expect((await run(["show", "gate", "--hash", hash(), "--format", "plain"])).out).toBe(
+      "Pass\tinput >= 0.8\tstage-deploy\nFail\tinput < 0.8\tstage-rework\n",
+    );
+  });
+
+  it.each([
+    ["gate", "ffffffff", "no kept definition of `gate` has the hash `ffffffff`", "kept of it: "],
+    [
+      "other",
+      "ffffffff",
+      "no kept definition of `other` has the hash",
+      "agent-33 decision log --decision-id other",
+    ],
+    ["gate", "abc", "`abc` is neither a hash nor the beginning of one", "at least 4 of its 64 hex digits"],
+    ["gate", "wxyz", "`wxyz` is neither a hash nor the beginning of one", "hex digits"],
+  ])("must be there: %s %s", async (id, text, message, hint) => {
+    const { code, out, err } = await run(["show", id, "--hash", text]);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain(message);
+    expect(err).toContain(hint);
+  });
+
+  it("must be of the decision that is asked for", async () => {
+    const { code, err } = await run(["show", "other", "--hash", hash().slice(0, 12)]);
+    expect(code).toBe(2);
+    expect(err).toContain("hint: that is the hash of a definition of `gate`");
+  });
+});

@@ -1,0 +1,110 @@
+import { createHash } from "node:crypto";
+import type { JsonObject } from "../../src/model/json.js";
+import type { DecisionRecord, LogRecord } from "../../src/model/record.js";
+import type { LogLine } from "../../src/model/store.js";
+import { microsecondsOf, timestampOf } from "../../src/record/moment.js";
+import { decisionBody, noteBody } from "../../src/record/record-body.js";
+import { recordId } from "../../src/record/record-id.js";
+
+export const noon = "2026-03-02T12:00:00.000000Z";
+
+/** A clock that goes on by a millisecond whenever it is read, and can be set. */
+export class TestClock {
+  #now: number;
+
+  constructor(start = noon) {
+    this.#now = microsecondsOf(start);
+  }
+
+  readonly read = (): string => {
+    this.#now += 1000;
+    return timestampOf(this.#now);
+  };
+
+  set(timestamp: string): void {
+    this.#now = microsecondsOf(timestamp);
+  }
+}
+
+let seed = 1;
+
+/** Chance that is the same in every run. */
+export function chance(): number {
+  seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+  return seed / 2 ** 32;
+}
+
+export const newId = (timestamp: string): string => recordId(microsecondsOf(timestamp), chance);
+
+export const sha256 = (bytes: string | Uint8Array): string =>
+  createHash("sha256").update(bytes).digest("hex");
+
+export type Decided = Partial<Omit<DecisionRecord, "kind" | "seq" | "prev_hash" | "hash" | "input_value">> & {
+  /** Equal inputs have equal deterministic hashes. */
+  readonly input?: string | number;
+};
+
+/** The body of a decision's record, as the program writes it. */
+export function decided({ input = 1, ...fields }: Decided = {}): string {
+  const { timestamp = noon, decision_id = "gate", selected_labels = ["Pass"] } = fields;
+  const { context = { input }, facts = {}, cache_key: cacheKey, cached_from: cachedFrom } = fields;
+  const definition_hash = fields.definition_hash ?? sha256(decision_id);
+  const result = {
+    record_id: newId(timestamp),
+    definition_hash,
+    environment_hash: sha256("{}"),
+    type: "binary" as const,
+    selected_targets: selected_labels.map((label) => `to-${label}`),
+    evaluation_details: {},
+    because: [],
+    failed_conditions: [],
+    warnings: [],
+    guardrails: [],
+    blocked: false,
+    escalated: false,
+    cached: false,
+    dry_run: false,
+    deterministic_hash: sha256(`${definition_hash} ${selected_labels.join()} ${input}`),
+    ...fields,
+    timestamp,
+    decision_id,
+    selected_labels,
+    input_value: input,
+  };
+  return decisionBody(result, { provenance: fields, context, facts, cacheKey, cachedFrom });
+}
+
+/** The body of a note, such as a prune leaves. */
+export function noted(details: JsonObject = {}, timestamp = noon): string {
+  return noteBody({ record_id: newId(timestamp), timestamp, note: "pruned", details });
+}
+
+export async function collect(lines: AsyncIterable<LogLine>): Promise<readonly LogLine[]> {
+  const collected: LogLine[] = [];
+  for await (const line of lines) collected.push(line);
+  return collected;
+}
+
+export async function seqs(lines: AsyncIterable<LogLine>): Promise<readonly number[]> {
+  return (await collect(lines)).map(({ record }) => record.seq);
+}
+
+/** What is wrong with a chain, worked out from the texts alone and by other means than the program's. */
+export function chainProblems(
+  lines: readonly string[],
+  first = 1,
+  before = "0".repeat(64),
+): readonly string[] {
+  const problems: string[] = [];
+  let [seq, previous] = [first, before];
+  for (const line of lines) {
+    const record = JSON.parse(line) as LogRecord;
+    const hashed = line.replace(/,"hash":"[0-9a-f]{64}"\}$/, "}");
+    if (record.seq !== seq) problems.push(`${record.seq} stands where ${seq} should be`);
+    if (record.prev_hash !== previous) problems.push(`${record.seq} does not follow`);
+    if (record.hash !== sha256(hashed)) problems.push(`${record.seq} has another hash`);
+    previous = record.hash;
+    seq++;
+  }
+  return problems;
+}

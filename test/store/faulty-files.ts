@@ -1,0 +1,73 @@
+import * as fs from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { Files } from "../../src/store/drivers/jsonl/files.js";
+
+export type Call = Exclude<keyof Files, "closeSync">;
+
+/** An error as the system makes it. */
+export function systemError(code: string): Error {
+  return Object.assign(new Error(`${code}: injected`), { code });
+}
+
+/**
+ * The file system with faults. `fault` is asked before each call, with the file's name and that of its
+ * folder, and may throw. Of `room` there is only so
+ * much: a file grows by what is left, then comes ENOSPC; writing over what is there takes none, and cutting
+ * gives some back, as on a disk.
+ */
+export class FaultyFiles {
+  fault: (call: Call, file: string) => void = () => undefined;
+  room = Infinity;
+  readonly calls: { readonly call: Call; readonly file: string }[] = [];
+  readonly #names = new Map<number, string>();
+
+  readonly files: Files = {
+    ...fs,
+    openSync: (path, flags, mode) => {
+      const name = join(basename(dirname(String(path))), basename(String(path)));
+      this.#before("openSync", name);
+      const fd = fs.openSync(path, flags, mode);
+      this.#names.set(fd, name);
+      return fd;
+    },
+    fdatasyncSync: (fd) => {
+      this.#before("fdatasyncSync", this.#names.get(fd));
+      fs.fdatasyncSync(fd);
+    },
+    fsyncSync: (fd) => {
+      this.#before("fsyncSync", this.#names.get(fd));
+      fs.fsyncSync(fd);
+    },
+    ftruncateSync: (fd, length = 0) => {
+      this.#before("ftruncateSync", this.#names.get(fd));
+      this.room += Math.max(0, fs.fstatSync(fd).size - length);
+      fs.ftruncateSync(fd, length);
+    },
+    writeSync: ((fd: number, bytes: Uint8Array, from: number, length: number, position: number | null) => {
+      this.#before("writeSync", this.#names.get(fd));
+      const { size } = fs.fstatSync(fd);
+      const free = position === null ? 0 : Math.max(0, size - position);
+      if (length > free && this.room === 0) throw systemError("ENOSPC");
+      const taken = Math.min(length, free + this.room);
+      this.room -= Math.max(0, taken - free);
+      return fs.writeSync(fd, bytes, from, taken, position);
+    }) as Files["writeSync"],
+  };
+
+  /** From now on such calls fail, until told otherwise. */
+  failAt(call: Call, file: RegExp, code: string): void {
+    this.fault = (name, path) => {
+      if (name === call && file.test(path)) throw systemError(code);
+    };
+  }
+
+  heal(): void {
+    this.fault = () => undefined;
+    this.room = Infinity;
+  }
+
+  #before(call: Call, file = "?"): void {
+    this.calls.push({ call, file });
+    this.fault(call, file);
+  }
+}

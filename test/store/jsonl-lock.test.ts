@@ -1,0 +1,172 @@
+import type { ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { openLock } from "../../src/store/drivers/jsonl/lock.js";
+import { ownerName, thisProcess } from "../../src/store/drivers/jsonl/owner.js";
+import { bundled } from "./bundle.js";
+import { storeDirectory } from "./jsonl-log.js";
+
+let script = "";
+let home = "";
+let directory = "";
+let notes = "";
+
+beforeAll(async () => {
+  script = await bundled("lock-user");
+});
+
+beforeEach(() => {
+  home = storeDirectory();
+  directory = join(home, "lock");
+  notes = join(home, "notes");
+  writeFileSync(notes, "");
+});
+
+function start(order: string, file = notes, times = 1): ChildProcess {
+  return spawn(process.execPath, [script, directory, order, file, String(times)], { stdio: "inherit" });
+}
+
+const ended = (child: ChildProcess): Promise<number | null> =>
+  new Promise((resolve) => {
+    child.on("exit", resolve);
+  });
+
+const read = (): readonly string[] => readFileSync(notes, "utf8").split("\n").slice(0, -1);
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+const noted = (word: string): number => read().filter((line) => line.startsWith(word)).length;
+
+/** The lock as somebody left it. */
+function leave(name: string): void {
+  mkdirSync(directory);
+  writeFileSync(join(directory, name), "");
+}
+
+describe("the lock among processes", () => {
+  it("loses no count of eight processes that count in one file", async () => {
+    const file = join(home, "count");
+    writeFileSync(file, "0");
+    const codes = await Promise.all(Array.from({ length: 8 }, () => ended(start("count", file, 100))));
+    expect(codes).toEqual(Array(8).fill(0));
+    expect(readFileSync(file, "utf8")).toBe("800");
+    expect(readdirSync(directory)).toEqual([expect.stringMatching(/^\d+\.free$/)]);
+  });
+
+  // Were a dead holder waited for, this would take longer than the time that it is given here.
+  it("goes to exactly one of those who wait when its holder is killed, and on from there", async () => {
+    const holder = start("hold");
+    await until(() => noted("holds") === 1);
+    const waiters = Array.from({ length: 4 }, () => start("enter"));
+    await until(() => noted("waits") === 4);
+    expect(noted("enters")).toBe(0);
+    holder.kill("SIGKILL");
+    expect(await Promise.all(waiters.map(ended))).toEqual([0, 0, 0, 0]);
+    const passages = read().filter((line) => !/^(?:holds|waits)/.test(line));
+    expect(passages).toHaveLength(8);
+    for (let at = 0; at < 8; at += 2)
+      expect(passages[at + 1]).toBe(passages[at]?.replace("enters", "leaves"));
+  }, 18_000);
+
+  it("survives holder after holder being killed", async () => {
+    for (let round = 1; round <= 6; round++) {
+      const holder = start("hold");
+      await until(() => noted("holds") === round);
+      holder.kill("SIGKILL");
+      await ended(holder);
+    }
+    const release = openLock(directory).tryAcquire();
+    expect(release).toBeTypeOf("function");
+    release?.();
+  });
+
+  it("is not given to a second one of the same process", () => {
+    const release = openLock(directory).tryAcquire();
+    expect(openLock(directory).tryAcquire()).toBeUndefined();
+    release?.();
+    expect(openLock(directory).tryAcquire()).toBeTypeOf("function");
+  });
+
+  it("belongs to a living process for as long as that lives", () => {
+    leave(`7.${ownerName(thisProcess())}`);
+    const later = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 86_400_000);
+    try {
+      expect(openLock(directory).tryAcquire()).toBeUndefined();
+    } finally {
+      later.mockRestore();
+    }
+  });
+
+  it("is taken from a process that has the number of a dead one but began at another time", () => {
+    leave(`7.${ownerName({ ...thisProcess(), startedAt: "1" })}`);
+    expect(openLock(directory).tryAcquire()).toBeTypeOf("function");
+    expect(readdirSync(directory)).toEqual([`8.${ownerName(thisProcess())}`]);
+  });
+
+  it("is taken from a process that is no more", async () => {
+    const child = start("hold");
+    await until(() => noted("holds") === 1);
+    child.kill("SIGKILL");
+    await ended(child);
+    expect(openLock(directory).tryAcquire()).toBeTypeOf("function");
+  });
+
+  it.each([
+    { name: "another machine or container", owner: "4711-99-otherboot-4026531836" },
+    { name: "a name that says nothing", owner: "somebody" },
+  ])("is only taken from $name after a while", ({ owner }) => {
+    leave(`7.${owner}`);
+    const taken = Date.now();
+    const clock = vi.spyOn(Date, "now");
+    try {
+      clock.mockReturnValue(taken + 19_000);
+      expect(openLock(directory).tryAcquire()).toBeUndefined();
+      clock.mockReturnValue(taken + 21_000);
+      expect(openLock(directory).tryAcquire()).toBeTypeOf("function");
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
+  it("is taken again after its directory was emptied or removed", () => {
+    const lock = openLock(directory);
+    lock.tryAcquire()?.();
+    for (const file of readdirSync(directory)) rmSync(join(directory, file));
+    lock.tryAcquire()?.();
+    rmSync(directory, { recursive: true });
+    const release = lock.tryAcquire();
+    expect(release).toBeTypeOf("function");
+    expect(openLock(directory).tryAcquire()).toBeUndefined();
+    release?.();
+    expect(openLock(directory).tryAcquire()).toBeTypeOf("function");
+  });
+
+  it("can be given back after it was removed meanwhile", () => {
+    const release = openLock(directory).tryAcquire();
+    rmSync(directory, { recursive: true });
+    expect(release).not.toThrow();
+    expect(openLock(directory).tryAcquire()).toBeTypeOf("function");
+  });
+
+  it("goes on among many processes while its directory is removed again and again", async () => {
+    const waiters = Array.from({ length: 4 }, () => ended(start("enter")));
+    const tyrant = setInterval(() => rmSync(directory, { recursive: true, force: true }), 7);
+    await until(() => noted("leaves") >= 2);
+    clearInterval(tyrant);
+    expect(await Promise.all(waiters)).toEqual([0, 0, 0, 0]);
+  });
+
+  // In a process of its own: what waits for ever here would not let the tests end.
+  it("says so instead of waiting for ever where its directory holds something else", async () => {
+    leave("stray");
+    const child = spawn(process.execPath, [script, directory, "enter", notes], { stdio: "ignore" });
+    const impatience = setTimeout(() => child.kill("SIGKILL"), 8000);
+    const code = await ended(child);
+    clearTimeout(impatience);
+    expect(code).not.toBeNull();
+  }, 20_000);
+});

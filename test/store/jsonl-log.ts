@@ -1,0 +1,110 @@
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect } from "vitest";
+import type { Store } from "../../src/model/store.js";
+import type { JsonlOptions } from "../../src/store/drivers/jsonl/store.js";
+import { openJsonlStore } from "../../src/store/drivers/jsonl/store.js";
+import type { Verification, VerifyOptions } from "../../src/store/drivers/jsonl/verify.js";
+import { verifyStore } from "../../src/store/drivers/jsonl/verify.js";
+import { TestClock, decided, newId } from "./entries.js";
+
+const created: string[] = [];
+
+/** A directory that is gone after the tests of the file. */
+export function storeDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), "agent-33-store-"));
+  if (created.push(directory) === 1)
+    afterAll(() => {
+      for (const each of created.splice(0)) rmSync(each, { recursive: true, force: true });
+    });
+  return directory;
+}
+
+export function openLog(directory: string, options: Partial<JsonlOptions> = {}): Store {
+  return openJsonlStore({ directory, clock: new TestClock().read, newId, ...options });
+}
+
+/** A store with so many records in it, closed. */
+export async function filled(
+  count: number,
+  options: Partial<JsonlOptions> = {},
+  directory = storeDirectory(),
+): Promise<string> {
+  const store = openLog(directory, options);
+  for (let input = 0; input < count; input++) await store.log.append({ body: decided({ input }) });
+  await store.close();
+  return directory;
+}
+
+export const logFile = (directory: string, name: string): string => join(directory, "log", name);
+
+export const segmentFile = (first: number): string => `${String(first).padStart(12, "0")}.jsonl`;
+
+export function segmentFiles(directory: string): readonly string[] {
+  if (!existsSync(join(directory, "log"))) return [];
+  return readdirSync(join(directory, "log"))
+    .filter((name) => /^\d{12}\.jsonl$/.test(name))
+    .sort();
+}
+
+export const readLog = (directory: string, name: string): Buffer => readFileSync(logFile(directory, name));
+
+export function writeLog(directory: string, name: string, bytes: Uint8Array | string): void {
+  writeFileSync(logFile(directory, name), bytes);
+}
+
+/** All whole lines of all segments, without the help of the program. */
+export function linesOf(directory: string): readonly string[] {
+  return segmentFiles(directory).flatMap((name) =>
+    readLog(directory, name).toString("utf8").split("\n").slice(0, -1),
+  );
+}
+
+export interface HeadFile {
+  readonly size: number;
+  readonly head: string;
+  readonly segment: number;
+  readonly bytes: number;
+  readonly checkpoint?: { readonly size: number; readonly hash: string };
+}
+
+export const headOf = (directory: string): HeadFile =>
+  JSON.parse(readLog(directory, "head").toString("latin1")) as HeadFile;
+
+export function writeHeadFile(directory: string, head: HeadFile): void {
+  writeLog(directory, "head", `${JSON.stringify(head).padEnd(511)}\n`);
+}
+
+export interface CheckpointLine {
+  readonly size: number;
+  readonly head: string;
+  readonly timestamp: string;
+  readonly prev_hash: string;
+  readonly key?: string;
+  readonly signature?: string;
+  readonly hash: string;
+}
+
+export function checkpointsOf(directory: string): readonly CheckpointLine[] {
+  const text = readLog(directory, "checkpoints.jsonl").toString("utf8");
+  return text
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as CheckpointLine);
+}
+
+/** Verifies, and expects nothing to be wrong. */
+export function expectSound(directory: string, options?: VerifyOptions): Verification {
+  const verification = verifyStore(directory, options);
+  expect(verification.problems).toEqual([]);
+  expect(verification.ok).toBe(true);
+  return verification;
+}
+
+/** Whether anything is seen to be wrong. */
+export function isNoticed(directory: string, options?: VerifyOptions): boolean {
+  const { ok, problems } = verifyStore(directory, options);
+  expect(ok).toBe(problems.length === 0);
+  return !ok;
+}

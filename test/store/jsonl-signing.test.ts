@@ -1,0 +1,208 @@
+import { generateKeyPairSync } from "node:crypto";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { VerifyOptions } from "../../src/store/drivers/jsonl/verify.js";
+import { verifyStore } from "../../src/store/drivers/jsonl/verify.js";
+import { signatureCheckOf, signerOf } from "../../src/store/signing.js";
+import { decided, noted } from "./entries.js";
+import { chained, forgeCheckpoints, forgeLog, withoutCheckpoint } from "./forging.js";
+import {
+  checkpointsOf,
+  expectSound,
+  filled,
+  headOf,
+  isNoticed,
+  linesOf,
+  logFile,
+  openLog,
+  readLog,
+  segmentFiles,
+  storeDirectory,
+  writeHeadFile,
+  writeLog,
+} from "./jsonl-log.js";
+
+interface Keys {
+  readonly secret: string;
+  readonly open: string;
+}
+
+function makeKeys(): Keys {
+  const folder = storeDirectory();
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const [secret, open] = [join(folder, "secret.pem"), join(folder, "open.pem")];
+  writeFileSync(secret, privateKey.export({ type: "pkcs8", format: "pem" }));
+  writeFileSync(open, publicKey.export({ type: "spki", format: "pem" }));
+  return { secret, open };
+}
+
+const keys = makeKeys();
+const signing = { checkpointEvery: 5, sign: signerOf(keys.secret), segmentSize: 8000 };
+const withKey: VerifyOptions = { checkSignature: signatureCheckOf(keys.open) };
+
+describe("signed checkpoints", () => {
+  it("are all signed with the key, and verify with its other half", async () => {
+    const directory = await filled(12, signing);
+    expect(expectSound(directory, withKey)).toMatchObject({ checkpoints: 3, signed: 3 });
+    expectSound(directory);
+    for (const each of checkpointsOf(directory))
+      expect(each).toMatchObject({ key: /^[0-9a-f]{64}$/, signature: /=$/ });
+  });
+
+  it("do not verify with another key", async () => {
+    const directory = await filled(12, signing);
+    const another = { checkSignature: signatureCheckOf(makeKeys().open) };
+    expect(verifyStore(directory, another).problems).toMatchObject([{ kind: "signature", seq: 5 }]);
+  });
+
+  it("are missed where there are none", async () => {
+    expect(verifyStore(await filled(12, { checkpointEvery: 5 }), withKey).problems).toMatchObject([
+      { kind: "signature" },
+    ]);
+    expect(verifyStore(await filled(2, signing), withKey).problems).toMatchObject([{ kind: "signature" }]);
+  });
+
+  it("are missed where one of them is not signed", async () => {
+    const directory = await filled(12, signing);
+    await filled(10, { ...signing, sign: undefined }, directory);
+    expect(isNoticed(directory)).toBe(false);
+    expect(isNoticed(directory, withKey)).toBe(true);
+  });
+
+  it.each(["rsa", "ec", "garbage", "missing"])("need an Ed25519 key: %s is told of", (kind) => {
+    const file = join(storeDirectory(), "key.pem");
+    if (kind === "garbage") writeFileSync(file, "no key");
+    if (kind === "rsa")
+      writeFileSync(
+        file,
+        generateKeyPairSync("rsa", { modulusLength: 1024 }).privateKey.export({
+          type: "pkcs8",
+          format: "pem",
+        }),
+      );
+    if (kind === "ec")
+      writeFileSync(
+        file,
+        generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({
+          type: "pkcs8",
+          format: "pem",
+        }),
+      );
+    expect(() => signerOf(file)("text")).toThrow(expect.objectContaining({ code: "usage" }) as Error);
+    expect(() => signatureCheckOf(file)).toThrow(expect.objectContaining({ code: "usage" }) as Error);
+  });
+});
+
+/** A log with an answer changed, chain and head made anew; what more the forger did is up to the case. */
+async function forged(): Promise<{ directory: string; expect: { size: number; head: string } }> {
+  const directory = await filled(23, signing);
+  const { size, head } = headOf(directory);
+  const lines = linesOf(directory).map((line, at) =>
+    at === 6 ? line.replace('["Pass"]', '["Fail"]') : line,
+  );
+  forgeLog(directory, chained(lines));
+  return { directory, expect: { size, head } };
+}
+
+describe("a log that was forged anew", () => {
+  it("is not what the checkpoints say", async () => {
+    const { directory, expect: expectation } = await forged();
+    expect(isNoticed(directory)).toBe(true);
+    expect(isNoticed(directory, withKey)).toBe(true);
+    expect(isNoticed(directory, { expect: expectation })).toBe(true);
+  });
+
+  it("with its checkpoints forged too is seen by who has the key, or kept size and head", async () => {
+    const { directory, expect: expectation } = await forged();
+    forgeCheckpoints(directory);
+    // This is all that can be: nothing on this machine knows better.
+    expect(isNoticed(directory)).toBe(false);
+    expect(isNoticed(directory, withKey)).toBe(true);
+    expect(isNoticed(directory, { expect: expectation })).toBe(true);
+  });
+
+  it("with the old signatures on its forged checkpoints is seen by who has the key", async () => {
+    const { directory } = await forged();
+    forgeCheckpoints(directory, { keepSignatures: true });
+    expect(isNoticed(directory)).toBe(false);
+    expect(isNoticed(directory, withKey)).toBe(true);
+  });
+
+  it("with checkpoints that another key signed is seen by who has the key", async () => {
+    const { directory } = await forged();
+    const other = await filled(23, { ...signing, sign: signerOf(makeKeys().secret) });
+    writeLog(directory, "checkpoints.jsonl", readLog(other, "checkpoints.jsonl"));
+    expect(isNoticed(directory, withKey)).toBe(true);
+  });
+
+  it("with no checkpoints at all is seen by who has the key, or kept size and head", async () => {
+    const { directory, expect: expectation } = await forged();
+    rmSync(logFile(directory, "checkpoints.jsonl"));
+    writeHeadFile(directory, withoutCheckpoint(directory));
+    expect(isNoticed(directory, withKey)).toBe(true);
+    expect(isNoticed(directory, { expect: expectation })).toBe(true);
+  });
+
+  it("is seen where it claims to have been pruned up to behind the last signed checkpoint", async () => {
+    for (const through of [20, 21, 23, 24, 100]) {
+      const directory = await filled(23, signing);
+      const { size, head } = headOf(directory);
+      const before = "f".repeat(64);
+      const body = (text: string): string => `{"seq":1,${text},"prev_hash":"${before}","hash":"${before}"}`;
+      const note = body(noted({ through, hash: before, records: through }));
+      const lines = chained([note, body(decided({ selected_labels: ["forged"] }))], through + 1, before);
+      forgeLog(directory, lines, through + 1);
+      expect({ through, noticed: isNoticed(directory, withKey) }).toEqual({ through, noticed: true });
+      expect({ through, noticed: isNoticed(directory, { expect: { size, head } }) }).toEqual({
+        through,
+        noticed: true,
+      });
+    }
+  });
+
+  it("is told from one that was pruned", async () => {
+    const directory = await filled(40, signing);
+    const { log } = openLog(directory, signing);
+    const found = await log.prunable({ keep: 10 });
+    expect(found.through).toBeGreaterThan(0);
+    await log.prune(found, noted);
+    expectSound(directory, withKey);
+    await filled(7, signing, directory);
+    expectSound(directory, withKey);
+    await log.prune(await log.prunable({ keep: 0 }), noted);
+    expectSound(directory, withKey);
+    expect(segmentFiles(directory)).toHaveLength(1);
+  });
+
+  it("in lines that are no JSON is told of like any other", async () => {
+    const directory = await filled(3);
+    const lines = linesOf(directory).map((line, at) =>
+      at === 1 ? line.replace('"facts":{}', '"note":"pruned",oops') : line,
+    );
+    forgeLog(directory, chained(lines));
+    expect(() => verifyStore(directory)).not.toThrow();
+  });
+});
+
+describe("what was expected", () => {
+  it("holds for a log that has grown since", async () => {
+    const directory = await filled(3);
+    const { size, head } = headOf(directory);
+    await filled(4, {}, directory);
+    expectSound(directory, { expect: { size, head } });
+    expectSound(directory, { expect: { size: 0, head: "0".repeat(64) } });
+  });
+
+  it("does not hold for a shorter log, another one or none", async () => {
+    const directory = await filled(5);
+    const { size, head } = headOf(directory);
+    const lines = linesOf(directory);
+    forgeLog(directory, lines.slice(0, 4));
+    expect(isNoticed(directory)).toBe(false);
+    expect(isNoticed(directory, { expect: { size, head } })).toBe(true);
+    expect(isNoticed(await filled(9), { expect: { size, head } })).toBe(true);
+    expect(isNoticed(storeDirectory(), { expect: { size, head } })).toBe(true);
+    expect(isNoticed(directory, { expect: { size: 4, head } })).toBe(true);
+  });
+});
