@@ -23,6 +23,8 @@ const out = `dist.${process.pid}`;
 
 /** Kept out of the main bundle and loaded when first called. */
 const lazyFunctions = {
+  filtrex:
+    "export const compileExpression = (...given) => require('./vendor/filtrex.cjs').compileExpression(...given);",
   re2js: "export const RE2JS = { compile: (source) => require('./vendor/re2js.cjs').RE2JS.compile(source) };",
   // commander asks for it at start-up, but only uses it to spawn stand-alone subcommands, which we have none of.
   "node:child_process": "export const spawn = (...args) => require('child_process').spawn(...args);",
@@ -46,7 +48,7 @@ const commonjs = { ...common, format: "cjs", minify: true, supported: { "dynamic
 async function main() {
   mkdirSync(`${out}/vendor`, { recursive: true });
   await generateValidator();
-  const vendored = ["re2js", ...lazyLibraries].map((name) => [name, require.resolve(name)]);
+  const vendored = ["re2js", "filtrex", ...lazyLibraries].map((name) => [name, require.resolve(name)]);
   const built = await Promise.all([
     build({
       ...commonjs,

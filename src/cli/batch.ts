@@ -27,13 +27,14 @@ export interface Batch {
   readonly quiet: boolean;
 }
 
-/** So many are decided at a time, and recorded together. */
-const window = 256;
+/** So many are decided at a time: recorded together, or few enough to be young still when they are forgotten. */
+const windows = { recorded: 256, dry: 32 };
 
 /** Answers each line of a file or of standard input; tells how many lines could not be answered. */
 export async function answerLines(batch: Batch, world: Composed, io: Io): Promise<number> {
   const progress = new Progress(io, batch.quiet);
   const unanswered = new Unanswered();
+  const window = batch.request.dry_run ? windows.dry : windows.recorded;
   let bad = 0;
   let answered = 0;
   for (const lines of readLines(openLines(batch.file, io))) {

@@ -14,7 +14,10 @@ export const exitCodes = [
       "the request is wrong: a flag, the JSON, an unknown id or record, a directory that is not there, something destructive without --yes",
   },
   { code: 3, means: "a definition is invalid" },
-  { code: 6, means: "a mismatch: verify found the log changed, or distribution --check an unlikely split" },
+  {
+    code: 6,
+    means: "a mismatch: verify found the log or an export changed, distribution --check an unlikely split",
+  },
   { code: 130, means: "interrupted" },
 ] as const;
 

@@ -70,6 +70,7 @@ const overview = `
 Examples:
   $ agent-33 decision list
   $ agent-33 decision evaluate decision-quality-gate --input '{"artifact": {"quality_score": 0.9}}'
+  $ agent-33 decision explain latest
 
 Topics: agent-33 help environment | exit-codes | expressions | formatting`;
 
@@ -82,8 +83,8 @@ export function buildProgram(io: Io, done: (code: ExitCode) => void, argv: reado
     .helpCommand(false);
   const decision = program
     .command("decision")
-    .summary("make, define and check decisions")
-    .description("Makes, defines and checks decisions.")
+    .summary("make, define and audit decisions")
+    .description("Makes, defines and audits decisions.")
     .helpCommand(false);
   const [group, verb = ""] = argv;
   const meant =

@@ -1,29 +1,11 @@
-/* eslint-disable max-lines -- writing the directory is the second idea, and may move to a file of its own */
-import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Command } from "commander";
-import { systemClock } from "../../clock.js";
 import { composeRecords } from "../../compose.js";
 import { DecisionError } from "../../errors.js";
-import type { Ledger, LogLine, Query, Store } from "../../model/store.js";
-import { byteCount, count } from "../../present/amounts.js";
-import type { Style } from "../../present/format.js";
-import { printable } from "../../printable.js";
-import type { Sign } from "../../record/checkpoint.js";
-import { csvHeader, csvLine } from "../../record/csv.js";
-import { timestampOf } from "../../record/moment.js";
-import {
-  isMissing,
-  openExisting,
-  syncDirectory,
-  systemFiles,
-  writeAll,
-} from "../../store/drivers/jsonl/files.js";
-import { makeDirectory } from "../../store/make-directory.js";
-import { sha256Stream } from "../../store/signing.js";
-import type { ExportedFile, Manifest, ManifestContent } from "../../store/verify-export.js";
-import { filterNames, linesOf, manifestName, manifestText } from "../../store/verify-export.js";
-import { version } from "../../version.js";
+import { exportSummary } from "../../present/export-view.js";
+import { refuseOccupied } from "../../store/export-folder.js";
+import type { RecordFormat, Source } from "../../store/write-export.js";
+import { readable, textOf, writeExport } from "../../store/write-export.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { StoreFlags } from "../flags.js";
 import { addStoreFlags, styleFor } from "../flags.js";
@@ -79,8 +61,6 @@ Examples:
   $ agent-33 decision export --decision-id decision-quality-gate --since 7d > last-week.jsonl
   $ agent-33 decision export --format csv --kind decision > decisions.csv`;
 
-type RecordFormat = "jsonl" | "csv";
-
 async function exportRecords(flags: ExportFlags, io: Io): Promise<ExitCode> {
   const format = recordFormat(flags);
   const query = queryFor({ ...flags, kind: flags.kind ?? "all" });
@@ -102,29 +82,6 @@ function recordFormat({ format = "jsonl", json, out }: ExportFlags): RecordForma
   throw new DecisionError("usage", `records are not exported as \`${wanted}\``, {
     hint: "choose jsonl or csv; with --out, --json is how the summary is written",
   });
-}
-
-/** Enough for one write to be worth it. */
-const pieceLength = 64 * 1024;
-
-async function* textOf(lines: AsyncIterable<LogLine>, format: RecordFormat): AsyncGenerator<string> {
-  let text = format === "csv" ? csvHeader : "";
-  for await (const { text: line, record } of lines) {
-    text += format === "csv" ? csvLine(record) : `${line}\n`;
-    if (text.length < pieceLength) continue;
-    yield text;
-    text = "";
-  }
-  if (text !== "") yield text;
-}
-
-interface Source {
-  readonly format: RecordFormat;
-  readonly query: Query;
-  readonly store: Store;
-  readonly sign: Sign | undefined;
-  /** The directory of the log. */
-  readonly log: string;
 }
 
 async function exportTo(
@@ -149,7 +106,7 @@ async function exportTo(
     const isTable = io.out.isTerminal && !flags.json;
     const style = await styleFor(flags, io);
     const document = `${JSON.stringify({ ...manifest, where }, null, 2)}\n`;
-    io.out.write(isTable ? summary(manifest, { where, sha256 }, style) : document);
+    io.out.write(isTable ? exportSummary(manifest, { where, sha256 }, style) : document);
     return 0;
   } catch (error) {
     progress.erase();
@@ -159,242 +116,4 @@ async function exportTo(
   } finally {
     process.removeListener("SIGINT", stop);
   }
-}
-
-function refuseOccupied(where: string): void {
-  try {
-    if (readdirSync(where).length === 0) return;
-  } catch (error) {
-    if (isMissing(error)) return;
-    if ((error as NodeJS.ErrnoException).code !== "ENOTDIR") throw unwritable(error);
-  }
-  throw new DecisionError("file_exists", `\`${where}\` is there already and not an empty directory`, {
-    hint: "name one that does not exist yet: an export never changes what is there",
-  });
-}
-
-interface Watched {
-  readonly signal: AbortSignal;
-  readonly progress: (done: number, total: number) => void;
-}
-
-interface Written {
-  readonly manifest: Manifest;
-  /** Of the manifest. */
-  readonly sha256: string;
-  readonly troubles: readonly string[];
-}
-
-/** The log as it is at this moment; what is added meanwhile is left for the next time. */
-async function writeExport(where: string, source: Source, { signal, progress }: Watched): Promise<Written> {
-  const { format, query, store, sign } = source;
-  const oldest = await oldestIn(store.log);
-  const log = await store.log.state();
-  const contents = new Contents();
-  const folder = new ExportFolder(where, signal);
-  try {
-    const lines = contents.of(store.log.select(query), { size: log.size, progress });
-    const main = await folder.add(`records.${format}`, textOf(lines, format));
-    const files: ExportedFile[] = [
-      { ...main, records: contents.records },
-      await folder.add("definitions.jsonl", contents.named(store)),
-    ];
-    const pins = openExisting(systemFiles, `${source.log}/checkpoints.jsonl`, "r");
-    if (pins !== undefined) files.push(await folder.add("checkpoints.jsonl", checkpointsIn(pins, log.size)));
-    const filters = filtersOf(query);
-    const { records, first_seq, last_seq } = contents;
-    const complete = records === log.size - (oldest ?? 1) + 1;
-    const made = { format: 1, tool_version: version, created_at: systemClock() } as const;
-    const content: ManifestContent = { ...made, filters, complete, records, first_seq, last_seq, log, files };
-    const manifest = { ...content, ...sign?.(manifestText(content)) };
-    const { sha256 } = await folder.finish(manifestText(manifest));
-    return { manifest, sha256, troubles: contents.troubles(manifest) };
-  } catch (error) {
-    folder.undo();
-    throw error;
-  }
-}
-
-async function oldestIn(log: Pick<Ledger, "select">): Promise<number | undefined> {
-  for await (const { record } of log.select({})) return record.seq;
-  return undefined;
-}
-
-/** With times as records have them, whatever they were counted back from. */
-function filtersOf(query: Query): Manifest["filters"] {
-  const filters: Record<string, string> = {};
-  for (const name of filterNames) {
-    const wanted = query[name];
-    if (wanted !== undefined) filters[name] = typeof wanted === "number" ? timestampOf(wanted) : wanted;
-  }
-  return filters;
-}
-
-/** Neither half a line at the end, nor what was pinned after the moment of the export. */
-function* checkpointsIn(fd: number, size: number): Generator<string> {
-  try {
-    for (const line of linesOf(fd)) {
-      const text = line.toString("utf8");
-      if (!text.endsWith("\n") || Number(/^\{"size":(\d+),/.exec(text)?.[1]) > size) return;
-      yield text;
-    }
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** What went into an export, and what belongs to it. */
-class Contents {
-  records = 0;
-  first_seq: number | null = null;
-  last_seq: number | null = null;
-  #lost = 0;
-  readonly #definitions = new Set<string>();
-  readonly #environments = new Set<string>();
-
-  async *of(
-    lines: AsyncIterable<LogLine>,
-    { size, progress }: { readonly size: number; readonly progress: Watched["progress"] },
-  ): AsyncGenerator<LogLine> {
-    for await (const line of lines) {
-      const { record } = line;
-      if (record.seq > size) return;
-      this.records++;
-      this.first_seq ??= record.seq;
-      this.last_seq = record.seq;
-      if (record.kind === "decision") {
-        this.#definitions.add(record.definition_hash);
-        this.#environments.add(record.environment_hash);
-      }
-      if (this.records % 1000 === 0) progress(record.seq, size);
-      yield line;
-    }
-  }
-
-  /** The definitions and environments that the records name. */
-  async *named(store: Store): AsyncGenerator<string> {
-    for (const [kind, shelf, hashes] of [
-      ["definition", store.shelf("definitions"), this.#definitions],
-      ["environment", store.shelf("environments"), this.#environments],
-    ] as const) {
-      for (const hash of hashes) {
-        const kept = await shelf.get(hash);
-        if (kept === undefined) this.#lost++;
-        else yield `${JSON.stringify({ hash, kind, document: kept.value })}\n`;
-      }
-    }
-  }
-
-  troubles({ complete, filters }: Manifest): readonly string[] {
-    const unread = !complete && Object.keys(filters).length === 0;
-    return [
-      ...(unread ? ["some records could not be read and were left out; see `agent-33 decision verify`"] : []),
-      ...(this.#lost > 0 ? [`${this.#lost} definitions or environments are not in the store any more`] : []),
-    ];
-  }
-}
-
-/** A directory that is whole once it has a manifest, and else is as it was before. */
-class ExportFolder {
-  readonly #path: string;
-  readonly #signal: AbortSignal;
-  readonly #isNew: boolean;
-  readonly #added: string[] = [];
-
-  constructor(path: string, signal: AbortSignal) {
-    this.#path = path;
-    this.#signal = signal;
-    this.#isNew = writing(() => makeDirectory(path, 0o700));
-  }
-
-  /** Resolves once the file is on the disk. */
-  async add(name: string, pieces: AsyncIterable<string> | Iterable<string>): Promise<ExportedFile> {
-    const path = join(this.#path, name);
-    const fd = writing(() => openSync(path, "wx", 0o600));
-    this.#added.push(path);
-    const hash = sha256Stream();
-    let length = 0;
-    try {
-      for await (const piece of pieces) {
-        const bytes = Buffer.from(piece);
-        hash.update(bytes);
-        length += bytes.length;
-        writing(() => writeAll(systemFiles, fd, bytes));
-        await this.#breathe();
-      }
-      writing(() => fsyncSync(fd));
-    } finally {
-      closeSync(fd);
-    }
-    return { name, bytes: length, sha256: hash.digest("hex") };
-  }
-
-  async finish(manifest: string): Promise<ExportedFile> {
-    const temporary = `${manifestName}.tmp`;
-    const file = await this.add(temporary, [manifest]);
-    const path = join(this.#path, manifestName);
-    this.#added.push(path);
-    writing(() => {
-      renameSync(join(this.#path, temporary), path);
-      syncDirectory(systemFiles, this.#path);
-    });
-    return file;
-  }
-
-  undo(): void {
-    try {
-      for (const path of this.#added.reverse()) rmSync(path, { force: true });
-      if (this.#isNew) rmdirSync(this.#path);
-    } catch {
-      // What cannot be removed is no export: it has no manifest.
-    }
-  }
-
-  /** Only between two turns of the event loop do we hear of Ctrl-C. */
-  async #breathe(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
-    this.#signal.throwIfAborted();
-  }
-}
-
-function writing<T>(write: () => T): T {
-  try {
-    return write();
-  } catch (error) {
-    throw unwritable(error);
-  }
-}
-
-function unwritable(error: unknown): DecisionError {
-  const message = `the export could not be written: ${(error as Error).message}`;
-  const hint =
-    "see that the directory can be written and that there is space; nothing of the export was kept";
-  return new DecisionError("file_unwritable", message, { hint, cause: error });
-}
-
-/** Other errors of the system come from the log. */
-function readable(error: unknown): unknown {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (error instanceof DecisionError || typeof code !== "string") return error;
-  return new DecisionError("file_unreadable", `the log could not be read: ${message}`, {
-    hint: "if it was pruned meanwhile, export again",
-    cause: error,
-  });
-}
-
-function summary(
-  { records, complete, log, files, key }: Manifest,
-  { where, sha256 }: { readonly where: string; readonly sha256: string },
-  { paint }: Style,
-): string {
-  const field = (name: string, value: string): string => `  ${paint("dim", name.padEnd(8))} ${value}\n`;
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  const share = complete ? "all that the log holds" : `of ${count(log.size)} in all`;
-  return (
-    `${paint("bold", `${count(records)} record${records === 1 ? "" : "s"} exported`)}, ${share}\n\n` +
-    field("where", printable(where)) +
-    field("size", byteCount(bytes)) +
-    field("manifest", sha256) +
-    field("signed", key === undefined ? "no" : `with the key ${key}`)
-  );
 }

@@ -1,0 +1,52 @@
+import * as fs from "node:fs";
+import { join } from "node:path";
+import { expect, it, vi } from "vitest";
+import { systemFiles } from "../../src/store/drivers/jsonl/files.js";
+import { ShelfFiles } from "../../src/store/drivers/jsonl/shelf-files.js";
+import { storeDirectory } from "./jsonl-log.js";
+
+/** Done once, at the moment before a file of a shelf is read. */
+let meanwhile: (() => void) | undefined;
+
+vi.mock("node:fs", async (original) => {
+  const actual = await original<typeof fs>();
+  const readFileSync = ((path: string, ...more: []) => {
+    const act = String(path).includes("/all") ? meanwhile : undefined;
+    if (act !== undefined) meanwhile = undefined;
+    act?.();
+    return actual.readFileSync(path, ...more);
+  }) as typeof fs.readFileSync;
+  return { ...actual, readFileSync };
+});
+
+const open = (directory: string): ShelfFiles =>
+  new ShelfFiles(directory, { files: systemFiles, now: () => 0, durable: false });
+
+/** A shelf that the next value divides. */
+function aboutToDivide(): { directory: string; divide: () => void } {
+  const directory = join(storeDirectory(), "shelf");
+  open(directory).put(
+    Array.from({ length: 400 }, (_, at) => ({ key: `key-${at}`, value: "v".repeat(500) })),
+  );
+  return {
+    directory,
+    divide: () => {
+      open(directory).put([{ key: "last", value: 1 }]);
+      expect(fs.existsSync(join(directory, "all.jsonl"))).toBe(false);
+    },
+  };
+}
+
+it("finds a value on a shelf that is divided while it looks", () => {
+  const { directory, divide } = aboutToDivide();
+  meanwhile = divide;
+  expect(open(directory).get("key-7")?.key).toBe("key-7");
+});
+
+it("lists every value of a shelf that is divided while it lists them", () => {
+  const { directory, divide } = aboutToDivide();
+  const shelf = open(directory);
+  meanwhile = divide;
+  const keys = shelf.leaves().flatMap((leaf) => shelf.entriesOf(leaf).map(({ key }) => key));
+  expect(new Set(keys).size).toBeGreaterThanOrEqual(400);
+});
