@@ -51,6 +51,7 @@ ${exitCodes.map(({ code, means }) => `  ${String(code).padStart(3)}   ${fold(mea
   --format target  evaluate and dry-run: only the target(s), separated by spaces, one line per input;
                    the label where there is no target
   --format github  validate: annotations for GitHub's workflow runs
+  --format csv     export: for spreadsheets
   --json           short for --format json
 
   The answer, and nothing else, is on standard output; warnings and errors are on standard error.
