@@ -1,7 +1,6 @@
 /**
- * SHA-256 (FIPS 180-4) in plain JavaScript, for the few hashes of a single decision: loading node:crypto
- * takes three times as long as all of them, and a library's many small functions twice as long before V8
- * has warmed to them. The tests hold it to node:crypto.
+ * SHA-256 (FIPS 180-4) in plain JavaScript, for a few short texts: loading node:crypto takes longer than
+ * hashing them, and so does warming up a library's many small functions. The tests hold it to node:crypto.
  */
 export function portableSha256(bytes: Uint8Array): string {
   const message = padded(bytes);

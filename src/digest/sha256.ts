@@ -1,17 +1,15 @@
 import type * as Crypto from "node:crypto";
 import { portableSha256 } from "./portable-sha256.js";
 
-/** Loading node:crypto costs a one-shot run more than it saves; from here on it pays. */
-const callsBeforeNative = 16;
-const worthNative = 64 * 1024;
+/** Loading node:crypto takes as long as hashing about so many characters without it. */
+const portableUpTo = 1024;
 
 let native: typeof Crypto | undefined;
-let calls = 0;
+let hashed = 0;
 
 /** SHA-256 of a text in UTF-8, as 64 hex digits. */
 export function sha256Hex(text: string): string {
-  if (native === undefined && (++calls >= callsBeforeNative || text.length > worthNative))
-    native = nativeCrypto();
+  if (native === undefined && (hashed += text.length) > portableUpTo) native = nativeCrypto();
   return native === undefined ? portableSha256(Buffer.from(text)) : native.hash("sha256", text);
 }
 

@@ -7,15 +7,15 @@ import { present } from "../../present/format.js";
 import type { Distribution } from "../../record/distribution.js";
 import { distributionOf } from "../../record/distribution.js";
 import type { ExitCode } from "../exit-codes.js";
-import type { CommonFlags } from "../flags.js";
-import { addCommonFlags, formatFor, styleFor } from "../flags.js";
+import type { StoreFlags } from "../flags.js";
+import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
 import type { TimeRangeFlags } from "../time-range.js";
 import { addTimeRangeFlags, timeRange } from "../time-range.js";
 import type { RecordingWorld } from "../world.js";
 import { openWorld, warn, warnOfProblems } from "../world.js";
 
-interface DistributionFlags extends CommonFlags, TimeRangeFlags {
+interface DistributionFlags extends StoreFlags, TimeRangeFlags {
   readonly check?: boolean;
   readonly watch?: boolean;
 }
@@ -25,7 +25,7 @@ export function addDistributionCommand(parent: Command, io: Io, done: (code: Exi
   addTimeRangeFlags(command)
     .option("--check", "exit with 6 where a weighted decision does not split as its weights say")
     .option("--watch", "on a terminal: draw it anew every second until Ctrl-C");
-  addCommonFlags(command)
+  addCommonFlags(addStoreFlags(command))
     .summary("show how often each branch was taken")
     .description(
       "Counts the records of a decision by branch. For a weighted decision it also says whether the split is what " +
