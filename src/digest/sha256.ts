@@ -2,7 +2,7 @@ import type * as Crypto from "node:crypto";
 import { portableSha256 } from "./portable-sha256.js";
 
 /** Loading node:crypto takes as long as hashing about so many characters without it. */
-const portableUpTo = 1024;
+const portableUpTo = 4096;
 
 let native: typeof Crypto | undefined;
 let hashed = 0;
