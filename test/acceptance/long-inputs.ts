@@ -27,7 +27,11 @@ export interface Peak {
 }
 
 /** Answers the contexts in a child and tells how much memory that took at most. */
-export async function peakOf(file: string, folder: string): Promise<Peak> {
+export async function peakOf(
+  file: string,
+  folder: string,
+  verb: "evaluate" | "dry-run" = "evaluate",
+): Promise<Peak> {
   const probe = join(folder, "probe.cjs");
   const report = join(folder, "peak.txt");
   const answers = join(folder, "answers.jsonl");
@@ -35,7 +39,7 @@ export async function peakOf(file: string, folder: string): Promise<Peak> {
     probe,
     `process.on("exit", () => require("fs").writeFileSync(${JSON.stringify(report)}, String(process.resourceUsage().maxRSS)))`,
   );
-  const words = ["decision", "evaluate", "decision-escalation-rules", "--inputs", file, "--format", "jsonl"];
+  const words = ["decision", verb, "decision-escalation-rules", "--inputs", file, "--format", "jsonl"];
   const { exitCode } = await execa(process.execPath, ["--require", probe, bin, ...words], {
     cwd: root,
     env: cleanEnvironment(),
@@ -50,7 +54,7 @@ export async function peakOf(file: string, folder: string): Promise<Peak> {
   return {
     exitCode,
     megabytes: Number(kilobytes) / 1024,
-    answers: await count('^{"record_id"'),
+    answers: await count(verb === "evaluate" ? '^{"record_id"' : '^{"decision_id"'),
     errors: await count('^{"line"'),
   };
 }

@@ -39,7 +39,10 @@ describe.skipIf(!hasTerminal)(`what the pages show is what is seen${noTerminal}`
   it.each(["README.md", "decisions/README.md"].flatMap(consoleBlocks))("$name", async ({ commands }) => {
     const { cwd, path } = workplace();
     const script = commands.map(({ line }) => `${line}\necho "@@@"`).join("\n");
-    const { screen } = await typed(script, { cwd, env: { PATH: path, NO_COLOR: "1", AGENT33_HOME: join(cwd, "home") } });
+    const { screen } = await typed(script, {
+      cwd,
+      env: { PATH: path, NO_COLOR: "1", AGENT33_HOME: join(cwd, "home") },
+    });
     const seen = screen.split("@@@\n");
     for (const [index, { line, shown }] of commands.entries()) {
       const text = (seen[index] ?? "").replace(/@@@$/, "").trimEnd();
