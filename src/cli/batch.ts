@@ -7,7 +7,7 @@ import type { Result } from "../model/result.js";
 import { printable } from "../printable.js";
 import { resultLine } from "../record/result-line.js";
 import { plainResult, targetLine } from "../present/result-view.js";
-import { parseJson, refuseTerminal } from "./input.js";
+import { parseJson, refuseTerminal, withoutMark } from "./input.js";
 import type { Input, Io } from "./io.js";
 import { input } from "./io.js";
 import type { Line } from "./lines.js";
@@ -117,7 +117,7 @@ function reading<T>(file: string, read: () => T): T {
 async function answerLine(line: Line, batch: Batch, world: Composed): Promise<Result | DecisionError> {
   try {
     if ("tooLong" in line) throw new DecisionError("input_invalid", "the line is longer than 16 MiB");
-    const context = parseJson(line.text, "the line");
+    const context = parseJson(line.number === 1 ? withoutMark(line.text) : line.text, "the line");
     return await world.decide({ ...batch.request, context });
   } catch (error) {
     if (error instanceof DecisionError && !endsAll.has(error.code)) return error;

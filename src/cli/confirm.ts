@@ -10,7 +10,9 @@ export function confirmed(question: string, { yes = false }: { readonly yes?: bo
     });
   }
   io.err.write(`${question} [y/N] `);
-  return /^y(?:es)?$/i.test(readAnswer(io).trim());
+  const answer = readAnswer(io);
+  if (!answer.endsWith("\n")) io.err.write("\n");
+  return /^y(?:es)?$/i.test(answer.trim());
 }
 
 function readAnswer(io: Io): string {

@@ -6,12 +6,12 @@ export const exitCodes = [
   {
     code: 1,
     means:
-      "failed: the decision could not be recorded, a condition under --strict, a hit policy violated, a bad line of --inputs, a file that cannot be read or written, or a bug of ours",
+      "failed: the decision could not be recorded, a condition under --strict, a hit policy violated, a bad line of --inputs, a store or definition that cannot be read or written, a damaged log, or a bug of ours",
   },
   {
     code: 2,
     means:
-      "the request is wrong: a flag, the JSON, an unknown id or record, a directory that is not there, something destructive without --yes",
+      "the request is wrong: a flag, the JSON, an input that cannot be read, an unknown id or record, a directory that is not there, something destructive without --yes",
   },
   { code: 3, means: "a definition is invalid" },
   {

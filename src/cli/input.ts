@@ -20,7 +20,7 @@ export function parseJson(text: string, from: string, hint?: string): unknown {
 }
 
 /** Some editors begin a file with a byte order mark. */
-const withoutMark = (text: string): string => (text.startsWith("\ufeff") ? text.slice(1) : text);
+export const withoutMark = (text: string): string => (text.startsWith("\ufeff") ? text.slice(1) : text);
 
 function hintFor(flag: string): string | undefined {
   if (flag === "-" || flag.startsWith("@")) return undefined;

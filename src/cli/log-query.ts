@@ -12,6 +12,7 @@ export interface QueryFlags extends TimeRangeFlags {
   readonly workflowId?: string;
   readonly stageId?: string;
   readonly sessionId?: string;
+  readonly correlationId?: string;
   readonly label?: string;
   readonly target?: string;
   readonly type?: string;
@@ -27,7 +28,8 @@ export function addQueryFlags(command: Command): Command {
     .option("--decision-id <id>", "only this decision")
     .option("--workflow-id <id>", "only on behalf of this workflow")
     .option("--stage-id <id>", "only on behalf of this stage")
-    .option("--session-id <id>", "only on behalf of this session");
+    .option("--session-id <id>", "only on behalf of this session")
+    .option("--correlation-id <id>", "only what is tied together by this");
   return addTimeRangeFlags(command)
     .option("--label <label>", "only where this branch was taken")
     .option("--target <target>", "only where this was the target")
@@ -37,7 +39,7 @@ export function addQueryFlags(command: Command): Command {
 }
 
 export function queryFor(flags: QueryFlags): Query {
-  const { decisionId, workflowId, stageId, sessionId, label, target } = flags;
+  const { decisionId, workflowId, stageId, sessionId, correlationId, label, target } = flags;
   const kind = oneOf("kind", flags.kind ?? "decision", kinds);
   return {
     ...timeRange(flags),
@@ -48,6 +50,7 @@ export function queryFor(flags: QueryFlags): Query {
     ...(workflowId !== undefined && { workflow_id: workflowId }),
     ...(stageId !== undefined && { stage_id: stageId }),
     ...(sessionId !== undefined && { session_id: sessionId }),
+    ...(correlationId !== undefined && { correlation_id: correlationId }),
     ...(label !== undefined && { label }),
     ...(target !== undefined && { target }),
   };

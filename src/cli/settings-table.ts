@@ -4,6 +4,7 @@ import { DecisionError } from "../errors.js";
 import { didYouMean } from "../nearest.js";
 import { agentHome } from "./agent-home.js";
 import type { Io } from "./io.js";
+import type { SettingsFile } from "./read-settings.js";
 import type { Kind } from "./setting-kinds.js";
 import { choice, integer, path } from "./setting-kinds.js";
 
@@ -104,4 +105,13 @@ export function knownSetting(key: string): KnownSetting {
   throw new DecisionError("usage", `there is no setting \`${key}\``, {
     hint: didYouMean(key, settingKeys) ?? `choose one of ${settingKeys.join(", ")}`,
   });
+}
+
+/** A misspelt setting would be silently without effect. */
+export function warnOfUnknownSettings(file: SettingsFile | undefined, warn: (message: string) => void): void {
+  if (file === undefined) return;
+  for (const key of Object.keys(file.values).filter((each) => !settingKeys.includes(each))) {
+    const meant = didYouMean(key, settingKeys);
+    warn(`there is no setting \`${key}\` (in ${file.path})${meant ? `; ${meant}` : ""}`);
+  }
 }

@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
 import { stopwatch } from "../clock.js";
 import type { Composed } from "../compose.js";
 import { composeRecords, composeWith } from "../compose.js";
+import { DecisionError } from "../errors.js";
 import type { Problem } from "../model/problem.js";
 import { printable } from "../printable.js";
 import type { Records } from "../record/records.js";
@@ -9,7 +11,10 @@ import { signerOf } from "../store/signing.js";
 import type { CommonFlags, StoreFlags } from "./flags.js";
 import type { Io } from "./io.js";
 import { Progress, percent } from "./progress.js";
+import { settingsFiles } from "./read-settings.js";
+import type { Setting } from "./settings.js";
 import { decisionsDirectory, storeSettings } from "./settings.js";
+import { warnOfUnknownSettings } from "./settings-table.js";
 import { cacheHome } from "./user-directory.js";
 
 /** A world that remembers. */
@@ -42,11 +47,22 @@ export function openRecords(flags: StoreFlags, io: Io): Promise<Records> {
   return composeRecords(storeConfiguration(flags, io), (message) => warn(flags, io, message));
 }
 
+/** A store that was named should be there; only making a decision makes one. */
+export function refuseMissingStore(flags: StoreFlags, io: Io): void {
+  const { directory } = storeSettings(flags, io);
+  if (flags.store === undefined || existsSync(directory.value)) return;
+  throw new DecisionError("usage", `there is no store in \`${directory.value}\``, {
+    hint: "name the directory that decisions were recorded in; `agent-33 decision config get store` tells the usual one",
+  });
+}
+
 /** Where a file may grow no further, the system would end us; so it only fails to write. */
 const ignoreFileSizeLimit = (): void => undefined;
 
 export function storeConfiguration(flags: StoreFlags, io: Io): Exclude<StoreConfiguration, "memory"> {
   const { directory, durability, signingKey, checkpointEvery, segmentSize } = storeSettings(flags, io);
+  warnOfUnknownSettings(settingsFiles(io).project(), (message) => warn(flags, io, message));
+  if (signingKey !== undefined && !existsSync(signingKey.value)) throw missingKey(signingKey);
   if (process.listenerCount("SIGXFSZ") === 0) process.on("SIGXFSZ", ignoreFileSizeLimit);
   return {
     directory: directory.value,
@@ -57,6 +73,13 @@ export function storeConfiguration(flags: StoreFlags, io: Io): Exclude<StoreConf
     progress: readingProgress(flags, io),
     onDamage: (message) => warn(flags, io, message),
   };
+}
+
+/** Found out now, not at the next checkpoint. */
+function missingKey({ value, from }: Setting): DecisionError {
+  return new DecisionError("usage", `the signing key \`${value}\` (from ${from}) is not there`, {
+    hint: "put it back, or go on without with `agent-33 decision config unset signing_key`",
+  });
 }
 
 function noteStore(flags: StoreFlags, io: Io): void {

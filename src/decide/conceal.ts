@@ -1,3 +1,4 @@
+import { readsMasked } from "../definition/mask-pointers.js";
 import type { Evaluated, Prepared } from "../evaluate/evaluate.js";
 import { inputOf } from "../evaluate/evaluate.js";
 import type { EvaluationDetails } from "../model/result.js";
@@ -15,15 +16,28 @@ export function withoutMasked(prepared: Prepared, scope: Scope, evaluated: Evalu
   if (pointers.length === 0) return { scope, evaluated };
   const shown: Scope = { ...scope, context: maskContext(scope.context, pointers) };
   const secrets = secretsIn(scope.context, pointers);
+  // Whoever guesses an input could roll for it and compare.
+  const tells = isRoll(evaluated.evaluation_details) && readsAny(prepared, pointers);
   return {
     scope: shown,
     evaluated: {
       ...evaluated,
+      ...(tells && { because: ["rolled for a masked input"] }),
       input_value: inputOf(prepared, shown, masked),
-      evaluation_details: concealDetails(evaluated.evaluation_details, secrets),
+      evaluation_details: concealDetails(withoutRoll(evaluated.evaluation_details, tells), secrets),
       warnings: evaluated.warnings.map((warning) => conceal(warning, secrets)),
     },
   };
+}
+
+const isRoll = (details: EvaluationDetails): boolean => "total_weight" in details && "weights" in details;
+
+const readsAny = ({ input }: Prepared, pointers: readonly string[]): boolean =>
+  (input?.reads ?? ["context"]).some((path) => readsMasked(path, pointers));
+
+function withoutRoll(details: EvaluationDetails, tells: boolean): EvaluationDetails {
+  if (!tells) return details;
+  return Object.fromEntries(Object.entries(details).filter(([name]) => name !== "roll"));
 }
 
 /** Only the reason of an error can name a value. */

@@ -1,3 +1,6 @@
+/** As a step of a mask: every item of a list, or every value of an object. */
+export const everything = "*";
+
 /** The steps of a JSON pointer (RFC 6901). */
 export function stepsOf(pointer: string): readonly string[] {
   if (pointer === "") return [];
@@ -17,4 +20,4 @@ export function readsMasked(path: string, pointers: readonly string[]): boolean 
 }
 
 const overlap = (read: readonly string[], masked: readonly string[]): boolean =>
-  masked.every((step, index) => read[index] === undefined || read[index] === step);
+  masked.every((step, index) => step === everything || read[index] === undefined || read[index] === step);

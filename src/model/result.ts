@@ -40,7 +40,8 @@ export interface ConditionDetail {
 }
 
 export interface RollDetails {
-  readonly roll: number;
+  /** Absent where the input is masked. */
+  readonly roll?: number;
   readonly total_weight: number;
   readonly weights: Readonly<Record<string, number>>;
   /** Only where cases have conditions: those that do not match take no part in the roll. */

@@ -90,6 +90,7 @@ export interface Query extends TimeRange {
   readonly workflow_id?: string;
   readonly stage_id?: string;
   readonly session_id?: string;
+  readonly correlation_id?: string;
   readonly label?: string;
   readonly target?: string;
   readonly type?: DecisionType;

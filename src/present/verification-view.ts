@@ -11,7 +11,8 @@ export function verificationView(
 ): View {
   const { size, records } = verification;
   const whole = `${count(size)} record${size === 1 ? "" : "s"}`;
-  const amount = what === "log" || records === size ? whole : `${count(records)} of ${whole}`;
+  const found = `${count(records)} record${records === 1 ? "" : "s"}`;
+  const amount = what === "log" || records === size ? found : `${count(records)} of ${whole}`;
   return {
     value: verification,
     plain: () => plain(verification, what),
@@ -34,7 +35,7 @@ function table(verification: Verification, what: string, { paint }: Style): stri
   for (const problem of problems) lines.push(describeProblem(problem, { paint }));
   if (problems.length > 0) lines.push("");
   const field = (name: string, value: string): string => `  ${paint("dim", name.padEnd(11))} ${value}`;
-  lines.push(field("head", `${size}:${head}`));
+  if (ok) lines.push(field("head", `${size}:${head}`));
   lines.push(field("checkpoints", `${count(checkpoints)}, ${count(signed)} signed`));
   if (pruned > 0) lines.push(field("pruned", `records 1 to ${count(pruned)}`));
   for (const note of notes) lines.push(field("note", printable(note)));
@@ -45,8 +46,7 @@ function describeProblem(
   { file, line, message, record_id }: LogProblem,
   { paint }: Pick<Style, "paint">,
 ): string {
-  const place =
-    file === undefined ? "" : ` ${paint("dim", `(${file}${line === undefined ? "" : `:${line}`})`)}`;
-  const id = record_id === undefined ? "" : ` ${paint("dim", record_id)}`;
-  return `  ${paint("red", "✗")} ${printable(message)}${id}${place}`;
+  const place = file === undefined ? [] : [`${file}${line === undefined ? "" : `:${line}`}`];
+  const where = [...(record_id === undefined ? [] : [record_id]), ...place].join(", ");
+  return `  ${paint("red", "✗")} ${printable(message)}${where === "" ? "" : ` ${paint("dim", `(${where})`)}`}`;
 }

@@ -24,12 +24,15 @@ export function lifetimeOf(definition: Definition, reads: readonly string[]): nu
 /** Answers given before, until they expire. Those of this process are known before they are written. */
 export class AnswerCache {
   readonly #shelf: Shelf;
+  readonly #onTrouble: (message: string) => void;
   readonly #own = new Map<string, ShelfEntry>();
   /** Questions that are being answered at the moment, with what tells those who wait that they are. */
   readonly #asked = new Map<string, { readonly answered: Promise<void>; readonly tell: () => void }>();
 
-  constructor(shelf: Shelf) {
+  /** `onTrouble` hears of what went wrong without touching a decision. */
+  constructor(shelf: Shelf, onTrouble: (message: string) => void) {
     this.#shelf = shelf;
+    this.#onTrouble = onTrouble;
   }
 
   /** Who is told of no answer finds one, and says `done`; whoever asks the same meanwhile waits for it. */
@@ -39,10 +42,20 @@ export class AnswerCache {
     let tell = (): void => undefined;
     const answered = new Promise<void>((resolve) => (tell = resolve));
     this.#asked.set(key, { answered, tell });
-    const entry = this.#own.get(key) ?? (await this.#shelf.get(key));
+    const entry = this.#own.get(key) ?? (await this.#onShelf(key));
     const kept = entry === undefined ? undefined : liveAnswer(entry, now);
     if (kept !== undefined) this.done(key);
     return kept;
+  }
+
+  /** A cache that cannot be read knows nothing, and is no reason not to decide. */
+  async #onShelf(key: string): Promise<ShelfEntry | undefined> {
+    try {
+      return await this.#shelf.get(key);
+    } catch (error) {
+      this.#onTrouble(`the cache cannot be read: ${(error as Error).message}`);
+      return undefined;
+    }
   }
 
   done(key: string): void {

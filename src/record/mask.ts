@@ -1,4 +1,4 @@
-import { stepsOf } from "../definition/mask-pointers.js";
+import { everything, stepsOf } from "../definition/mask-pointers.js";
 import type { Json, JsonObject } from "../model/json.js";
 
 /** Stands where a masked value stood. */
@@ -15,7 +15,7 @@ export function maskContext(context: JsonObject, pointers: readonly string[]): J
 
 /** The masked values as texts, to look for them in messages. */
 export function secretsIn(context: JsonObject, pointers: readonly string[]): readonly string[] {
-  return pointers.flatMap((pointer) => leaves(valueAt(context, stepsOf(pointer))));
+  return pointers.flatMap((pointer) => valuesAt(context, stepsOf(pointer)).flatMap(leaves));
 }
 
 /** A text that would tell a secret is not told at all. */
@@ -28,25 +28,34 @@ export function conceal(text: string, secrets: readonly string[]): string {
 const isContainer = (value: Json | undefined): value is JsonObject | readonly Json[] =>
   typeof value === "object" && value !== null;
 
-function valueAt(value: Json, steps: readonly string[]): Json | undefined {
-  let at: Json | undefined = value;
-  for (const step of steps)
-    at = isContainer(at) && Object.hasOwn(at, step) ? (at as JsonObject)[step] : undefined;
-  return at;
+/** The keys that a step leads to. */
+function keysAt(value: Json | undefined, step: string): readonly string[] {
+  if (!isContainer(value)) return [];
+  if (Object.hasOwn(value, step)) return [step];
+  return step === everything ? Object.keys(value) : [];
+}
+
+function valuesAt(value: Json, steps: readonly string[]): readonly Json[] {
+  const [step, ...rest] = steps;
+  if (step === undefined) return [value];
+  return keysAt(value, step).flatMap((key) => valuesAt((value as JsonObject)[key] ?? null, rest));
 }
 
 function replaced(value: Json, steps: readonly string[]): Json {
   const [step, ...rest] = steps;
   if (step === undefined) return masked;
-  if (!isContainer(value) || !Object.hasOwn(value, step)) return value;
+  const keys = keysAt(value, step);
+  if (keys.length === 0) return value;
   const copy: object = Array.isArray(value) ? value.slice() : { ...(value as JsonObject) };
-  const under = replaced((value as JsonObject)[step] ?? null, rest);
-  Object.defineProperty(copy, step, { value: under, enumerable: true, configurable: true, writable: true });
+  for (const key of keys) {
+    const under = replaced((value as JsonObject)[key] ?? null, rest);
+    Object.defineProperty(copy, key, { value: under, enumerable: true, configurable: true, writable: true });
+  }
   return copy as JsonObject;
 }
 
-function leaves(value: Json | undefined): readonly string[] {
-  if (value === undefined || value === null || value === "") return [];
+function leaves(value: Json): readonly string[] {
+  if (value === null || value === "") return [];
   if (isContainer(value)) return Object.values(value).flatMap(leaves);
   return [String(value)];
 }

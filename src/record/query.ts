@@ -13,6 +13,7 @@ export function matches(record: LogRecord, query: Query): boolean {
     isEqual(query.workflow_id, record.workflow_id) &&
     isEqual(query.stage_id, record.stage_id) &&
     isEqual(query.session_id, record.session_id) &&
+    isEqual(query.correlation_id, record.correlation_id) &&
     isEqual(query.type, record.type) &&
     (query.label === undefined || record.selected_labels.includes(query.label)) &&
     (query.target === undefined || record.selected_targets.includes(query.target))
@@ -23,16 +24,18 @@ const isEqual = (wanted: string | undefined, found: string | undefined): boolean
   wanted === undefined || wanted === found;
 
 /** Only decisions have these. */
-const asksForDecision = ({
-  decision_id,
-  workflow_id,
-  stage_id,
-  session_id,
-  type,
-  label,
-  target,
-}: Query): boolean =>
-  [decision_id, workflow_id, stage_id, session_id, type, label, target].some((each) => each !== undefined);
+const ofDecisions = [
+  "decision_id",
+  "workflow_id",
+  "stage_id",
+  "session_id",
+  "correlation_id",
+  "type",
+  "label",
+  "target",
+] as const;
+
+const asksForDecision = (query: Query): boolean => ofDecisions.some((name) => query[name] !== undefined);
 
 function isWithin(timestamp: string, { since, until }: Query): boolean {
   if (since === undefined && until === undefined) return true;

@@ -26,7 +26,7 @@ export class Records {
   constructor(store: Store, { newNote, onTrouble }: RecordsOptions) {
     this.store = store;
     this.#newNote = newNote;
-    this.answers = new AnswerCache(store.shelf("cache"));
+    this.answers = new AnswerCache(store.shelf("cache"), onTrouble);
     this.#onTrouble = onTrouble;
   }
 

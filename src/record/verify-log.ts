@@ -38,6 +38,8 @@ export class LogVerifier {
   #records = 0;
   /** Notes on what was pruned: up to where, with which hash, and which record says so. */
   readonly #prunes: { readonly through: number; readonly hash: string; readonly seq: number }[] = [];
+  /** Each definition that was used, with the first record that did. */
+  readonly definitions = new Map<string, number>();
   /** The hashes at the ends of files: pruning goes by whole ones. */
   readonly #ends = new Map<number, string>();
   readonly #wanted = new Map<number, string | undefined>();
@@ -103,6 +105,9 @@ export class LogVerifier {
     this.#check(link, line, where);
     this.#size = link.seq;
     this.#head = link.hash;
+    const definition = definitionIn(line);
+    if (definition !== undefined && !this.definitions.has(definition))
+      this.definitions.set(definition, link.seq);
     if (this.#wanted.has(link.seq)) this.#wanted.set(link.seq, link.hash);
   }
 
@@ -190,4 +195,9 @@ const pruneMark = Buffer.from('"note":"pruned"');
 function recordIdIn(line: Buffer): { readonly record_id?: string } {
   const id = /"record_id":"([0-9a-f-]{36})"/.exec(line.toString("latin1", 0, 120))?.[1];
   return id === undefined ? {} : { record_id: id };
+}
+
+/** Where a decision's line has it; see record-body.ts. */
+function definitionIn(line: Buffer): string | undefined {
+  return /"definition_hash":"([0-9a-f]{64})"/.exec(line.toString("latin1", 0, 400))?.[1];
 }

@@ -85,6 +85,7 @@ export const filterNames = [
   "workflow_id",
   "stage_id",
   "session_id",
+  "correlation_id",
   "since",
   "until",
   "label",

@@ -165,7 +165,9 @@ describe("explain", () => {
     writeFileSync(changed, text.replace('"to-Pass"', '"to-Evil"'));
     const { out, err } = await run(["explain", "1"], { directory, terminal: true });
     expect(out).toContain("number 1, changed since it was written");
-    expect(err).toBe("warning: record 1 was changed since it was written; see `agent-33 decision verify`\n");
+    expect(err).toContain(
+      "warning: record 1 was changed since it was written; see `agent-33 decision verify`\n",
+    );
     expect((await run(["explain", "2"], { directory, terminal: true })).err).toBe("");
   });
 

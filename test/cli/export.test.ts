@@ -264,42 +264,32 @@ describe("an export to a directory", () => {
     expect(err).toContain("error: the export could not be written: ");
   });
 
-  it("says so where records of the log cannot be read, and is not complete", async () => {
+  it.each([
+    ["where a record cannot be read", (text: string) => text.replace('{"seq":2,"kind":', '{"seq":2,kind:')],
+    [
+      "where a record was changed",
+      (text: string) => text.replace('"quality_score":0.1', '"quality_score":0.2'),
+    ],
+    ["where its end was cut off", (text: string) => text.slice(0, text.lastIndexOf('{"seq":4'))],
+  ])("is refused %s: it would look sound to whoever gets it", async (_where, damage) => {
     const damaged = await filledStore();
-    const file = join(damaged, "log/000000000001.jsonl");
-    writeFileSync(file, logOf(damaged).replace('{"seq":2,"kind":', '{"seq":2,kind:'));
+    writeFileSync(join(damaged, "log/000000000001.jsonl"), damage(logOf(damaged)));
     const out = fresh();
     const { code, err } = await decision(damaged, ["export", "--out", out]);
-    expect(code).toBe(0);
-    expect(err).toContain("some records could not be read");
-    expect(manifestIn(out)).toMatchObject({ complete: false, records: 3 });
+    expect(code).toBe(1);
+    expect(err).toContain("the log is damaged, so nothing was exported");
+    expect(existsSync(out)).toBe(false);
+    const printed = await decision(damaged, ["export"]);
+    expect(printed).toMatchObject({ code: 0 });
+    expect(printed.err).toContain("is damaged");
   });
 
-  it("says so where a definition is lost, and does not pass for intact", async () => {
+  it("is refused where a definition is lost that a record names", async () => {
     const lossy = await filledStore();
     rmSync(join(lossy, "definitions"), { recursive: true });
-    const out = fresh();
-    const { err } = await decision(lossy, ["export", "--out", out]);
-    expect(err).toContain("2 definitions or environments are not in the store any more");
-    const ran = await decision(lossy, ["verify", out]);
-    expect(ran.code).toBe(6);
-    expect(verified(ran).problems[0]).toMatchObject({ kind: "definition", seq: 1 });
-  });
-
-  it("copies a record that was changed as it is, so that it is found out", async () => {
-    const changed = await filledStore();
-    const file = join(changed, "log/000000000001.jsonl");
-    writeFileSync(file, logOf(changed).replace('"quality_score":0.1', '"quality_score":0.2'));
-    const out = fresh();
-    await decision(changed, ["export", "--out", out]);
-    const ran = await decision(changed, ["verify", out]);
-    expect(ran.code).toBe(6);
-    expect(verified(ran).problems[0]).toMatchObject({
-      kind: "changed",
-      seq: 2,
-      file: "records.jsonl",
-      line: 2,
-    });
+    const { code, err } = await decision(lossy, ["export", "--out", fresh()]);
+    expect(code).toBe(1);
+    expect(err).toContain("is no longer kept");
   });
 
   it("leaves out half a record at the end of the log", async () => {

@@ -53,7 +53,7 @@ describe("signed checkpoints", () => {
   it("do not verify with another key", async () => {
     const directory = await filled(12, signing);
     const another = { checkSignature: signatureCheckOf(makeKeys().open) };
-    expect(verifyStore(directory, another).problems).toMatchObject([{ kind: "signature", seq: 5 }]);
+    expect(verifyStore(directory, another).problems).toMatchObject([{ kind: "signature" }]);
   });
 
   it("are missed where there are none", async () => {

@@ -1,16 +1,15 @@
 import type { Command } from "commander";
-import { didYouMean } from "../../nearest.js";
 import { present } from "../../present/format.js";
 import type { ShownSetting } from "../../present/settings-view.js";
 import { settingsView, settingView } from "../../present/settings-view.js";
 import type { CommonFlags } from "../flags.js";
 import { addCommonFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import type { SettingsFile, SettingsFiles } from "../read-settings.js";
+import type { SettingsFiles } from "../read-settings.js";
 import { settingsFiles } from "../read-settings.js";
 import { findSetting, findStronger, settingsFile, unexpected } from "../settings.js";
 import type { KnownSetting } from "../settings-table.js";
-import { decisions, knownSetting, knownSettings, settingKeys } from "../settings-table.js";
+import { decisions, knownSetting, knownSettings, warnOfUnknownSettings } from "../settings-table.js";
 import { note, warn } from "../world.js";
 
 export function addConfigCommand(parent: Command, io: Io): void {
@@ -48,7 +47,9 @@ function addList(config: Command, io: Io): void {
       const files = settingsFiles(io);
       const settings = knownSettings.map((setting) => showSetting(setting, flags, { io, files }));
       io.out.write(await present(settingsView(settings), format, await styleFor(flags, io)));
-      for (const file of [files.project(), files.user()]) warnOfUnknown(file, flags, io);
+      for (const file of [files.project(), files.user()]) {
+        warnOfUnknownSettings(file, (message) => warn(flags, io, message));
+      }
     });
 }
 
@@ -129,10 +130,3 @@ function showSetting(
 }
 
 /** A word that no setting has is most likely misspelt, or of a newer version. */
-function warnOfUnknown(file: SettingsFile | undefined, flags: CommonFlags, io: Io): void {
-  if (file === undefined) return;
-  for (const key of Object.keys(file.values).filter((each) => !settingKeys.includes(each))) {
-    const meant = didYouMean(key, settingKeys);
-    warn(flags, io, `there is no setting \`${key}\` (in ${file.path})${meant ? `; ${meant}` : ""}`);
-  }
-}

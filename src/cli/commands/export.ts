@@ -1,10 +1,11 @@
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import { composeRecords } from "../../compose.js";
 import { DecisionError } from "../../errors.js";
 import { exportSummary } from "../../present/export-view.js";
 import { refuseOccupied } from "../../store/export-folder.js";
 import type { RecordFormat, Source } from "../../store/write-export.js";
+import { verifyStore } from "../../store/drivers/jsonl/verify.js";
 import { readable, textOf, writeExport } from "../../store/write-export.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { StoreFlags } from "../flags.js";
@@ -84,12 +85,22 @@ function recordFormat({ format = "jsonl", json, out }: ExportFlags): RecordForma
   });
 }
 
+/** An export of a damaged log would look sound to whoever gets it. */
+function refuseDamaged(log: string): void {
+  const [problem] = verifyStore(dirname(log)).problems;
+  if (problem === undefined) return;
+  throw new DecisionError("log_damaged", `the log is damaged, so nothing was exported: ${problem.message}`, {
+    hint: "see `agent-33 decision verify`; without --out, what can still be read is printed all the same",
+  });
+}
+
 async function exportTo(
   where: string,
   source: Source,
   { flags, io }: { readonly flags: ExportFlags; readonly io: Io },
 ): Promise<ExitCode> {
   refuseOccupied(where);
+  refuseDamaged(source.log);
   // A key that cannot be used is better found out now than after a million records.
   source.sign?.("");
   const progress = new Progress(io, flags.quiet);

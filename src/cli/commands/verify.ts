@@ -8,7 +8,7 @@ import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
 import { Progress, percent } from "../progress.js";
-import { storeConfiguration } from "../world.js";
+import { refuseMissingStore, storeConfiguration } from "../world.js";
 
 interface VerifyFlags extends StoreFlags {
   readonly expect?: string;
@@ -58,6 +58,7 @@ async function verify(path: string | undefined, flags: VerifyFlags, io: Io): Pro
     expect,
     progress: (read, total) => progress.show(() => `verifying, ${percent(read, total)}`),
   };
+  if (path === undefined) refuseMissingStore(flags, io);
   const where = path ?? storeConfiguration(flags, io).directory;
   const verification = await (path === undefined ? verifyLog : verifyExported)(where, checking);
   progress.erase();

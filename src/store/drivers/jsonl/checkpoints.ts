@@ -1,13 +1,14 @@
 import type { Checkpoint, Pinned, Sign } from "../../../record/checkpoint.js";
 import { checkpointLine, parseCheckpoint } from "../../../record/checkpoint.js";
 import type { Files } from "./files.js";
-import { openExisting, readAt, writeOrCutBack } from "./files.js";
+import { openExisting, readAt, syncOrCutBack, writeOrCutBack } from "./files.js";
 
 /** Longer than any line. */
 const reach = 2048;
 
 /** Checkpoints that are made and not written yet. */
 export interface NewCheckpoints {
+  readonly isWritten: boolean;
   /** Adds them, and gives the last that there is then. */
   write(durable: boolean): Checkpoint | undefined;
 }
@@ -28,9 +29,14 @@ export function newCheckpoints(
     last = parseCheckpoint(line.trimEnd());
     text += line;
   }
+  let isWritten = false;
   return {
+    get isWritten() {
+      return isWritten;
+    },
     write(durable) {
       if (text !== "") addLines(files, path, text, { end, durable });
+      isWritten = text !== "";
       return last;
     },
   };
@@ -47,7 +53,7 @@ function addLines(
   try {
     if (files.fstatSync(fd).size > end) files.ftruncateSync(fd, end);
     writeOrCutBack(files, fd, Buffer.from(text), end);
-    if (durable) files.fdatasyncSync(fd);
+    if (durable) syncOrCutBack(files, fd, end);
   } finally {
     files.closeSync(fd);
   }

@@ -20,16 +20,18 @@ export function reading<T>(where: string, read: () => T): T {
   }
 }
 
-/** What could not be written was not decided. */
-export function notRecorded(error: unknown): unknown {
-  const { message, code } = error as NodeJS.ErrnoException;
-  if (error instanceof DecisionError || code === undefined) return error;
-  return new DecisionError(
-    "store_failed",
-    `the decision could not be recorded, so it was not made: ${message}`,
-    {
+/** What could not be written; a decision was then not made. */
+export function notWritten(where: string, what: "record" | "store"): (error: unknown) => unknown {
+  return (error) => {
+    const { message, code } = error as NodeJS.ErrnoException;
+    if (error instanceof DecisionError || code === undefined) return error;
+    const said =
+      what === "record"
+        ? "the decision could not be recorded, so it was not made"
+        : `cannot write to \`${where}\``;
+    return new DecisionError("store_failed", `${said}: ${message}`, {
       hint: "see that the store's directory can be written and that there is space; nothing was lost",
       cause: error,
-    },
-  );
+    });
+  };
 }

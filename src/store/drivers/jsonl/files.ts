@@ -36,6 +36,16 @@ export function writeOrCutBack(files: Files, fd: number, bytes: Uint8Array, size
   }
 }
 
+/** What may not be on the disk is taken back. */
+export function syncOrCutBack(files: Files, fd: number, size: number): void {
+  try {
+    files.fdatasyncSync(fd);
+  } catch (error) {
+    files.ftruncateSync(fd, size);
+    throw error;
+  }
+}
+
 /** The bytes from a position on, fewer where the file ends before. */
 export function readAt(files: Files, fd: number, position: number, length: number): Buffer {
   if (position < 0) return readAt(files, fd, 0, Math.max(0, length + position));

@@ -1,7 +1,5 @@
 /** Enough for one wait for the disk to be worth it. */
 const mostTogether = 256;
-/** In characters. */
-const largestTogether = 16 * 1024 * 1024;
 
 interface Waiting<Item, Outcome> {
   readonly item: Item;
@@ -13,15 +11,17 @@ interface Waiting<Item, Outcome> {
 export class GroupCommit<Item, Outcome> {
   readonly #write: (items: readonly Item[]) => Promise<readonly Outcome[]>;
   readonly #sizeOf: (item: Item) => number;
+  readonly #largest: number;
   #waiting: Waiting<Item, Outcome>[] = [];
   #isWriting = false;
 
   constructor(
     write: (items: readonly Item[]) => Promise<readonly Outcome[]>,
-    sizeOf: (item: Item) => number,
+    { sizeOf, largest }: { readonly sizeOf: (item: Item) => number; readonly largest: number },
   ) {
     this.#write = write;
     this.#sizeOf = sizeOf;
+    this.#largest = largest;
   }
 
   add(item: Item): Promise<Outcome> {
@@ -37,7 +37,7 @@ export class GroupCommit<Item, Outcome> {
     let size = 0;
     const end = this.#waiting.findIndex(({ item }, index) => {
       size += this.#sizeOf(item);
-      return index >= mostTogether || (index > 0 && size > largestTogether);
+      return index >= mostTogether || (index > 0 && size > this.#largest);
     });
     return end === -1 ? this.#waiting.length : end;
   }

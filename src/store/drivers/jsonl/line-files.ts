@@ -1,5 +1,6 @@
 import { closeSync, readSync } from "node:fs";
 import type { LogRecord } from "../../../model/record.js";
+import { isIntact, linkOf } from "../../../record/chain.js";
 import type { LogLine } from "../../../model/store.js";
 import { openExisting, systemFiles } from "./files.js";
 import type { Place } from "./index/row-order.js";
@@ -10,18 +11,24 @@ const ahead = 256 * 1024;
 /** Reads lines by their places; those near the last one read come without asking the disk again. */
 export class LineFiles {
   readonly #log: string;
+  readonly #onChanged: () => void;
   #open: { readonly segment: number; readonly fd: number } | undefined;
   #buffer: Buffer = Buffer.alloc(0);
   #start = 0;
 
-  constructor(log: string) {
+  /** `onChanged` hears of lines that are not as they were written. */
+  constructor(log: string, onChanged: () => void) {
     this.#log = log;
+    this.#onChanged = onChanged;
   }
 
   /** Undefined where the line is no record (any more). */
   read({ segment, offset, length }: Place): LogLine | undefined {
     if (!this.#ensure(segment, offset, length)) return undefined;
-    const text = this.#buffer.toString("utf8", offset - this.#start, offset - this.#start + length);
+    const line = this.#buffer.subarray(offset - this.#start, offset - this.#start + length);
+    const link = linkOf(line);
+    if (link === undefined || !isIntact(line, link)) this.#onChanged();
+    const text = line.toString("utf8");
     try {
       return { text, record: JSON.parse(text) as LogRecord };
     } catch {

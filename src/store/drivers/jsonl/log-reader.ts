@@ -1,7 +1,10 @@
+import { closeSync } from "node:fs";
 import type { Found, Ledger, LogLine, Query } from "../../../model/store.js";
 import { matches } from "../../../record/query.js";
 import { timesOf } from "../../../record/record-id.js";
 import { reading } from "./damage.js";
+import { openExisting, systemFiles } from "./files.js";
+import { readHead } from "./head.js";
 import type { LogIndex, Progress } from "./index/log-index.js";
 import { openIndex } from "./index/log-index.js";
 import { rowsOf } from "./index/row-order.js";
@@ -21,8 +24,7 @@ type Reader = Pick<Ledger, "state" | "select" | "find" | "tally" | "cacheUse" | 
 export function openReader(log: string, options: ReaderOptions): Reader {
   const open = opener(log, options);
   const indexed = async <T>(ask: (index: LogIndex, lines: LineFiles) => T): Promise<T> => {
-    const index = open();
-    const lines = new LineFiles(log);
+    const { index, lines } = open();
     try {
       return await ask(index, lines);
     } finally {
@@ -32,7 +34,7 @@ export function openReader(log: string, options: ReaderOptions): Reader {
   };
   return {
     state: () => indexed(({ first, count, lastHash }) => ({ size: first + count - 1, head: lastHash })),
-    select: (query) => select(log, open, query),
+    select: (query) => select(open, query),
     find: (reference) => indexed((index, lines) => find(index, lines, reference)),
     tally: (decisionId, range) => indexed((index) => tallyOf(index, decisionId, range)),
     prunable: (bound) => indexed((index) => prunable(log, index, bound)),
@@ -48,21 +50,40 @@ export function openReader(log: string, options: ReaderOptions): Reader {
   };
 }
 
-function opener(log: string, { progress, onDamage }: ReaderOptions): () => LogIndex {
+/** What reading needs, opened when something is asked. */
+interface Opened {
+  readonly index: LogIndex;
+  readonly lines: LineFiles;
+}
+
+function opener(log: string, { progress, onDamage }: ReaderOptions): () => Opened {
   let isTold = false;
+  const tell = (): void => {
+    if (!isTold) onDamage?.(`the log in \`${log}\` is damaged; see \`agent-33 decision verify\``);
+    isTold = true;
+  };
   return () => {
     const index = reading(log, () => openIndex(log, progress));
-    if (index.isDamaged && !isTold)
-      onDamage?.(`the log in \`${log}\` is damaged; see \`agent-33 decision verify\``);
-    isTold ||= index.isDamaged;
-    return index;
+    if (index.isDamaged || isCut(log, index)) tell();
+    return { index, lines: new LineFiles(log, tell) };
   };
 }
 
+/** Whether the head knows of more than there is. */
+function isCut(log: string, { first, count }: LogIndex): boolean {
+  const fd = openExisting(systemFiles, `${log}/head`, "r");
+  if (fd === undefined) return count > 0;
+  try {
+    const head = readHead(systemFiles, fd);
+    return head === undefined ? count > 0 : head.size > first + count - 1;
+  } finally {
+    closeSync(fd);
+  }
+}
+
 // eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
-async function* select(log: string, open: () => LogIndex, query: Query): AsyncGenerator<LogLine> {
-  const index = open();
-  const lines = new LineFiles(log);
+async function* select(open: () => Opened, query: Query): AsyncGenerator<LogLine> {
+  const { index, lines } = open();
   try {
     const { limit = Infinity, reverse = false } = query;
     if (limit === Infinity && !reverse) {

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../model/json.js";
 import type { Appended, Entry } from "../../../model/store.js";
 import { seal } from "../../../record/chain.js";
-import type { Pinned, Sign } from "../../../record/checkpoint.js";
+import type { Checkpoint, Pinned, Sign } from "../../../record/checkpoint.js";
 import type { NewCheckpoints } from "./checkpoints.js";
 import { newCheckpoints } from "./checkpoints.js";
 import type { Admission, Counters } from "./counters.js";
@@ -79,7 +79,7 @@ export class LogWriter {
     const pin = { size: head.size, head: head.head, timestamp: this.#options.clock() };
     const checkpoints = this.#checkpoints([...pins, pin]);
     this.#segment.make(head.size + 1);
-    this.#pin({ ...head, segment: head.size + 1, bytes: 0 }, checkpoints);
+    this.#pin({ ...head, segment: head.size + 1, bytes: 0 }, checkpoints?.write(this.#options.durable));
   }
 
   close(): void {
@@ -167,9 +167,25 @@ export class LogWriter {
     this.#segment.append(head.segment, bytes, start);
     const isSynced = durable || pins.length > 0;
     if (isSynced) this.#segment.sync(head.segment, { start, next: links[0]?.seq ?? 0 });
-    admission.count(links.at(-1)?.seq ?? 0);
+    const last = this.#checkAndCount(checkpoints, admission, { head, start, seq: links.at(-1)?.seq ?? 0 });
     const reached = { ...positionOf(head), ...checkpointOf(head) };
-    this.#pin(isSynced ? reached : { ...reached, synced: before.synced ?? positionOf(before) }, checkpoints);
+    this.#pin(isSynced ? reached : { ...reached, synced: before.synced ?? positionOf(before) }, last);
+  }
+
+  /** What is refused here must not be found in the log, unless a checkpoint speaks of it already. */
+  #checkAndCount(
+    checkpoints: NewCheckpoints | undefined,
+    admission: Admission,
+    { head, start, seq }: { readonly head: Head; readonly start: number; readonly seq: number },
+  ): Checkpoint | undefined {
+    try {
+      const last = checkpoints?.write(this.#options.durable);
+      admission.count(seq);
+      return last;
+    } catch (error) {
+      if (checkpoints?.isWritten !== true) this.#segment.cutBack(head.segment, start);
+      throw error;
+    }
   }
 
   /** Made, and signed, before anything is written: a key that cannot be used must not leave a record behind. */
@@ -180,8 +196,7 @@ export class LogWriter {
   }
 
   /** Says where the log ends: now and then in a checkpoint, always in the head. */
-  #pin(head: Head, checkpoints: NewCheckpoints | undefined): void {
-    const last = checkpoints?.write(this.#options.durable);
+  #pin(head: Head, last: Checkpoint | undefined): void {
     const checkpoint = last === undefined ? undefined : { size: last.size, hash: last.hash };
     this.#head.write(checkpoint === undefined ? head : { ...head, checkpoint });
   }

@@ -1,12 +1,15 @@
-import { closeSync, openSync, statSync, unlinkSync } from "node:fs";
+import { closeSync, openSync, readFileSync, statSync, unlinkSync } from "node:fs";
 import type { JsonObject } from "../../../model/json.js";
+import type { LogRecord } from "../../../model/record.js";
 import type { Prunable, PruneBound } from "../../../model/store.js";
 import { hashAtTail, tailLength } from "../../../record/chain.js";
 import { DecisionError } from "../../../errors.js";
+import { damaged } from "./damage.js";
 import { readAt, systemFiles } from "./files.js";
 import type { LogIndex } from "./index/log-index.js";
 import type { LogWriter } from "./log-writer.js";
 import { segmentName, segmentsIn } from "./segments.js";
+import { verifyStore } from "./verify.js";
 
 const block = 64 * 1024;
 
@@ -39,22 +42,42 @@ function mayGo(
   return true;
 }
 
-/** The note comes first: with segments that are still there it does no harm, without it they would be missing. */
+/**
+ * The note comes first: with segments that are still there it does no harm, without it they would be missing.
+ * What is not as it was written is not removed: it would be the end of all traces of that.
+ */
 export function prune(
-  log: string,
+  directory: string,
   writer: LogWriter,
   { through, records }: Prunable,
   noteOf: (details: JsonObject) => string,
 ): void {
   if (through === 0) return;
+  const log = `${directory}/log`;
+  const [problem] = verifyStore(directory).problems;
+  if (problem !== undefined) throw damaged(log, problem.message);
   const doomed = segmentsIn(log).filter((first) => first <= through);
   const newest = doomed.at(-1) ?? 0;
   if (writer.head().size === through) writer.rotate();
   else if (!segmentsIn(log).includes(through + 1)) throw changed();
-  writer.append([{ body: noteOf({ through, hash: lastHashOf(`${log}/${segmentName(newest)}`), records }) }], {
-    pinned: true,
-  });
+  const earlier = doomed.flatMap((first) => prunesIn(`${log}/${segmentName(first)}`));
+  const details = { through, hash: lastHashOf(`${log}/${segmentName(newest)}`), records };
+  const body = noteOf(earlier.length === 0 ? details : { ...details, earlier });
+  writer.append([{ body }], { pinned: true });
   for (const first of doomed) unlinkSync(`${log}/${segmentName(first)}`);
+}
+
+/** What the notes on earlier prunes say, which are about to go themselves. */
+function prunesIn(path: string): readonly JsonObject[] {
+  const notes = readFileSync(path, "utf8")
+    .split("\n")
+    .filter((line) => line.includes('"note":"pruned"'));
+  return notes.flatMap((line) => {
+    const record = JSON.parse(line) as LogRecord;
+    if (record.kind !== "note" || record.note !== "pruned") return [];
+    const { earlier = [], ...details } = record.details;
+    return [...(earlier as readonly JsonObject[]), { timestamp: record.timestamp, ...details }];
+  });
 }
 
 function lastHashOf(path: string): string {

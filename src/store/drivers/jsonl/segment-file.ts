@@ -54,6 +54,10 @@ export class SegmentFile {
     }
   }
 
+  cutBack(first: number, start: number): void {
+    this.#files.ftruncateSync(this.make(first), start);
+  }
+
   make(first: number): number {
     if (this.#open?.first === first) return this.#open.fd;
     this.close();

@@ -3,7 +3,7 @@ import { checksum } from "../../../digest/checksum.js";
 import type { ShelfEntry } from "../../../model/store.js";
 import { makeDirectory } from "../../make-directory.js";
 import type { Files } from "./files.js";
-import { isMissing, readAt, writeAll, writeOrCutBack } from "./files.js";
+import { isMissing, readAt, syncOrCutBack, writeAll, writeOrCutBack } from "./files.js";
 
 /** A file is tidied when it has grown to twice what was live the last time, but not before this. */
 const smallestTidied = 16 * 1024;
@@ -64,15 +64,17 @@ export class ShelfFiles {
   remove(isDoomed: (entry: ShelfEntry) => boolean): number {
     let removed = 0;
     let left = 0;
+    const changed = new Map<string, readonly ShelfEntry[]>();
     for (const leaf of this.leaves()) {
       const entries = this.entriesOf(leaf);
       const kept = entries.filter((entry) => !isDoomed(entry));
       left += kept.length;
       removed += entries.length - kept.length;
-      if (kept.length < entries.length) this.#rewrite(leaf, kept);
+      if (kept.length < entries.length) changed.set(leaf, kept);
     }
     // A file of a divided shelf stays though it is empty: that it is there tells how far the shelf is divided.
     if (left === 0) for (const leaf of this.leaves()) unlinkSync(this.#path(leaf));
+    else for (const [leaf, kept] of changed) this.#rewrite(leaf, kept);
     return removed;
   }
 
@@ -127,7 +129,7 @@ export class ShelfFiles {
       const isWhole = size > 0 && readAt(files, fd, size - 1, 1)[0] === 10;
       const before = size === 0 ? tidiedAt(smallestTidied) : isWhole ? "" : "\n";
       writeOrCutBack(files, fd, Buffer.from(before + lines), size);
-      if (durable) files.fdatasyncSync(fd);
+      if (durable) syncOrCutBack(files, fd, size);
       isGrown = size > Number(/^\{"tidied_at":(\d+)\}/.exec(beginning)?.[1] ?? Infinity);
     } finally {
       files.closeSync(fd);

@@ -4,7 +4,7 @@ import { microsecondsOf } from "../../../record/moment.js";
 import { noteBody } from "../../../record/record-body.js";
 import { makeDirectory } from "../../make-directory.js";
 import { Counters } from "./counters.js";
-import { notRecorded, reading } from "./damage.js";
+import { notWritten, reading } from "./damage.js";
 import type { Files } from "./files.js";
 import { systemFiles } from "./files.js";
 import { GroupCommit } from "./group-commit.js";
@@ -33,7 +33,7 @@ export interface JsonlOptions {
 
 /** A store in JSON lines, for many processes at once. Nothing is touched before it is used. */
 export function openJsonlStore(options: JsonlOptions): Store {
-  const { directory, clock, files = systemFiles } = options;
+  const { directory, clock, files = systemFiles, segmentSize = 64 * 1024 * 1024 } = options;
   const locked = lockedBy(directory);
   const now = (): number => microsecondsOf(clock());
   const shelfOf = (name: string): ShelfFiles =>
@@ -42,7 +42,7 @@ export function openJsonlStore(options: JsonlOptions): Store {
   const writer = new LogWriter(`${directory}/log`, counters, {
     files,
     durable: options.durability !== "fast",
-    segmentSize: options.segmentSize ?? 64 * 1024 * 1024,
+    segmentSize,
     checkpointEvery: options.checkpointEvery ?? 1000,
     sign: options.sign,
     clock,
@@ -52,14 +52,14 @@ export function openJsonlStore(options: JsonlOptions): Store {
     },
   });
   const commit = new GroupCommit<Entry, Appended>(
-    (entries) => locked(() => writer.append(entries)),
-    ({ body }) => body.length,
+    (entries) => locked(() => writer.append(entries), "record"),
+    { sizeOf: ({ body }) => body.length, largest: Math.min(largestGroup, segmentSize) },
   );
   const log: Ledger = {
     ...openReader(`${directory}/log`, options),
     append: (entry) => commit.add(entry),
     count: (counter) => Promise.resolve(counters.get(counter).count),
-    prune: (found, noteOf) => locked(() => prune(`${directory}/log`, writer, found, noteOf)),
+    prune: (found, noteOf) => locked(() => prune(directory, writer, found, noteOf)),
   };
   return {
     log,
@@ -71,12 +71,15 @@ export function openJsonlStore(options: JsonlOptions): Store {
   };
 }
 
-type Locked = <T>(work: () => T) => Promise<T>;
+type Locked = <T>(work: () => T, what?: "record" | "store") => Promise<T>;
+
+/** In characters. */
+const largestGroup = 16 * 1024 * 1024;
 
 /** What cannot be written, or not even be locked, is told as such. */
 function lockedBy(directory: string): Locked {
   let lock: Lock | undefined;
-  return async (work) => {
+  return async (work, what = "store") => {
     try {
       if (lock === undefined) {
         makeDirectory(directory, 0o700);
@@ -89,7 +92,7 @@ function lockedBy(directory: string): Locked {
         release();
       }
     } catch (error) {
-      throw notRecorded(error);
+      throw notWritten(directory, what)(error);
     }
   };
 }

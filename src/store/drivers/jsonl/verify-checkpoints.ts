@@ -48,12 +48,14 @@ export function checkCheckpoints(
     });
   }
   if (checkSignature === undefined) return;
-  const unsigned = checkpoints.find((checkpoint) => !checkSignature(checkpoint));
-  if (unsigned !== undefined) {
-    const message = `the checkpoint at ${unsigned.size} records is not signed with this key`;
-    verifier.problem({ kind: "signature", seq: unsigned.size, file, message });
-  } else if (checkpoints.length === 0) {
-    verifier.problem({ kind: "signature", file, message: "there is no signed checkpoint" });
+  // The newest covers all before it, also what was pinned before there was a key, or under another.
+  const newest = checkpoints.at(-1);
+  if (newest === undefined) {
+    const message = "there is no checkpoint yet that could be signed; see the setting `checkpoint_every`";
+    verifier.problem({ kind: "signature", file, message });
+  } else if (!checkSignature(newest)) {
+    const message = `the last checkpoint, at ${newest.size} records, is not signed with this key`;
+    verifier.problem({ kind: "signature", seq: newest.size, file, message });
   }
 }
 
