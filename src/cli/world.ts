@@ -77,7 +77,7 @@ export function storeConfiguration(flags: StoreFlags, io: Io): Exclude<StoreConf
 
 /** Found out now, not at the next checkpoint. */
 function missingKey({ value, from }: Setting): DecisionError {
-  return new DecisionError("usage", `the signing key \`${value}\` (from ${from}) is not there`, {
+  return new DecisionError("store_failed", `the signing key \`${value}\` (from ${from}) is not there`, {
     hint: "put it back, or go on without with `agent-33 decision config unset signing_key`",
   });
 }

@@ -15,7 +15,7 @@ export function sha256Hex(text: string): string {
 
 /** SHA-256 of bytes, as 64 hex digits. */
 export function sha256OfBytes(bytes: Uint8Array): string {
-  native ??= nativeCrypto();
+  if (native === undefined && (hashed += bytes.length) > portableUpTo) native = nativeCrypto();
   return native === undefined ? portableSha256(bytes) : native.hash("sha256", bytes);
 }
 

@@ -49,7 +49,7 @@ function notZero(value: number): number {
 }
 
 /** Lanczos' approximation with g = 7, for a ≥ 1/2. */
-function logGamma(a: number): number {
+export function logGamma(a: number): number {
   const base = a + 6.5;
   const series = lanczos.reduce((sum, each, index) => sum + each / (a + index), 0.99999999999980993);
   return (a - 0.5) * Math.log(base) - base + Math.log(Math.sqrt(2 * Math.PI) * series);

@@ -2,6 +2,7 @@ import { casesOf } from "../definition/expressions.js";
 import { defaultLabel, labelsOf } from "../definition/labels.js";
 import type { Definition, LoadedDefinition } from "../model/definition.js";
 import type { DefinitionTally, Tally } from "../model/store.js";
+import { binomialTail } from "./binomial.js";
 import { chiSquareTail } from "./chi-square.js";
 
 /** How often each branch of a decision was taken, as `distribution --format json` prints it. */
@@ -140,7 +141,7 @@ function checkOf(
     sample,
     ...test,
     reliable: isImpossible || cells.every(({ expected }) => expected >= fewestExpected),
-    mismatch: isImpossible || testOf(pooled(cells)).p_value < alarmBelow,
+    mismatch: isImpossible || isUnlikely(cells, sample),
   };
 }
 
@@ -152,6 +153,15 @@ function testOf(cells: readonly Cell[]): Pick<ShareCheck, "statistic" | "degrees
   // With one branch the sum is 0 but for rounding.
   const statistic = degrees_of_freedom === 0 ? 0 : Math.min(sum, Number.MAX_VALUE);
   return { statistic, degrees_of_freedom, p_value: chiSquareTail(statistic, degrees_of_freedom) };
+}
+
+/** Of few inputs the chi-square test says nothing; then each branch is asked exactly whether it has too many. */
+function isUnlikely(cells: readonly Cell[], sample: number): boolean {
+  const groups = pooled(cells);
+  if (groups.length > 1) return testOf(groups).p_value < alarmBelow;
+  return cells.some(
+    ({ observed, expected }) => binomialTail(observed, sample, expected / sample) * cells.length < alarmBelow,
+  );
 }
 
 /**

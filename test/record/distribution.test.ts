@@ -247,10 +247,17 @@ describe("the check of a weighted decision", () => {
 
   it.each([
     ["all of 9 in one of two halves", weighted(1, 1), { a: 9 }],
-    ["all of 4 in the rare branch", weighted(99, 1), { b: 4 }],
+    ["one in the rare branch", weighted(99, 1), { b: 1 }],
     ["5 of 100 where 1 was expected", weighted(99, 1), { a: 95, b: 5 }],
   ])("cannot tell from too few inputs: %s", (_what, definition, distinct) => {
     expect(checkOf(definition, distinct)).toMatchObject({ reliable: false, mismatch: false });
+  });
+
+  it.each([
+    ["all of 4 in the rare branch", weighted(99, 1), { b: 4 }],
+    ["all of 5 in a tenth", weighted(70, 20, 10), { c: 5 }],
+  ])("is alarmed by few inputs where chance hardly explains them: %s", (_what, definition, distinct) => {
+    expect(checkOf(definition, distinct)).toMatchObject({ reliable: false, mismatch: true });
   });
 
   it("watches the other branches where one is too rare to be tested by itself", () => {

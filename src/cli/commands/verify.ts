@@ -76,9 +76,15 @@ interface Checking {
 
 async function verifyLog(directory: string, { key, ...options }: Checking): Promise<Verification> {
   const { verifyStore } = await import("../../store/drivers/jsonl/verify.js");
+  const { markDamage } = await import("../../store/drivers/jsonl/damage-mark.js");
   const { signatureCheckOf } = await import("../../store/signing.js");
   const checkSignature = key === undefined ? undefined : signatureCheckOf(key);
-  return verifyStore(directory, { ...options, checkSignature });
+  const verification = verifyStore(directory, { ...options, checkSignature });
+  const [problem] = verification.problems.filter(
+    ({ kind }) => kind !== "expectation" && kind !== "signature",
+  );
+  markDamage(directory, problem?.message);
+  return verification;
 }
 
 async function verifyExported(path: string, { key, ...options }: Checking): Promise<Verification> {

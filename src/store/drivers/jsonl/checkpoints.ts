@@ -10,7 +10,7 @@ const reach = 2048;
 export interface NewCheckpoints {
   readonly isWritten: boolean;
   /** Adds them, and gives the last that there is then. */
-  write(durable: boolean): Checkpoint | undefined;
+  write(): Checkpoint | undefined;
 }
 
 /** Makes, and signs, those that are not there yet. */
@@ -34,26 +34,21 @@ export function newCheckpoints(
     get isWritten() {
       return isWritten;
     },
-    write(durable) {
-      if (text !== "") addLines(files, path, text, { end, durable });
+    write() {
+      if (text !== "") addLines(files, path, text, end);
       isWritten = text !== "";
       return last;
     },
   };
 }
 
-/** A crash may have left half a line at the end. */
-function addLines(
-  files: Files,
-  path: string,
-  text: string,
-  { end, durable }: { readonly end: number; readonly durable: boolean },
-): void {
+/** A crash may have left half a line at the end. The disk is always waited for: there are few of them. */
+function addLines(files: Files, path: string, text: string, end: number): void {
   const fd = files.openSync(path, "a", 0o600);
   try {
     if (files.fstatSync(fd).size > end) files.ftruncateSync(fd, end);
     writeOrCutBack(files, fd, Buffer.from(text), end);
-    if (durable) syncOrCutBack(files, fd, end);
+    syncOrCutBack(files, fd, end);
   } finally {
     files.closeSync(fd);
   }

@@ -30,6 +30,11 @@ export class HeadFile {
     writeHead(this.#files, this.#descriptor(), head);
   }
 
+  /** Waits for the disk: once segments are gone, an older head would lead nowhere. */
+  sync(): void {
+    this.#files.fdatasyncSync(this.#descriptor());
+  }
+
   close(): void {
     if (this.#open !== undefined) this.#files.closeSync(this.#open);
     this.#open = undefined;

@@ -78,8 +78,15 @@ export class LogWriter {
     if (head.bytes === 0) return;
     const pin = { size: head.size, head: head.head, timestamp: this.#options.clock() };
     const checkpoints = this.#checkpoints([...pins, pin]);
+    this.#leaveSegment(head);
     this.#segment.make(head.size + 1);
-    this.#pin({ ...head, segment: head.size + 1, bytes: 0 }, checkpoints?.write(this.#options.durable));
+    const reached = { ...positionOf(head), ...checkpointOf(head), ...(head.torn && { torn: head.torn }) };
+    this.#pin({ ...reached, segment: head.size + 1, bytes: 0 }, checkpoints?.write());
+  }
+
+  /** From here on an older head is never seen again. */
+  syncHead(): void {
+    this.#head.sync();
   }
 
   close(): void {
@@ -164,6 +171,7 @@ export class LogWriter {
     const { durable } = this.#options;
     const start = head.bytes - bytes.length;
     const checkpoints = this.#checkpoints(pins);
+    if (head.segment !== before.segment) this.#leaveSegment(before);
     this.#segment.append(head.segment, bytes, start);
     const isSynced = durable || pins.length > 0;
     if (isSynced) this.#segment.sync(head.segment, { start, next: links[0]?.seq ?? 0 });
@@ -179,13 +187,18 @@ export class LogWriter {
     { head, start, seq }: { readonly head: Head; readonly start: number; readonly seq: number },
   ): Checkpoint | undefined {
     try {
-      const last = checkpoints?.write(this.#options.durable);
+      const last = checkpoints?.write();
       admission.count(seq);
       return last;
     } catch (error) {
       if (checkpoints?.isWritten !== true) this.#segment.cutBack(head.segment, start);
       throw error;
     }
+  }
+
+  /** A segment is on the disk before the next begins, also where the disk is not waited for otherwise. */
+  #leaveSegment({ segment, bytes, size, synced }: Head): void {
+    if (synced !== undefined && bytes > 0) this.#segment.sync(segment, { start: bytes, next: size + 1 });
   }
 
   /** Made, and signed, before anything is written: a key that cannot be used must not leave a record behind. */

@@ -64,6 +64,7 @@ export function prune(
   const details = { through, hash: lastHashOf(`${log}/${segmentName(newest)}`), records };
   const body = noteOf(earlier.length === 0 ? details : { ...details, earlier });
   writer.append([{ body }], { pinned: true });
+  writer.syncHead();
   for (const first of doomed) unlinkSync(`${log}/${segmentName(first)}`);
 }
 

@@ -1,8 +1,12 @@
 import { unlinkSync } from "node:fs";
-import { hashAtTail, tailLength } from "../../../record/chain.js";
+import { isIntact, linkOf } from "../../../record/chain.js";
 import type { Files } from "./files.js";
 import { existingForAppend, openExisting, readAt, syncDirectory, writeOrCutBack } from "./files.js";
 import { segmentName } from "./segments.js";
+
+const newline = 10;
+/** Most lines are shorter. */
+const usualLine = 4096;
 
 /** The segment that is written to, kept open from one append to the next. */
 export class SegmentFile {
@@ -29,10 +33,21 @@ export class SegmentFile {
     return this.#files.fstatSync(fd).size;
   }
 
-  /** The hash of the record that ends there. */
+  /** The hash of the record that ends there; undefined where its line is not as it was written. */
   hashBefore(end: number): string | undefined {
+    const line = this.#lineBefore(end) ?? Buffer.alloc(0);
+    const link = linkOf(line);
+    return link !== undefined && isIntact(line, link) ? link.hash : undefined;
+  }
+
+  #lineBefore(end: number): Buffer | undefined {
     if (this.#open === undefined) return undefined;
-    return hashAtTail(readAt(this.#files, this.#open.fd, end - tailLength, tailLength));
+    for (let reach = usualLine; ; reach *= 16) {
+      const from = Math.max(0, end - reach);
+      const bytes = readAt(this.#files, this.#open.fd, from, end - from);
+      const start = bytes.lastIndexOf("\n", -2) + 1;
+      if (start > 0 || from === 0) return bytes.at(-1) === newline ? bytes.subarray(start, -1) : undefined;
+    }
   }
 
   /** Adds all of the bytes, or leaves the segment as long as it was. */

@@ -73,32 +73,35 @@ export class ShelfFiles {
       if (kept.length < entries.length) changed.set(leaf, kept);
     }
     // A file of a divided shelf stays though it is empty: that it is there tells how far the shelf is divided.
-    if (left === 0) for (const leaf of this.leaves()) unlinkSync(this.#path(leaf));
+    if (left === 0) for (const leaf of this.#allLeaves()) unlinkSync(this.#path(leaf));
     else for (const [leaf, kept] of changed) this.#rewrite(leaf, kept);
     return removed;
   }
 
-  /** The names of the files: how the checksums of their keys begin. The longest first, so that none seems undivided. */
+  /** The files that count: how the checksums of their keys begin. The longest first, so that none seems undivided. */
   leaves(): readonly string[] {
-    let names: readonly string[];
-    try {
-      names = readdirSync(this.#directory);
-    } catch (error) {
-      if (isMissing(error)) return [];
-      throw error;
-    }
-    const leaves = names
-      .filter((name) => /^all[0-9a-f]{0,8}\.jsonl$/.test(name))
-      .map((name) => name.slice(3, -6));
+    const leaves = this.#allLeaves();
     const isWhole = (leaf: string): boolean =>
       !leaves.some((other) => other !== leaf && leaf.startsWith(other));
     return leaves.length === 1 ? leaves : leaves.filter(isWhole).sort((a, b) => b.length - a.length);
   }
 
+  /** Also the parts of a file that was being divided when a crash came. */
+  #allLeaves(): readonly string[] {
+    try {
+      const names = readdirSync(this.#directory).filter((name) => /^all[0-9a-f]{0,8}\.jsonl$/.test(name));
+      return names.map((name) => name.slice(3, -6));
+    } catch (error) {
+      if (isMissing(error)) return [];
+      throw error;
+    }
+  }
+
   /** The latest entry of each key of a file, expired or not. */
   entriesOf(leaf: string): readonly ShelfEntry[] {
     const latest = new Map<string, ShelfEntry>();
-    for (const line of readBytes(this.#path(leaf)).toString("utf8").split("\n")) {
+    // Behind the last newline there may be half a line.
+    for (const line of readBytes(this.#path(leaf)).toString("utf8").split("\n").slice(0, -1)) {
       const entry = line.startsWith('{"key":') ? parseEntry(line) : undefined;
       if (entry !== undefined) latest.set(entry.key, entry);
     }
@@ -123,18 +126,26 @@ export class ShelfFiles {
     const fd = files.openSync(this.#path(leaf), "a+", 0o600);
     let isGrown: boolean;
     try {
-      const { size } = files.fstatSync(fd);
+      const size = this.#cutHalfLine(fd);
       const beginning = readAt(files, fd, 0, 64).toString("latin1");
-      // A crash may have left half a line.
-      const isWhole = size > 0 && readAt(files, fd, size - 1, 1)[0] === 10;
-      const before = size === 0 ? tidiedAt(smallestTidied) : isWhole ? "" : "\n";
+      const before = size === 0 ? tidiedAt(smallestTidied) : "";
       writeOrCutBack(files, fd, Buffer.from(before + lines), size);
       if (durable) syncOrCutBack(files, fd, size);
-      isGrown = size > Number(/^\{"tidied_at":(\d+)\}/.exec(beginning)?.[1] ?? Infinity);
+      isGrown = size > Number(/^\{"tidied_at":(\d+)\}/.exec(beginning)?.[1] ?? smallestTidied);
     } finally {
       files.closeSync(fd);
     }
     if (isGrown) this.#tidy(leaf);
+  }
+
+  /** A crash may have left half a line; what nobody was told of goes. Tells how long the file is then. */
+  #cutHalfLine(fd: number): number {
+    const { files } = this.#options;
+    const { size } = files.fstatSync(fd);
+    if (size === 0 || readAt(files, fd, size - 1, 1)[0] === 10) return size;
+    const whole = readAt(files, fd, 0, size).lastIndexOf("\n") + 1;
+    files.ftruncateSync(fd, whole);
+    return whole;
   }
 
   /** With new values other files give up what has expired, so nothing expired stays for long. */

@@ -5,6 +5,7 @@ import { noteBody } from "../../../record/record-body.js";
 import { makeDirectory } from "../../make-directory.js";
 import { Counters } from "./counters.js";
 import { notWritten, reading } from "./damage.js";
+import { markDamage, refuseMarked } from "./damage-mark.js";
 import type { Files } from "./files.js";
 import { systemFiles } from "./files.js";
 import { GroupCommit } from "./group-commit.js";
@@ -15,6 +16,7 @@ import { openReader } from "./log-reader.js";
 import { LogWriter } from "./log-writer.js";
 import { prune } from "./prune.js";
 import { ShelfFiles } from "./shelf-files.js";
+import { verifyStore } from "./verify.js";
 
 export interface JsonlOptions {
   readonly directory: string;
@@ -52,11 +54,19 @@ export function openJsonlStore(options: JsonlOptions): Store {
     },
   });
   const commit = new GroupCommit<Entry, Appended>(
-    (entries) => locked(() => writer.append(entries), "record"),
+    (entries) =>
+      locked(() => {
+        refuseMarked(directory, () => verifyStore(directory).problems[0]?.message);
+        return writer.append(entries);
+      }, "record"),
     { sizeOf: ({ body }) => body.length, largest: Math.min(largestGroup, segmentSize) },
   );
+  const noteDamage = (message: string): void => {
+    markDamage(directory, message);
+    options.onDamage?.(message);
+  };
   const log: Ledger = {
-    ...openReader(`${directory}/log`, options),
+    ...openReader(`${directory}/log`, { ...options, onDamage: noteDamage }),
     append: (entry) => commit.add(entry),
     count: (counter) => Promise.resolve(counters.get(counter).count),
     prune: (found, noteOf) => locked(() => prune(directory, writer, found, noteOf)),

@@ -4,6 +4,7 @@ import { makeDirectory } from "../../../make-directory.js";
 import { isMissing, readAt, systemFiles } from "../files.js";
 import { openLock } from "../lock.js";
 import { segmentName, segmentsIn } from "../segments.js";
+import { fits } from "./fits.js";
 import { Rows, rowLength } from "./rows.js";
 import { addRow } from "./scan.js";
 import { Shapes } from "./shapes.js";
@@ -63,8 +64,9 @@ export class LogIndex {
     return this.#lastHash;
   }
 
-  segmentOf(seq: number): number {
-    return this.#segments.findLast(({ first }) => first <= seq)?.first ?? 1;
+  /** The segment that a row is of. */
+  segmentOf(row: number): number {
+    return this.#segments.findLast(({ rows_from }) => rows_from <= row)?.first ?? 1;
   }
 
   /** The rows from one number up to, but without, another; as many as asked for are in memory at once. */
@@ -102,11 +104,12 @@ export class LogIndex {
 
   #readSegment(log: string, first: number, from: number, progress: (bytes: number) => void): number {
     const fd = openSync(`${log}/${segmentName(first)}`, "r");
+    const rows_from = this.#segments.find((each) => each.first === first)?.rows_from ?? this.count;
     try {
       const covered = this.#readLines(fd, from, progress);
       const { mtimeMs } = fstatSync(fd);
       this.#segments = this.#segments.filter((each) => each.first !== first);
-      this.#segments.push({ first, bytes: covered, changed_at: mtimeMs });
+      this.#segments.push({ first, rows_from, bytes: covered, changed_at: mtimeMs });
       if (covered > from)
         this.#lastHash = hashAtTail(readAt(systemFiles, fd, covered - tailLength, tailLength)) ?? "";
       return covered - from;
@@ -209,33 +212,5 @@ function openKept(log: string, directory: string): LogIndex | undefined {
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
-  }
-}
-
-/** Whether the log still is what the index was made of, as far as can be seen without reading it. */
-function fits(log: string, { segments, rows, rows_file, last_hash }: IndexState): boolean {
-  try {
-    const present = segmentsIn(log);
-    const newest = segments.at(-1);
-    if (newest === undefined || segments.some(({ first }, index) => present[index] !== first)) return false;
-    if (statSync(`${log}/index/${rows_file}`).size < rows * rowLength) return false;
-    const sealed = segments.slice(0, -1).every((segment) => isUnchanged(log, segment));
-    return sealed && tailAt(log, newest) === last_hash;
-  } catch {
-    return false;
-  }
-}
-
-function isUnchanged(log: string, { first, bytes, changed_at }: CoveredSegment): boolean {
-  const { size, mtimeMs } = statSync(`${log}/${segmentName(first)}`);
-  return size === bytes && mtimeMs === changed_at;
-}
-
-function tailAt(log: string, { first, bytes }: CoveredSegment): string | undefined {
-  const fd = openSync(`${log}/${segmentName(first)}`, "r");
-  try {
-    return hashAtTail(readAt(systemFiles, fd, bytes - tailLength, tailLength));
-  } finally {
-    closeSync(fd);
   }
 }

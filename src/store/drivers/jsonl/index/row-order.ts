@@ -54,7 +54,7 @@ function* chained(
 
 function placeOf(index: LogIndex, rows: Rows, row: number, number: number): Place {
   return {
-    segment: index.segmentOf(index.first + number),
+    segment: index.segmentOf(number),
     offset: rows.offset(row),
     length: rows.length(row),
   };

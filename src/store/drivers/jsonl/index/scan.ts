@@ -22,8 +22,6 @@ const comma = 44;
 const backslash = 92;
 const closing = 93;
 const letterD = 100;
-const letterT = 116;
-const underscore = 95;
 
 /** What rows are added to; `base` rows came before these. */
 export interface Into {
@@ -47,25 +45,25 @@ export function addRow(line: Buffer, from: number, end: number, into: Into, offs
   rows.setPlace(row, timeOf(line, at + timeAt), offset, end - from);
   rows.setDigest(row, hexNumber(line, at + digestAt), hexNumber(line, at + digestAt + 8));
 
-  let first = hexNumber(line, at + definitionAt);
-  let second = hexNumber(line, at + definitionAt + 8);
+  const start = at + definitionAt;
+  let fingerprint = hexNumber(line, start);
   let inText = true;
   let place = at + nameAt;
   for (; place < end; place++) {
     const byte = line[place] ?? 0;
-    first = Math.imul(first ^ byte, 0x01000193);
-    second = Math.imul(second ^ byte, 0x5bd1e995) + 1;
-    if (byte === backslash) first = Math.imul(first ^ (line[++place] ?? 0), 0x01000193);
+    fingerprint = Math.imul(fingerprint ^ byte, 0x01000193);
+    if (byte === backslash) place++;
     else if (byte === quote) inText = !inText;
     else if (byte === closing && !inText) break;
   }
-  // `],"cached":true,"cache_key":"…` or `],"cached":false,"selected_targets":[…`
-  const isHit = line[place + `],"cached":`.length] === letterT;
-  const wasAsked = line[place + `],"cached":`.length + (isHit ? 4 : 5) + `,"cache`.length] === underscore;
-  first |= 0;
-  second = (second << 2) | (isHit ? 2 : 0) | (wasAsked ? 1 : 0);
-  let shape = shapes.at(first, second);
-  if (shape === -1) shape = shapes.learn(shapeOf(line.toString("utf8", from, end)), first, second);
+  // `],"cached":true,"cache_key":"…` or `],"cached":false,"selected_targets":[…`: up to what tells them apart.
+  const told = Math.min(end, place + `],"cached":false,"cache_`.length);
+  fingerprint ^= (line[told - 1] ?? 0) + (fingerprint >>> 15);
+  let shape = shapes.at(fingerprint, line, start, told);
+  if (shape === -1) {
+    shape = shapes.learn(shapeOf(line.toString("utf8", from, end)));
+    shapes.remember(shape, fingerprint, Buffer.from(line.subarray(start, told)));
+  }
   rows.setShape(row, shape, shapes.count(shape, base + row));
   return seq;
 }

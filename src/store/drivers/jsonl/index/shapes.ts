@@ -18,10 +18,9 @@ export class Shapes {
   /** By decision: the number of its last row, plus one. */
   readonly last: Map<string, number>;
   readonly #byText = new Map<string, number>();
-  /** Hash tables of two-part fingerprints; where both parts are equal, so are the shapes. */
-  readonly #first = new Int32Array(slots);
-  readonly #second = new Int32Array(slots);
+  /** By fingerprint: the shape that was last seen with it, and the bytes it was recognised by. */
   readonly #known = new Int32Array(slots);
+  readonly #bytes: Buffer[] = [];
 
   constructor(
     list: readonly Shape[] = [],
@@ -34,27 +33,29 @@ export class Shapes {
     for (const [index, shape] of this.list.entries()) this.#byText.set(JSON.stringify(shape), index);
   }
 
-  /** The shape with these fingerprints, or -1. */
-  at(first: number, second: number): number {
-    const slot = (first ^ second) & (slots - 1);
-    const known = this.#known[slot] ?? 0;
-    return known > 0 && this.#first[slot] === first && this.#second[slot] === second ? known - 1 : -1;
+  /** The shape of a line that has these bytes in the part that tells; -1 where it is not known. */
+  at(fingerprint: number, line: Buffer, from: number, to: number): number {
+    const slot = fingerprint & (slots - 1);
+    const bytes = this.#bytes[slot];
+    if (bytes === undefined || line.compare(bytes, 0, bytes.length, from, to) !== 0) return -1;
+    return this.#known[slot] ?? -1;
   }
 
-  /** The number of a shape, which from now on these fingerprints stand for. */
-  learn(shape: Shape, first?: number, second = 0): number {
+  /** From now on these bytes stand for the shape. */
+  remember(shape: number, fingerprint: number, bytes: Buffer): void {
+    const slot = fingerprint & (slots - 1);
+    this.#known[slot] = shape;
+    this.#bytes[slot] = bytes;
+  }
+
+  /** The number of a shape. */
+  learn(shape: Shape): number {
     const text = JSON.stringify(shape);
     let index = this.#byText.get(text);
     if (index === undefined) {
       index = this.list.push(shape) - 1;
       this.counts.push(0);
       this.#byText.set(text, index);
-    }
-    if (first !== undefined) {
-      const slot = (first ^ second) & (slots - 1);
-      this.#first[slot] = first;
-      this.#second[slot] = second;
-      this.#known[slot] = index + 1;
     }
     return index;
   }

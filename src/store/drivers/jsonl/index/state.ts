@@ -1,8 +1,9 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { checksum } from "../../../../digest/checksum.js";
 import type { Shape } from "./shapes.js";
 
 /** Changes when the index changes its form. */
-const format = 1;
+const format = 2;
 
 /** What the index covers; it is believed only where the log still looks like that. */
 export interface IndexState {
@@ -22,31 +23,38 @@ export interface IndexState {
 
 export interface CoveredSegment {
   readonly first: number;
+  /** The number of its first row. */
+  readonly rows_from: number;
   readonly bytes: number;
   /** When it was last changed; checked where the segment is no longer written to. */
   readonly changed_at: number;
 }
 
 export function readState(directory: string): IndexState | undefined {
-  try {
-    const { format: found, ...state } = JSON.parse(
-      readFileSync(`${directory}/state.json`, "utf8"),
-    ) as IndexState & {
-      format: number;
-    };
-    return found === format ? state : undefined;
-  } catch {
-    return undefined;
-  }
+  const kept = readWhole(`${directory}/state.json`) as (IndexState & { readonly format: number }) | undefined;
+  return kept?.format === format ? kept : undefined;
 }
 
 export function writeState(directory: string, state: IndexState): void {
-  writeWhole(`${directory}/state.json`, JSON.stringify({ format, ...state }));
+  writeWhole(`${directory}/state.json`, { format, ...state });
 }
 
 /** Others see the old file or the new one, never half of it. */
-export function writeWhole(path: string, text: string): void {
+export function writeWhole(path: string, content: object): void {
   const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, text, { mode: 0o600 });
+  const json = JSON.stringify(content);
+  writeFileSync(temporary, `${checksum(json)}\n${json}`, { mode: 0o600 });
   renameSync(temporary, path);
+}
+
+/** What was written whole; undefined where it is not there, or not what it was. */
+export function readWhole(path: string): unknown {
+  try {
+    const text = readFileSync(path, "utf8");
+    const end = text.indexOf("\n");
+    const json = text.slice(end + 1);
+    return text.slice(0, end) === checksum(json) ? JSON.parse(json) : undefined;
+  } catch {
+    return undefined;
+  }
 }

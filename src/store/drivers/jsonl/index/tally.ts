@@ -1,11 +1,11 @@
-import { readFileSync } from "node:fs";
+import { sha256Hex } from "../../../../digest/sha256.js";
 import type { Tally, TimeRange } from "../../../../model/store.js";
 import { TallyBuilder } from "../../../../record/tally.js";
 import { DigestSet } from "./digest-set.js";
 import type { LogIndex } from "./log-index.js";
 import type { Rows } from "./rows.js";
 import { digestAt, numbersPerRow, shapeAt } from "./rows.js";
-import { writeWhole } from "./state.js";
+import { readWhole, writeWhole } from "./state.js";
 
 const block = 64 * 1024;
 
@@ -23,7 +23,7 @@ export function tallyOf(index: LogIndex, decisionId: string, range: TimeRange): 
   if (range.since !== undefined || range.until !== undefined) {
     return asTally(index, countRows(index, shapes, { from: 0, range }));
   }
-  const path = `${index.directory}/tally-${encodeURIComponent(decisionId)}.json`;
+  const path = `${index.directory}/tally-${sha256Hex(JSON.stringify(decisionId))}.json`;
   const known = readCounted(path, index);
   const last = index.shapes.last.get(decisionId) ?? 0;
   if (known !== undefined && last <= known.through) return asTally(index, known);
@@ -38,18 +38,14 @@ function shapesOf(index: LogIndex, decisionId: string): Uint8Array {
 }
 
 function readCounted(path: string, { rowsFile, count }: LogIndex): Counted | undefined {
-  try {
-    const counted = JSON.parse(readFileSync(path, "utf8")) as Counted;
-    return counted.rows_file === rowsFile && counted.through <= count ? counted : undefined;
-  } catch {
-    return undefined;
-  }
+  const counted = readWhole(path) as Counted | undefined;
+  return counted?.rows_file === rowsFile && counted.through <= count ? counted : undefined;
 }
 
 /** What cannot be kept is counted again next time. */
 function keep(path: string, counted: Counted): void {
   try {
-    writeWhole(path, JSON.stringify(counted));
+    writeWhole(path, counted);
   } catch {
     return;
   }

@@ -1,0 +1,26 @@
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { makeDirectory } from "../../make-directory.js";
+import { damaged } from "./damage.js";
+
+const markIn = (directory: string): string => `${directory}/log/index/damaged`;
+
+/** Remembers for those who write what somebody who read the whole log has found. Does nothing where it cannot. */
+export function markDamage(directory: string, problem: string | undefined): void {
+  try {
+    if (problem === undefined) rmSync(markIn(directory), { force: true });
+    else if (existsSync(`${directory}/log`)) {
+      makeDirectory(`${directory}/log/index`, 0o700);
+      writeFileSync(markIn(directory), `${problem}\n`, { mode: 0o600 });
+    }
+  } catch {
+    return;
+  }
+}
+
+/** Nothing is added to a log that was found damaged, unless it has been mended since. */
+export function refuseMarked(directory: string, firstProblem: () => string | undefined): void {
+  if (!existsSync(markIn(directory))) return;
+  const problem = firstProblem();
+  if (problem !== undefined) throw damaged(`${directory}/log`, problem);
+  markDamage(directory, undefined);
+}
