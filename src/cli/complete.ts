@@ -45,17 +45,30 @@ async function candidatesFor(
 ): Promise<readonly string[]> {
   const previous = typed.before.at(-1);
   if (previous === "--format") return formatsOf(command);
+  if (previous === "--decision-id") return await decisionIds(typed.before, io);
+  if (flagValues[previous ?? ""] !== undefined) return flagValues[previous ?? ""] ?? [];
   if (command.options.some((option) => isNamed(option, previous ?? "") && option.required)) return [];
   if (typed.current.startsWith("-")) return command.options.flatMap((option) => option.long ?? []);
   const names = command.commands.filter((each) => !each.name().startsWith("_")).map((each) => each.name());
   if (names.length > 0) return names;
   const expected = command.registeredArguments[args.length]?.name();
   if (expected === "id" && command.name() !== "new") return await decisionIds(typed.before, io);
-  if (expected === "type") return ["binary", "switch", "weighted", "rule_table"];
+  if (expected === "type") return types;
+  if (expected === "record") return ["latest"];
+  if (expected === "value" && args[0] === "durability") return durabilities;
   if (expected === "key") return settingKeys;
   if (expected === "shell") return ["bash", "zsh", "fish"];
   return expected === "topic" ? Object.keys(topics) : [];
 }
+
+const types = ["binary", "switch", "weighted", "rule_table"];
+const durabilities = ["full", "fast"];
+
+const flagValues: Readonly<Record<string, readonly string[]>> = {
+  "--type": types,
+  "--kind": ["decision", "note", "all"],
+  "--durability": durabilities,
+};
 
 function isNamed(option: Option, word: string): boolean {
   return word !== "" && (option.long === word || option.short === word);

@@ -158,6 +158,12 @@ describe("completion", () => {
     expect(await complete("decision", "evaluate", "--str")).toEqual(["--strict"]);
     expect(await complete("decision", "evaluate", "x", "--format", "t")).toEqual(["table", "target"]);
     expect(await complete("decision", "new", "w")).toEqual(["weighted"]);
+    expect(await complete("decision", "log", "--decision-id", "decision-q")).toEqual([
+      "decision-quality-gate",
+    ]);
+    expect(await complete("decision", "log", "--kind", "n")).toEqual(["note"]);
+    expect(await complete("decision", "explain", "l")).toEqual(["latest"]);
+    expect(await complete("decision", "config", "set", "durability", "f")).toEqual(["full", "fast"]);
     expect(await complete("help", "ex")).toEqual(["exit-codes", "expressions"]);
     expect(await complete("completion", "f")).toEqual(["fish"]);
   });
