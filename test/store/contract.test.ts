@@ -8,7 +8,10 @@ describe("the memory store", () => storeContract(() => ({ store: openMemoryStore
 describe.each([
   { name: "with few segments", options: { segmentSize: 16 * 1024 } },
   { name: "with small segments", options: { segmentSize: 4096, checkpointEvery: 7 } },
-  { name: "with a segment for each record", options: { segmentSize: 1, checkpointEvery: 1 } },
+  {
+    name: "with a segment for each record",
+    options: { segmentSize: 1, checkpointEvery: 1, durability: "fast" as const },
+  },
   { name: "not waiting for the disk", options: { segmentSize: 4096, durability: "fast" as const } },
 ])("the jsonl store, $name", ({ options }) =>
   storeContract(() => {

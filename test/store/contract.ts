@@ -3,7 +3,17 @@ import type { DecisionRecord } from "../../src/model/record.js";
 import type { Appended, Entry, Query, Shelf, ShelfEntry, Store } from "../../src/model/store.js";
 import { microsecondsOf, timestampOf } from "../../src/record/moment.js";
 import type { Decided } from "./entries.js";
-import { chainProblems, collect, decided, newId, noon, noted, seqs, sha256 } from "./entries.js";
+import {
+  chainProblems,
+  collect,
+  decided,
+  definitionHash,
+  newId,
+  noon,
+  noted,
+  seqs,
+  sha256,
+} from "./entries.js";
 
 /** A new and empty store; `check` adds what a driver can say about itself at the end. */
 export interface Opened {
@@ -428,7 +438,7 @@ function tallying(withStore: WithStore): void {
   it(
     "counts each label of a multiple selection, and distinct inputs once",
     withStore(async (store) => {
-      const definition_hash = sha256("v1");
+      const definition_hash = definitionHash("v1");
       const table = { decision_id: "table", definition_hash };
       await add(
         store,
@@ -451,7 +461,7 @@ function tallying(withStore: WithStore): void {
   it(
     "keeps definitions of one decision apart",
     withStore(async (store) => {
-      const [v1, v2] = [sha256("v1"), sha256("v2")];
+      const [v1, v2] = [definitionHash("v1"), definitionHash("v2")];
       await add(
         store,
         { definition_hash: v1, input: 1 },

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../src/model/json.js";
 import type { DecisionRecord, LogRecord } from "../../src/model/record.js";
-import type { LogLine } from "../../src/model/store.js";
+import type { LogLine, ShelfEntry } from "../../src/model/store.js";
 import { microsecondsOf, timestampOf } from "../../src/record/moment.js";
 import { decisionBody, noteBody } from "../../src/record/record-body.js";
 import { recordId } from "../../src/record/record-id.js";
@@ -39,6 +39,24 @@ export const newId = (timestamp: string): string => recordId(microsecondsOf(time
 export const sha256 = (bytes: string | Uint8Array): string =>
   createHash("sha256").update(bytes).digest("hex");
 
+/** The definitions that hashes were asked for, each no more than a name. */
+const named = new Map<string, string>();
+
+/** The hash of a definition that is no more than a name, under which a store can keep it. */
+export function definitionHash(name: string): string {
+  const definition = `definition ${sha256(name)}`;
+  const hash = sha256(JSON.stringify(definition));
+  named.set(hash, definition);
+  return hash;
+}
+
+/** The definition that a record used, where its hash is of one that is known here. */
+export function definitionOf(body: string): ShelfEntry | undefined {
+  const key = /"definition_hash":"([0-9a-f]{64})"/.exec(body)?.[1] ?? "";
+  const value = named.get(key);
+  return value === undefined ? undefined : { key, value };
+}
+
 export type Decided = Partial<Omit<DecisionRecord, "kind" | "seq" | "prev_hash" | "hash" | "input_value">> & {
   /** Equal inputs have equal deterministic hashes. */
   readonly input?: string | number;
@@ -48,7 +66,7 @@ export type Decided = Partial<Omit<DecisionRecord, "kind" | "seq" | "prev_hash" 
 export function decided({ input = 1, ...fields }: Decided = {}): string {
   const { timestamp = noon, decision_id = "gate", selected_labels = ["Pass"] } = fields;
   const { context = { input }, facts = {}, cache_key: cacheKey, cached_from: cachedFrom } = fields;
-  const definition_hash = fields.definition_hash ?? sha256(decision_id);
+  const definition_hash = fields.definition_hash ?? definitionHash(decision_id);
   const result = {
     record_id: newId(timestamp),
     definition_hash,

@@ -1,9 +1,10 @@
 import { appendFileSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Appended, Entry, Store } from "../../src/model/store.js";
+import type { Entry, Store } from "../../src/model/store.js";
 import { chainProblems, decided } from "./entries.js";
 import { FaultyFiles } from "./faulty-files.js";
+import { appendWithRoom } from "./tight-room.js";
 import {
   checkpointsOf,
   expectSound,
@@ -203,41 +204,9 @@ describe("where a line can only be written in part", () => {
   });
 });
 
-/** Appends with only so much room, then with enough; whatever was acknowledged must be there, and all go on. */
-async function appendWithRoom(before: number, room: number): Promise<void> {
-  const directory = storeDirectory();
-  const options = { segmentSize: 2000, checkpointEvery: 2, durability: "fast" as const };
-  const counted = (input: number): Entry => ({ ...entry(input), counts: ["uses", "others"] });
-  const first = openLog(directory, options);
-  for (let input = 0; input < before; input++) await first.log.append(counted(input));
-  await first.close();
-  const faulty = new FaultyFiles();
-  const store = openLog(directory, { ...options, files: faulty.files });
-  faulty.room = room;
-  const outcomes: (Appended | Error)[] = [];
-  for (let input = 0; input < 2; input++)
-    outcomes.push(await store.log.append(counted(input)).catch((error: unknown) => error as Error));
-  const acknowledged = outcomes.flatMap((each) => ("hash" in each ? [each.hash] : []));
-  for (const each of outcomes) if (each instanceof Error) expect(each).toMatchObject(notRecorded);
-  expectSound(directory);
-  faulty.heal();
-  expect({ room, appended: await store.log.append(counted(9)) }).toMatchObject({
-    room,
-    appended: { hash: expect.any(String) as string },
-  });
-  await store.close();
-  expectSound(directory);
-  const lines = linesOf(directory);
-  for (const hash of acknowledged) expect(lines.some((line) => line.includes(`"hash":"${hash}"`))).toBe(true);
-  const decisions = lines.filter((line) => line.includes('"kind":"decision"')).length;
-  expect([room, await store.log.count("uses")]).toEqual([room, decisions]);
-  expect([room, await store.log.count("others")]).toEqual([room, decisions]);
-  rmSync(directory, { recursive: true });
-}
-
 describe("where the disk is full", () => {
   it.each([0, 1, 2, 3])("goes on once there is room again, having %i records before", async (before) => {
-    for (let room = 0; room < 2600; room += 31) await appendWithRoom(before, room);
+    for (let room = 0; room < 2600; room += 71) await appendWithRoom(before, room);
   });
 
   it("begins once there is room, where there was none from the beginning", async () => {

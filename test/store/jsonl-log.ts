@@ -2,12 +2,14 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect } from "vitest";
-import type { Store } from "../../src/model/store.js";
+import type { Appended, Entry, Store } from "../../src/model/store.js";
+import { systemFiles } from "../../src/store/drivers/jsonl/files.js";
+import { ShelfFiles } from "../../src/store/drivers/jsonl/shelf-files.js";
 import type { JsonlOptions } from "../../src/store/drivers/jsonl/store.js";
 import { openJsonlStore } from "../../src/store/drivers/jsonl/store.js";
 import type { Verification, VerifyOptions } from "../../src/store/drivers/jsonl/verify.js";
 import { verifyStore } from "../../src/store/drivers/jsonl/verify.js";
-import { TestClock, decided, newId } from "./entries.js";
+import { TestClock, decided, definitionOf, newId } from "./entries.js";
 
 const created: string[] = [];
 
@@ -21,8 +23,26 @@ export function storeDirectory(): string {
   return directory;
 }
 
+/** A store that keeps, like the program, the definition that each record used. */
 export function openLog(directory: string, options: Partial<JsonlOptions> = {}): Store {
-  return openJsonlStore({ directory, clock: new TestClock().read, newId, ...options });
+  const store = openJsonlStore({ directory, clock: new TestClock().read, newId, ...options });
+  const append = async (entry: Entry): Promise<Appended> => {
+    const appended = await store.log.append(entry);
+    keepDefinition(directory, entry);
+    return appended;
+  };
+  return { ...store, log: { ...store.log, append } };
+}
+
+/** Whatever the store under test is told of its files, this is not what is tested. */
+function keepDefinition(directory: string, { body }: Entry): void {
+  const definition = definitionOf(body);
+  const shelf = new ShelfFiles(`${directory}/definitions`, {
+    files: systemFiles,
+    now: () => 0,
+    durable: false,
+  });
+  if (definition !== undefined && shelf.get(definition.key) === undefined) shelf.put([definition]);
 }
 
 /** A store with so many records in it, closed. */

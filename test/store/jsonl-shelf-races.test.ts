@@ -8,15 +8,22 @@ import { storeDirectory } from "./jsonl-log.js";
 /** Done once, at the moment before a file of a shelf is read. */
 let meanwhile: (() => void) | undefined;
 
+/** After so many files were removed comes a crash. */
+let unlinksLeft = Infinity;
+
 vi.mock("node:fs", async (original) => {
   const actual = await original<typeof fs>();
   const readFileSync = ((path: string, ...more: []) => {
-    const act = String(path).includes("/all") ? meanwhile : undefined;
+    const act = path.includes("/all") ? meanwhile : undefined;
     if (act !== undefined) meanwhile = undefined;
     act?.();
     return actual.readFileSync(path, ...more);
   }) as typeof fs.readFileSync;
-  return { ...actual, readFileSync };
+  const unlinkSync = ((path: string) => {
+    if (unlinksLeft-- <= 0) throw new Error("crash");
+    actual.unlinkSync(path);
+  }) as typeof fs.unlinkSync;
+  return { ...actual, readFileSync, unlinkSync };
 });
 
 const open = (directory: string): ShelfFiles =>
@@ -25,9 +32,7 @@ const open = (directory: string): ShelfFiles =>
 /** A shelf that the next value divides. */
 function aboutToDivide(): { directory: string; divide: () => void } {
   const directory = join(storeDirectory(), "shelf");
-  open(directory).put(
-    Array.from({ length: 400 }, (_, at) => ({ key: `key-${at}`, value: "v".repeat(500) })),
-  );
+  open(directory).put(Array.from({ length: 400 }, (_, at) => ({ key: `key-${at}`, value: "v".repeat(500) })));
   return {
     directory,
     divide: () => {
@@ -50,3 +55,27 @@ it("lists every value of a shelf that is divided while it lists them", () => {
   const keys = shelf.leaves().flatMap((leaf) => shelf.entriesOf(leaf).map(({ key }) => key));
   expect(new Set(keys).size).toBeGreaterThanOrEqual(400);
 });
+
+it.each([0, 1, 5, 15, 16])(
+  "loses no new value after removing everything was interrupted at file %i",
+  (count) => {
+    const { directory, divide } = aboutToDivide();
+    divide();
+    unlinksLeft = count;
+    try {
+      open(directory).remove(() => true);
+    } catch (error) {
+      expect(error).toMatchObject({ message: "crash" });
+    }
+    unlinksLeft = Infinity;
+    const shelf = open(directory);
+    const list = (): readonly string[] =>
+      shelf.leaves().flatMap((leaf) => shelf.entriesOf(leaf).map(({ key }) => key));
+    const keys = Array.from({ length: 300 }, (_, at) => `new-${at}`);
+    for (const key of keys) shelf.put([{ key, value: "v".repeat(500) }]);
+    expect(keys.filter((key) => shelf.get(key) === undefined)).toEqual([]);
+    expect(list()).toEqual(expect.arrayContaining(keys));
+    shelf.remove(() => true);
+    expect(list()).toEqual([]);
+  },
+);

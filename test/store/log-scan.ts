@@ -24,7 +24,9 @@ export class LogScan {
   }
 
   cacheUse(): { hits: number; misses: number } {
-    const asked = this.records.filter((record) => record.kind === "decision" && record.cache_key !== undefined);
+    const asked = this.records.filter(
+      (record) => record.kind === "decision" && record.cache_key !== undefined,
+    );
     const hits = asked.filter((record) => record.kind === "decision" && record.cached).length;
     return { hits, misses: asked.length - hits };
   }

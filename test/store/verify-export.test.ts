@@ -1,15 +1,18 @@
 import { execFileSync } from "node:child_process";
 import { createHash, generateKeyPairSync } from "node:crypto";
 import {
+  closeSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   readdirSync,
   renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -117,16 +120,16 @@ function unseenFlips(
 ): readonly number[] {
   const copy = copyOf(name);
   const path = join(copy, file);
-  const bytes = readFileSync(path);
   const unseen = new Set<number>();
-  for (let at = 0; at < bytes.length; at++) {
+  const fd = openSync(path, "r+");
+  for (const [at, byte] of readFileSync(path).entries()) {
     for (const bit of bits) {
-      const flipped = Buffer.from(bytes);
-      flipped[at] = (flipped[at] ?? 0) ^ bit;
-      writeFileSync(path, flipped);
+      writeSync(fd, Buffer.of(byte ^ bit), 0, 1, at);
       if (verifyExport(copy, { checkSignatureOfText: check }).ok) unseen.add(at);
     }
+    writeSync(fd, Buffer.of(byte), 0, 1, at);
   }
+  closeSync(fd);
   rmSync(copy, { recursive: true });
   return [...unseen];
 }

@@ -37,7 +37,7 @@ export class ShelfFiles {
   }
 
   get(key: string): ShelfEntry | undefined {
-    const bytes = readBytes(this.#path(this.#leafOf(checksum(key))));
+    const bytes = this.#read(checksum(key));
     const beginning = `\n{"key":${JSON.stringify(key)},`;
     // The last one may be half a line that a crash left behind; the one before it then counts.
     for (let at = bytes.lastIndexOf(beginning); at !== -1; at = bytes.lastIndexOf(beginning, at - 1)) {
@@ -49,12 +49,23 @@ export class ShelfFiles {
     return undefined;
   }
 
+  /** The file of a checksum; it may be divided between being found and being read. */
+  #read(sum: string): Buffer {
+    // It cannot be divided more often than it has digits.
+    for (let tries = sum.length; tries > 0; tries--) {
+      const leaf = this.#leafOf(sum);
+      const bytes = leaf === undefined ? nothing : readBytes(this.#path(leaf));
+      if (bytes !== undefined) return bytes;
+    }
+    return nothing;
+  }
+
   put(entries: readonly ShelfEntry[]): void {
     this.#make();
     const byLeaf = new Map<string, string>();
     for (const { key, group, expires_at, value } of entries) {
       const line = `${JSON.stringify({ key, group, expires_at, value })}\n`;
-      const leaf = this.#leafOf(checksum(key));
+      const leaf = this.#leafOf(checksum(key)) ?? this.#newLeaf(checksum(key));
       byLeaf.set(leaf, (byLeaf.get(leaf) ?? "") + line);
     }
     for (const [leaf, lines] of byLeaf) this.#append(leaf, lines);
@@ -97,11 +108,16 @@ export class ShelfFiles {
     }
   }
 
-  /** The latest entry of each key of a file, expired or not. */
+  /** The latest entry of each key of a file, expired or not; of its parts, where it was divided meanwhile. */
   entriesOf(leaf: string): readonly ShelfEntry[] {
+    const bytes = readBytes(this.#path(leaf));
+    if (bytes === undefined) {
+      const parts = this.leaves().filter((each) => each !== leaf && each.startsWith(leaf));
+      return parts.flatMap((part) => this.entriesOf(part));
+    }
     const latest = new Map<string, ShelfEntry>();
     // Behind the last newline there may be half a line.
-    for (const line of readBytes(this.#path(leaf)).toString("utf8").split("\n").slice(0, -1)) {
+    for (const line of bytes.toString("utf8").split("\n").slice(0, -1)) {
       const entry = line.startsWith('{"key":') ? parseEntry(line) : undefined;
       if (entry !== undefined) latest.set(entry.key, entry);
     }
@@ -109,16 +125,26 @@ export class ShelfFiles {
   }
 
   sizeOf(leaf: string): number {
-    return readBytes(this.#path(leaf)).length;
+    return (readBytes(this.#path(leaf)) ?? nothing).length;
   }
 
   /** The shortest name counts: while a file is being divided, it is whole and its parts may not be. */
-  #leafOf(sum: string): string {
+  #leafOf(sum: string): string | undefined {
     for (let length = 0; length < sum.length; length++) {
       const leaf = sum.slice(0, length);
       if (existsSync(this.#path(leaf))) return leaf;
     }
-    return "";
+    return undefined;
+  }
+
+  /** Where there is no file for a checksum: one that takes the place of no other. */
+  #newLeaf(sum: string): string {
+    const leaves = this.#allLeaves();
+    for (let length = 0; length < sum.length; length++) {
+      const leaf = sum.slice(0, length);
+      if (!leaves.some((other) => other.startsWith(leaf))) return leaf;
+    }
+    return sum.slice(0, -1);
   }
 
   #append(leaf: string, lines: string): void {
@@ -156,7 +182,8 @@ export class ShelfFiles {
       const { key = "", expires_at } = entries[index] ?? {};
       if (expires_at === undefined) continue;
       const leaf = this.#leafOf(checksum(`${key} tidies`));
-      const text = readBytes(this.#path(leaf)).toString("latin1");
+      if (leaf === undefined) continue;
+      const text = (readBytes(this.#path(leaf)) ?? nothing).toString("latin1");
       const times = text.matchAll(/^\{"key":"[^"]*","group":"[^"]*","expires_at":(\d+)/gm);
       if ([...times].some(([, time]) => Number(time) <= now)) this.#tidy(leaf);
     }
@@ -217,11 +244,14 @@ const tidiedAt = (bytes: number): string => `{"tidied_at":${bytes}}\n`;
 const hasExpired = ({ expires_at }: ShelfEntry, now: number): boolean =>
   expires_at !== undefined && now >= expires_at;
 
-function readBytes(path: string): Buffer {
+const nothing = Buffer.alloc(0);
+
+/** Undefined where the file is not there. */
+function readBytes(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch (error) {
-    if (isMissing(error)) return Buffer.alloc(0);
+    if (isMissing(error)) return undefined;
     throw error;
   }
 }

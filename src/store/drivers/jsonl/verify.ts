@@ -6,7 +6,7 @@ import { LogVerifier } from "../../../record/verify-log.js";
 import type { CheckSignature } from "../../signing.js";
 import { reading } from "./damage.js";
 import { readAt, systemFiles } from "./files.js";
-import type { Head } from "./head.js";
+import type { Head, Position } from "./head.js";
 import { parseHead } from "./head.js";
 import { isTorn } from "./recover.js";
 import { segmentName, segmentsIn } from "./segments.js";
@@ -58,6 +58,7 @@ function verify(directory: string, options: VerifyOptions): Verification {
   const verifier = new LogVerifier([
     ...pins.checkpoints.map(({ size }) => size),
     head?.size ?? 0,
+    head?.synced?.size ?? 0,
     expect?.size ?? 0,
   ]);
 
@@ -111,7 +112,7 @@ function readSegments(log: string, verifier: LogVerifier, reading: Reading): End
         const start = end - bytes.length - 1;
         if (isLast && !isKnown(reading.head, first, start) && isTornFrom(fd, start, bytes)) return "stop";
         verifier.feed(bytes, file, ++line);
-        if (verifier.size === reading.head?.size) ends.set(verifier.size, { segment: first, bytes: end });
+        if (isPinned(reading.head, verifier.size)) ends.set(verifier.size, { segment: first, bytes: end });
         if (line % 5000 === 0) reading.progress?.(before + end, total);
         return "on";
       });
@@ -123,6 +124,9 @@ function readSegments(log: string, verifier: LogVerifier, reading: Reading): End
   }
   return ends;
 }
+
+const isPinned = (head: Head | undefined, size: number): boolean =>
+  size === head?.size || size === head?.synced?.size;
 
 /** Whether the head speaks of what stands there. */
 const isKnown = (head: Head | undefined, segment: number, offset: number): boolean =>
@@ -210,11 +214,13 @@ function checkHead(
     verifier.problem({ kind: "cut", seq, message });
     return;
   }
-  const end = ends.get(head.size);
-  const isPlaced = isNewSegment(head) || (end?.segment === head.segment && end.bytes === head.bytes);
-  if (verifier.hashAt(head.size) !== head.head || !isPlaced) {
-    const message = `record ${head.size} is not the one that the head file pins`;
-    verifier.problem({ kind: "head", seq: head.size, file: "head", message });
+  for (const position of [head, ...(head.synced === undefined ? [] : [head.synced])]) {
+    const end = ends.get(position.size);
+    const isPlaced =
+      isNewSegment(position) || (end?.segment === position.segment && end.bytes === position.bytes);
+    if (verifier.hashAt(position.size) === position.head && isPlaced) continue;
+    const message = `record ${position.size} is not the one that the head file pins`;
+    verifier.problem({ kind: "head", seq: position.size, file: "head", message });
   }
 }
 
@@ -232,7 +238,7 @@ function checkExpectation(verifier: LogVerifier, { size, head }: Expectation): v
 }
 
 /** Nothing was written to it yet. */
-const isNewSegment = ({ size, segment, bytes }: Head): boolean => bytes === 0 && segment === size + 1;
+const isNewSegment = ({ size, segment, bytes }: Position): boolean => bytes === 0 && segment === size + 1;
 
 /** What stands behind the last signature is only as safe as the head. */
 function noteOnKey(

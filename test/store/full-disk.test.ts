@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { fillByBatch, fillOneByOne, onSmallDisk, whyNoMount, withFileSizeLimit } from "./full-disk.js";
+
+describe("where files may grow no further (`ulimit -f`)", () => {
+  it("answers what it keeps, refuses the rest, and goes on when they may", () => {
+    const { acknowledged, refused } = fillOneByOne(withFileSizeLimit(12), 40);
+    expect([acknowledged > 3, refused]).toEqual([true, 4]);
+  }, 180_000);
+
+  it("answers of many at a time those that it keeps", () => {
+    const { acknowledged } = fillByBatch(withFileSizeLimit(500), 1200);
+    expect(acknowledged).toBeGreaterThan(0);
+  }, 180_000);
+});
+
+const why = whyNoMount();
+
+describe.skipIf(why !== undefined)(`on a full disk${why === undefined ? "" : ` (skipped: ${why})`}`, () => {
+  it("answers what it keeps, refuses the rest, and goes on when there is room", () => {
+    const tight = onSmallDisk(72 * 1024);
+    try {
+      const { acknowledged, refused } = fillOneByOne(tight, 40);
+      expect([acknowledged > 3, refused]).toEqual([true, 4]);
+    } finally {
+      tight.remove();
+    }
+  }, 180_000);
+
+  it("answers of many at a time those that it keeps", () => {
+    const tight = onSmallDisk(900 * 1024);
+    try {
+      expect(fillByBatch(tight, 1200).acknowledged).toBeGreaterThan(0);
+    } finally {
+      tight.remove();
+    }
+  }, 180_000);
+});

@@ -1,0 +1,96 @@
+import { generateKeyPairSync } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { signatureCheckOf, signerOf } from "../../src/store/signing.js";
+import { filled, headOf, segmentFile, segmentFiles, storeDirectory } from "./jsonl-log.js";
+import type { Tampered } from "./tampering.js";
+import { editLines, eightKilobytes, flipBits, forgeAnew, moveSegments, truncate } from "./tampering.js";
+
+const single = { every: 1, of: "one a byte" } as const;
+
+function expectAllSeen({ tried, unseen }: Tampered, least: number): void {
+  expect(unseen).toEqual([]);
+  expect(tried).toBeGreaterThanOrEqual(least);
+}
+
+describe("with the head intact", () => {
+  it("a bit that is flipped in a log of 8 KB is seen", async () => {
+    expectAllSeen(flipBits(await eightKilobytes(), segmentFile(1), { every: 5, of: "one a byte" }), 1600);
+  }, 180_000);
+
+  it("a log that is cut anywhere is seen", async () => {
+    const directory = await filled(60, { durability: "fast", checkpointEvery: 25 });
+    expectAllSeen(truncate(directory, segmentFile(1), 97), 600);
+  }, 180_000);
+
+  it("a log without checkpoints that is cut anywhere is seen", async () => {
+    expectAllSeen(truncate(await filled(9), segmentFile(1), 31), 200);
+  });
+
+  it("lines that are swapped, repeated, removed or added are seen", async () => {
+    expectAllSeen(editLines(await eightKilobytes(), segmentFile(1)), 180);
+  });
+
+  it("are seen in each of several segments", async () => {
+    const directory = await filled(14, { segmentSize: 3000, checkpointEvery: 5 });
+    for (const name of segmentFiles(directory)) {
+      expectAllSeen(editLines(directory, name), 20);
+      expectAllSeen(truncate(directory, name, 173), 10);
+    }
+  });
+
+  it("segments that are swapped, repeated or removed are seen", async () => {
+    expectAllSeen(moveSegments(await filled(24, { segmentSize: 3000, checkpointEvery: 5 })), 50);
+  });
+});
+
+describe("the files beside the log", () => {
+  it("a bit of the head that is flipped is seen", async () => {
+    expectAllSeen(flipBits(await eightKilobytes(), "head", single), 512);
+  });
+
+  it("a bit of the head of a log that did not wait for the disk is seen", async () => {
+    const directory = await filled(9, { durability: "fast", checkpointEvery: 5 });
+    expectAllSeen(flipBits(directory, "head", single), 512);
+  }, 180_000);
+
+  it("a bit of the checkpoints that is flipped is seen, as are a cut and an edit", async () => {
+    const directory = await filled(6, { checkpointEvery: 2 });
+    expectAllSeen(flipBits(directory, "checkpoints.jsonl", single), 600);
+    expectAllSeen(truncate(directory, "checkpoints.jsonl", 7), 90);
+    expectAllSeen(editLines(directory, "checkpoints.jsonl"), 20);
+  });
+});
+
+describe("a record that was changed with the chain and the head forged anew", () => {
+  const folder = storeDirectory();
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const [secret, open] = [join(folder, "secret.pem"), join(folder, "open.pem")];
+  writeFileSync(secret, privateKey.export({ type: "pkcs8", format: "pem" }));
+  writeFileSync(open, publicKey.export({ type: "spki", format: "pem" }));
+  const signed = { checkpointEvery: 4, sign: signerOf(secret) };
+
+  it.each(["chain", "checkpoints too", "old signatures"] as const)(
+    "is seen by who has the key, wherever a signed checkpoint stands behind it (%s)",
+    async (forging) => {
+      const withKey = { checkSignature: signatureCheckOf(open) };
+      expectAllSeen(await forgeAnew(await filled(16, signed), forging, withKey), 16);
+    },
+  );
+
+  it.each(["chain", "checkpoints too"] as const)(
+    "is seen by who kept size and head (%s)",
+    async (forging) => {
+      const directory = await filled(15, { checkpointEvery: 4 });
+      const { size, head } = headOf(directory);
+      expectAllSeen(await forgeAnew(directory, forging, { expect: { size, head } }), 15);
+    },
+  );
+
+  it("is seen by who kept size and head in a log without checkpoints", async () => {
+    const directory = await filled(7);
+    const { size, head } = headOf(directory);
+    expectAllSeen(await forgeAnew(directory, "chain", { expect: { size, head } }), 7);
+  });
+});
