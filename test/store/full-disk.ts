@@ -114,7 +114,7 @@ export function fillByBatch(tight: Tight, lines: number): Filled {
   const decide = (): Ran => tight.run(["decision", "evaluate", variant, "--inputs", inputs, ...flags(tight)]);
   const ran = decide();
   expect(ran.exitCode).toBe(1);
-  expect(ran.stderr).toContain("could not be recorded");
+  expect(ran.stderr).toContain("store_failed");
   const answered = ran.stdout === "" ? [] : ran.stdout.trimEnd().split("\n").map(idOf);
   expect(answered.length).toBeLessThan(lines);
   expectKept(tight, answered);
@@ -145,7 +145,7 @@ function expectDone(ran: Ran): Ran {
 
 function expectRefused({ exitCode, stdout, stderr }: Ran): void {
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-  expect(stderr).toContain("could not be recorded");
+  expect(stderr).toContain("store_failed");
 }
 
 /** What was answered is in the log, and the log is one chain. */

@@ -73,7 +73,12 @@ export function openJsonlStore(options: JsonlOptions): Store {
   };
   return {
     log,
-    shelf: (name) => asShelf(shelfOf(name), locked, `${directory}/${name}`),
+    shelf: (name) =>
+      asShelf(
+        shelfOf(name),
+        (work) => locked(work, name === "cache" ? "store" : "record"),
+        `${directory}/${name}`,
+      ),
     close() {
       writer.close();
       return Promise.resolve();
