@@ -42,10 +42,13 @@ function mayGo(
   return true;
 }
 
-/**
- * The note comes first: with segments that are still there it does no harm, without it they would be missing.
- * What is not as it was written is not removed: it would be the end of all traces of that.
- */
+/** What is not as it was written is not removed: that would be the end of all traces of it. */
+export function refuseDamaged(directory: string): void {
+  const [problem] = verifyStore(directory).problems;
+  if (problem !== undefined) throw damaged(`${directory}/log`, problem.message);
+}
+
+/** The note comes first: with segments that are still there it does no harm, without it they would be missing. */
 export function prune(
   directory: string,
   writer: LogWriter,
@@ -54,8 +57,6 @@ export function prune(
 ): void {
   if (through === 0) return;
   const log = `${directory}/log`;
-  const [problem] = verifyStore(directory).problems;
-  if (problem !== undefined) throw damaged(log, problem.message);
   const doomed = segmentsIn(log).filter((first) => first <= through);
   const newest = doomed.at(-1) ?? 0;
   if (writer.head().size === through) writer.rotate();

@@ -14,7 +14,7 @@ import type { Lock } from "./lock.js";
 import { openLock } from "./lock.js";
 import { openReader } from "./log-reader.js";
 import { LogWriter } from "./log-writer.js";
-import { prune } from "./prune.js";
+import { prune, refuseDamaged } from "./prune.js";
 import { ShelfFiles } from "./shelf-files.js";
 import { verifyStore } from "./verify.js";
 
@@ -69,7 +69,11 @@ export function openJsonlStore(options: JsonlOptions): Store {
     ...openReader(`${directory}/log`, { ...options, onDamage: noteDamage }),
     append: (entry) => commit.add(entry),
     count: (counter) => Promise.resolve(counters.get(counter).count),
-    prune: (found, noteOf) => locked(() => prune(directory, writer, found, noteOf)),
+    prune: async (found, noteOf) => {
+      // Takes its time, so the others are not kept waiting meanwhile.
+      if (found.through > 0) refuseDamaged(directory);
+      await locked(() => prune(directory, writer, found, noteOf));
+    },
   };
   return {
     log,

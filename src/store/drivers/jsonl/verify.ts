@@ -152,7 +152,7 @@ function eachLine(
   fd: number,
   onLine: (line: Buffer, end: number) => "on" | "stop",
 ): { readonly covered: number; readonly left: number } {
-  let buffer = Buffer.allocUnsafe(chunkSize);
+  let buffer = Buffer.allocUnsafe(Math.min(chunkSize, fstatSync(fd).size + 1));
   let filled = 0;
   let covered = 0;
   for (;;) {
@@ -160,11 +160,8 @@ function eachLine(
     if (count === 0) return { covered, left: filled };
     filled += count;
     let start = 0;
-    for (
-      let end = buffer.indexOf(newline);
-      end !== -1 && end < filled;
-      end = buffer.indexOf(newline, start)
-    ) {
+    const chunk = buffer.subarray(0, filled);
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
       const isEnd = onLine(buffer.subarray(start, end), covered + end + 1) === "stop";
       if (isEnd) return { covered: covered + start, left: fstatSync(fd).size - covered - start };
       start = end + 1;

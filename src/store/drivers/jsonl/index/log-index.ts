@@ -120,7 +120,7 @@ export class LogIndex {
 
   /** Whole lines only: the last one may still be on its way. */
   #readLines(fd: number, from: number, progress: (bytes: number) => void): number {
-    let buffer = Buffer.allocUnsafe(chunkSize);
+    let buffer = Buffer.allocUnsafe(Math.min(chunkSize, fstatSync(fd).size - from + 1));
     let filled = 0;
     let covered = from;
     const into = { rows: this.#new, shapes: this.shapes, base: this.#kept };
@@ -129,11 +129,8 @@ export class LogIndex {
       if (count === 0) return covered;
       filled += count;
       let start = 0;
-      for (
-        let end = buffer.indexOf(newline, start);
-        end !== -1 && end < filled;
-        end = buffer.indexOf(newline, start)
-      ) {
+      const chunk = buffer.subarray(0, filled);
+      for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
         const expected = this.first + this.count;
         if (addRow(buffer, start, end, into, covered + start) !== expected) this.gaps = true;
         start = end + 1;
