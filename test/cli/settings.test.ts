@@ -31,7 +31,7 @@ function keep(file: string, settings: unknown): void {
 }
 
 function io(env: Readonly<Record<string, string>> = {}): Io {
-  return fakeIo({ cwd, env: { AGENT33_HOME: home, HOME: "/home/me", ...env } });
+  return fakeIo({ cwd, env: { AGENT33_HOME: home, HOME: join(root, "me"), ...env } });
 }
 
 /** What is thrown, as far as users see it. */
@@ -201,7 +201,7 @@ describe("a path", () => {
     ["relative in the project's file", "records", () => join(project, "records")],
     ["above the project's file", "../records", () => join(root, "records")],
     ["absolute", "/var/records", () => "/var/records"],
-    ["in the home directory", "~/records", () => "/home/me/records"],
+    ["in the home directory", "~/records", () => join(root, "me/records")],
     ["with a tilde elsewhere", "x/~/records", () => join(project, "x/~/records")],
     ["of somebody else's home", "~you", () => join(project, "~you")],
   ])("is taken from where it was written: %s", (_name, written, expected) => {
@@ -225,7 +225,7 @@ describe("a path", () => {
 
   it("of definitions stays as it was typed", () => {
     expect(decisionsSetting("./rules/", io())?.value).toBe("./rules/");
-    expect(decisionsSetting("~/rules", io())?.value).toBe("/home/me/rules");
+    expect(decisionsSetting("~/rules", io())?.value).toBe(join(root, "me/rules"));
   });
 
   it("in the home directory is refused where there is none", () => {
@@ -238,7 +238,7 @@ describe("a path", () => {
 
   it("of the settings may be relative, and in the home directory", () => {
     expect(settingsFile(io({ AGENT33_HOME: "mine" }))).toBe(join(cwd, "mine/config.json"));
-    expect(settingsFile(io({ AGENT33_HOME: "~/mine" }))).toBe("/home/me/mine/config.json");
+    expect(settingsFile(io({ AGENT33_HOME: "~/mine" }))).toBe(join(root, "me/mine/config.json"));
   });
 });
 

@@ -74,6 +74,16 @@ export const existingForAppend = fs.constants.O_RDWR | fs.constants.O_APPEND;
 
 export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ENOENT";
 
+/** Undefined where the file is not there. */
+export function readMaybe(path: string): Buffer | undefined {
+  try {
+    return fs.readFileSync(path);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
 /** Opens a file that may not be there. */
 export function openExisting(files: Files, path: string, flags: string | number): number | undefined {
   try {

@@ -1,18 +1,18 @@
-import { existsSync, readFileSync, readdirSync, renameSync, unlinkSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, unlinkSync } from "node:fs";
 import { checksum } from "../../../digest/checksum.js";
 import type { ShelfEntry } from "../../../model/store.js";
 import { makeDirectory } from "../../make-directory.js";
 import type { Files } from "./files.js";
-import { isMissing, readAt, syncOrCutBack, writeAll, writeOrCutBack } from "./files.js";
+import { isMissing, readAt, readMaybe, syncOrCutBack, writeAll, writeOrCutBack } from "./files.js";
+import { entriesIn, entryIn, hasExpired, headerFor, holdsExpired, isGrown, lineOf } from "./shelf-lines.js";
 
-/** A file is tidied when it has grown to twice what was live the last time, but not before this. */
-const smallestTidied = 16 * 1024;
 /** A file that is larger than this when tidied is divided. */
 const largestFile = 128 * 1024;
 /** One other file is tidied with each so many new values. */
 const valuesPerTidying = 64;
 const mostTidied = 8;
 const digits = "0123456789abcdef";
+const nothing = Buffer.alloc(0);
 
 interface ShelfOptions {
   readonly files: Files;
@@ -37,16 +37,7 @@ export class ShelfFiles {
   }
 
   get(key: string): ShelfEntry | undefined {
-    const bytes = this.#read(checksum(key));
-    const beginning = `\n{"key":${JSON.stringify(key)},`;
-    // The last one may be half a line that a crash left behind; the one before it then counts.
-    for (let at = bytes.lastIndexOf(beginning); at !== -1; at = bytes.lastIndexOf(beginning, at - 1)) {
-      const end = bytes.indexOf("\n", at + 1);
-      const entry = end === -1 ? undefined : parseEntry(bytes.toString("utf8", at + 1, end));
-      if (entry !== undefined) return entry;
-      if (at === 0) break;
-    }
-    return undefined;
+    return entryIn(this.#read(checksum(key)), key);
   }
 
   /** The file of a checksum; it may be divided between being found and being read. */
@@ -54,7 +45,7 @@ export class ShelfFiles {
     // It cannot be divided more often than it has digits.
     for (let tries = sum.length; tries > 0; tries--) {
       const leaf = this.#leafOf(sum);
-      const bytes = leaf === undefined ? nothing : readBytes(this.#path(leaf));
+      const bytes = leaf === undefined ? nothing : readMaybe(this.#path(leaf));
       if (bytes !== undefined) return bytes;
     }
     return nothing;
@@ -63,10 +54,10 @@ export class ShelfFiles {
   put(entries: readonly ShelfEntry[]): void {
     this.#make();
     const byLeaf = new Map<string, string>();
-    for (const { key, group, expires_at, value } of entries) {
-      const line = `${JSON.stringify({ key, group, expires_at, value })}\n`;
-      const leaf = this.#leafOf(checksum(key)) ?? this.#newLeaf(checksum(key));
-      byLeaf.set(leaf, (byLeaf.get(leaf) ?? "") + line);
+    for (const entry of entries) {
+      const sum = checksum(entry.key);
+      const leaf = this.#leafOf(sum) ?? this.#newLeaf(sum);
+      byLeaf.set(leaf, (byLeaf.get(leaf) ?? "") + lineOf(entry));
     }
     for (const [leaf, lines] of byLeaf) this.#append(leaf, lines);
     this.#tidyElsewhere(entries);
@@ -110,22 +101,16 @@ export class ShelfFiles {
 
   /** The latest entry of each key of a file, expired or not; of its parts, where it was divided meanwhile. */
   entriesOf(leaf: string): readonly ShelfEntry[] {
-    const bytes = readBytes(this.#path(leaf));
+    const bytes = readMaybe(this.#path(leaf));
     if (bytes === undefined) {
       const parts = this.leaves().filter((each) => each !== leaf && each.startsWith(leaf));
       return parts.flatMap((part) => this.entriesOf(part));
     }
-    const latest = new Map<string, ShelfEntry>();
-    // Behind the last newline there may be half a line.
-    for (const line of bytes.toString("utf8").split("\n").slice(0, -1)) {
-      const entry = line.startsWith('{"key":') ? parseEntry(line) : undefined;
-      if (entry !== undefined) latest.set(entry.key, entry);
-    }
-    return [...latest.values()];
+    return entriesIn(bytes);
   }
 
   sizeOf(leaf: string): number {
-    return (readBytes(this.#path(leaf)) ?? nothing).length;
+    return (readMaybe(this.#path(leaf)) ?? nothing).length;
   }
 
   /** The shortest name counts: while a file is being divided, it is whole and its parts may not be. */
@@ -150,18 +135,17 @@ export class ShelfFiles {
   #append(leaf: string, lines: string): void {
     const { files, durable } = this.#options;
     const fd = files.openSync(this.#path(leaf), "a+", 0o600);
-    let isGrown: boolean;
+    let mustBeTidied: boolean;
     try {
       const size = this.#cutHalfLine(fd);
-      const beginning = readAt(files, fd, 0, 64).toString("latin1");
-      const before = size === 0 ? tidiedAt(smallestTidied) : "";
+      const before = size === 0 ? headerFor(0) : "";
       writeOrCutBack(files, fd, Buffer.from(before + lines), size);
       if (durable) syncOrCutBack(files, fd, size);
-      isGrown = size > Number(/^\{"tidied_at":(\d+)\}/.exec(beginning)?.[1] ?? smallestTidied);
+      mustBeTidied = isGrown(readAt(files, fd, 0, 64), size);
     } finally {
       files.closeSync(fd);
     }
-    if (isGrown) this.#tidy(leaf);
+    if (mustBeTidied) this.#tidy(leaf);
   }
 
   /** A crash may have left half a line; what nobody was told of goes. Tells how long the file is then. */
@@ -183,9 +167,7 @@ export class ShelfFiles {
       if (expires_at === undefined) continue;
       const leaf = this.#leafOf(checksum(`${key} tidies`));
       if (leaf === undefined) continue;
-      const text = (readBytes(this.#path(leaf)) ?? nothing).toString("latin1");
-      const times = text.matchAll(/^\{"key":"[^"]*","group":"[^"]*","expires_at":(\d+)/gm);
-      if ([...times].some(([, time]) => Number(time) <= now)) this.#tidy(leaf);
+      if (holdsExpired(readMaybe(this.#path(leaf)) ?? nothing, now)) this.#tidy(leaf);
     }
   }
 
@@ -217,11 +199,11 @@ export class ShelfFiles {
   #rewrite(leaf: string, entries: readonly ShelfEntry[]): void {
     const { files, durable } = this.#options;
     const path = this.#path(leaf);
-    const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
+    const lines = entries.map(lineOf).join("");
     const temporary = `${path}.${process.pid}.tmp`;
     const fd = files.openSync(temporary, "w", 0o600);
     try {
-      writeAll(files, fd, Buffer.from(tidiedAt(Math.max(smallestTidied, 2 * lines.length)) + lines));
+      writeAll(files, fd, Buffer.from(headerFor(lines.length) + lines));
       if (durable) files.fdatasyncSync(fd);
     } finally {
       files.closeSync(fd);
@@ -236,30 +218,5 @@ export class ShelfFiles {
 
   #path(leaf: string): string {
     return `${this.#directory}/all${leaf}.jsonl`;
-  }
-}
-
-const tidiedAt = (bytes: number): string => `{"tidied_at":${bytes}}\n`;
-
-const hasExpired = ({ expires_at }: ShelfEntry, now: number): boolean =>
-  expires_at !== undefined && now >= expires_at;
-
-const nothing = Buffer.alloc(0);
-
-/** Undefined where the file is not there. */
-function readBytes(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-}
-
-function parseEntry(line: string): ShelfEntry | undefined {
-  try {
-    return JSON.parse(line) as ShelfEntry;
-  } catch {
-    return undefined;
   }
 }

@@ -1,10 +1,9 @@
-import { readFileSync } from "node:fs";
 import { origin } from "../../../record/chain.js";
 import type { Checkpoint } from "../../../record/checkpoint.js";
 import { parseCheckpoint } from "../../../record/checkpoint.js";
 import type { LogVerifier } from "../../../record/verify-log.js";
 import type { CheckSignature } from "../../signing.js";
-import { isMissing } from "./files.js";
+import { readMaybe } from "./files.js";
 import type { Head } from "./head.js";
 
 export interface Checkpoints {
@@ -56,14 +55,5 @@ export function checkCheckpoints(
   } else if (!checkSignature(newest)) {
     const message = `the last checkpoint, at ${newest.size} records, is not signed with this key`;
     verifier.problem({ kind: "signature", seq: newest.size, file, message });
-  }
-}
-
-export function readMaybe(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
   }
 }
