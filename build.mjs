@@ -33,6 +33,10 @@ const lazyFunctions = {
 const lazyLibraries = ["yaml", "cli-table3", "chalk", "conf"];
 /** An `import` finds the default export of a CommonJS file as what `require` gives. */
 const footers = { conf: { js: "module.exports = module.exports.default;" } };
+/** The commands of `decision`: one file each, named after it. */
+const commands = readdirSync("src/cli/commands")
+  .map((file) => file.replace(".ts", ""))
+  .filter((name) => !["completion", "help"].includes(name));
 const validator = "src/definition/validate-schema.generated.js";
 
 const common = {
@@ -50,12 +54,14 @@ async function main() {
   await generateValidator();
   const vendored = ["re2js", "filtrex", ...lazyLibraries].map((name) => [name, require.resolve(name)]);
   const built = await Promise.all([
-    build({
-      ...commonjs,
-      entryPoints: ["src/cli/entry.ts"],
-      outfile: `${out}/agent-33.cjs`,
-      plugins: [lazyVendor],
-    }),
+    ...[undefined, ...commands].map((command) =>
+      build({
+        ...commonjs,
+        entryPoints: ["src/cli/entry.ts"],
+        outfile: command === undefined ? `${out}/agent-33.cjs` : `${out}/commands/${command}.cjs`,
+        plugins: command === undefined ? [lazyVendor] : [lazyVendor, onlyCommand(command)],
+      }),
+    ),
     ...[...vendored, ["validate-schema", validator]].map(([name, file]) =>
       build({
         ...commonjs,
@@ -74,7 +80,7 @@ async function main() {
     }),
   ]);
   const __BUNDLE_HASH__ = JSON.stringify(bundleHash());
-  const define = { ...common.define, __BUNDLE_HASH__ };
+  const define = { ...common.define, __BUNDLE_HASH__, __COMMANDS__: JSON.stringify(commands) };
   await build({ ...commonjs, entryPoints: ["src/cli/start.ts"], outfile: `${out}/start.cjs`, define });
   writeFileSync(`${out}/THIRD-PARTY-LICENSES.txt`, licences(built.map(({ metafile }) => metafile)));
   const tsc = [
@@ -122,10 +128,22 @@ const lazyVendor = {
   },
 };
 
+/** Leaves the other commands out of a bundle. */
+const onlyCommand = (command) => ({
+  name: "only-command",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^\.\/commands\// }, ({ path }) =>
+      path === `./commands/${command}.js` ? undefined : { path, namespace: "left-out" },
+    );
+    onLoad({ filter: /.*/, namespace: "left-out" }, () => ({ contents: "module.exports = {};" }));
+  },
+});
+
 /** Machine code kept from another build must never be taken for this one's. */
 function bundleHash() {
   const hash = createHash("sha256");
-  const files = ["agent-33.cjs", ...readdirSync(`${out}/vendor`).map((name) => `vendor/${name}`)];
+  const within = (folder) => readdirSync(`${out}/${folder}`).map((name) => `${folder}/${name}`);
+  const files = ["agent-33.cjs", ...within("commands"), ...within("vendor")];
   for (const file of files) hash.update(readFileSync(`${out}/${file}`));
   return hash.digest("hex").slice(0, 16);
 }

@@ -32,21 +32,27 @@ export interface Composed extends World {
 export async function compose(configuration: Configuration): Promise<Composed> {
   const { store, onTrouble } = configuration;
   const records = store === undefined ? undefined : await composeRecords(store, onTrouble);
-  return composeWith(records, configuration);
+  return composeWith(records, await composeDefinitions(configuration));
 }
 
-/** The world with what is remembered already opened. */
-export async function composeWith<Remembered extends Records | undefined>(
+/** The world with all that it knows already opened. */
+export function composeWith<Remembered extends Records | undefined>(
   records: Remembered,
-  { decisions, cacheHome }: Pick<Configuration, "decisions" | "cacheHome">,
-): Promise<Composed & { readonly records: Remembered }> {
-  const definitions = await openDefinitions({ directory: decisions, cacheHome, version });
+  definitions: OpenedDefinitions,
+): Composed & { readonly records: Remembered } {
   const world = { definitions, clock: systemClock, newId, records };
   return {
     ...world,
     decide: (request) => decide(request, world),
     close: async () => records?.store.close(),
   };
+}
+
+export function composeDefinitions({
+  decisions,
+  cacheHome,
+}: Pick<Configuration, "decisions" | "cacheHome">): Promise<OpenedDefinitions> {
+  return openDefinitions({ directory: decisions, cacheHome, version });
 }
 
 /** What is remembered, without the definitions. */

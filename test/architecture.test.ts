@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { commandNames } from "../src/cli/program.js";
 
 const source = fileURLToPath(new URL("../src", import.meta.url));
 
@@ -83,6 +84,13 @@ describe("the house", () => {
     const commander = imports.filter(({ to }) => to === "commander").map(({ from }) => from.split("/")[0]);
     expect(new Set(commander)).toEqual(new Set(["cli"]));
     expect(imports.filter(({ to, typeOnly }) => to.startsWith("ajv") && !typeOnly)).toEqual([]);
+  });
+
+  it("has a file for each command of `decision`, which becomes a bundle of its own", () => {
+    const names = files
+      .flatMap((file) => /^cli\/commands\/(.+)\.ts$/.exec(file)?.[1] ?? [])
+      .filter((name) => !["completion", "help"].includes(name));
+    expect(names.sort()).toEqual([...commandNames].sort());
   });
 
   it("touches the disk only in the outer rooms", () => {

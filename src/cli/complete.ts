@@ -3,7 +3,7 @@ import { formats } from "../present/format.js";
 import type { Io } from "./io.js";
 import { settingKeys } from "./settings-table.js";
 import { topics } from "./topics/topics.js";
-import { openWorld } from "./world.js";
+import { openKnown } from "./world.js";
 
 /** What could stand where the last of the words is being typed. */
 export async function complete(
@@ -84,7 +84,7 @@ async function decisionIds(before: readonly string[], io: Io): Promise<readonly 
   const flag = before.indexOf("--decisions");
   const decisions = flag === -1 ? undefined : before[flag + 1];
   try {
-    const { definitions } = await openWorld(
+    const { definitions } = await openKnown(
       { ...(decisions !== undefined && { decisions }), color: false, quiet: true },
       io,
     );

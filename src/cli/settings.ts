@@ -19,8 +19,12 @@ export interface StoreSettings {
 }
 
 /** The directory of definitions: flag, environment, project, `./decisions`, the user's settings. */
-export function decisionsDirectory(flag: string | undefined, io: Io): Setting {
-  const setting = decisionsSetting(flag, io);
+export function decisionsDirectory(
+  flag: string | undefined,
+  io: Io,
+  files: SettingsFiles = settingsFiles(io),
+): Setting {
+  const setting = findSetting(decisions, { flag, io, files });
   if (setting !== undefined) return setting;
   throw new DecisionError("definitions_missing", "no directory of definitions was found", {
     hint: "make one with `agent-33 decision new switch my-decision`, or name it with --decisions DIR or AGENT33_DECISIONS",
@@ -34,8 +38,8 @@ export function decisionsSetting(flag: string | undefined, io: Io): Setting | un
 export function storeSettings(
   flags: { readonly store?: string; readonly durability?: string },
   io: Io,
+  files: SettingsFiles = settingsFiles(io),
 ): StoreSettings {
-  const files = settingsFiles(io);
   return {
     directory: certain(store, { flag: flags.store, io, files }),
     durability: certain(durability, { flag: flags.durability, io, files }),

@@ -6,6 +6,8 @@ import { sweepOld } from "../store/sweep.js";
 import { cacheHome } from "./user-directory.js";
 
 declare const __BUNDLE_HASH__: string;
+/** The commands of `decision`; each has a bundle of its own, as what it does not need would cost it time. */
+declare const __COMMANDS__: readonly string[];
 
 type Wrapper = (exports: object, require: (name: string) => unknown, module: { exports: object }) => void;
 
@@ -79,11 +81,12 @@ function keep(into: string, cacheName: string, script: Script): void {
   }
 }
 
-/** Each command runs other functions of the bundle, so each has code of its own. */
-function commandName(): string {
-  const [group = "", verb = ""] = process.argv.slice(2);
-  const name = group === "decision" ? verb : group;
-  return /^[a-z-]{1,20}$/.test(name) ? name : "other";
+/** What stands for one of the commands of `decision` in full; everything else finds its way in the whole bundle. */
+function meantCommand(): string | undefined {
+  const [group, verb = ""] = process.argv.slice(2);
+  return group === "decision" && __COMMANDS__.includes(verb) ? verb : undefined;
 }
 
-load("agent-33.cjs", commandName());
+const command = meantCommand();
+if (command === undefined) load("agent-33.cjs", "agent-33");
+else load(`commands/${command}.cjs`, command);

@@ -1,35 +1,50 @@
 import { existsSync } from "node:fs";
 import { stopwatch } from "../clock.js";
 import type { Composed } from "../compose.js";
-import { composeRecords, composeWith } from "../compose.js";
+import { composeDefinitions, composeRecords, composeWith } from "../compose.js";
 import { DecisionError } from "../errors.js";
 import type { Problem } from "../model/problem.js";
 import { printable } from "../printable.js";
 import type { Records } from "../record/records.js";
+import type { OpenedDefinitions } from "../store/definitions.js";
 import type { StoreConfiguration } from "../store/open.js";
 import { signerOf } from "../store/signing.js";
 import type { CommonFlags, StoreFlags } from "./flags.js";
 import type { Io } from "./io.js";
 import { Progress, percent } from "./progress.js";
+import type { SettingsFiles } from "./read-settings.js";
 import { settingsFiles } from "./read-settings.js";
 import type { Setting } from "./settings.js";
 import { decisionsDirectory, storeSettings } from "./settings.js";
 import { warnOfUnknownSettings } from "./settings-table.js";
 import { cacheHome } from "./user-directory.js";
 
-/** A world that remembers. */
-export interface RecordingWorld extends Composed {
+/** What is defined and what is remembered. */
+export interface Known {
+  readonly definitions: OpenedDefinitions;
   readonly records: Records;
 }
 
-/** The world as flags, environment and settings describe it; definitions that cannot be used are warned of. */
-export async function openWorld(flags: StoreFlags, io: Io): Promise<RecordingWorld> {
+/** The world to decide in, as flags, environment and settings describe it. */
+export async function openWorld(flags: StoreFlags, io: Io): Promise<Composed & Known> {
+  const { definitions, records } = await openKnown(flags, io);
+  return composeWith(records, definitions);
+}
+
+/** The same without what decides, for commands that only look. */
+export async function openKnown(flags: StoreFlags, io: Io): Promise<Known> {
   const startedAt = stopwatch();
-  const decisions = decisionsDirectory(flags.decisions, io);
-  const records = await composeRecords(storeConfiguration(flags, io), (message) => warn(flags, io, message));
-  const world = await composeWith(records, { decisions: decisions.value, cacheHome: cacheHome(io.env) });
+  const files = settingsFiles(io);
+  const decisions = decisionsDirectory(flags.decisions, io, files);
+  const records = await composeRecords(storeConfiguration(flags, io, files), (message) =>
+    warn(flags, io, message),
+  );
+  const definitions = await composeDefinitions({
+    decisions: decisions.value,
+    cacheHome: cacheHome(io.env),
+  });
   if (flags.verbose) {
-    const { ids, filesRead, filesCached } = world.definitions;
+    const { ids, filesRead, filesCached } = definitions;
     const took = (stopwatch() - startedAt).toFixed(1);
     note(io, `decisions: ${decisions.value} (from ${decisions.from})`);
     note(
@@ -38,7 +53,7 @@ export async function openWorld(flags: StoreFlags, io: Io): Promise<RecordingWor
     );
     noteStore(flags, io);
   }
-  return world;
+  return { definitions, records };
 }
 
 /** What is remembered, for questions that need no definitions. */
@@ -59,9 +74,13 @@ export function refuseMissingStore(flags: StoreFlags, io: Io): void {
 /** Where a file may grow no further, the system would end us; so it only fails to write. */
 const ignoreFileSizeLimit = (): void => undefined;
 
-export function storeConfiguration(flags: StoreFlags, io: Io): Exclude<StoreConfiguration, "memory"> {
-  const { directory, durability, signingKey, checkpointEvery, segmentSize } = storeSettings(flags, io);
-  warnOfUnknownSettings(settingsFiles(io).project(), (message) => warn(flags, io, message));
+export function storeConfiguration(
+  flags: StoreFlags,
+  io: Io,
+  files: SettingsFiles = settingsFiles(io),
+): Exclude<StoreConfiguration, "memory"> {
+  const { directory, durability, signingKey, checkpointEvery, segmentSize } = storeSettings(flags, io, files);
+  warnOfUnknownSettings(files.project(), (message) => warn(flags, io, message));
   if (signingKey !== undefined && !existsSync(signingKey.value)) throw missingKey(signingKey);
   if (process.listenerCount("SIGXFSZ") === 0) process.on("SIGXFSZ", ignoreFileSizeLimit);
   return {

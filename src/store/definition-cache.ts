@@ -1,13 +1,14 @@
-import { readFileSync, readdirSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { readdirSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { checksum } from "../digest/checksum.js";
 import { sha256Hex } from "../digest/sha256.js";
 import type { FileBody, FileSummary } from "../definition/definition-file.js";
+import { readDoubled, writeDoubled } from "./doubled-file.js";
 import { makeDirectory } from "./make-directory.js";
 import { sweepOld } from "./sweep.js";
 
 /** Changes when what is cached changes its shape. */
-const format = 2;
+const format = 3;
 
 /** Definition files as they were understood last time, so that YAML need not be read again. */
 export interface DefinitionCache {
@@ -30,7 +31,7 @@ export function openDefinitionCache(cacheHome: string, directory: string, versio
   const folder = `${cacheHome}/definitions/${folderName(`${format} ${version} ${directory}`)}`;
   return {
     entries: readIndex(`${folder}/index.json`),
-    body: (cached) => readBody(`${folder}/${bodyName(cached)}`, cached),
+    body: (cached) => readDoubled(`${folder}/${bodyName(cached)}`) as FileBody | undefined,
     save: (files) => save(folder, files),
   };
 }
@@ -45,25 +46,8 @@ const bodyName = ({ path, bodyChecksum = "" }: CachedFile): string =>
   `${checksum(path)}-${bodyChecksum}.json`;
 
 function readIndex(path: string): ReadonlyMap<string, CachedFile> {
-  const text = readText(path);
-  const end = text.indexOf("\n");
-  const json = text.slice(end + 1);
-  if (end === -1 || text.slice(0, end) !== checksum(json)) return new Map();
-  return new Map((JSON.parse(json) as readonly CachedFile[]).map((file) => [file.path, file]));
-}
-
-function readBody(path: string, { bodyChecksum }: CachedFile): FileBody | undefined {
-  const text = readText(path);
-  return checksum(text) === bodyChecksum ? (JSON.parse(text) as FileBody) : undefined;
-}
-
-/** A cache that cannot be read is as good as none. */
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
+  const kept = readDoubled(path) as readonly CachedFile[] | undefined;
+  return new Map(kept?.map((file) => [file.path, file]));
 }
 
 function save(folder: string, files: readonly (CachedFile & { readonly body?: FileBody })[]): void {
@@ -71,8 +55,7 @@ function save(folder: string, files: readonly (CachedFile & { readonly body?: Fi
     const isNew = makeDirectory(folder, 0o700);
     if (isNew) sweepOld(dirname(folder), Date.now());
     const kept = files.map((file) => keepBody(folder, file));
-    const index = JSON.stringify(kept);
-    writeWhole(`${folder}/index.json`, `${checksum(index)}\n${index}`);
+    writeDoubled(`${folder}/index.json`, kept);
     sweep(folder, new Set(["index.json", ...kept.map(bodyName)]));
   } catch {
     return;
@@ -84,17 +67,9 @@ function keepBody(
   { body, ...cached }: CachedFile & { readonly body?: FileBody },
 ): CachedFile {
   if (body === undefined) return cached;
-  const text = JSON.stringify(body);
-  const kept = { ...cached, bodyChecksum: checksum(text) };
-  writeWhole(`${folder}/${bodyName(kept)}`, text);
+  const kept = { ...cached, bodyChecksum: checksum(JSON.stringify(body)) };
+  writeDoubled(`${folder}/${bodyName(kept)}`, body);
   return kept;
-}
-
-/** Other processes see the old file or the new one, never half of it. */
-function writeWhole(path: string, text: string): void {
-  const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, text, { mode: 0o600 });
-  renameSync(temporary, path);
 }
 
 function sweep(folder: string, kept: ReadonlySet<string>): void {

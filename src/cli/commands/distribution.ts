@@ -12,8 +12,8 @@ import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js"
 import type { Io } from "../io.js";
 import type { TimeRangeFlags } from "../time-range.js";
 import { addTimeRangeFlags, timeRange } from "../time-range.js";
-import type { RecordingWorld } from "../world.js";
-import { openWorld, warn, warnOfProblems } from "../world.js";
+import type { Known } from "../world.js";
+import { openKnown, warn, warnOfProblems } from "../world.js";
 
 interface DistributionFlags extends StoreFlags, TimeRangeFlags {
   readonly check?: boolean;
@@ -48,27 +48,27 @@ Examples:
 async function showOnce(id: string, flags: DistributionFlags, io: Io): Promise<ExitCode> {
   const format = formatFor(flags, io, { answer: "one" });
   const range = timeRange(flags);
-  const world = await openWorld(flags, io);
-  const current = await currentDefinition(id, world);
-  const distribution = distributionOf(id, await tallyOf(id, world, range), current);
+  const known = await openKnown(flags, io);
+  const current = await currentDefinition(id, known);
+  const distribution = distributionOf(id, await tallyOf(id, known, range), current);
   io.out.write(await present(distributionView(distribution), format, await styleFor(flags, io)));
-  warnOfProblems(flags, io, world.definitions.problems);
+  warnOfProblems(flags, io, known.definitions.problems);
   return flags.check ? checked(distribution, flags, io) : 0;
 }
 
 /** Undefined where a decision is only remembered. */
-async function currentDefinition(id: string, world: RecordingWorld): Promise<LoadedDefinition | undefined> {
+async function currentDefinition(id: string, known: Known): Promise<LoadedDefinition | undefined> {
   try {
-    return await world.definitions.find(id);
+    return await known.definitions.find(id);
   } catch (error) {
     const isUndefined = error instanceof DecisionError && error.code === "definition_not_found";
-    if (!isUndefined || (await tallyOf(id, world, {})).total === 0) throw error;
+    if (!isUndefined || (await tallyOf(id, known, {})).total === 0) throw error;
     return undefined;
   }
 }
 
-function tallyOf(id: string, world: RecordingWorld, range: TimeRange): Promise<Tally> {
-  return world.records.log.tally(id, range);
+function tallyOf(id: string, known: Known, range: TimeRange): Promise<Tally> {
+  return known.records.log.tally(id, range);
 }
 
 function checked({ check }: Distribution, flags: DistributionFlags, io: Io): ExitCode {
@@ -89,12 +89,12 @@ async function watch(id: string, flags: DistributionFlags, io: Io): Promise<Exit
     });
   }
   timeRange(flags);
-  const world = await openWorld(flags, io);
-  const current = await currentDefinition(id, world);
-  warnOfProblems(flags, io, world.definitions.problems);
+  const known = await openKnown(flags, io);
+  const current = await currentDefinition(id, known);
+  warnOfProblems(flags, io, known.definitions.problems);
   await redrawUntilInterrupted(io, async () => {
     // Anew each time: `--since 1h` moves along.
-    const distribution = distributionOf(id, await tallyOf(id, world, timeRange(flags)), current);
+    const distribution = distributionOf(id, await tallyOf(id, known, timeRange(flags)), current);
     return present(distributionView(distribution), "table", await styleFor(flags, io));
   });
   return 130;

@@ -4,7 +4,7 @@ import { present } from "../../present/format.js";
 import type { CommonFlags } from "../flags.js";
 import { addCommonFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { note, openWorld, warnOfProblems } from "../world.js";
+import { note, openKnown, warnOfProblems } from "../world.js";
 
 export function addListCommand(parent: Command, io: Io): void {
   addCommonFlags(parent.command("list"))
@@ -19,7 +19,7 @@ Examples:
     )
     .action(async (flags: CommonFlags) => {
       const format = formatFor(flags, io, { answer: "many" });
-      const { definitions } = await openWorld(flags, io);
+      const { definitions } = await openKnown(flags, io);
       const loaded = await Promise.all(definitions.ids.map((id) => definitions.find(id)));
       if (loaded.length === 0 && !flags.quiet) note(io, "no decision is defined here");
       io.out.write(await present(listView(loaded), format, await styleFor(flags, io)));

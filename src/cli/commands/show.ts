@@ -6,7 +6,7 @@ import { findKeptDefinition } from "../../record/kept-definition.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { openRecords, openWorld, warnOfProblems } from "../world.js";
+import { openRecords, openKnown, warnOfProblems } from "../world.js";
 
 interface ShowFlags extends StoreFlags {
   readonly hash?: string;
@@ -38,7 +38,7 @@ Examples:
 
 async function showCurrent(id: string, flags: ShowFlags, io: Io): Promise<void> {
   const format = formatFor(flags, io, { answer: "one" });
-  const { definitions } = await openWorld(flags, io);
+  const { definitions } = await openKnown(flags, io);
   const view = definitionView(await definitions.find(id));
   io.out.write(await present(view, format, await styleFor(flags, io)));
   warnOfProblems(flags, io, definitions.problems);

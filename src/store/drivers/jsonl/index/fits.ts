@@ -5,15 +5,32 @@ import { segmentName, segmentsIn } from "../segments.js";
 import { Rows, rowLength } from "./rows.js";
 import type { CoveredSegment, IndexState } from "./state.js";
 
+/** A segment as it was found, without having been read. */
+export interface FoundSegment {
+  readonly first: number;
+  readonly bytes: number;
+  readonly changedAt: number;
+}
+
+export function findSegments(log: string): readonly FoundSegment[] {
+  return segmentsIn(log).map((first) => {
+    const { size, mtimeMs } = statSync(`${log}/${segmentName(first)}`);
+    return { first, bytes: size, changedAt: mtimeMs };
+  });
+}
+
 /** Whether the log still is what the index was made of, as far as can be seen without reading it. */
-export function fits(log: string, { segments, rows, rows_file, last_hash }: IndexState): boolean {
+export function fits(log: string, state: IndexState, found: readonly FoundSegment[]): boolean {
+  const { segments, rows, rows_file, last_hash } = state;
   try {
-    const present = segmentsIn(log);
     const newest = segments.at(-1);
-    if (newest === undefined || segments.some(({ first }, index) => present[index] !== first)) return false;
+    if (newest === undefined || segments.some(({ first }, index) => found[index]?.first !== first))
+      return false;
     if (statSync(`${log}/index/${rows_file}`).size < rows * rowLength) return false;
-    const sealed = segments.slice(0, -1).every((segment) => isUnchanged(log, segment));
-    const isSame = sealed && (isUnchanged(log, newest) || hasGrown(log, newest));
+    const isSame = segments.every(
+      (segment, index) =>
+        isUnchanged(segment, found[index]) || (segment === newest && hasGrown(segment, found[index])),
+    );
     return (
       isSame &&
       tailAt(log, newest) === last_hash &&
@@ -24,13 +41,12 @@ export function fits(log: string, { segments, rows, rows_file, last_hash }: Inde
   }
 }
 
-function isUnchanged(log: string, { first, bytes, changed_at }: CoveredSegment): boolean {
-  const { size, mtimeMs } = statSync(`${log}/${segmentName(first)}`);
-  return size === bytes && mtimeMs === changed_at;
+function isUnchanged({ bytes, changed_at }: CoveredSegment, found: FoundSegment | undefined): boolean {
+  return found?.bytes === bytes && found.changedAt === changed_at;
 }
 
-const hasGrown = (log: string, { first, bytes }: CoveredSegment): boolean =>
-  statSync(`${log}/${segmentName(first)}`).size > bytes;
+const hasGrown = ({ bytes }: CoveredSegment, found: FoundSegment | undefined): boolean =>
+  found !== undefined && found.bytes > bytes;
 
 /** Rows that never reached the disk are zeros. */
 function lastRowEnd(path: string, rows: number): number {

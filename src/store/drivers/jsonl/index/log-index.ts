@@ -1,10 +1,11 @@
-import { closeSync, fstatSync, openSync, readSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { hashAtTail, origin, tailLength } from "../../../../record/chain.js";
 import { makeDirectory } from "../../../make-directory.js";
 import { isMissing, readAt, systemFiles } from "../files.js";
 import { openLock } from "../lock.js";
-import { segmentName, segmentsIn } from "../segments.js";
-import { fits } from "./fits.js";
+import { segmentName } from "../segments.js";
+import type { FoundSegment } from "./fits.js";
+import { findSegments, fits } from "./fits.js";
 import { Rows, rowLength } from "./rows.js";
 import { addRow } from "./scan.js";
 import { Shapes } from "./shapes.js";
@@ -86,19 +87,16 @@ export class LogIndex {
   }
 
   /** Reads what was added to the log since. */
-  catchUp(log: string, progress?: Progress): void {
-    const segments = segmentsIn(log);
-    const sizes = new Map(segments.map((first) => [first, statSync(`${log}/${segmentName(first)}`).size]));
+  catchUp(log: string, found: readonly FoundSegment[], progress?: Progress): void {
     const covered = new Map(this.#segments.map((each) => [each.first, each.bytes]));
-    const due = (first: number): number => (sizes.get(first) ?? 0) - (covered.get(first) ?? 0);
-    const total = segments.reduce((sum, first) => sum + due(first), 0);
-    if (this.count === 0) this.first = segments[0] ?? 1;
+    const due = ({ first, bytes }: FoundSegment): number => bytes - (covered.get(first) ?? 0);
+    const total = found.reduce((sum, segment) => sum + due(segment), 0);
+    if (this.count === 0) this.first = found[0]?.first ?? 1;
     let done = 0;
-    for (const first of segments) {
-      if (due(first) > 0)
-        done += this.#readSegment(log, first, covered.get(first) ?? 0, (bytes) =>
-          progress?.(done + bytes, total),
-        );
+    for (const segment of found.filter((each) => due(each) > 0)) {
+      const { first } = segment;
+      const report = (bytes: number): void => progress?.(done + bytes, total);
+      done += this.#readSegment(log, first, covered.get(first) ?? 0, report);
     }
   }
 
@@ -195,17 +193,18 @@ export class LogIndex {
 /** The index of a log as it is at this moment. */
 export function openIndex(log: string, progress?: Progress): LogIndex {
   const directory = `${log}/index`;
-  const index = openKept(log, directory) ?? new LogIndex(directory, undefined);
-  index.catchUp(log, progress);
+  const found = findSegments(log);
+  const index = openKept(log, directory, found) ?? new LogIndex(directory, undefined);
+  index.catchUp(log, found, progress);
   index.save();
   return index;
 }
 
 /** Undefined where there is none that fits, or where it is replaced while we look. */
-function openKept(log: string, directory: string): LogIndex | undefined {
+function openKept(log: string, directory: string, found: readonly FoundSegment[]): LogIndex | undefined {
   const state = readState(directory);
   try {
-    return state !== undefined && fits(log, state) ? new LogIndex(directory, state) : undefined;
+    return state !== undefined && fits(log, state, found) ? new LogIndex(directory, state) : undefined;
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;

@@ -1,9 +1,8 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import { checksum } from "../../../../digest/checksum.js";
+import { readDoubled, writeDoubled } from "../../../doubled-file.js";
 import type { Shape } from "./shapes.js";
 
 /** Changes when the index changes its form. */
-const format = 2;
+const format = 3;
 
 /** What the index covers; it is believed only where the log still looks like that. */
 export interface IndexState {
@@ -31,30 +30,11 @@ export interface CoveredSegment {
 }
 
 export function readState(directory: string): IndexState | undefined {
-  const kept = readWhole(`${directory}/state.json`) as (IndexState & { readonly format: number }) | undefined;
+  const kept = readDoubled(`${directory}/state.json`) as
+    (IndexState & { readonly format: number }) | undefined;
   return kept?.format === format ? kept : undefined;
 }
 
 export function writeState(directory: string, state: IndexState): void {
-  writeWhole(`${directory}/state.json`, { format, ...state });
-}
-
-/** Others see the old file or the new one, never half of it. */
-export function writeWhole(path: string, content: object): void {
-  const temporary = `${path}.${process.pid}.tmp`;
-  const json = JSON.stringify(content);
-  writeFileSync(temporary, `${checksum(json)}\n${json}`, { mode: 0o600 });
-  renameSync(temporary, path);
-}
-
-/** What was written whole; undefined where it is not there, or not what it was. */
-export function readWhole(path: string): unknown {
-  try {
-    const text = readFileSync(path, "utf8");
-    const end = text.indexOf("\n");
-    const json = text.slice(end + 1);
-    return text.slice(0, end) === checksum(json) ? JSON.parse(json) : undefined;
-  } catch {
-    return undefined;
-  }
+  writeDoubled(`${directory}/state.json`, { format, ...state });
 }

@@ -5,7 +5,7 @@ import { DigestSet } from "./digest-set.js";
 import type { LogIndex } from "./log-index.js";
 import type { Rows } from "./rows.js";
 import { digestAt, numbersPerRow, shapeAt } from "./rows.js";
-import { readWhole, writeWhole } from "./state.js";
+import { readDoubled, writeDoubled } from "../../../doubled-file.js";
 
 const block = 64 * 1024;
 
@@ -38,14 +38,14 @@ function shapesOf(index: LogIndex, decisionId: string): Uint8Array {
 }
 
 function readCounted(path: string, { rowsFile, count }: LogIndex): Counted | undefined {
-  const counted = readWhole(path) as Counted | undefined;
+  const counted = readDoubled(path) as Counted | undefined;
   return counted?.rows_file === rowsFile && counted.through <= count ? counted : undefined;
 }
 
 /** What cannot be kept is counted again next time. */
 function keep(path: string, counted: Counted): void {
   try {
-    writeWhole(path, counted);
+    writeDoubled(path, counted);
   } catch {
     return;
   }
