@@ -2,5 +2,11 @@ import { defineConfig } from "vitest/config";
 
 /** The long runs; `AGENT33_TORTURE=full` takes their full length, anything else a short one. */
 export default defineConfig({
-  test: { include: ["test/torture/**/*.test.ts"], testTimeout: 1_800_000, pool: "forks", maxWorkers: 1 },
+  test: {
+    include: ["test/torture/**/*.test.ts"],
+    globalSetup: "test/temporary-root.ts",
+    testTimeout: 1_800_000,
+    pool: "forks",
+    maxWorkers: 1,
+  },
 });
