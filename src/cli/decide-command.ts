@@ -91,7 +91,10 @@ async function decideOne(id: string, flags: EvaluateFlags, io: Io, dryRun: boole
   }
   for (const warning of result.warnings.slice(0, shownWarnings)) warn(flags, io, warning);
   const more = result.warnings.length - shownWarnings;
-  if (more > 0) warn(flags, io, `${more} more conditions could not be evaluated; --explain shows them all`);
+  if (more > 0) {
+    const which = flags.explain ? "" : "; --explain shows them all";
+    warn(flags, io, `${more} more condition${more === 1 ? "" : "s"} could not be evaluated${which}`);
+  }
   warnOfProblems(flags, io, world.definitions.problems);
   return 0;
 }
@@ -120,7 +123,11 @@ async function casesFor(
 }
 
 async function decideMany(id: string, flags: EvaluateFlags, io: Io, dryRun: boolean): Promise<ExitCode> {
-  if (flags.input !== undefined) throw new DecisionError("usage", "--input and --inputs exclude each other");
+  if (flags.input !== undefined) {
+    throw new DecisionError("usage", "--input and --inputs exclude each other", {
+      hint: "one context goes with --input, a file of them, one a line, with --inputs",
+    });
+  }
   const format = batchFormat(flags, io);
   const world = await openWorld(flags, io);
   await world.definitions.find(id);

@@ -36,6 +36,7 @@ function readText(flag: string, io: Io): { readonly text: string; readonly from:
     return { text: readFileSync(path, "utf8"), from: `\`${path}\`` };
   } catch (error) {
     throw new DecisionError("input_invalid", `cannot read \`${path}\`: ${(error as Error).message}`, {
+      hint: "after the @ comes the path of a file, taken from the current directory",
       cause: error,
     });
   }

@@ -44,7 +44,9 @@ function readSettings(path: string): SettingsFile {
   if (typeof values === "object" && values !== null && !Array.isArray(values)) {
     return { path, values: values as Record<string, unknown> };
   }
-  throw new DecisionError("file_unreadable", `the settings in \`${path}\` are not a JSON object`);
+  throw new DecisionError("file_unreadable", `the settings in \`${path}\` are not a JSON object`, {
+    hint: mend,
+  });
 }
 
 function read(path: string): string {
@@ -52,7 +54,10 @@ function read(path: string): string {
     return readFileSync(path, "utf8");
   } catch (error) {
     const { message } = error as Error;
-    throw new DecisionError("file_unreadable", `cannot read \`${path}\`: ${message}`, { cause: error });
+    throw new DecisionError("file_unreadable", `cannot read \`${path}\`: ${message}`, {
+      hint: "see that you may read it",
+      cause: error,
+    });
   }
 }
 
@@ -60,9 +65,14 @@ function parse(text: string, path: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new DecisionError("file_unreadable", `the settings in \`${path}\` are not JSON`, { cause: error });
+    throw new DecisionError("file_unreadable", `the settings in \`${path}\` are not JSON`, {
+      hint: mend,
+      cause: error,
+    });
   }
 }
+
+const mend = "mend the file, or remove it to go on with the defaults";
 
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;

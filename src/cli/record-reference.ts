@@ -5,8 +5,6 @@ import type { Records } from "../record/records.js";
 import { isWholeRecord } from "../record/whole-record.js";
 
 const latest = "latest";
-/** A number this long may as well be the beginning of an id. */
-const longNumber = 8;
 const shortestBeginning = 4;
 
 /** The record that is meant: by its id, a unique beginning of one, its sequence number, or `latest`. */
@@ -28,7 +26,7 @@ async function lookUp(text: string, log: Ledger): Promise<Found> {
   const seq = Number(text);
   const isCountable = Number.isSafeInteger(seq) && seq >= 1;
   const bySeq = (): Promise<Found> => (isCountable ? log.find({ seq }) : Promise.resolve(none));
-  if (text.length < longNumber) return await bySeq();
+  if (!isBeginning) return await bySeq();
   const byBeginning = (): Promise<Found> => log.find({ beginning: text });
   // Nobody counts with leading zeros; ids of our days begin with one.
   return text.startsWith("0") ? await either(byBeginning, bySeq) : await either(bySeq, byBeginning);
@@ -55,6 +53,7 @@ async function hintOn(text: string, log: Ledger): Promise<string> {
   const { size } = await log.state();
   if (size === 0) return "nothing has been recorded yet";
   if (/^\d{1,7}$/.test(text)) {
+    if (Number(text) === 0) return "the first one is number 1";
     return Number(text) > size
       ? `the last one is number ${size}`
       : "it may have been pruned or damaged; see `agent-33 decision verify`";

@@ -30,7 +30,10 @@ async function change(
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    throw new DecisionError("file_unwritable", `cannot write \`${path}\`: ${message}`, { cause: error });
+    throw new DecisionError("file_unwritable", `cannot write \`${path}\`: ${message}`, {
+      hint: "see that the directory can be written; AGENT33_HOME names another one",
+      cause: error,
+    });
   }
 }
 

@@ -58,15 +58,28 @@ export async function openKnown(flags: StoreFlags, io: Io): Promise<Known> {
 
 /** What is remembered, for questions that need no definitions. */
 export function openRecords(flags: StoreFlags, io: Io): Promise<Records> {
+  warnOfMissingStore(flags, io);
   if (flags.verbose) noteStore(flags, io);
   return composeRecords(storeConfiguration(flags, io), (message) => warn(flags, io, message));
 }
 
-/** A store that was named should be there; only making a decision makes one. */
-export function refuseMissingStore(flags: StoreFlags, io: Io): void {
+/** What was named as the store and is not there; only making a decision makes one. */
+function missingStore(flags: StoreFlags, io: Io): string | undefined {
+  if (flags.store === undefined) return undefined;
   const { directory } = storeSettings(flags, io);
-  if (flags.store === undefined || existsSync(directory.value)) return;
-  throw new DecisionError("usage", `there is no store in \`${directory.value}\``, {
+  return existsSync(directory.value) ? undefined : directory.value;
+}
+
+export function warnOfMissingStore(flags: StoreFlags, io: Io): void {
+  const missing = missingStore(flags, io);
+  if (missing !== undefined) warn(flags, io, `there is no store in \`${missing}\` yet`);
+}
+
+/** Where an answer of nothing would be taken for one of something. */
+export function refuseMissingStore(flags: StoreFlags, io: Io): void {
+  const missing = missingStore(flags, io);
+  if (missing === undefined) return;
+  throw new DecisionError("usage", `there is no store in \`${missing}\``, {
     hint: "name the directory that decisions were recorded in; `agent-33 decision config get store` tells the usual one",
   });
 }

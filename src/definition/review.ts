@@ -1,8 +1,9 @@
-import { compileCondition, compileInput } from "../expression/template.js";
+import { compileCondition } from "../expression/template.js";
 import type { Definition, WeightedDefinition } from "../model/definition.js";
 import type { Problem } from "../model/problem.js";
 import { uncacheable } from "./cacheable.js";
 import { casesOf } from "./expressions.js";
+import { definitionReads, isInputMasked } from "./definition-reads.js";
 import { labelsOf } from "./labels.js";
 import { doubtsAbout } from "./doubts.js";
 import type { Demand } from "./implication.js";
@@ -31,22 +32,20 @@ export function review(file: string, { definition, source }: LocatedDefinition):
 
 function cacheRemarks(definition: Definition): readonly Remark[] {
   if (definition.cache?.enabled !== true) return [];
-  const reason = uncacheable(definition, readsOf(definition));
+  const reason = uncacheable(definition, definitionReads(definition));
   if (reason === undefined) return [];
   return [{ path: ["cache"], severity: "warning", message: `its answers are never cached, as ${reason}` }];
 }
 
-/** What its input and its conditions read. */
-function readsOf(definition: Definition): readonly string[] {
-  const input = definition.input === undefined ? ["context"] : compileInput(definition.input).reads;
-  const conditions = casesOf(definition).flatMap(({ each }) =>
-    each.condition === undefined || each.condition === "" ? [] : compileCondition(each.condition).reads,
-  );
-  return [...input, ...conditions];
-}
-
 function weightRemarks(definition: WeightedDefinition): readonly Remark[] {
   const remarks: Remark[] = [];
+  if (isInputMasked(definition)) {
+    remarks.push({
+      path: ["logging", "mask"],
+      severity: "note",
+      message: "its input is masked, so its records cannot show whether it splits as the weights say",
+    });
+  }
   const total = definition.cases.reduce((sum, each) => sum + (each.weight ?? 0), 0);
   const labels = labelsOf(definition.cases);
   for (const [index, each] of definition.cases.entries()) {

@@ -21,8 +21,11 @@ export function cacheStatusView(status: CacheStatus): View {
         field("misses", count(misses)),
         field("size", byteCount(size)),
         field("where", where),
-        ...decisions.map((each) =>
-          field("", `${each.decision_id}  ${count(each.live)} of ${count(each.entries)} live`),
+        ...decisions.map((each, index) =>
+          field(
+            index === 0 ? "of" : "",
+            `${each.decision_id}  ${count(each.live)} of ${count(each.entries)} live`,
+          ),
         ),
       ].join("\n");
     },

@@ -26,15 +26,22 @@ async function describe(distribution: Distribution, style: Style): Promise<strin
   const { rows, folded } = fold(branches);
   const isPartial = check !== null && check.sample > 0 && check.sample !== distinct_inputs;
   const lines = [headline(distribution, style)];
-  if (isPartial) lines.push(dim(`checked on ${counted(check.sample, "distinct input")} of this definition`));
+  if (isPartial)
+    lines.push(dim(`checked on the ${counted(check.sample, "distinct input")} that were rolled for`));
   if (rows.length > 0) lines.push("", await table(rows, style));
   if (folded > 0) lines.push(dim(`and ${folded.toLocaleString("en")} more that were never taken`));
   return lines.join("\n");
 }
 
 /** The answer at one glance: on one line, or on as many as a narrow terminal needs. */
-function headline({ decision_id, total, distinct_inputs, check }: Distribution, style: Style): string {
-  const sums = `${counted(total, "record")}, ${counted(distinct_inputs, "distinct input")}`;
+function headline(
+  { decision_id, total, current_total, distinct_inputs, check }: Distribution,
+  style: Style,
+): string {
+  const current =
+    current_total === total ? "" : ` (${current_total.toLocaleString("en")} of this definition)`;
+  const inputs = distinct_inputs === null ? "inputs masked" : counted(distinct_inputs, "distinct input");
+  const sums = `${counted(total, "record")}${current}, ${inputs}`;
   const parts: { readonly text: string; readonly colour?: Colour }[] = [
     { text: printable(decision_id), colour: "bold" },
     { text: sums },

@@ -21,7 +21,7 @@ export function explainView(explained: Explained): View {
   const answer: Row = { name: "answer", text: explanation.answer, under: record.selected_labels };
   return {
     value: { ...record, explanation: { ...explanation, ...all, intact } },
-    plain: () => plain([answer, ...rowsOf(explained)]),
+    plain: () => plain([answer, ...rowsOf(explained), ...(all === undefined ? [] : conditionRows(all))]),
     table: (style) => describe(explained, style),
   };
 }
@@ -46,6 +46,24 @@ interface Row {
 
 function plain(rows: readonly Row[]): string {
   return rows.map(({ name, text, under = [] }) => [name, text, ...under].map(oneLine).join("\t")).join("\n");
+}
+
+/** What the tables show of every condition. */
+function conditionRows({ conditions, not_asked }: ExplainedConditions): readonly Row[] {
+  const verdict = ({ result, error }: ExplainedCondition): string =>
+    error !== undefined ? "errored" : result ? "matched" : "not matched";
+  return [
+    ...conditions.map((each) => ({
+      name: "condition",
+      text: each.label,
+      under: [verdict(each), each.condition, ...readingTexts(each)],
+    })),
+    ...not_asked.map(({ label, condition }) => ({
+      name: "condition",
+      text: label,
+      under: ["not asked", condition],
+    })),
+  ];
 }
 
 async function describe(explained: Explained, style: Style): Promise<string> {
@@ -149,7 +167,7 @@ function cachedText({ cached, cached_from, cache_key }: DecisionRecord): string 
 function definitionText({ definition }: Explanation, isShort: boolean): string {
   const { version, hash, available } = definition;
   const name = isShort ? hash.slice(0, 12) : hash;
-  return `${version === undefined ? "" : `${version}, `}${name}${available ? "" : " (not in the store)"}`;
+  return `${version === undefined ? "" : `${version}, `}${name}${available ? "" : " (no longer kept as it was)"}`;
 }
 
 function everythingElse(record: DecisionRecord, intact: boolean): readonly Row[] {

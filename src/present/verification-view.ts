@@ -1,6 +1,6 @@
 import { printable } from "../printable.js";
 import type { Verification } from "../store/drivers/jsonl/verify.js";
-import type { LogProblem } from "../record/verify-log.js";
+import type { LogProblem, ProblemKind } from "../record/verify-log.js";
 import { count } from "./amounts.js";
 import type { Style, View } from "./format.js";
 
@@ -21,7 +21,7 @@ export function verificationView(
 }
 
 function plain({ ok, size, head, problems }: Verification, what: string): string {
-  const lines = [[what, ok ? "ok" : "damaged", `${size}:${head}`].join("\t")];
+  const lines = [[what, ok ? "ok" : wordsFor(problems).plain, `${size}:${head}`].join("\t")];
   for (const { kind, seq, file, line, message } of problems) {
     lines.push(["problem", kind, seq ?? "", file ?? "", line ?? "", printable(message)].join("\t"));
   }
@@ -30,7 +30,7 @@ function plain({ ok, size, head, problems }: Verification, what: string): string
 
 function table(verification: Verification, what: string, { paint }: Style): string {
   const { ok, size, head, problems, pruned, checkpoints, signed, notes } = verification;
-  const verdict = ok ? paint("green", "✓ intact") : paint("red", `✗ not as it was written`);
+  const verdict = ok ? paint("green", "✓ intact") : paint("red", `✗ ${wordsFor(problems).table}`);
   const lines = [`${paint("bold", verdict)}  ${what}`, ""];
   for (const problem of problems) lines.push(describeProblem(problem, { paint }));
   if (problems.length > 0) lines.push("");
@@ -40,6 +40,16 @@ function table(verification: Verification, what: string, { paint }: Style): stri
   if (pruned > 0) lines.push(field("pruned", `records 1 to ${count(pruned)}`));
   for (const note of notes) lines.push(field("note", printable(note)));
   return lines.join("\n");
+}
+
+/** What holds together may still not be what a key or a memory vouches for. */
+function wordsFor(problems: readonly LogProblem[]): { readonly plain: string; readonly table: string } {
+  const kinds = new Set(problems.map(({ kind }) => kind));
+  const isOnly = (...expected: readonly ProblemKind[]): boolean =>
+    [...kinds].every((kind) => expected.includes(kind));
+  if (isOnly("signature")) return { plain: "unsigned", table: "not signed with this key" };
+  if (isOnly("signature", "expectation")) return { plain: "unexpected", table: "not what was expected" };
+  return { plain: "damaged", table: "not as it was written" };
 }
 
 function describeProblem(

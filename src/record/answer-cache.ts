@@ -1,4 +1,5 @@
 import { uncacheable } from "../definition/cacheable.js";
+import { sha256Hex } from "../digest/sha256.js";
 import type { Definition } from "../model/definition.js";
 import type { Json, JsonObject } from "../model/json.js";
 import type { Shelf, ShelfEntry } from "../model/store.js";
@@ -51,7 +52,10 @@ export class AnswerCache {
   /** A cache that cannot be read knows nothing, and is no reason not to decide. */
   async #onShelf(key: string): Promise<ShelfEntry | undefined> {
     try {
-      return await this.#shelf.get(key);
+      const entry = await this.#shelf.get(key);
+      if (entry === undefined || digestIn(entry) === digestOf(entry)) return entry;
+      this.#onTrouble("a cached answer is not as it was kept, so it was not used");
+      return undefined;
     } catch (error) {
       this.#onTrouble(`the cache cannot be read: ${(error as Error).message}`);
       return undefined;
@@ -81,12 +85,26 @@ export class AnswerCache {
 
   /** From then on the shelf alone is asked: others may remove what is on it. */
   async write(keys: readonly string[]): Promise<void> {
-    await this.#shelf.put(keys.flatMap((key) => this.#own.get(key) ?? []));
+    const entries = keys.flatMap((key) => this.#own.get(key) ?? []);
+    await this.#shelf.put(entries.map(sealed));
     for (const key of keys) this.#own.delete(key);
   }
 }
 
 const mostHeld = 10_000;
+
+/** An entry on a shelf says what it was when it was put there; the log never has to trust what came of it since. */
+function sealed(entry: ShelfEntry): ShelfEntry {
+  return { ...entry, value: { ...(entry.value as JsonObject), digest: digestOf(entry) } };
+}
+
+const digestIn = ({ value }: ShelfEntry): Json | undefined =>
+  (value as Partial<JsonObject> | null)?.["digest"];
+
+function digestOf({ key, group, expires_at, value }: ShelfEntry): string {
+  const { created_at, kept } = (value ?? {}) as Partial<JsonObject>;
+  return sha256Hex(JSON.stringify([key, group, expires_at, created_at, kept]));
+}
 
 function liveAnswer({ value, expires_at = 0 }: ShelfEntry, now: number): KeptAnswer | undefined {
   const { created_at, kept } = value as unknown as { created_at: number; kept: KeptAnswer };

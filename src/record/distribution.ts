@@ -1,3 +1,4 @@
+import { isInputMasked } from "../definition/definition-reads.js";
 import { casesOf } from "../definition/expressions.js";
 import { defaultLabel, labelsOf } from "../definition/labels.js";
 import type { Definition, LoadedDefinition } from "../model/definition.js";
@@ -10,12 +11,14 @@ export interface Distribution {
   readonly decision_id: string;
   /** Records, whichever definition they were made with. */
   readonly total: number;
-  /** Summed over definitions: an input that two of them saw counts twice. */
-  readonly distinct_inputs: number;
+  /** Of the current definition, as `check` is; null where they are masked, and so all alike. */
+  readonly distinct_inputs: number | null;
+  /** Those of them that were made with the current definition. */
+  readonly current_total: number;
   /** Every label that was taken; several labels of one record count each. */
   readonly counts: Readonly<Record<string, number>>;
   readonly branches: readonly BranchShare[];
-  /** Null where there is nothing to expect. */
+  /** Null where there is nothing to expect, or nothing to tell inputs apart by. */
   readonly check: ShareCheck | null;
 }
 
@@ -43,7 +46,7 @@ export interface ShareCheck {
   readonly mismatch: boolean;
 }
 
-/** As much of the definition of today as is needed; undefined where there is none any more. */
+/** As much of the definition of today as is needed, or of the last one there was; undefined where that is not kept. */
 export type CurrentDefinition = Pick<LoadedDefinition, "definition" | "definition_hash"> | undefined;
 
 export function distributionOf(decisionId: string, tally: Tally, current: CurrentDefinition): Distribution {
@@ -52,17 +55,19 @@ export function distributionOf(decisionId: string, tally: Tally, current: Curren
   const taken = new Set(Object.keys(counts));
   const known = [...expected, ...defaultOf(current?.definition, expected, taken)];
   const shown = [...known, ...goneLabels(known, counts)];
-  const made = Object.values(definitions);
+  const made = current === undefined ? undefined : definitions[current.definition_hash];
+  const isMasked = current !== undefined && isInputMasked(current.definition);
   return {
     decision_id: decisionId,
     total,
-    distinct_inputs: made.reduce((sum, { distinct_inputs }) => sum + distinct_inputs, 0),
+    distinct_inputs: isMasked ? null : (made?.distinct_inputs ?? 0),
+    current_total: made?.total ?? 0,
     counts,
     branches: shown.map(({ label, target, share }) => {
       const count = countOf(counts, label);
       return { label, target, count, share: total === 0 ? 0 : count / total, expected_share: share };
     }),
-    check: current === undefined ? null : checkOf(current, expected, definitions[current.definition_hash]),
+    check: current === undefined || isMasked ? null : checkOf(current, expected, made),
   };
 }
 

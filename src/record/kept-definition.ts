@@ -11,6 +11,17 @@ export async function keptDefinition(hash: string, store: Store): Promise<Defini
   return definitionHash(definition) === hash ? definition : undefined;
 }
 
+/** The definition of a decision's newest record; undefined where it is not kept. `none`: there is no record. */
+export async function lastDefinition(id: string, store: Store): Promise<KeptDefinition | undefined | "none"> {
+  for await (const { record } of store.log.select({ decision_id: id, kind: "decision", limit: 1 })) {
+    if (record.kind !== "decision") continue;
+    const { definition_hash } = record;
+    const definition = await keptDefinition(definition_hash, store);
+    return definition && { definition, definition_hash };
+  }
+  return "none";
+}
+
 export interface KeptDefinition {
   readonly definition: Definition;
   readonly definition_hash: string;

@@ -36,6 +36,7 @@ export class LogVerifier {
   /** What came before the first record that is still there. */
   #base: { readonly size: number; readonly head: string } | undefined;
   #records = 0;
+  #isPruned = false;
   /** Notes on what was pruned: up to where, with which hash, and which record says so. */
   readonly #prunes: { readonly through: number; readonly hash: string; readonly seq: number }[] = [];
   /** Each definition that was used, with the first record that did. */
@@ -61,9 +62,14 @@ export class LogVerifier {
     return this.#records;
   }
 
-  /** How many records were pruned. */
-  get pruned(): number {
+  /** How many are gone from the beginning. */
+  get gone(): number {
     return this.#base?.size ?? 0;
+  }
+
+  /** How many of these were pruned: all, where the log says so. */
+  get pruned(): number {
+    return this.#isPruned ? this.gone : 0;
   }
 
   hashAt(size: number): string | undefined {
@@ -124,13 +130,14 @@ export class LogVerifier {
       ({ through, hash, seq }) =>
         through >= base.size && this.#ends.get(through) === hash && seq <= signedSize,
     );
+    this.#isPruned = isVouched;
     if (isVouched) return;
     const message = `records 1 to ${base.size} are missing, and the log has no note that they were pruned`;
     this.problem({ kind: "missing", seq: 1, message });
   }
 
   checkCheckpoint({ size, head }: Checkpoint): void {
-    if (size < this.pruned) return;
+    if (size < this.gone) return;
     const actual = this.hashAt(size);
     if (actual === head) return;
     const message =

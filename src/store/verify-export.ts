@@ -1,5 +1,5 @@
-import { closeSync, fstatSync, readFileSync, statSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { closeSync, existsSync, fstatSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { DecisionError } from "../errors.js";
 import { origin } from "../record/chain.js";
 import type { LogProblem } from "../record/verify-log.js";
@@ -33,19 +33,34 @@ const nothingKnown = { size: 0, head: origin, records: 0, pruned: 0, checkpoints
 function directoryOf(path: string): string {
   try {
     const stats = statSync(path);
-    if (stats.isDirectory()) return path;
+    if (stats.isDirectory() && mayBeExport(path)) return path;
     if (stats.isFile() && basename(path) === manifestName) return dirname(path);
   } catch (error) {
     if (!["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) throw unreadable(error);
   }
   throw new DecisionError("usage", `there is no export in \`${path}\``, {
-    hint: "give the directory that `agent-33 decision export --out DIR` made, or its manifest.json",
+    hint: existsSync(join(path, "log", "head"))
+      ? `it is a store: \`agent-33 decision verify --store ${path}\``
+      : "give the directory that `agent-33 decision export --out DIR` made, or its manifest.json",
   });
 }
 
+/** One that lost its manifest is an export all the same, and not a sound one. */
+function mayBeExport(path: string): boolean {
+  return readdirSync(path).some((name) => exported.has(name));
+}
+
+const exported = new Set([
+  manifestName,
+  "records.jsonl",
+  "records.csv",
+  "definitions.jsonl",
+  "checkpoints.jsonl",
+]);
+
 function readManifest(directory: string): Manifest | string {
   const fd = openPlain(directory, manifestName);
-  if (typeof fd === "string") return `${fd}: this is no export, or one that was broken off`;
+  if (typeof fd === "string") return `${fd}: the export was broken off, or somebody removed it`;
   try {
     const bytes = fstatSync(fd).size > largestManifest ? Buffer.alloc(0) : readFileSync(fd);
     const text = bytes.toString("utf8");

@@ -162,7 +162,7 @@ describe("an export", () => {
     expect(readdirSync(out)).not.toContain("manifest.json");
     const { exitCode, stdout } = await decision("verify", out);
     expect(exitCode).toBe(6);
-    expect(stdout).toContain("one that was broken off");
+    expect(stdout).toContain("the export was broken off");
   });
 
   it("goes through a pipe that is closed early", () => {

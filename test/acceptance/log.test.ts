@@ -65,7 +65,7 @@ describe("the log in a pipe", () => {
     expect(await run([...log, "--store", nowhere, "--json"])).toEqual({
       exitCode: 0,
       stdout: "[]\n",
-      stderr: "",
+      stderr: `warning: there is no store in \`${nowhere}\` yet\n`,
     });
     expect(existsSync(nowhere)).toBe(false);
   });

@@ -128,7 +128,7 @@ describe("explain", () => {
 
   it.each([
     ["4", "no record is `4`", "the last one is number 3"],
-    ["0", "no record is `0`", "verify"],
+    ["0", "no record is `0`", "the first one is number 1"],
     ["latst", "no record is `latst`", "did you mean `latest`?"],
     ["ffff-none", "no record is `ffff-none`", "agent-33 decision log"],
     ["ab", "no record is `ab`", "needs 4 characters at least"],
@@ -184,7 +184,7 @@ describe("explain", () => {
     const directory = join(root, "forgotten");
     await withLog(directory, [decided()]);
     const { out } = await run(["explain", "1"], { directory, terminal: true });
-    expect(out).toContain("(not in the store)");
+    expect(out).toContain("(no longer kept as it was)");
   });
 
   it("lets a note explain itself", async () => {
@@ -226,7 +226,9 @@ describe("a reference that is a number", () => {
 
   it.each([
     { text: "12", found: () => true, asked: [{ seq: 12 }] },
-    { text: "1234567", found: () => false, asked: [{ seq: 1234567 }] },
+    { text: "1234567", found: () => false, asked: [{ seq: 1234567 }, { beginning: "1234567" }] },
+    { text: "123", found: () => false, asked: [{ seq: 123 }] },
+    { text: "0199", found: () => true, asked: [{ beginning: "0199" }] },
     { text: "12345678", found: () => true, asked: [{ seq: 12345678 }] },
     { text: "12345678", found: () => false, asked: [{ seq: 12345678 }, { beginning: "12345678" }] },
     { text: "01990123", found: () => true, asked: [{ beginning: "01990123" }] },

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { createHash } from "node:crypto";
 import {
   appendFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -388,6 +389,7 @@ describe("verify with an export", () => {
   it.each([
     { name: "nothing", path: () => join(home, "nothing") },
     { name: "a file that is no manifest", path: () => join(signed, "records.jsonl") },
+    { name: "a directory of something else", path: () => home },
     { name: "something below a file", path: () => join(signed, "records.jsonl", "x") },
   ])("refuses $name", async ({ path }) => {
     const { code, err, out } = await decision(store, ["verify", path()]);
@@ -395,8 +397,17 @@ describe("verify with an export", () => {
     expect(err).toContain("there is no export in");
   });
 
+  it("tells a store from an export", async () => {
+    const { code, err } = await decision(store, ["verify", store]);
+    expect(code).toBe(2);
+    expect(err).toContain(`hint: it is a store: \`agent-33 decision verify --store ${store}\``);
+  });
+
   it("finds a directory without a manifest broken off", async () => {
-    const ran = await decision(store, ["verify", store]);
+    const broken = join(home, "without-manifest");
+    cpSync(signed, broken, { recursive: true });
+    rmSync(join(broken, "manifest.json"));
+    const ran = await decision(store, ["verify", broken]);
     expect(ran.code).toBe(6);
     expect(verified(ran).problems[0]?.message).toContain("`manifest.json` is missing");
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { Request, World } from "../../src/decide/decide.js";
 import { decide } from "../../src/decide/decide.js";
 import { canonicalJson } from "../../src/digest/canonical-json.js";
@@ -6,7 +6,7 @@ import { sha256Hex } from "../../src/digest/sha256.js";
 import type { Definition } from "../../src/model/definition.js";
 import type { Json } from "../../src/model/json.js";
 import type { DecisionRecord } from "../../src/model/record.js";
-import type { Store } from "../../src/model/store.js";
+import type { ShelfEntry, Store } from "../../src/model/store.js";
 import { microsecondsOf, timestampOf } from "../../src/record/moment.js";
 import { recordId } from "../../src/record/record-id.js";
 import { Records } from "../../src/record/records.js";
@@ -31,6 +31,10 @@ interface Place extends World {
   kept(): Promise<string>;
 }
 
+/** What went wrong without touching a decision; a test that expects it takes it out. */
+const troubles: string[] = [];
+afterEach(() => expect(troubles.splice(0)).toEqual([]));
+
 function place(definition: Definition): Place {
   const store = openMemoryStore();
   const loaded = {
@@ -54,7 +58,7 @@ function place(definition: Definition): Place {
     definitions: { find: () => Promise.resolve(loaded) },
     clock: () => world.now,
     newId: (timestamp) => recordId(microsecondsOf(timestamp), Math.random),
-    records: new Records(store, { newNote, onTrouble: (message) => expect.fail(message) }),
+    records: new Records(store, { newNote, onTrouble: (message) => void troubles.push(message) }),
     ask: (request = {}) =>
       decide(
         { decision_id: definition.id, context: { customer: { email: "eve@example.com" } }, ...request },
@@ -188,6 +192,26 @@ describe("a cached answer", () => {
     expect([record_id, timestamp]).not.toContain(first.record_id);
     expect(timestamp).toBe(later(1));
     expect((await world.log())[1]).toMatchObject({ cached: true, cached_from: first.record_id });
+  });
+
+  it.each([
+    { name: "target", edit: (text: string) => text.replace("stage-eve", "stage-evil") },
+    { name: "reason", edit: (text: string) => text.replaceAll("input == ", "input != ") },
+    { name: "end", edit: (text: string) => text.replace(/("expires_at":\d+)/, "$10") },
+    { name: "digest", edit: (text: string) => text.replace(/,"digest":"[0-9a-f]+"/, "") },
+    { name: "whole", edit: (text: string) => text.replace(/"value":\{.*\}(?=\})/, '"value":null') },
+  ])("is not used where its $name was edited", async ({ edit }) => {
+    const world = place(cached);
+    const first = await world.ask();
+    const shelf = world.store.shelf("cache");
+    const entries: ShelfEntry[] = [];
+    for await (const entry of shelf.entries())
+      entries.push(JSON.parse(edit(JSON.stringify(entry))) as ShelfEntry);
+    await shelf.put(entries);
+    const second = await world.ask();
+    expect(without(second)).toEqual(without(first));
+    expect(troubles.splice(0)).toEqual(["a cached answer is not as it was kept, so it was not used"]);
+    expect((await world.ask()).cached).toBe(true);
   });
 
   it.each([

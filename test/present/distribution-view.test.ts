@@ -23,6 +23,7 @@ const branches: readonly BranchShare[] = [
 const weighted: Distribution = {
   decision_id: "decision-ab",
   total: 1234,
+  current_total: 1234,
   distinct_inputs: 1200,
   counts: { "Control (v1)": 864, "Variant A (v2)": 370 },
   branches,
@@ -81,11 +82,21 @@ describe("a distribution on a terminal", () => {
 
   it("says how much was checked where that is not everything", async () => {
     const lines = await tableOf({ ...weighted, check: { ...check, sample: 1000 } });
-    expect(lines[1]).toBe("checked on 1,000 distinct inputs of this definition");
+    expect(lines[1]).toBe("checked on the 1,000 distinct inputs that were rolled for");
+  });
+
+  it("says how many records are of this definition where not all are", async () => {
+    const [first] = await tableOf({ ...counted, current_total: 1000, distinct_inputs: 900 });
+    expect(first).toBe("decision-ab  1,234 records (1,000 of this definition), 900 distinct inputs");
+  });
+
+  it("says of masked inputs that they are", async () => {
+    const [first] = await tableOf({ ...counted, distinct_inputs: null });
+    expect(first).toBe("decision-ab  1,234 records, inputs masked");
   });
 
   it("counts one thing as one", async () => {
-    const [first] = await tableOf({ ...counted, total: 1, distinct_inputs: 1 });
+    const [first] = await tableOf({ ...counted, total: 1, current_total: 1, distinct_inputs: 1 });
     expect(first).toBe("decision-ab  1 record, 1 distinct input");
   });
 

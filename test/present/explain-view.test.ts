@@ -137,7 +137,7 @@ describe("an explanation on a terminal", () => {
   it("says so when the definition is gone or the record was changed", async () => {
     const definition = { hash: record.definition_hash, available: false };
     const lines = await linesOf({ explanation: { ...explained.explanation, definition }, intact: false });
-    expect(lines).toContain("  definition    cccccccccccc (not in the store)");
+    expect(lines).toContain("  definition    cccccccccccc (no longer kept as it was)");
     expect(lines.join("\n")).toContain("number 1,234, changed since it was written");
   });
 

@@ -53,6 +53,7 @@ describe("a distribution", () => {
     expect(distribution).toEqual({
       decision_id: "d",
       total: 200,
+      current_total: 200,
       distinct_inputs: 100,
       counts: { a: 142, b: 18, c: 40 },
       branches: [
@@ -109,7 +110,7 @@ describe("a distribution", () => {
 
   it("ends with what only older definitions had, without a target, the most frequent first", () => {
     const tally = tallyOf({ [older]: made({ gone: 2, a: 1, more: 3, also: 2 }), [hash]: made({ a: 4 }) });
-    const { branches, distinct_inputs } = distributionIn(switchOn([rule("a")]), tally);
+    const { branches, total, current_total, distinct_inputs } = distributionIn(switchOn([rule("a")]), tally);
     expect(branches.map(({ label, target, count }) => [label, target, count])).toEqual([
       ["a", "stage-a", 5],
       ["default", "stage-default", 0],
@@ -117,10 +118,24 @@ describe("a distribution", () => {
       ["also", null, 2],
       ["gone", null, 2],
     ]);
-    expect(distinct_inputs).toBe(12);
+    expect({ total, current_total, distinct_inputs }).toEqual({
+      total: 12,
+      current_total: 4,
+      distinct_inputs: 4,
+    });
   });
 
-  it("of a decision that is no longer defined has its records alone", () => {
+  it("of masked inputs does not say how many there were, and judges nothing", () => {
+    const definition = { ...weighted(50, 50), input: "{{ user.email }}", logging: { mask: ["/user"] } };
+    const { distinct_inputs, check, branches } = distributionIn(
+      definition,
+      tallyOf({ [hash]: made({ a: 1, b: 1 }, { a: 500, b: 500 }) }),
+    );
+    expect({ distinct_inputs, check }).toEqual({ distinct_inputs: null, check: null });
+    expect(branches.map(({ expected_share }) => expected_share)).toEqual([0.5, 0.5]);
+  });
+
+  it("of a decision whose definition is not even kept has its records alone", () => {
     const { branches, check } = distributionIn(undefined, tallyOf({ [older]: made({ default: 1, a: 3 }) }));
     expect(branches).toEqual([
       { label: "a", target: null, count: 3, share: 0.75, expected_share: null },

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { systemClock } from "../../clock.js";
+import { DecisionError } from "../../errors.js";
 import type { CacheStatus } from "../../record/cache-status.js";
 import { cacheStatus } from "../../record/cache-status.js";
 import { microsecondsOf } from "../../record/moment.js";
@@ -11,7 +12,7 @@ import type { ExitCode } from "../exit-codes.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { note, openRecords } from "../world.js";
+import { note, openKnown, openRecords, refuseMissingStore } from "../world.js";
 
 interface ClearFlags extends StoreFlags {
   readonly yes?: boolean;
@@ -56,10 +57,21 @@ function addInvalidate(cache: Command, io: Io): void {
     .description("Removes every cached answer of a decision and tells how many there were.")
     .addHelpText("after", "\nExamples:\n  $ agent-33 decision cache invalidate decision-ab-prompt-variant")
     .action(async (id: string, flags: StoreFlags) => {
+      refuseMissingStore(flags, io);
       const { store } = await openRecords(flags, io);
       const removed = await store.shelf("cache").remove(({ group }) => group === id);
+      if (removed === 0) await refuseUnknown(id, flags, io);
       await show(removedView(removed, id), flags, io);
     });
+}
+
+/** A misspelt id has no answers either; but where nothing is defined, who knows. */
+async function refuseUnknown(id: string, flags: StoreFlags, io: Io): Promise<void> {
+  try {
+    await (await openKnown(flags, io)).definitions.find(id);
+  } catch (error) {
+    if (!(error instanceof DecisionError) || error.code === "definition_not_found") throw error;
+  }
 }
 
 function addClear(cache: Command, io: Io, done: Done): void {
@@ -70,6 +82,7 @@ function addClear(cache: Command, io: Io, done: Done): void {
     )
     .addHelpText("after", "\nExamples:\n  $ agent-33 decision cache clear --yes")
     .action(async (flags: ClearFlags) => {
+      refuseMissingStore(flags, io);
       const { store } = await openRecords(flags, io);
       if (!confirmed("Remove all cached answers?", flags, io)) {
         note(io, "nothing was removed");

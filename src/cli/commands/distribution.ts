@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { DecisionError } from "../../errors.js";
-import type { LoadedDefinition } from "../../model/definition.js";
 import type { Tally, TimeRange } from "../../model/store.js";
 import { distributionView } from "../../present/distribution-view.js";
 import { present } from "../../present/format.js";
-import type { Distribution } from "../../record/distribution.js";
+import type { CurrentDefinition, Distribution } from "../../record/distribution.js";
 import { distributionOf } from "../../record/distribution.js";
+import { lastDefinition } from "../../record/kept-definition.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
@@ -13,7 +13,7 @@ import type { Io } from "../io.js";
 import type { TimeRangeFlags } from "../time-range.js";
 import { addTimeRangeFlags, timeRange } from "../time-range.js";
 import type { Known } from "../world.js";
-import { openKnown, warn, warnOfProblems } from "../world.js";
+import { openKnown, openRecords, warn, warnOfMissingStore, warnOfProblems } from "../world.js";
 
 interface DistributionFlags extends StoreFlags, TimeRangeFlags {
   readonly check?: boolean;
@@ -48,7 +48,7 @@ Examples:
 async function showOnce(id: string, flags: DistributionFlags, io: Io): Promise<ExitCode> {
   const format = formatFor(flags, io, { answer: "one" });
   const range = timeRange(flags);
-  const known = await openKnown(flags, io);
+  const known = await openWhatThereIs(flags, io);
   const current = await currentDefinition(id, known);
   const distribution = distributionOf(id, await tallyOf(id, known, range), current);
   io.out.write(await present(distributionView(distribution), format, await styleFor(flags, io)));
@@ -56,24 +56,51 @@ async function showOnce(id: string, flags: DistributionFlags, io: Io): Promise<E
   return flags.check ? checked(distribution, flags, io) : 0;
 }
 
-/** Undefined where a decision is only remembered. */
-async function currentDefinition(id: string, known: Known): Promise<LoadedDefinition | undefined> {
+/** Only what is needed here. */
+interface ThereIs {
+  readonly definitions: Pick<Known["definitions"], "find" | "problems">;
+  readonly records: Known["records"];
+}
+
+/** What is remembered can be counted where nothing is defined any more, unless something else was asked for. */
+async function openWhatThereIs(flags: DistributionFlags, io: Io): Promise<ThereIs> {
   try {
-    return await known.definitions.find(id);
+    const known = await openKnown(flags, io);
+    warnOfMissingStore(flags, io);
+    return known;
   } catch (error) {
-    const isUndefined = error instanceof DecisionError && error.code === "definition_not_found";
-    if (!isUndefined || (await tallyOf(id, known, {})).total === 0) throw error;
-    return undefined;
+    if (!isCode(error, ["definitions_missing"]) || flags.decisions !== undefined) throw error;
+    return {
+      definitions: { find: () => Promise.reject(error), problems: [] },
+      records: await openRecords(flags, io),
+    };
   }
 }
 
-function tallyOf(id: string, known: Known, range: TimeRange): Promise<Tally> {
+/** The one of today; else the last that decided something. */
+async function currentDefinition(id: string, { definitions, records }: ThereIs): Promise<CurrentDefinition> {
+  try {
+    return await definitions.find(id);
+  } catch (error) {
+    if (!isCode(error, ["definition_not_found", "definitions_missing"])) throw error;
+    const last = await lastDefinition(id, records.store);
+    if (last === "none") throw error;
+    return last;
+  }
+}
+
+const isCode = (error: unknown, codes: readonly string[]): error is DecisionError =>
+  error instanceof DecisionError && codes.includes(error.code);
+
+function tallyOf(id: string, known: ThereIs, range: TimeRange): Promise<Tally> {
   return known.records.log.tally(id, range);
 }
 
-function checked({ check }: Distribution, flags: DistributionFlags, io: Io): ExitCode {
+function checked({ check, distinct_inputs }: Distribution, flags: DistributionFlags, io: Io): ExitCode {
   if (check?.mismatch) return 6;
-  if (check === null) {
+  if (distinct_inputs === null) {
+    warn(flags, io, "nothing can be checked: the inputs are masked, so they cannot be told apart");
+  } else if (check === null) {
     warn(flags, io, "nothing to check: only a weighted decision without conditions has expected shares");
   } else if (!check.reliable) {
     warn(flags, io, `too few distinct inputs to tell (${check.sample} so far)`);
@@ -82,14 +109,18 @@ function checked({ check }: Distribution, flags: DistributionFlags, io: Io): Exi
 }
 
 async function watch(id: string, flags: DistributionFlags, io: Io): Promise<ExitCode> {
-  if (flags.check) throw new DecisionError("usage", "--check and --watch exclude each other");
+  if (flags.check) {
+    throw new DecisionError("usage", "--check and --watch exclude each other", {
+      hint: "leave one of them out: --check judges the numbers of this moment, --watch goes on",
+    });
+  }
   if (!io.out.isTerminal || formatFor(flags, io, { answer: "one" }) !== "table") {
     throw new DecisionError("usage", "--watch draws a table on a terminal, and only there", {
       hint: "leave --watch out to have the numbers once",
     });
   }
   timeRange(flags);
-  const known = await openKnown(flags, io);
+  const known = await openWhatThereIs(flags, io);
   const current = await currentDefinition(id, known);
   warnOfProblems(flags, io, known.definitions.problems);
   await redrawUntilInterrupted(io, async () => {

@@ -15,7 +15,7 @@ import type { QueryFlags } from "../log-query.js";
 import { queryFor } from "../log-query.js";
 import { percent, Progress } from "../progress.js";
 import { addTimeRangeFlags } from "../time-range.js";
-import { note, storeConfiguration, warn } from "../world.js";
+import { note, refuseMissingStore, storeConfiguration, warn } from "../world.js";
 
 interface ExportFlags extends StoreFlags, QueryFlags {
   readonly out?: string;
@@ -65,6 +65,12 @@ Examples:
 async function exportRecords(flags: ExportFlags, io: Io): Promise<ExitCode> {
   const format = recordFormat(flags);
   const query = queryFor({ ...flags, kind: flags.kind ?? "all" });
+  refuseMissingStore(flags, io);
+  if (flags.out === "") {
+    throw new DecisionError("usage", "--out needs the name of a directory", {
+      hint: "such as --out audit-2026",
+    });
+  }
   const configuration = storeConfiguration(flags, io);
   const { store } = await composeRecords(configuration, (message) => warn(flags, io, message));
   const source = { format, query, store, sign: configuration.sign, log: `${configuration.directory}/log` };

@@ -32,7 +32,8 @@ export function addLogCommand(parent: Command, io: Io, done: (code: ExitCode) =>
     .summary("list what was decided")
     .description(
       `Lists the records of the log, oldest first. On a terminal the newest ${onTerminal} are shown unless --limit ` +
-        "says otherwise; in a pipe all of them are, each as the very line that was written.",
+        "says otherwise; in a pipe all of them are, each as the very line that was written. " +
+        `--follow begins with the newest ${beforeFollowing}.`,
     )
     .addHelpText(
       "after",
@@ -126,7 +127,11 @@ async function follow(flags: LogFlags, io: Io): Promise<ExitCode> {
 /** What follows never ends, so it can be neither completed nor turned around. */
 function refuseEndless({ reverse, until }: LogFlags, format: Format): void {
   const other = reverse ? "--reverse" : until === undefined ? undefined : "--until";
-  if (other !== undefined) throw new DecisionError("usage", `--follow and ${other} exclude each other`);
+  if (other !== undefined) {
+    throw new DecisionError("usage", `--follow and ${other} exclude each other`, {
+      hint: "what is still to come has no end to begin with: leave one of them out",
+    });
+  }
   if (format !== "json" && format !== "yaml") return;
   throw new DecisionError("usage", `--follow cannot be written as \`${format}\``, {
     hint: "choose jsonl, plain or table",

@@ -11,7 +11,7 @@ import type { ExitCode } from "../exit-codes.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { note, openRecords } from "../world.js";
+import { note, openRecords, refuseMissingStore } from "../world.js";
 
 interface PruneFlags extends StoreFlags {
   readonly before?: string;
@@ -44,6 +44,7 @@ Examples:
 async function prune(flags: PruneFlags, io: Io): Promise<ExitCode> {
   const format = formatFor(flags, io, { answer: "one" });
   const bound = boundOf(flags);
+  refuseMissingStore(flags, io);
   const records = await openRecords(flags, io);
   const found = await records.log.prunable(bound);
   if (found.records > 0 && !confirmed(questionOn(found), flags, io)) {
@@ -56,7 +57,13 @@ async function prune(flags: PruneFlags, io: Io): Promise<ExitCode> {
   );
   io.out.write(await present(prunedView(found), format, await styleFor(flags, io)));
   if (found.records === 0 && !flags.quiet) {
-    note(io, "records go by whole segments, and in each segment there is one that stays");
+    const { size } = await records.log.state();
+    note(
+      io,
+      size === 0
+        ? "nothing has been recorded yet"
+        : "records go by whole segments, and in each segment there is one that stays",
+    );
   }
   return 0;
 }

@@ -25,7 +25,7 @@ export function addVerifyCommand(parent: Command, io: Io, done: (code: ExitCode)
     )
     .option(
       "--key <file>",
-      "a public key (PEM, Ed25519): every checkpoint of the log, or the export, must be signed with it",
+      "a public key (PEM, Ed25519): the last checkpoint of the log, which covers all before it, or the export must be signed with it",
     );
   addCommonFlags(addStoreFlags(command))
     .summary("prove that the log is what was written")

@@ -15,6 +15,7 @@ export function reading<T>(where: string, read: () => T): T {
     const { message, code } = error as NodeJS.ErrnoException;
     if (error instanceof DecisionError || code === undefined) throw error;
     throw new DecisionError("store_failed", `cannot read the store in \`${where}\`: ${message}`, {
+      hint: "see that it is a directory, and that you may read all that is in it",
       cause: error,
     });
   }

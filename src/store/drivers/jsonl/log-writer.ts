@@ -102,8 +102,8 @@ export class LogWriter {
       if (head.synced !== undefined) return this.#settleAfterPowerCut(head, head.synced);
       throw this.#damage(
         isCut
-          ? `its end was cut off (record ${head.size} is missing)`
-          : `record ${head.size} is not the one that was written last`,
+          ? `it is shorter than it was: its end was cut off, or something in it was changed`
+          : `record ${head.size} does not stand where it was written last`,
       );
     }
     const next = nextSegment(this.#directory, head);

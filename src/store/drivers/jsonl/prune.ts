@@ -55,7 +55,6 @@ export function prune(
   { through, records }: Prunable,
   noteOf: (details: JsonObject) => string,
 ): void {
-  if (through === 0) return;
   const log = `${directory}/log`;
   const doomed = segmentsIn(log).filter((first) => first <= through);
   const newest = doomed.at(-1) ?? 0;

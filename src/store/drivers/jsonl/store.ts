@@ -70,8 +70,9 @@ export function openJsonlStore(options: JsonlOptions): Store {
     append: (entry) => commit.add(entry),
     count: (counter) => Promise.resolve(counters.get(counter).count),
     prune: async (found, noteOf) => {
+      if (found.through === 0) return;
       // Takes its time, so the others are not kept waiting meanwhile.
-      if (found.through > 0) refuseDamaged(directory);
+      refuseDamaged(directory);
       await locked(() => prune(directory, writer, found, noteOf));
     },
   };

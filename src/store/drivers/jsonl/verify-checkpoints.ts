@@ -50,7 +50,9 @@ export function checkCheckpoints(
   // The newest covers all before it, also what was pinned before there was a key, or under another.
   const newest = checkpoints.at(-1);
   if (newest === undefined) {
-    const message = "there is no checkpoint yet that could be signed; see the setting `checkpoint_every`";
+    if (damagedLine !== undefined) return;
+    const message =
+      "there is no checkpoint yet that could be signed: the setting `checkpoint_every` says how often one is made";
     verifier.problem({ kind: "signature", file, message });
   } else if (!checkSignature(newest)) {
     const message = `the last checkpoint, at ${newest.size} records, is not signed with this key`;

@@ -4,8 +4,8 @@ import type { LogVerifier } from "../../../record/verify-log.js";
 import { systemFiles } from "./files.js";
 import { ShelfFiles } from "./shelf-files.js";
 
-/** What is kept under a hash must have it, and what records name must be kept. */
-export function checkDefinitions(verifier: LogVerifier, directory: string): void {
+/** What is kept under a hash must have it, and what records name must be kept. Tells how many are. */
+export function checkDefinitions(verifier: LogVerifier, directory: string): number {
   const kept = new Set<string>();
   for (const name of ["definitions", "environments"]) {
     const shelf = new ShelfFiles(`${directory}/${name}`, { files: systemFiles, now: () => 0, durable: true });
@@ -23,4 +23,5 @@ export function checkDefinitions(verifier: LogVerifier, directory: string): void
     const message = `the definition ${hash.slice(0, 12)} that record ${seq} used is no longer kept`;
     verifier.problem({ kind: "definition", seq, message });
   }
+  return kept.size;
 }

@@ -19,7 +19,7 @@ export interface Expectation {
 
 export interface VerifyOptions {
   readonly expect?: Expectation | undefined;
-  /** Present: every checkpoint must be signed with this key. */
+  /** Present: the last checkpoint, which covers all before it, must be signed with this key. */
   readonly checkSignature?: CheckSignature | undefined;
   readonly progress?: (done: number, total: number) => void;
 }
@@ -67,7 +67,10 @@ function verify(directory: string, options: VerifyOptions): Verification {
   checkHead(verifier, { head, isPresent: headFile !== undefined, ends });
   checkCheckpoints(verifier, pins, { head, checkSignature: options.checkSignature });
   if (expect !== undefined) checkExpectation(verifier, expect);
-  checkDefinitions(verifier, directory);
+  const kept = checkDefinitions(verifier, directory);
+  if (kept > 0 && verifier.records === 0 && headFile === undefined) {
+    notes.push("definitions are kept here, and no record that used them: was there a log?");
+  }
   noteOnKey(pins.checkpoints, verifier.size, { options, notes });
   const { size, problems, records, pruned } = verifier;
   return {
@@ -111,8 +114,11 @@ function checkHead(
     const end = ends.get(position.size);
     const isPlaced =
       isNewSegment(position) || (end?.segment === position.segment && end.bytes === position.bytes);
-    if (verifier.hashAt(position.size) === position.head && isPlaced) continue;
-    const message = `record ${position.size} is not the one that the head file pins`;
+    const isIt = verifier.hashAt(position.size) === position.head;
+    if (isIt && isPlaced) continue;
+    const message = isIt
+      ? `record ${position.size} does not end where the head file says: something before it has changed its length`
+      : `record ${position.size} is not the one that the head file pins`;
     verifier.problem({ kind: "head", seq: position.size, file: "head", message });
   }
 }
@@ -121,8 +127,8 @@ function checkExpectation(verifier: LogVerifier, { size, head }: Expectation): v
   if (size > verifier.size) {
     const message = `the log was cut: ${size} records were expected, there are ${verifier.size}`;
     verifier.problem({ kind: "expectation", seq: verifier.size + 1, message });
-  } else if (size < verifier.pruned) {
-    const message = `record ${size} was pruned, so what was expected of it cannot be checked`;
+  } else if (size < verifier.gone) {
+    const message = `record ${size} is no longer there, so what was expected of it cannot be checked`;
     verifier.problem({ kind: "expectation", seq: size, message });
   } else if (verifier.hashAt(size) !== head) {
     const message = `record ${size} is not the one that was expected: the log up to there is another`;

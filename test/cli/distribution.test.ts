@@ -1,0 +1,121 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Distribution } from "../../src/record/distribution.js";
+import type { Ran, Workplace } from "./workplace.js";
+import { workplace } from "./workplace.js";
+
+const id = "decision-ab-prompt-variant";
+
+let place: Workplace;
+beforeEach(() => {
+  place = workplace();
+});
+
+/** Decides for the users from one number to another. */
+function decideFor(from: number, to: number): Promise<Ran> {
+  const lines = Array.from({ length: to - from }, (_, index) =>
+    JSON.stringify({ request: { id: `user-${from + index}` } }),
+  );
+  return place.run(["evaluate", id, "--inputs", "-", "--durability", "fast"], { stdin: lines.join("\n") });
+}
+
+const distributionOf = async (...words: readonly string[]): Promise<Distribution> =>
+  JSON.parse((await place.run(["distribution", id, ...words])).out) as Distribution;
+
+const definitionFile = (): string => join(place.decisions, "prompt-ab-test.yaml");
+
+function edit(from: string, to: string): void {
+  const text = readFileSync(definitionFile(), "utf8");
+  expect(text).toContain(from);
+  writeFileSync(definitionFile(), text.replaceAll(from, to));
+}
+
+describe("a distribution", () => {
+  it("counts each input once, however often it came", async () => {
+    await decideFor(0, 40);
+    await decideFor(0, 40);
+    const { total, current_total, distinct_inputs, check } = await distributionOf();
+    expect({ total, current_total, distinct_inputs, sample: check?.sample }).toEqual({
+      total: 80,
+      current_total: 80,
+      distinct_inputs: 40,
+      sample: 40,
+    });
+  });
+
+  it("speaks of the inputs of the definition as it is now", async () => {
+    await decideFor(0, 40);
+    edit("1.0.0", "1.0.1");
+    await decideFor(0, 30);
+    const { total, current_total, distinct_inputs } = await distributionOf();
+    expect({ total, current_total, distinct_inputs }).toEqual({
+      total: 70,
+      current_total: 30,
+      distinct_inputs: 30,
+    });
+  });
+
+  it.each([
+    ["its file is gone", () => rmSync(definitionFile())],
+    ["the directory of definitions is gone", () => rmSync(place.decisions, { recursive: true })],
+  ])("goes by the last definition where %s", async (_name, remove) => {
+    await decideFor(0, 40);
+    const before = await distributionOf();
+    remove();
+    expect(await distributionOf()).toEqual(before);
+    expect(before.branches.map(({ target }) => target)).toEqual([
+      "stage-prompt-v1",
+      "stage-prompt-v2",
+      "stage-prompt-v3",
+    ]);
+  });
+
+  it("refuses a directory of definitions that was asked for and is not there", async () => {
+    await decideFor(0, 1);
+    const { code, out } = await place.run(["distribution", id, "--decisions", join(place.root, "nowhere")]);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+  });
+
+  it("refuses an id that is neither defined nor remembered", async () => {
+    const { code, err } = await place.run(["distribution", "decision-ab-promt-variant"]);
+    expect(code).toBe(2);
+    expect(err).toContain(`did you mean \`${id}\`?`);
+  });
+
+  it("says of masked inputs that nothing can be checked", async () => {
+    edit("include_evaluation: true", 'mask: ["/request/id"]');
+    await decideFor(0, 400);
+    const { code, err } = await place.run(["distribution", id, "--check"]);
+    expect(code).toBe(0);
+    expect(err).toContain("the inputs are masked, so they cannot be told apart");
+    expect(await distributionOf()).toMatchObject({ total: 400, distinct_inputs: null, check: null });
+    const { out } = await place.run(["validate", "--format", "plain"]);
+    expect(out).toContain("its input is masked");
+  });
+
+  it("exits with 6 under --check once the split is not what the weights say", async () => {
+    await decideFor(0, 600);
+    expect((await place.run(["distribution", id, "--check"])).code).toBe(0);
+    const file = join(place.store, "log/000000000001.jsonl");
+    writeFileSync(file, relabelled(readFileSync(file, "utf8")));
+    expect((await place.run(["distribution", id, "--check"])).code).toBe(6);
+  });
+
+  it.each([
+    [["--check", "--watch"], "exclude each other"],
+    [["--watch"], "only there"],
+    [["--since", "yesterday"], "is not a moment"],
+    [["--format", "target"], "target"],
+  ])("refuses %j", async (words, message) => {
+    await decideFor(0, 1);
+    const { code, out, err } = await place.run(["distribution", id, ...words]);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain(message);
+    expect(err).toContain("hint:");
+  });
+});
+
+/** Every answer as if it had been the first branch's. */
+const relabelled = (log: string): string =>
+  log.replaceAll(/"selected_labels":\["[^"]*"\]/g, '"selected_labels":["Control (v1)"]');
