@@ -1,6 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { makeDirectory } from "../../make-directory.js";
 import { damaged } from "./damage.js";
+import { isTouched } from "./touched.js";
 
 const markIn = (directory: string): string => `${directory}/log/index/damaged`;
 
@@ -17,10 +18,11 @@ export function markDamage(directory: string, problem: string | undefined): void
   }
 }
 
-/** Nothing is added to a log that was found damaged, unless it has been mended since. */
-export function refuseMarked(directory: string, firstProblem: () => string | undefined): void {
-  if (!existsSync(markIn(directory))) return;
+/** Nothing is added to a log that was found damaged, or that somebody has touched, before all of it was read. */
+export function refuseDamage(directory: string, firstProblem: () => string | undefined): void {
+  const isMarked = existsSync(markIn(directory));
+  if (!isMarked && !isTouched(`${directory}/log`)) return;
   const problem = firstProblem();
   if (problem !== undefined) throw damaged(`${directory}/log`, problem);
-  markDamage(directory, undefined);
+  if (isMarked) markDamage(directory, undefined);
 }

@@ -1,3 +1,4 @@
+import { DecisionError } from "../../../errors.js";
 import type { Appended, Entry, Ledger, Shelf, ShelfEntry, Store } from "../../../model/store.js";
 import type { Sign } from "../../../record/checkpoint.js";
 import { microsecondsOf } from "../../../record/moment.js";
@@ -5,7 +6,7 @@ import { noteBody } from "../../../record/record-body.js";
 import { makeDirectory } from "../../make-directory.js";
 import { Counters } from "./counters.js";
 import { notWritten, reading } from "./damage.js";
-import { markDamage, refuseMarked } from "./damage-mark.js";
+import { markDamage, refuseDamage } from "./damage-mark.js";
 import type { Files } from "./files.js";
 import { systemFiles } from "./files.js";
 import { GroupCommit } from "./group-commit.js";
@@ -16,6 +17,7 @@ import { openReader } from "./log-reader.js";
 import { LogWriter } from "./log-writer.js";
 import { prune, refuseDamaged } from "./prune.js";
 import { ShelfFiles } from "./shelf-files.js";
+import { untouch } from "./touched.js";
 import { verifyStore } from "./verify.js";
 
 export interface JsonlOptions {
@@ -56,8 +58,8 @@ export function openJsonlStore(options: JsonlOptions): Store {
   const commit = new GroupCommit<Entry, Appended>(
     (entries) =>
       locked(() => {
-        refuseMarked(directory, () => verifyStore(directory).problems[0]?.message);
-        return writer.append(entries);
+        refuseDamage(directory, () => verifyStore(directory).problems[0]?.message);
+        return appendOrLeave(writer, entries, `${directory}/log`);
       }, "record"),
     { sizeOf: ({ body }) => body.length, largest: Math.min(largestGroup, segmentSize) },
   );
@@ -89,6 +91,16 @@ export function openJsonlStore(options: JsonlOptions): Store {
       return Promise.resolve();
     },
   };
+}
+
+/** What fails is taken back, and is not to be taken for somebody else's doing. */
+function appendOrLeave(writer: LogWriter, entries: readonly Entry[], log: string): readonly Appended[] {
+  try {
+    return writer.append(entries);
+  } catch (error) {
+    if (!(error instanceof DecisionError)) untouch(log);
+    throw error;
+  }
 }
 
 type Locked = <T>(work: () => T, what?: "record" | "store") => Promise<T>;

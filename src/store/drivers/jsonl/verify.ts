@@ -21,7 +21,7 @@ export interface VerifyOptions {
   readonly expect?: Expectation | undefined;
   /** Present: the last checkpoint, which covers all before it, must be signed with this key. */
   readonly checkSignature?: CheckSignature | undefined;
-  readonly progress?: (done: number, total: number) => void;
+  readonly progress?: ((done: number, total: number) => void) | undefined;
 }
 
 export interface Verification {

@@ -1,9 +1,12 @@
 import { closeSync, fstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
 import { hashAtTail, origin, tailLength } from "../../../../record/chain.js";
 import { makeDirectory } from "../../../make-directory.js";
 import { isMissing, readAt, systemFiles } from "../files.js";
 import { openLock } from "../lock.js";
 import { segmentName } from "../segments.js";
+import { isTouched } from "../touched.js";
+import { verifyStore } from "../verify.js";
 import type { FoundSegment } from "./fits.js";
 import { findSegments, fits } from "./fits.js";
 import { Rows, rowLength } from "./rows.js";
@@ -28,6 +31,8 @@ export class LogIndex {
   /** The sequence number of the first row. */
   first: number;
   gaps: boolean;
+  /** What was found wrong with the log when it was read after somebody had touched it. */
+  damage: string | undefined;
   #segments: CoveredSegment[];
   #lastHash: string;
   /** Names the rows on disk: changes when the index is made anew. */
@@ -41,6 +46,7 @@ export class LogIndex {
     this.shapes = new Shapes(state?.shapes, state?.counts, state?.last);
     this.first = state?.first ?? 1;
     this.gaps = state?.gaps ?? false;
+    this.damage = state?.damage;
     this.#segments = [...(state?.segments ?? [])];
     this.#lastHash = state?.last_hash ?? origin;
     this.rowsFile =
@@ -56,9 +62,11 @@ export class LogIndex {
     return this.#kept + this.#new.count;
   }
 
-  /** Whether a line was seen that is no record, or not the one whose turn it was. */
+  /** Whether a line was seen that is no record, or not the one whose turn it was, or is not as it was written. */
   get isDamaged(): boolean {
-    return this.gaps || this.shapes.list.some(({ kind }) => kind === "unreadable");
+    return (
+      this.gaps || this.damage !== undefined || this.shapes.list.some(({ kind }) => kind === "unreadable")
+    );
   }
 
   get lastHash(): string {
@@ -176,6 +184,7 @@ export class LogIndex {
       segments: this.#segments,
       last_hash: this.#lastHash,
       gaps: this.gaps,
+      ...(this.damage !== undefined && { damage: this.damage }),
       shapes: this.shapes.list,
       counts: this.shapes.counts,
       last: [...this.shapes.last],
@@ -194,9 +203,16 @@ export class LogIndex {
 export function openIndex(log: string, progress?: Progress): LogIndex {
   const directory = `${log}/index`;
   const found = findSegments(log);
-  const index = openKept(log, directory, found) ?? new LogIndex(directory, undefined);
+  const index = openKept(log, directory, found) ?? makeAnew(log, directory, progress);
   index.catchUp(log, found, progress);
   index.save();
+  return index;
+}
+
+/** Going through the lines does not check them; that is only worth its time where somebody has touched them. */
+function makeAnew(log: string, directory: string, progress?: Progress): LogIndex {
+  const index = new LogIndex(directory, undefined);
+  if (isTouched(log)) index.damage = verifyStore(dirname(log), { progress }).problems[0]?.message;
   return index;
 }
 

@@ -15,6 +15,8 @@ export interface IndexState {
   readonly last_hash: string;
   /** Of some record it was seen that it does not stand where its number says. */
   readonly gaps: boolean;
+  /** What was found wrong with the log when somebody had touched it. */
+  readonly damage?: string;
   readonly shapes: readonly Shape[];
   readonly counts: readonly number[];
   readonly last: readonly (readonly [string, number])[];
