@@ -6,7 +6,7 @@ import { reading } from "./damage.js";
 import { openExisting, systemFiles } from "./files.js";
 import { readHead } from "./head.js";
 import type { LogIndex, Progress } from "./index/log-index.js";
-import { openIndex } from "./index/log-index.js";
+import { openIndex } from "./index/open-index.js";
 import { rowsOf } from "./index/row-order.js";
 import { tallyOf } from "./index/tally.js";
 import { LineFiles } from "./line-files.js";
