@@ -25,6 +25,7 @@ const out = `dist.${process.pid}`;
 const lazyFunctions = {
   filtrex:
     "export const compileExpression = (...given) => require('./vendor/filtrex.cjs').compileExpression(...given);",
+  ajv: "export const Ajv = function (...given) { return new (require('./vendor/ajv.cjs').Ajv)(...given); };",
   re2js: "export const RE2JS = { compile: (source) => require('./vendor/re2js.cjs').RE2JS.compile(source) };",
   // commander asks for it at start-up, but only uses it to spawn stand-alone subcommands, which we have none of.
   "node:child_process": "export const spawn = (...args) => require('child_process').spawn(...args);",
@@ -52,7 +53,7 @@ const commonjs = { ...common, format: "cjs", minify: true, supported: { "dynamic
 async function main() {
   mkdirSync(`${out}/vendor`, { recursive: true });
   await generateValidator();
-  const vendored = ["re2js", "filtrex", ...lazyLibraries].map((name) => [name, require.resolve(name)]);
+  const vendored = ["re2js", "filtrex", "ajv", ...lazyLibraries].map((name) => [name, require.resolve(name)]);
   const built = await Promise.all([
     ...[undefined, ...commands].map((command) =>
       build({

@@ -14,9 +14,18 @@ export type ErrorCode =
   | "record_not_found"
   | "store_busy"
   | "store_failed"
-  | "log_damaged";
+  | "log_damaged"
+  | "no_evaluations"
+  | "invalid_weight"
+  | "invalid_confidence"
+  | "invalid_rule_dsl"
+  | "invalid_configuration"
+  | "invalid_evaluator"
+  | "invalid_scoring_strategy"
+  | "invalid_audit_adapter"
+  | "replay_mismatch";
 
-interface ErrorOptions {
+export interface ErrorOptions {
   readonly hint?: string | undefined;
   readonly details?: unknown;
   readonly cause?: unknown;
@@ -24,7 +33,7 @@ interface ErrorOptions {
 
 /** A failure that a user can act on; anything else that is thrown is a bug of ours. */
 export class DecisionError extends Error {
-  override readonly name = "DecisionError";
+  override readonly name: string = "DecisionError";
   readonly code: ErrorCode;
   readonly hint: string | undefined;
   readonly details: unknown;

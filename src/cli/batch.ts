@@ -6,7 +6,8 @@ import { DecisionError } from "../errors.js";
 import type { Result } from "../model/result.js";
 import { printable } from "../printable.js";
 import { resultLine } from "../record/result-line.js";
-import { plainResult, targetLine } from "../present/result-view.js";
+import { targetLine } from "../present/outcome-rows.js";
+import { auditText, plainResult } from "../present/result-view.js";
 import { parseJson, refuseTerminal, withoutMark } from "./input.js";
 import type { Input, Io } from "./io.js";
 import { input } from "./io.js";
@@ -15,7 +16,7 @@ import { readLines } from "./lines.js";
 import { Progress } from "./progress.js";
 import { errorDocument } from "./report-error.js";
 
-export type BatchFormat = "jsonl" | "plain" | "target";
+export type BatchFormat = "jsonl" | "plain" | "target" | "audit";
 
 /** Enough for one write to be worth it, little enough to be gone before the garbage collector ages it. */
 const flushedAt = 64 * 1024;
@@ -136,6 +137,8 @@ function write(result: Result, format: BatchFormat): string {
       return `${plainResult(result)}\n`;
     case "target":
       return `${targetLine(result)}\n`;
+    case "audit":
+      return auditText(result);
   }
 }
 

@@ -1,4 +1,7 @@
 import type { Command, Option } from "commander";
+import { decisionTypes } from "../definition/decision-types.js";
+import { gateKeyText } from "../definition/gate-key.js";
+import type { Library } from "../definition/library.js";
 import { formats } from "../present/format.js";
 import type { Io } from "./io.js";
 import { settingKeys } from "./settings-table.js";
@@ -53,7 +56,9 @@ async function candidatesFor(
   if (names.length > 0) return names;
   const expected = command.registeredArguments[args.length]?.name();
   if (expected === "id" && command.name() !== "new") return await decisionIds(typed.before, io);
-  if (expected === "type") return types;
+  if (expected === "action") return await gateKeys(typed.before, io);
+  if (expected === "tool") return await policyTools(typed.before, io);
+  if (expected === "type") return decisionTypes;
   if (expected === "record") return ["latest"];
   if (expected === "value" && args[0] === "durability") return durabilities;
   if (expected === "key") return settingKeys;
@@ -61,12 +66,11 @@ async function candidatesFor(
   return expected === "topic" ? Object.keys(topics) : [];
 }
 
-const types = ["binary", "switch", "weighted", "rule_table"];
 const durabilities = ["full", "fast"];
 
 const flagValues: Readonly<Record<string, readonly string[]>> = {
-  "--type": types,
-  "--kind": ["decision", "note", "all"],
+  "--type": decisionTypes,
+  "--kind": ["decision", "tool_result", "note", "all"],
   "--durability": durabilities,
 };
 
@@ -79,8 +83,25 @@ function formatsOf(command: Command): readonly string[] {
   return described.split(": ")[1]?.split(", ") ?? formats;
 }
 
+const decisionIds = (before: readonly string[], io: Io): Promise<readonly string[]> =>
+  defined(before, io, ({ ids }) => ids);
+
+const gateKeys = (before: readonly string[], io: Io): Promise<readonly string[]> =>
+  defined(before, io, ({ summaries }) =>
+    summaries.flatMap(({ action }) => (action === undefined ? [] : [gateKeyText(action)])),
+  );
+
+const policyTools = (before: readonly string[], io: Io): Promise<readonly string[]> =>
+  defined(before, io, ({ summaries }) =>
+    summaries.flatMap(({ tool = "*" }) => (/[*?]/.test(tool) ? [] : [tool])),
+  );
+
 /** A shell that is completing must not be shown an error. */
-async function decisionIds(before: readonly string[], io: Io): Promise<readonly string[]> {
+async function defined(
+  before: readonly string[],
+  io: Io,
+  words: (definitions: Library) => readonly string[],
+): Promise<readonly string[]> {
   const flag = before.indexOf("--decisions");
   const decisions = flag === -1 ? undefined : before[flag + 1];
   try {
@@ -88,7 +109,7 @@ async function decisionIds(before: readonly string[], io: Io): Promise<readonly 
       { ...(decisions !== undefined && { decisions }), color: false, quiet: true },
       io,
     );
-    return definitions.ids;
+    return words(definitions);
   } catch {
     return [];
   }

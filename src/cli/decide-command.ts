@@ -1,27 +1,29 @@
 import { stopwatch } from "../clock.js";
 import type { Command } from "commander";
 import type { Composed } from "../compose.js";
+import type { Library } from "../definition/library.js";
 import type { Request } from "../decide/decide.js";
 import { casesOf } from "../definition/expressions.js";
 import { labelsOf } from "../definition/labels.js";
 import { DecisionError } from "../errors.js";
 import { present } from "../present/format.js";
-import { resultView, targetLine } from "../present/result-view.js";
+import { targetLine } from "../present/outcome-rows.js";
+import { auditText, resultView } from "../present/result-view.js";
 import type { BatchFormat } from "./batch.js";
 import type { ExitCode } from "./exit-codes.js";
 import type { StoreFlags } from "./flags.js";
 import { addCommonFlags, addDurabilityFlag, addStoreFlags, formatFor, styleFor } from "./flags.js";
 import { readContext } from "./input.js";
 import type { Io } from "./io.js";
+import type { ProvenanceFlags } from "./provenance-flags.js";
+import { addProvenanceFlags, provenanceOf } from "./provenance-flags.js";
+import { resultExitCode } from "./result-exit-code.js";
 import { note, openWorld, warn, warnOfProblems } from "./world.js";
 
-interface EvaluateFlags extends StoreFlags {
-  readonly workflowId?: string;
-  readonly stageId?: string;
-  readonly sessionId?: string;
-  readonly correlationId?: string;
+interface EvaluateFlags extends StoreFlags, ProvenanceFlags {
   readonly cache: boolean;
   readonly input?: string;
+  readonly feedback?: string;
   readonly inputs?: string;
   readonly explain?: boolean;
   readonly strict?: boolean;
@@ -32,16 +34,24 @@ const shownWarnings = 5;
 
 export type Done = (code: ExitCode) => void;
 
+interface Deciding {
+  readonly name: string;
+  readonly dryRun: boolean;
+  readonly argument?: readonly [name: string, description: string];
+  /** The id of the decision that a word means; else it is the id itself. */
+  readonly resolve?: (word: string, definitions: Library) => string;
+  readonly examples?: readonly string[];
+}
+
+/** Formats that only answers of decisions have. */
+const moreFormats = ["target", "audit"] as const;
+
 /** A command that makes decisions, and either records them or not. */
-export function addDecideCommand(
-  parent: Command,
-  io: Io,
-  done: Done,
-  { name, dryRun }: { readonly name: string; readonly dryRun: boolean },
-): Command {
+export function addDecideCommand(parent: Command, io: Io, done: Done, deciding: Deciding): Command {
+  const { name, argument = ["<id>", "the decision's id"] } = deciding;
   const command = parent
     .command(name)
-    .argument("<id>", "the decision's id")
+    .argument(...argument)
     .option("--input <json>", "the context: JSON, @file, or - for standard input")
     .option(
       "--inputs <file>",
@@ -49,44 +59,67 @@ export function addDecideCommand(
     )
     .option("--explain", "show what came of every condition")
     .option("--strict", "a condition that cannot be evaluated is an error")
-    .option("--workflow-id <id>", "the workflow that asks; recorded")
-    .option("--stage-id <id>", "the stage that asks; recorded")
-    .option("--session-id <id>", "the session that asks; recorded")
-    .option("--correlation-id <id>", "what ties this to other systems' logs; recorded")
+    .option("--feedback <json>", "recorded beside the decision, without a part in it: JSON or @file")
     .option("--no-cache", "evaluate even if the answer is cached");
-  addDurabilityFlag(addStoreFlags(command));
-  return addCommonFlags(command, ["target"])
-    .addHelpText("after", examplesFor(name))
-    .action(async (id: string, flags: EvaluateFlags) => {
+  addDurabilityFlag(addStoreFlags(addProvenanceFlags(command)));
+  return addCommonFlags(command, moreFormats)
+    .addHelpText("after", examplesFor(deciding))
+    .action(async (word: string, flags: EvaluateFlags) => {
       const ask = flags.inputs === undefined ? decideOne : decideMany;
-      done(await ask(id, flags, io, dryRun));
+      done(await ask({ word, flags, deciding }, io));
     });
 }
 
-function examplesFor(name: string): string {
-  return `
-Examples:
-  $ agent-33 decision ${name} decision-quality-gate --input '{"artifact": {"quality_score": 0.9}}'
-  $ agent-33 decision ${name} decision-quality-gate --input @context.json --explain
-  $ next=$(agent-33 decision ${name} decision-quality-gate --input - --format target < context.json)
-  $ agent-33 decision ${name} decision-ab-prompt-variant --inputs requests.jsonl > answers.jsonl`;
+function examplesFor({ name, examples }: Deciding): string {
+  const usual = [
+    `agent-33 decision ${name} decision-quality-gate --input '{"artifact": {"quality_score": 0.9}}'`,
+    `agent-33 decision ${name} decision-quality-gate --input @context.json --explain`,
+    `next=$(agent-33 decision ${name} decision-quality-gate --input - --format target < context.json)`,
+    `agent-33 decision ${name} decision-ab-prompt-variant --inputs requests.jsonl > answers.jsonl`,
+  ];
+  return `\nExamples:\n${(examples ?? usual).map((each) => `  $ ${each}`).join("\n")}`;
 }
 
-async function decideOne(id: string, flags: EvaluateFlags, io: Io, dryRun: boolean): Promise<ExitCode> {
+interface Asked {
+  readonly word: string;
+  readonly flags: EvaluateFlags;
+  readonly deciding: Deciding;
+}
+
+/** The decision that is meant; one that cannot be printed as wanted is not made. */
+async function meant({ word, flags, deciding }: Asked, { definitions }: Composed): Promise<string> {
+  const id = deciding.resolve?.(word, definitions) ?? word;
+  const { definition } = await definitions.find(id);
+  if (flags.format !== "audit" || definition.type === "scored") return id;
+  throw new DecisionError(
+    "usage",
+    `\`${id}\` has no audit payload: it is a \`${definition.type}\` decision`,
+    {
+      hint: "only `scored` decisions have one",
+    },
+  );
+}
+
+async function decideOne(asked: Asked, io: Io): Promise<ExitCode> {
+  const { flags } = asked;
   if (flags.input === undefined) {
     throw new DecisionError("usage", "the context is missing", {
       hint: "give it with --input JSON, --input @file or --input -; many at once with --inputs FILE",
     });
   }
-  const format = formatFor(flags, io, { answer: "one", more: ["target"] });
+  const format = formatFor(flags, io, { answer: "one", more: moreFormats });
   const context = readContext(flags.input, io);
+  const feedback = feedbackOf(flags, io);
   const world = await openWorld(flags, io);
+  const id = await meant(asked, world);
   const startedAt = stopwatch();
-  const result = await world.decide({ ...requestFor(id, flags, dryRun), context });
+  const result = await world.decide({ ...requestFor(id, asked), ...feedback, context });
   if (flags.verbose) note(io, `decided in ${(stopwatch() - startedAt).toFixed(1)} ms`);
   if (format === "target") io.out.write(`${targetLine(result)}\n`);
+  else if (format === "audit") io.out.write(auditText(result, 2));
   else {
-    const view = resultView(result, { explain: flags.explain ?? false, cases: await casesFor(id, world) });
+    const { explain = false, verbose = false } = flags;
+    const view = resultView(result, { explain, verbose, cases: await casesFor(id, world) });
     io.out.write(await present(view, format, await styleFor(flags, io)));
   }
   for (const warning of result.warnings.slice(0, shownWarnings)) warn(flags, io, warning);
@@ -96,20 +129,21 @@ async function decideOne(id: string, flags: EvaluateFlags, io: Io, dryRun: boole
     warn(flags, io, `${more} more condition${more === 1 ? "" : "s"} could not be evaluated${which}`);
   }
   warnOfProblems(flags, io, world.definitions.problems);
-  return 0;
+  return resultExitCode(result);
 }
 
-function requestFor(id: string, flags: EvaluateFlags, dryRun: boolean): Omit<Request, "context"> {
-  const { workflowId, stageId, sessionId, correlationId, strict = false, cache } = flags;
+function feedbackOf({ feedback }: EvaluateFlags, io: Io): { readonly feedback?: unknown } {
+  return feedback === undefined ? {} : { feedback: readContext(feedback, io, "--feedback") };
+}
+
+function requestFor(id: string, { flags, deciding }: Asked): Omit<Request, "context"> {
+  const { strict = false, cache } = flags;
   return {
     decision_id: id,
-    dry_run: dryRun,
+    dry_run: deciding.dryRun,
     strict,
     no_cache: !cache,
-    ...(workflowId !== undefined && { workflow_id: workflowId }),
-    ...(stageId !== undefined && { stage_id: stageId }),
-    ...(sessionId !== undefined && { session_id: sessionId }),
-    ...(correlationId !== undefined && { correlation_id: correlationId }),
+    ...provenanceOf(flags),
   };
 }
 
@@ -122,20 +156,22 @@ async function casesFor(
   return labelsOf(cases).map((label, index) => ({ label, condition: cases[index]?.condition ?? "" }));
 }
 
-async function decideMany(id: string, flags: EvaluateFlags, io: Io, dryRun: boolean): Promise<ExitCode> {
+async function decideMany(asked: Asked, io: Io): Promise<ExitCode> {
+  const { flags } = asked;
   if (flags.input !== undefined) {
     throw new DecisionError("usage", "--input and --inputs exclude each other", {
       hint: "one context goes with --input, a file of them, one a line, with --inputs",
     });
   }
   const format = batchFormat(flags, io);
+  const feedback = feedbackOf(flags, io);
   const world = await openWorld(flags, io);
-  await world.definitions.find(id);
+  const id = await meant(asked, world);
   warnOfProblems(flags, io, world.definitions.problems);
   const { answerLines } = await import("./batch.js");
   const bad = await answerLines(
     {
-      request: requestFor(id, flags, dryRun),
+      request: { ...requestFor(id, asked), ...feedback },
       file: flags.inputs ?? "-",
       format,
       quiet: flags.quiet ?? false,
@@ -148,10 +184,10 @@ async function decideMany(id: string, flags: EvaluateFlags, io: Io, dryRun: bool
 
 /** JSON lines on a terminal too: a table would have to know all lines before it could show one. */
 function batchFormat(flags: EvaluateFlags, io: Io): BatchFormat {
-  const format = formatFor(flags, io, { answer: "many", more: ["target"] });
-  if (format === "target" || format === "plain" || format === "jsonl") return format;
+  const format = formatFor(flags, io, { answer: "many", more: moreFormats });
+  if (format === "target" || format === "audit" || format === "plain" || format === "jsonl") return format;
   if (format === "json" || flags.format === undefined) return "jsonl";
   throw new DecisionError("usage", `--inputs cannot be answered as \`${format}\``, {
-    hint: "choose jsonl, plain or target",
+    hint: "choose jsonl, plain, target or audit",
   });
 }

@@ -2,18 +2,20 @@ import type { ErrorCode } from "../errors.js";
 
 /** What scripts can tell from the exit code alone. */
 export const exitCodes = [
-  { code: 0, means: "done" },
+  { code: 0, means: "done; of a call: allowed; of a gate: GREEN or GREEN-SKIP" },
   {
     code: 1,
     means:
-      "failed: the decision could not be recorded, a condition under --strict, a hit policy violated, a bad line of --inputs, a store or definition that cannot be read or written, a damaged log, or a bug of ours",
+      "failed: the decision could not be recorded, a condition under --strict, no evaluator voted, a hit policy violated, a bad line of --inputs, a store or definition that cannot be read or written, a damaged log, or a bug of ours",
   },
   {
     code: 2,
     means:
       "the request is wrong: a flag, the JSON, an input that cannot be read, an unknown id or record, a directory that is not there, something destructive without --yes",
   },
-  { code: 3, means: "a definition is invalid" },
+  { code: 3, means: "a definition is invalid; of a call: any policy that may bear on it is" },
+  { code: 4, means: "denied, or a gate is RED" },
+  { code: 5, means: "to be reviewed: a gate is YELLOW" },
   {
     code: 6,
     means: "a mismatch: verify found the log or an export changed, distribution --check an unlikely split",
@@ -39,6 +41,15 @@ const byError: Readonly<Record<ErrorCode, ExitCode>> = {
   store_busy: 1,
   store_failed: 1,
   log_damaged: 1,
+  no_evaluations: 1,
+  invalid_weight: 1,
+  invalid_confidence: 1,
+  invalid_rule_dsl: 2,
+  invalid_configuration: 2,
+  invalid_evaluator: 1,
+  invalid_scoring_strategy: 1,
+  invalid_audit_adapter: 1,
+  replay_mismatch: 6,
 };
 
 export function exitCodeOf(code: ErrorCode): ExitCode {

@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { DecisionError } from "../errors.js";
 import type { Io } from "./io.js";
 
-/** The context of `--input`: JSON, `@file`, or `-` for standard input. */
-export function readContext(flag: string, io: Io): unknown {
-  const { text, from } = readText(flag, io);
+/** The document of a flag such as `--input`: JSON, `@file`, or `-` for standard input. */
+export function readContext(value: string, io: Io, flag = "--input"): unknown {
+  const { text, from } = readText(value, io, flag);
   if (text.trim() === "")
     throw new DecisionError("input_invalid", `${from} is empty`, { hint: "give a JSON object, such as {}" });
-  return parseJson(withoutMark(text), from, hintFor(flag));
+  return parseJson(withoutMark(text), from, hintFor(value, flag));
 }
 
 export function parseJson(text: string, from: string, hint?: string): unknown {
@@ -22,16 +22,16 @@ export function parseJson(text: string, from: string, hint?: string): unknown {
 /** Some editors begin a file with a byte order mark. */
 export const withoutMark = (text: string): string => (text.startsWith("\ufeff") ? text.slice(1) : text);
 
-function hintFor(flag: string): string | undefined {
-  if (flag === "-" || flag.startsWith("@")) return undefined;
-  if (existsSync(flag)) return `to read the file, write --input @${flag}`;
-  return `quote the JSON for the shell, as in --input '{"key": "value"}', or use --input @file`;
+function hintFor(value: string, flag: string): string | undefined {
+  if (value === "-" || value.startsWith("@")) return undefined;
+  if (existsSync(value)) return `to read the file, write ${flag} @${value}`;
+  return `quote the JSON for the shell, as in ${flag} '{"key": "value"}', or use ${flag} @file`;
 }
 
-function readText(flag: string, io: Io): { readonly text: string; readonly from: string } {
-  if (flag === "-") return { text: readStandardInput(io), from: "standard input" };
-  if (!flag.startsWith("@")) return { text: flag, from: "--input" };
-  const path = flag.slice(1);
+function readText(value: string, io: Io, flag: string): { readonly text: string; readonly from: string } {
+  if (value === "-") return { text: readStandardInput(io), from: "standard input" };
+  if (!value.startsWith("@")) return { text: value, from: flag };
+  const path = value.slice(1);
   try {
     return { text: readFileSync(path, "utf8"), from: `\`${path}\`` };
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
+import { decisionTypes } from "../definition/decision-types.js";
 import { DecisionError } from "../errors.js";
-import type { DecisionType } from "../model/definition.js";
 import type { Query } from "../model/store.js";
 import { didYouMean } from "../nearest.js";
 import type { TimeRangeFlags } from "./time-range.js";
@@ -20,8 +20,7 @@ export interface QueryFlags extends TimeRangeFlags {
   readonly limit?: string;
 }
 
-const types: readonly DecisionType[] = ["binary", "switch", "weighted", "rule_table"];
-const kinds = ["decision", "note", "all"] as const;
+const kinds = ["decision", "tool_result", "note", "all"] as const;
 
 export function addQueryFlags(command: Command): Command {
   command
@@ -33,8 +32,11 @@ export function addQueryFlags(command: Command): Command {
   return addTimeRangeFlags(command)
     .option("--label <label>", "only where this branch was taken")
     .option("--target <target>", "only where this was the target")
-    .option("--type <type>", `only decisions of this type: ${types.join(", ")}`)
-    .option("--kind <kind>", "decision (the default), note (what happened to the log itself) or all")
+    .option("--type <type>", `only decisions of this type: ${decisionTypes.join(", ")}`)
+    .option(
+      "--kind <kind>",
+      "decision (the default), tool_result (how a call went), note (what happened to the log itself) or all",
+    )
     .option("--limit <n>", "only the newest so many");
 }
 
@@ -44,7 +46,7 @@ export function queryFor(flags: QueryFlags): Query {
   return {
     ...timeRange(flags),
     ...(kind !== "all" && { kind }),
-    ...(flags.type !== undefined && { type: oneOf("type", flags.type, types) }),
+    ...(flags.type !== undefined && { type: oneOf("type", flags.type, decisionTypes) }),
     ...(flags.limit !== undefined && { limit: limitOf(flags.limit) }),
     ...(decisionId !== undefined && { decision_id: decisionId }),
     ...(workflowId !== undefined && { workflow_id: workflowId }),
@@ -64,7 +66,7 @@ function oneOf<T extends string>(what: string, given: string, known: readonly T[
   });
 }
 
-function limitOf(text: string): number {
+export function limitOf(text: string): number {
   const limit = /^\d+$/.test(text) ? Number(text) : 0;
   if (limit >= 1 && Number.isSafeInteger(limit)) return limit;
   throw new DecisionError("usage", `--limit must be a whole number from 1 (got \`${text}\`)`, {

@@ -2,6 +2,7 @@ import type { OutputConfiguration } from "commander";
 import { Command } from "commander";
 import { version } from "../version.js";
 import { addCacheCommand } from "./commands/cache.js";
+import { addCheckCommand } from "./commands/check.js";
 import { addCompletionCommand } from "./commands/completion.js";
 import { addConfigCommand } from "./commands/config.js";
 import { addDistributionCommand } from "./commands/distribution.js";
@@ -9,11 +10,14 @@ import { addDryRunCommand } from "./commands/dry-run.js";
 import { addEvaluateCommand } from "./commands/evaluate.js";
 import { addExplainCommand } from "./commands/explain.js";
 import { addExportCommand } from "./commands/export.js";
+import { addGateCommand } from "./commands/gate.js";
 import { addHelpCommand } from "./commands/help.js";
 import { addListCommand } from "./commands/list.js";
 import { addLogCommand } from "./commands/log.js";
 import { addNewCommand } from "./commands/new.js";
+import { addOverridesCommand } from "./commands/overrides.js";
 import { addPruneCommand } from "./commands/prune.js";
+import { addResultCommand } from "./commands/result.js";
 import { addSchemaCommand } from "./commands/schema.js";
 import { addShowCommand } from "./commands/show.js";
 import { addValidateCommand } from "./commands/validate.js";
@@ -37,7 +41,16 @@ function outputOf(io: Io): OutputConfiguration {
 type Add = (parent: Command, io: Io, done: (code: ExitCode) => void) => void;
 
 const groups: readonly { readonly title: string; readonly commands: Readonly<Record<string, Add>> }[] = [
-  { title: "Decide:", commands: { evaluate: addEvaluateCommand, "dry-run": addDryRunCommand } },
+  {
+    title: "Decide:",
+    commands: {
+      evaluate: addEvaluateCommand,
+      "dry-run": addDryRunCommand,
+      check: addCheckCommand,
+      result: addResultCommand,
+      gate: addGateCommand,
+    },
+  },
   {
     title: "Define:",
     commands: {
@@ -55,6 +68,7 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
       explain: addExplainCommand,
       distribution: addDistributionCommand,
       verify: addVerifyCommand,
+      overrides: addOverridesCommand,
       export: addExportCommand,
     },
   },
@@ -73,7 +87,7 @@ Examples:
   $ agent-33 decision evaluate decision-quality-gate --input '{"artifact": {"quality_score": 0.9}}'
   $ agent-33 decision explain latest
 
-Topics: agent-33 help environment | exit-codes | expressions | formatting`;
+Topics: agent-33 help environment | exit-codes | expressions | formatting | operators`;
 
 /** The command line; building it reads nothing and writes nothing. Where one command is meant, only that is built. */
 export function buildProgram(io: Io, done: (code: ExitCode) => void, argv: readonly string[] = []): Command {

@@ -4,18 +4,24 @@ import type { JsonObject } from "../model/json.js";
 
 /** The caller's context as our own frozen copy: what is decided on can no longer change. */
 export function bind(context: unknown): JsonObject {
-  if (typeof context !== "object" || context === null || Array.isArray(context)) {
-    throw new DecisionError("input_invalid", `the context must be a JSON object (got ${kindOf(context)})`, {
-      hint: 'name the values, as in {"artifact": {"quality_score": 0.9}}',
+  return bound(context, "the context", 'name the values, as in {"artifact": {"quality_score": 0.9}}');
+}
+
+export function bindFeedback(feedback: unknown): JsonObject | undefined {
+  return feedback === undefined ? undefined : bound(feedback, "the feedback", 'such as {"source": "retry"}');
+}
+
+function bound(document: unknown, what: string, hint: string): JsonObject {
+  if (typeof document !== "object" || document === null || Array.isArray(document)) {
+    throw new DecisionError("input_invalid", `${what} must be a JSON object (got ${kindOf(document)})`, {
+      hint,
     });
   }
   try {
-    return frozenCopy(context) as JsonObject;
+    return frozenCopy(document) as JsonObject;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new DecisionError("input_invalid", `the context cannot be used: ${error.message}`, {
-      cause: error,
-    });
+    throw new DecisionError("input_invalid", `${what} cannot be used: ${error.message}`, { cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
 import { readsMasked } from "../definition/mask-pointers.js";
 import type { Evaluated, Prepared } from "../evaluate/evaluate.js";
 import { inputOf } from "../evaluate/evaluate.js";
+import { concealOutcome, concealReadings } from "./conceal-outcome.js";
 import type { EvaluationDetails } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
 import { conceal, maskContext, masked, secretsIn } from "../record/mask.js";
@@ -18,14 +19,18 @@ export function withoutMasked(prepared: Prepared, scope: Scope, evaluated: Evalu
   const secrets = secretsIn(scope.context, pointers);
   // Whoever guesses an input could roll for it and compare.
   const tells = isRoll(evaluated.evaluation_details) && readsAny(prepared, pointers);
+  const details = withoutRoll(evaluated.evaluation_details, tells);
   return {
-    scope: shown,
+    scope: { ...shown, facts: concealReadings(scope.facts, { pointers, secrets }) },
     evaluated: {
       ...evaluated,
-      ...(tells && { because: ["rolled for a masked input"] }),
+      because: tells
+        ? ["rolled for a masked input"]
+        : evaluated.because.map((reason) => (evaluated.outcome ? conceal(reason, secrets) : reason)),
       input_value: inputOf(prepared, shown, masked),
-      evaluation_details: concealDetails(withoutRoll(evaluated.evaluation_details, tells), secrets),
+      evaluation_details: concealReadings(details, { pointers, secrets }),
       warnings: evaluated.warnings.map((warning) => conceal(warning, secrets)),
+      ...(evaluated.outcome && { outcome: concealOutcome(evaluated.outcome, { pointers, secrets }) }),
     },
   };
 }
@@ -38,20 +43,4 @@ const readsAny = ({ input }: Prepared, pointers: readonly string[]): boolean =>
 function withoutRoll(details: EvaluationDetails, tells: boolean): EvaluationDetails {
   if (!tells) return details;
   return Object.fromEntries(Object.entries(details).filter(([name]) => name !== "roll"));
-}
-
-/** Only the reason of an error can name a value. */
-function concealDetails(details: EvaluationDetails, secrets: readonly string[]): EvaluationDetails {
-  const entries = Object.entries(details).map(([name, detail]: [string, unknown]) => [
-    name,
-    concealed(detail, secrets),
-  ]);
-  return Object.fromEntries(entries) as EvaluationDetails;
-}
-
-function concealed(detail: unknown, secrets: readonly string[]): unknown {
-  if (typeof detail !== "object" || detail === null) return detail;
-  const { error } = detail as { error?: unknown };
-  if (typeof error === "string") return { ...detail, error: conceal(error, secrets) };
-  return "condition" in detail ? detail : concealDetails(detail as EvaluationDetails, secrets);
 }

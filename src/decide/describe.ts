@@ -1,7 +1,11 @@
 import { deepFreeze } from "../digest/freeze.js";
-import type { Evaluated } from "../evaluate/evaluate.js";
+import type { Evaluated, Outcome } from "../evaluate/evaluated.js";
 import type { LoadedDefinition } from "../model/definition.js";
-import type { Check, Result } from "../model/result.js";
+import { lineageOf } from "../lineage/lineage-of.js";
+import type { JsonObject } from "../model/json.js";
+import type { Check, CommonResult, Result } from "../model/result.js";
+import type { Scope } from "../model/scope.js";
+import { auditPayload } from "./audit-payload.js";
 
 const noChecks: readonly Check[] = Object.freeze([]);
 
@@ -11,15 +15,22 @@ interface Circumstances {
   readonly dryRun: boolean;
   readonly at: string;
   readonly hash: string;
+  readonly feedback: JsonObject | undefined;
+  /** As it may be shown. */
+  readonly scope: Scope;
+  readonly reads: readonly string[];
 }
 
 /** The answer with its provenance. Field by field, as copying whole objects would take longer than deciding. */
 export function describe(
-  { definition, definition_hash, environment_hash }: LoadedDefinition,
+  loaded: LoadedDefinition,
   evaluated: Evaluated,
-  { recordId, dryRun, cached, at, hash }: Circumstances,
+  circumstances: Circumstances,
 ): Result {
-  const result: Writable<Partial<Result>> = recordId === undefined ? {} : { record_id: recordId };
+  const { definition, definition_hash, environment_hash } = loaded;
+  const { recordId, dryRun, cached, at, hash } = circumstances;
+  const result: Writable<Partial<CommonResult>> & { type?: Result["type"] } =
+    recordId === undefined ? {} : { record_id: recordId };
   result.decision_id = definition.id;
   if (definition.name !== undefined) result.decision_name = definition.name;
   if (definition.version !== undefined) result.decision_version = definition.version;
@@ -41,7 +52,45 @@ export function describe(
   result.dry_run = dryRun;
   result.timestamp = at;
   result.deterministic_hash = hash;
+  if (evaluated.outcome !== undefined) {
+    Object.assign(result, outcomeOf(loaded, evaluated.outcome, { evaluated, circumstances }));
+  }
   return result as Result;
+}
+
+/** What only this type of decision answers with. */
+function outcomeOf(
+  { definition }: LoadedDefinition,
+  outcome: Outcome,
+  { evaluated, circumstances }: { readonly evaluated: Evaluated; readonly circumstances: Circumstances },
+): object {
+  const { feedback, at, hash, scope, reads } = circumstances;
+  switch (outcome.type) {
+    case "scored": {
+      const { decision, confidence, evaluations, explanations, scoring_strategy, scoring_parameters } =
+        outcome;
+      const { because, failed_conditions } = evaluated;
+      return {
+        decision,
+        confidence,
+        evaluations,
+        explanations,
+        scoring_strategy,
+        scoring_parameters,
+        explainability: { decision, because, failed_conditions },
+        audit_payload: auditPayload(outcome, { context: scope.context, feedback, at, hash }),
+      };
+    }
+    case "policy": {
+      const { tool, allowed, outcome: said, reason, params } = outcome;
+      const lineage = lineageOf({ definition, reads }, scope, outcome);
+      return { tool, allowed, outcome: said, reason, params, lineage };
+    }
+    case "gate": {
+      const { status, work_frame, decision_metadata } = outcome;
+      return { status, work_frame, decision_metadata };
+    }
+  }
 }
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -55,5 +104,17 @@ export function freezeResult(result: Result): Result {
   Object.freeze(result.warnings);
   deepFreeze(result.input_value);
   deepFreeze(result.evaluation_details);
+  switch (result.type) {
+    case "scored":
+    case "policy":
+    case "gate":
+      return freezeParts(result);
+    default:
+      return Object.freeze(result);
+  }
+}
+
+function freezeParts(result: Result): Result {
+  for (const part of Object.values(result)) deepFreeze(part);
   return Object.freeze(result);
 }

@@ -3,13 +3,13 @@ import type { DefinitionFile } from "./definition-file.js";
 import { largestFile } from "./limits.js";
 
 /** What stands for a file that could not even be read. */
-export function unusable(file: string, reason: string, beginning = ""): DefinitionFile {
-  return broken(file, beginning, [atStart(file, reason)]);
+export function unusable(file: string, reason: string, beginning?: string): DefinitionFile {
+  return broken(file, beginning ?? "", [atStart(file, reason)], { isSeen: false });
 }
 
 export const tooLarge = `a definition file has at most ${largestFile} bytes`;
 
-export function atStart(file: string, message: string): Problem {
+function atStart(file: string, message: string): Problem {
   return { file, line: 1, column: 1, severity: "error", message };
 }
 
@@ -18,8 +18,16 @@ const mostProblems = 200;
 
 const idLine = /(?<![A-Za-z0-9_-])id["']?[ \t]{0,8}:[ \t]{0,8}["']?([A-Za-z0-9._-]{1,128})/g;
 
-/** A file with an error declares nothing, but for the ids that it seems to mean. */
-export function broken(file: string, text: string, problems: readonly Problem[]): DefinitionFile {
+/** The words that no policy can do without. */
+const policyWords = /polic|tool/i;
+
+/** A file with an error declares nothing, but for the ids that it seems to mean. What was not seen may be anything. */
+export function broken(
+  file: string,
+  text: string,
+  problems: readonly Problem[],
+  { isSeen } = { isSeen: true },
+): DefinitionFile {
   const claimed = [...text.matchAll(idLine)].map((found) => found[1] ?? "");
   const all = problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
   const last = all.at(mostProblems);
@@ -29,7 +37,13 @@ export function broken(file: string, text: string, problems: readonly Problem[])
       ? all
       : [...all.slice(0, mostProblems), { ...last, message: more, hint: "mend these first" }];
   return {
-    summary: { file, definitions: [], problems: inOrder, claimed },
+    summary: {
+      file,
+      definitions: [],
+      problems: inOrder,
+      claimed,
+      ...((!isSeen || policyWords.test(text)) && { hidesPolicy: true }),
+    },
     body: { definitions: [], tests: [] },
   };
 }

@@ -1,4 +1,4 @@
-import type { Definition, DefinitionTest, Target } from "../model/definition.js";
+import type { Definition, DefinitionTest, GateAction, Target } from "../model/definition.js";
 import type { Problem } from "../model/problem.js";
 import type { Position } from "./yaml-source.js";
 
@@ -10,6 +10,8 @@ export interface FileSummary {
   readonly problems: readonly Problem[];
   /** The ids that a broken file seems to declare. */
   readonly claimed: readonly string[];
+  /** It is broken, and may have been meant to hold a policy. */
+  readonly hidesPolicy?: true;
 }
 
 export interface DefinitionSummary {
@@ -18,6 +20,10 @@ export interface DefinitionSummary {
   readonly position: Position;
   /** Each target it may lead to, with the first place that names it. */
   readonly reached: readonly ReachedTarget[];
+  /** Of a policy: the tool that it is about, or a glob. */
+  readonly tool?: string;
+  /** Of a gate. */
+  readonly action?: GateAction;
 }
 
 export interface ReachedTarget extends Position {

@@ -1,8 +1,8 @@
 import { DecisionError } from "../errors.js";
 import { caret, expressionPlace } from "../expression/expression-error.js";
 import { compileCondition, compileInput, compileTemplate } from "../expression/template.js";
-import type { Template } from "../expression/template.js";
 import type { Case, Definition } from "../model/definition.js";
+import { isRouting } from "./decision-types.js";
 import type { Path } from "./yaml-source.js";
 
 /** An expression of a definition that does not compile. */
@@ -27,54 +27,75 @@ export function expressionFaults(decision: unknown): readonly ExpressionFault[] 
   return faults;
 }
 
+/** Whichever type of decision it is: a place that a type does not have is simply not there. */
+const places: readonly { readonly path: readonly string[]; readonly compile: (text: string) => unknown }[] = [
+  { path: ["input"], compile: compileInput },
+  { path: ["cases", "*", "condition"], compile: compileCondition },
+  { path: ["rules", "*", "condition"], compile: compileCondition },
+  { path: ["evaluators", "*", "rules", "*", "when"], compile: compileCondition },
+  { path: ["policies", "*", "conditions", "*", "expression"], compile: compileCondition },
+  { path: ["policies", "*", "when"], compile: compileCondition },
+  { path: ["policies", "*", "read_before_write", "path"], compile: compileInput },
+  { path: ["policies", "*", "reason"], compile: compileTemplate },
+  { path: ["policies", "*", "deny_reason"], compile: compileTemplate },
+  { path: ["policies", "*", "params", "**"], compile: compileTemplate },
+  { path: ["computed", "*"], compile: compileInput },
+  { path: ["rules", "*", "applies_when"], compile: compileCondition },
+  { path: ["rules", "*", "when"], compile: compileCondition },
+  { path: ["rules", "*", "reason"], compile: compileTemplate },
+  { path: ["entities", "*", "id"], compile: compileTemplate },
+  { path: ["artifacts", "*"], compile: compileTemplate },
+];
+
 interface Written {
   readonly path: Path;
   readonly text: string;
-  readonly compile: (text: string) => Template;
+  readonly compile: (text: string) => unknown;
 }
 
 /** As the schema has it. */
 const longestTemplate = 8192;
 
+/** An empty or a far too long text is the schema's to complain about; one of blanks gets through it. */
 function expressionsIn(decision: unknown): readonly Written[] {
-  const { type, input, cases, rules, entities, artifacts } = asMap(decision);
-  const conditions = [...within("cases", cases, "condition"), ...within("rules", rules, "condition")];
-  const asked = conditions.map((each) => ({ ...each, compile: compileCondition }));
-  const ids = within("entities", entities, "id");
-  const templates = [...ids, ...within("artifacts", artifacts)].map((each) => ({
-    ...each,
-    compile: compileTemplate,
-  }));
-  const blankAllowed = type === "weighted";
-  const all = [{ path: ["input"], text: input, compile: compileInput }, ...asked, ...templates];
-  return all.flatMap(({ path, text, compile }) => {
-    // An empty or a far too long text is the schema's to complain about; one of blanks gets through it.
-    if (
-      typeof text !== "string" ||
-      text === "" ||
-      text.length > longestTemplate ||
-      (blankAllowed && text.trim() === "")
-    )
-      return [];
-    return [{ path, text, compile }];
-  });
+  const blankAllowed = asMap(decision)["type"] === "weighted";
+  const isMeant = (text: string): boolean =>
+    text !== "" && text.length <= longestTemplate && !(blankAllowed && text.trim() === "");
+  return places.flatMap(({ path, compile }) =>
+    textsAt(decision, path)
+      .filter(({ text }) => isMeant(text))
+      .map((found) => ({ ...found, compile })),
+  );
 }
 
-function within(key: string, list: unknown, field?: string): readonly { path: Path; text: unknown }[] {
-  if (!Array.isArray(list)) return [];
-  return list.map((item: unknown, index) =>
-    field === undefined
-      ? { path: [key, index], text: item }
-      : { path: [key, index, field], text: asMap(item)[field] },
-  );
+interface FoundText {
+  readonly path: Path;
+  readonly text: string;
+}
+
+/** The texts that a pattern leads to: `*` is every item or value, `**` everything below. */
+function textsAt(value: unknown, pattern: readonly string[], path: Path = []): readonly FoundText[] {
+  const [step, ...rest] = pattern;
+  if (step === undefined) return typeof value === "string" ? [{ path, text: value }] : [];
+  if (step === "**" && typeof value === "string") return [{ path, text: value }];
+  const below = step === "**" ? pattern : rest;
+  return childrenOf(value, step).flatMap(([key, child]) => textsAt(child, below, [...path, key]));
+}
+
+function childrenOf(value: unknown, step: string): readonly (readonly [string | number, unknown])[] {
+  if (typeof value !== "object" || value === null) return [];
+  if (Array.isArray(value)) return step.startsWith("*") ? [...(value as unknown[]).entries()] : [];
+  if (step.startsWith("*")) return Object.entries(value);
+  return Object.hasOwn(value, step) ? [[step, asMap(value)[step]]] : [];
 }
 
 function asMap(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** The cases of a definition with where they stand in it. */
+/** The cases of a routing definition with where they stand in it; others have none. */
 export function casesOf(definition: Definition): readonly { readonly path: Path; readonly each: Case }[] {
+  if (!isRouting(definition)) return [];
   const key = definition.type === "rule_table" && definition.rules !== undefined ? "rules" : "cases";
   const cases = definition.type === "rule_table" ? (definition.rules ?? definition.cases) : definition.cases;
   return (cases ?? []).map((each, index) => ({ path: [key, index], each }));

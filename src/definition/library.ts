@@ -7,12 +7,17 @@ import type { Json, JsonObject } from "../model/json.js";
 import type { Problem } from "../model/problem.js";
 import { didYouMean } from "../nearest.js";
 import type { DefinitionSummary, FileSummary } from "./definition-file.js";
+import { gateKeyText } from "./gate-key.js";
 
 /** All the definitions of a directory. */
 export interface Library {
   readonly ids: readonly string[];
   /** What keeps definitions from being used. */
   readonly problems: readonly Problem[];
+  /** What is known of those that can be used without loading them. */
+  readonly summaries: readonly DefinitionSummary[];
+  /** What is wrong with files and decisions that are, or may be, policies. */
+  readonly brokenPolicies: readonly Problem[];
   /** The definition, or an error that says why there is none. */
   find(id: string): Promise<LoadedDefinition>;
 }
@@ -33,12 +38,16 @@ export function buildLibrary(files: readonly FileSummary[], loadDefinition: Load
   const declared = declaredTargets(files);
   const places = placesById(files);
   const usable = new Map<string, Place>();
+  const brokenPolicies = files.flatMap((file) => (file.hidesPolicy ? file.problems : []));
+  const keys = placesByKey([...places.values()].flat());
   for (const [id, found] of places) {
     const faults = [
       ...duplicateProblems(found),
       ...found.flatMap((place) => targetProblems(place, declared, places)),
+      ...found.flatMap((place) => sharedKeyProblems(place, keys)),
     ];
     problems.push(...faults);
+    if (found.some(({ summary }) => summary.tool !== undefined)) brokenPolicies.push(...faults);
     const [only] = found;
     if (faults.length > 0) claimed.set(id, faults);
     else if (only !== undefined) usable.set(id, only);
@@ -46,7 +55,9 @@ export function buildLibrary(files: readonly FileSummary[], loadDefinition: Load
   const loaded = new Map<string, LoadedDefinition>();
   return {
     ids: [...usable.keys()],
+    summaries: [...usable.values()].map(({ summary }) => summary),
     problems,
+    brokenPolicies,
     async find(id) {
       const known = loaded.get(id);
       if (known !== undefined) return known;
@@ -108,6 +119,26 @@ function duplicateProblems(places: readonly Place[]): readonly Problem[] {
     const where = other === undefined ? "" : ` (also in ${other.file}:${other.summary.position.line})`;
     return problem(place, `the id \`${place.summary.id}\` is used more than once${where}`);
   });
+}
+
+/** The places of gates by what they are asked for by. */
+function placesByKey(places: readonly Place[]): ReadonlyMap<string, readonly Place[]> {
+  const byKey = new Map<string, Place[]>();
+  for (const place of places) {
+    const { action } = place.summary;
+    if (action === undefined) continue;
+    const key = gateKeyText(action);
+    byKey.set(key, [...(byKey.get(key) ?? []), place]);
+  }
+  return byKey;
+}
+
+function sharedKeyProblems(place: Place, byKey: ReadonlyMap<string, readonly Place[]>): readonly Problem[] {
+  const { action, id } = place.summary;
+  const key = action === undefined ? "" : gateKeyText(action);
+  const other = byKey.get(key)?.find(({ summary }) => summary.id !== id);
+  if (other === undefined) return [];
+  return [problem(place, `\`${other.summary.id}\` is a gate for \`${key}\` already`)];
 }
 
 function targetProblems(

@@ -2,11 +2,13 @@ import type { Definition, DefinitionTest, Target } from "../model/definition.js"
 import type { Problem } from "../model/problem.js";
 import { printable } from "../printable.js";
 import { definitionHash } from "./definition-hash.js";
+import { definitionFaults } from "./definition-faults.js";
+import { isRouting } from "./decision-types.js";
 import { casesOf, expressionFaults } from "./expressions.js";
-import { atStart, broken, tooLarge } from "./broken-file.js";
+import { broken, tooLarge, unusable } from "./broken-file.js";
 import type { DefinitionFile, DefinitionSummary, ReachedTarget } from "./definition-file.js";
 import { largestFile } from "./limits.js";
-import { labelFaults } from "./names.js";
+import { ifFaults } from "./scored-faults.js";
 import type { SchemaFault } from "./schema-problems.js";
 import { explainSchemaErrors, withMeantType } from "./schema-problems.js";
 import { validate as validateSchema } from "./validate-schema.generated.js";
@@ -27,7 +29,7 @@ export function readDefinitions(
   inspect?: (located: LocatedDefinition) => void,
 ): DefinitionFile {
   const text = decode(content);
-  if (typeof text !== "string") return broken(file, readable(content), [atStart(file, text.message)]);
+  if (typeof text !== "string") return unusable(file, text.message, readable(content));
   const source = readYaml(text);
   const reader = new Reader(file);
   for (const fault of source.faults) reader.report(fault, fault.message, { hint: fault.hint });
@@ -65,17 +67,19 @@ class Reader {
     for (const { path, offset, message, hint, excerpt } of expressionFaults(decision)) {
       this.report(source.locateWithin(["decision", ...path], offset), message, { hint, excerpt });
     }
+    for (const fault of ifFaults(decision)) this.#reportFault(source, fault, ["decision"]);
   }
 
   #readDecision(source: SourceDocument, definition: Definition): void {
-    for (const fault of labelFaults(definition)) this.#reportFault(source, fault, ["decision"]);
-    const definition_hash = definitionHash(definition);
-    const position = source.locateKey([], "decision");
+    // To check a gate its expressions must compile, and those that do not have been reported.
+    if (this.problems.length > 0 && definition.type === "gate") return;
+    for (const fault of definitionFaults(definition)) this.#reportFault(source, fault, ["decision"]);
     const summary = {
       id: definition.id,
-      definition_hash,
-      position,
+      definition_hash: definitionHash(definition),
+      position: source.locateKey([], "decision"),
       reached: reachedTargets(definition, source),
+      ...foundBy(definition),
     };
     this.located.push({ summary, definition, source });
   }
@@ -117,12 +121,34 @@ class Reader {
   }
 }
 
-function reachedTargets(definition: Definition, source: SourceDocument): readonly ReachedTarget[] {
-  const written = casesOf(definition).map(({ path, each }) => ({
-    path: [...path, "target"] as Path,
+/** What it is asked for by, beside its id. */
+function foundBy(definition: Definition): Pick<DefinitionSummary, "tool" | "action"> {
+  if (definition.type === "policy") return { tool: definition.tool };
+  return definition.type === "gate" ? { action: definition.action } : {};
+}
+
+interface WrittenTarget {
+  readonly path: Path;
+  readonly target: string;
+}
+
+function writtenTargets(definition: Definition): readonly WrittenTarget[] {
+  if (definition.type === "scored") {
+    return Object.entries(definition.targets ?? {}).map(([key, target]) => ({
+      path: ["targets", key],
+      target,
+    }));
+  }
+  if (!isRouting(definition)) return [];
+  const cases = casesOf(definition).map(({ path, each }) => ({
+    path: [...path, "target"],
     target: each.target,
   }));
-  written.push({ path: ["default", "target"], target: definition.default.target });
+  return [...cases, { path: ["default", "target"], target: definition.default.target }];
+}
+
+function reachedTargets(definition: Definition, source: SourceDocument): readonly ReachedTarget[] {
+  const written = writtenTargets(definition);
   const reached = new Map<string, ReachedTarget>();
   for (const { path, target } of written) {
     if (!reached.has(target)) reached.set(target, { target, ...source.locate(["decision", ...path]) });

@@ -1,6 +1,7 @@
 import type { ErrorObject } from "ajv";
 import { didYouMean, nearest } from "../nearest.js";
 import type { Path } from "./yaml-source.js";
+import { decisionTypes } from "./decision-types.js";
 import { schema } from "./schema.js";
 import { article, describe, listing, pathOf, textAt, valueAt } from "./schema-words.js";
 
@@ -13,8 +14,6 @@ export interface SchemaFault {
   readonly hint?: string | undefined;
 }
 
-const types = ["binary", "switch", "weighted", "rule_table"];
-const laterTypes = ["scored", "policy", "gate"];
 const laterKeys = ["guardrails", "enrich", "endpoints"];
 
 export function explainSchemaErrors(errors: readonly ErrorObject[], value: unknown): readonly SchemaFault[] {
@@ -47,17 +46,20 @@ function keysWithoutType(value: unknown): readonly SchemaFault[] {
 /** The document with its misspelt type put right, so that the rest of it can be checked too. */
 export function withMeantType(value: unknown): unknown {
   const type = valueAt(value, ["decision", "type"]);
-  const meant = typeof type === "string" && !types.includes(type) ? nearest(type, types) : undefined;
+  const meant = typeof type === "string" && !isType(type) ? nearest(type, decisionTypes) : undefined;
   if (meant === undefined) return undefined;
   const document = value as { readonly decision: object };
   return { ...document, decision: { ...document.decision, type: meant } };
 }
 
-/** What is said already: a missing type by `required`, a missing list of rules by `oneOf`. */
+const isType = (type: string): boolean => decisionTypes.some((each) => each === type);
+
+/** What is said already: a missing type by `required`, a missing choice by `oneOf`, an `if` by its own check. */
 function isEcho(error: ErrorObject): boolean {
   if (error.keyword === "discriminator")
     return (error.params as { tagValue?: unknown }).tagValue === undefined;
-  return error.keyword === "required" && /\/oneOf\/\d+\/oneOf\//.test(error.schemaPath);
+  if (/\/rules\/\d+\/if(?:\/|$)/.test(error.instancePath)) return true;
+  return error.keyword === "required" && /.\/oneOf\/\d+\/.*oneOf\/\d+\/required$/.test(error.schemaPath);
 }
 
 function explain(error: ErrorObject, value: unknown): SchemaFault {
@@ -76,7 +78,7 @@ function explain(error: ErrorObject, value: unknown): SchemaFault {
     case "discriminator":
       return wrongType([...path, "type"], valueAt(value, [...path, "type"]));
     case "oneOf":
-      return { path, message: "a rule table needs either `rules` or `cases`, and never both" };
+      return { path, message: choiceMeaning(path) };
     case "type":
       return {
         path,
@@ -86,7 +88,11 @@ function explain(error: ErrorObject, value: unknown): SchemaFault {
     case "enum": {
       const allowed = (error.params as { allowedValues: string[] }).allowedValues;
       const hint = didYouMean(textAt(value, path), allowed);
-      return { path, message: `${name} must be one of ${listing(allowed)} (got ${got})`, hint };
+      return {
+        path,
+        message: `${name} must be one of ${listing(allowed)} (got ${got})`,
+        hint: hint ?? reservedHint(path, value),
+      };
     }
     case "minItems":
     case "minProperties":
@@ -94,11 +100,11 @@ function explain(error: ErrorObject, value: unknown): SchemaFault {
     case "minLength":
       return { path, message: `${name} must not be empty (got ${got})` };
     case "minimum":
-      return { path, message: `${name} must not be negative (got ${got})` };
+      return { path, message: `${name} ${leastMeaning(error)} (got ${got})` };
     case "maxLength":
       return { path, message: `${name} is too long (got ${got})` };
     case "maximum":
-      return { path, message: `${name} is too large (got ${got})` };
+      return { path, message: `${name} ${mostMeaning(error)} (got ${got})` };
     case "pattern":
       return { path, message: `${name} ${patternMeaning(path)} (got ${got})` };
     default:
@@ -131,12 +137,37 @@ function nameOf(path: Path): string {
 
 function wrongType(path: Path, value: unknown): SchemaFault {
   const got = describe(value);
-  if (typeof value === "string" && laterTypes.includes(value)) {
-    return { path, message: `decisions of type \`${value}\` are not supported by this version` };
-  }
-  const close = typeof value === "string" ? nearest(value, types) : undefined;
+  const close = typeof value === "string" ? nearest(value, decisionTypes) : undefined;
   const hint = close === undefined ? undefined : `did you mean \`${close}\`?`;
-  return { path, message: `\`type\` must be one of ${listing(types)} (got ${got})`, hint };
+  return { path, message: `\`type\` must be one of ${listing(decisionTypes)} (got ${got})`, hint };
+}
+
+function choiceMeaning(path: Path): string {
+  const parent = path.at(-2);
+  if (parent === "evaluators") return "an evaluator has either `rules` or `static`, and never both";
+  if (parent === "rules") return "a rule has either `if` or `when`, and never both";
+  return "a rule table needs either `rules` or `cases`, and never both";
+}
+
+function leastMeaning(error: ErrorObject): string {
+  const { limit } = error.params as { limit: number };
+  if (limit !== 0) return `must be at least ${limit}`;
+  return isShare(error) ? "must be from 0 to 1" : "must not be negative";
+}
+
+const mostMeaning = (error: ErrorObject): string => (isShare(error) ? "must be from 0 to 1" : "is too large");
+
+/** Of a weight that is a confidence, a threshold and the like. */
+const isShare = (error: ErrorObject): boolean =>
+  (schemaAt(error.schemaPath) as { maximum?: unknown } | undefined)?.maximum === 1;
+
+/** Modes of aggregation that have a name already but no meaning yet. */
+const reservedModes = ["vote_of_n", "weighted_sum_threshold"];
+
+function reservedHint(path: Path, value: unknown): string | undefined {
+  const mode = textAt(value, path);
+  if (path.at(-1) !== "aggregation" || !reservedModes.includes(mode)) return undefined;
+  return `\`${mode}\` is a reserved mode that is not defined yet`;
 }
 
 const typesOf = (error: ErrorObject): readonly string[] =>
@@ -162,18 +193,30 @@ function patternMeaning(path: Path): string {
       return "must be a semantic version such as 1.2.0";
     case "ttl":
       return "must be a duration such as 500ms, 30s, 1h or 1h30m";
-    case "target":
-    case "label":
-      return "must not hold control characters";
+    case "per":
+      return "must be `session` or a duration such as 1h";
+    case "org":
+    case "domain":
+      return "may hold no blanks, `/` and `@`, at most 128 characters";
+    case "name":
+      return path.at(-2) === "action"
+        ? "may hold no blanks, `/` and `@`, at most 128 characters"
+        : "must not hold control characters";
     default:
-      return "must be a JSON pointer such as /customer/email";
+      return path.at(-2) === "mask"
+        ? "must be a JSON pointer such as /customer/email"
+        : "must not hold control characters";
   }
 }
 
-function propertiesAt(schemaPath: string): object {
+const propertiesAt = (schemaPath: string): object =>
+  (schemaAt(schemaPath) as { properties?: object } | undefined)?.properties ?? {};
+
+/** The part of the schema that a keyword of it stands in. */
+function schemaAt(schemaPath: string): unknown {
   let at: unknown = schema;
   for (const step of schemaPath.replace(/^#\//, "").split("/").slice(0, -1)) {
-    at = (at as Record<string, unknown>)[step.replaceAll("~1", "/").replaceAll("~0", "~")];
+    at = (at as Record<string, unknown> | undefined)?.[step.replaceAll("~1", "/").replaceAll("~0", "~")];
   }
-  return (at as { properties?: object } | undefined)?.properties ?? {};
+  return at;
 }

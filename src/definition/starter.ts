@@ -1,8 +1,9 @@
 import type { DecisionType } from "../model/definition.js";
+import { starterBodies } from "./starter-bodies.js";
 
 /** A commented definition to begin with; it is valid as it stands. */
 export function starter(type: DecisionType, id: string): string {
-  return `${head(type, id)}${bodies[type].replace("SALT", id)}${tail}`;
+  return head(type, id) + bodies[type].replace("SALT", id);
 }
 
 const head = (
@@ -17,7 +18,13 @@ decision:
   type: ${type}
 `;
 
+const tail = `  # Where to go when nothing matches, or the input cannot be evaluated.
+  default:
+    target: stage-fallback
+`;
+
 const bodies: Readonly<Record<DecisionType, string>> = {
+  ...starterBodies,
   binary: `  # What is asked about: a value of the context given with --input.
   input: "{{ artifact.quality_score }}"
   # The first case whose condition is true is taken.
@@ -28,7 +35,7 @@ const bodies: Readonly<Record<DecisionType, string>> = {
     - condition: "input < 0.8"
       target: stage-rework
       label: "Fail"
-`,
+${tail}`,
   switch: `  # What is asked about: a value of the context given with --input.
   input: "{{ artifact.type }}"
   # The first case whose condition is true is taken.
@@ -39,7 +46,7 @@ const bodies: Readonly<Record<DecisionType, string>> = {
     - condition: "input in ('workflow', 'schema')"
       target: stage-structure
       label: "Structure"
-`,
+${tail}`,
   weighted: `  # Who is assigned: the same input always takes the same branch.
   input: "{{ request.id }}"
   # Keeps these buckets independent of other weighted decisions on the same input.
@@ -51,7 +58,7 @@ const bodies: Readonly<Record<DecisionType, string>> = {
     - target: stage-variant
       weight: 10
       label: "Variant"
-`,
+${tail}`,
   rule_table: `  # Left out, \`input\` is the whole context.
   # first: the first match; priority: the match with the lowest number; collect: all matches;
   # unique: at most one may match; any: all matches must agree on the target.
@@ -65,13 +72,8 @@ const bodies: Readonly<Record<DecisionType, string>> = {
       target: stage-senior-agent
       label: "Critical"
       priority: 2
-`,
+${tail}`,
 };
-
-const tail = `  # Where to go when nothing matches, or the input cannot be evaluated.
-  default:
-    target: stage-fallback
-`;
 
 function titleOf(id: string): string {
   const words = id.split(/[._-]+/).filter((word) => word !== "");

@@ -24,7 +24,7 @@ export function pathGetter(segments: readonly string[]): Getter {
   };
 }
 
-/** The reserved names win over the context's keys, so a caller cannot forge them; `context` gives way. */
+/** The reserved and the computed names win over the context's keys, so a caller cannot forge them; `context` gives way. */
 function rootGetter(root: string): Getter {
   switch (root) {
     case "input":
@@ -36,7 +36,10 @@ function rootGetter(root: string): Getter {
     case "context":
       return (scope) => (Object.hasOwn(scope.context, "context") ? scope.context["context"] : scope.context);
     default:
-      return (scope) => (Object.hasOwn(scope.context, root) ? scope.context[root] : undefined);
+      return ({ computed, context }) => {
+        if (computed !== undefined && Object.hasOwn(computed, root)) return computed[root];
+        return Object.hasOwn(context, root) ? context[root] : undefined;
+      };
   }
 }
 

@@ -1,8 +1,9 @@
 import type { JsonObject } from "./json.js";
-import type { Result } from "./result.js";
+import type { Result, RoutingResult } from "./result.js";
+import type { Count } from "./store.js";
 
 /** One line of the log. */
-export type LogRecord = DecisionRecord | NoteRecord;
+export type LogRecord = DecisionRecord | ToolResultRecord | NoteRecord;
 
 export type RecordKind = LogRecord["kind"];
 
@@ -17,7 +18,12 @@ interface Chained {
 }
 
 /** A result as it is remembered, with all that is needed to explain it and to reach it again. */
-export interface DecisionRecord extends Result, Provenance, Chained {
+export type DecisionRecord = Result & Remembered;
+
+/** That of a decision which answers with where to go. */
+export type RoutingRecord = RoutingResult & Remembered;
+
+interface Remembered extends Provenance, Chained {
   readonly kind: "decision";
   readonly record_id: string;
   /** As it was given, with the masked values masked; absent where inputs are not logged. */
@@ -27,6 +33,22 @@ export interface DecisionRecord extends Result, Provenance, Chained {
   readonly cache_key?: string;
   /** The record whose answer was taken from the cache. */
   readonly cached_from?: string;
+  /** What the caller had to say beside it; it has no part in the decision. */
+  readonly feedback?: JsonObject;
+  /** The counters that grew with it. */
+  readonly counted?: readonly Count[];
+}
+
+/** How a call went that was allowed. */
+export interface ToolResultRecord extends Provenance, Chained {
+  readonly kind: "tool_result";
+  readonly record_id: string;
+  readonly timestamp: string;
+  readonly tool: string;
+  readonly ok: boolean;
+  /** The decisions that allowed the call; none where it was never asked about. */
+  readonly decision_records: readonly string[];
+  readonly counted?: readonly Count[];
 }
 
 /** On whose behalf a decision was made. */
@@ -36,6 +58,8 @@ export interface Provenance {
   readonly session_id?: string;
   readonly correlation_id?: string;
   readonly parent_record_id?: string;
+  /** Shared by the records of all decisions that were asked about one call. */
+  readonly check_id?: string;
 }
 
 /** What happened to the log itself. */

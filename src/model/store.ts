@@ -17,24 +17,47 @@ export interface Entry {
   /** The fields of the record as JSON text, without braces; the ledger adds `seq`, `prev_hash` and `hash`. */
   readonly body: string;
   /** Counters that grow by one with this entry. */
-  readonly counts?: readonly string[];
+  readonly counts?: readonly Count[];
   /** Counters that must be below `most` for the entry to be taken. */
   readonly limits?: readonly Limit[];
+}
+
+/** A counter, or one that also remembers when it last grew: as many of the newest times as it is to keep. */
+export type Count = string | TimedCount;
+
+export interface TimedCount {
+  readonly counter: string;
+  readonly keep: number;
+  /** In microseconds since 1970. */
+  readonly at: number;
 }
 
 export interface Limit {
   readonly counter: string;
   readonly most: number;
+  /** Only what was counted after this counts, as far as times are kept; in microseconds since 1970. */
+  readonly after?: number;
 }
 
-/** Where an entry stands, or the limit that kept it out. */
+export interface Counter {
+  readonly count: number;
+  /** The sequence number of the last entry that it counts; 0: there is none. */
+  readonly seq: number;
+  /** Oldest first. */
+  readonly times?: readonly number[];
+}
+
+/** Where the last of the entries stands, or the limit that kept all of them out. */
 export type Appended =
   { readonly seq: number; readonly hash: string } | { readonly refused: Limit; readonly count: number };
 
 export interface Ledger {
-  /** Resolves once the entry is kept for good. Its limits are looked at in the same step that adds it. */
-  append(entry: Entry): Promise<Appended>;
-  count(counter: string): Promise<number>;
+  /**
+   * Resolves once the entries are kept for good, one behind the other: all of them, or none where a limit
+   * keeps one out. Limits are looked at in the same step that adds them.
+   */
+  append(...entries: readonly [Entry, ...Entry[]]): Promise<Appended>;
+  counter(name: string): Promise<Counter>;
   /** How many entries there ever were, and the hash of the last. */
   state(): Promise<LedgerState>;
   /** The records that fit, oldest first; with a limit, the newest ones. */

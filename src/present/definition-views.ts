@@ -1,6 +1,6 @@
 import { casesOf } from "../definition/expressions.js";
-import { labelsOf } from "../definition/labels.js";
-import type { Case, Definition, LoadedDefinition } from "../model/definition.js";
+import type { Definition, LoadedDefinition } from "../model/definition.js";
+import { definitionRows } from "./definition-rows.js";
 import type { Style, View } from "./format.js";
 import { printable } from "../printable.js";
 
@@ -11,7 +11,7 @@ export function listView(loaded: readonly LoadedDefinition[]): View {
     type: definition.type,
     ...(definition.version !== undefined && { version: definition.version }),
     ...(definition.description !== undefined && { description: definition.description }),
-    cases: casesOf(definition).length,
+    cases: partsIn(definition),
     definition_hash,
     file,
     line,
@@ -33,13 +33,27 @@ export function listView(loaded: readonly LoadedDefinition[]): View {
   };
 }
 
+/** Cases, rules, policies or evaluators: whatever it is made of. */
+function partsIn(definition: Definition): number {
+  switch (definition.type) {
+    case "scored":
+      return definition.evaluators.length;
+    case "policy":
+      return definition.policies?.length ?? 0;
+    case "gate":
+      return definition.rules.length;
+    default:
+      return casesOf(definition).length;
+  }
+}
+
 export function definitionView(loaded: LoadedDefinition): View {
   const { definition, definition_hash, environment_hash, file, line } = loaded;
   return {
     value: { ...definition, definition_hash, environment_hash, file, line },
     plain: () =>
-      caseRows(definition)
-        .map((row) => row.join("\t"))
+      definitionRows(definition)
+        .rows.map((row) => row.join("\t"))
         .join("\n"),
     table: (style) => describe(loaded, style),
   };
@@ -54,9 +68,7 @@ async function describe(
   const field = (name: string, value: string | undefined): string[] =>
     value === undefined ? [] : [`  ${paint("dim", name.padEnd(11))} ${printable(value)}`];
   const policy = definition.type === "rule_table" ? ` (${definition.hit_policy ?? "first"})` : "";
-  const second = definition.type === "weighted" ? "weight" : "condition";
-  const titles = [{ title: "label" }, { title: second, flexible: true as const }, { title: "target" }];
-  const columns = definition.type === "rule_table" ? [...titles, { title: "priority" }] : titles;
+  const { columns, rows, fields } = definitionRows(definition);
   return [
     `${paint("bold", definition.id)}  ${printable(definition.name ?? "")}`,
     "",
@@ -64,29 +76,11 @@ async function describe(
     ...field("version", definition.version),
     ...field("description", definition.description),
     ...field("input", definition.input ?? "the whole context"),
-    ...field("salt", definition.type === "weighted" ? definition.salt : undefined),
-    ...field("default", definition.default.target),
+    ...fields.flatMap(([name, value]) => field(name, value)),
     ...field("cache", definition.cache?.enabled ? (definition.cache.ttl ?? "1h") : undefined),
     ...field("file", `${file}:${line}`),
     ...field("hash", definition_hash),
     "",
-    grid(columns, caseRows(definition), style),
+    grid(columns, rows, style),
   ].join("\n");
 }
-
-function caseRows(definition: Definition): readonly (readonly string[])[] {
-  const cases = casesOf(definition).map(({ each }) => each);
-  const labels = labelsOf(cases);
-  return cases.map((each, index) =>
-    [labels[index] ?? "", middle(definition, each), each.target, ...last(definition, each)].map(printable),
-  );
-}
-
-function middle(definition: Definition, each: Case): string {
-  if (definition.type !== "weighted") return each.condition ?? "";
-  const condition = each.condition?.trim() ? ` if ${each.condition}` : "";
-  return `${each.weight ?? 0}${condition}`;
-}
-
-const last = (definition: Definition, each: Case): readonly string[] =>
-  definition.type === "rule_table" ? [String(each.priority ?? 0)] : [];

@@ -4,7 +4,8 @@ import type { ExplainedCondition, ExplainedConditions } from "../record/explain.
 import { count } from "./amounts.js";
 import type { Style } from "./format.js";
 import { oneLine, readingTexts } from "./record-text.js";
-import { bar, isRoll } from "./result-view.js";
+import { isRoll } from "../record/known-conditions.js";
+import { bar } from "./result-view.js";
 
 /** What came of every condition, and of the roll where there was one; undefined where there was neither. */
 export async function explainTables(

@@ -1,10 +1,11 @@
-import type { DecisionRecord, LogRecord, NoteRecord } from "../model/record.js";
+import type { DecisionRecord, LogRecord, NoteRecord, ToolResultRecord } from "../model/record.js";
 import { printable } from "../printable.js";
 import type { ExplainedCondition, ExplainedConditions, Explanation } from "../record/explain.js";
 import { count } from "./amounts.js";
 import { explainTables } from "./explain-tables.js";
 import type { Style, View } from "./format.js";
-import { isDefaultRoute, noteSentence, oneLine, readableTime, readingTexts } from "./record-text.js";
+import { answerColour, besideAnswer, outcomeRows } from "./outcome-rows.js";
+import { noteSentence, oneLine, readableTime, readingTexts, toolResultSentence } from "./record-text.js";
 import { cut } from "./text-width.js";
 
 export interface Explained {
@@ -28,8 +29,23 @@ export function explainView(explained: Explained): View {
 
 /** What happened to the log explains itself. */
 export function noteView(record: NoteRecord, intact: boolean): View {
-  const sentence = noteSentence(record);
-  const rows = [...identityOf(record, intact), { name: "details", text: JSON.stringify(record.details) }];
+  const details = { name: "details", text: JSON.stringify(record.details) };
+  return sentenceView(record, noteSentence(record), [...identityOf(record, intact), details], intact);
+}
+
+/** How a call went, and which decisions had allowed it. */
+export function toolResultView(record: ToolResultRecord, intact: boolean): View {
+  const decisions = record.decision_records.map((text) => ({ name: "allowed by", text }));
+  const rows = [...identityOf(record, intact), ...provenanceOf(record), ...decisions];
+  return sentenceView(record, toolResultSentence(record), rows, intact);
+}
+
+function sentenceView(
+  record: NoteRecord | ToolResultRecord,
+  sentence: string,
+  rows: readonly Row[],
+  intact: boolean,
+): View {
   return {
     value: { ...record, explanation: { answer: sentence, because: [], failed: [], intact } },
     plain: () => plain([{ name: "answer", text: sentence }, ...rows]),
@@ -69,9 +85,8 @@ function conditionRows({ conditions, not_asked }: ExplainedConditions): readonly
 async function describe(explained: Explained, style: Style): Promise<string> {
   const { record, explanation, all } = explained;
   const { paint } = style;
-  const colour = isDefaultRoute(record) ? "yellow" : "green";
-  const answer = paint(colour, paint("bold", oneLine(explanation.answer)));
-  const lines = [`${answer}  ${paint("dim", oneLine(record.selected_labels.join(", ")))}`, ""];
+  const answer = paint(answerColour(record), paint("bold", oneLine(explanation.answer)));
+  const lines = [`${answer}  ${paint("dim", oneLine(besideAnswer(record)))}`, ""];
   const rows = rowsOf(explained);
   if (all === undefined) return [...lines, ...tableRows(shortened(rows, style), style)].join("\n");
   const tables = await explainTables(record, all, style);
@@ -120,6 +135,7 @@ function rowsOf({ record, explanation, intact, all }: Explained): readonly Row[]
       text: record.context === undefined ? "not recorded" : JSON.stringify(record.input_value),
     },
     ...because.map((text) => ({ name: "because", text })),
+    ...outcomeRows(record),
     ...failed.map(failedRow),
     ...warnings.map((text) => ({ name: "warning", text })),
     { name: "cached", text: cachedText(record) },
@@ -141,13 +157,14 @@ function identityOf({ timestamp, record_id, seq }: LogRecord, intact: boolean): 
   ];
 }
 
-function provenanceOf(record: DecisionRecord): readonly Row[] {
+function provenanceOf(record: DecisionRecord | ToolResultRecord): readonly Row[] {
   return present({
     workflow: record.workflow_id,
     stage: record.stage_id,
     session: record.session_id,
     correlation: record.correlation_id,
     parent: record.parent_record_id,
+    check: record.check_id,
   });
 }
 
@@ -171,7 +188,7 @@ function definitionText({ definition }: Explanation, isShort: boolean): string {
 }
 
 function everythingElse(record: DecisionRecord, intact: boolean): readonly Row[] {
-  const { facts, context, guardrails } = record;
+  const { facts, context, guardrails, feedback } = record;
   const checks = guardrails.map(({ check_name, passed, message }) => ({
     name: "guardrail",
     text: `${check_name}: ${passed ? "passed" : "failed"}, ${message}`,
@@ -181,6 +198,7 @@ function everythingElse(record: DecisionRecord, intact: boolean): readonly Row[]
     ...present({
       facts: JSON.stringify(facts),
       context: context && JSON.stringify(context),
+      feedback: feedback && JSON.stringify(feedback),
       environment: record.environment_hash,
       deterministic: record.deterministic_hash,
       "cache key": record.cache_key,

@@ -1,14 +1,7 @@
 import type { LogRecord } from "../model/record.js";
 import type { Colour, Style } from "./format.js";
-import {
-  answerOf,
-  isDefaultRoute,
-  noteSentence,
-  oneLine,
-  originOf,
-  readableTime,
-  targetOf,
-} from "./record-text.js";
+import { answerColour } from "./outcome-rows.js";
+import { answerOf, oneLine, originOf, readableTime, reasonOf, subjectOf, targetOf } from "./record-text.js";
 import { cut, widthOf } from "./text-width.js";
 
 /** One line a record, in columns whose widths the first records set: those after them need not be waited for. */
@@ -41,7 +34,7 @@ const shortTime: Column = { ...time, cell: (record) => time.cell(record).slice(5
 
 const decision: Column = {
   title: "decision",
-  cell: (record) => (record.kind === "note" ? "(the log)" : oneLine(record.decision_id)),
+  cell: (record) => oneLine(subjectOf(record)),
   usual: 24,
 };
 
@@ -56,7 +49,7 @@ const target: Column = { ...answer, cell: (record) => oneLine(targetOf(record)),
 
 const because: Column = {
   title: "because",
-  cell: (record) => oneLine(record.kind === "note" ? noteSentence(record) : record.because.join("; ")),
+  cell: (record) => oneLine(reasonOf(record)),
   usual: 24,
   least: 16,
 };
@@ -87,8 +80,10 @@ const choices: readonly (readonly Column[])[] = [
 
 function colourOf(record: LogRecord): Colour | undefined {
   if (record.kind === "note") return "cyan";
-  if (record.blocked) return "red";
-  return isDefaultRoute(record) || record.escalated ? "yellow" : undefined;
+  if (record.kind === "tool_result") return record.ok ? undefined : "red";
+  if (record.escalated) return "yellow";
+  const colour = answerColour(record);
+  return colour === "green" ? undefined : colour;
 }
 
 interface Sized {

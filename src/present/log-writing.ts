@@ -3,7 +3,7 @@ import type { LogLine } from "../model/store.js";
 import type { Format, Style } from "./format.js";
 import type { LogTable } from "./log-table.js";
 import { logTable } from "./log-table.js";
-import { noteSentence, oneLine } from "./record-text.js";
+import { answerOf, oneLine, reasonOf, subjectOf } from "./record-text.js";
 
 /** Makes text of records as they come, so that none of them has to be held. */
 export interface LogWriting {
@@ -63,19 +63,19 @@ function plainLine(record: LogRecord): string {
   const { seq, timestamp, record_id } = record;
   const cells =
     record.kind === "note"
-      ? [record.note, "", "", "", record_id, "", "", "", noteSentence(record)]
+      ? [record.note, "", "", "", record_id, "", "", "", reasonOf(record)]
       : [
-          record.selected_labels.join(", "),
-          record.selected_targets.join(" "),
+          record.kind === "decision" ? record.selected_labels.join(", ") : answerOf(record),
+          record.kind === "decision" ? record.selected_targets.join(" ") : "",
           record.workflow_id ?? "",
           record.stage_id ?? "",
           record_id,
           record.session_id ?? "",
           record.correlation_id ?? "",
-          record.cached ? "cached" : "",
-          record.because.join("; "),
+          record.kind === "decision" && record.cached ? "cached" : "",
+          reasonOf(record),
         ];
-  const decision = record.kind === "note" ? "" : record.decision_id;
+  const decision = record.kind === "note" ? "" : subjectOf(record);
   return [String(seq), timestamp, decision, ...cells].map(oneLine).join("\t");
 }
 

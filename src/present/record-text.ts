@@ -1,5 +1,5 @@
 import type { JsonObject } from "../model/json.js";
-import type { DecisionRecord, LogRecord, NoteRecord } from "../model/record.js";
+import type { DecisionRecord, LogRecord, NoteRecord, ToolResultRecord } from "../model/record.js";
 import { printable } from "../printable.js";
 import type { ExplainedCondition } from "../record/explain.js";
 import { masked } from "../record/mask.js";
@@ -17,7 +17,11 @@ export function readableTime(timestamp: string): string {
 }
 
 /** On whose behalf, from the outermost to the innermost. */
-export function originOf({ workflow_id, stage_id, session_id }: DecisionRecord): readonly string[] {
+export function originOf({
+  workflow_id,
+  stage_id,
+  session_id,
+}: DecisionRecord | ToolResultRecord): readonly string[] {
   return [workflow_id, stage_id, session_id].filter((each) => each !== undefined);
 }
 
@@ -29,6 +33,7 @@ export function isDefaultRoute({ selected_labels }: DecisionRecord): boolean {
 /** What a record says, in a few words. */
 export function answerOf(record: LogRecord): string {
   if (record.kind === "note") return record.note.replace("_", " ");
+  if (record.kind === "tool_result") return record.ok ? "ok" : "failed";
   const targets = record.selected_targets.join(" ");
   const labels = record.selected_labels.join(", ");
   if (targets === "" || targets === labels) return labels;
@@ -37,8 +42,43 @@ export function answerOf(record: LogRecord): string {
 
 /** The same with the label only where it matters most. */
 export function targetOf(record: LogRecord): string {
-  if (record.kind === "note" || isDefaultRoute(record)) return answerOf(record);
+  if (record.kind !== "decision" || isDefaultRoute(record)) return answerOf(record);
   return record.selected_targets.join(" ") || answerOf(record);
+}
+
+/** What the record is about. */
+export function subjectOf(record: LogRecord): string {
+  switch (record.kind) {
+    case "note":
+      return "(the log)";
+    case "tool_result":
+      return record.tool;
+    case "decision":
+      return record.decision_id;
+  }
+}
+
+/** Why, in one line. */
+export function reasonOf(record: LogRecord): string {
+  switch (record.kind) {
+    case "note":
+      return noteSentence(record);
+    case "tool_result":
+      return toolResultSentence(record);
+    case "decision":
+      return record.because.join("; ");
+  }
+}
+
+/** How a call went, as a person would say it. */
+export function toolResultSentence({
+  tool,
+  ok,
+  decision_records: [first, ...others],
+}: Pick<ToolResultRecord, "tool" | "ok" | "decision_records">): string {
+  const how = `${tool} ${ok ? "succeeded" : "failed"}`;
+  if (first === undefined) return `${how}; no decision allowed it`;
+  return `${how}; allowed by record ${first}${others.length === 0 ? "" : ` and ${others.length} more`}`;
 }
 
 /** What happened to the log, as a person would say it. */

@@ -1,25 +1,39 @@
-import type { ConditionDetail, Result, RollDetails } from "../model/result.js";
+import type { EvaluatorDetail, Result, RollDetails } from "../model/result.js";
+import type { KnownCondition } from "../record/known-conditions.js";
+import { isRoll, knownConditions } from "../record/known-conditions.js";
 import type { Style, View } from "./format.js";
+import { answerColour, besideAnswer, outcomeRows, targetLine } from "./outcome-rows.js";
 import { printable } from "../printable.js";
 
 export interface ResultOptions {
   readonly explain: boolean;
+  /** With the traces of the rules, where there are any. */
+  readonly verbose?: boolean;
   /** Every case with its condition, so that those which were not asked are shown too. */
   readonly cases?: readonly { readonly label: string; readonly condition: string }[];
 }
 
 export function resultView(result: Result, options: ResultOptions): View {
   return {
-    value: result,
+    value: options.verbose ? withTraces(result) : result,
     plain: () => plainResult(result),
     table: (style) => describe(result, options, style),
   };
 }
 
-/** The target(s) alone, or the label where there is none: what a script substitutes. */
-export function targetLine(result: Result): string {
-  const { selected_targets: targets, selected_labels: labels } = result;
-  return (targets.length > 0 ? targets : labels).join(" ");
+/** All that came of the rules, where they are traced. */
+function withTraces(result: Result): Result {
+  if (result.type !== "scored") return result;
+  const details = result.evaluation_details as Readonly<Record<string, EvaluatorDetail>>;
+  const rule_traces = Object.entries(details).flatMap(([evaluator, { rules }]) =>
+    rules.map((rule) => ({ evaluator, ...rule })),
+  );
+  return { ...result, explainability: { ...result.explainability, rule_traces } };
+}
+
+/** The audit payload alone, for `replay --payload`. */
+export function auditText(result: Result, indent?: number): string {
+  return result.type === "scored" ? `${JSON.stringify(result.audit_payload, null, indent)}\n` : "";
 }
 
 export function plainResult(result: Result): string {
@@ -35,9 +49,8 @@ async function describe(
   style: Style,
 ): Promise<string> {
   const { paint } = style;
-  const isDefault = result.selected_labels[0] === "default";
-  const answer = paint(isDefault ? "yellow" : "green", paint("bold", targetLine(result)));
-  const lines = [`${answer}  ${paint("dim", result.selected_labels.join(", "))}`, ""];
+  const answer = paint(answerColour(result), paint("bold", targetLine(result)));
+  const lines = [`${answer}  ${paint("dim", besideAnswer(result))}`, ""];
   const name = result.decision_name === undefined ? "" : ` (${result.decision_name})`;
   lines.push(
     field(
@@ -48,6 +61,7 @@ async function describe(
   );
   lines.push(field("input", short(result.input_value, style.columns - 12), style));
   for (const reason of result.because) lines.push(field("because", reason, style));
+  for (const { name, text } of outcomeRows(result)) lines.push(field(name, text, style));
   if (result.dry_run) lines.push(field("dry run", "nothing was kept", style));
   if (result.record_id !== undefined) {
     lines.push(field("record", `${result.record_id}${result.cached ? " (from the cache)" : ""}`, style));
@@ -73,15 +87,24 @@ async function explanation(
 ): Promise<string> {
   const details = result.evaluation_details;
   if (isRoll(details)) return rollExplanation(details, result, style);
+  return conditionTable(result, style, cases);
+}
+
+/** What came of every condition. */
+export async function conditionTable(
+  result: Result,
+  style: Style,
+  cases: NonNullable<ResultOptions["cases"]> = [],
+): Promise<string> {
   const { grid } = await import("./grid.js");
-  const rows = Object.entries(details).map(([label, detail]) => [
-    label,
-    verdict(detail, style),
-    printable(detail.condition),
-    printable(detail.error ?? ""),
+  const rows = knownConditions(result).map((known) => [
+    known.label,
+    verdict(known, style),
+    printable(known.condition),
+    printable(whyOf(known)),
   ]);
   const total = result.rules_total;
-  if (total === undefined) rows.push(...notAsked(cases, details, style));
+  if (total === undefined) rows.push(...notAsked(cases, result.evaluation_details, style));
   const rest = total === undefined ? "" : `${total - rows.length} of ${total} rules did not match`;
   if (rows.length === 0) return `  ${style.paint("dim", rest || "no condition was evaluated")}`;
   const titles = [{ title: "case" }, { title: "result" }];
@@ -102,13 +125,19 @@ function notAsked(
   return left.map(({ label, condition }) => [label, paint("dim", "– not asked"), printable(condition), ""]);
 }
 
-function verdict(detail: ConditionDetail, { paint }: Style): string {
-  if (detail.error !== undefined) return paint("yellow", "! errored");
-  return detail.result ? paint("green", "✓ matched") : paint("dim", "✗ not matched");
+function verdict({ result, error, values }: KnownCondition, { paint }: Style): string {
+  if (error !== undefined && values === undefined) return paint("yellow", "! errored");
+  return result ? paint("green", "✓ matched") : paint("dim", "✗ not matched");
 }
 
-export function isRoll(details: Result["evaluation_details"]): details is RollDetails {
-  return typeof (details as Partial<RollDetails>).total_weight === "number";
+/** Why there was no answer, or what was read. */
+function whyOf({ error, values = {} }: KnownCondition): string {
+  return (
+    error ??
+    Object.entries(values)
+      .map(([path, value]) => `${path} = ${JSON.stringify(value)}`)
+      .join(", ")
+  );
 }
 
 async function rollExplanation(details: RollDetails, result: Result, style: Style): Promise<string> {

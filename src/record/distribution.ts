@@ -1,6 +1,8 @@
 import { isInputMasked } from "../definition/definition-reads.js";
+import { isRouting } from "../definition/decision-types.js";
 import { casesOf } from "../definition/expressions.js";
 import { defaultLabel, labelsOf } from "../definition/labels.js";
+import { outcomesOf } from "../definition/outcomes.js";
 import type { Definition, LoadedDefinition } from "../model/definition.js";
 import type { DefinitionTally, Tally } from "../model/store.js";
 import { binomialTail } from "./binomial.js";
@@ -77,8 +79,9 @@ interface Expectation {
   readonly share: number | null;
 }
 
-/** The cases in the order of the file, with the shares that their weights promise. */
+/** What it may come to, in the order of the file, with the shares that weights promise. */
 function expectationsOf(definition: Definition): readonly Expectation[] {
+  if (!isRouting(definition)) return outcomesOf(definition).map((each) => ({ ...each, share: null }));
   const cases = casesOf(definition).map(({ each }) => each);
   const labels = labelsOf(cases);
   const weights = cases.map(({ weight }) => weight ?? 0);
@@ -98,7 +101,7 @@ function defaultOf(
   cases: readonly Expectation[],
   taken: ReadonlySet<string>,
 ): readonly Expectation[] {
-  if (definition === undefined) return [];
+  if (definition === undefined || !isRouting(definition)) return [];
   const isOutcome = cases.some(({ share }) => share === null);
   if (!isOutcome && !taken.has(defaultLabel)) return [];
   return [{ label: defaultLabel, target: definition.default.target, share: null }];

@@ -2,7 +2,8 @@ import { casesOf } from "../definition/expressions.js";
 import { labelsOf } from "../definition/labels.js";
 import type { Definition } from "../model/definition.js";
 import type { DecisionRecord } from "../model/record.js";
-import type { ConditionDetail, EvaluationDetails, RollDetails } from "../model/result.js";
+import type { KnownCondition } from "./known-conditions.js";
+import { knownConditions } from "./known-conditions.js";
 import type { Readings } from "./readings.js";
 import { readingsOf } from "./readings.js";
 
@@ -65,37 +66,21 @@ export function explainConditions(
 ): ExplainedConditions {
   const read = readingsOf(record, definition);
   const written = definition === undefined ? [] : writtenCases(definition);
-  const known = knownConditions(record.evaluation_details);
+  const known = knownConditions(record);
   const conditions = known.length > 0 ? known : failedConditions(record, written);
   return {
-    conditions: conditions.map((each) => ({ ...each, ...read(each.condition) })),
+    conditions: conditions.map((each) =>
+      each.values === undefined ? { ...each, ...read(each.condition) } : { ...each, values: each.values },
+    ),
     not_asked: known.length === 0 || record.rules_total !== undefined ? [] : notAsked(written, known),
   };
 }
 
-type Known = Omit<ExplainedCondition, keyof Readings>;
-
-function knownConditions(details: EvaluationDetails): readonly Known[] {
-  const conditions = isRoll(details) ? (details.conditions ?? {}) : details;
-  return Object.entries(conditions).filter(isCondition).map(asKnown);
-}
-
-/** Not in a record that was tampered with. */
-const isCondition = ([, detail]: readonly [string, Partial<ConditionDetail> | null]): boolean =>
-  typeof detail?.condition === "string";
-
-const asKnown = ([label, { condition, result, error }]: readonly [string, ConditionDetail]): Known => ({
-  label,
-  condition,
-  result,
-  ...(error !== undefined && { error }),
-});
-
-const isRoll = (details: EvaluationDetails): details is RollDetails =>
-  typeof (details as Partial<RollDetails>).total_weight === "number";
-
 /** Where the evaluation was not to be recorded, the conditions that failed still were. */
-function failedConditions(record: DecisionRecord, written: readonly WrittenCase[]): readonly Known[] {
+function failedConditions(
+  record: DecisionRecord,
+  written: readonly WrittenCase[],
+): readonly KnownCondition[] {
   return record.failed_conditions.map((condition) => {
     const label = written.find((each) => each.condition === condition)?.label ?? "";
     return { label, condition, result: false };
@@ -107,7 +92,7 @@ function writtenCases(definition: Definition): readonly WrittenCase[] {
   return labelsOf(cases).map((label, index) => ({ label, condition: cases[index]?.condition ?? "" }));
 }
 
-function notAsked(written: readonly WrittenCase[], known: readonly Known[]): readonly WrittenCase[] {
+function notAsked(written: readonly WrittenCase[], known: readonly KnownCondition[]): readonly WrittenCase[] {
   const asked = new Set(known.map(({ label }) => label));
   return written.filter(({ label, condition }) => condition.trim() !== "" && !asked.has(label));
 }

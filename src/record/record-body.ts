@@ -1,14 +1,16 @@
 import type { JsonObject } from "../model/json.js";
-import type { NoteRecord, Provenance } from "../model/record.js";
+import type { NoteRecord, Provenance, ToolResultRecord } from "../model/record.js";
 import type { Logging } from "../model/definition.js";
 import type { Result } from "../model/result.js";
 import { detailsJson, jsonOf, listJson, quoted } from "./json-text.js";
+import { outcomeJson } from "./outcome-json.js";
 
 /** What a record holds beside the result. */
 export interface About {
   readonly provenance: Provenance;
   readonly context: JsonObject;
   readonly facts: JsonObject;
+  readonly feedback?: JsonObject | undefined;
   readonly cacheKey?: string | undefined;
   readonly cachedFrom?: string | undefined;
 }
@@ -38,8 +40,10 @@ export function decisionBody(result: Result, about: About, logging: Logging = {}
     `,"because":${listJson(result.because)},"failed_conditions":${listJson(result.failed_conditions)}` +
     `,"warnings":${listJson(result.warnings)},"guardrails":${JSON.stringify(result.guardrails)}` +
     `,"blocked":${result.blocked},"escalated":${result.escalated},"dry_run":false` +
+    outcomeJson(result, { inputs }) +
     (inputs ? `,"context":${jsonOf(about.context)}` : "") +
-    `,"facts":${JSON.stringify(about.facts)}`
+    `,"facts":${JSON.stringify(about.facts)}` +
+    (about.feedback === undefined ? "" : `,"feedback":${JSON.stringify(about.feedback)}`)
   );
 }
 
@@ -58,7 +62,16 @@ export const provenanceFields = [
   "session_id",
   "correlation_id",
   "parent_record_id",
+  "check_id",
 ] as const;
+
+export function toolResultBody(
+  result: Omit<ToolResultRecord, "kind" | "seq" | "prev_hash" | "hash" | "counted">,
+): string {
+  const { record_id, timestamp, tool, ok, decision_records } = result;
+  const known = { kind: "tool_result", record_id, timestamp, tool, ok, decision_records };
+  return JSON.stringify(known).slice(1, -1) + provenanceJson(result);
+}
 
 export function noteBody({
   record_id,

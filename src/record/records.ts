@@ -1,7 +1,7 @@
 import type { LoadedDefinition } from "../model/definition.js";
 import type { Json, JsonObject } from "../model/json.js";
 import type { Result } from "../model/result.js";
-import type { Ledger, Prunable, Store } from "../model/store.js";
+import type { Count, Entry, Ledger, Limit, Prunable, Store } from "../model/store.js";
 import { AnswerCache } from "./answer-cache.js";
 import type { About } from "./record-body.js";
 import { decisionBody, noteBody } from "./record-body.js";
@@ -11,6 +11,15 @@ export interface RecordsOptions {
   readonly newNote: () => { readonly record_id: string; readonly timestamp: string };
   /** Hears of what went wrong without touching a decision. */
   readonly onTrouble: (message: string) => void;
+}
+
+/** A decision that is to be remembered. */
+export interface Draft {
+  readonly result: Result;
+  readonly about: About;
+  readonly loaded: LoadedDefinition;
+  readonly counts?: readonly Count[];
+  readonly limits?: readonly Limit[];
 }
 
 /** What is remembered of decisions. */
@@ -34,10 +43,12 @@ export class Records {
     return this.store.log;
   }
 
-  /** Resolves once the record is kept for good. */
-  async append(result: Result, about: About, loaded: LoadedDefinition): Promise<void> {
-    await this.#keepDefinition(loaded);
-    await this.store.log.append({ body: decisionBody(result, about, loaded.definition.logging) });
+  /** Resolves once the records are kept for good, all in one step; gives the limit that kept them out, if one did. */
+  async append(...drafts: readonly [Draft, ...Draft[]]): Promise<Limit | undefined> {
+    for (const { loaded } of drafts) await this.#keepDefinition(loaded);
+    const [first, ...others] = drafts;
+    const appended = await this.store.log.append(entryOf(first), ...others.map(entryOf));
+    return "refused" in appended ? appended.refused : undefined;
   }
 
   /** Lets other processes know of an answer; those of one moment are written together. */
@@ -82,5 +93,11 @@ export class Records {
     if ((await shelf.get(key)) === undefined) await shelf.put([{ key, value }]);
   }
 }
+
+const entryOf = ({ result, about, loaded, counts = [], limits = [] }: Draft): Entry => ({
+  body: decisionBody(result, about, loaded.definition.logging),
+  counts,
+  limits,
+});
 
 const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

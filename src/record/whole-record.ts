@@ -14,6 +14,10 @@ export function isWholeRecord(record: LogRecord): boolean {
         [record.evaluation_details, record.facts, record.context ?? {}].every(isObject) &&
         Array.isArray(record.guardrails)
       );
+    case "tool_result":
+      return (
+        areTexts([record.tool]) && typeof record.ok === "boolean" && isListOfTexts(record.decision_records)
+      );
     case "note":
       return Object.hasOwn(notes, record.note) && isObject(record.details);
     default:

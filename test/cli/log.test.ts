@@ -160,7 +160,7 @@ describe("what is asked for", () => {
     [["--limit", "-3"], "--limit must be a whole number from 1 (got `-3`)", "such as --limit 20"],
     [["--limit", "9".repeat(20)], `(got \`${"9".repeat(20)}\`)`, "such as --limit 20"],
     [["--kind", "notes"], "there is no kind `notes`", "did you mean `note`?"],
-    [["--kind", "xyz"], "there is no kind `xyz`", "choose one of decision, note, all"],
+    [["--kind", "xyz"], "there is no kind `xyz`", "choose one of decision, tool_result, note, all"],
     [["--type", "rule-table"], "there is no type `rule-table`", "did you mean `rule_table`?"],
     [["--since", "yesterday"], "--since `yesterday` is not a moment", "give an instant"],
     [["--format", "csv"], "there is no format `csv`", "choose one of"],

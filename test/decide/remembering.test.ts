@@ -3,7 +3,7 @@ import type { Request, World } from "../../src/decide/decide.js";
 import { decide } from "../../src/decide/decide.js";
 import { canonicalJson } from "../../src/digest/canonical-json.js";
 import { sha256Hex } from "../../src/digest/sha256.js";
-import type { Definition } from "../../src/model/definition.js";
+import type { Definition, FirstMatchDefinition } from "../../src/model/definition.js";
 import type { Json } from "../../src/model/json.js";
 import type { DecisionRecord } from "../../src/model/record.js";
 import type { ShelfEntry, Store } from "../../src/model/store.js";
@@ -132,7 +132,7 @@ describe("a record", () => {
 
 describe("a masked value", () => {
   const secret = "mallory-4711@example.com";
-  const definition = (more: Partial<Definition> = {}): Definition => ({
+  const definition = (more: Partial<FirstMatchDefinition> = {}): Definition => ({
     ...routed,
     cases: [{ condition: `starts_with(input, 'mallory')`, target: "stage-mallory", label: "Mallory" }],
     logging: { mask: ["/customer/email"] },

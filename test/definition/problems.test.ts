@@ -79,13 +79,13 @@ const cases: readonly Case[] = [
     name: "an unknown type",
     yaml: valid.replace("switch", "swich"),
     problems: [
-      '3:9 `type` must be one of `binary`, `switch`, `weighted`, `rule_table` (got "swich") | did you mean `switch`?',
+      '3:9 `type` must be one of `binary`, `switch`, `weighted`, `rule_table`, `scored`, `policy`, `gate` (got "swich") | did you mean `switch`?',
     ],
   },
   {
-    name: "a type of a later version",
+    name: "a gate without what it needs",
     yaml: "decision:\n  id: d\n  type: gate\n",
-    problems: ["3:9 decisions of type `gate` are not supported by this version"],
+    problems: ["2:3 `action` is missing in `decision`", "2:3 `rules` is missing in `decision`"],
   },
   {
     name: "guardrails, which this version would ignore",

@@ -19,7 +19,7 @@ export function switchOn(cases: readonly Case[], extra: Extra<FirstMatchDefiniti
   return { ...common, type: "switch", ...extra, cases };
 }
 
-export function tableOf(rules: readonly Case[], extra: Extra<RuleTableDefinition> = {}): Definition {
+export function tableOf(rules: readonly Case[], extra: Extra<RuleTableDefinition> = {}): RuleTableDefinition {
   return { ...common, type: "rule_table", ...extra, rules };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { DecisionRecord, NoteRecord } from "../../src/model/record.js";
+import type { RoutingRecord, NoteRecord } from "../../src/model/record.js";
 import type { Explained } from "../../src/present/explain-view.js";
 import { explainView, noteView } from "../../src/present/explain-view.js";
 import type { Format, View } from "../../src/present/format.js";
@@ -8,7 +8,7 @@ import type { ExplainedCondition } from "../../src/record/explain.js";
 
 const chained = { seq: 1234, prev_hash: "a".repeat(64), hash: "b".repeat(64) };
 
-const record: DecisionRecord = {
+const record: RoutingRecord = {
   ...chained,
   kind: "decision",
   record_id: "0199a3f2-1c44-7000-8000-000000000001",
@@ -66,7 +66,7 @@ const withFailed = (failed: readonly ExplainedCondition[]): Partial<Explained> =
   explanation: { ...explained.explanation, failed },
 });
 
-const withRecord = (changed: Partial<DecisionRecord>): Partial<Explained> => ({
+const withRecord = (changed: Partial<RoutingRecord>): Partial<Explained> => ({
   record: { ...record, ...changed },
 });
 
@@ -123,7 +123,7 @@ describe("an explanation on a terminal", () => {
     [{ cached: true, cached_from: "0199-first" }, "  cached        yes, from record 0199-first"],
     [{ cached: true }, "  cached        yes"],
     [{ cache_key: "f".repeat(64) }, "  cached        no, it was not in the cache"],
-    [{ context: undefined } as unknown as Partial<DecisionRecord>, "  input         not recorded"],
+    [{ context: undefined } as unknown as Partial<RoutingRecord>, "  input         not recorded"],
   ])("tells where the answer came from: %j", async (changed, line) => {
     expect(await linesOf(withRecord(changed))).toContain(line);
   });

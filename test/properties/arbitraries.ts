@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Case, Definition, HitPolicy } from "../../src/model/definition.js";
+import type { Case, HitPolicy, RoutingDefinition } from "../../src/model/definition.js";
 import type { Json, JsonObject } from "../../src/model/json.js";
 import { jsonValues } from "../digest/json-values.js";
 
@@ -57,7 +57,7 @@ const cases: fc.Arbitrary<readonly Case[]> = fc
 const hitPolicies = fc.constantFrom<HitPolicy>("first", "collect", "priority", "unique", "any");
 
 /** Definitions of every routing type. */
-export const definitions: fc.Arbitrary<Definition> = fc
+export const definitions: fc.Arbitrary<RoutingDefinition> = fc
   .record({
     type: fc.constantFrom("binary", "switch", "weighted", "rule_table"),
     cases,
@@ -77,9 +77,9 @@ export const definitions: fc.Arbitrary<Definition> = fc
 
 /** The definition with other cases. */
 export function withCases(
-  definition: Definition,
+  definition: RoutingDefinition,
   change: (all: readonly Case[]) => readonly Case[],
-): Definition {
+): RoutingDefinition {
   return definition.type === "rule_table"
     ? { ...definition, rules: change(definition.rules ?? []) }
     : { ...definition, cases: change(definition.cases) };

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { DecisionError } from "../../src/errors.js";
 import type { Evaluated } from "../../src/evaluate/evaluate.js";
 import { evaluate, prepare } from "../../src/evaluate/evaluate.js";
-import type { Definition } from "../../src/model/definition.js";
+import type { Definition, RoutingDefinition } from "../../src/model/definition.js";
 import type { JsonObject } from "../../src/model/json.js";
 import type { Scope } from "../../src/model/scope.js";
 import { contexts, definitions, withCases } from "./arbitraries.js";
@@ -119,7 +119,7 @@ describe("a rule that is errored", () => {
         contexts,
         fc.array(fc.tuple(erroredConditions, fc.nat()), { minLength: 1, maxLength: 6 }),
         (definition, context, drawn) => {
-          const more = drawn.reduce<Definition>((given, [condition, place], index) => {
+          const more = drawn.reduce<RoutingDefinition>((given, [condition, place], index) => {
             const odd = { condition, target: "stage-odd", label: `odd ${index}`, weight: 50, priority: -1 };
             return withCases(given, (all) => all.toSpliced(place % (all.length + 1), 0, odd));
           }, definition);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { DecisionRecord, LogRecord, NoteRecord } from "../../src/model/record.js";
+import type { RoutingRecord, LogRecord, NoteRecord } from "../../src/model/record.js";
 import { csvColumns, csvHeader, csvLine } from "../../src/record/csv.js";
 
 const hash = "0".repeat(64);
 
-const record: DecisionRecord = {
+const record: RoutingRecord = {
   seq: 7,
   kind: "decision",
   record_id: "01a1e2e8-c6e2-7e9b-af69-d8f33bf329cb",
@@ -47,7 +47,7 @@ const note: NoteRecord = {
 };
 
 /** The text of one cell of an otherwise plain line. */
-function cellOf(column: (typeof csvColumns)[number], changed: Partial<DecisionRecord>): string {
+function cellOf(column: (typeof csvColumns)[number], changed: Partial<RoutingRecord>): string {
   const plain = { ...record, selected_labels: [], because: [], input_value: 0 };
   const others = csvLine(plain).split(",");
   const at = csvColumns.indexOf(column);

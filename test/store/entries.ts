@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../src/model/json.js";
-import type { DecisionRecord, LogRecord } from "../../src/model/record.js";
+import type { RoutingRecord, LogRecord } from "../../src/model/record.js";
 import type { LogLine, ShelfEntry } from "../../src/model/store.js";
 import { microsecondsOf, timestampOf } from "../../src/record/moment.js";
 import { decisionBody, noteBody } from "../../src/record/record-body.js";
@@ -57,7 +57,7 @@ export function definitionOf(body: string): ShelfEntry | undefined {
   return value === undefined ? undefined : { key, value };
 }
 
-export type Decided = Partial<Omit<DecisionRecord, "kind" | "seq" | "prev_hash" | "hash" | "input_value">> & {
+export type Decided = Partial<Omit<RoutingRecord, "kind" | "seq" | "prev_hash" | "hash" | "input_value">> & {
   /** Equal inputs have equal deterministic hashes. */
   readonly input?: string | number;
 };

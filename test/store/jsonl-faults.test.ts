@@ -126,7 +126,7 @@ describe("where the disk does not keep what was written", () => {
     faulty.failAt("fdatasyncSync", segments, "EIO");
     await store.log.append(limited).catch(() => undefined);
     faulty.heal();
-    expect(await store.log.count("uses")).toBe(1);
+    expect((await store.log.counter("uses")).count).toBe(1);
     expect(await store.log.append(limited)).toMatchObject({ seq: 2 });
     expect(await store.log.append(limited)).toMatchObject({ count: 2 });
   });
@@ -274,7 +274,7 @@ describe("where a file cannot be written or opened", () => {
       expect(after).toHaveProperty("seq");
       expectSound(directory);
       const decisions = linesOf(directory).filter((line) => line.includes('"counted":')).length;
-      expect(await store.log.count("uses")).toBe(decisions);
+      expect((await store.log.counter("uses")).count).toBe(decisions);
       expect(checkpointsOf(directory).at(-1)).toMatchObject({ size: linesOf(directory).length });
     }
   });

@@ -64,7 +64,7 @@ async function use(options: Partial<JsonlOptions>, directory: string, prunes: bo
       const kept = new Set(hashesOf(directory));
       acknowledged = acknowledged.filter((hash) => kept.has(hash));
     }
-    uses = await store.log.count("uses");
+    uses = (await store.log.counter("uses")).count;
   }
   const cut = async (choose: Choose): Promise<void> => {
     power.cut(directory, choose);
@@ -119,7 +119,7 @@ export async function cutPower(
         problems: [],
         lost: [],
       });
-      expect(await log.count("uses")).toBe(run.counted + 1);
+      expect((await log.counter("uses")).count).toBe(run.counted + 1);
       expectChained(directory);
       await store.close();
     }

@@ -33,7 +33,7 @@ export async function appendWithRoom(before: number, room: number): Promise<void
   const lines = linesOf(directory);
   for (const hash of acknowledged) expect(lines.some((line) => line.includes(`"hash":"${hash}"`))).toBe(true);
   const decisions = lines.filter((line) => line.includes('"kind":"decision"')).length;
-  expect([room, await store.log.count("uses")]).toEqual([room, decisions]);
-  expect([room, await store.log.count("others")]).toEqual([room, decisions]);
+  expect([room, (await store.log.counter("uses")).count]).toEqual([room, decisions]);
+  expect([room, (await store.log.counter("others")).count]).toEqual([room, decisions]);
   rmSync(directory, { recursive: true });
 }

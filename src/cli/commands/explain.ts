@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { LogRecord } from "../../model/record.js";
-import { explainView, noteView } from "../../present/explain-view.js";
+import { explainView, noteView, toolResultView } from "../../present/explain-view.js";
 import type { View } from "../../present/format.js";
 import { present } from "../../present/format.js";
 import { explain, explainConditions } from "../../record/explain.js";
@@ -57,6 +57,7 @@ async function viewOf(
   { intact, verbose }: { readonly intact: boolean; readonly verbose: boolean },
 ): Promise<View> {
   if (record.kind === "note") return noteView(record, intact);
+  if (record.kind === "tool_result") return toolResultView(record, intact);
   const definition = await keptDefinition(record.definition_hash, store);
   const all = verbose ? explainConditions(record, definition) : undefined;
   return explainView({ record, explanation: explain(record, definition), intact, all });

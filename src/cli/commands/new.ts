@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
+import { decisionTypes } from "../../definition/decision-types.js";
 import { starter } from "../../definition/starter.js";
 import { DecisionError } from "../../errors.js";
 import type { DecisionType } from "../../model/definition.js";
@@ -10,8 +11,6 @@ import { version } from "../../version.js";
 import type { Io } from "../io.js";
 import { decisionsSetting } from "../settings.js";
 
-const types: readonly DecisionType[] = ["binary", "switch", "weighted", "rule_table"];
-
 interface NewFlags {
   readonly decisions?: string;
   readonly output?: string;
@@ -20,7 +19,7 @@ interface NewFlags {
 export function addNewCommand(parent: Command, io: Io): void {
   parent
     .command("new")
-    .argument("<type>", types.join(", "))
+    .argument("<type>", decisionTypes.join(", "))
     .argument("<id>", "the decision's id")
     .option("--decisions <dir>", "the directory of definitions")
     .option("--output <file>", "write there instead of DIR/ID.yaml; - for standard output")
@@ -50,10 +49,10 @@ Examples:
 }
 
 function knownType(type: string): DecisionType {
-  const known = types.find((each) => each === type);
+  const known = decisionTypes.find((each) => each === type);
   if (known !== undefined) return known;
   throw new DecisionError("usage", `there is no type of decision called \`${type}\``, {
-    hint: didYouMean(type, types) ?? `choose one of ${types.join(", ")}`,
+    hint: didYouMean(type, decisionTypes) ?? `choose one of ${decisionTypes.join(", ")}`,
   });
 }
 

@@ -1,5 +1,6 @@
 import { exitCodes } from "../exit-codes.js";
 import { expressionsTopic } from "./expressions.js";
+import { operatorsTopic } from "./operators.js";
 
 /** Breaks a text at words; further lines are indented. */
 function fold(text: string, width: number, indent: number): string {
@@ -41,6 +42,7 @@ export const topics: Readonly<Record<string, () => string>> = {
 ${exitCodes.map(({ code, means }) => `  ${String(code).padStart(3)}   ${fold(means, 84, 8)}`).join("\n")}
 `,
   expressions: expressionsTopic,
+  operators: operatorsTopic,
   formatting: () => `FORMATTING
 
   --format table   for people; the default on a terminal
@@ -50,6 +52,8 @@ ${exitCodes.map(({ code, means }) => `  ${String(code).padStart(3)}   ${fold(mea
   --format yaml
   --format target  evaluate and dry-run: only the target(s), separated by spaces, one line per input;
                    the label where there is no target
+  --format audit   evaluate and dry-run of a scored decision: only the audit payload
+  --format reason  check: only the reason
   --format github  validate: annotations for GitHub's workflow runs
   --format csv     export: for spreadsheets
   --json           short for --format json

@@ -1,7 +1,7 @@
 import type { DecisionRecord, LogRecord } from "../../model/record.js";
 import type {
   Appended,
-  Entry,
+  Counter,
   Found,
   Ledger,
   LogLine,
@@ -14,6 +14,7 @@ import type {
   TimeRange,
 } from "../../model/store.js";
 import { origin, seal } from "../../record/chain.js";
+import { grown, isReached, nothingCounted } from "../../record/counting.js";
 import { microsecondsOf } from "../../record/moment.js";
 import { matches } from "../../record/query.js";
 import { TallyBuilder } from "../../record/tally.js";
@@ -37,8 +38,8 @@ export function openMemoryStore(): Store {
 
 function memoryLedger(): Ledger {
   const lines: LogLine[] = [];
-  const counters = new Map<string, number>();
-  const count = (counter: string): number => counters.get(counter) ?? 0;
+  const counters = new Map<string, Counter>();
+  const counterOf = (name: string): Counter => counters.get(name) ?? nothingCounted;
   let head = origin;
   let size = 0;
   const add = (body: string): Appended => {
@@ -53,14 +54,20 @@ function memoryLedger(): Ledger {
     for (const { record } of lines) if (record.kind === "decision" && matches(record, query)) yield record;
   };
   return {
-    append({ body, counts = [], limits = [] }: Entry): Promise<Appended> {
-      const refused = limits.find(({ counter, most }) => count(counter) >= most);
-      if (refused !== undefined) return Promise.resolve({ refused, count: count(refused.counter) });
-      for (const counter of counts) counters.set(counter, count(counter) + 1);
-      const counted = counts.length === 0 ? body : `${body},"counted":${JSON.stringify(counts)}`;
-      return Promise.resolve(add(counted));
+    append(...entries): Promise<Appended> {
+      const limits = entries.flatMap((entry) => entry.limits ?? []);
+      const refused = limits.find((limit) => isReached(limit, counterOf(limit.counter)));
+      if (refused !== undefined) return Promise.resolve({ refused, count: counterOf(refused.counter).count });
+      const appended = entries.map(({ body, counts = [] }) => {
+        for (const count of counts) {
+          const name = typeof count === "string" ? count : count.counter;
+          counters.set(name, grown(counterOf(name), count, size + 1));
+        }
+        return add(counts.length === 0 ? body : `${body},"counted":${JSON.stringify(counts)}`);
+      });
+      return Promise.resolve(appended.at(-1) ?? { seq: size, hash: head });
     },
-    count: (counter) => Promise.resolve(count(counter)),
+    counter: (name) => Promise.resolve(counterOf(name)),
     state: () => Promise.resolve({ size, head }),
     // eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
     async *select(query) {

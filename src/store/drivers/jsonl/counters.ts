@@ -1,18 +1,16 @@
-import type { Appended, Entry, Limit } from "../../../model/store.js";
+import type { Appended, Count, Counter, Entry, Limit } from "../../../model/store.js";
+import { grown, isReached, nothingCounted } from "../../../record/counting.js";
 import type { ShelfFiles } from "./shelf-files.js";
 
-/** Which entries their limits let in, and what is to be counted once they are written. */
+/** Entries that are taken together or not at all. */
+export type EntryGroup = readonly [Entry, ...Entry[]];
+
+/** Which groups their limits let in, and what is to be counted once they are written. */
 export interface Admission {
   readonly bodies: readonly string[];
-  /** What became of each entry, given the links of those that were let in. */
+  /** What became of each group, given the links of the entries that were let in. */
   outcomes(links: readonly { readonly seq: number; readonly hash: string }[]): readonly Appended[];
-  count(seq: number): void;
-}
-
-interface Counted {
-  readonly count: number;
-  /** The last record that it counts. */
-  readonly seq: number;
+  count(): void;
 }
 
 interface Refused {
@@ -28,45 +26,58 @@ export class Counters {
     this.#shelf = shelf;
   }
 
-  get(counter: string): Counted {
-    return (this.#shelf.get(counter)?.value as Counted | undefined) ?? { count: 0, seq: 0 };
+  get(counter: string): Counter {
+    return (this.#shelf.get(counter)?.value as Counter | undefined) ?? nothingCounted;
   }
 
-  admit(entries: readonly Entry[]): Admission {
-    const counts = new Map<string, number>();
-    const current = (counter: string): number => counts.get(counter) ?? this.get(counter).count;
-    const refusals = entries.map(({ counts: counted = [], limits = [] }): Refused | undefined => {
-      const refused = limits.find(({ counter, most }) => current(counter) >= most);
-      if (refused !== undefined) return { refused, count: current(refused.counter) };
-      for (const counter of counted) counts.set(counter, current(counter) + 1);
+  /** `first` is the sequence number of the first entry that is let in. */
+  admit(groups: readonly EntryGroup[], first: number): Admission {
+    const counters = new Map<string, Counter>();
+    const current = (counter: string): Counter => counters.get(counter) ?? this.get(counter);
+    let seq = first;
+    const refusals = groups.map((group): Refused | undefined => {
+      const limits = group.flatMap((entry) => entry.limits ?? []);
+      const refused = limits.find((limit) => isReached(limit, current(limit.counter)));
+      if (refused !== undefined) return { refused, count: current(refused.counter).count };
+      for (const { counts = [] } of group) {
+        for (const count of counts) counters.set(nameOf(count), grown(current(nameOf(count)), count, seq));
+        seq++;
+      }
       return undefined;
     });
+    const admitted = groups.filter((_, index) => refusals[index] === undefined);
     return {
-      bodies: entries.filter((_, index) => refusals[index] === undefined).map(bodyOf),
+      bodies: admitted.flat().map(bodyOf),
       outcomes(links) {
-        let next = 0;
-        return refusals.map((refused) => refused ?? linkAt(links, next++));
+        let next = -1;
+        return refusals.map((refused, index) => {
+          if (refused !== undefined) return refused;
+          next += groups[index]?.length ?? 0;
+          return linkAt(links, next);
+        });
       },
-      count: (seq) => this.#set(counts, seq),
+      count: () => this.#set(counters),
     };
   }
 
   /** Counts a record that was written just before a crash, unless it was counted too. */
-  recount(counted: readonly string[], seq: number): void {
-    const counts = new Map<string, number>();
-    for (const counter of counted) {
-      const known = this.get(counter);
-      if (known.seq < seq) counts.set(counter, (counts.get(counter) ?? known.count) + 1);
+  recount(counted: readonly Count[], seq: number): void {
+    const counters = new Map<string, Counter>();
+    for (const count of counted) {
+      const name = nameOf(count);
+      if (this.get(name).seq < seq)
+        counters.set(name, grown(counters.get(name) ?? this.get(name), count, seq));
     }
-    this.#set(counts, seq);
+    this.#set(counters);
   }
 
-  #set(counts: ReadonlyMap<string, number>, seq: number): void {
-    if (counts.size === 0) return;
-    const entries = [...counts].map(([key, count]) => ({ key, value: { count, seq } }));
-    this.#shelf.put(entries);
+  #set(counters: ReadonlyMap<string, Counter>): void {
+    if (counters.size === 0) return;
+    this.#shelf.put([...counters].map(([key, value]) => ({ key, value: { ...value } })));
   }
 }
+
+const nameOf = (count: Count): string => (typeof count === "string" ? count : count.counter);
 
 function linkAt(links: readonly { readonly seq: number; readonly hash: string }[], index: number): Appended {
   const link = links[index];
@@ -79,7 +90,7 @@ function bodyOf({ body, counts = [] }: Entry): string {
   return counts.length === 0 ? body : `${body},"counted":${JSON.stringify(counts)}`;
 }
 
-export function countedIn(line: string): readonly string[] {
+export function countedIn(line: string): readonly Count[] {
   if (!line.includes('"counted":')) return [];
-  return (JSON.parse(line) as { counted?: readonly string[] }).counted ?? [];
+  return (JSON.parse(line) as { counted?: readonly Count[] }).counted ?? [];
 }

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../../model/json.js";
-import type { Appended, Entry } from "../../../model/store.js";
+import type { Appended } from "../../../model/store.js";
 import { seal } from "../../../record/chain.js";
 import type { Checkpoint, Pinned, Sign } from "../../../record/checkpoint.js";
 import type { NewCheckpoints } from "./checkpoints.js";
 import { newCheckpoints } from "./checkpoints.js";
-import type { Admission, Counters } from "./counters.js";
+import type { Admission, Counters, EntryGroup } from "./counters.js";
 import { countedIn } from "./counters.js";
 import { damaged } from "./damage.js";
 import type { Files } from "./files.js";
@@ -56,10 +56,10 @@ export class LogWriter {
     this.#segment = new SegmentFile(directory, options.files);
   }
 
-  /** All entries that their limits let in, in one step; on an error, none. Where asked for, a checkpoint pins them. */
-  append(entries: readonly Entry[], { pinned = false } = {}): readonly Appended[] {
+  /** All groups that their limits let in, in one step; on an error, none. Where asked for, a checkpoint pins them. */
+  append(groups: readonly EntryGroup[], { pinned = false } = {}): readonly Appended[] {
     const settled = this.#settle();
-    const admission = this.#counters.admit(entries);
+    const admission = this.#counters.admit(groups, settled.head.size + settled.notes.length + 1);
     const bodies = [...settled.notes, ...admission.bodies];
     if (bodies.length === 0) return admission.outcomes([]);
     const batch = this.#seal(bodies, settled, pinned);
@@ -175,7 +175,7 @@ export class LogWriter {
     this.#segment.append(head.segment, bytes, start);
     const isSynced = durable || pins.length > 0;
     if (isSynced) this.#segment.sync(head.segment, { start, next: links[0]?.seq ?? 0 });
-    const last = this.#checkAndCount(checkpoints, admission, { head, start, seq: links.at(-1)?.seq ?? 0 });
+    const last = this.#checkAndCount(checkpoints, admission, { head, start });
     const reached = { ...positionOf(head), ...checkpointOf(head) };
     this.#pin(isSynced ? reached : { ...reached, synced: before.synced ?? positionOf(before) }, last);
   }
@@ -184,11 +184,11 @@ export class LogWriter {
   #checkAndCount(
     checkpoints: NewCheckpoints | undefined,
     admission: Admission,
-    { head, start, seq }: { readonly head: Head; readonly start: number; readonly seq: number },
+    { head, start }: { readonly head: Head; readonly start: number },
   ): Checkpoint | undefined {
     try {
       const last = checkpoints?.write();
-      admission.count(seq);
+      admission.count();
       return last;
     } catch (error) {
       if (checkpoints?.isWritten !== true) this.#segment.cutBack(head.segment, start);

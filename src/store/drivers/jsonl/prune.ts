@@ -63,7 +63,7 @@ export function prune(
   const earlier = doomed.flatMap((first) => prunesIn(`${log}/${segmentName(first)}`));
   const details = { through, hash: lastHashOf(`${log}/${segmentName(newest)}`), records };
   const body = noteOf(earlier.length === 0 ? details : { ...details, earlier });
-  writer.append([{ body }], { pinned: true });
+  writer.append([[{ body }]], { pinned: true });
   writer.syncHead();
   for (const first of doomed) unlinkSync(`${log}/${segmentName(first)}`);
 }

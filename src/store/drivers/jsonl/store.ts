@@ -1,9 +1,10 @@
 import { DecisionError } from "../../../errors.js";
-import type { Appended, Entry, Ledger, Shelf, ShelfEntry, Store } from "../../../model/store.js";
+import type { Appended, Ledger, Shelf, ShelfEntry, Store } from "../../../model/store.js";
 import type { Sign } from "../../../record/checkpoint.js";
 import { microsecondsOf } from "../../../record/moment.js";
 import { noteBody } from "../../../record/record-body.js";
 import { makeDirectory } from "../../make-directory.js";
+import type { EntryGroup } from "./counters.js";
 import { Counters } from "./counters.js";
 import { notWritten, reading } from "./damage.js";
 import { markDamage, refuseDamage } from "./damage-mark.js";
@@ -55,13 +56,16 @@ export function openJsonlStore(options: JsonlOptions): Store {
       return noteBody({ record_id: options.newId(timestamp), timestamp, note, details });
     },
   });
-  const commit = new GroupCommit<Entry, Appended>(
-    (entries) =>
+  const commit = new GroupCommit<EntryGroup, Appended>(
+    (groups) =>
       locked(() => {
         refuseDamage(directory, () => verifyStore(directory).problems[0]?.message);
-        return appendOrLeave(writer, entries, `${directory}/log`);
+        return appendOrLeave(writer, groups, `${directory}/log`);
       }, "record"),
-    { sizeOf: ({ body }) => body.length, largest: Math.min(largestGroup, segmentSize) },
+    {
+      sizeOf: (group) => group.reduce((sum, { body }) => sum + body.length, 0),
+      largest: Math.min(largestGroup, segmentSize),
+    },
   );
   const noteDamage = (message: string): void => {
     markDamage(directory, message);
@@ -69,8 +73,8 @@ export function openJsonlStore(options: JsonlOptions): Store {
   };
   const log: Ledger = {
     ...openReader(`${directory}/log`, { ...options, onDamage: noteDamage }),
-    append: (entry) => commit.add(entry),
-    count: (counter) => Promise.resolve(counters.get(counter).count),
+    append: (...entries) => commit.add(entries),
+    counter: (name) => Promise.resolve(reading(directory, () => counters.get(name))),
     prune: async (found, noteOf) => {
       if (found.through === 0) return;
       // Takes its time, so the others are not kept waiting meanwhile.
@@ -94,9 +98,9 @@ export function openJsonlStore(options: JsonlOptions): Store {
 }
 
 /** What fails is taken back, and is not to be taken for somebody else's doing. */
-function appendOrLeave(writer: LogWriter, entries: readonly Entry[], log: string): readonly Appended[] {
+function appendOrLeave(writer: LogWriter, groups: readonly EntryGroup[], log: string): readonly Appended[] {
   try {
-    return writer.append(entries);
+    return writer.append(groups);
   } catch (error) {
     if (!(error instanceof DecisionError)) untouch(log);
     throw error;

@@ -1,0 +1,57 @@
+import type { Command } from "commander";
+import { check } from "../../decide/check.js";
+import { checkView } from "../../present/check-view.js";
+import { present } from "../../present/format.js";
+import { printable } from "../../printable.js";
+import type { ExitCode } from "../exit-codes.js";
+import type { StoreFlags } from "../flags.js";
+import { addCommonFlags, addDurabilityFlag, addStoreFlags, formatFor, styleFor } from "../flags.js";
+import type { Io } from "../io.js";
+import type { ProvenanceFlags } from "../provenance-flags.js";
+import { addProvenanceFlags, provenanceOf } from "../provenance-flags.js";
+import type { CallFlags } from "../tool-call.js";
+import { addCallFlags, readCall } from "../tool-call.js";
+import { openWorld, warn, warnOfProblems } from "../world.js";
+
+interface CheckFlags extends StoreFlags, ProvenanceFlags, CallFlags {
+  readonly explain?: boolean;
+  readonly strict?: boolean;
+  readonly dryRun?: boolean;
+}
+
+export function addCheckCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
+  const command = addCallFlags(parent.command("check").argument("[tool]", "the tool that is to be called"))
+    .option("--context <json>", "what else may bear on it, such as session and resources: JSON, @file or -")
+    .option("--explain", "show what came of every condition")
+    .option("--strict", "a condition that cannot be evaluated is an error")
+    .option("--dry-run", "keep no record and count nothing");
+  addCommonFlags(addDurabilityFlag(addStoreFlags(addProvenanceFlags(command))), ["reason"])
+    .summary("ask whether a tool may be called")
+    .description(
+      "Asks every policy decision whose tool matches; all must allow the call. Prints the outcome, the reason " +
+        "and the params to call with. Exit 0: allowed; 4: denied; 3: a policy is broken, so nothing is allowed.",
+    )
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ agent-33 decision check filter_customers --params '{"segment": "enterprise"}' --session-id s-1
+  $ agent-33 decision check write_file --params @params.json --context @session.json --session-id s-1
+  $ agent-33 decision check --event - --format reason < event.json`,
+    )
+    .action(async (tool: string | undefined, flags: CheckFlags) => {
+      const format = formatFor(flags, io, { answer: "one", more: ["reason"] });
+      const call = readCall(tool, flags, io);
+      const world = await openWorld(flags, io);
+      const asked = { ...call, dry_run: flags.dryRun ?? false, strict: flags.strict ?? false };
+      const result = await check({ ...provenanceOf(flags), ...asked }, world);
+      if (format === "reason") io.out.write(`${printable(result.reason)}\n`);
+      else {
+        const view = checkView(result, { explain: flags.explain ?? false });
+        io.out.write(await present(view, format, await styleFor(flags, io)));
+      }
+      for (const warning of result.warnings) warn(flags, io, warning);
+      warnOfProblems(flags, io, world.definitions.problems);
+      done(result.allowed ? 0 : 4);
+    });
+}

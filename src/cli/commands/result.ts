@@ -1,0 +1,85 @@
+import type { Command } from "commander";
+import { systemClock } from "../../clock.js";
+import type { ToolResult } from "../../decide/tool-result.js";
+import { recordToolResult } from "../../decide/tool-result.js";
+import { DecisionError } from "../../errors.js";
+import type { DecisionRecord } from "../../model/record.js";
+import type { View } from "../../present/format.js";
+import { present } from "../../present/format.js";
+import { toolResultSentence } from "../../present/record-text.js";
+import { printable } from "../../printable.js";
+import type { Records } from "../../record/records.js";
+import type { StoreFlags } from "../flags.js";
+import { addCommonFlags, addDurabilityFlag, addStoreFlags, formatFor, styleFor } from "../flags.js";
+import type { Io } from "../io.js";
+import { findRecord } from "../record-reference.js";
+import type { CallFlags } from "../tool-call.js";
+import { addCallFlags, readCall } from "../tool-call.js";
+import { openWorld, warn, warnOfProblems } from "../world.js";
+
+interface ResultFlags extends StoreFlags, CallFlags {
+  readonly ok?: boolean;
+  readonly failed?: boolean;
+  readonly record?: string;
+}
+
+export function addResultCommand(parent: Command, io: Io): void {
+  const command = addCallFlags(parent.command("result").argument("[tool]", "the tool that was called"))
+    .option("--session-id <id>", "the session in which it was called")
+    .option("--ok", "it succeeded")
+    .option("--failed", "it failed")
+    .option(
+      "--record <record>",
+      "the decision that allowed it; else the newest of the session without a result",
+    );
+  addCommonFlags(addDurabilityFlag(addStoreFlags(command)))
+    .summary("record how a call went")
+    .description(
+      "Records whether a call succeeded, linked to the decision that allowed it. Policies with `requires` and " +
+        "`read_before_write` rest on it.",
+    )
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ agent-33 decision result select_metric --session-id s-1 --ok
+  $ agent-33 decision result write_file --session-id s-1 --failed --record 0199a3f2-1c44`,
+    )
+    .action(async (tool: string | undefined, flags: ResultFlags) => {
+      const format = formatFor(flags, io, { answer: "one" });
+      const ok = succeeded(flags);
+      const { tool: name, session_id, params } = readCall(tool, flags, io);
+      const world = await openWorld(flags, io);
+      const decision = flags.record === undefined ? undefined : await decisionAt(flags.record, world.records);
+      const knowsParams = flags.params !== undefined || flags.event !== undefined;
+      const result = await recordToolResult(
+        { tool: name, session_id, ok, ...(decision && { decision }), ...(knowsParams && { params }) },
+        { ...world, clock: systemClock },
+      );
+      io.out.write(await present(resultView(result), format, await styleFor(flags, io)));
+      if (result.decision_records.length === 0) {
+        warn(flags, io, `no open call of \`${name}\` was allowed in session \`${session_id}\``);
+      }
+      warnOfProblems(flags, io, world.definitions.problems);
+    });
+}
+
+function succeeded({ ok = false, failed = false }: ResultFlags): boolean {
+  if (ok !== failed) return ok;
+  throw new DecisionError("usage", ok ? "--ok and --failed exclude each other" : "how it went is missing", {
+    hint: "say --ok or --failed",
+  });
+}
+
+async function decisionAt(reference: string, records: Records): Promise<DecisionRecord> {
+  const { record } = await findRecord(reference, records);
+  if (record.kind === "decision") return record;
+  throw new DecisionError("usage", `record \`${reference}\` is no decision`, {
+    hint: "name the record of the check that allowed this call",
+  });
+}
+
+function resultView(result: ToolResult): View {
+  const sentence = printable(toolResultSentence(result));
+  return { value: result, plain: () => sentence, table: () => sentence };
+}

@@ -1,0 +1,56 @@
+import { readsMasked } from "../definition/mask-pointers.js";
+import type { Outcome } from "../evaluate/evaluated.js";
+import { isObject } from "../expression/equal.js";
+import type { Json } from "../model/json.js";
+import { conceal, maskContext, masked } from "../record/mask.js";
+
+/** What must not be told: where it stands in the context, and the values themselves as texts. */
+interface Secret {
+  readonly pointers: readonly string[];
+  readonly secrets: readonly string[];
+}
+
+/** What may be shown of an outcome: filled-in texts may name a masked value, and params hold them. */
+export function concealOutcome(outcome: Outcome, secret: Secret): Outcome {
+  switch (outcome.type) {
+    case "scored":
+      return outcome;
+    case "policy": {
+      const { params } = maskContext({ params: outcome.params }, secret.pointers);
+      return { ...concealReadings(outcome, secret), params: params ?? null };
+    }
+    case "gate":
+      return concealReadings(outcome, secret);
+  }
+}
+
+/** The fields that are made of values of the context while a decision is made. */
+const told: ReadonlySet<string> = new Set(["error", "note", "reason", "denial_reason", "left_out"]);
+
+/** A document in which no text for people names a masked value, and what was read of one is masked. */
+export function concealReadings<Document>(document: Document, secret: Secret): Document {
+  return concealPart(document as Json, secret) as Document;
+}
+
+function concealPart(part: Json, secret: Secret): Json {
+  if (Array.isArray(part)) return (part as readonly Json[]).map((each) => concealPart(each, secret));
+  if (!isObject(part)) return part;
+  const isReading = typeof part["field"] === "string" && readsMasked(part["field"], secret.pointers);
+  const entries = Object.entries(part).map(([key, value]): [string, Json] => {
+    if (typeof value === "string" && told.has(key)) return [key, conceal(value, secret.secrets)];
+    if (isReading && key === "actual") return [key, masked];
+    return [key, key === "set_params" ? concealTexts(value, secret) : concealPart(value, secret)];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Params that others have set may be made of anything. */
+function concealTexts(part: Json, secret: Secret): Json {
+  if (Array.isArray(part)) return (part as readonly Json[]).map((each) => concealTexts(each, secret));
+  if (isObject(part)) {
+    return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, concealTexts(value, secret)]));
+  }
+  const text = JSON.stringify(part);
+  const tells = secret.secrets.some((each) => text.includes(each));
+  return tells ? masked : part;
+}

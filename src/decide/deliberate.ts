@@ -1,0 +1,116 @@
+import type { Library } from "../definition/library.js";
+import type { Evaluated, Prepared } from "../evaluate/evaluate.js";
+import { prepare } from "../evaluate/evaluate.js";
+import type { LoadedDefinition } from "../model/definition.js";
+import type { JsonObject } from "../model/json.js";
+import type { Result } from "../model/result.js";
+import type { Draft, Records } from "../record/records.js";
+import type { Answer } from "./answer.js";
+import { answer } from "./answer.js";
+import { scoredHash } from "./audit-payload.js";
+import { bind, bindFeedback } from "./bind.js";
+import { withoutMasked } from "./conceal.js";
+import type { Counting } from "./counting.js";
+import { countingOf } from "./counting.js";
+import { describe, freezeResult } from "./describe.js";
+import { deterministicHash } from "./deterministic-hash.js";
+import type { Clock } from "./gather.js";
+import { gather, nothing } from "./gather.js";
+import type { Request } from "./request.js";
+import { valuesRead } from "./values-read.js";
+
+/** All that a decision needs from outside. */
+export interface World {
+  readonly definitions: Pick<Library, "find">;
+  readonly clock: Clock;
+  /** A new id for a record of this time. */
+  readonly newId: (timestamp: string) => string;
+  /** Undefined: nothing is remembered. */
+  readonly records?: Records | undefined;
+}
+
+/** A decision that is made but not yet remembered. */
+export interface Deliberated {
+  readonly result: Result;
+  /** The answer with all its values; the result shows the masked ones as masked. */
+  readonly evaluated: Evaluated;
+  /** Absent where nothing is to be remembered. */
+  readonly draft?: Draft;
+  /** What is to grow with it. */
+  readonly counting: Counting;
+  readonly answered: Answer;
+}
+
+/** What belongs to one call that several decisions are asked about. */
+export interface Shared {
+  readonly at?: string;
+  /** What the decisions before have set. */
+  readonly setParams?: JsonObject;
+}
+
+/** Makes a decision: everything but remembering it. */
+export async function deliberate(
+  request: Request,
+  loaded: LoadedDefinition,
+  world: World,
+  shared: Shared = {},
+): Promise<Deliberated> {
+  const prepared = preparedOnce(loaded);
+  const context = bind(request.context);
+  const feedback = bindFeedback(request.feedback);
+  const at = shared.at ?? world.clock();
+  const system = { request_time: at, request_id: world.newId(at) };
+  const asked = { context, facts: nothing, system, input: undefined };
+  const sessionId = request.session_id;
+  const { setParams } = shared;
+  const facts = await gather({ prepared, scope: asked, sessionId, setParams, log: world.records?.log });
+  const scope = { ...asked, facts };
+
+  const { dry_run: dryRun = false, strict = false, no_cache: noCache = false } = request;
+  const records = dryRun ? undefined : world.records;
+  const isLogged = records !== undefined && loaded.definition.logging?.log_decision !== false;
+  const recordId = isLogged ? system.request_id : undefined;
+  const question = { loaded, prepared, scope, strict, at, recordId };
+  const answered = await answer(question, noCache ? undefined : records);
+
+  const { cached, cacheKey, cachedFrom } = answered;
+  const { scope: shown, evaluated } = withoutMasked(prepared, scope, answered.evaluated);
+  const hash =
+    evaluated.outcome?.type === "scored"
+      ? scoredHash(shown.context, evaluated.outcome)
+      : deterministicHash(loaded, valuesRead(prepared, shown), evaluated);
+  const circumstances = { recordId, dryRun, cached, at, hash, feedback, scope: shown, reads: prepared.reads };
+  const result = freezeResult(describe(loaded, evaluated, circumstances));
+  const counting = growing(answered.evaluated, request, loaded, { at, needs: prepared.needs });
+  const about = { provenance: request, context: shown.context, facts: shown.facts, cacheKey, cachedFrom };
+  return {
+    result,
+    evaluated: answered.evaluated,
+    ...(isLogged && { draft: { result, about: { ...about, feedback }, loaded } }),
+    counting,
+    answered,
+  };
+}
+
+const nothingGrows: Counting = { counts: [], limits: [] };
+
+function growing(
+  { outcome }: Evaluated,
+  { session_id: session }: Request,
+  { definition }: LoadedDefinition,
+  { at, needs }: { readonly at: string; readonly needs: Prepared["needs"] },
+): Counting {
+  if (outcome?.type !== "policy" || !outcome.allowed) return nothingGrows;
+  return countingOf(outcome, { decisionId: definition.id, session, at, needs });
+}
+
+const preparations = new WeakMap<object, Prepared>();
+
+export function preparedOnce({ definition }: LoadedDefinition): Prepared {
+  let prepared = preparations.get(definition);
+  if (prepared === undefined) {
+    prepared = prepare(definition);
+    preparations.set(definition, prepared);
+  }
+  return prepared;
+}

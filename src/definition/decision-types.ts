@@ -1,0 +1,26 @@
+import type { DecisionType, Definition, RoutingDefinition } from "../model/definition.js";
+
+/** Every type of decision, in the order in which they are named. */
+export const decisionTypes = [
+  "binary",
+  "switch",
+  "weighted",
+  "rule_table",
+  "scored",
+  "policy",
+  "gate",
+] as const satisfies readonly DecisionType[];
+
+export function isRouting(definition: Definition): definition is RoutingDefinition {
+  switch (definition.type) {
+    case "binary":
+    case "switch":
+    case "weighted":
+    case "rule_table":
+      return true;
+    case "scored":
+    case "policy":
+    case "gate":
+      return false;
+  }
+}

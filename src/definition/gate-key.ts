@@ -1,0 +1,62 @@
+import { DecisionError } from "../errors.js";
+import type { GateAction } from "../model/definition.js";
+import { didYouMean } from "../nearest.js";
+import type { Library } from "./library.js";
+
+/** What a gate is asked for by; without a version, the highest answers. */
+export interface GateKey {
+  readonly org: string;
+  readonly domain: string;
+  readonly action: string;
+  readonly version?: number | undefined;
+}
+
+/** `ORG/DOMAIN/ACTION@VERSION` of a gate. */
+export function gateKeyText({ org, domain, name, world_model_version = 1 }: GateAction): string {
+  return `${org}/${domain}/${name}@${world_model_version}`;
+}
+
+const written = /^([^\s/@]+)\/([^\s/@]+)\/([^\s/@]+)(?:@(\d{1,15}))?$/;
+
+export function parseGateKey(text: string): GateKey {
+  const [, org, domain, action, version] = written.exec(text) ?? [];
+  if (org === undefined || domain === undefined || action === undefined) {
+    throw new DecisionError("usage", `\`${text}\` is not the key of a gate`, {
+      hint: "write ORG/DOMAIN/ACTION or ORG/DOMAIN/ACTION@VERSION, such as acme/payments/wire.approve@3",
+    });
+  }
+  return { org, domain, action, version: version === undefined ? undefined : Number(version) };
+}
+
+/** The id of the gate that answers. */
+export function findGate(key: GateKey, { summaries, problems }: Library): string {
+  const gates = summaries.flatMap(({ id, action }) => (action === undefined ? [] : [{ id, action }]));
+  const fitting = gates.filter(
+    ({ action }) => action.org === key.org && action.domain === key.domain && action.name === key.action,
+  );
+  const versionOf = ({ world_model_version = 1 }: GateAction): number => world_model_version;
+  const chosen = fitting
+    .filter(({ action }) => key.version === undefined || versionOf(action) === key.version)
+    .toSorted((a, b) => versionOf(b.action) - versionOf(a.action))[0];
+  if (chosen !== undefined) return chosen.id;
+
+  const name = `${key.org}/${key.domain}/${key.action}`;
+  const keys = gates.map(({ action }) => gateKeyText(action));
+  if (fitting.length > 0) {
+    throw new DecisionError("definition_not_found", `\`${name}\` has no version ${key.version ?? ""}`, {
+      hint: `it has ${fitting.map(({ action }) => versionOf(action)).join(", ")}`,
+    });
+  }
+  const broken = problems.length === 0 ? "" : "; some files cannot be used: run `agent-33 decision validate`";
+  throw new DecisionError("definition_not_found", `no gate for \`${name}\``, {
+    hint: didYouMean(name, new Set(keys.map((each) => each.replace(/@\d+$/, "")))) ?? listed(keys) + broken,
+  });
+}
+
+const mostListed = 5;
+
+function listed(keys: readonly string[]): string {
+  if (keys.length === 0) return "no gate is defined";
+  const more = keys.length > mostListed ? `, and ${keys.length - mostListed} more` : "";
+  return `there are ${keys.slice(0, mostListed).join(", ")}${more}`;
+}

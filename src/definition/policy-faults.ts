@@ -1,0 +1,84 @@
+import { parseInstant } from "../expression/instant.js";
+import type { Policy, PolicyDefinition } from "../model/definition.js";
+import { didYouMean } from "../nearest.js";
+import { repeats } from "./repeats.js";
+import { baseKeys, overrideKeys } from "./schema/policy.js";
+import type { SchemaFault } from "./schema-problems.js";
+import type { Path } from "./yaml-source.js";
+
+/** What is wrong with policies that are each well-formed: names, windows, and what an override may flip. */
+export function policyFaults({ policies = [] }: PolicyDefinition): readonly SchemaFault[] {
+  return [
+    ...repeats(policies, ["policies"], { key: "name", what: "the policy" }),
+    ...policies.flatMap((policy, index) => {
+      const path = ["policies", index];
+      return [
+        ...windowFaults(policy, path),
+        ...(policy.overrides === undefined
+          ? baseFaults(policy, path)
+          : overrideFaults(policy, path, policies)),
+      ];
+    }),
+  ];
+}
+
+function windowFaults({ effective_from, expires_at }: Policy, path: Path): readonly SchemaFault[] {
+  const bad = Object.entries({ effective_from, expires_at }).filter(
+    ([, text]) => text !== undefined && parseInstant(text) === undefined,
+  );
+  if (bad.length > 0) {
+    return bad.map(([key, text]) => ({
+      path: [...path, key],
+      message: `\`${key}\` must be a date, or a time with its zone (got ${JSON.stringify(text)})`,
+      hint: "such as 2026-01-31 or 2026-01-31T12:00:00Z",
+    }));
+  }
+  if (effective_from === undefined || expires_at === undefined) return [];
+  if ((parseInstant(effective_from) ?? 0) < (parseInstant(expires_at) ?? 0)) return [];
+  return [{ path: [...path, "expires_at"], message: "it expires before it is effective" }];
+}
+
+function baseFaults(policy: Policy, path: Path): readonly SchemaFault[] {
+  return overrideKeys
+    .filter((key) => Object.hasOwn(policy, key))
+    .map((key) => ({
+      path,
+      key,
+      message: `\`${key}\` belongs to an override`,
+      hint: "name the policies that it may flip under `overrides`",
+    }));
+}
+
+function overrideFaults(policy: Policy, path: Path, all: readonly Policy[]): readonly SchemaFault[] {
+  const foreign = baseKeys
+    .filter((key) => Object.hasOwn(policy, key))
+    .map((key) => ({
+      path,
+      key,
+      message: `\`${key}\` cannot stand in an override`,
+      hint: "say with `when` when it applies",
+    }));
+  return [...foreign, ...actionFaults(policy, path), ...flippedFaults(policy, path, all)];
+}
+
+function actionFaults(policy: Policy, path: Path): readonly SchemaFault[] {
+  if (policy.overrides === undefined) return [];
+  const modifies = policy.action === "modify_params";
+  if (modifies === (policy.params !== undefined)) return [];
+  return modifies
+    ? [{ path, message: "`params` is missing: `modify_params` says what to set" }]
+    : [{ path, key: "params", message: "`params` means nothing without `action: modify_params`" }];
+}
+
+function flippedFaults(policy: Policy, path: Path, all: readonly Policy[]): readonly SchemaFault[] {
+  const bases = all.filter(({ overrides }) => overrides === undefined).map(({ name }) => name);
+  return (policy.overrides ?? []).flatMap((name, index) => {
+    if (bases.includes(name)) return [];
+    const at = [...path, "overrides", index];
+    if (all.some((each) => each.name === name)) {
+      return [{ path: at, message: `\`${name}\` is an override, which cannot be overridden` }];
+    }
+    const hint = didYouMean(name, bases);
+    return [{ path: at, message: `there is no policy \`${name}\` to override`, ...(hint && { hint }) }];
+  });
+}

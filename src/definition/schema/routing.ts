@@ -1,0 +1,80 @@
+import type { DecisionSchema } from "./common.js";
+import { condition, decisionSchema, name, onError, text } from "./common.js";
+
+const branch = {
+  target: { ...name, description: "The stage, workflow or decision that this branch leads to." },
+  label: { ...name, description: "Its name in results and distributions; the target when left out." },
+  description: { type: "string" },
+} as const;
+
+const weight = {
+  type: "number",
+  minimum: 0,
+  maximum: 1e12,
+  description: "Its share of the traffic: any number from 0.",
+} as const;
+const priority = { type: "number", description: "The lowest number wins." } as const;
+
+const conditionalCase = {
+  type: "object",
+  required: ["condition", "target"],
+  additionalProperties: false,
+  properties: { condition: { ...condition, minLength: 1 }, ...branch, weight, priority },
+} as const;
+
+const weightedCase = {
+  type: "object",
+  required: ["target"],
+  additionalProperties: false,
+  properties: {
+    condition: { ...condition, description: "Left empty, or who takes part in the roll." },
+    ...branch,
+    weight,
+    priority,
+  },
+} as const;
+
+const routing = {
+  default: {
+    type: "object",
+    required: ["target"],
+    additionalProperties: false,
+    properties: { target: name },
+    description: "Where to go when no case matches.",
+  },
+  on_error: onError,
+} as const;
+
+const cases = (item: object): object => ({ type: "array", minItems: 1, items: item });
+
+const firstMatch = (type: string): DecisionSchema =>
+  decisionSchema(type, { ...routing, cases: cases(conditionalCase) }, ["cases", "default"]);
+
+/** `binary`, `switch`, `weighted` and `rule_table`. */
+export const routingTypes: readonly DecisionSchema[] = [
+  firstMatch("binary"),
+  firstMatch("switch"),
+  decisionSchema(
+    "weighted",
+    {
+      ...routing,
+      cases: cases(weightedCase),
+      salt: { ...text, description: "Makes the buckets independent of other decisions on the same input." },
+    },
+    ["cases", "default"],
+  ),
+  decisionSchema(
+    "rule_table",
+    {
+      ...routing,
+      hit_policy: {
+        enum: ["first", "collect", "priority", "unique", "any"],
+        description: "Which of the matching rules are taken.",
+      },
+      rules: cases(conditionalCase),
+      cases: cases(conditionalCase),
+    },
+    ["default"],
+    { oneOf: [{ required: ["rules"] }, { required: ["cases"] }] },
+  ),
+];

@@ -1,0 +1,44 @@
+import { DecisionError } from "../errors.js";
+import type { Library } from "./library.js";
+
+/** The ids of the policies for a tool. Throws where any policy is broken: nothing is allowed by not knowing. */
+export function policiesFor(tool: string, { summaries, brokenPolicies }: Library): readonly string[] {
+  refuseBrokenPolicies(brokenPolicies);
+  return summaries
+    .filter((summary) => summary.tool !== undefined && matchesTool(summary.tool, tool))
+    .map(({ id }) => id)
+    .sort();
+}
+
+function refuseBrokenPolicies(problems: Library["brokenPolicies"]): void {
+  if (problems.length === 0) return;
+  const files = [...new Set(problems.map(({ file }) => file))];
+  const shown = files.slice(0, 3).map((file) => `\`${file}\``);
+  const more = files.length > shown.length ? " and others" : "";
+  throw new DecisionError("definition_invalid", `a policy may be broken: ${shown.join(", ")}${more}`, {
+    hint: "nothing is allowed while a policy cannot be read; run `agent-33 decision validate`",
+    details: { problems },
+  });
+}
+
+/** Whether a name fits a glob: `*` stands for any characters, `?` for one. In linear time for each `*`. */
+export function matchesTool(glob: string, tool: string): boolean {
+  let at = 0;
+  let place = 0;
+  let star = -1;
+  let resume = 0;
+  while (place < tool.length) {
+    if (glob[at] === "*") {
+      star = at++;
+      resume = place;
+    } else if (at < glob.length && (glob[at] === "?" || glob[at] === tool[place])) {
+      at++;
+      place++;
+    } else if (star !== -1) {
+      at = star + 1;
+      place = ++resume;
+    } else return false;
+  }
+  while (glob[at] === "*") at++;
+  return at === glob.length;
+}

@@ -1,0 +1,22 @@
+import type { Json, JsonObject } from "../../model/json.js";
+import type { GateMetadata } from "../../model/result.js";
+import type { Weighing } from "./weighing.js";
+
+export function gateMetadata(weighing: Weighing, system: JsonObject): GateMetadata {
+  const { rules, answers, matches, suppressed, deciding, errors } = weighing;
+  const deciding_rules = deciding.map(({ id }) => id);
+  const idAt = (place: number | undefined): string => rules[place ?? -1]?.id ?? "";
+  return {
+    matched_rules: matches.map(idAt),
+    suppressed: matches
+      .filter((place) => suppressed.has(place))
+      .map((place) => ({ rule: idAt(place), by: idAt(suppressed.get(place)) })),
+    aggregation: { mode: "winner_takes_all", winner: deciding_rules[0] ?? null, deciding_rules },
+    predicate_traces: answers.map(({ trace }) => trace),
+    errored_predicates: errors,
+    request_id: textOf(system["request_id"]),
+    request_time: textOf(system["request_time"]),
+  };
+}
+
+const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");

@@ -1,0 +1,107 @@
+import type { Json, JsonObject } from "../../model/json.js";
+import type { PolicyOutcome } from "../../model/result.js";
+import { isObject } from "../../expression/equal.js";
+import type { Judged } from "../evaluated.js";
+import type { BaseVerdict } from "./base-policy.js";
+import { describeConsulted, lineagePartsOf } from "./describe-policies.js";
+import type { Flips } from "./flips.js";
+import type { Consulted, PreparedPolicies } from "./policy.js";
+
+/** What is made of all that the policies said. */
+export function conclude(prepared: PreparedPolicies, consulted: Consulted): Omit<Judged, "input_value"> {
+  const { verdicts, flips } = consulted;
+  const standing = verdicts.filter((verdict) => !verdict.allows && !isFlipped(verdict, flips));
+  const outcome = outcomeOf(consulted, standing);
+  const problems = problemsOf(consulted, prepared);
+  const warned = flips.applied
+    .filter(({ override }) => outcome.allowed && override.action === "allow_with_warning")
+    .map(({ override, reason }) => `\`${override.identity.name}\`: ${reason}`);
+  return {
+    selected_targets: [],
+    selected_labels: [outcome.outcome],
+    evaluation_details: describeConsulted(prepared, consulted),
+    rules_total: undefined,
+    because: becauseOf(outcome, standing, flips),
+    failed_conditions: [...new Set(verdicts.flatMap(failedOf))],
+    warnings: [...problems.map(({ text, consequence }) => text + consequence), ...warned],
+    errors: problems.map(({ text }) => text),
+    outcome: { type: "policy", ...outcome, ...lineagePartsOf(prepared, consulted) },
+  };
+}
+
+const isFlipped = ({ identity }: BaseVerdict, { applied }: Flips): boolean =>
+  applied.some(({ flipped }) => flipped.includes(identity.name));
+
+function outcomeOf(consulted: Consulted, standing: readonly BaseVerdict[]): PolicyOutcome {
+  const { tool, params = null, flips, verdicts } = consulted;
+  const [denial] = standing;
+  const reason = denial?.reason ?? flips.conflict;
+  if (reason !== undefined) return { tool, allowed: false, outcome: "denied", reason, params };
+  const [exception] = flips.applied;
+  if (exception !== undefined) {
+    const changed = withParams(params, flips.params);
+    return {
+      tool,
+      allowed: true,
+      outcome: "allowed_by_exception",
+      reason: exception.reason,
+      params: changed,
+    };
+  }
+  return { tool, allowed: true, outcome: "allowed", reason: allowedBy(verdicts), params };
+}
+
+/** Only the top level is merged. */
+function withParams(params: Json, set: JsonObject): Json {
+  if (Object.keys(set).length === 0) return params;
+  return isObject(params) ? { ...params, ...set } : set;
+}
+
+function allowedBy(verdicts: readonly BaseVerdict[]): string {
+  const [first] = verdicts;
+  if (first === undefined) return "No policy constraints";
+  const stated = verdicts.find(({ reason }) => reason !== undefined)?.reason;
+  return stated ?? `Allowed by ${first.identity.name} v${first.identity.version}`;
+}
+
+function becauseOf(
+  { outcome, reason }: PolicyOutcome,
+  standing: readonly BaseVerdict[],
+  { applied, conflict }: Flips,
+): readonly string[] {
+  switch (outcome) {
+    case "allowed":
+      return [reason];
+    case "allowed_by_exception":
+      return [...new Set(applied.map((each) => each.reason))];
+    case "denied":
+      return [
+        ...new Set([...standing.flatMap((each) => each.reason ?? []), ...(conflict ? [conflict] : [])]),
+      ];
+  }
+}
+
+const failedOf = ({ conditions }: BaseVerdict): readonly string[] =>
+  conditions.filter(({ result }) => !result).map(({ expression }) => expression);
+
+interface Unanswered {
+  readonly text: string;
+  readonly consequence: string;
+}
+
+/** What could not be evaluated: of a policy it denies, of an override it is as if it were not there. */
+function problemsOf({ verdicts, flips }: Consulted, { overrides }: PreparedPolicies): readonly Unanswered[] {
+  const ofBases = verdicts.flatMap(({ identity, conditions }) =>
+    conditions.flatMap(({ name, error }) => {
+      const text = `\`${name}\` of \`${identity.name}\` could not be evaluated: ${error ?? ""}`;
+      return error === undefined ? [] : [{ text, consequence: " (so it denies)" }];
+    }),
+  );
+  const ofOverrides = overrides.flatMap((override) => {
+    const verdict = flips.verdictOf(override);
+    if (verdict === undefined || verdict.applies || verdict.error === undefined) return [];
+    const text = `\`${override.identity.name}\` could not be evaluated: ${verdict.error}`;
+    return [{ text, consequence: " (so it was not applied)" }];
+  });
+  return [...ofBases, ...ofOverrides];
+}

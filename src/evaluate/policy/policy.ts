@@ -1,0 +1,84 @@
+import { Failure } from "../../expression/failure.js";
+import { parseInstant } from "../../expression/instant.js";
+import type { Template } from "../../expression/template.js";
+import type { Policy, PolicyDefinition } from "../../model/definition.js";
+import type { JsonObject } from "../../model/json.js";
+import type { Scope } from "../../model/scope.js";
+import type { Judge } from "../evaluated.js";
+import { readsWith } from "../reads.js";
+import type { BaseVerdict, PreparedBase } from "./base-policy.js";
+import { prepareBase } from "./base-policy.js";
+import { Flips } from "./flips.js";
+import { needsOf } from "./needs.js";
+import type { PreparedOverride } from "./override-policy.js";
+import { prepareOverride } from "./override-policy.js";
+import { conclude } from "./conclude.js";
+
+/** The policies of a decision, each in the order in which they are asked. */
+export interface PreparedPolicies {
+  readonly definition: PolicyDefinition;
+  readonly bases: readonly PreparedBase[];
+  readonly overrides: readonly PreparedOverride[];
+}
+
+/** What came of asking them. */
+export interface Consulted {
+  readonly tool: string;
+  readonly params: JsonObject[string] | undefined;
+  readonly verdicts: readonly BaseVerdict[];
+  /** The base policies that were not in effect, with why. */
+  readonly leftOut: ReadonlyMap<string, string>;
+  readonly flips: Flips;
+}
+
+/** `policy`: all policies in effect must allow the call; an override may flip the denials that it names. */
+export function preparePolicy(definition: PolicyDefinition, input: Template | undefined): Judge {
+  const policies = definition.policies ?? [];
+  const prepared: PreparedPolicies = {
+    definition,
+    bases: byPriority(policies.flatMap((each) => (each.overrides === undefined ? prepareBase(each) : []))),
+    overrides: byPriority(
+      policies.flatMap((each) => (each.overrides === undefined ? [] : prepareOverride(each))),
+    ),
+  };
+  const paths = [...prepared.bases, ...prepared.overrides].flatMap(({ reads }) => reads);
+  const needs = needsOf(policies);
+  return {
+    reads: readsWith(input, needs === undefined ? paths : [...paths, "facts"]),
+    ...(needs !== undefined && { needs }),
+    judge(scope) {
+      const value = input === undefined ? scope.context : input.evaluate(scope);
+      const seen = { ...scope, input: value instanceof Failure ? undefined : value };
+      const judged = conclude(prepared, consult(prepared, seen));
+      if (!(value instanceof Failure)) return { ...judged, input_value: value };
+      const problem = `the input could not be evaluated: ${value.message}`;
+      const { warnings, errors } = judged;
+      return { ...judged, input_value: null, warnings: [problem, ...warnings], errors: [problem, ...errors] };
+    },
+  };
+}
+
+/** Higher first; of equals, the first in the file. */
+function byPriority<Prepared extends { readonly policy: Policy }>(
+  prepared: readonly Prepared[],
+): readonly Prepared[] {
+  return prepared.toSorted((a, b) => (b.policy.priority ?? 0) - (a.policy.priority ?? 0));
+}
+
+function consult({ definition, bases, overrides }: PreparedPolicies, scope: Scope): Consulted {
+  const { context, system } = scope;
+  const tool = typeof context["tool"] === "string" ? context["tool"] : definition.tool;
+  const time = system["request_time"];
+  const at = typeof time === "string" ? parseInstant(time) : undefined;
+  const flips = new Flips(overrides, scope, at);
+  const leftOut = new Map<string, string>();
+  const verdicts: BaseVerdict[] = [];
+  for (const base of bases) {
+    // Where the time is not known, a policy is in effect and an override is not.
+    const outside = at === undefined ? undefined : base.window(at);
+    if (outside === undefined) verdicts.push(base.judge(tool, scope));
+    else leftOut.set(base.identity.name, outside);
+  }
+  for (const { allows, identity } of verdicts) if (!allows) flips.flip(identity.name);
+  return { tool, params: context["params"], verdicts, leftOut, flips };
+}

@@ -1,0 +1,44 @@
+import { deepFreeze } from "../../digest/freeze.js";
+import { frozenCopy } from "../../digest/frozen-copy.js";
+import { InvalidEvaluatorError, InvalidWeightError } from "../../contract-errors.js";
+import type { JsonObject } from "../../model/json.js";
+import type { Evaluation } from "../../model/result.js";
+
+/** The weight, or the contract's error where it is none: a number from 0 to 1. */
+export function checkedWeight(weight: unknown): number {
+  if (typeof weight === "number" && weight >= 0 && weight <= 1) return weight;
+  throw new InvalidWeightError(weight);
+}
+
+/** A vote as the contract wants it, frozen through and through; throws where it is none. */
+export function checkedEvaluation(vote: unknown, evaluator: string): Evaluation {
+  if (typeof vote !== "object" || vote === null || Array.isArray(vote)) {
+    throw invalid(evaluator, "gave neither an evaluation nor nothing");
+  }
+  const { decision, weight, reason, evaluator_name, metadata = {} } = vote as Partial<Evaluation>;
+  if (typeof decision !== "string" || decision === "") throw invalid(evaluator, "gave no decision");
+  if (typeof reason !== "string") throw invalid(evaluator, "gave no reason (it may be empty)");
+  const name = evaluator_name ?? evaluator;
+  if (typeof name !== "string" || name === "") throw invalid(evaluator, "has no name");
+  return deepFreeze({
+    decision,
+    weight: checkedWeight(weight),
+    reason,
+    evaluator_name: name,
+    metadata: checkedMetadata(metadata, evaluator),
+  });
+}
+
+function checkedMetadata(metadata: unknown, evaluator: string): JsonObject {
+  if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata)) {
+    throw invalid(evaluator, "gave metadata that is no object");
+  }
+  try {
+    return frozenCopy(metadata) as JsonObject;
+  } catch (error) {
+    throw invalid(evaluator, `gave metadata that is no JSON: ${(error as Error).message}`);
+  }
+}
+
+const invalid = (evaluator: string, what: string): InvalidEvaluatorError =>
+  new InvalidEvaluatorError(`the evaluator \`${evaluator}\` ${what}`);

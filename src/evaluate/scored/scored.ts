@@ -1,0 +1,69 @@
+import { Failure } from "../../expression/failure.js";
+import type { Template } from "../../expression/template.js";
+import type { ScoredDefinition } from "../../model/definition.js";
+import type { Scope } from "../../model/scope.js";
+import type { EvaluatorDetail } from "../../model/result.js";
+import type { Judge } from "../evaluated.js";
+import { readsWith } from "../reads.js";
+import type { Voted } from "./evaluator.js";
+import { prepareVoter } from "./evaluator.js";
+import { strategyFor } from "./scoring.js";
+import { tallyVotes } from "./tally-votes.js";
+
+/** `scored`: several evaluators vote, and a strategy makes one decision of their votes. */
+export function prepareScored(definition: ScoredDefinition, input: Template | undefined): Judge {
+  const voters = definition.evaluators.map(prepareVoter);
+  const strategy = strategyFor(definition.scoring);
+  const targets = definition.targets ?? {};
+  return {
+    reads: readsWith(
+      input,
+      voters.flatMap(({ reads }) => reads),
+    ),
+    judge(scope) {
+      const value = input === undefined ? scope.context : input.evaluate(scope);
+      const failure = value instanceof Failure ? value.message : undefined;
+      const seen = withInput(scope, value);
+      const voted = voters.map((voter) => voter.vote(seen));
+      const { because, failed_conditions, ...outcome } = tallyVotes(voted, strategy);
+      const problems = [
+        ...(failure === undefined ? [] : [`the input could not be evaluated: ${failure}`]),
+        ...voted.flatMap(erroredConditions),
+      ];
+      const target = Object.hasOwn(targets, outcome.decision) ? targets[outcome.decision] : undefined;
+      return {
+        selected_targets: target === undefined ? [] : [target],
+        selected_labels: [outcome.decision],
+        input_value: value instanceof Failure ? null : value,
+        evaluation_details: detailsOf(voted),
+        rules_total: undefined,
+        because,
+        failed_conditions,
+        warnings: problems,
+        errors: problems,
+        outcome: { type: "scored", ...outcome },
+      };
+    },
+  };
+}
+
+function withInput({ context, facts, system }: Scope, value: Failure | Scope["input"]): Scope {
+  return { context, facts, system, input: value instanceof Failure ? undefined : value };
+}
+
+function detailsOf(voted: readonly Voted[]): Readonly<Record<string, EvaluatorDetail>> {
+  const details: Record<string, EvaluatorDetail> = {};
+  for (const { name, detail } of voted) details[name] = detail;
+  return details;
+}
+
+/** Expressions without an answer; a field of the wrong type is no error, as every operator answers for it. */
+function erroredConditions({ name, detail }: Voted): readonly string[] {
+  return detail.rules.flatMap(({ rule_id, conditions }) =>
+    conditions.flatMap((trace) =>
+      "error" in trace
+        ? [`\`${rule_id}\` of \`${name}\` could not be evaluated, so it did not match: ${trace.error}`]
+        : [],
+    ),
+  );
+}

@@ -1,0 +1,73 @@
+import { traceText } from "../../expression/rule/trace-text.js";
+import { NoEvaluationsError } from "../../contract-errors.js";
+import type { ConditionTrace, Evaluation, ScoredOutcome } from "../../model/result.js";
+import type { Voted } from "./evaluator.js";
+import { explain } from "./explanations.js";
+import type { Strategy } from "./scoring.js";
+import { checkedConfidence } from "./scoring.js";
+
+/** What the votes made, and why. */
+export interface Tallied extends ScoredOutcome {
+  readonly because: readonly string[];
+  readonly failed_conditions: readonly string[];
+}
+
+/** Makes one decision of what the evaluators answered; throws where none of them voted. */
+export function tallyVotes(voted: readonly Voted[], strategy: Strategy): Tallied {
+  const evaluations = voted.flatMap(({ evaluation }) => evaluation ?? []);
+  if (evaluations.length === 0) throw noEvaluations(voted);
+  const { decision, confidence: scored } = strategy.score(evaluations);
+  const confidence = checkedConfidence(scored);
+  const outcome = { decision, confidence, evaluations };
+  return {
+    ...outcome,
+    explanations: explain(outcome, strategy),
+    scoring_strategy: strategy.name,
+    scoring_parameters: strategy.parameters,
+    because: becauseOf(decision, voted, strategy),
+    failed_conditions: failedIn(voted),
+  };
+}
+
+function noEvaluations(voted: readonly Voted[]): NoEvaluationsError {
+  const failed = voted.filter(({ detail }) => detail.error !== undefined);
+  const reasons = failed.map(({ name, detail }) => `\`${name}\` failed: ${detail.error ?? ""}`);
+  return new NoEvaluationsError(["No evaluators returned a decision", ...reasons].join("; "), {
+    hint: "add a rule that always matches, or a static evaluator",
+    details: { evaluators: voted.map(({ name, detail }) => ({ name, ...detail })) },
+  });
+}
+
+/** The conditions that the votes for the decision rest on. */
+function becauseOf(decision: string, voted: readonly Voted[], strategy: Strategy): readonly string[] {
+  const supporters = voted.filter(({ evaluation }) => evaluation?.decision === decision);
+  if (supporters.length === 0) return [fallenBack(voted, strategy)];
+  const reasons = supporters.flatMap(({ evaluation, detail }) => {
+    const matched = detail.rules.at(-1)?.conditions.filter(led).map(traceText) ?? [];
+    return matched.length > 0 ? matched : [statedBy(evaluation)];
+  });
+  return [...new Set(reasons)];
+}
+
+/** A condition under `none` leads to a match by being false. */
+const led = (trace: ConditionTrace): boolean => trace.result !== isNegated(trace);
+
+const isNegated = (trace: ConditionTrace): boolean => "negated" in trace;
+
+function statedBy(evaluation: Evaluation | undefined): string {
+  if (evaluation === undefined) return "";
+  return evaluation.reason || `${evaluation.evaluator_name} says ${evaluation.decision}`;
+}
+
+/** Nobody voted for it, so it is what is decided where the votes do not suffice. */
+function fallenBack(voted: readonly Voted[], { name, parameters }: Strategy): string {
+  const highest = Math.max(...voted.map(({ evaluation }) => evaluation?.weight ?? 0));
+  if (parameters.threshold === undefined) return `\`${name}\` decided so`;
+  return `the highest weight ${highest} is below the threshold ${parameters.threshold}`;
+}
+
+/** Every condition that did not turn out as its rule wants it, of all rules that were asked. */
+function failedIn(voted: readonly Voted[]): readonly string[] {
+  const conditions = voted.flatMap(({ detail }) => detail.rules.flatMap((rule) => rule.conditions));
+  return [...new Set(conditions.filter((trace) => !led(trace)).map(traceText))];
+}

@@ -1,0 +1,57 @@
+import { DecisionError } from "../../errors.js";
+import type { FieldCondition } from "../../model/definition.js";
+import type { Json, JsonObject } from "../../model/json.js";
+import type { Scope } from "../../model/scope.js";
+import { Failure } from "../failure.js";
+
+/** Whether a value passes; a text says why it cannot be asked, and then it does not. Never throws. */
+export type RuleTest = (actual: Json, scope: Scope) => boolean | string;
+
+/** One operator of rule conditions: checked, run and documented from this one place. */
+export interface RuleOperator {
+  readonly name: string;
+  /** How it is written between two values. */
+  readonly symbol?: string;
+  readonly summary: string;
+  /** What its `value` must be, in the words of the help. */
+  readonly takes: string;
+  readonly valueless?: true;
+  /** The answer where there is no such field; false unless stated. */
+  readonly holdsWhenMissing?: true;
+  readonly example: {
+    readonly condition: FieldCondition;
+    readonly context: JsonObject;
+    readonly answer: boolean;
+  };
+  /** What is wrong with a `value` as written. */
+  faultOf(value: Json): string | undefined;
+  /** Makes the test of a `value` ready; throws `definition_invalid` where `faultOf` has something to say. */
+  prepare(value: Json): RuleTest;
+  /** Whether the test of a sound `value` looks at `system.request_time`. */
+  readsTime(value: Json): boolean;
+}
+
+interface Specification<Expected> extends Omit<RuleOperator, "faultOf" | "prepare" | "readsTime"> {
+  readonly parse: (value: Json) => Expected | Failure;
+  readonly test: (expected: Expected) => RuleTest;
+  readonly readsTime?: (expected: Expected) => boolean;
+}
+
+/** An operator whose `value` is parsed once, by the same function that finds fault with it. */
+export function ruleOperator<Expected>(specification: Specification<Expected>): RuleOperator {
+  const { parse, test, readsTime, ...described } = specification;
+  return {
+    ...described,
+    faultOf(value) {
+      const expected = parse(value);
+      return expected instanceof Failure ? expected.message : undefined;
+    },
+    prepare: (value) => test(sound(parse(value))),
+    readsTime: (value) => readsTime?.(sound(parse(value))) ?? false,
+  };
+}
+
+function sound<Expected>(expected: Expected | Failure): Expected {
+  if (expected instanceof Failure) throw new DecisionError("definition_invalid", expected.message);
+  return expected;
+}

@@ -1,0 +1,77 @@
+import type { Json } from "../../../model/json.js";
+import { isObject } from "../../equal.js";
+import type { Failure } from "../../failure.js";
+import type { RuleOperator, RuleTest } from "../operator-entry.js";
+import { ruleOperator } from "../operator-entry.js";
+import { isNumber } from "../parse-value.js";
+import { mustBe, needs } from "../wording.js";
+
+const aPlace = "{lat, lon} with a latitude of -90 to 90 and a longitude of -180 to 180";
+const aCircle = `{center, radius}, the center being ${aPlace}, the radius in km and not negative`;
+const earthRadius = 6371;
+
+export const placeOperators: readonly RuleOperator[] = [
+  ruleOperator({
+    name: "within_radius",
+    summary: "the place is at most so many kilometres from the center, along a great circle",
+    takes: aCircle,
+    example: {
+      condition: {
+        field: "store",
+        op: "within_radius",
+        value: { center: { lat: 52.52, lon: 13.405 }, radius: 30 },
+      },
+      context: { store: { lat: 52.39, lon: 13.06 } },
+      answer: true,
+    },
+    parse: circle,
+    test: inside,
+  }),
+];
+
+interface Place {
+  readonly lat: number;
+  readonly lon: number;
+}
+
+interface Circle {
+  readonly center: Place;
+  readonly radius: number;
+}
+
+function circle(value: Json): Circle | Failure {
+  if (!isObject(value) || Object.keys(value).length !== 2) return mustBe(aCircle, value);
+  const { center = null, radius } = value;
+  const place = isObject(center) && Object.keys(center).length === 2 ? placeOf(center) : undefined;
+  if (place === undefined || !isNumber(radius) || radius < 0) return mustBe(aCircle, value);
+  return { center: place, radius };
+}
+
+function placeOf(value: Json): Place | undefined {
+  if (!isObject(value)) return undefined;
+  const lat = value["lat"] ?? value["latitude"];
+  const lon = value["lon"] ?? value["lng"] ?? value["longitude"];
+  if (!isNumber(lat) || !isNumber(lon) || Math.abs(lat) > 90 || Math.abs(lon) > 180) return undefined;
+  return { lat, lon };
+}
+
+function inside({ center, radius }: Circle): RuleTest {
+  const distance = distanceFrom(center);
+  return (actual) => {
+    const place = placeOf(actual);
+    return place === undefined ? needs("within_radius", aPlace, actual) : distance(place) <= radius;
+  };
+}
+
+const radians = (degrees: number): number => (degrees * Math.PI) / 180;
+
+/** By the haversine formula, which is exact for near places too. */
+function distanceFrom(center: Place): (place: Place) => number {
+  const cosine = Math.cos(radians(center.lat));
+  return ({ lat, lon }) => {
+    const northwards = Math.sin(radians(lat - center.lat) / 2) ** 2;
+    const eastwards = Math.sin(radians(lon - center.lon) / 2) ** 2;
+    const share = northwards + cosine * Math.cos(radians(lat)) * eastwards;
+    return 2 * earthRadius * Math.asin(Math.sqrt(Math.min(1, share)));
+  };
+}

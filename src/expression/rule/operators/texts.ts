@@ -1,0 +1,80 @@
+import type { Json } from "../../../model/json.js";
+import { equal, isList } from "../../equal.js";
+import { Failure, typeName } from "../../failure.js";
+import { tooLongToMatch } from "../../functions/texts.js";
+import type { Pattern } from "../../pattern.js";
+import { compilePattern } from "../../pattern.js";
+import type { RuleOperator, RuleTest } from "../operator-entry.js";
+import { ruleOperator } from "../operator-entry.js";
+import { anything, text } from "../parse-value.js";
+import { needs } from "../wording.js";
+
+const email = { email: "ada@mail.example" };
+
+export const textOperators: readonly RuleOperator[] = [
+  ruleOperator({
+    name: "contains",
+    summary: "the text contains a part, or the list an item",
+    takes: "text for a text, anything for a list",
+    example: {
+      condition: { field: "tags", op: "contains", value: "vip" },
+      context: { tags: ["vip", "eu"] },
+      answer: true,
+    },
+    parse: anything,
+    test: containing,
+  }),
+  ruleOperator({
+    name: "starts_with",
+    summary: "the text begins with a part",
+    takes: "text",
+    example: {
+      condition: { field: "email", op: "starts_with", value: "ada@" },
+      context: email,
+      answer: true,
+    },
+    parse: text,
+    test: (part) => onText("starts_with", (actual) => actual.startsWith(part)),
+  }),
+  ruleOperator({
+    name: "ends_with",
+    summary: "the text ends with a part",
+    takes: "text",
+    example: { condition: { field: "email", op: "ends_with", value: ".org" }, context: email, answer: false },
+    parse: text,
+    test: (part) => onText("ends_with", (actual) => actual.endsWith(part)),
+  }),
+  ruleOperator({
+    name: "matches",
+    summary: "the pattern (RE2 syntax) is found anywhere in the text",
+    takes: "a pattern, as text",
+    example: {
+      condition: { field: "email", op: "matches", value: "@[a-z]+\\.example$" },
+      context: email,
+      answer: true,
+    },
+    parse: pattern,
+    test: (compiled) => onText("matches", (actual) => compiled.test(actual) ?? tooLongToMatch),
+  }),
+];
+
+function containing(expected: Json): RuleTest {
+  return (actual) => {
+    if (isList(actual)) return actual.some((item) => equal(item, expected));
+    if (typeof actual !== "string") return needs("contains", "text or a list", actual);
+    if (typeof expected !== "string")
+      return needs("contains", `a list to find ${typeName(expected)} in`, actual);
+    return actual.includes(expected);
+  };
+}
+
+function onText(name: string, test: (actual: string) => boolean | string): RuleTest {
+  return (actual) => (typeof actual === "string" ? test(actual) : needs(name, "text", actual));
+}
+
+function pattern(value: Json): Pattern | Failure {
+  const source = text(value);
+  if (source instanceof Failure) return source;
+  const compiled = compilePattern(source);
+  return typeof compiled === "string" ? new Failure(`the pattern cannot be used: ${compiled}`) : compiled;
+}

@@ -1,0 +1,57 @@
+import type { Json } from "./json.js";
+
+/** What a decision rested on. */
+export interface Lineage {
+  /** One for each top-level part of the context that was read. */
+  readonly inputs: readonly InputSource[];
+  readonly entities: readonly Entity[];
+  readonly artifacts: readonly string[];
+  readonly conditions: readonly LineageCondition[];
+  readonly policies: readonly PolicyEvaluation[];
+  /** The override that decided. */
+  readonly override: OverrideApplication | null;
+  readonly params_digest: string | null;
+  readonly precedents: readonly Json[];
+}
+
+export interface InputSource {
+  readonly source: string;
+  readonly keys: readonly string[];
+  /** SHA-256 of the values, to see whether they changed. */
+  readonly digest: string;
+}
+
+export interface Entity {
+  readonly type: string;
+  readonly id: string;
+}
+
+export interface LineageCondition {
+  readonly name: string;
+  readonly expression: string;
+  readonly result: boolean;
+  readonly inputs_used: readonly string[];
+}
+
+export interface PolicyEvaluation {
+  readonly name: string;
+  readonly version: string;
+  /** SHA-256 of the policy in canonical JSON. */
+  readonly hash: string;
+  readonly base_decision: "allow" | "deny";
+  readonly denial_reason: string | null;
+  /** The override that flipped the denial. */
+  readonly override: string | null;
+}
+
+export interface OverrideApplication {
+  readonly name: string;
+  readonly version: string;
+  readonly hash: string;
+  /** The denials it flipped. */
+  readonly overrides: readonly string[];
+  readonly condition: string | null;
+  readonly action: "allow" | "allow_with_warning" | "modify_params";
+  readonly reason: string;
+  readonly expires_at: string | null;
+}

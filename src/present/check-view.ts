@@ -1,0 +1,38 @@
+import type { CheckResult } from "../decide/check.js";
+import { printable } from "../printable.js";
+import type { Style, View } from "./format.js";
+import { answerColour, outcomeRows } from "./outcome-rows.js";
+
+export function checkView(result: CheckResult, { explain }: { readonly explain: boolean }): View {
+  return {
+    value: result,
+    plain: () => [result.outcome, result.tool, printable(result.reason)].join("\t"),
+    table: (style) => describe(result, explain, style),
+  };
+}
+
+async function describe(result: CheckResult, explain: boolean, style: Style): Promise<string> {
+  const { paint } = style;
+  const colour = result.allowed ? (result.outcome === "allowed" ? "green" : "yellow") : "red";
+  const answer = paint(colour, paint("bold", result.outcome));
+  const field = (name: string, text: string): string =>
+    `  ${paint("dim", name.padEnd(9))} ${printable(text)}`;
+  const lines = [`${answer}  ${paint("dim", printable(result.reason))}`, "", field("tool", result.tool)];
+  lines.push(field("params", JSON.stringify(result.params)));
+  for (const each of result.decisions) {
+    const said = paint(answerColour(each), each.outcome);
+    lines.push(`  ${paint("dim", "decision ")} ${each.decision_id} ${said}`);
+    for (const { name, text } of outcomeRows(each)) {
+      if (name !== "tool" && name !== "params") lines.push(field(name, text));
+    }
+    if (each.record_id !== undefined) lines.push(field("record", each.record_id));
+  }
+  if (explain) lines.push("", await conditions(result, style));
+  return lines.join("\n");
+}
+
+async function conditions({ decisions }: CheckResult, style: Style): Promise<string> {
+  const { conditionTable } = await import("./result-view.js");
+  const tables = await Promise.all(decisions.map((each) => conditionTable(each, style)));
+  return tables.join("\n");
+}

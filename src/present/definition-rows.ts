@@ -1,0 +1,148 @@
+import { gateKeyText } from "../definition/gate-key.js";
+import { casesOf } from "../definition/expressions.js";
+import { labelsOf } from "../definition/labels.js";
+import { compileRule } from "../expression/rule/compile-rule.js";
+import { traceText } from "../expression/rule/trace-text.js";
+import type {
+  Definition,
+  EvaluatorDefinition,
+  GateDefinition,
+  Policy,
+  PolicyDefinition,
+  RoutingDefinition,
+  ScoredDefinition,
+  ScoredRule,
+} from "../model/definition.js";
+import { printable } from "../printable.js";
+import type { Column } from "./grid.js";
+
+/** The parts of a definition as a table. */
+export interface DefinitionRows {
+  readonly columns: readonly Column[];
+  readonly rows: readonly (readonly string[])[];
+  /** What is said once, above the table. */
+  readonly fields: readonly (readonly [name: string, value: string | undefined])[];
+}
+
+export function definitionRows(definition: Definition): DefinitionRows {
+  const { columns, rows, fields } = partsOf(definition);
+  return { columns, fields, rows: rows.map((row) => row.map(printable)) };
+}
+
+function partsOf(definition: Definition): DefinitionRows {
+  switch (definition.type) {
+    case "binary":
+    case "switch":
+    case "weighted":
+    case "rule_table":
+      return routingRows(definition);
+    case "scored":
+      return scoredRows(definition);
+    case "policy":
+      return policyRows(definition);
+    case "gate":
+      return gateRows(definition);
+  }
+}
+
+const flexible = (title: string): Column => ({ title, flexible: true });
+const fixed = (title: string): Column => ({ title });
+
+function routingRows(definition: RoutingDefinition): DefinitionRows {
+  const cases = casesOf(definition).map(({ each }) => each);
+  const labels = labelsOf(cases);
+  const isTable = definition.type === "rule_table";
+  const isWeighted = definition.type === "weighted";
+  return {
+    columns: [
+      fixed("label"),
+      flexible(isWeighted ? "weight" : "condition"),
+      fixed("target"),
+      ...(isTable ? [fixed("priority")] : []),
+    ],
+    rows: cases.map((each, index) => {
+      const condition = each.condition?.trim() ? ` if ${each.condition}` : "";
+      const second = isWeighted ? `${each.weight ?? 0}${condition}` : (each.condition ?? "");
+      return [labels[index] ?? "", second, each.target, ...(isTable ? [String(each.priority ?? 0)] : [])];
+    }),
+    fields: [
+      ["salt", definition.type === "weighted" ? definition.salt : undefined],
+      ["default", definition.default.target],
+    ],
+  };
+}
+
+function scoredRows({ evaluators, scoring, targets = {} }: ScoredDefinition): DefinitionRows {
+  const { strategy, ...parameters } = scoring ?? { strategy: "weighted_average" as const };
+  const given = Object.entries(parameters).map(([name, value]) => `${name} ${value}`);
+  const leading = Object.entries(targets).map(([decision, target]) => `${decision} → ${target}`);
+  return {
+    columns: [fixed("evaluator"), fixed("rule"), flexible("when"), fixed("vote")],
+    rows: evaluators.flatMap(evaluatorRows),
+    fields: [
+      ["scoring", [strategy, ...given].join(", ")],
+      ["targets", leading.length === 0 ? undefined : leading.join(", ")],
+    ],
+  };
+}
+
+function evaluatorRows(evaluator: EvaluatorDefinition): readonly (readonly string[])[] {
+  const { name } = evaluator;
+  if ("static" in evaluator) return [[name, "static", "always", voteText(evaluator.static)]];
+  return evaluator.rules.map((rule) => [name, rule.id, conditionText(rule), voteText(rule.then)]);
+}
+
+const voteText = ({ decision, weight }: ScoredRule["then"]): string => `${decision} ${weight}`;
+
+/** Judged in an empty context, only to have it written out. */
+function conditionText({ if: condition, when = "" }: ScoredRule): string {
+  if (condition === undefined) return when;
+  const scope = { context: {}, input: undefined, facts: {}, system: {} };
+  const joint = "any" in condition ? " or " : " and ";
+  return compileRule(condition).judge(scope).traces.map(traceText).join(joint);
+}
+
+function policyRows({ tool, policies = [] }: PolicyDefinition): DefinitionRows {
+  return {
+    columns: [fixed("policy"), fixed("version"), flexible("asks"), flexible("window")],
+    rows: policies.map((policy) => [
+      policy.name,
+      policy.version ?? "",
+      asksOf(policy),
+      [policy.effective_from ?? "", policy.expires_at ?? ""].join(" – ").replace(/^ – $/, "always"),
+    ]),
+    fields: [["tool", tool]],
+  };
+}
+
+function asksOf(policy: Policy): string {
+  if (policy.overrides !== undefined) {
+    const uses = policy.max_applications === undefined ? "" : `, at most ${policy.max_applications} times`;
+    const when = policy.when === undefined ? "" : ` when ${policy.when}`;
+    return `overrides ${policy.overrides.join(", ")}${when}: ${policy.action ?? "allow"}${uses}`;
+  }
+  const { conditions = [], requires = [], read_before_write: rule, max_calls: most } = policy;
+  return [
+    ...conditions.map(({ expression }) => expression),
+    ...requires.map((each) => `${each} has succeeded`),
+    ...(rule === undefined ? [] : [`${rule.path} was read before it is written`]),
+    ...(most === undefined ? [] : [`at most ${most.count} calls per ${most.per}`]),
+  ].join("; ");
+}
+
+function gateRows({ action, rules, computed = {} }: GateDefinition): DefinitionRows {
+  const derived = Object.entries(computed).map(([name, expression]) => `${name} = ${expression}`);
+  return {
+    columns: [fixed("rule"), fixed("tier"), fixed("severity"), flexible("when"), fixed("status")],
+    rows: rules
+      .toSorted((a, b) => b.severity - a.severity)
+      .map(({ id, tier, severity, applies_when, when, status }) => {
+        const asked = applies_when === undefined ? when : `${when} (only where ${applies_when})`;
+        return [id, tier, String(severity), asked, status];
+      }),
+    fields: [
+      ["action", gateKeyText(action)],
+      ["computed", derived.length === 0 ? undefined : derived.join("; ")],
+    ],
+  };
+}

@@ -1,0 +1,111 @@
+import { printable } from "../printable.js";
+import { isObject } from "../expression/equal.js";
+import type { GateResult, PolicyResult, Result, ScoredResult } from "../model/result.js";
+import type { Colour } from "./format.js";
+
+export interface OutcomeRow {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The target(s) alone, or the label where there is none: what a script substitutes. */
+export function targetLine(result: Pick<Result, "selected_targets" | "selected_labels">): string {
+  const { selected_targets: targets, selected_labels: labels } = result;
+  return (targets.length > 0 ? targets : labels).join(" ");
+}
+
+/** What stands behind the answer on the first line: its name, or the reason. */
+export function besideAnswer(result: Result): string {
+  switch (result.type) {
+    case "scored": {
+      const { decision, confidence, selected_targets: targets } = result;
+      return `${targets.length > 0 ? `${decision}, ` : ""}confidence ${confidence}`;
+    }
+    case "policy":
+      return printable(result.reason);
+    case "gate":
+      return result.because.map(printable).join("; ");
+    default:
+      return result.selected_labels.join(", ");
+  }
+}
+
+export function answerColour(result: Result): Colour {
+  if (result.blocked) return "red";
+  switch (result.type) {
+    case "scored":
+      return result.confidence === 0 ? "yellow" : "green";
+    case "policy":
+      return result.allowed ? (result.outcome === "allowed" ? "green" : "yellow") : "red";
+    case "gate":
+      return result.status === "RED" ? "red" : result.status === "YELLOW" ? "yellow" : "green";
+    default:
+      return result.selected_labels[0] === "default" ? "yellow" : "green";
+  }
+}
+
+/** What only this type of decision has to say. */
+export function outcomeRows(result: Result): readonly OutcomeRow[] {
+  switch (result.type) {
+    case "scored":
+      return voteRows(result);
+    case "policy":
+      return policyRows(result);
+    case "gate":
+      return frameRows(result);
+    default:
+      return [];
+  }
+}
+
+function voteRows({ evaluations, decision, scoring_strategy }: ScoredResult): readonly OutcomeRow[] {
+  const votes = evaluations.map((each) => {
+    const overruled = each.decision === decision ? "" : ", overruled";
+    const reason = each.reason === "" ? "" : `: ${each.reason}`;
+    return {
+      name: "vote",
+      text: `${each.evaluator_name} ${each.decision} ${each.weight}${overruled}${reason}`,
+    };
+  });
+  return [...votes, { name: "strategy", text: scoring_strategy }];
+}
+
+function policyRows({ lineage, tool, params, outcome }: PolicyResult): readonly OutcomeRow[] {
+  const policies = lineage.policies.map(({ name, version, base_decision, override, denial_reason }) => {
+    const denial = denial_reason === null ? "" : `: ${denial_reason}`;
+    const flipped = override === null ? "" : `, overridden by ${override}`;
+    return { name: "policy", text: `${name} ${version} ${verdictOf(base_decision)}${flipped}${denial}` };
+  });
+  const { override } = lineage;
+  const applied =
+    override === null
+      ? []
+      : [{ name: "override", text: `${override.name} ${override.version} (${override.action})` }];
+  const changed =
+    outcome === "allowed_by_exception" && isObject(params) && override?.action === "modify_params";
+  return [
+    { name: "tool", text: tool },
+    ...policies,
+    ...applied,
+    ...(changed ? [{ name: "params", text: JSON.stringify(params) }] : []),
+  ];
+}
+
+const verdictOf = (decision: "allow" | "deny"): string => (decision === "allow" ? "allows" : "denies");
+
+function frameRows({ work_frame: frame, decision_metadata: metadata }: GateResult): readonly OutcomeRow[] {
+  const { suppressed, aggregation, errored_predicates } = metadata;
+  const rows: readonly (readonly [string, string | null])[] = [
+    ["mode", frame.mode],
+    ["next", frame.next_action],
+    ["owner", frame.next_human_owner],
+    ["allowed", frame.allowed_actions.join(", ")],
+    ["forbidden", frame.forbidden_actions.join(", ")],
+    ["evidence", frame.missing_evidence.map((each) => `${each} is missing`).join(", ")],
+    ["output", frame.required_output === null ? null : JSON.stringify(frame.required_output)],
+    ["rule", aggregation.deciding_rules.join(", ")],
+    ...suppressed.map(({ rule, by }) => ["overruled", `${rule}, suppressed by ${by}`] as const),
+    ["errored", errored_predicates.length === 0 ? null : String(errored_predicates.length)],
+  ];
+  return rows.flatMap(([name, text]) => (text === null || text === "" ? [] : [{ name, text }]));
+}

@@ -1,0 +1,85 @@
+import { traceText } from "../expression/rule/trace-text.js";
+import type { Json } from "../model/json.js";
+import type {
+  ConditionDetail,
+  ConditionTrace,
+  EvaluationDetails,
+  EvaluatorDetail,
+  PolicyDetail,
+  Result,
+  RollDetails,
+} from "../model/result.js";
+
+/** What came of one condition, whichever type of decision asked it. */
+export interface KnownCondition {
+  /** The branch, the rule of an evaluator, the policy with its condition, or the rule of a gate. */
+  readonly label: string;
+  readonly condition: string;
+  readonly result: boolean;
+  readonly error?: string;
+  /** What it read, where that is known already. */
+  readonly values?: Readonly<Record<string, Json>>;
+}
+
+/** Every condition of the details that is one: a record that was tampered with may hold anything. */
+export function knownConditions({
+  type,
+  evaluation_details: details,
+}: Pick<Result, "type" | "evaluation_details">): readonly KnownCondition[] {
+  switch (type) {
+    case "scored":
+      return entriesOf<EvaluatorDetail>(details).flatMap(evaluatorConditions);
+    case "policy":
+      return entriesOf<PolicyDetail>(details).flatMap(policyConditions);
+    default:
+      return entriesOf<ConditionDetail>(isRoll(details) ? (details.conditions ?? {}) : details).flatMap(
+        branchCondition,
+      );
+  }
+}
+
+export const isRoll = (details: EvaluationDetails): details is RollDetails =>
+  typeof (details as Partial<RollDetails>).total_weight === "number";
+
+type Named<Detail> = readonly [name: string, detail: Partial<Detail> | null];
+
+const entriesOf = <Detail>(details: object): readonly Named<Detail>[] => Object.entries(details);
+
+function branchCondition([label, detail]: Named<ConditionDetail>): readonly KnownCondition[] {
+  if (typeof detail?.condition !== "string") return [];
+  const { condition, result = false, error } = detail;
+  return [{ label, condition, result, ...(error !== undefined && { error }) }];
+}
+
+function evaluatorConditions([name, detail]: Named<EvaluatorDetail>): readonly KnownCondition[] {
+  return listOf(detail?.rules).flatMap(({ rule_id, conditions }) =>
+    listOf(conditions).map((trace) => ({ label: `${name} / ${rule_id}`, ...known(trace) })),
+  );
+}
+
+const listOf = <Item>(value: readonly Item[] | undefined): readonly Item[] =>
+  Array.isArray(value) ? (value as readonly Item[]) : [];
+
+function known(trace: ConditionTrace): Omit<KnownCondition, "label"> {
+  const condition = traceText(trace);
+  if ("expression" in trace) {
+    const { result, error } = trace;
+    return { condition, result, ...(error !== undefined && { error }) };
+  }
+  const { field, actual, note, negated = false } = trace;
+  return {
+    condition,
+    result: trace.result !== negated,
+    values: { [field]: actual },
+    ...(note !== undefined && !trace.result && { error: note }),
+  };
+}
+
+function policyConditions([name, detail]: Named<PolicyDetail>): readonly KnownCondition[] {
+  return listOf(detail?.conditions).map(({ name: condition, expression, result, error }) => ({
+    label: `${name} / ${condition}`,
+    condition: expression,
+    result,
+    ...(error !== undefined && { error }),
+  }));
+}

@@ -1,0 +1,34 @@
+import type { Result } from "../model/result.js";
+
+/**
+ * What only one type of decision answers with, as fields of a record or of a printed answer. Without inputs
+ * what repeats them is left out: the audit payload of a scored decision, and the params of a call.
+ */
+export function outcomeJson(result: Result, { inputs = true }: { readonly inputs?: boolean } = {}): string {
+  const fields = outcomeFields(result, inputs);
+  return fields === undefined ? "" : `,${JSON.stringify(fields).slice(1, -1)}`;
+}
+
+function outcomeFields(result: Result, inputs: boolean): object | undefined {
+  switch (result.type) {
+    case "binary":
+    case "switch":
+    case "weighted":
+    case "rule_table":
+      return undefined;
+    case "scored": {
+      const { decision, confidence, evaluations, explanations, explainability } = result;
+      const { scoring_strategy, scoring_parameters, audit_payload } = result;
+      const made = { decision, confidence, evaluations, explanations, explainability };
+      return { ...made, scoring_strategy, scoring_parameters, ...(inputs && { audit_payload }) };
+    }
+    case "policy": {
+      const { tool, allowed, outcome, reason, params, lineage } = result;
+      return { tool, allowed, outcome, reason, ...(inputs && { params }), lineage };
+    }
+    case "gate": {
+      const { status, work_frame, decision_metadata } = result;
+      return { status, work_frame, decision_metadata };
+    }
+  }
+}

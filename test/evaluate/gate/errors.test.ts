@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { describeErrored, summariseErrored } from "../../../src/evaluate/gate/errors.js";
+import type { ErroredPredicate } from "../../../src/model/result.js";
+
+const error = "`n` is missing";
+const unfit: ErroredPredicate = { source: "context_schema", error };
+const failing: ErroredPredicate = { source: "when", name: "large", error };
+
+describe("what could not be evaluated", () => {
+  it.each<[ErroredPredicate, string]>([
+    [unfit, "the context does not fit its schema: `n` is missing"],
+    [{ source: "input", error }, "the input could not be evaluated: `n` is missing"],
+    [{ source: "computed", name: "a", error }, "the computed `a` could not be evaluated: `n` is missing"],
+    [
+      { source: "applies_when", name: "large", error },
+      "`applies_when` of `large` could not be evaluated: `n` is missing",
+    ],
+    [failing, "`large` could not be evaluated: `n` is missing"],
+  ])("is told: %j", (errored, told) => {
+    expect(describeErrored(errored)).toBe(told);
+  });
+
+  it.each<[readonly ErroredPredicate[], string]>([
+    [[failing], "1 predicate could not be evaluated"],
+    [[failing, failing], "2 predicates could not be evaluated"],
+    [[unfit, unfit], "the context does not fit its schema"],
+    [[unfit, failing], "the context does not fit its schema, and 1 predicate could not be evaluated"],
+  ])("is summarised: %j", (errors, told) => {
+    expect(summariseErrored(errors)).toBe(told);
+  });
+});

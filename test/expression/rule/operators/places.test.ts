@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+import type { Json } from "../../../../src/model/json.js";
+import { ask, faultOf } from "../asking.js";
+
+const berlin = { lat: 52.52, lon: 13.405 };
+const around = (center: Json, radius: Json): Json => ({ center, radius });
+
+describe("within_radius", () => {
+  it.each([
+    ["Potsdam", { lat: 52.3906, lon: 13.0645 }, 26, 28],
+    ["Paris", { lat: 48.8566, lon: 2.3522 }, 875, 881],
+    ["Sydney", { lat: -33.8688, lon: 151.2093 }, 16_050, 16_150],
+  ])("knows how far %s is from Berlin", (_name, place, less, more) => {
+    expect(ask("within_radius", place, around(berlin, less))).toBe(false);
+    expect(ask("within_radius", place, around(berlin, more))).toBe(true);
+  });
+
+  it("holds of the center itself, with a radius of 0 too", () => {
+    expect(ask("within_radius", berlin, around(berlin, 0))).toBe(true);
+  });
+
+  it("crosses the date line and the poles", () => {
+    const fiji = { lat: 0, lon: 179.9 };
+    expect(ask("within_radius", { lat: 0, lon: -179.9 }, around(fiji, 23))).toBe(true);
+    expect(ask("within_radius", { lat: 89.9, lon: 0 }, around({ lat: 89.9, lon: 180 }, 23))).toBe(true);
+  });
+
+  it("reaches the other side of the Earth", () => {
+    const half = Math.PI * 6371;
+    expect(ask("within_radius", { lat: 0, lon: 180 }, around({ lat: 0, lon: 0 }, half))).toBe(true);
+    expect(ask("within_radius", { lat: 0, lon: 180 }, around({ lat: 0, lon: 0 }, half - 1))).toBe(false);
+  });
+
+  it.each([
+    [{ lat: 52.52, lng: 13.405 }],
+    [{ latitude: 52.52, longitude: 13.405 }],
+    [{ lat: 52.52, lon: 13.405, name: "here" }],
+  ])("understands %j", (place) => {
+    expect(ask("within_radius", place, around(berlin, 1))).toBe(true);
+  });
+
+  it.each([[{ lat: 52.52, lng: 13.405 }], [{ latitude: 52.52, longitude: 13.405 }]])(
+    "understands the center %j",
+    (center) => {
+      expect(ask("within_radius", berlin, around(center, 1))).toBe(true);
+    },
+  );
+
+  const nowhere: Json[] = [
+    "52.52,13.405",
+    [52.52, 13.405],
+    {},
+    { lat: 52.52 },
+    { lon: 13.405 },
+    { lat: "52.52", lon: 13.405 },
+    { lat: 90.1, lon: 0 },
+    { lat: -90.1, lon: 0 },
+    { lat: 0, lon: 180.1 },
+    { lat: 0, lon: -180.1 },
+  ];
+
+  it.each(nowhere.map((place) => ({ place })))("takes $place for no place", ({ place }) => {
+    expect(ask("within_radius", place, around(berlin, 1))).toMatch(/^`within_radius` needs \{lat, lon\}/);
+    expect(faultOf("within_radius", around(place, 1))).toMatch(/^`value` must be \{center, radius\}/);
+  });
+
+  it("takes the limits of latitude and longitude for places", () => {
+    expect(ask("within_radius", { lat: 90, lon: 180 }, around({ lat: -90, lon: -180 }, 1))).toBe(false);
+  });
+
+  const faulty: Json[] = [
+    5,
+    null,
+    [berlin, 5],
+    {},
+    { center: berlin },
+    { radius: 5 },
+    { center: berlin, distance: 5 },
+    around(berlin, -1),
+    around(berlin, "5"),
+    around({ ...berlin, name: "Berlin" }, 5),
+    { center: berlin, radius: 5, unit: "km" },
+  ];
+
+  it.each(faulty.map((value) => ({ value })))("refuses $value", ({ value }) => {
+    expect(faultOf("within_radius", value)).toMatch(/^`value` must be \{center, radius\}/);
+  });
+});
