@@ -1,6 +1,10 @@
 import { systemClock } from "./clock.js";
 import type { Request, World } from "./decide/decide.js";
 import { decide } from "./decide/decide.js";
+import type { CheckRequest, CheckResult } from "./decide/check.js";
+import { check } from "./decide/check.js";
+import type { ToolResult, ToolResultRequest } from "./decide/tool-result.js";
+import { recordToolResult } from "./decide/tool-result.js";
 import type { Result } from "./model/result.js";
 import { microsecondsOf } from "./record/moment.js";
 import { recordId } from "./record/record-id.js";
@@ -26,6 +30,10 @@ export interface Configuration {
 export interface Composed extends World {
   readonly definitions: OpenedDefinitions;
   readonly decide: (request: Request) => Promise<Result>;
+  /** Asks every policy decision for a tool whether it may be called. */
+  readonly check: (request: CheckRequest) => Promise<CheckResult>;
+  /** Records how a call went that was asked about. */
+  readonly recordToolResult: (request: ToolResultRequest) => Promise<ToolResult>;
   readonly close: () => Promise<void>;
 }
 
@@ -44,6 +52,8 @@ export function composeWith<Remembered extends Records | undefined>(
   return {
     ...world,
     decide: (request) => decide(request, world),
+    check: (request) => check(request, world),
+    recordToolResult: (request) => recordToolResult(request, world),
     close: async () => records?.store.close(),
   };
 }

@@ -1,26 +1,67 @@
 export type { Composed, Configuration } from "./compose.js";
 export { compose } from "./compose.js";
+export type { CheckRequest, CheckResult } from "./decide/check.js";
 export type { Request } from "./decide/decide.js";
+export type { AuditAdapter, ScoredAgent, ScoredAgentOptions, ScoredDecision } from "./decide/scored-agent.js";
+export { scoredAgent } from "./decide/scored-agent.js";
+export type { ToolResult, ToolResultRequest } from "./decide/tool-result.js";
 export { canonicalJson } from "./digest/canonical-json.js";
 export type { ErrorCode } from "./errors.js";
 export { DecisionError } from "./errors.js";
+export {
+  InvalidAuditAdapterError,
+  InvalidConfidenceError,
+  InvalidConfigurationError,
+  InvalidEvaluatorError,
+  InvalidRuleDslError,
+  InvalidScoringStrategyError,
+  InvalidWeightError,
+  NoEvaluationsError,
+  ReplayMismatchError,
+} from "./contract-errors.js";
 export type { Evaluated, Prepared } from "./evaluate/evaluate.js";
 export { evaluate, prepare } from "./evaluate/evaluate.js";
+export { checkedEvaluation as evaluation } from "./evaluate/scored/evaluation.js";
+export type { EvaluationGiven, Evaluator, ScoringPlugIn } from "./evaluate/scored/plug-ins.js";
 export type { Expression } from "./expression/compile.js";
 export { compile } from "./expression/compile.js";
 export type {
   Case,
-  Definition,
   DecisionType,
+  Definition,
+  EvaluatorDefinition,
+  GateDefinition,
+  GateRule,
   HitPolicy,
   LoadedDefinition,
+  Policy,
+  PolicyDefinition,
+  RoutingDefinition,
+  RuleCondition,
+  ScoredDefinition,
+  Scoring,
+  Status,
   Target,
 } from "./model/definition.js";
 export type { Json, JsonObject } from "./model/json.js";
 export type { Problem } from "./model/problem.js";
-export type { DecisionRecord, LogRecord, NoteRecord, Provenance } from "./model/record.js";
+export type { Lineage } from "./model/lineage.js";
+export type { DecisionRecord, LogRecord, NoteRecord, Provenance, ToolResultRecord } from "./model/record.js";
 export type { Ledger, LogLine, Prunable, Query, Shelf, Store, Tally, TimeRange } from "./model/store.js";
 export type { StoreConfiguration } from "./store/open.js";
-export type { Check, ConditionDetail, EvaluationDetails, Result, RollDetails } from "./model/result.js";
+export type {
+  AuditPayload,
+  Check,
+  ConditionDetail,
+  Evaluation,
+  EvaluationDetails,
+  GateResult,
+  PolicyResult,
+  Result,
+  RollDetails,
+  RoutingResult,
+  ScoredResult,
+  WorkFrame,
+} from "./model/result.js";
 export type { Scope } from "./model/scope.js";
 export { version } from "./version.js";

@@ -27,7 +27,7 @@ export interface ToolResultWorld {
   readonly definitions: Library;
   readonly clock: Clock;
   readonly newId: (timestamp: string) => string;
-  readonly records: Records;
+  readonly records?: Records | undefined;
 }
 
 export type ToolResult = Omit<ToolResultRecord, "seq" | "prev_hash" | "hash" | "counted">;
@@ -38,6 +38,9 @@ export async function recordToolResult(
   world: ToolResultWorld,
 ): Promise<ToolResult> {
   const { tool, session_id: session, ok } = request;
+  if (world.records === undefined) {
+    throw new DecisionError("store_failed", "without a store there is nothing to record a result in");
+  }
   const { log } = world.records;
   const decided = request.decision ?? (await openCall(tool, session, log));
   if (decided !== undefined) refuseForeign(decided, request);

@@ -1,4 +1,5 @@
 import type { EvaluatorDetail, Result, RollDetails } from "../model/result.js";
+import { ruleTracesOf } from "../evaluate/scored/rule-traces.js";
 import type { KnownCondition } from "../record/known-conditions.js";
 import { isRoll, knownConditions } from "../record/known-conditions.js";
 import type { Style, View } from "./format.js";
@@ -25,10 +26,7 @@ export function resultView(result: Result, options: ResultOptions): View {
 function withTraces(result: Result): Result {
   if (result.type !== "scored") return result;
   const details = result.evaluation_details as Readonly<Record<string, EvaluatorDetail>>;
-  const rule_traces = Object.entries(details).flatMap(([evaluator, { rules }]) =>
-    rules.map((rule) => ({ evaluator, ...rule })),
-  );
-  return { ...result, explainability: { ...result.explainability, rule_traces } };
+  return { ...result, explainability: { ...result.explainability, rule_traces: ruleTracesOf(details) } };
 }
 
 /** The audit payload alone, for `replay --payload`. */

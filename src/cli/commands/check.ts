@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { check } from "../../decide/check.js";
 import { checkView } from "../../present/check-view.js";
 import { present } from "../../present/format.js";
 import { printable } from "../../printable.js";
@@ -44,7 +43,7 @@ Examples:
       const call = readCall(tool, flags, io);
       const world = await openWorld(flags, io);
       const asked = { ...call, dry_run: flags.dryRun ?? false, strict: flags.strict ?? false };
-      const result = await check({ ...provenanceOf(flags), ...asked }, world);
+      const result = await world.check({ ...provenanceOf(flags), ...asked });
       if (format === "reason") io.out.write(`${printable(result.reason)}\n`);
       else {
         const view = checkView(result, { explain: flags.explain ?? false });

@@ -1,7 +1,5 @@
 import type { Command } from "commander";
-import { systemClock } from "../../clock.js";
 import type { ToolResult } from "../../decide/tool-result.js";
-import { recordToolResult } from "../../decide/tool-result.js";
 import { DecisionError } from "../../errors.js";
 import type { DecisionRecord } from "../../model/record.js";
 import type { View } from "../../present/format.js";
@@ -52,10 +50,13 @@ Examples:
       const world = await openWorld(flags, io);
       const decision = flags.record === undefined ? undefined : await decisionAt(flags.record, world.records);
       const knowsParams = flags.params !== undefined || flags.event !== undefined;
-      const result = await recordToolResult(
-        { tool: name, session_id, ok, ...(decision && { decision }), ...(knowsParams && { params }) },
-        { ...world, clock: systemClock },
-      );
+      const result = await world.recordToolResult({
+        tool: name,
+        session_id,
+        ok,
+        ...(decision && { decision }),
+        ...(knowsParams && { params }),
+      });
       io.out.write(await present(resultView(result), format, await styleFor(flags, io)));
       if (result.decision_records.length === 0) {
         warn(flags, io, `no open call of \`${name}\` was allowed in session \`${session_id}\``);

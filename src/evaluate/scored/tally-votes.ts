@@ -1,5 +1,5 @@
 import { traceText } from "../../expression/rule/trace-text.js";
-import { NoEvaluationsError } from "../../contract-errors.js";
+import { InvalidScoringStrategyError, NoEvaluationsError } from "../../contract-errors.js";
 import type { ConditionTrace, Evaluation, ScoredOutcome } from "../../model/result.js";
 import type { Voted } from "./evaluator.js";
 import { explain } from "./explanations.js";
@@ -17,6 +17,9 @@ export function tallyVotes(voted: readonly Voted[], strategy: Strategy): Tallied
   const evaluations = voted.flatMap(({ evaluation }) => evaluation ?? []);
   if (evaluations.length === 0) throw noEvaluations(voted);
   const { decision, confidence: scored } = strategy.score(evaluations);
+  if (typeof (decision as unknown) !== "string" || decision === "") {
+    throw new InvalidScoringStrategyError(`the strategy \`${strategy.name}\` gave no decision`);
+  }
   const confidence = checkedConfidence(scored);
   const outcome = { decision, confidence, evaluations };
   return {

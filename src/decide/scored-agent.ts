@@ -1,0 +1,86 @@
+import { systemClock } from "../clock.js";
+import { InvalidAuditAdapterError, InvalidConfigurationError } from "../contract-errors.js";
+import { deepFreeze } from "../digest/freeze.js";
+import type { Evaluator, ScoringPlugIn } from "../evaluate/scored/plug-ins.js";
+import { strategyOf, voterFor } from "../evaluate/scored/plug-ins.js";
+import { ruleTracesOf } from "../evaluate/scored/rule-traces.js";
+import { tallyVotes } from "../evaluate/scored/tally-votes.js";
+import type { EvaluatorDefinition, Scoring } from "../model/definition.js";
+import type { AuditPayload, Explainability, ScoredOutcome } from "../model/result.js";
+import { auditPayload, scoredHash } from "./audit-payload.js";
+import { bind, bindFeedback } from "./bind.js";
+import type { Clock } from "./gather.js";
+
+export interface ScoredAgentOptions {
+  /** One's own, or written as in a definition. */
+  readonly evaluators: readonly (Evaluator | EvaluatorDefinition)[];
+  /** One's own, or one of ours by its name; absent: `weighted_average`. */
+  readonly scoring?: Scoring | ScoringPlugIn;
+  /** Is told of every decision. */
+  readonly audit?: AuditAdapter;
+  readonly clock?: Clock;
+}
+
+export interface AuditAdapter {
+  record(payload: AuditPayload): void;
+}
+
+/** A decision made of votes, frozen through and through. */
+export interface ScoredDecision extends ScoredOutcome {
+  readonly because: readonly string[];
+  readonly failed_conditions: readonly string[];
+  readonly explainability: Explainability;
+  readonly audit_payload: AuditPayload;
+  /** Evaluators that failed, and so had no vote. */
+  readonly failures: readonly { readonly evaluator: string; readonly error: string }[];
+}
+
+export interface ScoredAgent {
+  decide(
+    context: unknown,
+    options?: { readonly feedback?: unknown; readonly verbose?: boolean },
+  ): ScoredDecision;
+}
+
+/** Decides by votes in one's own program: what a `scored` definition does, with evaluators of one's own. */
+export function scoredAgent(options: ScoredAgentOptions): ScoredAgent {
+  const { evaluators, audit, clock = systemClock } = options;
+  if (!Array.isArray(evaluators) || evaluators.length === 0) {
+    throw new InvalidConfigurationError("an agent needs at least one evaluator");
+  }
+  if (audit !== undefined && typeof (audit as Partial<AuditAdapter>).record !== "function") {
+    throw new InvalidAuditAdapterError("an audit adapter has a function `record`");
+  }
+  const strategy = strategyOf(options.scoring);
+  const voters = options.evaluators.map(voterFor);
+  return {
+    decide(given, { feedback: said, verbose = false } = {}) {
+      const context = bind(given);
+      const feedback = bindFeedback(said) ?? {};
+      const at = clock();
+      const scope = { context, input: context, facts: {}, system: { request_time: at } };
+      const voted = voters.map((voterWith) => voterWith(feedback).vote(scope));
+      const { because, failed_conditions, ...outcome } = tallyVotes(voted, strategy);
+      const hash = scoredHash(context, outcome);
+      const details = Object.fromEntries(voted.map(({ name, detail }) => [name, detail]));
+      const { decision } = outcome;
+      const made = deepFreeze({
+        ...outcome,
+        because,
+        failed_conditions,
+        explainability: {
+          decision,
+          because,
+          failed_conditions,
+          ...(verbose && { rule_traces: ruleTracesOf(details) }),
+        },
+        audit_payload: auditPayload(outcome, { context, feedback, at, hash }),
+        failures: voted.flatMap(({ name, detail }) =>
+          detail.error === undefined ? [] : [{ evaluator: name, error: detail.error }],
+        ),
+      });
+      audit?.record(made.audit_payload);
+      return made;
+    },
+  };
+}

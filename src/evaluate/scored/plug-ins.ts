@@ -1,0 +1,90 @@
+import {
+  InvalidEvaluatorError,
+  InvalidRuleDslError,
+  InvalidScoringStrategyError,
+} from "../../contract-errors.js";
+import { ruleFaults } from "../../expression/rule/rule-faults.js";
+import type { EvaluatorDefinition, RulesetDefinition, Scoring } from "../../model/definition.js";
+import type { JsonObject } from "../../model/json.js";
+import type { Evaluation, ScoringParameters } from "../../model/result.js";
+import { checkedEvaluation } from "./evaluation.js";
+import type { Voter } from "./evaluator.js";
+import { prepareVoter } from "./evaluator.js";
+import type { Scored, Strategy } from "./scoring.js";
+import { strategyFor } from "./scoring.js";
+
+/**
+ * One's own evaluator. It is stateless, depends on nothing but the context, and changes nothing: the same
+ * context always gets the same vote. To fail, or to break the contract of an evaluation, is to have no vote.
+ */
+export interface Evaluator {
+  readonly name: string;
+  /** A vote, or nothing where no decision can be made. */
+  evaluate(
+    context: JsonObject,
+    options: { readonly feedback: JsonObject },
+  ): EvaluationGiven | null | undefined;
+}
+
+/** A vote as an evaluator gives it; rule-based ones name their `rule_id` and `ruleset` in the metadata. */
+export type EvaluationGiven = Pick<Evaluation, "decision" | "weight" | "reason"> &
+  Partial<Pick<Evaluation, "evaluator_name" | "metadata">>;
+
+/** One's own way to make one decision of votes, of which there is at least one. */
+export interface ScoringPlugIn {
+  readonly name: string;
+  readonly parameters?: ScoringParameters;
+  score(evaluations: readonly Evaluation[]): Scored;
+}
+
+/** An evaluator of either kind, made ready to be asked with some feedback. */
+export function voterFor(given: Evaluator | EvaluatorDefinition): (feedback: JsonObject) => Voter {
+  const { name } = given as { readonly name?: unknown };
+  if (typeof name !== "string" || name === "") throw new InvalidEvaluatorError("an evaluator has no name");
+  if ("rules" in given) refuseMalformed(given);
+  if ("rules" in given || "static" in given) {
+    const voter = prepareVoter(given);
+    return () => voter;
+  }
+  if (typeof given.evaluate !== "function") {
+    throw new InvalidEvaluatorError(`the evaluator \`${name}\` has no function \`evaluate\``);
+  }
+  return (feedback) => ({
+    name,
+    reads: [],
+    vote({ context }) {
+      try {
+        const vote = given.evaluate(context, { feedback });
+        if (vote === null || vote === undefined) return { name, evaluation: undefined, detail: noVote };
+        const evaluation = checkedEvaluation(vote, name);
+        const { decision, weight } = evaluation;
+        return { name, evaluation, detail: { result: true, decision, weight, rules: [] } };
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        return { name, evaluation: undefined, detail: { ...noVote, error: reason } };
+      }
+    },
+  });
+}
+
+const noVote = { result: false, rules: [] };
+
+function refuseMalformed({ name, rules }: RulesetDefinition): void {
+  for (const { id, if: condition } of rules) {
+    const [fault] = condition === undefined ? [] : ruleFaults(condition);
+    if (fault === undefined) continue;
+    throw new InvalidRuleDslError(`the rule \`${id}\` of \`${name}\`: ${fault.message}`, {
+      hint: fault.hint,
+    });
+  }
+}
+
+/** One of the strategies by its name, or one's own. */
+export function strategyOf(given: Scoring | ScoringPlugIn | undefined): Strategy {
+  if (given === undefined || "strategy" in given) return strategyFor(given);
+  const { name, parameters = {} } = given as Partial<ScoringPlugIn>;
+  if (typeof name !== "string" || name === "" || typeof given.score !== "function") {
+    throw new InvalidScoringStrategyError("a scoring strategy has a name and a function `score`");
+  }
+  return { name, parameters, score: (evaluations) => given.score(evaluations) };
+}
