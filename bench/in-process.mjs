@@ -35,7 +35,7 @@ export function measureGrown(size, contestants, settings, directory) {
   });
 }
 
-async function measureTable({ name, title, table, contestants, settings, targetFor }) {
+export async function measureTable({ name, title, table, contestants, settings, targetFor }) {
   const [first, ...rest] = contestants;
   const ours = await admit(first, table);
   const entries = [ours];

@@ -6,6 +6,7 @@ import { loadContestants } from "./contestants.mjs";
 import { measureEscalation, measureGrown } from "./in-process.mjs";
 import { measureInputs } from "./inputs.mjs";
 import { measureLongLog } from "./long-log.mjs";
+import { measureOtherTypes } from "./other-types.mjs";
 import { installPeers } from "./peers.mjs";
 import { asDocument, asHeading, asText } from "./report.mjs";
 import { measureStartUp } from "./start-up.mjs";
@@ -62,6 +63,7 @@ async function* measureAll(settings, directory) {
   yield measureStartUp(settings.startUp, directory);
   yield measureEscalation(contestants, settings.inProcess);
   for (const size of sizes) yield measureGrown(size, contestants, settings.inProcess, directory);
+  yield* measureOtherTypes(settings.inProcess);
   yield measureInputs(settings.inputs, directory);
   yield measureLongLog(settings.longLog, directory);
 }

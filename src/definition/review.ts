@@ -1,10 +1,12 @@
 import { compileCondition } from "../expression/template.js";
-import type { Definition, WeightedDefinition } from "../model/definition.js";
+import type { Definition, RoutingDefinition, WeightedDefinition } from "../model/definition.js";
 import type { Problem } from "../model/problem.js";
 import { uncacheable } from "./cacheable.js";
+import { isRouting } from "./decision-types.js";
 import { casesOf } from "./expressions.js";
 import { definitionReads, isInputMasked } from "./definition-reads.js";
 import { labelsOf } from "./labels.js";
+import { moreRemarks } from "./review-more.js";
 import { doubtsAbout } from "./doubts.js";
 import type { Demand } from "./implication.js";
 import { contradictory, demandsOf, implies, sharedValue } from "./implication.js";
@@ -14,7 +16,7 @@ import type { Path, Position } from "./yaml-source.js";
 /** Pairs of conditions are compared up to this many cases; beyond, only identical ones are found. */
 const comparedCases = 1000;
 
-interface Remark {
+export interface Remark {
   readonly path: Path;
   readonly severity: "warning" | "note";
   readonly message: string;
@@ -23,11 +25,15 @@ interface Remark {
 
 /** What a reviewer would ask about a definition that is valid. */
 export function review(file: string, { definition, source }: LocatedDefinition): readonly Problem[] {
-  const remarks = definition.type === "weighted" ? weightRemarks(definition) : conditionRemarks(definition);
-  return [...remarks, ...cacheRemarks(definition)].map(({ path, ...rest }) => {
+  return [...remarksOn(definition), ...cacheRemarks(definition)].map(({ path, ...rest }) => {
     const { line, column }: Position = source.locate(["decision", ...path]);
     return { file, line, column, ...rest, decision_id: definition.id };
   });
+}
+
+function remarksOn(definition: Definition): readonly Remark[] {
+  if (!isRouting(definition)) return moreRemarks(definition);
+  return definition.type === "weighted" ? weightRemarks(definition) : conditionRemarks(definition);
 }
 
 function cacheRemarks(definition: Definition): readonly Remark[] {
@@ -82,7 +88,7 @@ interface Judged {
   readonly doubts: readonly string[];
 }
 
-function conditionRemarks(definition: Exclude<Definition, WeightedDefinition>): readonly Remark[] {
+function conditionRemarks(definition: Exclude<RoutingDefinition, WeightedDefinition>): readonly Remark[] {
   const judged = judgedCases(definition);
   const remarks = judged.flatMap((each) => alone(each));
   if (definition.type === "binary" && judged.length > 2) {

@@ -2,7 +2,6 @@ import { gateKeyText } from "../definition/gate-key.js";
 import { casesOf } from "../definition/expressions.js";
 import { labelsOf } from "../definition/labels.js";
 import { compileRule } from "../expression/rule/compile-rule.js";
-import { traceText } from "../expression/rule/trace-text.js";
 import type {
   Definition,
   EvaluatorDefinition,
@@ -94,12 +93,9 @@ function evaluatorRows(evaluator: EvaluatorDefinition): readonly (readonly strin
 
 const voteText = ({ decision, weight }: ScoredRule["then"]): string => `${decision} ${weight}`;
 
-/** Judged in an empty context, only to have it written out. */
 function conditionText({ if: condition, when = "" }: ScoredRule): string {
   if (condition === undefined) return when;
-  const scope = { context: {}, input: undefined, facts: {}, system: {} };
-  const joint = "any" in condition ? " or " : " and ";
-  return compileRule(condition).judge(scope).traces.map(traceText).join(joint);
+  return compileRule(condition).texts().join("any" in condition ? " or " : " and ");
 }
 
 function policyRows({ tool, policies = [] }: PolicyDefinition): DefinitionRows {

@@ -1,13 +1,16 @@
 import { canonicalJson } from "../../digest/canonical-json.js";
 import { sha256Hex } from "../../digest/sha256.js";
-import { Failure, typeName } from "../../expression/failure.js";
-import type { Template } from "../../expression/template.js";
-import { compileCondition, compileTemplate } from "../../expression/template.js";
+import { deepFreeze } from "../../digest/freeze.js";
+import { compileTemplate } from "../../expression/template.js";
 import type { BasePolicy, Policy } from "../../model/definition.js";
 import type { Json } from "../../model/json.js";
+import type { LineageCondition } from "../../model/lineage.js";
 import type { NamedCondition } from "../../model/result.js";
 import type { Scope } from "../../model/scope.js";
-import { judgeBuiltIns } from "./built-ins.js";
+import type { BuiltIn } from "./built-ins.js";
+import { hasBuiltIns, judgeBuiltIns } from "./built-ins.js";
+import type { PreparedCondition } from "./policy-condition.js";
+import { askCondition, prepareCondition } from "./policy-condition.js";
 import { policyFacts } from "./policy-facts.js";
 import { renderText } from "./rendering.js";
 import type { Window } from "./window.js";
@@ -32,8 +35,6 @@ export interface PreparedBase {
   readonly policy: BasePolicy;
   readonly window: Window;
   readonly reads: readonly string[];
-  /** The paths that each named condition reads. */
-  readonly inputs: ReadonlyMap<string, readonly string[]>;
   judge(tool: string, scope: Scope): BaseVerdict;
 }
 
@@ -43,74 +44,78 @@ export interface BaseVerdict {
   /** Why it denies, or why it allows where it says so. */
   readonly reason: string | undefined;
   readonly conditions: readonly NamedCondition[];
+  /** The same for the lineage: with what each of them reads. */
+  readonly lineage: readonly LineageCondition[];
   /** Whether the count of calls was among what held; undefined: it counts none. */
   readonly withinCalls: boolean | undefined;
 }
 
 export function prepareBase(policy: BasePolicy): PreparedBase {
   const identity = identityOf(policy);
-  const conditions = (policy.conditions ?? []).map(({ name, expression }) => {
-    const condition = compileCondition(expression);
-    return { condition, ...outcomesOf(name, expression) };
-  });
+  const conditions = (policy.conditions ?? []).map(prepareCondition);
   const allowReason = policy.reason === undefined ? undefined : compileTemplate(policy.reason);
   const denyReason = policy.deny_reason === undefined ? undefined : compileTemplate(policy.deny_reason);
   const templates = [allowReason, denyReason].filter((each) => each !== undefined);
+  const isStateful = hasBuiltIns(policy);
+  const allHolding = holding(identity, conditions);
   return {
     identity,
     policy,
     window: windowOf(policy),
     reads: [...conditions.map(({ condition }) => condition), ...templates].flatMap(({ reads }) => reads),
-    inputs: new Map(conditions.map(({ holds, condition }) => [holds.name, condition.reads])),
     judge(tool, scope) {
-      const asked = conditions.map((each) => ask(each, scope));
-      const builtIns = judgeBuiltIns(policy, tool, policyFacts(scope.facts));
-      const failed = asked.find(({ result }) => !result) ?? builtIns.find(({ result }) => !result);
-      const reason =
-        failed === undefined
-          ? allowReason && renderText(allowReason, scope)
-          : denyReason === undefined
-            ? denialOf(failed)
-            : renderText(denyReason, scope);
+      const asked = conditions.map((each) => askCondition(each, scope));
+      const failed = asked.find(({ told }) => !told.result)?.told;
+      const builtIns = isStateful ? judgeBuiltIns(policy, tool, policyFacts(scope.facts)) : none;
+      const denial = failed === undefined ? builtIns.find(({ result }) => !result) : undefined;
+      if (failed === undefined && builtIns.length === 0 && allowReason === undefined) return allHolding;
+      const allows = failed === undefined && denial === undefined;
+      const template = allows ? allowReason : denyReason;
+      const usual = allows ? undefined : (denial?.denial ?? denialOf(failed));
       return {
         identity,
-        allows: failed === undefined,
-        reason,
-        conditions: [...asked, ...builtIns.map(withoutDenial)],
+        allows,
+        reason: template === undefined ? usual : renderText(template, scope),
+        conditions: [...asked.map(({ told }) => told), ...builtIns.map(withoutDenial)],
+        lineage: [...asked.map(({ lineage }) => lineage), ...builtIns.map(asLineage)],
         withinCalls: builtIns.find(({ name }) => name === "max_calls")?.result,
       };
     },
   };
 }
 
-interface Outcomes {
-  readonly holds: NamedCondition;
-  readonly fails: NamedCondition;
+const none: readonly never[] = Object.freeze([]);
+
+/** What is said where everything holds, time and again. */
+function holding(identity: Identity, conditions: readonly PreparedCondition[]): BaseVerdict {
+  return deepFreeze({
+    identity,
+    allows: true,
+    reason: undefined,
+    conditions: conditions.map(({ holds }) => holds.told),
+    lineage: conditions.map(({ holds }) => holds.lineage),
+    withinCalls: undefined,
+  });
 }
 
-/** One of these two, time and again. */
-const outcomesOf = (name: string, expression: string): Outcomes => ({
-  holds: Object.freeze({ name, expression, result: true }),
-  fails: Object.freeze({ name, expression, result: false }),
-});
-
-function ask({ condition, holds, fails }: Outcomes & { condition: Template }, scope: Scope): NamedCondition {
-  const value = condition.evaluate(scope);
-  if (value === true) return holds;
-  if (value === false) return fails;
-  if (value instanceof Failure) return { ...fails, error: value.message };
-  return { ...fails, error: `a condition must be true or false, this one is ${typeName(value)}` };
+function denialOf(failed: NamedCondition | undefined): string {
+  if (failed === undefined) return "";
+  const { name, error, expression } = failed;
+  if (error !== undefined) return `\`${name}\` could not be evaluated: ${error}`;
+  return `\`${name}\` does not hold: ${expression}`;
 }
 
-function denialOf(failed: NamedCondition & { readonly denial?: string }): string {
-  if (failed.denial !== undefined) return failed.denial;
-  if (failed.error !== undefined) return `\`${failed.name}\` could not be evaluated: ${failed.error}`;
-  return `\`${failed.name}\` does not hold: ${failed.expression}`;
-}
-
-const withoutDenial = ({ name, expression, result, error }: NamedCondition): NamedCondition => ({
+const withoutDenial = ({ name, expression, result, error }: BuiltIn): NamedCondition => ({
   name,
   expression,
   result,
   ...(error !== undefined && { error }),
+});
+
+/** They read no part of the context, but what the store knows. */
+const asLineage = ({ name, expression, result }: BuiltIn): LineageCondition => ({
+  name,
+  expression,
+  result,
+  inputs_used: none,
 });

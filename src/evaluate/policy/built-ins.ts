@@ -8,6 +8,9 @@ export interface BuiltIn extends NamedCondition {
   readonly denial: string;
 }
 
+export const hasBuiltIns = ({ requires, read_before_write, max_calls }: BasePolicy): boolean =>
+  requires !== undefined || read_before_write !== undefined || max_calls !== undefined;
+
 /** What the policy asks of the session so far. */
 export function judgeBuiltIns(policy: BasePolicy, tool: string, facts: PolicyFacts): readonly BuiltIn[] {
   return [...requirements(policy, facts), ...readBefore(policy, tool, facts), ...callsLeft(policy, facts)];

@@ -10,7 +10,9 @@ import type { Consulted, PreparedPolicies } from "./policy.js";
 /** What is made of all that the policies said. */
 export function conclude(prepared: PreparedPolicies, consulted: Consulted): Omit<Judged, "input_value"> {
   const { verdicts, flips } = consulted;
-  const standing = verdicts.filter((verdict) => !verdict.allows && !isFlipped(verdict, flips));
+  const standing = verdicts.filter(
+    ({ allows, identity }) => !allows && flips.overrideOf(identity.name) === undefined,
+  );
   const outcome = outcomeOf(consulted, standing);
   const problems = problemsOf(consulted, prepared);
   const warned = flips.applied
@@ -28,9 +30,6 @@ export function conclude(prepared: PreparedPolicies, consulted: Consulted): Omit
     outcome: { type: "policy", ...outcome, ...lineagePartsOf(prepared, consulted) },
   };
 }
-
-const isFlipped = ({ identity }: BaseVerdict, { applied }: Flips): boolean =>
-  applied.some(({ flipped }) => flipped.includes(identity.name));
 
 function outcomeOf(consulted: Consulted, standing: readonly BaseVerdict[]): PolicyOutcome {
   const { tool, params = null, flips, verdicts } = consulted;

@@ -1,39 +1,46 @@
 import type { LineageCondition, OverrideApplication, PolicyEvaluation } from "../../model/lineage.js";
 import type { PolicyDetail } from "../../model/result.js";
-import type { BaseVerdict, PreparedBase } from "./base-policy.js";
+import type { BaseVerdict } from "./base-policy.js";
 import type { Deliberation } from "./deliberation.js";
-import type { Applied } from "./flips.js";
+import type { Applied, Flips } from "./flips.js";
 import type { OverrideVerdict, PreparedOverride } from "./override-policy.js";
 import type { Consulted, PreparedPolicies } from "./policy.js";
 
 /** What each policy and each override had to say, in the order in which they are asked. */
 export function describeConsulted(
   { bases, overrides }: PreparedPolicies,
-  consulted: Consulted,
+  { verdicts, leftOut, flips }: Consulted,
 ): Readonly<Record<string, PolicyDetail>> {
   const details: Record<string, PolicyDetail> = {};
-  for (const base of bases) details[base.identity.name] = baseDetail(base, consulted);
-  for (const each of overrides) details[each.identity.name] = overrideDetail(each, consulted);
+  let next = 0;
+  for (const { identity } of bases) {
+    const verdict = verdicts[next];
+    // A verdict stands for each policy that was in effect, in the same order.
+    if (verdict?.identity === identity) {
+      details[identity.name] = baseDetail(verdict, flips);
+      next++;
+    } else {
+      const left_out = leftOut.get(identity.name) ?? "";
+      details[identity.name] = { version: identity.version, result: true, left_out, conditions: [] };
+    }
+  }
+  for (const each of overrides) details[each.identity.name] = overrideDetail(each, flips);
   return details;
 }
 
-function baseDetail({ identity }: PreparedBase, { verdicts, leftOut, flips }: Consulted): PolicyDetail {
-  const { name, version } = identity;
-  const verdict = verdicts.find((each) => each.identity === identity);
-  if (verdict === undefined) {
-    return { version, result: true, left_out: leftOut.get(name) ?? "", conditions: [] };
-  }
-  const flip = flips.applied.find(({ flipped }) => flipped.includes(name));
-  return {
-    version,
-    result: verdict.allows,
-    conditions: verdict.conditions,
-    ...(verdict.reason !== undefined && { reason: verdict.reason }),
-    ...(flip !== undefined && { overridden_by: flip.override.identity.name }),
+function baseDetail({ identity, allows, conditions, reason }: BaseVerdict, flips: Flips): PolicyDetail {
+  const flip = allows ? undefined : flips.overrideOf(identity.name);
+  const detail: { -readonly [Key in keyof PolicyDetail]: PolicyDetail[Key] } = {
+    version: identity.version,
+    result: allows,
+    conditions,
   };
+  if (reason !== undefined) detail.reason = reason;
+  if (flip !== undefined) detail.overridden_by = flip;
+  return detail;
 }
 
-function overrideDetail(override: PreparedOverride, { flips }: Consulted): PolicyDetail {
+function overrideDetail(override: PreparedOverride, flips: Flips): PolicyDetail {
   const { version } = override.identity;
   const verdict = flips.verdictOf(override);
   const conditions = verdict === undefined ? [] : whenOf(override, verdict);
@@ -57,24 +64,15 @@ function whenOf({ policy }: PreparedOverride, verdict: OverrideVerdict): PolicyD
 
 /** What the lineage of the decision is made of. */
 export function lineagePartsOf(
-  { bases, overrides }: PreparedPolicies,
+  { overrides }: PreparedPolicies,
   { verdicts, flips }: Consulted,
 ): Pick<Deliberation, "conditions" | "policies" | "overrides" | "calls"> {
-  const asked = overrides.flatMap((override) => {
-    const verdict = flips.verdictOf(override);
-    return verdict === undefined ? [] : whenOf(override, verdict).map((each) => ({ override, each }));
-  });
+  const conditions: LineageCondition[] = [];
+  for (const { lineage } of verdicts) conditions.push(...lineage);
+  for (const override of overrides) conditions.push(...askedOf(override, flips.verdictOf(override)));
   return {
-    conditions: [
-      ...verdicts.flatMap((verdict) => conditionsOf(verdict, bases)),
-      ...asked.map(({ override, each }) => ({
-        name: override.identity.name,
-        expression: each.expression,
-        result: each.result,
-        inputs_used: override.inputs,
-      })),
-    ],
-    policies: verdicts.length === 0 ? [noPolicy] : verdicts.map((each) => evaluationOf(each, flips.applied)),
+    conditions,
+    policies: verdicts.length === 0 ? [noPolicy] : verdicts.map((each) => evaluationOf(each, flips)),
     overrides: flips.applied.map(applicationOf),
     calls: verdicts.flatMap(({ identity, withinCalls }) =>
       withinCalls === undefined ? [] : [{ policy: identity.name, limited: withinCalls }],
@@ -92,27 +90,24 @@ const noPolicy: PolicyEvaluation = Object.freeze({
   override: null,
 });
 
-function conditionsOf(verdict: BaseVerdict, bases: readonly PreparedBase[]): readonly LineageCondition[] {
-  const inputs = bases.find(({ identity }) => identity === verdict.identity)?.inputs;
-  return verdict.conditions.map(({ name, expression, result }) => ({
-    name,
+function askedOf(
+  override: PreparedOverride,
+  verdict: OverrideVerdict | undefined,
+): readonly LineageCondition[] {
+  if (verdict === undefined) return [];
+  return whenOf(override, verdict).map(({ expression, result }) => ({
+    name: override.identity.name,
     expression,
     result,
-    inputs_used: inputs?.get(name) ?? [],
+    inputs_used: override.inputs,
   }));
 }
 
-function evaluationOf(
-  { identity, allows, reason }: BaseVerdict,
-  applied: readonly Applied[],
-): PolicyEvaluation {
-  const flip = applied.find(({ flipped }) => flipped.includes(identity.name));
-  return {
-    ...identity,
-    base_decision: allows ? "allow" : "deny",
-    denial_reason: allows ? null : (reason ?? null),
-    override: flip?.override.identity.name ?? null,
-  };
+function evaluationOf({ identity, allows, reason }: BaseVerdict, flips: Flips): PolicyEvaluation {
+  const { name, version, hash } = identity;
+  if (allows) return { name, version, hash, base_decision: "allow", denial_reason: null, override: null };
+  const override = flips.overrideOf(name) ?? null;
+  return { name, version, hash, base_decision: "deny", denial_reason: reason ?? null, override };
 }
 
 function applicationOf({ override, reason, flipped }: Applied): OverrideApplication {

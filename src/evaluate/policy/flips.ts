@@ -42,6 +42,11 @@ export class Flips {
     return undefined;
   }
 
+  /** The override that has flipped the denial of a policy. */
+  overrideOf(policy: string): string | undefined {
+    return this.applied.find(({ flipped }) => flipped.includes(policy))?.override.identity.name;
+  }
+
   /** What the override said, if it was asked. */
   verdictOf(override: PreparedOverride): OverrideVerdict | undefined {
     return this.#verdicts.get(override);

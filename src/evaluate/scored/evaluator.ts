@@ -22,6 +22,8 @@ export interface Voted {
   readonly name: string;
   readonly evaluation: Evaluation | undefined;
   readonly detail: EvaluatorDetail;
+  /** The rules that were asked, one for each of the traces in the detail. */
+  readonly asked: readonly CompiledRule[];
 }
 
 export function prepareVoter(definition: EvaluatorDefinition): Voter {
@@ -31,7 +33,8 @@ export function prepareVoter(definition: EvaluatorDefinition): Voter {
 function staticVoter({ name, static: vote }: StaticEvaluatorDefinition): Voter {
   const evaluation = checkedEvaluation({ reason: "", ...vote, metadata: { type: "static" } }, name);
   const { decision, weight } = evaluation;
-  const voted = { name, evaluation, detail: Object.freeze({ result: true, decision, weight, rules: none }) };
+  const detail = Object.freeze({ result: true, decision, weight, rules: none });
+  const voted = { name, evaluation, detail, asked: none };
   return { name, reads: none, vote: () => voted };
 }
 
@@ -47,19 +50,21 @@ interface PreparedRule {
 function rulesetVoter(definition: RulesetDefinition): Voter {
   const { name } = definition;
   const rules = definition.rules.map((rule) => prepareRule(rule, definition));
+  const conditions = rules.map(({ condition }) => condition);
   return {
     name,
-    reads: rules.flatMap(({ condition }) => condition.reads),
+    reads: conditions.flatMap(({ reads }) => reads),
     vote(scope) {
       const traces: Omit<RuleTrace, "evaluator">[] = [];
       for (const { id, condition, evaluation } of rules) {
-        const { result, traces: conditions } = condition.judge(scope);
-        traces.push({ rule_id: id, result, conditions });
-        if (!result) continue;
+        const judged = condition.judge(scope);
+        traces.push({ rule_id: id, result: judged.result, conditions: judged.traces });
+        if (!judged.result) continue;
         const { decision, weight } = evaluation;
-        return { name, evaluation, detail: { result, decision, weight, rule_id: id, rules: traces } };
+        const detail = { result: true, decision, weight, rule_id: id, rules: traces };
+        return { name, evaluation, detail, asked: conditions };
       }
-      return { name, evaluation: undefined, detail: { result: false, rules: traces } };
+      return { name, evaluation: undefined, detail: { result: false, rules: traces }, asked: conditions };
     },
   };
 }

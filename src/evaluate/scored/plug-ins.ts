@@ -55,13 +55,14 @@ export function voterFor(given: Evaluator | EvaluatorDefinition): (feedback: Jso
     vote({ context }) {
       try {
         const vote = given.evaluate(context, { feedback });
-        if (vote === null || vote === undefined) return { name, evaluation: undefined, detail: noVote };
+        if (vote === null || vote === undefined)
+          return { name, evaluation: undefined, detail: noVote, asked: [] };
         const evaluation = checkedEvaluation(vote, name);
         const { decision, weight } = evaluation;
-        return { name, evaluation, detail: { result: true, decision, weight, rules: [] } };
+        return { name, evaluation, detail: { result: true, decision, weight, rules: [] }, asked: [] };
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        return { name, evaluation: undefined, detail: { ...noVote, error: reason } };
+        return { name, evaluation: undefined, detail: { ...noVote, error: reason }, asked: [] };
       }
     },
   });

@@ -85,8 +85,8 @@ function byDecision(evaluations: readonly Evaluation[]): readonly Group[] {
   return [...groups].map(([decision, weights]) => ({ decision, weights }));
 }
 
-/** The same in whichever order, and for 0.1 + 0.2 the same as for 0.3. */
+/** The same in whichever order, and for 0.1 + 0.2 the same as for 0.3; the least weight still weighs something. */
 function sumOf(weights: readonly number[]): number {
   const sum = weights.toSorted((a, b) => a - b).reduce((total, weight) => total + weight, 0);
-  return Math.round(sum * 1e12) / 1e12;
+  return Number(sum.toPrecision(12));
 }

@@ -1,4 +1,3 @@
-import { traceText } from "../../expression/rule/trace-text.js";
 import { InvalidScoringStrategyError, NoEvaluationsError } from "../../contract-errors.js";
 import type { ConditionTrace, Evaluation, ScoredOutcome } from "../../model/result.js";
 import type { Voted } from "./evaluator.js";
@@ -45,11 +44,24 @@ function noEvaluations(voted: readonly Voted[]): NoEvaluationsError {
 function becauseOf(decision: string, voted: readonly Voted[], strategy: Strategy): readonly string[] {
   const supporters = voted.filter(({ evaluation }) => evaluation?.decision === decision);
   if (supporters.length === 0) return [fallenBack(voted, strategy)];
-  const reasons = supporters.flatMap(({ evaluation, detail }) => {
-    const matched = detail.rules.at(-1)?.conditions.filter(led).map(traceText) ?? [];
-    return matched.length > 0 ? matched : [statedBy(evaluation)];
-  });
-  return [...new Set(reasons)];
+  const reasons = new Set<string>();
+  for (const voter of supporters) {
+    const asked = voter.detail.rules.length;
+    if (asked === 0) reasons.add(statedBy(voter.evaluation));
+    else addTexts(voter, asked - 1, true, reasons);
+  }
+  return [...reasons];
+}
+
+/** The conditions of the rule that was asked at this place which turned out as the rule wants them, or not. */
+function addTexts({ detail, asked }: Voted, at: number, isWanted: boolean, texts: Set<string>): void {
+  const conditions = detail.rules[at]?.conditions ?? [];
+  if (conditions.length === 0) return;
+  const written = asked[at]?.texts() ?? [];
+  for (let index = 0; index < conditions.length; index++) {
+    const trace = conditions[index];
+    if (trace !== undefined && led(trace) === isWanted) texts.add(written[index] ?? "");
+  }
 }
 
 /** A condition under `none` leads to a match by being false. */
@@ -71,6 +83,9 @@ function fallenBack(voted: readonly Voted[], { name, parameters }: Strategy): st
 
 /** Every condition that did not turn out as its rule wants it, of all rules that were asked. */
 function failedIn(voted: readonly Voted[]): readonly string[] {
-  const conditions = voted.flatMap(({ detail }) => detail.rules.flatMap((rule) => rule.conditions));
-  return [...new Set(conditions.filter((trace) => !led(trace)).map(traceText))];
+  const texts = new Set<string>();
+  for (const voter of voted) {
+    for (let at = 0; at < voter.detail.rules.length; at++) addTexts(voter, at, false, texts);
+  }
+  return [...texts];
 }

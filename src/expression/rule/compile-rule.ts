@@ -9,11 +9,14 @@ import { compileCondition } from "../template.js";
 import type { Judge } from "./compile-field.js";
 import { compileField } from "./compile-field.js";
 import { ruleFaults } from "./rule-faults.js";
+import { traceText } from "./trace-text.js";
 
 /** A condition of a rule, ready to be judged. */
 export interface CompiledRule {
   /** The paths it refers to, in the order of their first mention. */
   readonly reads: readonly string[];
+  /** Each of its conditions as people read it, in the order of the traces. */
+  texts(): readonly string[];
   /** Never throws. */
   judge(scope: Scope): Judgement;
 }
@@ -30,13 +33,24 @@ export function compileRule(condition: RuleCondition): CompiledRule {
   if (fault !== undefined) throw new DecisionError("definition_invalid", fault.message, { hint: fault.hint });
   const reads = new Set<string>();
   const judge = compileNode(condition, false, reads);
+  let texts: readonly string[] | undefined;
   return {
     reads: [...reads],
+    texts: () => (texts ??= textsOf(judge)),
     judge(scope) {
       const traces: ConditionTrace[] = [];
       return { result: judge(scope, traces), traces };
     },
   };
+}
+
+const nowhere: Scope = { context: {}, input: undefined, facts: {}, system: {} };
+
+/** Every condition leaves its trace, whatever it is asked about. */
+function textsOf(judge: Judge): readonly string[] {
+  const traces: ConditionTrace[] = [];
+  judge(nowhere, traces);
+  return traces.map(traceText);
 }
 
 /** The same of a rule's `when`. Throws `expression_invalid` where it is none. */
@@ -46,6 +60,7 @@ export function compileWhen(text: string): CompiledRule {
   const notMatched = judgement({ expression: text, result: false });
   return {
     reads: condition.reads,
+    texts: () => [text],
     judge(scope) {
       const value = condition.evaluate(scope);
       if (typeof value === "boolean") return value ? matched : notMatched;

@@ -1,0 +1,129 @@
+import { compileCondition, compileInput } from "../expression/template.js";
+import type {
+  Definition,
+  GateDefinition,
+  Policy,
+  PolicyDefinition,
+  ScoredDefinition,
+} from "../model/definition.js";
+import { doubtsAbout } from "./doubts.js";
+import { readsMasked } from "./mask-pointers.js";
+import type { Remark } from "./review.js";
+import { decisionsOf } from "./scored-faults.js";
+import type { Path } from "./yaml-source.js";
+
+/** What a reviewer would ask about votes, policies and gates. */
+export function moreRemarks(definition: Definition): readonly Remark[] {
+  switch (definition.type) {
+    case "scored":
+      return scoredRemarks(definition);
+    case "policy":
+      return policyRemarks(definition);
+    case "gate":
+      return gateRemarks(definition);
+    default:
+      return [];
+  }
+}
+
+function warning(path: Path, message: string): Remark {
+  return { path, severity: "warning", message };
+}
+
+/** Expressions that are written correctly and yet can hardly be meant. */
+function doubtful(path: Path, label: string, condition: string | undefined): readonly Remark[] {
+  if (condition === undefined) return [];
+  return doubtsAbout(compileCondition(condition).tree).map((doubt) =>
+    warning(path, `\`${label}\`: ${doubt}`),
+  );
+}
+
+const isAlways = (condition: string | undefined): boolean => condition?.trim() === "true";
+
+function scoredRemarks(definition: ScoredDefinition): readonly Remark[] {
+  const { evaluators, targets } = definition;
+  const remarks: Remark[] = [];
+  for (const [at, evaluator] of evaluators.entries()) {
+    if (!("rules" in evaluator)) continue;
+    const always = evaluator.rules.findIndex(({ when }) => isAlways(when));
+    for (const [index, { id, when }] of evaluator.rules.entries()) {
+      const path = ["evaluators", at, "rules", index];
+      remarks.push(...doubtful([...path, "when"], id, when));
+      if (always === -1 || index <= always) continue;
+      const first = evaluator.rules[always]?.id ?? "";
+      remarks.push(warning(path, `\`${id}\` is never reached: \`${first}\` always matches`));
+    }
+  }
+  const isCertain = evaluators.some(
+    (each) => "static" in each || each.rules.some(({ when }) => isAlways(when)),
+  );
+  if (!isCertain) {
+    const message = "where no rule matches nobody votes, and the decision ends in an error";
+    remarks.push({
+      path: ["evaluators"],
+      severity: "note",
+      message,
+      hint: "a static evaluator always votes",
+    });
+  }
+  const without = decisionsOf(definition).filter((decision) => !Object.hasOwn(targets ?? {}, decision));
+  if (targets !== undefined && without.length > 0) {
+    const named = without.map((decision) => `\`${decision}\``).join(", ");
+    remarks.push({ path: ["targets"], severity: "note", message: `there is no target for ${named}` });
+  }
+  return remarks;
+}
+
+function policyRemarks(definition: PolicyDefinition): readonly Remark[] {
+  const { policies = [], logging } = definition;
+  const remarks = policies.flatMap((policy, index) => [
+    ...onePolicy(policy, ["policies", index]),
+    ...maskedPath(policy, ["policies", index], logging?.mask ?? []),
+  ]);
+  if (logging?.log_decision === false && policies.some(isCounted)) {
+    const message = "without records nothing is counted: limited overrides never apply, max_calls denies";
+    remarks.push(warning(["logging", "log_decision"], message));
+  }
+  return remarks;
+}
+
+const isCounted = (policy: Policy): boolean =>
+  policy.overrides === undefined ? policy.max_calls !== undefined : policy.max_applications !== undefined;
+
+function onePolicy(policy: Policy, path: Path): readonly Remark[] {
+  const { name, version } = policy;
+  const remarks: Remark[] = [];
+  if (version === undefined) {
+    remarks.push({ path, severity: "note", message: `\`${name}\` has no version, so records call it 0.0.0` });
+  }
+  if (policy.overrides !== undefined) {
+    return [...remarks, ...doubtful([...path, "when"], name, policy.when)];
+  }
+  const { conditions = [], requires, read_before_write, max_calls } = policy;
+  const asks = [requires, read_before_write, max_calls].some((each) => each !== undefined);
+  if (conditions.length === 0 && !asks)
+    remarks.push(warning(path, `\`${name}\` asks for nothing, so it always allows`));
+  const doubts = conditions.flatMap(({ name: condition, expression }, index) =>
+    doubtful([...path, "conditions", index, "expression"], condition, expression),
+  );
+  return [...remarks, ...doubts];
+}
+
+function maskedPath(policy: Policy, path: Path, pointers: readonly string[]): readonly Remark[] {
+  if (policy.overrides !== undefined || policy.read_before_write === undefined) return [];
+  const { reads } = compileInput(policy.read_before_write.path);
+  if (!reads.some((each) => readsMasked(each, pointers))) return [];
+  return [
+    warning([...path, "read_before_write"], "its path is masked, so what was read cannot be remembered"),
+  ];
+}
+
+function gateRemarks({ rules }: GateDefinition): readonly Remark[] {
+  const remarks = rules.flatMap(({ id, when, applies_when }, index) => [
+    ...doubtful(["rules", index, "when"], id, when),
+    ...doubtful(["rules", index, "applies_when"], id, applies_when),
+  ]);
+  const permits = rules.some(({ status }) => status === "GREEN" || status === "GREEN-SKIP");
+  if (permits) return remarks;
+  return [...remarks, warning(["rules"], "no rule is GREEN or GREEN-SKIP, so nothing is ever let through")];
+}
