@@ -55,16 +55,21 @@ describe("the package", () => {
     expect(answer.stdout).toBe("stage-deploy");
   });
 
-  it("is a library as the README shows it", async () => {
-    const text = readFileSync(join(root, "README.md"), "utf8");
-    const sample = /```ts\n([\s\S]*?)```/.exec(text)?.[1] ?? "";
+  const pages = readFileSync(join(root, "README.md"), "utf8");
+  const programs = [...pages.matchAll(/```ts\n([\s\S]*?)```/g)].map((found) => found[1] ?? "");
+
+  it("is a library with programs to show", () => {
+    expect(programs.length).toBeGreaterThan(1);
+  });
+
+  it.each(programs)("is a library as the README shows it: %s", async (sample) => {
     const folder = temporaryDirectory();
     mkdirSync(join(folder, "node_modules"));
     await execa("ln", ["-s", root, join(folder, "node_modules/agent-33")]);
     await execa("ln", ["-s", samples, join(folder, "decisions")]);
     writeFileSync(join(folder, "sample.mjs"), sample);
     const { stdout } = await execa(process.execPath, ["sample.mjs"], { cwd: folder });
-    expect(stdout).toBe(/\/\/ (.*)/.exec(sample)?.[1]?.replaceAll('"', "'"));
+    expect(stdout).toBe(/console\.log\(.*\); \/\/ (.*)/.exec(sample)?.[1]?.replaceAll('"', "'"));
   });
 
   it("brings no dependency along", () => {

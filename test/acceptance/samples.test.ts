@@ -1,5 +1,6 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import type { Document } from "yaml";
 import { describe, expect, it } from "vitest";
 import { root, run, samples, temporaryDirectory } from "./command.js";
 import { hasTerminal, noTerminal, typed } from "./terminal.js";
@@ -124,15 +125,16 @@ describe("the samples", () => {
   it("fit the schema that editors use", async () => {
     const { stdout } = await run(["decision", "schema"]);
     const { default: Ajv } = await import("ajv");
-    const { parse } = await import("yaml");
+    const { parseAllDocuments } = await import("yaml");
     const validate = new Ajv.default({ strict: false }).compile(JSON.parse(stdout) as object);
-    for (const file of ["quality-gate", "artifact-router", "prompt-ab-test", "escalation"]) {
-      const document: unknown = parse(readFileSync(join(samples, `${file}.yaml`), "utf8"));
-      expect(validate(document), file).toBe(true);
-      expect(
-        validate({ decision: { ...(document as { decision: object }).decision, nonsense: 1 } }),
-        file,
-      ).toBe(false);
+    const files = readdirSync(samples).filter((file) => file.endsWith(".yaml"));
+    expect(files.length).toBeGreaterThanOrEqual(7);
+    for (const file of files) {
+      for (const each of parseAllDocuments(readFileSync(join(samples, file), "utf8"))) {
+        const document = (each as Document).toJS() as { readonly decision: object };
+        expect(validate(document), file).toBe(true);
+        expect(validate({ decision: { ...document.decision, nonsense: 1 } }), file).toBe(false);
+      }
     }
   });
 });
