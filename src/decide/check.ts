@@ -1,9 +1,10 @@
 import type { Library } from "../definition/library.js";
 import { policiesFor } from "../definition/tool-match.js";
 import { DecisionError } from "../errors.js";
-import { isObject } from "../expression/equal.js";
+import { withParams } from "../evaluate/policy/conclude.js";
+import type { Deliberation } from "../evaluate/policy/deliberation.js";
 import type { LoadedDefinition } from "../model/definition.js";
-import type { Json, JsonObject } from "../model/json.js";
+import type { JsonObject } from "../model/json.js";
 import type { Provenance } from "../model/record.js";
 import type { PolicyOutcome, PolicyResult } from "../model/result.js";
 import { bind } from "./bind.js";
@@ -42,14 +43,14 @@ export async function check(request: CheckRequest, world: CheckWorld): Promise<C
   const records = request.dry_run ? undefined : world.records;
   return untilRemembered(async () => {
     const made = await deliberateAll(request, context, { asked, world });
-    const decided = combine(request.tool, made);
-    return { decided, made: made.map((each, index) => finallyCounted(each, index, decided.allowed)) };
+    const decided = combine(request.tool, context, made);
+    return { decided, made: finallyCounted(made, decided.allowed) };
   }, records);
 }
 
 function contextOf({ tool, params, context = {} }: CheckRequest): JsonObject {
   const more = bind(context);
-  const taken = ["tool", "params"].find((key) => Object.hasOwn(more, key));
+  const taken = ["tool", "params", "context"].find((key) => Object.hasOwn(more, key));
   if (taken !== undefined) {
     throw new DecisionError("input_invalid", `the context of a check cannot hold \`${taken}\``, {
       hint: "the tool is named first, its params are given with --params; the context holds `session` and `resources`",
@@ -77,28 +78,19 @@ async function deliberateAll(
     const question = { ...request, decision_id: loaded.definition.id, context, check_id };
     const shared = { at, ...(Object.keys(setParams).length > 0 && { setParams }) };
     const deliberated = await deliberate(question, loaded, world, shared);
-    setParams = { ...setParams, ...changes(outcomeIn(deliberated).params, context["params"] ?? null) };
+    setParams = { ...setParams, ...outcomeIn(deliberated).set_params };
     made.push(deliberated);
   }
   return made;
 }
 
-/** The params that differ from those asked about. */
-function changes(params: Json, before: Json): JsonObject {
-  if (!isObject(params) || params === before) return {};
-  const given = isObject(before) ? before : {};
-  return Object.fromEntries(
-    Object.entries(params).filter(([key, value]) => !Object.hasOwn(given, key) || given[key] !== value),
-  );
-}
-
-function outcomeIn({ evaluated }: Deliberated): PolicyOutcome {
+function outcomeIn({ evaluated }: Deliberated): Deliberation {
   if (evaluated.outcome?.type !== "policy") throw new Error("only policies are asked about calls");
   return evaluated.outcome;
 }
 
 /** All must allow; the first that denies gives the reason, and overrides that change params change them all. */
-function combine(tool: string, made: readonly Deliberated[]): CheckResult {
+function combine(tool: string, context: JsonObject, made: readonly Deliberated[]): CheckResult {
   const outcomes = made.map(outcomeIn);
   const decisions = made.map(({ result }) => result as PolicyResult);
   const warnings = decisions.flatMap((each) => each.warnings);
@@ -107,12 +99,9 @@ function combine(tool: string, made: readonly Deliberated[]): CheckResult {
   const denial = outcomes.find(({ allowed }) => !allowed);
   if (denial !== undefined) return { ...said(tool, denial), warnings, decisions };
   const exception = outcomes.find(({ outcome }) => outcome === "allowed_by_exception");
-  const base = outcomes.reduce<Json>(
-    (params, each) =>
-      isObject(params) && isObject(each.params) ? { ...params, ...each.params } : each.params,
-    {},
-  );
-  return { ...said(tool, exception ?? first), params: base, warnings, decisions };
+  const set = outcomes.reduce<JsonObject>((all, each) => ({ ...all, ...each.set_params }), {});
+  const params = withParams(context["params"] ?? null, set);
+  return { ...said(tool, exception ?? first), params, warnings, decisions };
 }
 
 const said = (tool: string, { allowed, outcome, reason, params }: PolicyOutcome): PolicyOutcome => ({
@@ -125,10 +114,14 @@ const said = (tool: string, { allowed, outcome, reason, params }: PolicyOutcome)
 
 const nothing = { counts: [], limits: [] };
 
-/** What is denied by one is counted by none; and a call that several allow is still one call. */
-function finallyCounted(made: Deliberated, index: number, allowed: boolean): Deliberated {
-  if (!allowed) return { ...made, counting: nothing };
-  if (index === 0) return made;
+/** What is denied by one is counted by none; and a call that several allow is one call, of the first recorded. */
+function finallyCounted(made: readonly Deliberated[], allowed: boolean): readonly Deliberated[] {
+  if (!allowed) return made.map((each) => ({ ...each, counting: nothing }));
+  const first = made.find(({ draft }) => draft !== undefined);
+  return made.map((each) => (each === first ? each : withoutCall(each)));
+}
+
+function withoutCall(made: Deliberated): Deliberated {
   const { counts, limits } = made.counting;
   const own = counts.filter((count) => typeof count !== "string" || !count.startsWith('["called",'));
   return { ...made, counting: { counts: own, limits } };

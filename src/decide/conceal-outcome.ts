@@ -1,5 +1,6 @@
 import { readsMasked } from "../definition/mask-pointers.js";
 import type { Outcome } from "../evaluate/evaluated.js";
+import { withParams } from "../evaluate/policy/conclude.js";
 import { isObject } from "../expression/equal.js";
 import type { Json } from "../model/json.js";
 import { conceal, maskContext, masked } from "../record/mask.js";
@@ -16,8 +17,12 @@ export function concealOutcome(outcome: Outcome, secret: Secret): Outcome {
     case "scored":
       return outcome;
     case "policy": {
-      const { params } = maskContext({ params: outcome.params }, secret.pointers);
-      return { ...concealReadings(outcome, secret), params: params ?? null };
+      const shown = concealReadings(outcome, secret);
+      const { params = null } = maskContext(
+        { params: withParams(outcome.params, shown.set_params) },
+        secret.pointers,
+      );
+      return { ...shown, params };
     }
     case "gate":
       return concealReadings(outcome, secret);
@@ -44,13 +49,13 @@ function concealPart(part: Json, secret: Secret): Json {
   return Object.fromEntries(entries);
 }
 
-/** Params that others have set may be made of anything. */
+/** Params that are set may be made of anything. */
 function concealTexts(part: Json, secret: Secret): Json {
   if (Array.isArray(part)) return (part as readonly Json[]).map((each) => concealTexts(each, secret));
   if (isObject(part)) {
     return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, concealTexts(value, secret)]));
   }
-  const text = JSON.stringify(part);
+  const text = typeof part === "string" ? part : JSON.stringify(part);
   const tells = secret.secrets.some((each) => text.includes(each));
   return tells ? masked : part;
 }

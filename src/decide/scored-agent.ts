@@ -48,7 +48,7 @@ export function scoredAgent(options: ScoredAgentOptions): ScoredAgent {
   if (!Array.isArray(evaluators) || evaluators.length === 0) {
     throw new InvalidConfigurationError("an agent needs at least one evaluator");
   }
-  if (audit !== undefined && typeof (audit as Partial<AuditAdapter>).record !== "function") {
+  if (audit !== undefined && typeof (Object(audit) as Partial<AuditAdapter>).record !== "function") {
     throw new InvalidAuditAdapterError("an audit adapter has a function `record`");
   }
   const strategy = strategyOf(options.scoring);
@@ -62,7 +62,6 @@ export function scoredAgent(options: ScoredAgentOptions): ScoredAgent {
       const voted = voters.map((voterWith) => voterWith(feedback).vote(scope));
       const { because, failed_conditions, ...outcome } = tallyVotes(voted, strategy);
       const hash = scoredHash(context, outcome);
-      const details = Object.fromEntries(voted.map(({ name, detail }) => [name, detail]));
       const { decision } = outcome;
       const made = deepFreeze({
         ...outcome,
@@ -72,7 +71,10 @@ export function scoredAgent(options: ScoredAgentOptions): ScoredAgent {
           decision,
           because,
           failed_conditions,
-          ...(verbose && { rule_traces: ruleTracesOf(details) }),
+          // One by one, as two evaluators may have one name.
+          ...(verbose && {
+            rule_traces: voted.flatMap(({ name, detail }) => ruleTracesOf({ [name]: detail })),
+          }),
         },
         audit_payload: auditPayload(outcome, { context, feedback, at, hash }),
         failures: voted.flatMap(({ name, detail }) =>

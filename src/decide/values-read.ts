@@ -12,8 +12,8 @@ export function valuesRead({ input, reads }: Prepared, scope: Scope): string {
     const value = getterOf(path)(scope);
     if (value !== undefined) values[path] = value;
   }
-  // The path `context` gives way to a key of that name; a decision without an input reads all the same.
-  if (input === undefined) values["context"] = scope.context;
+  // The path `context` gives way to a key of that name; without an input, or with a schema, all is read.
+  if (input === undefined || reads.includes("context")) values["context"] = scope.context;
   return canonicalJson(values);
 }
 

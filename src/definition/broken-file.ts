@@ -18,8 +18,8 @@ const mostProblems = 200;
 
 const idLine = /(?<![A-Za-z0-9_-])id["']?[ \t]{0,8}:[ \t]{0,8}["']?([A-Za-z0-9._-]{1,128})/g;
 
-/** The words that no policy can do without. */
-const policyWords = /polic|tool/i;
+/** The words that no policy can do without; rule tables have a `hit_policy`. */
+const policyWords = /(?<!hit_)polic|\btool\b/i;
 
 /** A file with an error declares nothing, but for the ids that it seems to mean. What was not seen may be anything. */
 export function broken(

@@ -95,7 +95,9 @@ const voteText = ({ decision, weight }: ScoredRule["then"]): string => `${decisi
 
 function conditionText({ if: condition, when = "" }: ScoredRule): string {
   if (condition === undefined) return when;
-  return compileRule(condition).texts().join("any" in condition ? " or " : " and ");
+  return compileRule(condition)
+    .texts()
+    .join("any" in condition ? " or " : " and ");
 }
 
 function policyRows({ tool, policies = [] }: PolicyDefinition): DefinitionRows {

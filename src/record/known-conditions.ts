@@ -5,6 +5,7 @@ import type {
   ConditionTrace,
   EvaluationDetails,
   EvaluatorDetail,
+  FieldTrace,
   PolicyDetail,
   Result,
   RollDetails,
@@ -66,11 +67,17 @@ function known(trace: ConditionTrace): Omit<KnownCondition, "label"> {
     const { result, error } = trace;
     return { condition, result, ...(error !== undefined && { error }) };
   }
-  const { field, actual, note, negated = false } = trace;
+  const {
+    field,
+    actual,
+    note,
+    negated = false,
+  } = trace as Partial<FieldTrace> & Pick<FieldTrace, "field" | "result">;
   return {
     condition,
     result: trace.result !== negated,
-    values: { [field]: actual },
+    // Absent where inputs were not to be recorded.
+    values: actual === undefined ? {} : { [field]: actual },
     ...(note !== undefined && !trace.result && { error: note }),
   };
 }

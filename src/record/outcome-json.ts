@@ -17,10 +17,10 @@ function outcomeFields(result: Result, inputs: boolean): object | undefined {
     case "rule_table":
       return undefined;
     case "scored": {
-      const { decision, confidence, evaluations, explanations, explainability } = result;
-      const { scoring_strategy, scoring_parameters, audit_payload } = result;
-      const made = { decision, confidence, evaluations, explanations, explainability };
-      return { ...made, scoring_strategy, scoring_parameters, ...(inputs && { audit_payload }) };
+      const { decision, confidence, evaluations, explanations } = result;
+      const { scoring_strategy, scoring_parameters, explainability, audit_payload } = result;
+      const made = { decision, confidence, evaluations, explanations, scoring_strategy, scoring_parameters };
+      return { ...made, explainability, ...(inputs && { audit_payload }) };
     }
     case "policy": {
       const { tool, allowed, outcome, reason, params, lineage } = result;

@@ -35,7 +35,7 @@ export function decisionBody(result: Result, about: About, logging: Logging = {}
     `,"environment_hash":"${result.environment_hash}"` +
     provenanceJson(about.provenance) +
     (inputs ? `,"input_value":${jsonOf(result.input_value)}` : "") +
-    `,"evaluation_details":${evaluation ? detailsJson(result.evaluation_details) : "{}"}` +
+    `,"evaluation_details":${evaluation ? keptDetails(result, inputs) : "{}"}` +
     (total === undefined ? "" : `,"rules_total":${total}`) +
     `,"because":${listJson(result.because)},"failed_conditions":${listJson(result.failed_conditions)}` +
     `,"warnings":${listJson(result.warnings)},"guardrails":${JSON.stringify(result.guardrails)}` +
@@ -45,6 +45,12 @@ export function decisionBody(result: Result, about: About, logging: Logging = {}
     `,"facts":${JSON.stringify(about.facts)}` +
     (about.feedback === undefined ? "" : `,"feedback":${JSON.stringify(about.feedback)}`)
   );
+}
+
+/** What the rules of evaluators read is an input, too. */
+function keptDetails({ type, evaluation_details: details }: Result, inputs: boolean): string {
+  if (inputs || type !== "scored") return detailsJson(details);
+  return JSON.stringify(details, (key, value: unknown) => (key === "actual" ? undefined : value));
 }
 
 function provenanceJson(provenance: Provenance): string {

@@ -13,6 +13,18 @@ const questions: readonly [string, unknown][] = [
   ["decision-ab-prompt-variant", { request: { id: "req-1" } }],
   ["decision-escalation-rules", { severity: "critical" }],
   ["decision-escalation-rules", { severity: "low", attempts: 1e21, quality_score: -0.5 }],
+  ["decision-loan-approval", { credit: { score: 720, defaults: 0 } }],
+  [
+    "decision-loan-approval",
+    { credit: { score: 720, defaults: 0 }, loan: { rate: 1 }, income: { monthly: 9 } },
+  ],
+  [
+    "policy-read-source",
+    { tool: "read_source", params: { source: "crm" }, session: { finance_closed: true } },
+  ],
+  ["policy-filter-customers", { params: {} }],
+  ["gate-wire-approve", { amount: 25_000, payee: { country: "DE" } }],
+  ["gate-wire-approve", { amount: "much" }],
 ];
 
 describe("a result as a line", () => {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../src/model/json.js";
-import type { RoutingRecord, LogRecord } from "../../src/model/record.js";
+import type { LogRecord, RoutingRecord, ToolResultRecord } from "../../src/model/record.js";
 import type { LogLine, ShelfEntry } from "../../src/model/store.js";
 import { microsecondsOf, timestampOf } from "../../src/record/moment.js";
-import { decisionBody, noteBody } from "../../src/record/record-body.js";
+import { decisionBody, noteBody, toolResultBody } from "../../src/record/record-body.js";
 import { recordId } from "../../src/record/record-id.js";
 
 export const noon = "2026-03-02T12:00:00.000000Z";
@@ -90,6 +90,12 @@ export function decided({ input = 1, ...fields }: Decided = {}): string {
     input_value: input,
   };
   return decisionBody(result, { provenance: fields, context, facts, cacheKey, cachedFrom });
+}
+
+/** The body of how a call went. */
+export function called({ timestamp = noon, ...fields }: Partial<ToolResultRecord> = {}): string {
+  const { tool = "read_file", ok = true, decision_records = [] } = fields;
+  return toolResultBody({ ...fields, record_id: newId(timestamp), timestamp, tool, ok, decision_records });
 }
 
 /** The body of a note, such as a prune leaves. */

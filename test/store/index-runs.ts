@@ -5,7 +5,7 @@ import type { DecisionType } from "../../src/model/definition.js";
 import type { Query, Store, TimeRange } from "../../src/model/store.js";
 import { microsecondsOf, timestampOf } from "../../src/record/moment.js";
 import type { Decided } from "./entries.js";
-import { decided, definitionHash, noon, noted, seqs, sha256 } from "./entries.js";
+import { called, decided, definitionHash, noon, noted, seqs, sha256 } from "./entries.js";
 import { expectSound, logFile, openLog, storeDirectory } from "./jsonl-log.js";
 import { LogScan, comparable } from "./log-scan.js";
 
@@ -63,7 +63,7 @@ const range = fc
 
 const query = fc
   .record({
-    kind: optional(fc.constantFrom("decision" as const, "note" as const)),
+    kind: optional(fc.constantFrom("decision" as const, "tool_result" as const, "note" as const)),
     decision_id: optional(name),
     stage_id: optional(fc.constantFrom("s1", "s2", "s3")),
     label: optional(label),
@@ -79,6 +79,7 @@ const query = fc
 
 type Step =
   | { readonly do: "append"; readonly decisions: readonly Decided[] }
+  | { readonly do: "call"; readonly time: number; readonly tool: string; readonly stage_id: string }
   | { readonly do: "note" | "remove index" | "break state" | "cut rows" }
   | { readonly do: "prune"; readonly keep: number }
   | { readonly do: "select"; readonly reader: number; readonly query: Query }
@@ -94,6 +95,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant("append" as const),
       decisions: fc.array(decision, { maxLength: 6 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("call" as const),
+      time: moment,
+      tool: name,
+      stage_id: fc.constantFrom("s1", "s2"),
     }),
   },
   {
@@ -141,6 +151,11 @@ class Run {
       case "append":
         await Promise.all(step.decisions.map((each) => this.writer.log.append({ body: decided(each) })));
         return;
+      case "call": {
+        const { time, tool, stage_id } = step;
+        await this.writer.log.append({ body: called({ timestamp: timestampOf(time), tool, stage_id }) });
+        return;
+      }
       case "note":
         await this.writer.log.append({ body: noted({ some: "note" }) });
         return;

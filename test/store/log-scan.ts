@@ -55,8 +55,12 @@ function fits(record: LogRecord, query: Query): boolean {
   if (record.seq <= (query.after ?? 0)) return false;
   if (time < (query.since ?? -Infinity) || time > (query.until ?? Infinity)) return false;
   const asked = fields.filter((field) => query[field] !== undefined);
-  if (record.kind !== "decision")
-    return asked.length === 0 && query.label === undefined && query.target === undefined;
+  if (record.kind !== "decision") {
+    if (query.label !== undefined || query.target !== undefined) return false;
+    return asked.every(
+      (field) => (record as unknown as Partial<Record<string, unknown>>)[field] === query[field],
+    );
+  }
   if (asked.some((field) => record[field] !== query[field])) return false;
   if (query.label !== undefined && !record.selected_labels.includes(query.label)) return false;
   return query.target === undefined || record.selected_targets.includes(query.target);

@@ -27,7 +27,12 @@ export function conclude(prepared: PreparedPolicies, consulted: Consulted): Omit
     failed_conditions: [...new Set(verdicts.flatMap(failedOf))],
     warnings: [...problems.map(({ text, consequence }) => text + consequence), ...warned],
     errors: problems.map(({ text }) => text),
-    outcome: { type: "policy", ...outcome, ...lineagePartsOf(prepared, consulted) },
+    outcome: {
+      type: "policy",
+      ...outcome,
+      ...lineagePartsOf(prepared, consulted),
+      set_params: outcome.allowed ? flips.params : {},
+    },
   };
 }
 
@@ -50,8 +55,8 @@ function outcomeOf(consulted: Consulted, standing: readonly BaseVerdict[]): Poli
   return { tool, allowed: true, outcome: "allowed", reason: allowedBy(verdicts), params };
 }
 
-/** Only the top level is merged. */
-function withParams(params: Json, set: JsonObject): Json {
+/** The params with what is set of them; only the top level is merged. */
+export function withParams(params: Json, set: JsonObject): Json {
   if (Object.keys(set).length === 0) return params;
   return isObject(params) ? { ...params, ...set } : set;
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../model/json.js";
 import type { LineageCondition, OverrideApplication, PolicyEvaluation } from "../../model/lineage.js";
 import type { PolicyOutcome } from "../../model/result.js";
 
@@ -7,6 +8,8 @@ export interface Deliberation extends PolicyOutcome {
   readonly policies: readonly PolicyEvaluation[];
   /** The overrides that were applied, in the order of the denials that they flipped. */
   readonly overrides: readonly OverrideApplication[];
+  /** What they set of the params; nothing where the call is denied. */
+  readonly set_params: JsonObject;
   /** What counts the calls that are made. */
   readonly calls: readonly CountedCall[];
 }

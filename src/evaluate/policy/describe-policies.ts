@@ -56,9 +56,10 @@ const notNeeded = "there was nothing for it to override";
 
 /** Its condition, where it came to that. */
 function whenOf({ policy }: PreparedOverride, verdict: OverrideVerdict): PolicyDetail["conditions"] {
-  if (policy.when === undefined) return [];
-  const condition = { name: "when", expression: policy.when, result: verdict.applies };
-  if (verdict.applies || verdict.error === undefined) return [condition];
+  const result = verdict.applies ? true : verdict.held;
+  if (policy.when === undefined || result === undefined) return [];
+  const condition = { name: "when", expression: policy.when, result };
+  if (verdict.applies || result || verdict.error === undefined) return [condition];
   return [{ ...condition, error: verdict.error }];
 }
 

@@ -80,7 +80,7 @@ export class Flips {
   #set(name: string, params: JsonObject): void {
     const elsewhere = policyFacts(this.#scope.facts).set_params ?? {};
     for (const [param, value] of Object.entries(params)) {
-      const before = Object.hasOwn(this.params, param) ? this.params[param] : elsewhere[param];
+      const before = [this.params, elsewhere].find((each) => Object.hasOwn(each, param))?.[param];
       if (before !== undefined && !equal(before, value)) {
         const other = this.#setBy.get(param);
         const who = other === undefined ? "another decision" : `\`${other}\``;

@@ -24,6 +24,8 @@ export type OverrideVerdict =
   | {
       readonly applies: false;
       readonly leftOut: string;
+      /** What came of its condition; absent: it did not come to that. */
+      readonly held?: boolean;
       /** Something of it could not be evaluated. */
       readonly error?: string;
     };
@@ -45,10 +47,10 @@ export function prepareOverride(policy: OverridePolicy): PreparedOverride {
       const outside = window(at) ?? usedUp(most, policyFacts(scope.facts).uses?.[name]);
       if (outside !== undefined) return { applies: false, leftOut: outside };
       const holds = condition === undefined ? true : condition.evaluate(scope);
-      if (holds === false) return { applies: false, leftOut: "its condition does not hold" };
-      if (holds !== true) return errored(holds instanceof Failure ? holds.message : noBoolean(holds));
+      if (holds === false) return { applies: false, leftOut: "its condition does not hold", held: false };
+      if (holds !== true) return errored(holds instanceof Failure ? holds.message : noBoolean(holds), false);
       const filled = params.fill(scope);
-      if (filled instanceof Failure) return errored(filled.message);
+      if (filled instanceof Failure) return errored(filled.message, true);
       return {
         applies: true,
         reason: reason === undefined ? usual : renderText(reason, scope),
@@ -68,8 +70,9 @@ function usedUp(most: number | undefined, uses: number | undefined): string | un
 const noBoolean = (value: Parameters<typeof typeName>[0]): string =>
   `a condition must be true or false, this one is ${typeName(value)}`;
 
-const errored = (error: string): OverrideVerdict => ({
+const errored = (error: string, held: boolean): OverrideVerdict => ({
   applies: false,
   leftOut: `it could not be evaluated: ${error}`,
+  held,
   error,
 });

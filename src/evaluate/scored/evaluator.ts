@@ -73,7 +73,12 @@ function prepareRule(rule: ScoredRule, { name, ruleset }: RulesetDefinition): Pr
   const metadata = { rule_id: rule.id, ruleset: ruleset ?? name, type: "rule" };
   return {
     id: rule.id,
-    condition: rule.if === undefined ? compileWhen(rule.when ?? "") : compileRule(rule.if),
+    condition: conditionOf(rule),
     evaluation: checkedEvaluation({ reason: "", ...rule.then, metadata }, name),
   };
+}
+
+/** When the rule matches; throws where that cannot be compiled. */
+export function conditionOf(rule: ScoredRule): CompiledRule {
+  return rule.if === undefined ? compileWhen(rule.when ?? "") : compileRule(rule.if);
 }

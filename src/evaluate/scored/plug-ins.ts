@@ -3,13 +3,14 @@ import {
   InvalidRuleDslError,
   InvalidScoringStrategyError,
 } from "../../contract-errors.js";
-import { ruleFaults } from "../../expression/rule/rule-faults.js";
-import type { EvaluatorDefinition, RulesetDefinition, Scoring } from "../../model/definition.js";
+import { frozenCopy } from "../../digest/frozen-copy.js";
+import { DecisionError } from "../../errors.js";
+import type { EvaluatorDefinition, RulesetDefinition, ScoredRule, Scoring } from "../../model/definition.js";
 import type { JsonObject } from "../../model/json.js";
 import type { Evaluation, ScoringParameters } from "../../model/result.js";
 import { checkedEvaluation } from "./evaluation.js";
 import type { Voter } from "./evaluator.js";
-import { prepareVoter } from "./evaluator.js";
+import { conditionOf, prepareVoter } from "./evaluator.js";
 import type { Scored, Strategy } from "./scoring.js";
 import { strategyFor } from "./scoring.js";
 
@@ -39,7 +40,7 @@ export interface ScoringPlugIn {
 
 /** An evaluator of either kind, made ready to be asked with some feedback. */
 export function voterFor(given: Evaluator | EvaluatorDefinition): (feedback: JsonObject) => Voter {
-  const { name } = given as { readonly name?: unknown };
+  const { name } = Object(given) as { readonly name?: unknown };
   if (typeof name !== "string" || name === "") throw new InvalidEvaluatorError("an evaluator has no name");
   if ("rules" in given) refuseMalformed(given);
   if ("rules" in given || "static" in given) {
@@ -71,21 +72,65 @@ export function voterFor(given: Evaluator | EvaluatorDefinition): (feedback: Jso
 const noVote = { result: false, rules: [] };
 
 function refuseMalformed({ name, rules }: RulesetDefinition): void {
-  for (const { id, if: condition } of rules) {
-    const [fault] = condition === undefined ? [] : ruleFaults(condition);
+  if (!Array.isArray(rules)) throw new InvalidRuleDslError(`the rules of \`${name}\` must be a list`);
+  for (const rule of rules as readonly ScoredRule[]) {
+    const fault = faultOfRule(rule);
     if (fault === undefined) continue;
-    throw new InvalidRuleDslError(`the rule \`${id}\` of \`${name}\`: ${fault.message}`, {
+    throw new InvalidRuleDslError(`the rule \`${rule.id}\` of \`${name}\`: ${fault.message}`, {
       hint: fault.hint,
     });
   }
 }
 
+function faultOfRule(rule: ScoredRule): Pick<DecisionError, "message" | "hint"> | undefined {
+  if ((rule.if === undefined) === (rule.when === undefined)) {
+    return { message: "it needs either `if` or `when`, and never both", hint: undefined };
+  }
+  try {
+    conditionOf(rule);
+    return undefined;
+  } catch (error) {
+    if (error instanceof DecisionError) return error;
+    throw error;
+  }
+}
+
 /** One of the strategies by its name, or one's own. */
 export function strategyOf(given: Scoring | ScoringPlugIn | undefined): Strategy {
-  if (given === undefined || "strategy" in given) return strategyFor(given);
-  const { name, parameters = {} } = given as Partial<ScoringPlugIn>;
-  if (typeof name !== "string" || name === "" || typeof given.score !== "function") {
+  if (given === undefined) return strategyFor();
+  const { strategy, name, parameters = {}, score } = Object(given) as Partial<Scoring & ScoringPlugIn>;
+  if (strategy !== undefined) return soundStrategy(given as Scoring);
+  if (typeof name !== "string" || name === "" || typeof score !== "function") {
     throw new InvalidScoringStrategyError("a scoring strategy has a name and a function `score`");
   }
-  return { name, parameters, score: (evaluations) => given.score(evaluations) };
+  return {
+    name,
+    parameters: frozenCopy(parameters) as ScoringParameters,
+    score: (evaluations) => (given as ScoringPlugIn).score(evaluations),
+  };
 }
+
+function soundStrategy(scoring: Scoring): Strategy {
+  const fault = faultOfScoring(scoring);
+  if (fault !== undefined) throw new InvalidScoringStrategyError(fault);
+  return strategyFor(scoring);
+}
+
+function faultOfScoring(scoring: Scoring): string | undefined {
+  const { strategy, minimum_agreement, threshold, fallback_decision } = scoring;
+  switch (strategy) {
+    case "weighted_average":
+    case "max_weight":
+      return undefined;
+    case "consensus":
+      if (minimum_agreement === undefined || isShare(minimum_agreement)) return undefined;
+      return "the strategy `consensus` needs a `minimum_agreement` from 0 to 1";
+    case "threshold":
+      if (!isShare(threshold)) return "the strategy `threshold` needs a `threshold` from 0 to 1";
+      return fallback_decision ? undefined : "the strategy `threshold` needs a `fallback_decision`";
+    default:
+      return `there is no scoring strategy \`${String(strategy)}\``;
+  }
+}
+
+const isShare = (value: unknown): boolean => typeof value === "number" && value >= 0 && value <= 1;

@@ -2,7 +2,7 @@ import { InvalidScoringStrategyError, NoEvaluationsError } from "../../contract-
 import type { ConditionTrace, Evaluation, ScoredOutcome } from "../../model/result.js";
 import type { Voted } from "./evaluator.js";
 import { explain } from "./explanations.js";
-import type { Strategy } from "./scoring.js";
+import type { Scored, Strategy } from "./scoring.js";
 import { checkedConfidence } from "./scoring.js";
 
 /** What the votes made, and why. */
@@ -13,10 +13,10 @@ export interface Tallied extends ScoredOutcome {
 
 /** Makes one decision of what the evaluators answered; throws where none of them voted. */
 export function tallyVotes(voted: readonly Voted[], strategy: Strategy): Tallied {
-  const evaluations = voted.flatMap(({ evaluation }) => evaluation ?? []);
+  const evaluations = Object.freeze(voted.flatMap(({ evaluation }) => evaluation ?? []));
   if (evaluations.length === 0) throw noEvaluations(voted);
-  const { decision, confidence: scored } = strategy.score(evaluations);
-  if (typeof (decision as unknown) !== "string" || decision === "") {
+  const { decision, confidence: scored } = Object(strategy.score(evaluations)) as Partial<Scored>;
+  if (typeof decision !== "string" || decision === "") {
     throw new InvalidScoringStrategyError(`the strategy \`${strategy.name}\` gave no decision`);
   }
   const confidence = checkedConfidence(scored);
@@ -31,12 +31,19 @@ export function tallyVotes(voted: readonly Voted[], strategy: Strategy): Tallied
   };
 }
 
+/** What was read is not told, as it may be masked. */
 function noEvaluations(voted: readonly Voted[]): NoEvaluationsError {
   const failed = voted.filter(({ detail }) => detail.error !== undefined);
   const reasons = failed.map(({ name, detail }) => `\`${name}\` failed: ${detail.error ?? ""}`);
   return new NoEvaluationsError(["No evaluators returned a decision", ...reasons].join("; "), {
     hint: "add a rule that always matches, or a static evaluator",
-    details: { evaluators: voted.map(({ name, detail }) => ({ name, ...detail })) },
+    details: {
+      evaluators: voted.map(({ name, detail: { error } }) => ({
+        name,
+        ...(error !== undefined && { error }),
+      })),
+      failed_conditions: failedIn(voted),
+    },
   });
 }
 

@@ -22,6 +22,13 @@ const comma = 44;
 const backslash = 92;
 const closing = 93;
 const letterD = 100;
+const letterT = 116;
+
+/** How a call went begins like a decision, but for its longer name: {"seq":2,"kind":"tool_result","record_id":… */
+const toolTimeAt = timeAt + "tool_result".length - "decision".length;
+const toolBeginning = Buffer.from(`"kind":"tool_result","record_id":"`);
+const toolResult: Shape = { kind: "tool_result" };
+const timeLength = 27;
 
 /** What rows are added to; `base` rows came before these. */
 export interface Into {
@@ -38,6 +45,12 @@ export function addRow(line: Buffer, from: number, end: number, into: Into, offs
   for (; line[at] !== comma && at < end; at++) seq = seq * 10 + (line[at] ?? 0) - 48;
   at++;
   const row = rows.add();
+  if (isToolResult(line, at, end)) {
+    rows.setPlace(row, timeOf(line, at + toolTimeAt), offset, end - from);
+    const shape = shapes.learn(toolResult);
+    rows.setShape(row, shape, shapes.count(shape, base + row));
+    return seq;
+  }
   if (!isDecision(line, at) || at + nameAt > end) {
     addOther(line.subarray(from, end), row, into, offset);
     return Number.isSafeInteger(seq) && seq > 0 ? seq : 0;
@@ -74,6 +87,11 @@ const isDecision = (line: Uint8Array, at: number): boolean =>
   line[at + digestAt - 1] === quote &&
   line[at + definitionAt - 1] === quote &&
   line[at + nameAt - 1] === quote;
+
+function isToolResult(line: Buffer, at: number, end: number): boolean {
+  if (line[at + kindAt] !== letterT || at + toolTimeAt + timeLength >= end) return false;
+  return line.compare(toolBeginning, 0, toolBeginning.length, at, at + toolBeginning.length) === 0;
+}
 
 function addOther(line: Buffer, row: number, { rows, shapes, base }: Into, offset: number): void {
   const text = line.toString("utf8");
