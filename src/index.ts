@@ -20,7 +20,8 @@ export {
   ReplayMismatchError,
 } from "./contract-errors.js";
 export type { Evaluated, Prepared } from "./evaluate/evaluate.js";
-export { evaluate, prepare } from "./evaluate/evaluate.js";
+export { evaluate } from "./evaluate/evaluate.js";
+export { prepare } from "./evaluate/prepare.js";
 export { checkedEvaluation as evaluation } from "./evaluate/scored/evaluation.js";
 export type { EvaluationGiven, Evaluator, ScoringPlugIn } from "./evaluate/scored/plug-ins.js";
 export type { Expression } from "./expression/compile.js";

@@ -1,6 +1,6 @@
 import type { Library } from "../definition/library.js";
 import type { Evaluated, Prepared } from "../evaluate/evaluate.js";
-import { prepare } from "../evaluate/evaluate.js";
+import { prepareLazily } from "../evaluate/prepare-lazily.js";
 import type { LoadedDefinition } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";
 import type { Result } from "../model/result.js";
@@ -55,7 +55,7 @@ export async function deliberate(
   world: World,
   shared: Shared = {},
 ): Promise<Deliberated> {
-  const prepared = preparedOnce(loaded);
+  const prepared = await preparedOnce(loaded);
   const context = bind(request.context);
   const feedback = bindFeedback(request.feedback);
   const at = shared.at ?? world.clock();
@@ -106,11 +106,13 @@ function growing(
 
 const preparations = new WeakMap<object, Prepared>();
 
-export function preparedOnce({ definition }: LoadedDefinition): Prepared {
-  let prepared = preparations.get(definition);
-  if (prepared === undefined) {
-    prepared = prepare(definition);
-    preparations.set(definition, prepared);
-  }
+/** Without waiting where it is known already: a batch makes thousands of decisions with one definition. */
+export function preparedOnce({ definition }: LoadedDefinition): Prepared | Promise<Prepared> {
+  return preparations.get(definition) ?? prepareAnew(definition);
+}
+
+async function prepareAnew(definition: LoadedDefinition["definition"]): Promise<Prepared> {
+  const prepared = await prepareLazily(definition);
+  preparations.set(definition, prepared);
   return prepared;
 }

@@ -4,15 +4,22 @@ import { sha256Hex } from "../digest/sha256.js";
 import { definitionHash } from "../definition/definition-hash.js";
 import type { LoadedDefinition, PolicyDefinition } from "../model/definition.js";
 
-const definition: PolicyDefinition = deepFreeze({ id: "none", type: "policy", tool: "*", policies: [] });
-const environment = deepFreeze({ targets: [] });
+let known: LoadedDefinition | undefined;
 
 /** What is asked where no policy is about the tool: it allows the call, and the record says so. */
-export const noPolicyDefinition: LoadedDefinition = {
-  definition,
-  definition_hash: definitionHash(definition),
-  environment,
-  environment_hash: sha256Hex(canonicalJson(environment)),
-  file: "",
-  line: 0,
-};
+export function noPolicyDefinition(): LoadedDefinition {
+  return (known ??= makeDefinition());
+}
+
+function makeDefinition(): LoadedDefinition {
+  const definition: PolicyDefinition = { id: "none", type: "policy", tool: "*", policies: [] };
+  const environment = { targets: [] };
+  return deepFreeze({
+    definition,
+    definition_hash: definitionHash(definition),
+    environment,
+    environment_hash: sha256Hex(canonicalJson(environment)),
+    file: "",
+    line: 0,
+  });
+}

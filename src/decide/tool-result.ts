@@ -160,9 +160,10 @@ async function readsOf(
 ): Promise<readonly string[]> {
   const tool = contexts[0]?.["tool"];
   const policies = definitions.summaries.filter((summary) => summary.tool !== undefined);
-  const loaded = await Promise.all(policies.map(({ id }) => definitions.find(id)));
-  return loaded.flatMap((each) => {
-    const { needs, definition } = preparedOnce(each);
+  const prepared = await Promise.all(
+    policies.map(async ({ id }) => preparedOnce(await definitions.find(id))),
+  );
+  return prepared.flatMap(({ needs, definition }) => {
     const wanted = (needs?.reads ?? []).filter(
       ({ read_tools }) => typeof tool === "string" && read_tools.some((glob) => matchesTool(glob, tool)),
     );

@@ -1,15 +1,10 @@
 import { DecisionError } from "../errors.js";
 import { Failure } from "../expression/failure.js";
 import type { Template } from "../expression/template.js";
-import { compileInput } from "../expression/template.js";
 import type { Definition } from "../model/definition.js";
 import type { Json } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
 import type { Evaluated, Judge } from "./evaluated.js";
-import { prepareGate } from "./gate/gate.js";
-import { preparePolicy } from "./policy/policy.js";
-import { prepareRouting } from "./routing.js";
-import { prepareScored } from "./scored/scored.js";
 
 export type { Evaluated } from "./evaluated.js";
 
@@ -17,27 +12,6 @@ export type { Evaluated } from "./evaluated.js";
 export interface Prepared extends Judge {
   readonly definition: Definition;
   readonly input: Template | undefined;
-}
-
-export function prepare(definition: Definition): Prepared {
-  const input = definition.input === undefined ? undefined : compileInput(definition.input);
-  return { definition, input, ...judgeFor(definition, input) };
-}
-
-function judgeFor(definition: Definition, input: Template | undefined): Judge {
-  switch (definition.type) {
-    case "binary":
-    case "switch":
-    case "weighted":
-    case "rule_table":
-      return prepareRouting(definition, input);
-    case "scored":
-      return prepareScored(definition, input);
-    case "policy":
-      return preparePolicy(definition, input);
-    case "gate":
-      return prepareGate(definition, input);
-  }
 }
 
 /** Makes a decision; pure, so the same definition and scope always give the same answer. */

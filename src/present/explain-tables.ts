@@ -4,7 +4,7 @@ import type { ExplainedCondition, ExplainedConditions } from "../record/explain.
 import { count } from "./amounts.js";
 import type { Style } from "./format.js";
 import { oneLine, readingTexts } from "./record-text.js";
-import { isRoll } from "../record/known-conditions.js";
+import { isRoll } from "../record/roll.js";
 import { bar } from "./result-view.js";
 
 /** What came of every condition, and of the roll where there was one; undefined where there was neither. */

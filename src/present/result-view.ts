@@ -1,7 +1,7 @@
 import type { EvaluatorDetail, Result, RollDetails } from "../model/result.js";
 import { ruleTracesOf } from "../evaluate/scored/rule-traces.js";
 import type { KnownCondition } from "../record/known-conditions.js";
-import { isRoll, knownConditions } from "../record/known-conditions.js";
+import { isRoll } from "../record/roll.js";
 import type { Style, View } from "./format.js";
 import { answerColour, besideAnswer, outcomeRows, targetLine } from "./outcome-rows.js";
 import { printable } from "../printable.js";
@@ -95,6 +95,7 @@ export async function conditionTable(
   cases: NonNullable<ResultOptions["cases"]> = [],
 ): Promise<string> {
   const { grid } = await import("./grid.js");
+  const { knownConditions } = await import("../record/known-conditions.js");
   const rows = knownConditions(result).map((known) => [
     known.label,
     verdict(known, style),

@@ -1,14 +1,13 @@
 import { traceText } from "../expression/rule/trace-text.js";
 import type { Json } from "../model/json.js";
+import { isRoll } from "./roll.js";
 import type {
   ConditionDetail,
   ConditionTrace,
-  EvaluationDetails,
   EvaluatorDetail,
   FieldTrace,
   PolicyDetail,
   Result,
-  RollDetails,
 } from "../model/result.js";
 
 /** What came of one condition, whichever type of decision asked it. */
@@ -38,9 +37,6 @@ export function knownConditions({
       );
   }
 }
-
-export const isRoll = (details: EvaluationDetails): details is RollDetails =>
-  typeof (details as Partial<RollDetails>).total_weight === "number";
 
 type Named<Detail> = readonly [name: string, detail: Partial<Detail> | null];
 

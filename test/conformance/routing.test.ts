@@ -4,7 +4,8 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { readDefinitions } from "../../src/definition/read-definitions.js";
 import type { Evaluated } from "../../src/evaluate/evaluate.js";
-import { evaluate, prepare } from "../../src/evaluate/evaluate.js";
+import { evaluate } from "../../src/evaluate/evaluate.js";
+import { prepare } from "../../src/evaluate/prepare.js";
 import type { Definition } from "../../src/model/definition.js";
 import type { JsonObject } from "../../src/model/json.js";
 

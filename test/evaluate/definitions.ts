@@ -1,5 +1,6 @@
 import type { Evaluated } from "../../src/evaluate/evaluate.js";
-import { evaluate, prepare } from "../../src/evaluate/evaluate.js";
+import { evaluate } from "../../src/evaluate/evaluate.js";
+import { prepare } from "../../src/evaluate/prepare.js";
 import type {
   Case,
   Definition,

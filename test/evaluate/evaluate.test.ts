@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DecisionError } from "../../src/errors.js";
-import { prepare } from "../../src/evaluate/evaluate.js";
+import { prepare } from "../../src/evaluate/prepare.js";
 import type { Definition } from "../../src/model/definition.js";
 import { decideOn, switchOn, tableOf, weightedOf } from "./definitions.js";
 

@@ -4,7 +4,8 @@ import type { LocatedDefinition } from "../../../src/definition/read-definitions
 import { readDefinitions } from "../../../src/definition/read-definitions.js";
 import { review } from "../../../src/definition/review.js";
 import { DecisionError } from "../../../src/errors.js";
-import { evaluate, prepare } from "../../../src/evaluate/evaluate.js";
+import { evaluate } from "../../../src/evaluate/evaluate.js";
+import { prepare } from "../../../src/evaluate/prepare.js";
 import { compile } from "../../../src/expression/compile.js";
 import type { Definition } from "../../../src/model/definition.js";
 import type { JsonObject } from "../../../src/model/json.js";
