@@ -1,5 +1,7 @@
 import type { Problem } from "../model/problem.js";
 import type { DefinitionFile } from "./definition-file.js";
+import { nearest } from "../nearest.js";
+import { decisionTypes } from "./decision-types.js";
 import { largestFile } from "./limits.js";
 
 /** What stands for a file that could not even be read. */
@@ -18,8 +20,18 @@ const mostProblems = 200;
 
 const idLine = /(?<![A-Za-z0-9_-])id["']?[ \t]{0,8}:[ \t]{0,8}["']?([A-Za-z0-9._-]{1,128})/g;
 
-/** The words that no policy can do without; rule tables have a `hit_policy`. */
-const policyWords = /(?<!hit_)polic|\btool\b/i;
+const decisionKeys = /(?<![A-Za-z0-9_-])decision["']?[ \t]{0,8}:/g;
+const typeKeys = /(?<![A-Za-z0-9_-])type["']?[ \t]{0,8}:[ \t]{0,8}["']?([A-Za-z_]{1,32})/g;
+
+/** Whether each decision that the text seems to declare is of another type than `policy`. */
+function declaresNoPolicy(text: string): boolean {
+  const decisions = [...text.matchAll(decisionKeys)].length;
+  const others = [...text.matchAll(typeKeys)].filter(([, type = ""]) => {
+    const meant = nearest(type, decisionTypes);
+    return meant !== undefined && meant !== "policy";
+  });
+  return decisions > 0 && others.length >= decisions;
+}
 
 /** A file with an error declares nothing, but for the ids that it seems to mean. What was not seen may be anything. */
 export function broken(
@@ -42,7 +54,7 @@ export function broken(
       definitions: [],
       problems: inOrder,
       claimed,
-      ...((!isSeen || policyWords.test(text)) && { hidesPolicy: true }),
+      ...((!isSeen || !declaresNoPolicy(text)) && { hidesPolicy: true }),
     },
     body: { definitions: [], tests: [] },
   };

@@ -9,6 +9,8 @@ export type RecordKind = LogRecord["kind"];
 
 /** What the ledger adds to every entry. */
 interface Chained {
+  /** How many entries were taken together, on the first of them: a crash leaves all or none. */
+  readonly together?: number;
   /** Counts from 1 without gaps. */
   readonly seq: number;
   /** The hash of the line before. */

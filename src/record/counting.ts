@@ -1,4 +1,4 @@
-import type { Count, Counter, Limit } from "../model/store.js";
+import type { Count, Counter, Entry, Limit } from "../model/store.js";
 
 export const nothingCounted: Counter = Object.freeze({ count: 0, seq: 0 });
 
@@ -17,3 +17,14 @@ export function countedAfter({ count, times = [] }: Counter, after: number | und
 
 export const isReached = (limit: Limit, counter: Counter): boolean =>
   countedAfter(counter, limit.after) >= limit.most;
+
+/**
+ * The bodies of entries that are taken together. What they count stands in them, so that the counters can be
+ * worked out from the log, and how many they are, so that half of them can be told from all.
+ */
+export function bodiesOf(group: readonly Entry[]): readonly string[] {
+  return group.map(({ body, counts = [] }, index) => {
+    const counted = counts.length === 0 ? "" : `,"counted":${JSON.stringify(counts)}`;
+    return body + counted + (index === 0 && group.length > 1 ? `,"together":${group.length}` : "");
+  });
+}

@@ -11,6 +11,8 @@ export interface FoundFile {
   /** When the file or its name last changed, in milliseconds since 1970. */
   readonly changedAt: number;
   readonly size: number;
+  /** Why it cannot even be opened. */
+  readonly broken?: string;
 }
 
 /** All definition files below a directory, by path; or just one of them. */
@@ -29,7 +31,10 @@ function walk(directory: string, folder: string, seen: Set<string>, found: Found
     const isLink = entry.isSymbolicLink();
     if (!isLink && !entry.isDirectory() && !isDefinitionFile(path)) continue;
     const stats = statOf(`${directory}/${path}`);
-    if (stats === undefined) continue;
+    if (stats === undefined) {
+      if (isLink && mayDefine(path)) found.push(leadingNowhere(path));
+      continue;
+    }
     if (stats.isDirectory()) {
       const identity = identityOf(stats);
       if (!seen.has(identity)) walk(directory, `${path}/`, seen.add(identity), found);
@@ -49,6 +54,18 @@ function statOf(path: string): BigIntStats | undefined {
     throw unreadable(path, error);
   }
 }
+
+/** A file of definitions, or a folder of them. */
+const mayDefine = (path: string): boolean => isDefinitionFile(path) || !/\.[^/]*$/.test(path);
+
+/** Nothing may be taken for allowed because a folder of policies is not there. */
+const leadingNowhere = (path: string): FoundFile => ({
+  path,
+  stamp: "nowhere",
+  changedAt: 0,
+  size: 0,
+  broken: "it is a link that leads nowhere",
+});
 
 const identityOf = (stats: BigIntStats | undefined): string => `${stats?.dev}:${stats?.ino}`;
 

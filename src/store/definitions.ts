@@ -70,7 +70,9 @@ function isNews(cache: DefinitionCache, settled: readonly Entry[]): boolean {
   return settled.length !== cache.entries.size || settled.some((entry) => entry.body !== undefined);
 }
 
-async function readEntry(options: DefinitionOptions, { path, stamp, size }: FoundFile): Promise<Entry> {
+async function readEntry(options: DefinitionOptions, found: FoundFile): Promise<Entry> {
+  const { path, stamp, size } = found;
+  if (found.broken !== undefined) return { path, stamp, ...unusable(path, found.broken) };
   const { readDefinitions } = await import("../definition/read-definitions.js");
   if (size > largestFile) {
     return { path, stamp, ...unusable(path, tooLarge, beginningOf(options.directory, path)) };

@@ -4,10 +4,10 @@ import { build } from "esbuild";
 import { storeDirectory } from "./jsonl-log.js";
 
 /** Bundles a child together with our source, so that plain node runs it. */
-export async function bundled(name: string): Promise<string> {
+export async function bundled(name: string, beside = import.meta.url): Promise<string> {
   const outfile = join(storeDirectory(), `${name}.cjs`);
   await build({
-    entryPoints: [fileURLToPath(new URL(`children/${name}.ts`, import.meta.url))],
+    entryPoints: [fileURLToPath(new URL(`children/${name}.ts`, beside))],
     outfile,
     bundle: true,
     platform: "node",

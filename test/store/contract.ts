@@ -23,7 +23,28 @@ export interface Opened {
 
 /** What every driver promises. Small segments or the like are up to the driver: nothing here depends on them. */
 export function storeContract(open: () => Opened): void {
-  const withStore = (behaviour: (store: Store) => Promise<void>) => async (): Promise<void> => {
+  const withStore = storesFrom(open);
+  describe("appending", () => appending(withStore));
+  describe("limits", () => limits(withStore));
+  describe("counters", () => counters(withStore));
+  describe("selecting", () => selecting(withStore));
+  describe("finding", () => finding(withStore));
+  describe("tallying", () => tallying(withStore));
+  describe("pruning", () => pruning(withStore));
+  describe("a shelf", () => shelves(withStore));
+}
+
+/** What every driver promises of entries that are appended together. */
+export function groupContract(open: () => Opened): void {
+  groups(storesFrom(open));
+}
+
+type WithStore = (behaviour: (store: Store) => Promise<void>) => () => Promise<void>;
+
+const storesFrom =
+  (open: () => Opened): WithStore =>
+  (behaviour) =>
+  async () => {
     const { store, check } = open();
     try {
       await behaviour(store);
@@ -32,16 +53,6 @@ export function storeContract(open: () => Opened): void {
       await store.close();
     }
   };
-  describe("appending", () => appending(withStore));
-  describe("limits", () => limits(withStore));
-  describe("selecting", () => selecting(withStore));
-  describe("finding", () => finding(withStore));
-  describe("tallying", () => tallying(withStore));
-  describe("pruning", () => pruning(withStore));
-  describe("a shelf", () => shelves(withStore));
-}
-
-type WithStore = (behaviour: (store: Store) => Promise<void>) => () => Promise<void>;
 
 const start = microsecondsOf(noon);
 const after = (microseconds: number): string => timestampOf(start + microseconds);
@@ -205,6 +216,170 @@ function limits(withStore: WithStore): void {
       const [line] = await collect(log.select({}));
       expect(line?.record).toMatchObject({ counted: ["b", 'a"'] });
       expect(chainProblems([line?.text ?? ""])).toEqual([]);
+    }),
+  );
+}
+
+function counters(withStore: WithStore): void {
+  const timed = (time: number, keep = 3): Entry => ({
+    body: decided(),
+    counts: [{ counter: "calls", keep, at: start + time }],
+  });
+  const within = (most: number, since: number): Entry => ({
+    body: decided(),
+    limits: [{ counter: "calls", most, after: start + since }],
+  });
+
+  it(
+    "know the entry that they last counted",
+    withStore(async ({ log }) => {
+      expect(await log.counter("a")).toEqual({ count: 0, seq: 0 });
+      await log.append({ body: decided() });
+      await log.append({ body: decided(), counts: ["a"] });
+      await log.append({ body: decided(), counts: ["b", "a"] });
+      await log.append({ body: decided(), counts: ["b"] });
+      await log.append({ body: decided(), counts: ["a"], limits: [{ counter: "a", most: 2 }] });
+      expect([await log.counter("a"), await log.counter("b")]).toEqual([
+        { count: 2, seq: 3 },
+        { count: 2, seq: 4 },
+      ]);
+    }),
+  );
+
+  it(
+    "keep the newest of their times, as many as they are told to",
+    withStore(async ({ log }) => {
+      for (const time of [0, 10, 20, 30, 40]) await log.append(timed(time));
+      expect(await log.counter("calls")).toEqual({
+        count: 5,
+        seq: 5,
+        times: [start + 20, start + 30, start + 40],
+      });
+      await log.append(timed(50, 2));
+      expect((await log.counter("calls")).times).toEqual([start + 40, start + 50]);
+    }),
+  );
+
+  it(
+    "refuse by what was counted after a time, to the microsecond",
+    withStore(async ({ log }) => {
+      for (const time of [0, 10, 20]) await log.append(timed(time));
+      const after = start + 9;
+      expect(await log.append(within(2, 9))).toEqual({
+        refused: { counter: "calls", most: 2, after },
+        count: 3,
+      });
+      expect(await log.append(within(3, 9))).toMatchObject({ seq: 4 });
+      expect(await log.append(within(2, 10))).toMatchObject({ seq: 5 });
+      expect(await log.append(within(1, 20))).toMatchObject({ seq: 6 });
+    }),
+  );
+
+  it(
+    "let exactly as many in within a time, however many want it at once",
+    withStore(async ({ log }) => {
+      const wanted = Array.from({ length: 60 }, (_, time) => ({ ...timed(time, 5), ...within(5, -1) }));
+      const appended = await Promise.all(wanted.map((entry) => log.append({ ...entry, body: decided() })));
+      expect(appended.filter((each) => "seq" in each)).toHaveLength(5);
+      const { times = [] } = await log.counter("calls");
+      expect(times).toHaveLength(5);
+    }),
+  );
+
+  it(
+    "may be counted with and without times",
+    withStore(async ({ log }) => {
+      await log.append({ body: decided(), counts: ["calls"] });
+      expect(await log.append(within(1, -1))).toMatchObject({ seq: 2 });
+      await log.append(timed(5));
+      await log.append({ body: decided(), counts: ["calls"] });
+      expect(await log.counter("calls")).toEqual({ count: 3, seq: 4, times: [start + 5] });
+    }),
+  );
+
+  it(
+    "say in the record when they grew",
+    withStore(async ({ log }) => {
+      await log.append(timed(7));
+      const [line] = await collect(log.select({}));
+      expect(line?.record).toMatchObject({ counted: [{ counter: "calls", keep: 3, at: start + 7 }] });
+    }),
+  );
+}
+
+function groups(withStore: WithStore): void {
+  const counting = (input: number, ...counts: readonly string[]): Entry => ({
+    body: decided({ input }),
+    counts,
+  });
+
+  it(
+    "stand one behind the other, and are chained",
+    withStore(async ({ log }) => {
+      await log.append(counting(0));
+      const appended = await log.append(counting(1), counting(2), counting(3));
+      const lines = await collect(log.select({}));
+      expect(lines.map(({ record }) => (record as DecisionRecord).input_value)).toEqual([0, 1, 2, 3]);
+      expect(appended).toEqual({ seq: 4, hash: lines[3]?.record.hash });
+      expect(chainProblems(lines.map(({ text }) => text))).toEqual([]);
+      expect(await log.state()).toEqual({ size: 4, head: lines[3]?.record.hash });
+    }),
+  );
+
+  it(
+    "are all kept out by the limit of any of them",
+    withStore(async ({ log }) => {
+      await log.append(counting(0, "uses"));
+      const before = await log.state();
+      const last = { ...counting(3, "uses", "c"), limits: [{ counter: "uses", most: 1 }] };
+      expect(await log.append(counting(1, "a"), counting(2, "b"), last)).toEqual({
+        refused: { counter: "uses", most: 1 },
+        count: 1,
+      });
+      expect(await log.state()).toEqual(before);
+      for (const name of ["a", "b", "c"]) expect((await log.counter(name)).count).toBe(0);
+      expect(await seqs(log.select({}))).toEqual([1]);
+    }),
+  );
+
+  it(
+    "count each for itself, by the place where it stands",
+    withStore(async ({ log }) => {
+      await log.append(counting(0));
+      await log.append(counting(1, "first", "both"), counting(2, "both"), counting(3, "last"));
+      expect(await log.counter("first")).toEqual({ count: 1, seq: 2 });
+      expect(await log.counter("both")).toEqual({ count: 2, seq: 3 });
+      expect(await log.counter("last")).toEqual({ count: 1, seq: 4 });
+    }),
+  );
+
+  it(
+    "are not held back by what they count themselves",
+    withStore(async ({ log }) => {
+      const limited = { ...counting(1, "uses"), limits: [{ counter: "uses", most: 1 }] };
+      expect(await log.append(limited, limited)).toMatchObject({ seq: 2 });
+      expect(await log.counter("uses")).toEqual({ count: 2, seq: 2 });
+    }),
+  );
+
+  it(
+    "are never mixed with others that come at once",
+    withStore(async ({ log }) => {
+      const appended = await Promise.all(
+        Array.from({ length: 50 }, (_, group) => {
+          const entry = { ...counting(group, "uses"), limits: [{ counter: "uses", most: 20 }] };
+          return log.append(entry, counting(group + 1000), counting(group + 2000));
+        }),
+      );
+      expect(appended.filter((each) => "seq" in each)).toHaveLength(20);
+      const inputs = (await collect(log.select({}))).map(({ record }) =>
+        Number((record as DecisionRecord).input_value),
+      );
+      expect(inputs).toHaveLength(60);
+      for (let at = 0; at < inputs.length; at += 3) {
+        const first = inputs[at] ?? 0;
+        expect(inputs.slice(at, at + 3)).toEqual([first, first + 1000, first + 2000]);
+      }
     }),
   );
 }

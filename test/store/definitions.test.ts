@@ -190,11 +190,26 @@ describe("definitions of a directory", () => {
     const elsewhere = join(home, "elsewhere.yaml");
     writeFileSync(elsewhere, definition("two"));
     symlinkSync(elsewhere, join(directory, "b.yaml"));
-    symlinkSync(join(home, "gone.yaml"), join(directory, "c.yaml"));
     const opened = await open();
     expect(opened.problems).toEqual([]);
     expect([...opened.ids].sort()).toEqual(["one", "two"]);
   });
+
+  it.each(["c.yaml", "shared"])(
+    "are missed, not forgotten, behind the link `%s` to nowhere",
+    async (name) => {
+      write("a.yaml", definition("one"));
+      symlinkSync(join(home, "gone"), join(directory, name));
+      symlinkSync(join(home, "gone"), join(directory, "notes.txt"));
+      for (let time = 0; time < 2; time++) {
+        const opened = await open();
+        expect(opened.ids).toEqual(["one"]);
+        expect(opened.problems.map(({ message }) => message)).toEqual(["it is a link that leads nowhere"]);
+        expect(opened.brokenPolicies).toEqual(opened.problems);
+      }
+      symlinkSync(join(directory, "a.yaml"), join(home, "gone"));
+    },
+  );
 
   it.skipIf(process.getuid?.() === 0)(
     "go on without a file that cannot be read (skipped: root reads all)",

@@ -86,6 +86,9 @@ function faultOfRule(rule: ScoredRule): Pick<DecisionError, "message" | "hint"> 
   if ((rule.if === undefined) === (rule.when === undefined)) {
     return { message: "it needs either `if` or `when`, and never both", hint: undefined };
   }
+  if (rule.if === undefined && typeof rule.when !== "string") {
+    return { message: "`when` must be text", hint: undefined };
+  }
   try {
     conditionOf(rule);
     return undefined;

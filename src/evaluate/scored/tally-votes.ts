@@ -33,8 +33,9 @@ export function tallyVotes(voted: readonly Voted[], strategy: Strategy): Tallied
 
 /** What was read is not told, as it may be masked. */
 function noEvaluations(voted: readonly Voted[]): NoEvaluationsError {
-  const failed = voted.filter(({ detail }) => detail.error !== undefined);
-  const reasons = failed.map(({ name, detail }) => `\`${name}\` failed: ${detail.error ?? ""}`);
+  const reasons = voted.flatMap(({ name, detail: { error } }) =>
+    error === undefined ? [] : [`\`${name}\` failed: ${error}`],
+  );
   return new NoEvaluationsError(["No evaluators returned a decision", ...reasons].join("; "), {
     hint: "add a rule that always matches, or a static evaluator",
     details: {
@@ -49,21 +50,20 @@ function noEvaluations(voted: readonly Voted[]): NoEvaluationsError {
 
 /** The conditions that the votes for the decision rest on. */
 function becauseOf(decision: string, voted: readonly Voted[], strategy: Strategy): readonly string[] {
-  const supporters = voted.filter(({ evaluation }) => evaluation?.decision === decision);
-  if (supporters.length === 0) return [fallenBack(voted, strategy)];
   const reasons = new Set<string>();
-  for (const voter of supporters) {
-    const asked = voter.detail.rules.length;
-    if (asked === 0) reasons.add(statedBy(voter.evaluation));
+  for (const voter of voted) {
+    const { evaluation, detail } = voter;
+    if (evaluation?.decision !== decision) continue;
+    const asked = detail.rules.length;
+    if (asked === 0) reasons.add(statedBy(evaluation));
     else addTexts(voter, asked - 1, true, reasons);
   }
-  return [...reasons];
+  return reasons.size === 0 ? [fallenBack(voted, strategy)] : [...reasons];
 }
 
 /** The conditions of the rule that was asked at this place which turned out as the rule wants them, or not. */
 function addTexts({ detail, asked }: Voted, at: number, isWanted: boolean, texts: Set<string>): void {
   const conditions = detail.rules[at]?.conditions ?? [];
-  if (conditions.length === 0) return;
   const written = asked[at]?.texts() ?? [];
   for (let index = 0; index < conditions.length; index++) {
     const trace = conditions[index];
@@ -76,9 +76,8 @@ const led = (trace: ConditionTrace): boolean => trace.result !== isNegated(trace
 
 const isNegated = (trace: ConditionTrace): boolean => "negated" in trace;
 
-function statedBy(evaluation: Evaluation | undefined): string {
-  if (evaluation === undefined) return "";
-  return evaluation.reason || `${evaluation.evaluator_name} says ${evaluation.decision}`;
+function statedBy({ reason, evaluator_name, decision }: Evaluation): string {
+  return reason || `${evaluator_name} says ${decision}`;
 }
 
 /** Nobody voted for it, so it is what is decided where the votes do not suffice. */

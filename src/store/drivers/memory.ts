@@ -14,7 +14,7 @@ import type {
   TimeRange,
 } from "../../model/store.js";
 import { origin, seal } from "../../record/chain.js";
-import { grown, isReached, nothingCounted } from "../../record/counting.js";
+import { bodiesOf, grown, isReached, nothingCounted } from "../../record/counting.js";
 import { microsecondsOf } from "../../record/moment.js";
 import { matches } from "../../record/query.js";
 import { TallyBuilder } from "../../record/tally.js";
@@ -58,12 +58,13 @@ function memoryLedger(): Ledger {
       const limits = entries.flatMap((entry) => entry.limits ?? []);
       const refused = limits.find((limit) => isReached(limit, counterOf(limit.counter)));
       if (refused !== undefined) return Promise.resolve({ refused, count: counterOf(refused.counter).count });
-      const appended = entries.map(({ body, counts = [] }) => {
+      const bodies = bodiesOf(entries);
+      const appended = entries.map(({ counts = [] }, index) => {
         for (const count of counts) {
           const name = typeof count === "string" ? count : count.counter;
           counters.set(name, grown(counterOf(name), count, size + 1));
         }
-        return add(counts.length === 0 ? body : `${body},"counted":${JSON.stringify(counts)}`);
+        return add(bodies[index] ?? "");
       });
       return Promise.resolve(appended.at(-1) ?? { seq: size, hash: head });
     },

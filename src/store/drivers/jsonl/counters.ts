@@ -1,5 +1,5 @@
 import type { Appended, Count, Counter, Entry, Limit } from "../../../model/store.js";
-import { grown, isReached, nothingCounted } from "../../../record/counting.js";
+import { bodiesOf, grown, isReached, nothingCounted } from "../../../record/counting.js";
 import type { ShelfFiles } from "./shelf-files.js";
 
 /** Entries that are taken together or not at all. */
@@ -47,7 +47,7 @@ export class Counters {
     });
     const admitted = groups.filter((_, index) => refusals[index] === undefined);
     return {
-      bodies: admitted.flat().map(bodyOf),
+      bodies: admitted.flatMap(bodiesOf),
       outcomes(links) {
         let next = -1;
         return refusals.map((refused, index) => {
@@ -83,11 +83,6 @@ function linkAt(links: readonly { readonly seq: number; readonly hash: string }[
   const link = links[index];
   if (link === undefined) throw new Error("fewer records were written than were let in");
   return link;
-}
-
-/** What an entry counts stands in its record, so that the counters can be worked out from the log. */
-function bodyOf({ body, counts = [] }: Entry): string {
-  return counts.length === 0 ? body : `${body},"counted":${JSON.stringify(counts)}`;
 }
 
 export function countedIn(line: string): readonly Count[] {

@@ -29,7 +29,7 @@ export function recover(files: Files, directory: string, head: Head): Recovered 
     const taken = takeLines(rest, at, lines);
     at = taken.head;
     const next = nextSegment(directory, at);
-    if (taken.left.length > 0 && (next !== undefined || !isTorn(taken.left))) {
+    if (taken.left.length > 0 && (next !== undefined || !isTorn(taken.left.subarray(taken.sound)))) {
       throw damaged(
         directory,
         `record ${at.size + 1} in \`${segmentName(at.segment)}\` is not what was written`,
@@ -58,22 +58,42 @@ function restOf(files: Files, path: string, from: number): Buffer {
   }
 }
 
-function takeLines(
-  bytes: Buffer,
-  head: Head,
-  lines: { link: Link; text: string }[],
-): { readonly head: Head; readonly left: Buffer } {
+interface Taken {
+  readonly head: Head;
+  readonly left: Buffer;
+  /** So much of what is left are sound lines whose companions never came: they were taken together, or not at all. */
+  readonly sound: number;
+}
+
+function takeLines(bytes: Buffer, head: Head, lines: { link: Link; text: string }[]): Taken {
   let at = head;
+  let whole = head;
   let from = 0;
+  let missing = 0;
+  let open: { link: Link; text: string }[] = [];
   for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, from)) {
     const line = bytes.subarray(from, end);
     const link = linkOf(line);
     if (link?.seq !== at.size + 1 || link.previous !== at.head || !isIntact(line, link)) break;
-    lines.push({ link, text: line.toString("utf8") });
+    const text = line.toString("utf8");
+    missing = missing === 0 ? companionsOf(text) : missing - 1;
+    open.push({ link, text });
     from = end + 1;
     at = { ...at, size: link.seq, head: link.hash, bytes: head.bytes + from };
+    if (missing > 0) continue;
+    lines.push(...open);
+    open = [];
+    whole = at;
   }
-  return { head: at, left: bytes.subarray(from) };
+  const start = whole.bytes - head.bytes;
+  return { head: whole, left: bytes.subarray(start), sound: from - start };
+}
+
+/** How many more lines were written together with this one. */
+function companionsOf(line: string): number {
+  const [, together = "1"] =
+    /,"together":(\d{1,6}),"prev_hash":"[0-9a-f]{64}","hash":"[0-9a-f]{64}"\}$/.exec(line) ?? [];
+  return Number(together) - 1;
 }
 
 /**
@@ -81,6 +101,7 @@ function takeLines(
  * line that does not fit is damage, and so is anything that a sound record stands behind.
  */
 export function isTorn(left: Buffer): boolean {
+  if (left.length === 0) return true;
   if (left.at(-1) === newline && !left.includes(0)) return false;
   let from = 0;
   for (let end = left.indexOf(newline); end !== -1; end = left.indexOf(newline, from)) {

@@ -1,0 +1,161 @@
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { execa } from "execa";
+import { describe, expect, it } from "vitest";
+import type { Ran } from "./command.js";
+import { bin, cleanEnvironment, root, temporaryDirectory } from "./command.js";
+
+/** The script that the page shows for this command. */
+function documented(command: string): string {
+  const text = readFileSync(join(root, "README.md"), "utf8");
+  const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((found) => found[1] ?? "");
+  const scripts = blocks.filter((block) => block.startsWith("#!/bin/sh\n") && block.includes(command));
+  const [script] = scripts;
+  if (script === undefined || scripts.length > 1) {
+    throw new Error(`README.md shows ${scripts.length} scripts with \`${command}\`, not one`);
+  }
+  return script;
+}
+
+const preTool = (): string => documented("decision check --event -");
+const postTool = (): string => documented("decision result --event -");
+
+const policy = `decision:
+  id: files
+  type: policy
+  tool: "Write"
+  policies:
+    - name: read_first
+      version: 1.0.0
+      read_before_write: { read_tools: [Read], write_tools: [Write], path: params.file_path }
+      deny_reason: "Read {{ params.file_path }} before you write it"
+`;
+
+/** A project whose coding agent runs the hooks. */
+class Project {
+  readonly directory = temporaryDirectory();
+
+  constructor() {
+    for (const name of ["bin", "hooks", "decisions"]) mkdirSync(join(this.directory, name));
+    symlinkSync(bin, join(this.directory, "bin/agent-33"));
+    writeFileSync(join(this.directory, "decisions/files.yaml"), policy);
+  }
+
+  before(event: object | string): Promise<Ran> {
+    return this.#run("pre-tool.sh", preTool(), event);
+  }
+
+  after(event: object): Promise<Ran> {
+    return this.#run("post-tool.sh", postTool(), event);
+  }
+
+  async #run(name: string, script: string, event: object | string): Promise<Ran> {
+    const file = join(this.directory, "hooks", name);
+    writeFileSync(file, script);
+    chmodSync(file, 0o755);
+    const PATH = `${join(this.directory, "bin")}${delimiter}${process.env["PATH"] ?? ""}`;
+    const { exitCode, stdout, stderr } = await execa(file, {
+      cwd: this.directory,
+      input: typeof event === "string" ? event : JSON.stringify(event),
+      env: cleanEnvironment({ PATH, AGENT33_HOME: join(this.directory, "home") }),
+      extendEnv: false,
+      reject: false,
+      stripFinalNewline: false,
+    });
+    return { exitCode, stdout, stderr };
+  }
+}
+
+const call = (tool: string, input: object, session = "s-1", event = "PreToolUse"): object => ({
+  session_id: session,
+  transcript_path: "/home/somebody/transcript.jsonl",
+  cwd: "/repo",
+  hook_event_name: event,
+  tool_name: tool,
+  tool_input: input,
+});
+const write = (path: string, session?: string): object =>
+  call("Write", { file_path: path, content: 'one "line"\nand another' }, session);
+const read = { file_path: "/repo/a.txt" };
+
+const goesOn: Ran = { exitCode: 0, stdout: "", stderr: "" };
+
+describe("the hooks that the page shows", () => {
+  it("let a file be written once it was read in the session, and tell the model so before", async () => {
+    const project = new Project();
+    expect(await project.before(write("/repo/a.txt"))).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr: "Read /repo/a.txt before you write it\n",
+    });
+
+    expect(await project.before(call("Read", read))).toEqual(goesOn);
+    expect((await project.before(write("/repo/a.txt"))).exitCode).toBe(2);
+    expect(await project.after({ ...call("Read", read, "s-1", "PostToolUse"), tool_response: "…" })).toEqual(
+      goesOn,
+    );
+
+    expect(await project.before(write("/repo/./a.txt"))).toEqual(goesOn);
+    expect((await project.before(write("/repo/b.txt"))).exitCode).toBe(2);
+    expect((await project.before(write("/repo/a.txt", "s-2"))).exitCode).toBe(2);
+  });
+
+  it("let tools be called that no policy is about", async () => {
+    expect(await new Project().before(call("Bash", { command: "ls" }))).toEqual(goesOn);
+  });
+
+  it.each([
+    {
+      name: "a policy is broken",
+      spoil: ({ directory }: Project) =>
+        writeFileSync(join(directory, "decisions/files.yaml"), policy.replace("version:", "versoin:")),
+      complaint: "a policy may be broken",
+    },
+    {
+      name: "there are no definitions",
+      spoil: ({ directory }: Project) => rmSync(join(directory, "decisions"), { recursive: true }),
+      complaint: "decisions",
+    },
+    {
+      name: "the command falls over without a word",
+      spoil: ({ directory }: Project) => {
+        rmSync(join(directory, "bin/agent-33"));
+        writeFileSync(join(directory, "bin/agent-33"), "#!/bin/sh\nexit 127\n", { mode: 0o755 });
+      },
+      complaint: "",
+    },
+    {
+      name: "the record cannot be kept",
+      spoil: ({ directory }: Project) => writeFileSync(join(directory, "home"), "no directory"),
+      complaint: "home",
+    },
+  ])("block every call where $name", async ({ spoil, complaint }) => {
+    const project = new Project();
+    spoil(project);
+    const { exitCode, stdout, stderr } = await project.before(call("Read", read));
+    expect([exitCode, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(complaint);
+    expect(stderr).toMatch(/the policies could not be asked\n$/);
+  });
+
+  it.each([
+    { name: "no JSON", event: "tool_name: Read" },
+    { name: "nothing", event: "" },
+    { name: "half of one", event: JSON.stringify(call("Read", read)).slice(0, -1) },
+    { name: "a list", event: [] },
+    { name: "without a session", event: { tool_name: "Read", tool_input: read } },
+    { name: "without a tool", event: { session_id: "s-1", tool_input: read } },
+    {
+      name: "with a tool that is no text",
+      event: { session_id: "s-1", tool_name: ["Read"], tool_input: read },
+    },
+    {
+      name: "with an input that is no object",
+      event: { session_id: "s-1", tool_name: "Read", tool_input: "x" },
+    },
+  ])("block a call whose event is $name", async ({ event }) => {
+    const { exitCode, stdout, stderr } = await new Project().before(event);
+    expect([exitCode, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(/^error: .*[\s\S]*the policies could not be asked\n$/);
+  });
+});
