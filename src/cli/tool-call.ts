@@ -33,13 +33,14 @@ export function readCall(tool: string | undefined, flags: CallFlags, io: Io): Ca
   const context = flags.context === undefined ? undefined : readContext(flags.context, io, "--context");
   const more = context === undefined ? {} : { context };
   if (flags.event !== undefined) return { ...readEvent(tool, flags, io), ...more };
-  if (tool === undefined) {
+  // A variable of a script that is not set makes an empty word.
+  if (tool === undefined || tool === "") {
     throw new DecisionError("usage", "the tool is missing", {
       hint: "name it, as in `agent-33 decision check TOOL --params JSON --session-id ID`, or give --event",
     });
   }
   const { sessionId } = flags;
-  if (sessionId === undefined) throw noSession("give it with --session-id ID");
+  if (sessionId === undefined || sessionId === "") throw noSession("give it with --session-id ID");
   const params = flags.params === undefined ? {} : readContext(flags.params, io, "--params");
   return { tool, params, session_id: sessionId, ...more };
 }

@@ -1,7 +1,7 @@
 import type { Library } from "../definition/library.js";
 import { policiesFor } from "../definition/tool-match.js";
 import { DecisionError } from "../errors.js";
-import { withParams } from "../evaluate/policy/conclude.js";
+import { withParams } from "../evaluate/policy/with-params.js";
 import type { Deliberation } from "../evaluate/policy/deliberation.js";
 import type { LoadedDefinition } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";

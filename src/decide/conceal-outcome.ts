@@ -1,13 +1,14 @@
-import { readsMasked } from "../definition/mask-pointers.js";
 import type { Outcome } from "../evaluate/evaluated.js";
-import { withParams } from "../evaluate/policy/conclude.js";
+import { withParams } from "../evaluate/policy/with-params.js";
 import { isObject } from "../expression/equal.js";
 import type { Json } from "../model/json.js";
 import { conceal, maskContext, masked } from "../record/mask.js";
 
 /** What must not be told: where it stands in the context, and the values themselves as texts. */
-interface Secret {
+export interface Secret {
   readonly pointers: readonly string[];
+  /** Whether a path leads to, into or past one of them. */
+  readonly isMasked: (path: string) => boolean;
   readonly secrets: readonly string[];
 }
 
@@ -40,7 +41,7 @@ export function concealReadings<Document>(document: Document, secret: Secret): D
 function concealPart(part: Json, secret: Secret): Json {
   if (Array.isArray(part)) return (part as readonly Json[]).map((each) => concealPart(each, secret));
   if (!isObject(part)) return part;
-  const isReading = typeof part["field"] === "string" && readsMasked(part["field"], secret.pointers);
+  const isReading = typeof part["field"] === "string" && secret.isMasked(part["field"]);
   const entries = Object.entries(part).map(([key, value]): [string, Json] => {
     if (typeof value === "string" && told.has(key)) return [key, conceal(value, secret.secrets)];
     if (isReading && key === "actual") return [key, masked];

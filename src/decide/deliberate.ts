@@ -9,7 +9,7 @@ import type { Answer } from "./answer.js";
 import { answer } from "./answer.js";
 import { scoredHash } from "./audit-payload.js";
 import { bind, bindFeedback } from "./bind.js";
-import { withoutMasked } from "./conceal.js";
+import { failureWithoutMasked, withoutMasked } from "./conceal.js";
 import type { Counting } from "./counting.js";
 import { countingOf } from "./counting.js";
 import { describe, freezeResult } from "./describe.js";
@@ -71,7 +71,9 @@ export async function deliberate(
   const isLogged = records !== undefined && loaded.definition.logging?.log_decision !== false;
   const recordId = isLogged ? system.request_id : undefined;
   const question = { loaded, prepared, scope, strict, at, recordId };
-  const answered = await answer(question, noCache ? undefined : records);
+  const answered = await answer(question, noCache ? undefined : records).catch((error: unknown) => {
+    throw failureWithoutMasked(error, prepared, scope);
+  });
 
   const { cached, cacheKey, cachedFrom } = answered;
   const { scope: shown, evaluated } = withoutMasked(prepared, scope, answered.evaluated);

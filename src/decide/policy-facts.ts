@@ -77,7 +77,12 @@ export function pathOf(
   { logging }: Definition,
   scope: Scope,
 ): string | { readonly error: string } {
-  if (path.reads.some((each) => readsMasked(each, logging?.mask ?? []))) {
+  const pointers = logging?.mask ?? [];
+  // `input` may stand for anything.
+  if (
+    pointers.length > 0 &&
+    path.reads.some((each) => /^input\b/.test(each) || readsMasked(each, pointers))
+  ) {
     return { error: `\`${path.text}\` is masked, so it cannot be remembered` };
   }
   const value = path.evaluate(scope);

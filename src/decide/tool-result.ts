@@ -1,7 +1,7 @@
 import type { Library } from "../definition/library.js";
 import { matchesTool } from "../definition/tool-match.js";
 import { DecisionError } from "../errors.js";
-import { withParams } from "../evaluate/policy/conclude.js";
+import { withParams } from "../evaluate/policy/with-params.js";
 import { equal, isObject } from "../expression/equal.js";
 import type { JsonObject } from "../model/json.js";
 import type { DecisionRecord, ToolResultRecord } from "../model/record.js";

@@ -1,12 +1,12 @@
 import type { CheckResult } from "../decide/check.js";
-import { printable } from "../printable.js";
 import type { Style, View } from "./format.js";
 import { answerColour, outcomeRows } from "./outcome-rows.js";
+import { oneLine } from "./record-text.js";
 
 export function checkView(result: CheckResult, { explain }: { readonly explain: boolean }): View {
   return {
     value: result,
-    plain: () => [result.outcome, result.tool, printable(result.reason)].join("\t"),
+    plain: () => [result.outcome, result.tool, result.reason].map(oneLine).join("\t"),
     table: (style) => describe(result, explain, style),
   };
 }
@@ -15,9 +15,8 @@ async function describe(result: CheckResult, explain: boolean, style: Style): Pr
   const { paint } = style;
   const colour = result.allowed ? (result.outcome === "allowed" ? "green" : "yellow") : "red";
   const answer = paint(colour, paint("bold", result.outcome));
-  const field = (name: string, text: string): string =>
-    `  ${paint("dim", name.padEnd(9))} ${printable(text)}`;
-  const lines = [`${answer}  ${paint("dim", printable(result.reason))}`, "", field("tool", result.tool)];
+  const field = (name: string, text: string): string => `  ${paint("dim", name.padEnd(9))} ${oneLine(text)}`;
+  const lines = [`${answer}  ${paint("dim", oneLine(result.reason))}`, "", field("tool", result.tool)];
   lines.push(field("params", JSON.stringify(result.params)));
   for (const each of result.decisions) {
     const said = paint(answerColour(each), each.outcome);

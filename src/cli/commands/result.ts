@@ -4,8 +4,7 @@ import { DecisionError } from "../../errors.js";
 import type { DecisionRecord } from "../../model/record.js";
 import type { View } from "../../present/format.js";
 import { present } from "../../present/format.js";
-import { toolResultSentence } from "../../present/record-text.js";
-import { printable } from "../../printable.js";
+import { oneLine, toolResultSentence } from "../../present/record-text.js";
 import type { Records } from "../../record/records.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addDurabilityFlag, addStoreFlags, formatFor, styleFor } from "../flags.js";
@@ -81,6 +80,6 @@ async function decisionAt(reference: string, records: Records): Promise<Decision
 }
 
 function resultView(result: ToolResult): View {
-  const sentence = printable(toolResultSentence(result));
+  const sentence = oneLine(toolResultSentence(result));
   return { value: result, plain: () => sentence, table: () => sentence };
 }

@@ -6,7 +6,7 @@ export const name = {
   type: "string",
   minLength: 1,
   maxLength: 256,
-  pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$",
+  pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$",
 } as const;
 
 export const duration = {

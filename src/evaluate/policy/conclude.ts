@@ -1,11 +1,10 @@
-import type { Json, JsonObject } from "../../model/json.js";
 import type { PolicyOutcome } from "../../model/result.js";
-import { isObject } from "../../expression/equal.js";
 import type { Judged } from "../evaluated.js";
 import type { BaseVerdict } from "./base-policy.js";
 import { describeConsulted, lineagePartsOf } from "./describe-policies.js";
 import type { Flips } from "./flips.js";
 import type { Consulted, PreparedPolicies } from "./policy.js";
+import { withParams } from "./with-params.js";
 
 /** What is made of all that the policies said. */
 export function conclude(prepared: PreparedPolicies, consulted: Consulted): Omit<Judged, "input_value"> {
@@ -53,12 +52,6 @@ function outcomeOf(consulted: Consulted, standing: readonly BaseVerdict[]): Poli
     };
   }
   return { tool, allowed: true, outcome: "allowed", reason: allowedBy(verdicts), params };
-}
-
-/** The params with what is set of them; only the top level is merged. */
-export function withParams(params: Json, set: JsonObject): Json {
-  if (Object.keys(set).length === 0) return params;
-  return isObject(params) ? { ...params, ...set } : set;
 }
 
 function allowedBy(verdicts: readonly BaseVerdict[]): string {

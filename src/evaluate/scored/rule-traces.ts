@@ -6,3 +6,12 @@ export function ruleTracesOf(details: Readonly<Record<string, EvaluatorDetail>>)
     rules.map((rule) => ({ evaluator, ...rule })),
   );
 }
+
+/** The rules whose expression has no answer. */
+export function erroredIn({
+  rules,
+}: EvaluatorDetail): readonly { readonly rule_id: string; readonly error: string }[] {
+  return rules.flatMap(({ rule_id, conditions }) =>
+    conditions.flatMap((trace) => ("error" in trace ? [{ rule_id, error: trace.error }] : [])),
+  );
+}

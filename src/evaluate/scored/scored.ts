@@ -7,6 +7,7 @@ import type { Judge } from "../evaluated.js";
 import { readsWith } from "../reads.js";
 import type { Voted } from "./evaluator.js";
 import { prepareVoter } from "./evaluator.js";
+import { erroredIn } from "./rule-traces.js";
 import { strategyFor } from "./scoring.js";
 import { tallyVotes } from "./tally-votes.js";
 
@@ -58,12 +59,8 @@ function detailsOf(voted: readonly Voted[]): Readonly<Record<string, EvaluatorDe
 }
 
 /** Expressions without an answer; a field of the wrong type is no error, as every operator answers for it. */
-function erroredConditions({ name, detail }: Voted): readonly string[] {
-  return detail.rules.flatMap(({ rule_id, conditions }) =>
-    conditions.flatMap((trace) =>
-      "error" in trace
-        ? [`\`${rule_id}\` of \`${name}\` could not be evaluated, so it did not match: ${trace.error}`]
-        : [],
-    ),
+const erroredConditions = ({ name, detail }: Voted): readonly string[] =>
+  erroredIn(detail).map(
+    ({ rule_id, error }) =>
+      `\`${rule_id}\` of \`${name}\` could not be evaluated, so it did not match: ${error}`,
   );
-}

@@ -2,6 +2,7 @@ import { InvalidScoringStrategyError, NoEvaluationsError } from "../../contract-
 import type { ConditionTrace, Evaluation, ScoredOutcome } from "../../model/result.js";
 import type { Voted } from "./evaluator.js";
 import { explain } from "./explanations.js";
+import { erroredIn } from "./rule-traces.js";
 import type { Scored, Strategy } from "./scoring.js";
 import { checkedConfidence } from "./scoring.js";
 
@@ -33,10 +34,13 @@ export function tallyVotes(voted: readonly Voted[], strategy: Strategy): Tallied
 
 /** What was read is not told, as it may be masked. */
 function noEvaluations(voted: readonly Voted[]): NoEvaluationsError {
-  const reasons = voted.flatMap(({ name, detail: { error } }) =>
-    error === undefined ? [] : [`\`${name}\` failed: ${error}`],
-  );
-  return new NoEvaluationsError(["No evaluators returned a decision", ...reasons].join("; "), {
+  const reasons = voted.flatMap(({ name, detail }) => [
+    ...(detail.error === undefined ? [] : [`\`${name}\` failed: ${detail.error}`]),
+    ...erroredIn(detail).map(
+      ({ rule_id, error }) => `\`${rule_id}\` of \`${name}\` could not be evaluated: ${error}`,
+    ),
+  ]);
+  return new NoEvaluationsError(["No evaluators returned a decision", ...reasons.slice(0, 3)].join("; "), {
     hint: "add a rule that always matches, or a static evaluator",
     details: {
       evaluators: voted.map(({ name, detail: { error } }) => ({

@@ -1,0 +1,165 @@
+import { describe, expect, it } from "vitest";
+import * as library from "../src/index.js";
+import {
+  InvalidAuditAdapterError,
+  InvalidConfidenceError,
+  InvalidConfigurationError,
+  InvalidEvaluatorError,
+  InvalidRuleDslError,
+  InvalidScoringStrategyError,
+  InvalidWeightError,
+  NoEvaluationsError,
+  ReplayMismatchError,
+} from "../src/contract-errors.js";
+import type { ErrorCode } from "../src/errors.js";
+import { DecisionError } from "../src/errors.js";
+
+const mismatch = {
+  expected: { decision: "approve", confidence: 0.75 },
+  actual: { decision: "reject", confidence: 0.82 },
+  differences: ["decision mismatch (expected: approve, got: reject)", "confidence mismatch"],
+};
+
+interface Case {
+  readonly name: keyof typeof library;
+  readonly error: DecisionError;
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+const cases: readonly Case[] = [
+  {
+    name: "InvalidWeightError",
+    error: new InvalidWeightError(1.5),
+    code: "invalid_weight",
+    message: "Weight must be between 0.0 and 1.0, got: 1.5",
+  },
+  {
+    name: "InvalidConfidenceError",
+    error: new InvalidConfidenceError(-0.1),
+    code: "invalid_confidence",
+    message: "Confidence must be between 0.0 and 1.0, got: -0.1",
+  },
+  {
+    name: "NoEvaluationsError",
+    error: new NoEvaluationsError(),
+    code: "no_evaluations",
+    message: "No evaluators returned a decision",
+  },
+  {
+    name: "InvalidRuleDslError",
+    error: new InvalidRuleDslError("Audit payload missing required key: context"),
+    code: "invalid_rule_dsl",
+    message: "Audit payload missing required key: context",
+  },
+  {
+    name: "InvalidConfigurationError",
+    error: new InvalidConfigurationError("no evaluators"),
+    code: "invalid_configuration",
+    message: "no evaluators",
+  },
+  {
+    name: "InvalidEvaluatorError",
+    error: new InvalidEvaluatorError("no evaluator"),
+    code: "invalid_evaluator",
+    message: "no evaluator",
+  },
+  {
+    name: "InvalidScoringStrategyError",
+    error: new InvalidScoringStrategyError("no strategy"),
+    code: "invalid_scoring_strategy",
+    message: "no strategy",
+  },
+  {
+    name: "InvalidAuditAdapterError",
+    error: new InvalidAuditAdapterError("no adapter"),
+    code: "invalid_audit_adapter",
+    message: "no adapter",
+  },
+  {
+    name: "ReplayMismatchError",
+    error: new ReplayMismatchError(mismatch),
+    code: "replay_mismatch",
+    message:
+      "Replay mismatch detected: decision mismatch (expected: approve, got: reject), confidence mismatch",
+  },
+];
+
+describe("an error of the contract", () => {
+  it.each(cases)("is a DecisionError: $name", ({ name, error, code, message }) => {
+    expect(error).toBeInstanceOf(DecisionError);
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toBeInstanceOf(library[name] as typeof DecisionError);
+    expect({ name: error.name, code: error.code, message: error.message }).toEqual({ name, code, message });
+    expect(error.stack).toContain(`${name}: ${message}`);
+  });
+
+  it.each(["a string", null, undefined, Number.NaN, Symbol("s"), [0.5]])(
+    "shows a weight or confidence that is no number: %s",
+    (given) => {
+      expect(new InvalidWeightError(given).message).toBe(
+        `Weight must be between 0.0 and 1.0, got: ${String(given)}`,
+      );
+      expect(new InvalidConfidenceError(given).message).toBe(
+        `Confidence must be between 0.0 and 1.0, got: ${String(given)}`,
+      );
+    },
+  );
+
+  it.each([
+    (options: object) => new NoEvaluationsError("m", options),
+    (options: object) => new InvalidRuleDslError("m", options),
+    (options: object) => new InvalidConfigurationError("m", options),
+    (options: object) => new InvalidEvaluatorError("m", options),
+    (options: object) => new InvalidScoringStrategyError("m", options),
+    (options: object) => new InvalidAuditAdapterError("m", options),
+  ])("carries a hint, details and a cause where it was given them (%#)", (make) => {
+    const cause = new Error("why");
+    expect(make({ hint: "h", details: { a: 1 }, cause })).toMatchObject({
+      message: "m",
+      hint: "h",
+      details: { a: 1 },
+      cause,
+    });
+  });
+});
+
+describe("a ReplayMismatchError", () => {
+  it("tells what was expected, what came and how they differ", () => {
+    const error = new ReplayMismatchError(mismatch);
+    const { expected, actual, differences } = error;
+    expect({ expected, actual, differences }).toEqual(mismatch);
+  });
+
+  it("carries the same in its details, as JSON errors show them", () => {
+    expect(new ReplayMismatchError(mismatch).details).toEqual(mismatch);
+  });
+});
+
+describe("a DecisionError", () => {
+  it("has a code and a message, and nothing else unless told", () => {
+    const error = new DecisionError("usage", "no such flag");
+    const { name, code, message, hint, details } = error;
+    expect({ name, code, message, hint, details }).toEqual({
+      name: "DecisionError",
+      code: "usage",
+      message: "no such flag",
+      hint: undefined,
+      details: undefined,
+    });
+    expect(error).not.toHaveProperty("cause");
+  });
+
+  it("carries a hint, details and the cause", () => {
+    const cause = new Error("disk full");
+    expect(new DecisionError("store_failed", "m", { hint: "h", details: [1], cause })).toMatchObject({
+      hint: "h",
+      details: [1],
+      cause,
+    });
+  });
+
+  it("keeps a cause that is falsy but there", () => {
+    expect(new DecisionError("usage", "m", { cause: null }).cause).toBeNull();
+  });
+});

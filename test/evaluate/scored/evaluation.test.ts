@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { InvalidEvaluatorError, InvalidWeightError } from "../../../src/contract-errors.js";
+import { checkedEvaluation, checkedWeight } from "../../../src/evaluate/scored/evaluation.js";
+import { thrownBy, unfrozen } from "./votes.js";
+
+const vote = { decision: "approve", weight: 0.5, reason: "because" };
+
+describe("a weight", () => {
+  it.each([0, -0, 5e-324, 0.5, 1])("may be %d", (weight) => {
+    expect(checkedWeight(weight)).toBe(weight);
+  });
+
+  it.each([
+    -5e-324,
+    -0.1,
+    1 + Number.EPSILON,
+    1.5,
+    Infinity,
+    -Infinity,
+    NaN,
+    "0.5",
+    null,
+    undefined,
+    true,
+    1n,
+  ])("may not be %s", (weight) => {
+    const error = thrownBy(() => checkedWeight(weight));
+    expect(error).toBeInstanceOf(InvalidWeightError);
+    expect((error as Error).message).toBe(`Weight must be between 0.0 and 1.0, got: ${String(weight)}`);
+  });
+});
+
+describe("an evaluation", () => {
+  it("takes its evaluator's name and empty metadata where it has none", () => {
+    expect(checkedEvaluation(vote, "me")).toEqual({ ...vote, evaluator_name: "me", metadata: {} });
+  });
+
+  it("keeps a name of its own and its metadata", () => {
+    const named = { ...vote, evaluator_name: "other", metadata: { rule_id: "r", list: [{ a: null }] } };
+    expect(checkedEvaluation(named, "me")).toEqual(named);
+  });
+
+  it("may have an empty reason", () => {
+    expect(checkedEvaluation({ ...vote, reason: "" }, "me").reason).toBe("");
+  });
+
+  it("leaves out what an evaluation does not have", () => {
+    expect(checkedEvaluation({ ...vote, extra: 1 }, "me")).not.toHaveProperty("extra");
+  });
+
+  it("is a copy, frozen through and through", () => {
+    const metadata = { user: { role: "admin" }, tags: ["urgent"] };
+    const evaluation = checkedEvaluation({ ...vote, metadata }, "me");
+    expect(unfrozen(evaluation)).toEqual([]);
+    metadata.user.role = "guest";
+    expect(evaluation.metadata).toEqual({ user: { role: "admin" }, tags: ["urgent"] });
+  });
+
+  it.each<[string, unknown, string]>([
+    ["a text", "approve", "gave neither an evaluation nor nothing"],
+    ["null", null, "gave neither an evaluation nor nothing"],
+    ["a list", [vote], "gave neither an evaluation nor nothing"],
+    ["no decision", { weight: 1, reason: "" }, "gave no decision"],
+    ["an empty decision", { ...vote, decision: "" }, "gave no decision"],
+    ["a decision that is no text", { ...vote, decision: true }, "gave no decision"],
+    ["no reason", { decision: "approve", weight: 1 }, "gave no reason (it may be empty)"],
+    ["a reason that is no text", { ...vote, reason: 7 }, "gave no reason (it may be empty)"],
+    ["an empty name", { ...vote, evaluator_name: "" }, "has no name"],
+    ["a name that is no text", { ...vote, evaluator_name: 7 }, "has no name"],
+    ["metadata that is a text", { ...vote, metadata: "m" }, "gave metadata that is no object"],
+    ["metadata that is null", { ...vote, metadata: null }, "gave metadata that is no object"],
+    ["metadata that is a list", { ...vote, metadata: [] }, "gave metadata that is no object"],
+    [
+      "metadata that is no JSON",
+      { ...vote, metadata: { at: new Date(0) } },
+      "gave metadata that is no JSON: only plain objects are JSON",
+    ],
+    [
+      "metadata with a function in it",
+      { ...vote, metadata: { f: () => 1 } },
+      "gave metadata that is no JSON: a function is nothing that JSON can carry",
+    ],
+  ])("is not %s", (_what, given, message) => {
+    const error = thrownBy(() => checkedEvaluation(given, "me"));
+    expect(error).toBeInstanceOf(InvalidEvaluatorError);
+    expect((error as Error).message).toBe(`the evaluator \`me\` ${message}`);
+  });
+
+  it("with a weight out of bounds is the error of the weight", () => {
+    expect(thrownBy(() => checkedEvaluation({ ...vote, weight: 1.5 }, "me"))).toBeInstanceOf(
+      InvalidWeightError,
+    );
+    expect(thrownBy(() => checkedEvaluation({ decision: "a", reason: "" }, "me"))).toMatchObject({
+      message: "Weight must be between 0.0 and 1.0, got: undefined",
+    });
+  });
+});

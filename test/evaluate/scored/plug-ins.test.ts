@@ -1,0 +1,274 @@
+import { describe, expect, it } from "vitest";
+import {
+  InvalidEvaluatorError,
+  InvalidRuleDslError,
+  InvalidScoringStrategyError,
+  InvalidWeightError,
+} from "../../../src/contract-errors.js";
+import type { Evaluator, ScoringPlugIn } from "../../../src/evaluate/scored/plug-ins.js";
+import { strategyOf, voterFor } from "../../../src/evaluate/scored/plug-ins.js";
+import type { EvaluatorDefinition, Scoring } from "../../../src/model/definition.js";
+import type { JsonObject } from "../../../src/model/json.js";
+import { scopeOf } from "../definitions.js";
+import { ifRule, ruleset, says, threshold, thrownBy, votes, whenRule } from "./votes.js";
+
+const ask = (
+  evaluator: Evaluator | EvaluatorDefinition,
+  context: JsonObject = {},
+  feedback: JsonObject = {},
+) => voterFor(evaluator)(feedback).vote(scopeOf(context));
+
+const vote = { decision: "approve", weight: 0.5, reason: "" };
+
+describe("an evaluator of one's own", () => {
+  it("is given the context and the feedback", () => {
+    const evaluator: Evaluator = {
+      name: "echo",
+      evaluate: ({ user }, { feedback }) => ({ ...vote, reason: JSON.stringify([user, feedback]) }),
+    };
+    expect(ask(evaluator, { user: "alice" }, { source: "retry" }).evaluation?.reason).toBe(
+      '["alice",{"source":"retry"}]',
+    );
+  });
+
+  it("is called as the method it is", () => {
+    class Fixed implements Evaluator {
+      readonly name = "fixed";
+      readonly decision = "approve";
+      evaluate() {
+        return { ...vote, decision: this.decision };
+      }
+    }
+    expect(ask(new Fixed())).toMatchObject({
+      name: "fixed",
+      evaluation: { ...vote, evaluator_name: "fixed", metadata: {} },
+      detail: { result: true, decision: "approve", weight: 0.5, rules: [] },
+    });
+  });
+
+  it.each([null, undefined])("has no vote where it gives %s", (nothing) => {
+    const { evaluation, detail } = ask({ name: "mute", evaluate: () => nothing });
+    expect({ evaluation, detail }).toEqual({ evaluation: undefined, detail: { result: false, rules: [] } });
+  });
+
+  it.each<[string, () => never, string]>([
+    [
+      "throws an error",
+      () => {
+        throw new Error("broken");
+      },
+      "broken",
+    ],
+    [
+      "throws something else",
+      () => {
+        // eslint-disable-next-line @typescript-eslint/only-throw-error -- others may do so
+        throw "a text";
+      },
+      "a text",
+    ],
+  ])("has no vote but a reason for it where it %s", (_what, evaluate, error) => {
+    const { evaluation, detail } = ask({ name: "faulty", evaluate });
+    expect({ evaluation, detail }).toEqual({
+      evaluation: undefined,
+      detail: { result: false, rules: [], error },
+    });
+  });
+
+  it.each<[string, unknown, string]>([
+    ["weight", { ...vote, weight: 1.5 }, "Weight must be between 0.0 and 1.0, got: 1.5"],
+    ["decision", { ...vote, decision: "" }, "the evaluator `odd` gave no decision"],
+    ["promise", Promise.resolve(vote), "the evaluator `odd` gave no decision"],
+    ["text", "approve", "the evaluator `odd` gave neither an evaluation nor nothing"],
+  ])("has no vote where it breaks the contract: %s", (_what, given, error) => {
+    const { evaluation, detail } = ask({ name: "odd", evaluate: () => given as typeof vote });
+    expect({ evaluation, detail }).toEqual({
+      evaluation: undefined,
+      detail: { result: false, rules: [], error },
+    });
+  });
+
+  it.each<[string, unknown, string]>([
+    ["nothing", undefined, "an evaluator has no name"],
+    ["null", null, "an evaluator has no name"],
+    ["a text", "credit", "an evaluator has no name"],
+    ["without a name", { evaluate: () => vote }, "an evaluator has no name"],
+    ["with an empty name", { name: "", evaluate: () => vote }, "an evaluator has no name"],
+    ["with a name that is no text", { name: 7, evaluate: () => vote }, "an evaluator has no name"],
+    ["without a function", { name: "odd" }, "the evaluator `odd` has no function `evaluate`"],
+    [
+      "with something else for it",
+      { name: "odd", evaluate: 1 },
+      "the evaluator `odd` has no function `evaluate`",
+    ],
+  ])("is not %s", (_what, given, message) => {
+    const error = thrownBy(() => voterFor(given as Evaluator));
+    expect(error).toBeInstanceOf(InvalidEvaluatorError);
+    expect((error as Error).message).toBe(message);
+  });
+});
+
+describe("an evaluator written as in a definition", () => {
+  it("votes by its rules", () => {
+    const rules = ruleset("r", [ifRule("a", { field: "n", op: "gt", value: 1 }), whenRule("b", "n < 0")]);
+    expect(ask(rules, { n: 2 }).evaluation?.metadata).toMatchObject({ rule_id: "a" });
+    expect(ask(rules, { n: -1 }).evaluation?.metadata).toMatchObject({ rule_id: "b" });
+  });
+
+  it("votes always where it is static", () => {
+    expect(ask(says("s", "approve", 0.5)).evaluation).toMatchObject({ decision: "approve", weight: 0.5 });
+  });
+
+  it("is refused where a weight is out of bounds", () => {
+    expect(thrownBy(() => voterFor(says("s", "approve", 1.5)))).toBeInstanceOf(InvalidWeightError);
+  });
+
+  it.each<[string, EvaluatorDefinition, string]>([
+    [
+      "an unknown operator",
+      ruleset("r", [ifRule("a", { field: "n", op: "greater_than", value: 1 })]),
+      "the rule `a` of `r`: there is no operator `greater_than`",
+    ],
+    [
+      "an empty group",
+      ruleset("r", [ifRule("fine", { field: "n", op: "present" }), ifRule("a", { all: [] })]),
+      "the rule `a` of `r`: `all` must not be empty",
+    ],
+    [
+      "an expression that does not compile",
+      ruleset("r", [whenRule("a", "n >")]),
+      "the rule `a` of `r`: the expression ends where a value was expected",
+    ],
+    [
+      "neither `if` nor `when`",
+      ruleset("r", [{ id: "a", then: vote }]),
+      "the rule `a` of `r`: it needs either `if` or `when`, and never both",
+    ],
+    [
+      "both `if` and `when`",
+      ruleset("r", [{ ...whenRule("a", "true"), if: { field: "n", op: "present" } }]),
+      "the rule `a` of `r`: it needs either `if` or `when`, and never both",
+    ],
+    [
+      "a `when` that is no text",
+      ruleset("r", [whenRule("a", 5 as unknown as string)]),
+      "the rule `a` of `r`: `when` must be text",
+    ],
+    [
+      "rules that are no list",
+      { name: "r", rules: "n > 1" as unknown as [] },
+      "the rules of `r` must be a list",
+    ],
+  ])("is malformed with %s", (_what, given, message) => {
+    const error = thrownBy(() => voterFor(given));
+    expect(error).toBeInstanceOf(InvalidRuleDslError);
+    expect((error as Error).message).toBe(message);
+  });
+
+  it("is not called malformed where something else went wrong", () => {
+    const condition = {
+      op: "present",
+      get field(): string {
+        throw new RangeError("not the rule's fault");
+      },
+    };
+    expect(thrownBy(() => voterFor(ruleset("r", [ifRule("a", condition)])))).toBeInstanceOf(RangeError);
+  });
+
+  it("is told which operator was probably meant", () => {
+    const rules = ruleset("r", [ifRule("a", { field: "n", op: "greater_than", value: 1 })]);
+    expect(thrownBy(() => voterFor(rules))).toMatchObject({ hint: "did you mean `gt`?" });
+  });
+});
+
+const first: ScoringPlugIn = {
+  name: "first",
+  score: ([best]) => ({ decision: best?.decision ?? "", confidence: 1 }),
+};
+
+describe("a strategy of one's own", () => {
+  it("is called as the method it is", () => {
+    class Constant implements ScoringPlugIn {
+      readonly name = "constant";
+      readonly confidence = 0.25;
+      score() {
+        return { decision: "a", confidence: this.confidence };
+      }
+    }
+    expect(strategyOf(new Constant()).score(votes(["b", 1]))).toEqual({ decision: "a", confidence: 0.25 });
+  });
+
+  it("has no parameters unless it says so", () => {
+    expect(strategyOf(first).parameters).toEqual({});
+    expect(strategyOf({ ...first, parameters: { threshold: 0.5 } }).parameters).toEqual({ threshold: 0.5 });
+  });
+
+  it("has parameters that can no longer be changed, while those given can", () => {
+    const parameters = { threshold: 0.5, bands: [0.1, 0.9] };
+    const strategy = strategyOf({ ...first, parameters });
+    expect(Object.isFrozen(parameters)).toBe(false);
+    parameters.bands.push(1);
+    expect(strategy.parameters).toEqual({ threshold: 0.5, bands: [0.1, 0.9] });
+  });
+
+  it.each<[string, unknown]>([
+    ["null", null],
+    ["a text", "threshold"],
+    ["a function", () => ({ decision: "a", confidence: 1 })],
+    ["without a name", { score: () => ({ decision: "a", confidence: 1 }) }],
+    ["with an empty name", { ...first, name: "" }],
+    ["with a name that is no text", { ...first, name: 7 }],
+    ["without a function", { name: "odd" }],
+  ])("is not %s", (_what, given) => {
+    const error = thrownBy(() => strategyOf(given as ScoringPlugIn));
+    expect(error).toBeInstanceOf(InvalidScoringStrategyError);
+    expect((error as Error).message).toBe("a scoring strategy has a name and a function `score`");
+  });
+});
+
+describe("a strategy by its name", () => {
+  it("is one of ours", () => {
+    expect(strategyOf({ strategy: "max_weight" }).name).toBe("max_weight");
+    expect(strategyOf(threshold(0.8)).parameters).toEqual({
+      threshold: 0.8,
+      fallback_decision: "manual_review",
+    });
+  });
+
+  it("is weighted_average where there is none", () => {
+    expect(strategyOf(undefined).name).toBe("weighted_average");
+  });
+
+  it.each(["treshold", "DecisionAgent::Scoring::Threshold", "toString", "", 7])("is not %s", (strategy) => {
+    const error = thrownBy(() => strategyOf({ strategy } as Scoring));
+    expect(error).toBeInstanceOf(InvalidScoringStrategyError);
+    expect((error as Error).message).toBe(`there is no scoring strategy \`${strategy}\``);
+  });
+
+  it.each<[string, Scoring, string]>([
+    [
+      "`threshold` without a threshold",
+      { strategy: "threshold", fallback_decision: "f" },
+      "the strategy `threshold` needs a `threshold` from 0 to 1",
+    ],
+    [
+      "`threshold` with one above 1",
+      threshold(1.5),
+      "the strategy `threshold` needs a `threshold` from 0 to 1",
+    ],
+    [
+      "`threshold` without a fallback",
+      { strategy: "threshold", threshold: 0.5 },
+      "the strategy `threshold` needs a `fallback_decision`",
+    ],
+    [
+      "`consensus` with a minimum below 0",
+      { strategy: "consensus", minimum_agreement: -1 },
+      "the strategy `consensus` needs a `minimum_agreement` from 0 to 1",
+    ],
+  ])("is not %s", (_what, scoring, message) => {
+    const error = thrownBy(() => strategyOf(scoring));
+    expect(error).toBeInstanceOf(InvalidScoringStrategyError);
+    expect((error as Error).message).toBe(message);
+  });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from "vitest";
+import { NoEvaluationsError } from "../../../src/contract-errors.js";
+import { prepare } from "../../../src/evaluate/prepare.js";
+import {
+  answerOf,
+  ask,
+  detailsOf,
+  ifRule,
+  ruleset,
+  says,
+  scoredOf,
+  threshold,
+  thrownBy,
+  whenRule,
+} from "./votes.js";
+
+const large = ruleset("size", [whenRule("large", "input > 10", { decision: "review", weight: 0.9 })]);
+const house = says("house", "approve", 0.5);
+
+describe("a scored decision", () => {
+  it("leads to the target of its decision", () => {
+    const definition = scoredOf([house], { targets: { approve: "stage-approve", reject: "stage-reject" } });
+    const { selected_targets, selected_labels } = ask(definition);
+    expect({ selected_targets, selected_labels }).toEqual({
+      selected_targets: ["stage-approve"],
+      selected_labels: ["approve"],
+    });
+  });
+
+  it.each([
+    ["there are no targets", undefined],
+    ["its decision has none", { reject: "stage-reject" }],
+  ])("leads nowhere where %s", (_when, targets) => {
+    expect(ask(scoredOf([house], targets && { targets })).selected_targets).toEqual([]);
+  });
+
+  it("leads nowhere where only the prototype of the targets knows its decision", () => {
+    expect(ask(scoredOf([says("a", "toString", 1)], { targets: {} })).selected_targets).toEqual([]);
+  });
+
+  it("leads to the target of the fallback", () => {
+    const targets = { approve: "stage-approve", manual_review: "stage-review" };
+    const { selected_targets } = ask(scoredOf([house], { scoring: threshold(0.8), targets }));
+    expect(selected_targets).toEqual(["stage-review"]);
+  });
+
+  it("asks its evaluators about the whole context unless it has an input", () => {
+    const { input_value } = ask(scoredOf([house]), { n: 1 });
+    expect(input_value).toEqual({ n: 1 });
+  });
+
+  it("gives its rules the input, and reads it", () => {
+    const definition = scoredOf([large, house], { input: "{{ order.amount }}" });
+    const evaluated = ask(definition, { order: { amount: 11 } });
+    expect(evaluated).toMatchObject({ input_value: 11, selected_labels: ["review"], warnings: [] });
+    expect(prepare(definition).reads).toContain("order.amount");
+  });
+
+  it("goes on without an input that cannot be evaluated, with a warning", () => {
+    const evaluated = ask(scoredOf([large, house], { input: "{{ order.amount }}" }), {});
+    expect(evaluated).toMatchObject({
+      input_value: null,
+      selected_labels: ["approve"],
+      warnings: [
+        "the input could not be evaluated: `order.amount` is missing",
+        "`large` of `size` could not be evaluated, so it did not match: `input` is missing",
+      ],
+    });
+  });
+
+  it("warns of expressions without an answer, and not of fields that are missing", () => {
+    const definition = scoredOf([
+      ruleset("r", [ifRule("field", { field: "n", op: "gt", value: 1 }), whenRule("when", "n > 1")]),
+      house,
+    ]);
+    expect(ask(definition).warnings).toEqual([
+      "`when` of `r` could not be evaluated, so it did not match: `n` is missing",
+    ]);
+  });
+
+  it.each([
+    ["under --strict", scoredOf([large, house]), true],
+    ["with on_error: fail", scoredOf([large, house], { on_error: "fail" }), false],
+  ])("ends in an error %s where an expression has no answer", (_how, definition, strict) => {
+    expect(thrownBy(() => ask(definition, {}, strict))).toMatchObject({ code: "condition_errored" });
+  });
+
+  it("ends in no error under --strict where a field is only missing", () => {
+    const definition = scoredOf([ruleset("r", [ifRule("f", { field: "n", op: "gt", value: 1 })]), house]);
+    expect(ask(definition, {}, true).selected_labels).toEqual(["approve"]);
+  });
+
+  it("keeps what came of every evaluator by its name", () => {
+    expect(detailsOf(ask(scoredOf([large, house], { input: "5" })))).toEqual({
+      size: {
+        result: false,
+        rules: [
+          { rule_id: "large", result: false, conditions: [{ expression: "input > 10", result: false }] },
+        ],
+      },
+      house: { result: true, decision: "approve", weight: 0.5, rules: [] },
+    });
+  });
+
+  it("is an error where nobody votes", () => {
+    expect(thrownBy(() => ask(scoredOf([large], { input: "5" })))).toBeInstanceOf(NoEvaluationsError);
+  });
+
+  it("weighs votes by the average unless told otherwise", () => {
+    expect(answerOf(scoredOf([house]))).toMatchObject({
+      scoring_strategy: "weighted_average",
+      confidence: 1,
+    });
+  });
+});
