@@ -1,0 +1,513 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { main } from "../../src/cli/main.js";
+import type { CheckResult } from "../../src/decide/check.js";
+import type { ToolResult } from "../../src/decide/tool-result.js";
+import type { ToolResultRecord } from "../../src/model/record.js";
+import { fakeIo } from "./fake-io.js";
+import type { Ran, Workplace } from "./workplace.js";
+import { workplace } from "./workplace.js";
+
+const session = ["--session-id", "s-1"];
+const ceo = JSON.stringify({ session: { query: { audience: "ceo", metric_type: "retention" } } });
+
+const metric = (name: string, ...more: readonly string[]): readonly string[] => [
+  "check",
+  "select_metric",
+  "--params",
+  JSON.stringify({ name }),
+  "--context",
+  ceo,
+  ...session,
+  ...more,
+];
+const allowed = metric("revenue_retention");
+const denied = metric("logo_retention");
+const filter = [
+  "check",
+  "filter_customers",
+  "--params",
+  '{"segment":"enterprise"}',
+  "--context",
+  ceo,
+  ...session,
+];
+
+const json = ({ out }: Ran): unknown => JSON.parse(out);
+const checkOf = (ran: Ran): CheckResult => json(ran) as CheckResult;
+const resultOf = (ran: Ran): ToolResult => json(ran) as ToolResult;
+const errorOf = ({ err }: Ran): { code: string; message: string; hint: string } =>
+  (JSON.parse(err) as { error: { code: string; message: string; hint: string } }).error;
+
+/** A place in which a metric was selected already. */
+async function begun(): Promise<Workplace> {
+  const place = workplace();
+  await place.run(["result", "select_metric", ...session, "--ok"]);
+  return place;
+}
+
+async function logOf(place: Workplace, ...words: readonly string[]): Promise<readonly ToolResultRecord[]> {
+  return json(await place.run(["log", "--json", ...words])) as readonly ToolResultRecord[];
+}
+
+describe("a check", () => {
+  it("exits 0 where the call is allowed, with the params to call with", async () => {
+    const ran = await workplace().run(allowed);
+    expect([ran.code, ran.err]).toEqual([0, ""]);
+    const { decisions, ...said } = checkOf(ran);
+    expect(said).toEqual({
+      tool: "select_metric",
+      allowed: true,
+      outcome: "allowed",
+      reason: "Revenue retention required for CEO audience",
+      params: { name: "revenue_retention" },
+      warnings: [],
+    });
+    expect(decisions).toMatchObject([{ decision_id: "policy-select-metric", type: "policy" }]);
+  });
+
+  it("exits 4 where it is denied", async () => {
+    const ran = await workplace().run(denied);
+    expect(ran.code).toBe(4);
+    expect(checkOf(ran)).toMatchObject({
+      outcome: "denied",
+      reason: "Executives are told revenue retention, not logo_retention",
+    });
+  });
+
+  it("exits 0 where an exception allows it", async () => {
+    const ran = await (await begun()).run(filter);
+    expect(ran.code).toBe(0);
+    expect(checkOf(ran)).toMatchObject({
+      outcome: "allowed_by_exception",
+      params: { segment: "enterprise", exclude_pilots: true },
+    });
+  });
+
+  it("exits 0 where no policy is about the tool", async () => {
+    const ran = await workplace().run(["check", "anything", ...session]);
+    expect([ran.code, checkOf(ran).reason]).toEqual([0, "No policy constraints"]);
+  });
+
+  it("exits 3 while any policy is broken, whatever is asked", async () => {
+    const place = workplace();
+    writeFileSync(join(place.decisions, "broken.yaml"), "decision: { id: x, type: policy, tol: t }");
+    for (const words of [allowed, ["check", "anything", ...session]]) {
+      const ran = await place.run([...words, "--json"]);
+      expect([ran.code, ran.out]).toEqual([3, ""]);
+      expect(errorOf(ran)).toMatchObject({
+        code: "definition_invalid",
+        message: `a policy may be broken: \`${join(place.decisions, "broken.yaml")}\``,
+      });
+    }
+    expect(await logOf(place)).toEqual([]);
+  });
+
+  it("only warns of a broken decision of another type", async () => {
+    const place = workplace();
+    writeFileSync(join(place.decisions, "broken.yaml"), "decision: { id: x, type: switch }");
+    const ran = await place.run(allowed);
+    expect(ran.code).toBe(0);
+    expect(ran.err).toContain(`warning: ${join(place.decisions, "broken.yaml")}:1:`);
+  });
+
+  it("is recorded, and not as a dry run", async () => {
+    const place = workplace();
+    await place.run([...allowed, "--workflow-id", "w", "--stage-id", "g", "--correlation-id", "c"]);
+    const dry = await place.run([...denied, "--dry-run"]);
+    expect(dry.code).toBe(4);
+    expect(await logOf(place)).toMatchObject([
+      { session_id: "s-1", workflow_id: "w", stage_id: "g", correlation_id: "c" },
+    ]);
+  });
+
+  it("says on stderr what an exception warns of", async () => {
+    const words = [
+      "check",
+      "read_source",
+      "--params",
+      '{"source":"crm"}',
+      "--context",
+      '{"session":{"finance_closed":true}}',
+      ...session,
+    ];
+    const ran = await workplace().run(words);
+    expect([ran.code, ran.err]).toEqual([
+      0,
+      "warning: `month_end_close`: Finance is closing the month: numbers from the CRM, which are 2 to 3 % off\n",
+    ]);
+    expect((await workplace().run([...words, "--quiet"])).err).toBe("");
+  });
+
+  it("exits 1 under --strict where a condition cannot be evaluated", async () => {
+    const words = ["check", "select_metric", ...session];
+    expect((await workplace().run(words)).code).toBe(4);
+    const ran = await workplace().run([...words, "--strict", "--json"]);
+    expect([ran.code, ran.out, errorOf(ran).code]).toEqual([1, "", "condition_errored"]);
+  });
+});
+
+describe("the formats of a check", () => {
+  it("has the reason alone, for the hook of an agent", async () => {
+    const ran = await workplace().run([...denied, "--format", "reason"]);
+    expect([ran.code, ran.out]).toEqual([4, "Executives are told revenue retention, not logo_retention\n"]);
+  });
+
+  it.each([{ format: "plain" }, { format: "table" }])(
+    "keeps the reason to its line, whatever the params hold: $format",
+    async ({ format }) => {
+      const { out } = await workplace().run([...metric("a\n\tb\u001b[31m"), "--format", format]);
+      expect(out.split("\n")[0]).toMatch(/Executives are told revenue retention, not a b\\u001b\[31m$/);
+    },
+  );
+
+  it("commands no terminal where it is the reason alone", async () => {
+    const { out } = await workplace().run([...metric("a\nb\u001b[31m"), "--format", "reason"]);
+    expect(out).toBe("Executives are told revenue retention, not a\nb\\u001b[31m\n");
+  });
+
+  it("is plain text with a column for each thing", async () => {
+    const { out } = await workplace().run([...allowed, "--format", "plain"]);
+    expect(out).toBe("allowed\tselect_metric\tRevenue retention required for CEO audience\n");
+  });
+
+  it("is a table on a terminal, which leads with the answer", async () => {
+    const { out } = await (await begun()).run(filter, { terminal: true });
+    const [first, ...rest] = out.split("\n");
+    expect(first).toMatch(/^allowed_by_exception {2}Excluding pilot accounts/);
+    const shown = rest.join("\n");
+    expect(shown).toContain('params    {"segment":"enterprise","exclude_pilots":true}');
+    expect(shown).toContain("decision  policy-filter-customers allowed_by_exception");
+    expect(shown).toContain(
+      "customer_inclusion 3.0.0 denies, overridden by exclude_pilots_from_retention: Must specify customer filter criteria",
+    );
+    expect(shown).toContain("override  exclude_pilots_from_retention 2.0.0 (modify_params)");
+  });
+
+  it("names the record that was kept, if one was", async () => {
+    const place = workplace();
+    expect((await place.run(allowed, { terminal: true })).out).toMatch(/^ {2}record {4}[0-9a-f-]{36}$/m);
+    const dry = await place.run([...denied, "--dry-run"], { terminal: true });
+    expect(dry.out).toMatch(/^denied {2}/);
+    expect(dry.out).not.toMatch(/^ {2}record /m);
+  });
+
+  it("shows every condition with --explain", async () => {
+    const { out } = await workplace().run([...denied, "--explain"], { terminal: true });
+    expect(out).toContain("audience_check");
+    expect((await workplace().run(denied, { terminal: true })).out).not.toContain("audience_check");
+  });
+
+  it("cannot be a target", async () => {
+    const ran = await workplace().run([...allowed, "--format", "target"]);
+    expect([ran.code, ran.out]).toEqual([2, ""]);
+  });
+});
+
+describe("a check that is asked wrongly", () => {
+  const params = (text: string): readonly string[] => ["check", "t", "--params", text, ...session];
+
+  it.each<[string, readonly string[], string]>([
+    ["no tool", ["check", ...session], "the tool is missing"],
+    ["no session", ["check", "t", "--params", "{}"], "the session is missing"],
+    ["an empty session", ["check", "t", "--session-id", ""], "the session is missing"],
+    ["an empty tool", ["check", "", ...session], "the tool is missing"],
+    ["params that are no JSON", params("{name: x}"), "--params is not JSON"],
+    ["params that are text", params('"x"'), "the params must be a JSON object"],
+    ["params that are a list", params("[]"), "the params must be a JSON object"],
+    ["params that are null", params("null"), "the params must be a JSON object"],
+    ["a context that is no JSON", [...params("{}"), "--context", "x"], "--context is not JSON"],
+    ["a context that is a list", [...params("{}"), "--context", "[]"], "the context must be a JSON object"],
+    [
+      "a context with a tool",
+      [...params("{}"), "--context", '{"tool":"u"}'],
+      "the context of a check cannot hold `tool`",
+    ],
+    [
+      "a context with params",
+      [...params("{}"), "--context", '{"params":{}}'],
+      "the context of a check cannot hold `params`",
+    ],
+    ["a file that is not there", params("@nowhere.json"), "cannot read `nowhere.json`"],
+  ])("exits 2: %s", async (_what, words, message) => {
+    const place = workplace();
+    const ran = await place.run([...words, "--json"]);
+    expect([ran.code, ran.out]).toEqual([2, ""]);
+    expect(errorOf(ran).message).toContain(message);
+    expect(await logOf(place)).toEqual([]);
+  });
+
+  it("suggests a command that was nearly meant", async () => {
+    const ran = await workplace().run(["chekc", "t"]);
+    expect([ran.code, ran.err.includes("check")]).toEqual([2, true]);
+  });
+});
+
+describe("the event of a hook", () => {
+  const event = { session_id: "s-9", tool_name: "select_metric", tool_input: { name: "logo_retention" } };
+  const words = ["check", "--event", "-", "--context", ceo];
+
+  it("says which tool is called with what in which session", async () => {
+    const place = workplace();
+    const ran = await place.run(words, { stdin: JSON.stringify(event) });
+    expect(ran.code).toBe(4);
+    expect(checkOf(ran)).toMatchObject({
+      tool: "select_metric",
+      params: { name: "logo_retention" },
+    });
+    expect(await logOf(place)).toMatchObject([{ session_id: "s-9", tool: "select_metric" }]);
+  });
+
+  it("may lack the session, which a flag then names, and the input", async () => {
+    const place = workplace();
+    const ran = await place.run(["check", "--event", '{"tool_name":"t"}', ...session]);
+    expect([ran.code, checkOf(ran).params]).toEqual([0, {}]);
+    expect(await logOf(place)).toMatchObject([{ session_id: "s-1" }]);
+  });
+
+  it("goes before the flag where both name a session", async () => {
+    const place = workplace();
+    await place.run([...words, ...session], { stdin: JSON.stringify(event) });
+    expect(await logOf(place)).toMatchObject([{ session_id: "s-9" }]);
+  });
+
+  it("comes from a file too, and may begin with a byte order mark", async () => {
+    const place = workplace();
+    const file = join(place.root, "event.json");
+    writeFileSync(file, `\ufeff${JSON.stringify(event)}`);
+    expect((await place.run(["check", "--event", `@${file}`, "--context", ceo])).code).toBe(4);
+  });
+
+  it.each<[string, readonly string[], string | undefined, string]>([
+    [
+      "a tool beside it",
+      ["check", "t", "--event", "-"],
+      JSON.stringify(event),
+      "--event says already which tool is called with what",
+    ],
+    [
+      "params beside it",
+      ["check", "--event", "-", "--params", "{}"],
+      JSON.stringify(event),
+      "--event says already",
+    ],
+    ["no tool in it", ["check", "--event", "{}", ...session], undefined, "the event names no tool"],
+    [
+      "a tool that is no text",
+      ["check", "--event", '{"tool_name":7}', ...session],
+      undefined,
+      "the event names no tool",
+    ],
+    ["null", ["check", "--event", "null", ...session], undefined, "the event names no tool"],
+    ["text", ["check", "--event", '"x"', ...session], undefined, "the event names no tool"],
+    ["no session", ["check", "--event", '{"tool_name":"t"}'], undefined, "the session is missing"],
+    [
+      "an empty session",
+      ["check", "--event", '{"tool_name":"t","session_id":""}'],
+      undefined,
+      "the session is missing",
+    ],
+    [
+      "input that is no object",
+      ["check", "--event", '{"tool_name":"t","tool_input":[1]}', ...session],
+      undefined,
+      "the params must be a JSON object",
+    ],
+    ["nothing on standard input", ["check", "--event", "-"], "", "standard input is empty"],
+    ["no JSON", ["check", "--event", "-"], "{", "standard input is not JSON"],
+    ["a terminal", ["check", "--event", "-"], undefined, "standard input"],
+  ])("exits 2: %s", async (_what, asked, stdin, message) => {
+    const ran = await workplace().run([...asked, "--json"], stdin === undefined ? {} : { stdin });
+    expect([ran.code, ran.out]).toEqual([2, ""]);
+    expect(errorOf(ran).message).toContain(message);
+  });
+});
+
+describe("the result of a call", () => {
+  const succeeded = ["result", "select_metric", ...session, "--ok"];
+
+  it("is linked to the check that allowed it", async () => {
+    const place = workplace();
+    const [id] = checkOf(await place.run(allowed)).decisions.map(({ record_id }) => record_id);
+    const ran = await place.run(succeeded);
+    expect([ran.code, ran.err]).toEqual([0, ""]);
+    expect(resultOf(ran)).toMatchObject({
+      kind: "tool_result",
+      tool: "select_metric",
+      ok: true,
+      session_id: "s-1",
+      decision_records: [id],
+      parent_record_id: id,
+    });
+  });
+
+  it("may name the record, by its id, the beginning of it, its number or `latest`", async () => {
+    const place = workplace();
+    const [id = ""] = checkOf(await place.run(allowed)).decisions.map(({ record_id }) => record_id);
+    for (const reference of [id, id.slice(0, 18), "1", "latest"]) {
+      const ran = await place.run([...succeeded, "--record", reference]);
+      expect([reference, ran.code, resultOf(ran).decision_records]).toEqual([reference, 0, [id]]);
+    }
+  });
+
+  it("warns where no call was open", async () => {
+    const ran = await workplace().run(succeeded);
+    expect(ran.code).toBe(0);
+    expect(ran.err).toBe("warning: no open call of `select_metric` was allowed in session `s-1`\n");
+    expect(resultOf(ran).decision_records).toEqual([]);
+  });
+
+  it("is a sentence for people", async () => {
+    const place = workplace();
+    await place.run(allowed);
+    const { out } = await place.run(succeeded, { terminal: true });
+    expect(out).toMatch(/^select_metric succeeded; allowed by record [0-9a-f-]{36}\n$/);
+    const unlinked = await place.run(["result", "other", ...session, "--failed", "--format", "plain"]);
+    expect(unlinked.out).toBe("other failed; no decision allowed it\n");
+    const odd = await place.run(["result", "a\nb", ...session, "--ok", "--format", "plain"]);
+    expect(odd.out).toBe("a b succeeded; no decision allowed it\n");
+  });
+
+  it("lets later calls pass that rest on it", async () => {
+    const place = workplace();
+    const before = await place.run(filter);
+    expect([before.code, checkOf(before).reason]).toEqual([
+      4,
+      "`select_metric` must succeed in the session first",
+    ]);
+    await place.run(["result", "select_metric", ...session, "--failed"]);
+    expect((await place.run(filter)).code).toBe(4);
+    await place.run(succeeded);
+    expect((await place.run(filter)).code).toBe(0);
+    expect((await place.run(filter.map((word) => (word === "s-1" ? "s-2" : word)))).code).toBe(4);
+  });
+
+  it("may come as the event of a hook, with what was read", async () => {
+    const place = workplace();
+    writeFileSync(
+      join(place.decisions, "files.yaml"),
+      "decision: { id: files, type: policy, tool: write, policies: [{ name: looked, read_before_write: { read_tools: [read], write_tools: [write], path: params.path } }] }",
+    );
+    const write = ["check", "write", "--params", '{"path":"./a.txt"}', ...session];
+    expect((await place.run(write)).code).toBe(4);
+    const stdin = JSON.stringify({ session_id: "s-1", tool_name: "read", tool_input: { path: "a.txt" } });
+    expect((await place.run(["result", "--event", "-", "--ok"], { stdin })).code).toBe(0);
+    expect((await place.run(write)).code).toBe(0);
+  });
+
+  it.each<[string, readonly string[], string]>([
+    ["both --ok and --failed", [...succeeded, "--failed"], "--ok and --failed exclude each other"],
+    ["neither", ["result", "t", ...session], "how it went is missing"],
+    ["no session", ["result", "t", "--ok"], "the session is missing"],
+    ["no tool", ["result", "--ok", ...session], "the tool is missing"],
+    ["a record that is not there", [...succeeded, "--record", "99"], "no record is `99`"],
+    ["params that are no JSON", [...succeeded, "--params", "x"], "--params is not JSON"],
+  ])("exits 2: %s", async (_what, words, message) => {
+    const ran = await workplace().run([...words, "--json"]);
+    expect([ran.code, ran.out]).toEqual([2, ""]);
+    expect(errorOf(ran).message).toContain(message);
+  });
+
+  it.each<[string, readonly string[], string]>([
+    ["of another tool", ["check", "other", ...session], "is about `other`, not about `select_metric`"],
+    ["of another session", [...allowed.slice(0, -1), "s-2"], "is of another session"],
+    ["that denied the call", denied, "is of a call that was denied"],
+    [
+      "of a routing decision",
+      ["evaluate", "decision-quality-gate", "--input", "{}", ...session],
+      "is no decision about a call",
+    ],
+    ["of a result", ["result", "select_metric", ...session, "--ok"], "is no decision"],
+  ])("exits 2 with a record %s", async (_what, before, message) => {
+    const place = workplace();
+    await place.run(before);
+    const ran = await place.run([...succeeded, "--record", "1", "--json"]);
+    expect([ran.code, ran.out]).toEqual([2, ""]);
+    expect(errorOf(ran).message).toContain(message);
+  });
+});
+
+describe("calls among the records", () => {
+  async function lived(): Promise<Workplace> {
+    const place = workplace();
+    await place.run(allowed);
+    await place.run(["result", "select_metric", ...session, "--ok"]);
+    await place.run(denied);
+    await place.run(["result", "other", ...session, "--failed"]);
+    return place;
+  }
+
+  it("are shown as results by `log --kind tool_result`", async () => {
+    const place = await lived();
+    expect(await logOf(place, "--kind", "tool_result")).toMatchObject([
+      { seq: 2, tool: "select_metric", ok: true },
+      { seq: 4, tool: "other", ok: false },
+    ]);
+    expect((await logOf(place)).map(({ seq }) => seq)).toEqual([1, 3]);
+    expect((await logOf(place, "--kind", "all")).map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+  });
+
+  it("are shown as results in a table and as plain text", async () => {
+    const place = await lived();
+    for (const format of ["table", "plain"]) {
+      const { out } = await place.run(["log", "--kind", "tool_result", "--format", format]);
+      expect(out).toContain("select_metric");
+      expect(out).toContain("failed");
+    }
+  });
+
+  it("are explained, the result of one too", async () => {
+    const place = await lived();
+    const { out, code } = await place.run(["explain", "2"], { terminal: true });
+    expect(code).toBe(0);
+    expect(out).toMatch(/^select_metric succeeded; allowed by record /);
+    expect(out).toContain("s-1");
+    expect(json(await place.run(["explain", "4", "--json"]))).toMatchObject({
+      explanation: { answer: "other failed; no decision allowed it", intact: true },
+    });
+    expect((await place.run(["explain", "3"], { terminal: true })).out).toMatch(
+      /^denied {2}Executives are told revenue retention, not logo_retention/,
+    );
+  });
+
+  it("are counted by outcome in the distribution of a policy", async () => {
+    const place = await lived();
+    await place.run(allowed);
+    const ran = await place.run(["distribution", "policy-select-metric", "--json"]);
+    expect(ran.code).toBe(0);
+    expect(json(ran)).toMatchObject({ total: 3, counts: { allowed: 2, denied: 1 } });
+  });
+
+  it("leave the log sound", async () => {
+    expect((await (await lived()).run(["verify"])).code).toBe(0);
+  });
+});
+
+describe("the completion of a call", () => {
+  const complete = async (...words: readonly string[]): Promise<readonly string[]> => {
+    const { decisions, store, root } = workplace();
+    const io = fakeIo({ cwd: root, env: { AGENT33_DECISIONS: decisions, AGENT33_STORE: store } });
+    await main(["__complete", "--", "decision", ...words], io);
+    return io.written.out.trimEnd().split("\n");
+  };
+
+  it("knows the tools that policies are about", async () => {
+    expect(await complete("check", "")).toEqual([
+      "select_metric",
+      "select_period",
+      "filter_customers",
+      "read_source",
+    ]);
+    expect(await complete("result", "sel")).toEqual(["select_metric", "select_period"]);
+  });
+
+  it("knows the keys of gates", async () => {
+    expect(await complete("gate", "")).toEqual(["acme/payments/wire.approve@3"]);
+    expect(await complete("gate", "acme/pay")).toEqual(["acme/payments/wire.approve@3"]);
+  });
+
+  it("knows the formats of a check", async () => {
+    expect(await complete("check", "t", "--format", "re")).toEqual(["reason"]);
+  });
+});

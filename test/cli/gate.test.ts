@@ -1,0 +1,172 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { GateResult } from "../../src/model/result.js";
+import type { Ran, Workplace } from "./workplace.js";
+import { workplace } from "./workplace.js";
+
+const key = "acme/payments/wire.approve";
+
+const paying = (amount: number, country = "DE", more: object = {}): string =>
+  JSON.stringify({ amount, payee: { country }, ...more });
+
+const gate = (input: string, ...more: readonly string[]): readonly string[] => [
+  "gate",
+  key,
+  "--input",
+  input,
+  ...more,
+];
+
+const resultOf = ({ out }: Ran): GateResult => JSON.parse(out) as GateResult;
+const errorOf = ({ err }: Ran): { code: string; message: string; hint: string } =>
+  (JSON.parse(err) as { error: { code: string; message: string; hint: string } }).error;
+
+/** A place with a newer and an older gate for the same action. */
+function placeWithVersions(): Workplace {
+  const place = workplace();
+  for (const [version, status] of [
+    [1, "RED"],
+    [12, "YELLOW"],
+  ] as const) {
+    writeFileSync(
+      join(place.decisions, `wire-${version}.yaml`),
+      `decision:\n  id: wire-${version}\n  type: gate\n  action: { org: acme, domain: payments, name: wire.approve, world_model_version: ${version} }\n  rules: [{ id: all, tier: T2, severity: 1, when: "true", status: ${status} }]\n`,
+    );
+  }
+  return place;
+}
+
+describe("a gate that is asked by its key", () => {
+  it.each<[string, string, number, GateResult["status"]]>([
+    ["a routine payment", paying(250), 0, "GREEN"],
+    ["one that was paid already", paying(250, "DE", { already_paid: true }), 0, "GREEN-SKIP"],
+    ["a large one", paying(20_000), 5, "YELLOW"],
+    ["one to a sanctioned country", paying(1, "XX"), 4, "RED"],
+    ["one that lacks what is needed", "{}", 5, "YELLOW"],
+  ])("answers by its exit code: %s", async (_what, input, code, status) => {
+    const ran = await workplace().run(gate(input));
+    expect([ran.code, resultOf(ran).status]).toEqual([code, status]);
+    expect(resultOf(ran).decision_id).toBe("gate-wire-approve");
+  });
+
+  it("is recorded like any decision", async () => {
+    const place = workplace();
+    const { record_id } = resultOf(await place.run(gate(paying(1), "--session-id", "s-1")));
+    const log = JSON.parse((await place.run(["log", "--json"])).out) as readonly object[];
+    expect(log).toMatchObject([{ record_id, session_id: "s-1", type: "gate", status: "GREEN" }]);
+  });
+
+  it("answers with the status alone, or with a column for each thing", async () => {
+    const answer = (format: string): Promise<Ran> =>
+      workplace().run(gate(paying(20_000), "--format", format));
+    expect(await answer("target")).toMatchObject({ code: 5, out: "YELLOW\n" });
+    expect((await answer("plain")).out.trimEnd().split("\t")).toContain("YELLOW");
+  });
+
+  it("leads with the status on a terminal, and says what comes next", async () => {
+    const { out } = await workplace().run(gate(paying(20_000)), { terminal: true });
+    expect(out.split("\n")[0]).toBe("YELLOW  20000 is more than 10000");
+    expect(out).toContain("prepare_review_packet");
+    expect(out).toContain("treasury");
+  });
+});
+
+describe("the version of a gate", () => {
+  it.each([
+    ["", "wire-12"],
+    ["@12", "wire-12"],
+    ["@3", "gate-wire-approve"],
+    ["@1", "wire-1"],
+  ])("%j is that of %s", async (version, id) => {
+    const ran = await placeWithVersions().run(["gate", `${key}${version}`, "--input", paying(1)]);
+    expect(resultOf(ran).decision_id).toBe(id);
+  });
+});
+
+describe("a gate that is asked wrongly", () => {
+  it.each<[string, readonly string[], string, string]>([
+    [
+      "a key that is nearly right",
+      ["gate", "acme/payments/wire.aprove", "--input", "{}"],
+      "no gate for `acme/payments/wire.aprove`",
+      "did you mean `acme/payments/wire.approve`?",
+    ],
+    [
+      "a key of something else",
+      ["gate", "x/y/z", "--input", "{}"],
+      "no gate for `x/y/z`",
+      "there are acme/payments/wire.approve@3",
+    ],
+    [
+      "a version that is not there",
+      ["gate", `${key}@2`, "--input", "{}"],
+      `\`${key}\` has no version 2`,
+      "it has 3",
+    ],
+    [
+      "the id of a decision",
+      ["gate", "gate-wire-approve", "--input", "{}"],
+      "`gate-wire-approve` is not the key of a gate",
+      "write ORG/DOMAIN/ACTION",
+    ],
+    ["no input", ["gate", key], "the context is missing", "--input"],
+    ["input that is no JSON", gate("{amount}"), "--input is not JSON", "quote the JSON"],
+    ["input that is no object", gate("[]"), "the context must be a JSON object", ""],
+    [
+      "a supplied system",
+      gate('{"system":{"request_time":"now"}}'),
+      "the context must not hold `system`",
+      "leave it out",
+    ],
+  ])("exits 2: %s", async (_what, words, message, hint) => {
+    const place = workplace();
+    const ran = await place.run([...words, "--json"]);
+    expect([ran.code, ran.out]).toEqual([2, ""]);
+    expect(errorOf(ran).message).toContain(message);
+    expect(errorOf(ran).hint).toContain(hint);
+    expect((await place.run(["log", "--json"])).out).toBe("[]\n");
+  });
+
+  it("exits 2 where two gates have its key, and says that files cannot be used", async () => {
+    const place = workplace();
+    writeFileSync(
+      join(place.decisions, "twin.yaml"),
+      `decision:\n  id: twin\n  type: gate\n  action: { org: acme, domain: payments, name: wire.approve, world_model_version: 3 }\n  rules: [{ id: all, tier: T2, severity: 1, when: "true", status: GREEN }]\n`,
+    );
+    const ran = await place.run([...gate(paying(1)), "--json"]);
+    expect([ran.code, ran.out]).toEqual([2, ""]);
+    expect(errorOf(ran).hint).toContain("some files cannot be used");
+  });
+});
+
+describe("many inputs of a gate", () => {
+  it("are answered a line each, in order, the bad ones too", async () => {
+    const place = workplace();
+    const stdin = [paying(1), paying(20_000), "{", '{"system":{}}', paying(1, "XX")].join("\n");
+    const { code, out } = await place.run(["gate", key, "--inputs", "-"], { stdin });
+    const answers = out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { status?: string; line?: number });
+    expect(code).toBe(1);
+    expect(answers.map(({ status, line }) => status ?? line)).toEqual(["GREEN", "YELLOW", 3, 4, "RED"]);
+  });
+
+  it("end with 0 where all could be answered, whatever the answers are", async () => {
+    const stdin = [paying(1), paying(1, "XX")].join("\n");
+    const { code, out } = await workplace().run(["gate", key, "--inputs", "-", "--format", "target"], {
+      stdin,
+    });
+    expect([code, out]).toEqual([0, "GREEN\nRED\n"]);
+  });
+});
+
+describe("the distribution of a gate", () => {
+  it("counts by status", async () => {
+    const place = workplace();
+    for (const amount of [1, 2, 20_000]) await place.run(gate(paying(amount)));
+    const { out } = await place.run(["distribution", "gate-wire-approve", "--json"]);
+    expect(JSON.parse(out)).toMatchObject({ total: 3, counts: { GREEN: 2, YELLOW: 1 } });
+  });
+});

@@ -1,0 +1,661 @@
+import { describe, expect, it } from "vitest";
+import type { CheckRequest, CheckResult, CheckWorld } from "../../src/decide/check.js";
+import { check } from "../../src/decide/check.js";
+import type { ToolResult, ToolResultRequest } from "../../src/decide/tool-result.js";
+import { recordToolResult } from "../../src/decide/tool-result.js";
+import { buildLibrary } from "../../src/definition/library.js";
+import { readDefinitions } from "../../src/definition/read-definitions.js";
+import type { JsonObject } from "../../src/model/json.js";
+import type { DecisionRecord } from "../../src/model/record.js";
+import type { PolicyResult } from "../../src/model/result.js";
+import type { Store } from "../../src/model/store.js";
+import { allowedCounter, useCounter } from "../../src/record/counter-names.js";
+import { microsecondsOf, timestampOf } from "../../src/record/moment.js";
+import { recordId } from "../../src/record/record-id.js";
+import { Records } from "../../src/record/records.js";
+import { openMemoryStore } from "../../src/store/drivers/memory.js";
+
+const noon = "2026-03-02T12:00:00.000000Z";
+const hour = 3_600_000_000;
+const later = (microseconds: number): string => timestampOf(microsecondsOf(noon) + microseconds);
+
+type Asked = Partial<CheckRequest>;
+
+interface Place {
+  now: string;
+  readonly store: Store;
+  check(params?: JsonObject, asked?: Asked): Promise<CheckResult>;
+  sessionless(params?: JsonObject): Promise<CheckResult>;
+  result(tool: string, more?: Partial<ToolResultRequest>): Promise<ToolResult>;
+  log(): Promise<readonly (DecisionRecord & PolicyResult)[]>;
+  /** How often the override of a decision was applied. */
+  uses(decision: string, policy: string): Promise<number>;
+}
+
+/** A world with these files in it; each is a policy for `write_file` unless it is a whole document. */
+function place(files: readonly (string | Uint8Array)[], store = openMemoryStore()): Place {
+  const read = files.map((file, index) => readDefinitions(`${index}.yaml`, Buffer.from(file)));
+  const definitions = buildLibrary(
+    read.map(({ summary }) => summary),
+    (file, position) => {
+      const found = read[Number.parseInt(file, 10)]?.body.definitions[position];
+      return found === undefined ? Promise.reject(new Error(file)) : Promise.resolve(found);
+    },
+  );
+  const newNote = (): { record_id: string; timestamp: string } => ({ record_id: "note", timestamp: noon });
+  const onTrouble = (message: string): never => {
+    throw new Error(message);
+  };
+  const world: CheckWorld = {
+    definitions,
+    clock: () => here.now,
+    newId: (timestamp) => recordId(microsecondsOf(timestamp), Math.random),
+    records: new Records(store, { newNote, onTrouble }),
+  };
+  const here: Place = {
+    now: noon,
+    store,
+    check: (params = {}, asked = {}) =>
+      check({ tool: "write_file", session_id: "s", ...asked, params: asked.params ?? params }, world),
+    sessionless: (params = {}) => check({ tool: "write_file", params }, world),
+    result: (tool, more = {}) => recordToolResult({ tool, session_id: "s", ok: true, ...more }, world),
+    async log() {
+      const records: (DecisionRecord & PolicyResult)[] = [];
+      for await (const { record } of store.log.select({ kind: "decision" }))
+        records.push(record as DecisionRecord & PolicyResult);
+      return records;
+    },
+    uses: async (decision, policy) => (await store.log.counter(useCounter({ decision, policy }))).count,
+  };
+  return here;
+}
+
+/** A decision on `write_file` with these policies, each a YAML map in one line. */
+function decision(id: string, policies: readonly string[], more = ""): string {
+  const listed = policies.map((each) => `\n    - ${each}`).join("");
+  return `decision:\n  id: ${id}\n  type: policy\n  tool: write_file\n${more}  policies:${listed || " []"}\n`;
+}
+
+const denies = (name: string, reason = `denied by ${name}`): string =>
+  `{ name: ${name}, conditions: [{ name: never, expression: "false" }], deny_reason: "${reason}" }`;
+
+const allows = (name: string): string =>
+  `{ name: ${name}, conditions: [{ name: always, expression: "true" }], reason: "allowed by ${name}" }`;
+
+const flips = (name: string, policy: string, more = ""): string =>
+  `{ name: ${name}, overrides: [${policy}], reason: "flipped by ${name}"${more && `, ${more}`} }`;
+
+const sets = (name: string, policy: string, params: string, more = ""): string =>
+  flips(name, policy, `action: modify_params, params: ${params}${more && `, ${more}`}`);
+
+const codeOf = (made: Promise<unknown>): Promise<unknown> =>
+  made.then(
+    () => "none",
+    (error: unknown) => (error as { code?: string }).code ?? error,
+  );
+
+describe("several decisions on one tool", () => {
+  it("must all allow the call", async () => {
+    const both = await place([decision("a", [allows("p")]), decision("b", [allows("q")])]).check();
+    expect(both).toMatchObject({ allowed: true, outcome: "allowed", reason: "allowed by p" });
+    const one = await place([decision("a", [allows("p")]), decision("b", [denies("q")])]).check();
+    expect(one).toMatchObject({ allowed: false, outcome: "denied", reason: "denied by q" });
+    expect(one.decisions.map(({ decision_id, outcome }) => [decision_id, outcome])).toEqual([
+      ["a", "allowed"],
+      ["b", "denied"],
+    ]);
+  });
+
+  it("are asked by id, and the first denial gives the reason", async () => {
+    const world = place([decision("z", [denies("last")]), decision("m", [denies("first")])]);
+    const result = await world.check();
+    expect(result.reason).toBe("denied by first");
+    expect(result.decisions.map(({ decision_id }) => decision_id)).toEqual(["m", "z"]);
+  });
+
+  it("are allowed by exception where any of them is", async () => {
+    const world = place([decision("a", [allows("p")]), decision("b", [denies("q"), flips("o", "q")])]);
+    expect(await world.check()).toMatchObject({ outcome: "allowed_by_exception", reason: "flipped by o" });
+  });
+
+  it("have records that stand together under one id of the check", async () => {
+    const world = place([decision("a", [allows("p")]), decision("b", [denies("q")])]);
+    const [first, second] = [await world.check(), await world.check()];
+    const log = await world.log();
+    expect(log.map(({ decision_id }) => decision_id)).toEqual(["a", "b", "a", "b"]);
+    const ids = log.map(({ check_id }) => check_id);
+    expect([ids[0] === ids[1], ids[2] === ids[3], ids[0] === ids[2]]).toEqual([true, true, false]);
+    expect(log.map(({ record_id }) => record_id)).toEqual(
+      [first, second].flatMap(({ decisions }) => decisions.map(({ record_id }) => record_id)),
+    );
+    expect(new Set(log.map(({ timestamp }) => timestamp))).toEqual(new Set([noon]));
+  });
+
+  it("pass on the warnings of each", async () => {
+    const warned = (name: string): readonly string[] => [
+      denies("p"),
+      flips(name, "p", "action: allow_with_warning"),
+    ];
+    const { warnings } = await place([decision("a", warned("o")), decision("b", warned("n"))]).check();
+    expect(warnings).toEqual(["`o`: flipped by o", "`n`: flipped by n"]);
+  });
+});
+
+describe("the params of a call", () => {
+  const modifying = (id: string, params: string, more = ""): string =>
+    decision(id, [denies("p"), sets(`o_${id}`, "p", params)], more);
+
+  it("are changed by every decision that changes them", async () => {
+    const world = place([modifying("a", "{ x: 1 }"), modifying("b", "{ y: 2 }")]);
+    expect((await world.check({ z: 3 })).params).toEqual({ x: 1, y: 2, z: 3 });
+  });
+
+  it("stay changed where a later decision leaves them as they were asked about", async () => {
+    const world = place([modifying("a", "{ path: /safe }"), decision("b", [allows("q")])]);
+    expect((await world.check({ path: "/etc" })).params).toEqual({ path: "/safe" });
+  });
+
+  it("stay changed where the decision that changes them is asked last", async () => {
+    const world = place([decision("a", [allows("q")]), modifying("b", "{ path: /safe }")]);
+    expect((await world.check({ path: "/etc" })).params).toEqual({ path: "/safe" });
+  });
+
+  it("may be set alike by two decisions, objects too", async () => {
+    const set = "{ options: { deep: [1] }, n: 1 }";
+    const world = place([modifying("a", set), modifying("b", set)]);
+    const result = await world.check({ options: { deep: [2] } });
+    expect(result).toMatchObject({ allowed: true, params: { options: { deep: [1] }, n: 1 } });
+  });
+
+  it("may be set by one decision although they are an object that the other leaves alone", async () => {
+    const world = place([decision("a", [allows("q")]), modifying("b", "{ filter: { tier: gold } }")]);
+    const result = await world.check({ filter: { tier: "all" } });
+    expect(result).toMatchObject({ allowed: true, params: { filter: { tier: "gold" } } });
+  });
+
+  it.each([
+    { name: "two new values", a: "{ limit: 1 }", b: "{ limit: 2 }", params: {} },
+    { name: "the first to what it was", a: "{ limit: 1 }", b: "{ limit: 2 }", params: { limit: 1 } },
+    { name: "the second to what it was", a: "{ limit: 1 }", b: "{ limit: 2 }", params: { limit: 2 } },
+    { name: "one to null", a: "{ limit: null }", b: "{ limit: 2 }", params: {} },
+  ])("cannot be set differently by two decisions: $name", async ({ a, b, params }) => {
+    const world = place([modifying("a", a), modifying("b", b)]);
+    const reason = "another decision and `o_b` set `limit` differently";
+    expect(await world.check(params)).toMatchObject({ allowed: false, outcome: "denied", reason, params });
+    const [first, second] = await world.log();
+    expect(first).toMatchObject({ decision_id: "a", outcome: "allowed_by_exception" });
+    expect(second).toMatchObject({ decision_id: "b", outcome: "denied", reason, because: [reason] });
+    expect([await world.uses("a", "o_a"), await world.uses("b", "o_b")]).toEqual([0, 0]);
+  });
+
+  it("are not in conflict with what every object inherits", async () => {
+    const world = place([modifying("a", "{ x: 1 }"), modifying("b", "{ toString: 2, valueOf: 3 }")]);
+    expect(await world.check()).toMatchObject({ allowed: true, params: { x: 1, toString: 2, valueOf: 3 } });
+  });
+
+  it("are those that were asked about where the call is denied", async () => {
+    const world = place([modifying("a", "{ path: /safe }"), decision("b", [denies("q")])]);
+    expect((await world.check({ path: "/etc" })).params).toEqual({ path: "/etc" });
+  });
+
+  it.each([
+    ["null", null],
+    ["a list", [1]],
+    ["text", "x"],
+  ])("must be an object, not %s", async (_kind, params) => {
+    expect(await codeOf(place([]).check({}, { params: params ?? "null" }))).toBe("input_invalid");
+    expect(await codeOf(place([]).check(params as unknown as JsonObject))).toBe("input_invalid");
+  });
+
+  it.each(["tool", "params", "context"])("cannot be passed off as those of the context: %s", async (key) => {
+    expect(await codeOf(place([]).check({}, { context: { [key]: {} } }))).toBe("input_invalid");
+  });
+});
+
+describe("a call that no policy is about", () => {
+  it("is allowed, and the record says that nothing was asked", async () => {
+    const world = place([decision("a", [denies("p")])]);
+    const result = await world.check({ x: 1 }, { tool: "read_file" });
+    expect(result).toMatchObject({ allowed: true, outcome: "allowed", reason: "No policy constraints" });
+    expect(await world.log()).toMatchObject([{ decision_id: "none", tool: "read_file", params: { x: 1 } }]);
+  });
+});
+
+describe("a policy that may be broken", () => {
+  const sound = decision("a", [allows("p")]);
+
+  it.each([
+    { name: "one that does not compile", files: [decision("b", [denies("q").replace("false", "1 +")])] },
+    { name: "one that is no YAML", files: ["decision: { type: policy"] },
+    { name: "one with an unknown key", files: [decision("b", ["{ name: q, condtions: [] }"])] },
+    { name: "one that is cut off before it says what it is", files: ["decision:\n  id: files\n  type: "] },
+    { name: "a file that declares nothing that is known", files: ["decisionn: { id: b }"] },
+    { name: "a file of bytes that are no text", files: [Uint8Array.of(0xff, 0xfe, 0x00, 0xc0)] },
+    { name: "two with one id", files: [decision("b", [allows("p")]), decision("b", [denies("p")])] },
+    {
+      name: "an id that a routing decision has too",
+      files: [
+        decision("b", [allows("p")]),
+        "decision: { id: b, type: switch, cases: [{ condition: 'true', target: t }], default: { target: z } }",
+      ],
+    },
+  ])("refuses every check, also of other tools: $name", async ({ files }) => {
+    const world = place([sound, ...files]);
+    expect(await codeOf(world.check())).toBe("definition_invalid");
+    expect(await codeOf(world.check({}, { tool: "read_file" }))).toBe("definition_invalid");
+    expect(await world.log()).toEqual([]);
+  });
+
+  it.each([
+    ["that does not compile", "decision: { id: r, type: switch, cases: [{ condition: '1 +', target: t }] }"],
+    ["of two with one id", "decision: { id: r, type: switch }\n---\ndecision: { id: r, type: swich }"],
+  ])("is not meant by a routing decision %s", async (_what, file) => {
+    expect(await place([sound, file]).check()).toMatchObject({ allowed: true });
+  });
+});
+
+describe("a dry run", () => {
+  it("keeps and counts nothing, but knows what was counted", async () => {
+    const world = place([
+      decision("a", [
+        "{ name: few, max_calls: { count: 1, per: session } }",
+        denies("p"),
+        flips("o", "p", "max_applications: 5"),
+      ]),
+    ]);
+    for (let times = 0; times < 3; times++) {
+      const result = await world.check({}, { dry_run: true });
+      expect(result).toMatchObject({ allowed: true, decisions: [{ dry_run: true }] });
+      expect(result.decisions[0]).not.toHaveProperty("record_id");
+    }
+    expect([await world.log(), await world.uses("a", "o")]).toEqual([[], 0]);
+    await world.check();
+    expect(await world.check({}, { dry_run: true })).toMatchObject({
+      allowed: false,
+      reason: "1 of 1 calls were made in the session",
+    });
+    expect((await world.store.log.state()).size).toBe(1);
+  });
+});
+
+describe("requires", () => {
+  const files = [decision("a", ["{ name: metric_first, requires: [select_metric] }"])];
+  const denial = "`select_metric` must succeed in the session first";
+
+  it("wants the tool to have succeeded in the session", async () => {
+    const world = place(files);
+    expect(await world.check()).toMatchObject({ allowed: false, reason: denial });
+    await world.result("select_metric", { ok: false });
+    expect(await world.check()).toMatchObject({ allowed: false, reason: denial });
+    await world.result("select_metric");
+    expect(await world.check()).toMatchObject({ allowed: true });
+  });
+
+  it("knows nothing of other sessions", async () => {
+    const world = place(files);
+    await world.result("select_metric", { session_id: "other" });
+    expect(await world.check()).toMatchObject({ allowed: false, reason: denial });
+    expect(await world.check({}, { session_id: "other" })).toMatchObject({ allowed: true });
+  });
+});
+
+describe("read_before_write", () => {
+  const policy =
+    "{ name: looked, read_before_write: { read_tools: [read_*], write_tools: [write_file], path: params.path } }";
+  const files = [decision("a", [policy])];
+  const read = (world: Place, path: string): Promise<ToolResult> =>
+    world.result("read_file", { params: { path } });
+
+  it("wants the very path to have been read, however it is written", async () => {
+    const world = place(files);
+    const denial = { allowed: false, reason: "`notes/a.txt` must be read with `read_*` first" };
+    expect(await world.check({ path: "notes/a.txt" })).toMatchObject(denial);
+    await read(world, "notes/b.txt");
+    expect(await world.check({ path: "notes/a.txt" })).toMatchObject(denial);
+    await read(world, "./notes//x/../a.txt");
+    expect(await world.check({ path: "notes/./a.txt" })).toMatchObject({ allowed: true });
+  });
+
+  it("takes the path from the check where the result does not name it", async () => {
+    const world = place(files);
+    await world.check({ path: "a.txt" }, { tool: "read_file" });
+    await world.result("read_file");
+    expect(await world.check({ path: "a.txt" })).toMatchObject({ allowed: true });
+  });
+
+  it("does not take a failed read for a read, nor that of another session", async () => {
+    const world = place(files);
+    await world.result("read_file", { params: { path: "a" }, ok: false });
+    await world.result("read_file", { params: { path: "a" }, session_id: "other" });
+    await world.result("list_files", { params: { path: "a" } });
+    expect(await world.check({ path: "a" })).toMatchObject({ allowed: false });
+  });
+
+  it.each([
+    ["is missing", {}],
+    ["is no text", { path: 7 }],
+    ["is empty", { path: "" }],
+  ])("denies where the path %s", async (_claim, params) => {
+    expect(await place(files).check(params)).toMatchObject({
+      allowed: false,
+      reason: "`params.path` is no path",
+    });
+  });
+
+  it("denies where the path is masked, as it could not be remembered", async () => {
+    const masking = decision("a", [policy], "  logging: { mask: [/params/path] }\n");
+    const world = place([masking]);
+    await read(world, "a.txt");
+    const result = await world.check({ path: "a.txt" });
+    expect(result).toMatchObject({ allowed: false });
+    expect(result.reason).toBe("`params.path` is masked, so it cannot be remembered");
+    expect(JSON.stringify(await world.log())).not.toContain("a.txt");
+  });
+
+  it("asks nothing of tools that do not write", async () => {
+    const any = files[0]?.replace("tool: write_file", 'tool: "*"') ?? "";
+    expect(await place([any]).check({}, { tool: "list_files" })).toMatchObject({ allowed: true });
+  });
+});
+
+describe("max_calls", () => {
+  const most = (per: string): readonly string[] => [
+    decision("a", [`{ name: few, max_calls: { count: 2, per: "${per}" } }`]),
+  ];
+
+  it("lets so many calls of a session pass, and counts each session for itself", async () => {
+    const world = place(most("session"));
+    const allowed: boolean[] = [];
+    for (let times = 0; times < 4; times++) allowed.push((await world.check()).allowed);
+    expect(allowed).toEqual([true, true, false, false]);
+    expect(await world.check()).toMatchObject({ reason: "2 of 2 calls were made in the session" });
+    expect(await world.check({}, { session_id: "other" })).toMatchObject({ allowed: true });
+    world.now = later(1000 * hour);
+    expect(await world.check()).toMatchObject({ allowed: false });
+  });
+
+  it("slides its window to the microsecond", async () => {
+    const world = place(most("1h"));
+    const at = async (time: number): Promise<boolean> => {
+      world.now = later(time);
+      return (await world.check()).allowed;
+    };
+    expect(await at(0)).toBe(true);
+    expect(await at(10)).toBe(true);
+    expect(await at(hour - 1)).toBe(false);
+    expect(await at(hour)).toBe(true);
+    expect(await at(hour + 9)).toBe(false);
+    expect(await at(hour + 10)).toBe(true);
+    expect(await at(2 * hour - 1)).toBe(false);
+    expect(await at(2 * hour)).toBe(true);
+  });
+
+  it("does not count calls that were denied", async () => {
+    const world = place([
+      decision("a", [
+        "{ name: few, max_calls: { count: 1, per: session } }",
+        '{ name: ok, conditions: [{ name: c, expression: "params.ok" }] }',
+      ]),
+    ]);
+    for (let times = 0; times < 3; times++) await world.check({ ok: false });
+    expect(await world.check({ ok: true })).toMatchObject({ allowed: true });
+    expect(await world.check({ ok: true })).toMatchObject({ allowed: false });
+  });
+
+  it("counts a call that an override let pass, and never holds it back", async () => {
+    const world = place([
+      decision("a", [
+        "{ name: few, max_calls: { count: 1, per: session } }",
+        flips("urgent", "few", 'when: "params.urgent"'),
+      ]),
+    ]);
+    for (let times = 0; times < 3; times++)
+      expect(await world.check({ urgent: true })).toMatchObject({ allowed: true });
+    expect(await world.check({ urgent: false })).toMatchObject({
+      reason: "3 of 1 calls were made in the session",
+    });
+  });
+
+  it("cannot count where nothing is recorded, and denies", async () => {
+    const world = place([
+      decision(
+        "a",
+        ["{ name: few, max_calls: { count: 9, per: session } }"],
+        "  logging: { log_decision: false }\n",
+      ),
+    ]);
+    expect(await world.check()).toMatchObject({ allowed: false });
+  });
+
+  it("is not outrun by a call that was recorded in between", async () => {
+    const store = openMemoryStore();
+    const world = place(
+      most("session"),
+      growing(store, allowedCounter({ decision: "a", policy: "few" }, "s"), 2),
+    );
+    expect(await world.check()).toMatchObject({
+      allowed: false,
+      reason: "2 of 2 calls were made in the session",
+    });
+  });
+});
+
+describe("without a session", () => {
+  const unknown = "no session is known, or none is recorded, so it cannot be told what happened in it";
+
+  it.each([
+    ["requires", "{ name: p, requires: [x] }"],
+    [
+      "read_before_write",
+      "{ name: p, read_before_write: { read_tools: [r], write_tools: [write_file], path: params.p } }",
+    ],
+    ["max_calls", "{ name: p, max_calls: { count: 5, per: session } }"],
+  ])("what asks for one denies: %s", async (name, policy) => {
+    const world = place([decision("a", [policy])]);
+    const result = await world.sessionless({ p: "x" });
+    expect(result).toMatchObject({ allowed: false, reason: unknown });
+    expect(result.warnings).toEqual([
+      `\`${name}\` of \`p\` could not be evaluated: ${unknown} (so it denies)`,
+    ]);
+  });
+
+  it("everything else is decided all the same", async () => {
+    const world = place([decision("a", [denies("p"), flips("o", "p", "max_applications: 1")])]);
+    expect(await world.sessionless()).toMatchObject({ allowed: true });
+    expect(await world.sessionless()).toMatchObject({ allowed: false });
+  });
+});
+
+/** A store in which something is counted by others whenever a decision is about to be recorded for the first time. */
+function growing(store: Store, counter: string, times: number): Store {
+  let isGrown = false;
+  const log: Store["log"] = {
+    ...store.log,
+    async append(...entries) {
+      for (let count = 0; !isGrown && count < times; count++)
+        await store.log.append({ body: '"kind":"note"', counts: [counter] });
+      isGrown = true;
+      return store.log.append(...entries);
+    },
+  };
+  return { ...store, log };
+}
+
+describe("max_applications", () => {
+  const limited = (most: number): string =>
+    decision("a", [denies("p"), flips("o", "p", `max_applications: ${most}`)]);
+
+  it("counts the calls that were finally allowed", async () => {
+    const world = place([limited(2)]);
+    const outcomes: string[] = [];
+    for (let times = 0; times < 3; times++) outcomes.push((await world.check()).outcome);
+    expect(outcomes).toEqual(["allowed_by_exception", "allowed_by_exception", "denied"]);
+    expect(await world.uses("a", "o")).toBe(2);
+    expect((await world.log())[2]?.evaluation_details).toMatchObject({
+      o: { result: false, left_out: "used up: 2 of 2 applications" },
+    });
+  });
+
+  it("is not used up by a call that another decision denies", async () => {
+    const gate = decision("b", ['{ name: q, conditions: [{ name: c, expression: "params.ok" }] }']);
+    const world = place([limited(1), gate]);
+    for (let times = 0; times < 3; times++) {
+      const result = await world.check({ ok: false });
+      expect(result).toMatchObject({ allowed: false });
+      expect(result.decisions[0]).toMatchObject({ outcome: "allowed_by_exception" });
+    }
+    expect(await world.uses("a", "o")).toBe(0);
+    expect(await world.check({ ok: true })).toMatchObject({ outcome: "allowed_by_exception" });
+    expect(await world.uses("a", "o")).toBe(1);
+  });
+
+  it("is not used up by a call that another policy of the decision denies", async () => {
+    const world = place([decision("a", [denies("p"), denies("q"), flips("o", "p", "max_applications: 1")])]);
+    await world.check();
+    expect(await world.uses("a", "o")).toBe(0);
+  });
+
+  it("counts once where it flips several denials", async () => {
+    const world = place([
+      decision("a", [denies("p"), denies("q"), flips("o", "p, q", "max_applications: 1")]),
+    ]);
+    expect(await world.check()).toMatchObject({ allowed: true });
+    expect(await world.uses("a", "o")).toBe(1);
+  });
+
+  it("evaluates again where the last use was taken between evaluating and recording", async () => {
+    const counter = useCounter({ decision: "a", policy: "o" });
+    const world = place([limited(1)], growing(openMemoryStore(), counter, 1));
+    expect(await world.check()).toMatchObject({ allowed: false, reason: "denied by p" });
+    expect(await world.log()).toMatchObject([{ outcome: "denied", facts: { uses: { o: 1 } } }]);
+    expect(await world.uses("a", "o")).toBe(1);
+  });
+
+  it("falls to the next override where the first was used up in between", async () => {
+    const counter = useCounter({ decision: "a", policy: "o" });
+    const file = decision("a", [denies("p"), flips("o", "p", "max_applications: 1"), flips("n", "p")]);
+    const world = place([file], growing(openMemoryStore(), counter, 1));
+    expect(await world.check()).toMatchObject({ allowed: true, reason: "flipped by n" });
+  });
+
+  it("gives up where others are faster time and again", async () => {
+    const store = openMemoryStore();
+    const refused = { counter: useCounter({ decision: "a", policy: "o" }), most: 1 };
+    const log = { ...store.log, append: () => Promise.resolve({ refused, count: 1 }) };
+    expect(await codeOf(place([limited(1)], { ...store, log }).check())).toBe("store_busy");
+  });
+
+  it("gives no use where uses cannot be counted, as nothing is recorded", async () => {
+    const world = place([
+      decision(
+        "a",
+        [denies("p"), flips("o", "p", "max_applications: 5")],
+        "  logging: { log_decision: false }\n",
+      ),
+    ]);
+    const result = await world.check();
+    expect(result).toMatchObject({ allowed: false, reason: "denied by p" });
+    expect(result.decisions[0]?.evaluation_details).toMatchObject({
+      o: { left_out: "its uses cannot be counted here" },
+    });
+  });
+
+  it("lets exactly as many pass as it says, however many ask at once", async () => {
+    const world = place([limited(5)]);
+    const all = await Promise.all(Array.from({ length: 40 }, () => world.check()));
+    expect(all.filter(({ allowed }) => allowed)).toHaveLength(5);
+    expect([await world.uses("a", "o"), (await world.log()).length]).toEqual([5, 40]);
+  });
+});
+
+describe("masked params", () => {
+  const secret = "4111-1111";
+  const masking = "  logging: { mask: [/params/card] }\n";
+  const kept = async (world: Place): Promise<string> => {
+    const entries: unknown[] = [await world.log()];
+    for (const name of ["cache", "definitions", "environments"] as const)
+      for await (const entry of world.store.shelf(name).entries()) entries.push(entry);
+    return JSON.stringify(entries);
+  };
+
+  it("are real in the answer, and masked in all that is kept", async () => {
+    const world = place([decision("a", [allows("p")], masking)]);
+    const result = await world.check({ card: secret, amount: 5 });
+    expect(result.params).toEqual({ card: secret, amount: 5 });
+    expect(JSON.stringify(result.decisions)).not.toContain(secret);
+    expect(await kept(world)).not.toContain(secret);
+    expect((await world.log())[0]).toMatchObject({
+      params: { card: "[masked]", amount: 5 },
+      context: { params: { card: "[masked]", amount: 5 } },
+    });
+  });
+
+  it.each([
+    [
+      "a reason",
+      `{ name: p, conditions: [{ name: c, expression: "false" }], deny_reason: "no {{ params.card }}" }`,
+      "",
+    ],
+    ["an error", `{ name: p, conditions: [{ name: c, expression: "abs(params.card) > 1" }] }`, ""],
+    [
+      "the reason of an override",
+      denies("p"),
+      `{ name: o, overrides: [p], reason: "yes {{ params.card }}" }`,
+    ],
+    [
+      "params that an override sets",
+      denies("p"),
+      sets("o", "p", '{ note: "for {{ params.card }}", list: [{ deep: "{{ params.card }}" }] }'),
+    ],
+  ])("are not told by %s", async (_what, base, override) => {
+    const world = place([decision("a", override === "" ? [base] : [base, override], masking)]);
+    const result = await world.check({ card: secret });
+    expect(JSON.stringify(result.decisions)).not.toContain(secret);
+    expect(await kept(world)).not.toContain(secret);
+  });
+
+  it("are not told by params that are made of them, whatever characters they hold", async () => {
+    const odd = 'say "4711"\n\\';
+    const override = sets("o", "p", '{ note: "{{ params.card }}", more: "{{ [params.card] }}" }');
+    const world = place([decision("a", [denies("p"), override], masking)]);
+    const result = await world.check({ card: odd });
+    expect(result.params).toEqual({ card: odd, note: odd, more: [odd] });
+    expect(await kept(world)).not.toContain("4711");
+  });
+
+  it("are set for real by an override that copies them", async () => {
+    const world = place([
+      decision("a", [denies("p"), sets("o", "p", '{ note: "{{ params.card }}" }')], masking),
+    ]);
+    expect((await world.check({ card: secret })).params).toEqual({ card: secret, note: secret });
+    expect((await world.log())[0]?.params).toEqual({ card: "[masked]", note: "[masked]" });
+  });
+
+  it("are not told by what other decisions know of the params that were set", async () => {
+    const setting = decision("a", [denies("p"), sets("o", "p", '{ note: "{{ params.card }}" }')], masking);
+    const other = decision("b", [denies("p"), sets("o", "p", "{ more: 1 }")], masking);
+    const world = place([setting, other]);
+    const result = await world.check({ card: secret });
+    expect(result.params).toEqual({ card: secret, note: secret, more: 1 });
+    expect(await kept(world)).not.toContain(secret);
+    expect((await world.log())[1]?.facts).toMatchObject({ set_params: { note: "[masked]" } });
+  });
+
+  it("still decide", async () => {
+    const policy = `{ name: p, conditions: [{ name: c, expression: "params.card == '${secret}'" }] }`;
+    const world = place([decision("a", [policy], masking)]);
+    expect(await world.check({ card: secret })).toMatchObject({ allowed: true });
+    expect(await world.check({ card: "other" })).toMatchObject({ allowed: false });
+  });
+});
+
+describe("strict", () => {
+  it("ends the check in an error where a condition cannot be evaluated", async () => {
+    const world = place([
+      decision("a", ['{ name: p, conditions: [{ name: c, expression: "params.x > 1" }] }']),
+    ]);
+    expect(await codeOf(world.check({}, { strict: true }))).toBe("condition_errored");
+    expect(await world.log()).toEqual([]);
+    expect(await world.check()).toMatchObject({ allowed: false });
+  });
+});

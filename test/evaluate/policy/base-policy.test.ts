@@ -1,0 +1,144 @@
+import { createHash } from "node:crypto";
+import canonicalize from "canonicalize";
+import { describe, expect, it } from "vitest";
+import type { BaseVerdict } from "../../../src/evaluate/policy/base-policy.js";
+import { identityOf, prepareBase } from "../../../src/evaluate/policy/base-policy.js";
+import type { BasePolicy } from "../../../src/model/definition.js";
+import type { JsonObject } from "../../../src/model/json.js";
+
+function ask(
+  policy: Omit<BasePolicy, "name">,
+  context: JsonObject = {},
+  facts: JsonObject = {},
+): BaseVerdict {
+  return prepareBase({ name: "p", ...policy }).judge("tool", { context, input: context, facts, system: {} });
+}
+
+const condition = (expression: string, name = "c"): { name: string; expression: string } => ({
+  name,
+  expression,
+});
+
+describe("the identity of a policy", () => {
+  it("is its name, its version and the hash of all that is written", () => {
+    const policy = { name: "p", version: "1.2.3", deny_reason: "no", conditions: [condition("true")] };
+    const hash = createHash("sha256")
+      .update(canonicalize(policy) ?? "")
+      .digest("hex");
+    expect(identityOf(policy)).toEqual({ name: "p", version: "1.2.3", hash });
+  });
+
+  it("has the version 0.0.0 where none is written", () => {
+    expect(identityOf({ name: "p" }).version).toBe("0.0.0");
+  });
+
+  it("is another one as soon as anything differs", () => {
+    const hashes = [
+      { name: "p" },
+      { name: "p", version: "1.0.0" },
+      { name: "p", deny_reason: "no" },
+      { name: "p", overrides: ["q"] },
+    ].map((policy) => identityOf(policy).hash);
+    expect(new Set(hashes).size).toBe(4);
+  });
+});
+
+describe("a base policy", () => {
+  it("allows where it asks for nothing", () => {
+    expect(ask({})).toMatchObject({
+      allows: true,
+      reason: undefined,
+      conditions: [],
+      withinCalls: undefined,
+    });
+  });
+
+  it("allows where all its conditions hold, and says why where it says so", () => {
+    const conditions = [condition("x > 1"), condition("x < 3", "d")];
+    expect(ask({ conditions, reason: "x is {{ x }}" }, { x: 2 })).toMatchObject({
+      allows: true,
+      reason: "x is 2",
+      conditions: [
+        { name: "c", expression: "x > 1", result: true },
+        { name: "d", expression: "x < 3", result: true },
+      ],
+    });
+  });
+
+  it("denies where one does not hold, and still asks the others", () => {
+    const conditions = [condition("x > 1"), condition("x < 3", "d"), condition("x == 5", "e")];
+    expect(ask({ conditions }, { x: 5 })).toMatchObject({
+      allows: false,
+      reason: "`d` does not hold: x < 3",
+      conditions: [{ result: true }, { result: false }, { result: true }],
+    });
+  });
+
+  it.each([
+    ["its own words", { deny_reason: "not {{ x }}" }, "not 1"],
+    ["the condition that does not hold", {}, "`c` does not hold: x == 2"],
+    [
+      "the condition that could not be evaluated",
+      { conditions: [condition("y == 2")] },
+      "`c` could not be evaluated: `y` is missing",
+    ],
+    [
+      "the condition that is neither true nor false",
+      { conditions: [condition("x + 1")] },
+      "`c` could not be evaluated: a condition must be true or false, this one is a number",
+    ],
+    [
+      "what happened in the session",
+      { conditions: [condition("true")], requires: ["login"] },
+      "`login` must succeed in the session first",
+    ],
+    [
+      "the condition rather than what happened in the session",
+      { requires: ["login"] },
+      "`c` does not hold: x == 2",
+    ],
+  ])("says in %s why it denies", (_words, policy, reason) => {
+    const facts = { succeeded: { login: 0 } };
+    expect(ask({ conditions: [condition("x == 2")], ...policy }, { x: 1 }, facts)).toMatchObject({
+      allows: false,
+      reason,
+    });
+  });
+
+  it("denies where a condition cannot be evaluated, and keeps the error", () => {
+    expect(ask({ conditions: [condition("y.z")] })).toMatchObject({
+      allows: false,
+      conditions: [{ result: false, error: "`y.z` is missing" }],
+    });
+  });
+
+  it("tells whether the count of calls held", () => {
+    const max_calls = { count: 1, per: "session" };
+    expect(ask({ max_calls }, {}, { calls: { p: 0 } }).withinCalls).toBe(true);
+    expect(ask({ max_calls }, {}, { calls: { p: 1 } }).withinCalls).toBe(false);
+  });
+
+  it("shows what the session was asked like its conditions, errors too", () => {
+    const { conditions } = ask(
+      { requires: ["login"], max_calls: { count: 1, per: "session" } },
+      {},
+      {
+        succeeded: { login: 1 },
+      },
+    );
+    expect(conditions).toEqual([
+      { name: "requires", expression: "`login` has succeeded in the session", result: true },
+      {
+        name: "max_calls",
+        expression: "fewer than 1 calls in the session",
+        result: false,
+        error: "no session is known, or none is recorded, so it cannot be told what happened in it",
+      },
+    ]);
+  });
+
+  it("reads what its conditions and its reasons read", () => {
+    const policy = { conditions: [condition("a.b == c")], reason: "{{ d }}", deny_reason: "{{ e.f }}" };
+    expect(prepareBase({ name: "p", ...policy }).reads).toEqual(["a.b", "c", "d", "e.f"]);
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest";
+import { judgeBuiltIns } from "../../../src/evaluate/policy/built-ins.js";
+import type { PolicyFacts } from "../../../src/evaluate/policy/policy-facts.js";
+import type { BasePolicy } from "../../../src/model/definition.js";
+
+const unknown = "no session is known, or none is recorded, so it cannot be told what happened in it";
+
+const rule = { read_tools: ["read_*", "cat"], write_tools: ["write_*"], path: "params.path" };
+
+interface Case {
+  readonly name: string;
+  readonly policy: Omit<BasePolicy, "name">;
+  readonly tool?: string;
+  readonly facts: PolicyFacts;
+  readonly judged: readonly object[];
+}
+
+const required = { name: "requires", expression: "`login` has succeeded in the session" };
+const readFirst = { name: "read_before_write", expression: "`params.path` was read in the session" };
+const inSession = { name: "max_calls", expression: "fewer than 3 calls in the session" };
+const inHour = { name: "max_calls", expression: "fewer than 3 calls in the last 1h of the session" };
+
+const cases: readonly Case[] = [
+  { name: "nothing, where nothing is asked for", policy: {}, facts: {}, judged: [] },
+  {
+    name: "that a tool has succeeded",
+    policy: { requires: ["login"] },
+    facts: { succeeded: { login: 1 } },
+    judged: [{ ...required, result: true }],
+  },
+  {
+    name: "that a tool has not succeeded",
+    policy: { requires: ["login"] },
+    facts: { succeeded: { login: 0 } },
+    judged: [{ ...required, result: false, denial: "`login` must succeed in the session first" }],
+  },
+  {
+    name: "that a tool of which nothing is known has not succeeded",
+    policy: { requires: ["login"] },
+    facts: { succeeded: {} },
+    judged: [{ ...required, result: false }],
+  },
+  {
+    name: "that it is not known whether a tool has succeeded",
+    policy: { requires: ["login"] },
+    facts: {},
+    judged: [{ ...required, result: false, error: unknown, denial: unknown }],
+  },
+  {
+    name: "that the path was read",
+    policy: { read_before_write: rule },
+    facts: { read: { p: { path: "a", read: true } } },
+    judged: [{ ...readFirst, result: true }],
+  },
+  {
+    name: "that the path was not read",
+    policy: { read_before_write: rule },
+    facts: { read: { p: { path: "a", read: false } } },
+    judged: [{ ...readFirst, result: false, denial: "`a` must be read with `read_*` or `cat` first" }],
+  },
+  {
+    name: "that there is no path",
+    policy: { read_before_write: rule },
+    facts: { read: { p: { error: "no path" } } },
+    judged: [{ ...readFirst, result: false, error: "no path", denial: "no path" }],
+  },
+  {
+    name: "that it is not known what was read",
+    policy: { read_before_write: rule },
+    facts: { read: { other: { path: "a", read: true } } },
+    judged: [{ ...readFirst, result: false, error: unknown }],
+  },
+  {
+    name: "nothing of a tool that does not write",
+    policy: { read_before_write: rule },
+    tool: "list_files",
+    facts: {},
+    judged: [],
+  },
+  {
+    name: "that calls are left",
+    policy: { max_calls: { count: 3, per: "session" } },
+    facts: { calls: { p: 2 } },
+    judged: [{ ...inSession, result: true }],
+  },
+  {
+    name: "that no calls are left",
+    policy: { max_calls: { count: 3, per: "1h" } },
+    facts: { calls: { p: 3 } },
+    judged: [{ ...inHour, result: false, denial: "3 of 3 calls were made in the last 1h of the session" }],
+  },
+  {
+    name: "that it is not known how many calls were made",
+    policy: { max_calls: { count: 3, per: "session" } },
+    facts: { calls: {} },
+    judged: [{ ...inSession, result: false, error: unknown, denial: unknown }],
+  },
+];
+
+describe("what a policy asks of the session", () => {
+  it.each(cases)("says $name", ({ policy, tool = "write_file", facts, judged }) => {
+    const answers = judgeBuiltIns({ name: "p", ...policy }, tool, facts);
+    expect(answers).toHaveLength(judged.length);
+    expect(answers).toMatchObject(judged);
+  });
+
+  it("is asked in order: what is required, what was read, how many calls", () => {
+    const max_calls = { count: 1, per: "session" };
+    const policy = { name: "p", max_calls, read_before_write: rule, requires: ["a", "b"] };
+    expect(judgeBuiltIns(policy, "write_file", {}).map(({ name }) => name)).toEqual([
+      "requires",
+      "requires",
+      "read_before_write",
+      "max_calls",
+    ]);
+  });
+});

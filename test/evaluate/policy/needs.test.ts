@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { needsOf } from "../../../src/evaluate/policy/needs.js";
+import type { Policy } from "../../../src/model/definition.js";
+
+describe("what must be known before policies are asked", () => {
+  it.each<[string, readonly Policy[]]>([
+    ["nothing, where there is none", []],
+    [
+      "nothing, where they only ask for conditions",
+      [{ name: "p", conditions: [{ name: "c", expression: "true" }] }],
+    ],
+  ])("is %s", (_claim, policies) => {
+    expect(needsOf(policies)).toBeUndefined();
+  });
+
+  it("is what each of them asks for", () => {
+    const needs = needsOf([
+      { name: "p", requires: ["a", "b"], max_calls: { count: 2, per: "1h" } },
+      {
+        name: "q",
+        requires: ["b", "c"],
+        read_before_write: { read_tools: ["r"], write_tools: ["w"], path: "params.path" },
+      },
+      { name: "o", overrides: ["p"], max_applications: 3 },
+      { name: "n", overrides: ["q"] },
+    ]);
+    expect(needs).toMatchObject({
+      requires: ["a", "b", "c"],
+      reads: [
+        {
+          policy: "q",
+          read_tools: ["r"],
+          write_tools: ["w"],
+          path: { text: "params.path", reads: ["params.path"] },
+        },
+      ],
+      calls: [{ policy: "p", most: 2, per: "1h" }],
+      uses: [
+        { override: "o", most: 3 },
+        { override: "n", most: undefined },
+      ],
+    });
+  });
+
+  it("is something as soon as there is an override, whose uses are counted", () => {
+    expect(needsOf([{ name: "p" }, { name: "o", overrides: ["p"] }])?.uses).toHaveLength(1);
+  });
+});

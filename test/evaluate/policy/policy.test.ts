@@ -1,0 +1,347 @@
+import { describe, expect, it } from "vitest";
+import type { Judged } from "../../../src/evaluate/evaluated.js";
+import type { Deliberation } from "../../../src/evaluate/policy/deliberation.js";
+import { preparePolicy } from "../../../src/evaluate/policy/policy.js";
+import { compileInput } from "../../../src/expression/template.js";
+import type { OverridePolicy, Policy, PolicyDefinition } from "../../../src/model/definition.js";
+import type { JsonObject } from "../../../src/model/json.js";
+
+const system = { request_time: "2026-03-02T12:00:00.000000Z" };
+
+interface Asked {
+  readonly context?: JsonObject;
+  readonly facts?: JsonObject;
+  readonly system?: JsonObject;
+  readonly input?: string;
+}
+
+function judge(policies: readonly Policy[] | undefined, asked: Asked = {}): Judged {
+  const { context = { tool: "t", params: {} }, facts = {}, input } = asked;
+  const definition: PolicyDefinition = {
+    id: "d",
+    type: "policy",
+    tool: "t_*",
+    ...(policies && { policies }),
+  };
+  const prepared = preparePolicy(definition, input === undefined ? undefined : compileInput(input));
+  return prepared.judge({ context, input: undefined, facts, system: asked.system ?? system });
+}
+
+function outcomeOf({ outcome }: Judged): Deliberation {
+  if (outcome?.type !== "policy") throw new Error("the answer is not that of policies");
+  return outcome;
+}
+
+const ask = (policies: readonly Policy[], asked: Asked = {}): Deliberation =>
+  outcomeOf(judge(policies, asked));
+
+const base = (name: string, expression: string, more: Partial<Policy> = {}): Policy => ({
+  name,
+  conditions: [{ name: `${name}_holds`, expression }],
+  deny_reason: `${name} denies`,
+  ...more,
+});
+
+const flip = (
+  name: string,
+  overrides: readonly string[],
+  more: Partial<OverridePolicy> = {},
+): OverridePolicy => ({
+  name,
+  overrides,
+  reason: `${name} flips`,
+  ...more,
+});
+
+const namesOf = ({ policies }: Deliberation): readonly string[] => policies.map(({ name }) => name);
+
+describe("base policies", () => {
+  it("are asked by priority, and in the order of the file where that is equal", () => {
+    const policies = [
+      base("a", "true"),
+      base("b", "true", { priority: -1 }),
+      base("c", "true", { priority: 5 }),
+      base("d", "true", { priority: 0 }),
+    ];
+    expect(namesOf(ask(policies))).toEqual(["c", "a", "d", "b"]);
+  });
+
+  it("give the reason of the first that says one, else name the first", () => {
+    const silent = base("a", "true", { version: "1.0.0" });
+    expect(ask([silent, base("b", "true", { reason: "b says so" })]).reason).toBe("b says so");
+    expect(ask([silent, base("b", "true")]).reason).toBe("Allowed by a v1.0.0");
+  });
+
+  it("are left out of account while they are not in effect", () => {
+    const later = base("later", "false", { effective_from: "2027-01-01" });
+    const over = base("over", "false", { expires_at: "2026-01-01" });
+    const judged = judge([later, over]);
+    expect(outcomeOf(judged)).toMatchObject({ allowed: true, reason: "No policy constraints" });
+    expect(judged.evaluation_details).toEqual({
+      later: { version: "0.0.0", result: true, left_out: "not in effect before 2027-01-01", conditions: [] },
+      over: { version: "0.0.0", result: true, left_out: "expired on 2026-01-01", conditions: [] },
+    });
+    expect(namesOf(outcomeOf(judged))).toEqual(["none"]);
+  });
+
+  it("are in effect where the time is not known, and overrides with a window are not", () => {
+    const policies = [
+      base("p", "false", { expires_at: "2020-01-01" }),
+      flip("o", ["p"], { expires_at: "2030-01-01" }),
+    ];
+    for (const odd of [{}, { request_time: 5 }, { request_time: "noon" }])
+      expect(ask(policies, { system: odd })).toMatchObject({ allowed: false, reason: "p denies" });
+  });
+});
+
+describe("a decision without policies", () => {
+  it.each([
+    ["an empty list", []],
+    ["no list", undefined],
+  ])("allows the call: %s", (_what, policies) => {
+    expect(outcomeOf(judge(policies))).toMatchObject({
+      allowed: true,
+      outcome: "allowed",
+      reason: "No policy constraints",
+      policies: [
+        {
+          name: "none",
+          version: "0.0.0",
+          hash: "",
+          base_decision: "allow",
+          denial_reason: null,
+          override: null,
+        },
+      ],
+    });
+  });
+});
+
+describe("the outcome", () => {
+  it("is of the tool that the context names, else of the one in the definition", () => {
+    expect(ask([]).tool).toBe("t");
+    expect(ask([], { context: {} })).toMatchObject({ tool: "t_*", params: null });
+    expect(ask([], { context: { tool: 7 } }).tool).toBe("t_*");
+  });
+
+  it("is the label, and has no targets", () => {
+    expect(judge([base("p", "false")])).toMatchObject({ selected_targets: [], selected_labels: ["denied"] });
+  });
+
+  it("names every standing denial, and what failed", () => {
+    const judged = judge([base("a", "false"), base("b", "false"), base("c", "1 == 2"), flip("o", ["c"])]);
+    expect(judged).toMatchObject({
+      because: ["a denies", "b denies"],
+      failed_conditions: ["false", "1 == 2"],
+    });
+  });
+
+  it("names the rationale of every override that was applied", () => {
+    const judged = judge([base("a", "false"), base("b", "false"), flip("o", ["a"]), flip("n", ["b"])]);
+    expect(judged.because).toEqual(["o flips", "n flips"]);
+    expect(outcomeOf(judged).reason).toBe("o flips");
+  });
+
+  it("names a conflict beside a denial that stands, whose reason comes first", () => {
+    const overrides = [1, 2].map((x) => flip(`o${x}`, [`p${x}`], { action: "modify_params", params: { x } }));
+    const denied = [base("p1", "false"), base("p2", "false")];
+    const conflict = "`o1` and `o2` set `x` differently";
+    expect(judge([...denied, ...overrides]).because).toEqual([conflict]);
+    const both = judge([...denied, base("p3", "false"), ...overrides]);
+    expect(both.because).toEqual(["p3 denies", conflict]);
+    expect(outcomeOf(both)).toMatchObject({ reason: "p3 denies", set_params: {} });
+  });
+
+  it("has the params with what was set, whatever they were", () => {
+    const policies = [base("p", "false"), flip("o", ["p"], { action: "modify_params", params: { x: 1 } })];
+    const paramsFor = (params: JsonObject[string]): unknown => ask(policies, { context: { params } }).params;
+    expect(paramsFor({ x: 0, y: 2 })).toEqual({ x: 1, y: 2 });
+    expect(paramsFor("text")).toEqual({ x: 1 });
+    expect(ask(policies, { context: {} })).toMatchObject({ params: { x: 1 }, set_params: { x: 1 } });
+    expect(ask([base("p", "false"), flip("o", ["p"])], { context: { params: "text" } }).params).toBe("text");
+  });
+
+  it("warns where an override is applied with a warning, and only where the call is allowed", () => {
+    const warning = flip("o", ["p"], { action: "allow_with_warning" });
+    expect(judge([base("p", "false"), warning]).warnings).toEqual(["`o`: o flips"]);
+    expect(judge([base("p", "false"), base("q", "false"), warning]).warnings).toEqual([]);
+  });
+
+  it("tells which policies count calls, and which passed on the count", () => {
+    const counting = (name: string): Policy => ({ name, max_calls: { count: 2, per: "session" } });
+    const policies = [counting("a"), counting("b"), base("c", "true"), flip("o", ["b"])];
+    expect(ask(policies, { facts: { calls: { a: 1, b: 2 } } })).toMatchObject({
+      allowed: true,
+      calls: [
+        { policy: "a", limited: true },
+        { policy: "b", limited: false },
+      ],
+    });
+  });
+});
+
+describe("what could not be evaluated", () => {
+  it("is a warning with its consequence, and an error under strict", () => {
+    const judged = judge([base("p", "nothing.there"), flip("o", ["p"], { when: "missing > 1" })]);
+    expect(outcomeOf(judged).allowed).toBe(false);
+    expect(judged.warnings).toEqual([
+      "`p_holds` of `p` could not be evaluated: `nothing.there` is missing (so it denies)",
+      "`o` could not be evaluated: `missing` is missing (so it was not applied)",
+    ]);
+    expect(judged.errors).toEqual([
+      "`p_holds` of `p` could not be evaluated: `nothing.there` is missing",
+      "`o` could not be evaluated: `missing` is missing",
+    ]);
+  });
+
+  it("is not looked for in overrides that nobody asked", () => {
+    const policies = [
+      base("p", "true"),
+      flip("o", ["p"], { when: "missing" }),
+      flip("n", ["p"], { when: "false" }),
+    ];
+    expect(judge(policies)).toMatchObject({ warnings: [], errors: [] });
+  });
+
+  it("may be the input, which then is null", () => {
+    const judged = judge([base("p", "exists(input)")], { input: "{{ nowhere }}" });
+    const problem = "the input could not be evaluated: `nowhere` is missing";
+    expect(judged).toMatchObject({ input_value: null, warnings: [problem], errors: [problem] });
+    expect(outcomeOf(judged)).toMatchObject({ allowed: false, reason: "p denies" });
+  });
+});
+
+describe("the input", () => {
+  it("is the whole context where none is written", () => {
+    expect(judge([]).input_value).toEqual({ tool: "t", params: {} });
+  });
+
+  it("is what conditions see", () => {
+    const judged = judge([base("p", "input > 1")], {
+      input: "{{ params.n }}",
+      context: { params: { n: 2 } },
+    });
+    expect([judged.input_value, outcomeOf(judged).allowed]).toEqual([2, true]);
+  });
+});
+
+describe("the details", () => {
+  it("tell of every policy and every override what it had to say", () => {
+    const policies = [
+      base("a", "true", { reason: "fine", version: "1.0.0" }),
+      base("b", "false", { priority: 1 }),
+      base("c", "true"),
+      flip("used", ["b"], { when: "params.n == 1", version: "2.0.0" }),
+      flip("idle", ["a"]),
+      flip("second", ["b"]),
+    ];
+    const { evaluation_details } = judge(policies, { context: { params: { n: 1 } } });
+    expect(Object.keys(evaluation_details)).toEqual(["b", "a", "c", "used", "idle", "second"]);
+    const when = { name: "when", expression: "params.n == 1", result: true };
+    expect(evaluation_details).toEqual({
+      a: {
+        version: "1.0.0",
+        result: true,
+        reason: "fine",
+        conditions: [{ name: "a_holds", expression: "true", result: true }],
+      },
+      b: {
+        version: "0.0.0",
+        result: false,
+        reason: "b denies",
+        overridden_by: "used",
+        conditions: [{ name: "b_holds", expression: "false", result: false }],
+      },
+      c: {
+        version: "0.0.0",
+        result: true,
+        conditions: [{ name: "c_holds", expression: "true", result: true }],
+      },
+      used: { version: "2.0.0", result: true, reason: "used flips", overrides: ["b"], conditions: [when] },
+      idle: {
+        version: "0.0.0",
+        result: false,
+        left_out: "there was nothing for it to override",
+        conditions: [],
+      },
+      second: {
+        version: "0.0.0",
+        result: false,
+        left_out: "there was nothing for it to override",
+        conditions: [],
+      },
+    });
+  });
+
+  const whenOf = (more: Partial<OverridePolicy>, context: JsonObject = {}): unknown => {
+    const judged = judge([base("p", "false"), flip("o", ["p"], more)], { context });
+    const detail = (judged.evaluation_details as Record<string, { conditions: unknown }>)["o"];
+    return [detail?.conditions, outcomeOf(judged).conditions.slice(1)];
+  };
+  const expression = "n == 1";
+
+  it.each<[string, Partial<OverridePolicy>, JsonObject, boolean, string | undefined]>([
+    ["that it held", {}, { n: 1 }, true, undefined],
+    ["that it did not hold", {}, { n: 2 }, false, undefined],
+    ["that it could not be evaluated", {}, {}, false, "`n` is missing"],
+    [
+      "that it held although the params could not be filled in",
+      { params: { x: "{{ m }}" } },
+      { n: 1 },
+      true,
+      undefined,
+    ],
+  ])("tell of the condition of an override %s", (_claim, more, context, result, error) => {
+    const told = { name: "when", expression, result, ...(error !== undefined && { error }) };
+    const lineage = { name: "o", expression, result, inputs_used: ["n"] };
+    expect(whenOf({ when: expression, ...more }, context)).toEqual([[told], [lineage]]);
+  });
+
+  it.each<[string, Partial<OverridePolicy>]>([
+    ["it has expired", { expires_at: "2020-01-01" }],
+    ["it is not yet in effect", { effective_from: "2030-01-01" }],
+    ["its uses cannot be counted", { max_applications: 1 }],
+  ])("do not claim that the condition of an override was false where %s", (_why, more) => {
+    expect(whenOf({ when: expression, ...more }, { n: 1 })).toEqual([[], []]);
+  });
+});
+
+describe("the conditions of the lineage", () => {
+  it("are told apart where two have one name, or that of a built-in", () => {
+    const policy: Policy = {
+      name: "p",
+      conditions: [
+        { name: "c", expression: "a == 1" },
+        { name: "c", expression: "b == 1" },
+        { name: "requires", expression: "c == 1" },
+      ],
+      requires: ["login"],
+    };
+    expect(ask([policy]).conditions.map(({ expression, inputs_used }) => [expression, inputs_used])).toEqual([
+      ["a == 1", ["a"]],
+      ["b == 1", ["b"]],
+      ["c == 1", ["c"]],
+      ["`login` has succeeded in the session", []],
+    ]);
+  });
+});
+
+describe("what a decision depends on", () => {
+  const definition = (policies: readonly Policy[]): PolicyDefinition => ({
+    id: "d",
+    type: "policy",
+    tool: "t",
+    policies,
+  });
+
+  it("is what its policies read, and the facts where it needs them", () => {
+    const plain = preparePolicy(definition([base("p", "a.b == 1")]), compileInput("{{ c }}"));
+    expect([plain.reads, plain.needs]).toEqual([["c", "a.b"], undefined]);
+    const stateful = preparePolicy(
+      definition([base("p", "a.b == 1"), flip("o", ["p"], { when: "d" })]),
+      undefined,
+    );
+    expect(stateful.reads).toEqual(["context", "a.b", "d", "facts"]);
+    expect(stateful.needs?.uses).toEqual([{ override: "o", most: undefined }]);
+  });
+});
