@@ -5,6 +5,7 @@ import type { CheckRequest, CheckResult } from "./decide/check.js";
 import { check } from "./decide/check.js";
 import type { ToolResult, ToolResultRequest } from "./decide/tool-result.js";
 import { recordToolResult } from "./decide/tool-result.js";
+import { DecisionError } from "./errors.js";
 import type { Result } from "./model/result.js";
 import { microsecondsOf } from "./record/moment.js";
 import { recordId } from "./record/record-id.js";
@@ -38,9 +39,26 @@ export interface Composed extends World {
 }
 
 export async function compose(configuration: Configuration): Promise<Composed> {
+  refuseUnusable(configuration);
   const { store, onTrouble } = configuration;
   const records = store === undefined ? undefined : await composeRecords(store, onTrouble);
   return composeWith(records, await composeDefinitions(configuration));
+}
+
+/** Said at once to those whose compiler does not say it. */
+function refuseUnusable({ decisions, store }: Configuration): void {
+  const isStore =
+    store === undefined ||
+    store === "memory" ||
+    (typeof (store as unknown) === "object" && typeof (store.directory as unknown) === "string");
+  if (typeof (decisions as unknown) === "string" && isStore) return;
+  throw new DecisionError(
+    "usage",
+    "`compose` is told the directory of definitions, and where records are kept",
+    {
+      hint: 'as in { decisions: "decisions", store: { directory: "records" } }; "memory" keeps them in memory',
+    },
+  );
 }
 
 /** The world with all that it knows already opened. */

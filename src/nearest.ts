@@ -5,6 +5,8 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   let bestDistance = limit + 1;
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
+    // Of two letters alone, neither is meant by the other.
+    if (word.length === 1 && candidate.length === 1) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }

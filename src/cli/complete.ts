@@ -93,7 +93,7 @@ const gateKeys = (before: readonly string[], io: Io): Promise<readonly string[]>
 
 const policyTools = (before: readonly string[], io: Io): Promise<readonly string[]> =>
   defined(before, io, ({ summaries }) =>
-    summaries.flatMap(({ tool = "*" }) => (/[*?]/.test(tool) ? [] : [tool])),
+    summaries.flatMap(({ tools = [] }) => tools.filter((tool) => !/[*?]/.test(tool))),
   );
 
 /** A shell that is completing must not be shown an error. */

@@ -2,7 +2,10 @@ import type { ErrorCode } from "../errors.js";
 
 /** What scripts can tell from the exit code alone. */
 export const exitCodes = [
-  { code: 0, means: "done; of a call: allowed; of a gate: GREEN or GREEN-SKIP" },
+  {
+    code: 0,
+    means: "done; of a call: allowed; of a gate: GREEN or GREEN-SKIP; with --inputs: every line was answered",
+  },
   {
     code: 1,
     means:
@@ -13,7 +16,7 @@ export const exitCodes = [
     means:
       "the request is wrong: a flag, the JSON, an input that cannot be read, an unknown id or record, a directory that is not there, something destructive without --yes",
   },
-  { code: 3, means: "a definition is invalid; of a call: any policy that may bear on it is" },
+  { code: 3, means: "a definition is invalid; of a call: any policy is; of a gate: one of the action is" },
   { code: 4, means: "denied, or a gate is RED" },
   { code: 5, means: "to be reviewed: a gate is YELLOW" },
   {

@@ -51,16 +51,25 @@ function readEvent(tool: string | undefined, { event = "-", params, sessionId }:
       hint: "leave out the tool and --params",
     });
   }
-  const document = readContext(event, io, "--event") as Readonly<Record<string, unknown>> | null;
-  const { tool_name: name, tool_input: input = {}, session_id: session = sessionId } = document ?? {};
-  if (typeof name !== "string" || name === "") {
-    throw new DecisionError("input_invalid", "the event names no tool", {
-      hint: 'such as {"session_id": "s-1", "tool_name": "write_file", "tool_input": {"path": "a.txt"}}',
-    });
+  const document = readContext(event, io, "--event");
+  if (typeof document !== "object" || document === null || Array.isArray(document)) {
+    throw new DecisionError("input_invalid", "the event must be a JSON object", { hint: eventHint });
   }
-  if (typeof session !== "string" || session === "") throw noSession("the event has no `session_id`");
+  const {
+    tool_name: name,
+    tool_input: input = {},
+    session_id: session = sessionId,
+  } = document as Partial<Record<string, unknown>>;
+  if (typeof name !== "string" || name === "") {
+    throw new DecisionError("input_invalid", "the event names no tool", { hint: eventHint });
+  }
+  if (typeof session !== "string" || session === "") {
+    throw noSession("the event must have a `session_id` that is a text, or give --session-id");
+  }
   return { tool: name, params: input, session_id: session };
 }
+
+const eventHint = 'such as {"session_id": "s-1", "tool_name": "write_file", "tool_input": {"path": "a.txt"}}';
 
 const noSession = (hint: string): DecisionError =>
   new DecisionError("usage", "the session is missing", { hint });

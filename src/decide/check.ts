@@ -4,13 +4,15 @@ import { DecisionError } from "../errors.js";
 import { withParams } from "../evaluate/policy/with-params.js";
 import type { Deliberation } from "../evaluate/policy/deliberation.js";
 import type { LoadedDefinition } from "../model/definition.js";
-import type { JsonObject } from "../model/json.js";
+import type { Json, JsonObject } from "../model/json.js";
 import type { Provenance } from "../model/record.js";
 import type { PolicyOutcome, PolicyResult } from "../model/result.js";
 import { bind } from "./bind.js";
 import type { Deliberated, World } from "./deliberate.js";
 import { deliberate } from "./deliberate.js";
+import { callWithCounter, isCallCounter } from "../record/counter-names.js";
 import { noPolicyDefinition } from "./no-policy.js";
+import { paramsDigest } from "./params-digest.js";
 import { untilRemembered } from "./remember.js";
 
 /** What is asked of a call: the tool, its params, and what else may bear on it. */
@@ -19,6 +21,8 @@ export interface CheckRequest extends Omit<Provenance, "check_id"> {
   readonly params: unknown;
   /** `session`, `resources` and the like. */
   readonly context?: unknown;
+  /** The caller cannot change the params, so no override may. */
+  readonly fixed_params?: boolean;
   readonly dry_run?: boolean;
   readonly strict?: boolean;
 }
@@ -36,16 +40,31 @@ export interface CheckWorld extends World {
 
 /** Asks every policy decision for the tool; all of them must allow the call. */
 export async function check(request: CheckRequest, world: CheckWorld): Promise<CheckResult> {
+  refuseNameless(request);
   const context = contextOf(request);
   const ids = policiesFor(request.tool, world.definitions);
   const found = await Promise.all(ids.map((id) => world.definitions.find(id)));
   const asked = found.length === 0 ? [noPolicyDefinition()] : found;
   const records = request.dry_run ? undefined : world.records;
-  return untilRemembered(async () => {
+  const decided = await untilRemembered(async () => {
     const made = await deliberateAll(request, context, { asked, world });
-    const decided = combine(request.tool, context, made);
-    return { decided, made: finallyCounted(made, decided.allowed) };
+    const combined = combine(request.tool, context, made);
+    return {
+      decided: combined,
+      made: combined.allowed ? countedOnce(made, combined, { request, asked }) : uncounted(made),
+    };
   }, records);
+  if (world.definitions.summaries.some(({ tools }) => tools !== undefined)) return decided;
+  return { ...decided, warnings: [...decided.warnings, "no policy is defined, so every call is allowed"] };
+}
+
+function refuseNameless({ tool, session_id: session }: CheckRequest): void {
+  const isText = (value: unknown): boolean => typeof value === "string" && value !== "";
+  if (isText(tool) && (session === undefined || isText(session))) return;
+  throw new DecisionError(
+    "input_invalid",
+    "a check names the tool, and the session if there is one, by a text",
+  );
 }
 
 function contextOf({ tool, params, context = {} }: CheckRequest): JsonObject {
@@ -76,7 +95,11 @@ async function deliberateAll(
   let setParams: JsonObject = {};
   for (const loaded of asked) {
     const question = { ...request, decision_id: loaded.definition.id, context, check_id };
-    const shared = { at, ...(Object.keys(setParams).length > 0 && { setParams }) };
+    const shared = {
+      at,
+      fixedParams: request.fixed_params ?? false,
+      ...(Object.keys(setParams).length > 0 && { setParams }),
+    };
     const deliberated = await deliberate(question, loaded, world, shared);
     setParams = { ...setParams, ...outcomeIn(deliberated).set_params };
     made.push(deliberated);
@@ -114,15 +137,25 @@ const said = (tool: string, { allowed, outcome, reason, params }: PolicyOutcome)
 
 const nothing = { counts: [], limits: [] };
 
-/** What is denied by one is counted by none; and a call that several allow is one call, of the first recorded. */
-function finallyCounted(made: readonly Deliberated[], allowed: boolean): readonly Deliberated[] {
-  if (!allowed) return made.map((each) => ({ ...each, counting: nothing }));
-  const first = made.find(({ draft }) => draft !== undefined);
-  return made.map((each) => (each === first ? each : withoutCall(each)));
-}
+/** What is denied by one is counted by none. */
+const uncounted = (made: readonly Deliberated[]): readonly Deliberated[] =>
+  made.map((each) => ({ ...each, counting: nothing }));
 
-function withoutCall(made: Deliberated): Deliberated {
-  const { counts, limits } = made.counting;
-  const own = counts.filter((count) => typeof count !== "string" || !count.startsWith('["called",'));
-  return { ...made, counting: { counts: own, limits } };
+/** A call that several allow is one call, of the first that is recorded; its result may name it by its params. */
+function countedOnce(
+  made: readonly Deliberated[],
+  { tool, params }: CheckResult,
+  { request, asked }: { readonly request: CheckRequest; readonly asked: readonly LoadedDefinition[] },
+): readonly Deliberated[] {
+  const { session_id: session } = request;
+  const first = made.find(({ draft }) => draft !== undefined);
+  const digests = new Set([request.params as Json, params].map((each) => paramsDigest(each, asked)));
+  const named =
+    session === undefined ? [] : [...digests].map((digest) => callWithCounter(session, tool, digest));
+  return made.map((each) => {
+    const { counts, limits } = each.counting;
+    if (each === first) return { ...each, counting: { counts: [...counts, ...named], limits } };
+    const own = counts.filter((count) => typeof count !== "string" || !isCallCounter(count));
+    return { ...each, counting: { counts: own, limits } };
+  });
 }

@@ -1,3 +1,4 @@
+import { DecisionError } from "../errors.js";
 import type { Result } from "../model/result.js";
 import type { World } from "./deliberate.js";
 import { deliberate } from "./deliberate.js";
@@ -9,6 +10,9 @@ export type { Request } from "./request.js";
 
 /** Makes one decision. The command line and every other door come through here. */
 export async function decide(request: Request, world: World): Promise<Result> {
+  if (typeof (request.decision_id as unknown) !== "string") {
+    throw new DecisionError("input_invalid", "a request names its decision: `decision_id` must be a text");
+  }
   const loaded = await world.definitions.find(request.decision_id);
   return untilRemembered(
     async () => {

@@ -46,6 +46,8 @@ export interface Shared {
   readonly at?: string;
   /** What the decisions before have set. */
   readonly setParams?: JsonObject;
+  /** The caller cannot change the params. */
+  readonly fixedParams?: boolean;
 }
 
 /** Makes a decision: everything but remembering it. */
@@ -62,8 +64,9 @@ export async function deliberate(
   const system = { request_time: at, request_id: world.newId(at) };
   const asked = { context, facts: nothing, system, input: undefined };
   const sessionId = request.session_id;
-  const { setParams } = shared;
-  const facts = await gather({ prepared, scope: asked, sessionId, setParams, log: world.records?.log });
+  const { setParams, fixedParams = false } = shared;
+  const log = world.records?.log;
+  const facts = await gather({ prepared, scope: asked, sessionId, setParams, fixedParams, log });
   const scope = { ...asked, facts };
 
   const { dry_run: dryRun = false, strict = false, no_cache: noCache = false } = request;

@@ -14,6 +14,7 @@ export interface Asked {
   readonly sessionId: string | undefined;
   /** What other decisions on the same call have set. */
   readonly setParams: JsonObject | undefined;
+  readonly fixedParams: boolean;
   readonly log: Pick<Ledger, "counter"> | undefined;
 }
 
@@ -25,9 +26,9 @@ export interface System extends JsonObject {
 
 /** Everything that is not in the context but may bear on the answer. */
 export function gather(asked: Asked): Promise<JsonObject> | JsonObject {
-  return asked.prepared.needs === undefined && asked.setParams === undefined
-    ? nothing
-    : gatherPolicyFacts(asked);
+  const { prepared, setParams, fixedParams } = asked;
+  const isKnown = prepared.needs === undefined && setParams === undefined && !fixedParams;
+  return isKnown ? nothing : gatherPolicyFacts(asked);
 }
 
 export const nothing: JsonObject = Object.freeze({});

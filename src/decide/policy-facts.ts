@@ -13,12 +13,13 @@ import type { Asked } from "./gather.js";
 
 /** What the store knows that bears on a call. What is not found out stays away, and denies. */
 export async function gatherPolicyFacts(asked: Asked): Promise<JsonObject> {
-  const { sessionId, setParams } = asked;
+  const { sessionId, setParams, fixedParams } = asked;
   const facts = {
     ...(sessionId !== undefined && { session_id: sessionId }),
     ...(sessionId !== undefined && (await sessionFacts(asked, sessionId))),
     ...(await useFacts(asked)),
     ...(setParams !== undefined && { set_params: setParams }),
+    ...(fixedParams && { fixed_params: true }),
   };
   return deepFreeze(facts as unknown as JsonObject);
 }

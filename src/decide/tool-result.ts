@@ -1,18 +1,20 @@
 import type { Library } from "../definition/library.js";
-import { matchesTool } from "../definition/tool-match.js";
+import { matchesTool, policiesFor } from "../definition/tool-match.js";
 import { DecisionError } from "../errors.js";
 import { withParams } from "../evaluate/policy/with-params.js";
 import { equal, isObject } from "../expression/equal.js";
 import type { JsonObject } from "../model/json.js";
 import type { DecisionRecord, ToolResultRecord } from "../model/record.js";
-import type { Ledger } from "../model/store.js";
-import { callCounter, readCounter, resultCounter, successCounter } from "../record/counter-names.js";
+import { readCounter, resultCounter, resultWithCounter, successCounter } from "../record/counter-names.js";
 import { masked } from "../record/mask.js";
 import { toolResultBody } from "../record/record-body.js";
 import type { Records } from "../record/records.js";
 import { bind } from "./bind.js";
 import { preparedOnce } from "./deliberate.js";
+import type { CallRecord } from "./find-call.js";
+import { decisionsOn, isOfNewest } from "./find-call.js";
 import type { Clock } from "./gather.js";
+import { paramsDigest } from "./params-digest.js";
 import { pathOf } from "./policy-facts.js";
 
 /** How a call went. */
@@ -45,7 +47,9 @@ export async function recordToolResult(
     throw new DecisionError("store_failed", "without a store there is nothing to record a result in");
   }
   const { log } = world.records;
-  const decisions = await decisionsOn(request, log);
+  refuseNameless(request);
+  const digest = await digestOf(request, world.definitions);
+  const decisions = await decisionsOn({ ...request, digest }, log);
   const timestamp = world.clock();
   const [first] = decisions;
   const result = {
@@ -60,6 +64,7 @@ export async function recordToolResult(
   };
   const counts = [
     ...((await isOfNewest(request, decisions, log)) ? [resultCounter(session, tool)] : []),
+    ...(digest !== undefined && decisions.length > 0 ? [resultWithCounter(session, tool, digest)] : []),
     ...(ok ? [successCounter(session, tool)] : []),
     ...(ok ? await readsOf(contextsOf(request, decisions), session, world.definitions) : []),
   ];
@@ -67,67 +72,23 @@ export async function recordToolResult(
   return { kind: "tool_result", ...result };
 }
 
-type CallRecord = Extract<DecisionRecord, { readonly type: "policy" }>;
-
-/** Those that allowed the call. */
-async function decisionsOn(request: ToolResultRequest, log: Ledger): Promise<readonly CallRecord[]> {
-  const { tool, session_id: session } = request;
-  const decided = request.decision ?? (await openCall(tool, session, log));
-  if (decided === undefined) return [];
-  const call = ownCall(decided, request);
-  const decisions = await sameCheck(call, log);
-  if (decisions.every(({ allowed }) => allowed)) return decisions;
-  throw foreign(call, "is of a call that was denied");
+function refuseNameless({ tool, session_id, ok }: ToolResultRequest): void {
+  const isText = (value: unknown): boolean => typeof value === "string" && value !== "";
+  if (isText(tool) && isText(session_id) && typeof (ok as unknown) === "boolean") return;
+  throw new DecisionError(
+    "input_invalid",
+    "a result names the tool and the session by a text, and whether it is ok",
+  );
 }
 
-/** The result of an older call leaves the newest one open. */
-async function isOfNewest(
-  { tool, session_id, decision }: ToolResultRequest,
-  decisions: readonly CallRecord[],
-  log: Ledger,
-): Promise<boolean> {
-  if (decision === undefined) return true;
-  const newest = await log.counter(callCounter(session_id, tool));
-  return decisions.some(({ seq }) => seq === newest.seq);
-}
-
-/** The newest allowed call of the tool in the session, unless its result is known already. */
-async function openCall(tool: string, session: string, log: Ledger): Promise<DecisionRecord | undefined> {
-  const { seq } = await log.counter(callCounter(session, tool));
-  const answered = await log.counter(resultCounter(session, tool));
-  if (seq === 0 || answered.seq > seq) return undefined;
-  const found = await log.find({ seq });
-  return "record" in found && found.record.kind === "decision" ? found.record : undefined;
-}
-
-function ownCall(decided: DecisionRecord, { tool, session_id }: ToolResultRequest): CallRecord {
-  if (decided.type !== "policy") throw foreign(decided, "is no decision about a call");
-  if (decided.tool !== tool) throw foreign(decided, `is about \`${decided.tool}\`, not about \`${tool}\``);
-  if (decided.session_id !== session_id) throw foreign(decided, "is of another session");
-  return decided;
-}
-
-const foreign = ({ record_id }: DecisionRecord, why: string): DecisionError =>
-  new DecisionError("usage", `record \`${record_id}\` ${why}`, {
-    hint: "name the record of the check that allowed this call",
-  });
-
-/** The records of one check stand one behind the other. */
-async function sameCheck(decided: CallRecord, log: Ledger): Promise<readonly CallRecord[]> {
-  if (decided.check_id === undefined) return [decided];
-  const before = await neighbours(decided, -1, log);
-  return [...before.reverse(), decided, ...(await neighbours(decided, 1, log))];
-}
-
-async function neighbours(decided: CallRecord, step: 1 | -1, log: Ledger): Promise<CallRecord[]> {
-  const found: CallRecord[] = [];
-  for (let seq = decided.seq + step; seq > 0; seq += step) {
-    const line = await log.find({ seq });
-    if (!("record" in line) || line.record.kind !== "decision") break;
-    if (line.record.type !== "policy" || line.record.check_id !== decided.check_id) break;
-    found.push(line.record);
-  }
-  return found;
+/** What tells the call from others that are on their way; undefined where nobody says what it was called with. */
+async function digestOf(
+  { tool, params }: ToolResultRequest,
+  definitions: Library,
+): Promise<string | undefined> {
+  if (params === undefined || definitions.brokenPolicies.length > 0) return undefined;
+  const asked = await Promise.all(policiesFor(tool, definitions).map((id) => definitions.find(id)));
+  return paramsDigest(bind(params), asked);
 }
 
 /** What the tool was called with: as the caller says, else as each record shows it, overrides applied. */
@@ -159,7 +120,7 @@ async function readsOf(
   definitions: Library,
 ): Promise<readonly string[]> {
   const tool = contexts[0]?.["tool"];
-  const policies = definitions.summaries.filter((summary) => summary.tool !== undefined);
+  const policies = definitions.summaries.filter(({ tools }) => tools !== undefined);
   const prepared = await Promise.all(
     policies.map(async ({ id }) => preparedOnce(await definitions.find(id))),
   );

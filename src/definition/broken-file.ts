@@ -1,5 +1,6 @@
 import type { Problem } from "../model/problem.js";
-import type { DefinitionFile } from "./definition-file.js";
+import type { DecisionType } from "../model/definition.js";
+import type { DefinitionFile, FileSummary } from "./definition-file.js";
 import { nearest } from "../nearest.js";
 import { decisionTypes } from "./decision-types.js";
 import { largestFile } from "./limits.js";
@@ -23,14 +24,23 @@ const idLine = /(?<![A-Za-z0-9_-])id["']?[ \t]{0,8}:[ \t]{0,8}["']?([A-Za-z0-9._
 const decisionKeys = /(?<![A-Za-z0-9_-])decision["']?[ \t]{0,8}:/g;
 const typeKeys = /(?<![A-Za-z0-9_-])type["']?[ \t]{0,8}:[ \t]{0,8}["']?([A-Za-z_]{1,32})/g;
 
-/** Whether each decision that the text seems to declare is of another type than `policy`. */
-function declaresNoPolicy(text: string): boolean {
+/** Whether a decision of this type may be among those that the text seems to declare. */
+function mayDeclare(wanted: DecisionType, text: string): boolean {
   const decisions = [...text.matchAll(decisionKeys)].length;
-  const others = [...text.matchAll(typeKeys)].filter(([, type = ""]) => {
-    const meant = nearest(type, decisionTypes);
-    return meant !== undefined && meant !== "policy";
-  });
-  return decisions > 0 && others.length >= decisions;
+  const types = [...text.matchAll(typeKeys)].map(([, type = ""]) => nearest(type, decisionTypes));
+  const others = types.filter((type) => type !== undefined && type !== wanted);
+  return decisions === 0 || others.length < decisions;
+}
+
+const nameKeys = /(?<![A-Za-z0-9_-])name["']?[ \t]{0,8}:[ \t]{0,8}["']?([^\s"',{}]{1,128})/g;
+
+function hiddenIn(text: string, isSeen: boolean): Pick<FileSummary, "hidesPolicy" | "hidesGates"> {
+  if (!isSeen) return { hidesPolicy: true, hidesGates: "any" };
+  const names = [...text.matchAll(nameKeys)].map(([, name = ""]) => name);
+  return {
+    ...(mayDeclare("policy", text) && { hidesPolicy: true }),
+    ...(mayDeclare("gate", text) && { hidesGates: names }),
+  };
 }
 
 /** A file with an error declares nothing, but for the ids that it seems to mean. What was not seen may be anything. */
@@ -54,7 +64,7 @@ export function broken(
       definitions: [],
       problems: inOrder,
       claimed,
-      ...((!isSeen || !declaresNoPolicy(text)) && { hidesPolicy: true }),
+      ...hiddenIn(text, isSeen),
     },
     body: { definitions: [], tests: [] },
   };

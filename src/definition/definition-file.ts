@@ -12,6 +12,8 @@ export interface FileSummary {
   readonly claimed: readonly string[];
   /** It is broken, and may have been meant to hold a policy. */
   readonly hidesPolicy?: true;
+  /** It is broken, and may have been meant to hold gates of these actions; of any action where it could not be read. */
+  readonly hidesGates?: readonly string[] | "any";
 }
 
 export interface DefinitionSummary {
@@ -20,8 +22,8 @@ export interface DefinitionSummary {
   readonly position: Position;
   /** Each target it may lead to, with the first place that names it. */
   readonly reached: readonly ReachedTarget[];
-  /** Of a policy: the tool that it is about, or a glob. */
-  readonly tool?: string;
+  /** Of a policy: the tools that it is about, or globs. */
+  readonly tools?: readonly string[];
   /** Of a gate. */
   readonly action?: GateAction;
 }

@@ -28,8 +28,10 @@ export function parseGateKey(text: string): GateKey {
   return { org, domain, action, version: version === undefined ? undefined : Number(version) };
 }
 
-/** The id of the gate that answers. */
-export function findGate(key: GateKey, { summaries, problems }: Library): string {
+/** The id of the gate that answers. Throws where a gate of the action is broken: an older one must not answer for it. */
+export function findGate(key: GateKey, library: Library): string {
+  refuseBroken(key, library);
+  const { summaries, problems } = library;
   const gates = summaries.flatMap(({ id, action }) => (action === undefined ? [] : [{ id, action }]));
   const fitting = gates.filter(
     ({ action }) => action.org === key.org && action.domain === key.domain && action.name === key.action,
@@ -50,6 +52,15 @@ export function findGate(key: GateKey, { summaries, problems }: Library): string
   const broken = problems.length === 0 ? "" : "; some files cannot be used: run `agent-33 decision validate`";
   throw new DecisionError("definition_not_found", `no gate for \`${name}\``, {
     hint: didYouMean(name, new Set(keys.map((each) => each.replace(/@\d+$/, "")))) ?? listed(keys) + broken,
+  });
+}
+
+function refuseBroken({ org, domain, action }: GateKey, { brokenGates }: Library): void {
+  const broken = brokenGates.filter(({ actions }) => actions === "any" || actions.includes(action));
+  if (broken.length === 0) return;
+  throw new DecisionError("definition_invalid", `a gate of \`${org}/${domain}/${action}\` is not valid`, {
+    hint: "run `agent-33 decision validate` to see all problems",
+    details: { problems: broken.flatMap(({ problems }) => problems) },
   });
 }
 

@@ -18,8 +18,16 @@ export interface Library {
   readonly summaries: readonly DefinitionSummary[];
   /** What is wrong with files and decisions that are, or may be, policies. */
   readonly brokenPolicies: readonly Problem[];
+  /** What is wrong with files and decisions that are, or may be, gates of some actions. */
+  readonly brokenGates: readonly BrokenGate[];
   /** The definition, or an error that says why there is none. */
   find(id: string): Promise<LoadedDefinition>;
+}
+
+export interface BrokenGate {
+  /** The names of the actions that it seems to be about. */
+  readonly actions: readonly string[] | "any";
+  readonly problems: readonly Problem[];
 }
 
 /** Fetches a definition that a summary speaks of. */
@@ -39,6 +47,9 @@ export function buildLibrary(files: readonly FileSummary[], loadDefinition: Load
   const places = placesById(files);
   const usable = new Map<string, Place>();
   const brokenPolicies = files.flatMap((file) => (file.hidesPolicy ? file.problems : []));
+  const brokenGates = files.flatMap(({ hidesGates: actions, problems }) =>
+    actions === undefined ? [] : [{ actions, problems }],
+  );
   const keys = placesByKey([...places.values()].flat());
   for (const [id, found] of places) {
     const faults = [
@@ -47,7 +58,8 @@ export function buildLibrary(files: readonly FileSummary[], loadDefinition: Load
       ...found.flatMap((place) => sharedKeyProblems(place, keys)),
     ];
     problems.push(...faults);
-    if (found.some(({ summary }) => summary.tool !== undefined)) brokenPolicies.push(...faults);
+    if (found.some(({ summary }) => summary.tools !== undefined)) brokenPolicies.push(...faults);
+    if (faults.length > 0) brokenGates.push(...found.flatMap(({ summary }) => brokenGate(summary, faults)));
     const [only] = found;
     if (faults.length > 0) claimed.set(id, faults);
     else if (only !== undefined) usable.set(id, only);
@@ -58,6 +70,7 @@ export function buildLibrary(files: readonly FileSummary[], loadDefinition: Load
     summaries: [...usable.values()].map(({ summary }) => summary),
     problems,
     brokenPolicies,
+    brokenGates,
     async find(id) {
       const known = loaded.get(id);
       if (known !== undefined) return known;
@@ -70,6 +83,9 @@ export function buildLibrary(files: readonly FileSummary[], loadDefinition: Load
     },
   };
 }
+
+const brokenGate = ({ action }: DefinitionSummary, problems: readonly Problem[]): readonly BrokenGate[] =>
+  action === undefined ? [] : [{ actions: [action.name], problems }];
 
 function declaredTargets(files: readonly FileSummary[]): readonly Target[] | undefined {
   if (!files.some((file) => file.targets !== undefined)) return undefined;

@@ -3,23 +3,53 @@ import type { Policy, PolicyDefinition } from "../model/definition.js";
 import { didYouMean } from "../nearest.js";
 import { repeats } from "./repeats.js";
 import { baseKeys, overrideKeys } from "./schema/policy.js";
+import { toolsOf } from "./tool-match.js";
 import type { SchemaFault } from "./schema-problems.js";
 import type { Path } from "./yaml-source.js";
 
 /** What is wrong with policies that are each well-formed: names, windows, and what an override may flip. */
-export function policyFaults({ policies = [] }: PolicyDefinition): readonly SchemaFault[] {
+export function policyFaults(definition: PolicyDefinition): readonly SchemaFault[] {
+  const { policies = [] } = definition;
   return [
+    ...toolFaults(definition),
     ...repeats(policies, ["policies"], { key: "name", what: "the policy" }),
     ...policies.flatMap((policy, index) => {
       const path = ["policies", index];
       return [
         ...windowFaults(policy, path),
+        ...callFaults(policy, path),
         ...(policy.overrides === undefined
           ? baseFaults(policy, path)
           : overrideFaults(policy, path, policies)),
       ];
     }),
   ];
+}
+
+/** Other languages of patterns would silently match no tool, and so allow every call. */
+const foreignPattern = /[{}[\]|(),^$\\]|^\s|\s$/;
+
+function toolFaults(definition: PolicyDefinition): readonly SchemaFault[] {
+  const path = typeof definition.tool === "string" ? () => ["tool"] : (index: number) => ["tool", index];
+  return toolsOf(definition).flatMap((tool, index) =>
+    foreignPattern.test(tool)
+      ? [
+          {
+            path: path(index),
+            message: `\`${tool}\` is neither a tool nor a glob`,
+            hint: "`*` stands for any characters and `?` for one; several tools are a list: [Write, Edit]",
+          },
+        ]
+      : [],
+  );
+}
+
+function callFaults(policy: Policy, path: Path): readonly SchemaFault[] {
+  if (policy.overrides !== undefined || policy.max_calls === undefined) return [];
+  const { per } = policy.max_calls;
+  if (per === "session" || /[1-9]/.test(per)) return [];
+  const at = [...path, "max_calls", "per"];
+  return [{ path: at, message: `\`per\` must be longer than nothing (got ${JSON.stringify(per)})` }];
 }
 
 function windowFaults({ effective_from, expires_at }: Policy, path: Path): readonly SchemaFault[] {

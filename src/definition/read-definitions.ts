@@ -9,6 +9,7 @@ import { broken, tooLarge, unusable } from "./broken-file.js";
 import type { DefinitionFile, DefinitionSummary, ReachedTarget } from "./definition-file.js";
 import { largestFile } from "./limits.js";
 import { ifFaults } from "./scored-faults.js";
+import { toolsOf } from "./tool-match.js";
 import type { SchemaFault } from "./schema-problems.js";
 import { explainSchemaErrors, withMeantType } from "./schema-problems.js";
 import { validate as validateSchema } from "./validate-schema.generated.js";
@@ -71,8 +72,6 @@ class Reader {
   }
 
   #readDecision(source: SourceDocument, definition: Definition): void {
-    // To check a gate its expressions must compile, and those that do not have been reported.
-    if (this.problems.length > 0 && definition.type === "gate") return;
     for (const fault of definitionFaults(definition)) this.#reportFault(source, fault, ["decision"]);
     const summary = {
       id: definition.id,
@@ -122,8 +121,8 @@ class Reader {
 }
 
 /** What it is asked for by, beside its id. */
-function foundBy(definition: Definition): Pick<DefinitionSummary, "tool" | "action"> {
-  if (definition.type === "policy") return { tool: definition.tool };
+function foundBy(definition: Definition): Pick<DefinitionSummary, "tools" | "action"> {
+  if (definition.type === "policy") return { tools: toolsOf(definition) };
   return definition.type === "gate" ? { action: definition.action } : {};
 }
 

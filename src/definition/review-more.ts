@@ -10,6 +10,7 @@ import { doubtsAbout } from "./doubts.js";
 import { readsMasked } from "./mask-pointers.js";
 import type { Remark } from "./review.js";
 import { decisionsOf } from "./scored-faults.js";
+import { matchesTool, toolsOf } from "./tool-match.js";
 import type { Path } from "./yaml-source.js";
 
 /** What a reviewer would ask about votes, policies and gates. */
@@ -46,8 +47,11 @@ function scoredRemarks(definition: ScoredDefinition): readonly Remark[] {
   for (const [at, evaluator] of evaluators.entries()) {
     if (!("rules" in evaluator)) continue;
     const always = evaluator.rules.findIndex(({ when }) => isAlways(when));
-    for (const [index, { id, when }] of evaluator.rules.entries()) {
+    for (const [index, { id, when, then }] of evaluator.rules.entries()) {
       const path = ["evaluators", at, "rules", index];
+      if (/\{\{|\$\{/.test(then.reason ?? "")) {
+        remarks.push(warning([...path, "then", "reason"], "the reason of a vote is not filled in"));
+      }
       remarks.push(...doubtful([...path, "when"], id, when));
       if (always === -1 || index <= always) continue;
       const first = evaluator.rules[always]?.id ?? "";
@@ -79,7 +83,11 @@ function policyRemarks(definition: PolicyDefinition): readonly Remark[] {
   const remarks = policies.flatMap((policy, index) => [
     ...onePolicy(policy, ["policies", index]),
     ...maskedPath(policy, ["policies", index], logging?.mask ?? []),
+    ...unwritten(policy, ["policies", index], toolsOf(definition)),
   ]);
+  if (policies.every(({ overrides }) => overrides !== undefined)) {
+    remarks.push(warning(["tool"], "it has no policy that could deny, so it allows every call"));
+  }
   if (logging?.log_decision === false && policies.some(isCounted)) {
     const message = "without records nothing is counted: limited overrides never apply, max_calls denies";
     remarks.push(warning(["logging", "log_decision"], message));
@@ -97,6 +105,9 @@ function onePolicy(policy: Policy, path: Path): readonly Remark[] {
     remarks.push({ path, severity: "note", message: `\`${name}\` has no version, so records call it 0.0.0` });
   }
   if (policy.overrides !== undefined) {
+    if (policy.when === undefined) {
+      remarks.push({ path, severity: "note", message: `\`${name}\` has no \`when\`, so it always applies` });
+    }
     return [...remarks, ...doubtful([...path, "when"], name, policy.when)];
   }
   const { conditions = [], requires, read_before_write, max_calls } = policy;
@@ -116,6 +127,18 @@ function maskedPath(policy: Policy, path: Path, pointers: readonly string[]): re
   return [
     warning([...path, "read_before_write"], "its path is masked, so what was read cannot be remembered"),
   ];
+}
+
+/** A policy about writing that is never asked about any of its writers. */
+function unwritten(policy: Policy, path: Path, tools: readonly string[]): readonly Remark[] {
+  if (policy.overrides !== undefined || policy.read_before_write === undefined) return [];
+  const { write_tools } = policy.read_before_write;
+  const isCovered = write_tools.some((writer) =>
+    tools.some((tool) => matchesTool(tool, writer) || matchesTool(writer, tool)),
+  );
+  if (isCovered) return [];
+  const at = [...path, "read_before_write", "write_tools"];
+  return [warning(at, `none of these is among the tools that the decision is about: ${tools.join(", ")}`)];
 }
 
 function gateRemarks({ rules }: GateDefinition): readonly Remark[] {

@@ -25,15 +25,21 @@ export function describe(value: unknown): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   if (typeof value === "object" && value !== null) return "a map";
+  if (typeof value === "number" && !Number.isFinite(value)) return String(value);
   const text = JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }
 
 export function article(type: string): string {
   return (
-    { string: "text", object: "a map", array: "a list", number: "a number", boolean: "true or false" }[
-      type
-    ] ?? type
+    {
+      string: "text",
+      object: "a map",
+      array: "a list",
+      number: "a number",
+      integer: "a whole number",
+      boolean: "true or false",
+    }[type] ?? type
   );
 }
 

@@ -55,7 +55,7 @@ export const starterBodies: Readonly<Record<"scored" | "policy" | "gate", string
   # The JSON Schema of what the caller supplies; where it does not fit, the status is at least YELLOW.
   context_schema:
     type: object
-    required: [amount]
+    required: [amount, country]
     properties:
       amount: { type: number, minimum: 0 }
       country: { type: string }
@@ -67,7 +67,6 @@ export const starterBodies: Readonly<Record<"scored" | "policy" | "gate", string
     - id: sanctioned-country
       tier: T1
       severity: 100
-      applies_when: "exists(country)"
       when: "country in ('XX', 'YY')"
       status: RED
       reason: "The country is sanctioned"
@@ -79,6 +78,8 @@ export const starterBodies: Readonly<Record<"scored" | "policy" | "gate", string
       when: "is_large"
       status: YELLOW
       reason: "{{ amount }} needs a second pair of eyes"
+      # Left out, the rule is always asked.
+      applies_when: "country != 'DE'"
       suppresses: [routine]
       work_frame: { next_action: prepare_review_packet, missing_evidence: [second_approval] }
     - id: routine

@@ -1,11 +1,16 @@
 import { DecisionError } from "../errors.js";
+import type { PolicyDefinition } from "../model/definition.js";
 import type { Library } from "./library.js";
+
+/** The names and globs that a policy is about. */
+export const toolsOf = ({ tool }: PolicyDefinition): readonly string[] =>
+  typeof tool === "string" ? [tool] : tool;
 
 /** The ids of the policies for a tool. Throws where any policy is broken: nothing is allowed by not knowing. */
 export function policiesFor(tool: string, { summaries, brokenPolicies }: Library): readonly string[] {
   refuseBrokenPolicies(brokenPolicies);
   return summaries
-    .filter((summary) => summary.tool !== undefined && matchesTool(summary.tool, tool))
+    .filter(({ tools }) => tools?.some((glob) => matchesTool(glob, tool)) === true)
     .map(({ id }) => id)
     .sort();
 }

@@ -28,6 +28,26 @@ export function compileTemplate(text: string): Template {
   return { text, reads, evaluate: (scope) => render(parts, scope) };
 }
 
+/** A text for people. */
+export interface Text {
+  readonly reads: readonly string[];
+  /** What of it cannot be filled in stays as it is written. */
+  render(scope: Scope): string;
+}
+
+export function compileText(text: string): Text {
+  const parts = split(text);
+  const reads = [...new Set(parts.flatMap((part) => (typeof part === "string" ? [] : part.reads)))];
+  return { reads, render: (scope) => parts.map((part) => renderPart(part, scope)).join("") };
+}
+
+function renderPart(part: Part, scope: Scope): string {
+  if (typeof part === "string") return part;
+  const value = part.evaluate(scope);
+  if (value instanceof Failure) return `{{ ${part.text} }}`;
+  return typeof value === "string" ? value : canonicalJson(value);
+}
+
 /** A condition is one expression: bare, or wrapped whole in `{{ }}` or `${ }`. */
 export function compileCondition(text: string): Template & { readonly tree: Node } {
   const indent = text.length - text.trimStart().length;

@@ -32,7 +32,8 @@ const noSources = new Set(["facts", "system", "input", "context"]);
 
 function inputsOf(reads: readonly string[], scope: Scope): readonly InputSource[] {
   const bySource = new Map<string, string[]>();
-  for (const path of reads) {
+  for (const read of reads) {
+    const path = read.replace(/^context\.(?=.)/, "");
     const [source = ""] = path.split(".");
     if (noSources.has(source)) continue;
     bySource.set(source, [...(bySource.get(source) ?? []), path]);

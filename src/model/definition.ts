@@ -136,8 +136,8 @@ export interface Scoring {
 /** Whether a tool may be called. */
 export interface PolicyDefinition extends Common {
   readonly type: "policy";
-  /** The name of a tool, or a glob. */
-  readonly tool: string;
+  /** The names of tools, or globs. */
+  readonly tool: string | readonly string[];
   readonly policies?: readonly Policy[];
 }
 

@@ -1,7 +1,7 @@
 import type { CheckResult } from "../decide/check.js";
 import type { Style, View } from "./format.js";
 import { answerColour, outcomeRows } from "./outcome-rows.js";
-import { oneLine } from "./record-text.js";
+import { oneLine } from "./one-line.js";
 
 export function checkView(result: CheckResult, { explain }: { readonly explain: boolean }): View {
   return {

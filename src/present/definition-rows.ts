@@ -1,6 +1,7 @@
 import { gateKeyText } from "../definition/gate-key.js";
 import { casesOf } from "../definition/expressions.js";
 import { labelsOf } from "../definition/labels.js";
+import { toolsOf } from "../definition/tool-match.js";
 import { compileRule } from "../expression/rule/compile-rule.js";
 import type {
   Definition,
@@ -100,17 +101,37 @@ function conditionText({ if: condition, when = "" }: ScoredRule): string {
     .join("any" in condition ? " or " : " and ");
 }
 
-function policyRows({ tool, policies = [] }: PolicyDefinition): DefinitionRows {
+function policyRows(definition: PolicyDefinition): DefinitionRows {
+  const { policies = [] } = definition;
+  const isRanked = policies.some(({ priority = 0 }) => priority !== 0);
   return {
-    columns: [fixed("policy"), fixed("version"), flexible("asks"), flexible("window")],
+    columns: [
+      fixed("policy"),
+      fixed("version"),
+      ...(isRanked ? [fixed("priority")] : []),
+      flexible("asks"),
+      flexible("window"),
+    ],
     rows: policies.map((policy) => [
       policy.name,
       policy.version ?? "",
+      ...(isRanked ? [String(policy.priority ?? 0)] : []),
       asksOf(policy),
-      [policy.effective_from ?? "", policy.expires_at ?? ""].join(" – ").replace(/^ – $/, "always"),
+      windowText(policy),
     ]),
-    fields: [["tool", tool]],
+    fields: [["tool", toolsOf(definition).join(", ")]],
   };
+}
+
+/** From when to when it is in effect. */
+export function windowText({
+  effective_from: from = null,
+  expires_at: until = null,
+}: {
+  readonly effective_from?: string | null;
+  readonly expires_at?: string | null;
+}): string {
+  return from === null && until === null ? "always" : `${from ?? "…"} – ${until ?? "…"}`;
 }
 
 function asksOf(policy: Policy): string {
@@ -134,9 +155,10 @@ function gateRows({ action, rules, computed = {} }: GateDefinition): DefinitionR
     columns: [fixed("rule"), fixed("tier"), fixed("severity"), flexible("when"), fixed("status")],
     rows: rules
       .toSorted((a, b) => b.severity - a.severity)
-      .map(({ id, tier, severity, applies_when, when, status }) => {
-        const asked = applies_when === undefined ? when : `${when} (only where ${applies_when})`;
-        return [id, tier, String(severity), asked, status];
+      .map(({ id, tier, severity, applies_when, when, status, suppresses = [] }) => {
+        const only = applies_when === undefined ? "" : ` (only where ${applies_when})`;
+        const silenced = suppresses.length === 0 ? "" : `; suppresses ${suppresses.join(", ")}`;
+        return [id, tier, String(severity), `${when}${only}${silenced}`, status];
       }),
     fields: [
       ["action", gateKeyText(action)],

@@ -3,7 +3,8 @@ import type { RollDetails } from "../model/result.js";
 import type { ExplainedCondition, ExplainedConditions } from "../record/explain.js";
 import { count } from "./amounts.js";
 import type { Style } from "./format.js";
-import { oneLine, readingTexts } from "./record-text.js";
+import { oneLine } from "./one-line.js";
+import { readingTexts } from "./record-text.js";
 import { isRoll } from "../record/roll.js";
 import { bar } from "./result-view.js";
 

@@ -5,7 +5,8 @@ import { count } from "./amounts.js";
 import { explainTables } from "./explain-tables.js";
 import type { Style, View } from "./format.js";
 import { answerColour, besideAnswer, outcomeRows } from "./outcome-rows.js";
-import { noteSentence, oneLine, readableTime, readingTexts, toolResultSentence } from "./record-text.js";
+import { oneLine } from "./one-line.js";
+import { noteSentence, readableTime, readingTexts, toolResultSentence } from "./record-text.js";
 import { cut } from "./text-width.js";
 
 export interface Explained {

@@ -1,7 +1,8 @@
 import type { LogRecord } from "../model/record.js";
 import type { Colour, Style } from "./format.js";
 import { answerColour } from "./outcome-rows.js";
-import { answerOf, oneLine, originOf, readableTime, reasonOf, subjectOf, targetOf } from "./record-text.js";
+import { oneLine } from "./one-line.js";
+import { answerOf, originOf, readableTime, reasonOf, subjectOf, targetOf } from "./record-text.js";
 import { cut, widthOf } from "./text-width.js";
 
 /** One line a record, in columns whose widths the first records set: those after them need not be waited for. */

@@ -3,7 +3,8 @@ import type { LogLine } from "../model/store.js";
 import type { Format, Style } from "./format.js";
 import type { LogTable } from "./log-table.js";
 import { logTable } from "./log-table.js";
-import { answerOf, oneLine, reasonOf, subjectOf } from "./record-text.js";
+import { oneLine } from "./one-line.js";
+import { answerOf, reasonOf, subjectOf } from "./record-text.js";
 
 /** Makes text of records as they come, so that none of them has to be held. */
 export interface LogWriting {

@@ -1,6 +1,14 @@
-import { printable } from "../printable.js";
+import { oneLine } from "./one-line.js";
 import { isObject } from "../expression/equal.js";
-import type { GateResult, PolicyResult, Result, ScoredResult } from "../model/result.js";
+import type {
+  GateMetadata,
+  GateResult,
+  PolicyDetail,
+  PolicyResult,
+  Result,
+  ScoredResult,
+} from "../model/result.js";
+import { notNeeded } from "../evaluate/policy/not-needed.js";
 import type { Colour } from "./format.js";
 
 export interface OutcomeRow {
@@ -22,9 +30,9 @@ export function besideAnswer(result: Result): string {
       return `${targets.length > 0 ? `${decision}, ` : ""}confidence ${confidence}`;
     }
     case "policy":
-      return printable(result.reason);
+      return oneLine(result.reason);
     case "gate":
-      return result.because.map(printable).join("; ");
+      return result.because.map(oneLine).join("; ");
     default:
       return result.selected_labels.join(", ");
   }
@@ -70,7 +78,23 @@ function voteRows({ evaluations, decision, scoring_strategy }: ScoredResult): re
   return [...votes, { name: "strategy", text: scoring_strategy }];
 }
 
-function policyRows({ lineage, tool, params, outcome }: PolicyResult): readonly OutcomeRow[] {
+/** Rules that matched, and stood, and yet did not decide. */
+function outweighed({
+  matched_rules,
+  suppressed,
+  aggregation,
+  predicate_traces,
+}: GateMetadata): readonly string[] {
+  const others = new Set(matched_rules);
+  for (const { rule } of suppressed) others.delete(rule);
+  for (const rule of aggregation.deciding_rules) others.delete(rule);
+  return predicate_traces
+    .filter(({ rule }) => others.has(rule))
+    .map(({ rule, status, severity }) => `${rule} (${status}, severity ${severity})`);
+}
+
+function policyRows(result: PolicyResult): readonly OutcomeRow[] {
+  const { lineage, tool, params, outcome } = result;
   const policies = lineage.policies.map(({ name, version, base_decision, override, denial_reason }) => {
     const denial = denial_reason === null ? "" : `: ${denial_reason}`;
     const flipped = override === null ? "" : `, overridden by ${override}`;
@@ -87,8 +111,21 @@ function policyRows({ lineage, tool, params, outcome }: PolicyResult): readonly 
     { name: "tool", text: tool },
     ...policies,
     ...applied,
+    ...leftOutRows(result),
     ...(changed ? [{ name: "params", text: JSON.stringify(params) }] : []),
   ];
+}
+
+/** Where a call is denied, why what could have helped did not; and policies that were not in effect. */
+function leftOutRows({ evaluation_details, allowed, lineage }: PolicyResult): readonly OutcomeRow[] {
+  const asked = new Set(lineage.policies.map(({ name }) => name));
+  const details = Object.entries(evaluation_details as Readonly<Record<string, PolicyDetail>>);
+  return details.flatMap(([name, { left_out: why, result: isPolicy, conditions }]) => {
+    const isUsual =
+      why === notNeeded || conditions.some(({ result, error }) => !result && error === undefined);
+    const isTold = why !== undefined && !isUsual && !asked.has(name) && (isPolicy || !allowed);
+    return isTold ? [{ name: "left out", text: `${name}: ${why}` }] : [];
+  });
 }
 
 const verdictOf = (decision: "allow" | "deny"): string => (decision === "allow" ? "allows" : "denies");
@@ -105,6 +142,7 @@ function frameRows({ work_frame: frame, decision_metadata: metadata }: GateResul
     ["output", frame.required_output === null ? null : JSON.stringify(frame.required_output)],
     ["rule", aggregation.deciding_rules.join(", ")],
     ...suppressed.map(({ rule, by }) => ["overruled", `${rule}, suppressed by ${by}`] as const),
+    ...outweighed(metadata).map((text) => ["overruled", text] as const),
     ["errored", errored_predicates.length === 0 ? null : String(errored_predicates.length)],
   ];
   return rows.flatMap(([name, text]) => (text === null || text === "" ? [] : [{ name, text }]));

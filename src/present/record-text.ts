@@ -1,15 +1,9 @@
 import type { JsonObject } from "../model/json.js";
 import type { DecisionRecord, LogRecord, NoteRecord, ToolResultRecord } from "../model/record.js";
-import { printable } from "../printable.js";
 import type { ExplainedCondition } from "../record/explain.js";
 import { masked } from "../record/mask.js";
 
 import { count } from "./amounts.js";
-
-/** A text as one line of a list or a table. */
-export function oneLine(text: string): string {
-  return /^[ -~]*$/.test(text) ? text : printable(text.replace(/\s*[\t\n\r]\s*/g, " "));
-}
 
 /** The same moment, easier on the eye; still UTC. */
 export function readableTime(timestamp: string): string {

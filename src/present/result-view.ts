@@ -3,6 +3,7 @@ import { ruleTracesOf } from "../evaluate/scored/rule-traces.js";
 import type { KnownCondition } from "../record/known-conditions.js";
 import { isRoll } from "../record/roll.js";
 import type { Style, View } from "./format.js";
+import { oneLine } from "./one-line.js";
 import { answerColour, besideAnswer, outcomeRows, targetLine } from "./outcome-rows.js";
 import { printable } from "../printable.js";
 
@@ -35,10 +36,8 @@ export function auditText(result: Result, indent?: number): string {
 }
 
 export function plainResult(result: Result): string {
-  const { decision_id, type, selected_targets, selected_labels, because } = result;
-  return [selected_targets.join(" "), selected_labels.join(", "), decision_id, type, because.join("; ")].join(
-    "\t",
-  );
+  const { decision_id, type, selected_labels, because } = result;
+  return [targetLine(result), selected_labels.join(", "), decision_id, type, because.join("; ")].join("\t");
 }
 
 async function describe(
@@ -69,7 +68,7 @@ async function describe(
 }
 
 function field(name: string, value: string, { paint }: Style): string {
-  return `  ${paint("dim", name.padEnd(9))} ${printable(value)}`;
+  return `  ${paint("dim", name.padEnd(9))} ${oneLine(value)}`;
 }
 
 function short(value: unknown, length: number): string {

@@ -10,6 +10,16 @@ export const callCounter = (session: string, tool: string): string =>
 export const resultCounter = (session: string, tool: string): string =>
   JSON.stringify(["answered", session, tool]);
 
+/** The same of calls with certain params, by their digest: calls may be on their way at the same time. */
+export const callWithCounter = (session: string, tool: string, digest: string): string =>
+  JSON.stringify(["called", session, tool, digest]);
+
+export const resultWithCounter = (session: string, tool: string, digest: string): string =>
+  JSON.stringify(["answered", session, tool, digest]);
+
+/** Whether a counter is about calls that were made, whichever decisions were asked. */
+export const isCallCounter = (counter: string): boolean => counter.startsWith('["called",');
+
 /** What a policy of a decision counts. */
 interface OfPolicy {
   readonly decision: string;

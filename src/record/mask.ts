@@ -57,5 +57,8 @@ function replaced(value: Json, steps: readonly string[]): Json {
 function leaves(value: Json): readonly string[] {
   if (value === null || value === "") return [];
   if (isContainer(value)) return Object.values(value).flatMap(leaves);
-  return [String(value)];
+  const text = String(value);
+  // Within JSON it reads otherwise where it holds quotes and the like.
+  const escaped = JSON.stringify(text).slice(1, -1);
+  return escaped === text ? [text] : [text, escaped];
 }

@@ -70,14 +70,17 @@ const reserved = new Set(["input", "facts", "system", "context"]);
 function sourcesOf(definition: Definition | undefined, scope: Scope): (path: string) => readonly string[] {
   if (definition === undefined) return (path) => [path];
   const input = inputOf(definition);
-  return (path) => {
-    const [root, ...rest] = path.split(".");
+  const computed = definition.type === "gate" ? (definition.computed ?? {}) : {};
+  const sources = (path: string): readonly string[] => {
+    const [root = "", ...rest] = path.split(".");
+    if (Object.hasOwn(computed, root)) return compileInput(computed[root] ?? "").reads.flatMap(sources);
     if (root !== "input") return [path];
     if (input === undefined) return [withoutContext(["context", ...rest], scope) ?? path];
     if (input.tree?.kind !== "path") return [path, ...input.reads];
     const segments = [...input.tree.segments, ...rest];
     return [withoutContext(segments, scope) ?? segments.join(".")];
   };
+  return sources;
 }
 
 function inputOf({ input }: Definition): Template | undefined {

@@ -299,8 +299,8 @@ describe("the event of a hook", () => {
       undefined,
       "the event names no tool",
     ],
-    ["null", ["check", "--event", "null", ...session], undefined, "the event names no tool"],
-    ["text", ["check", "--event", '"x"', ...session], undefined, "the event names no tool"],
+    ["null", ["check", "--event", "null", ...session], undefined, "the event must be a JSON object"],
+    ["text", ["check", "--event", '"x"', ...session], undefined, "the event must be a JSON object"],
     ["no session", ["check", "--event", '{"tool_name":"t"}'], undefined, "the session is missing"],
     [
       "an empty session",

@@ -128,15 +128,71 @@ describe("a gate that is asked wrongly", () => {
     expect((await place.run(["log", "--json"])).out).toBe("[]\n");
   });
 
-  it("exits 2 where two gates have its key, and says that files cannot be used", async () => {
+  it("exits 3 where two gates have its key", async () => {
     const place = workplace();
     writeFileSync(
       join(place.decisions, "twin.yaml"),
       `decision:\n  id: twin\n  type: gate\n  action: { org: acme, domain: payments, name: wire.approve, world_model_version: 3 }\n  rules: [{ id: all, tier: T2, severity: 1, when: "true", status: GREEN }]\n`,
     );
     const ran = await place.run([...gate(paying(1)), "--json"]);
-    expect([ran.code, ran.out]).toEqual([2, ""]);
-    expect(errorOf(ran).hint).toContain("some files cannot be used");
+    expect([ran.code, ran.out]).toEqual([3, ""]);
+    expect(errorOf(ran).message).toBe("a gate of `acme/payments/wire.approve` is not valid");
+  });
+
+  it.each([
+    ["a newer one", "status: REDD"],
+    ["a file that is no YAML", "status: ["],
+    ["one that does not compile", 'status: RED }, { id: c, tier: T2, severity: 2, when: "1 +", status: RED'],
+  ])(
+    "exits 3 where %s of its gates is broken, and does not let an older one answer",
+    async (_what, status) => {
+      const place = workplace();
+      const rule = `{ id: all, tier: T2, severity: 1, when: "true", ${status} }`;
+      const action = "{ org: acme, domain: payments, name: wire.approve, world_model_version: 4 }";
+      writeFileSync(
+        join(place.decisions, "newer.yaml"),
+        `decision:\n  id: newer\n  type: gate\n  action: ${action}\n  rules: [${rule}]\n`,
+      );
+      const ran = await place.run([...gate(paying(1)), "--json"]);
+      expect([ran.code, ran.out]).toEqual([3, ""]);
+      expect(ran.err).toContain("newer.yaml");
+      const other = await place.run(["evaluate", "gate-wire-approve", "--input", paying(1)]);
+      expect(other.code).toBe(0);
+    },
+  );
+
+  it("is not kept from answering by a broken file about something else", async () => {
+    const place = workplace();
+    writeFileSync(
+      join(place.decisions, "other.yaml"),
+      "decision: { id: o, type: gate, action: { name: other } }",
+    );
+    writeFileSync(
+      join(place.decisions, "route.yaml"),
+      "decision: { id: r, type: switch, name: wire.approve }",
+    );
+    expect((await place.run([...gate(paying(1)), "--json"])).code).toBe(0);
+  });
+
+  it("refuses a context that holds `context` where a rule reads all of it", async () => {
+    const place = workplace();
+    const action = "{ org: acme, domain: ops, name: deploy }";
+    const rules = [
+      `{ id: frozen, tier: T1, severity: 9, when: "get(context, 'freeze', false)", status: RED }`,
+      `{ id: fine, tier: T3, severity: 1, when: "true", status: GREEN }`,
+    ];
+    writeFileSync(
+      join(place.decisions, "deploy.yaml"),
+      `decision:\n  id: deploy\n  type: gate\n  action: ${action}\n  rules: [${rules.join(", ")}]\n`,
+    );
+    const asked = (input: object): readonly string[] => [
+      "gate",
+      "acme/ops/deploy",
+      "--input",
+      JSON.stringify(input),
+    ];
+    expect((await place.run(asked({ freeze: true }))).code).toBe(4);
+    expect((await place.run(asked({ freeze: true, context: { freeze: false } }))).code).toBe(2);
   });
 });
 

@@ -289,7 +289,7 @@ describe("what a call has read", () => {
     const world = place(decision("w", looked));
     await world.result(tool, more);
     const [record] = await world.log();
-    expect(JSON.stringify((record as ToolResultRecord).counted)).not.toContain("looked");
+    expect(JSON.stringify((record as ToolResultRecord).counted ?? [])).not.toContain("looked");
   });
 
   it("is nothing where the path is masked", async () => {

@@ -52,7 +52,10 @@ const companions: readonly Folder[] = [
       writeFileSync(join(folder, "y.yaml/z.yml"), definition("z"));
     },
   },
-  { name: "a link to nothing", make: (folder) => symlinkSync("nothing.yaml", join(folder, "y.yaml")) },
+  {
+    name: "a link to nothing that is no definition",
+    make: (folder) => symlinkSync("x", join(folder, "y.txt")),
+  },
   { name: "a link to the folder itself", make: (folder) => symlinkSync(".", join(folder, "loop")) },
   {
     name: "two links to the folder itself",

@@ -16,7 +16,8 @@ const anything: fc.Arbitrary<JsonObject> = fc
   .filter(
     (value): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value),
   )
-  .filter((context) => !Object.hasOwn(context, "system"));
+  // Both are refused.
+  .filter((context) => !Object.hasOwn(context, "system") && !Object.hasOwn(context, "context"));
 
 const schemas: fc.Arbitrary<JsonObject | undefined> = fc.constantFrom<JsonObject | undefined>(
   undefined,

@@ -16,11 +16,13 @@ interface CheckFlags extends StoreFlags, ProvenanceFlags, CallFlags {
   readonly explain?: boolean;
   readonly strict?: boolean;
   readonly dryRun?: boolean;
+  readonly fixedParams?: boolean;
 }
 
 export function addCheckCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
   const command = addCallFlags(parent.command("check").argument("[tool]", "the tool that is to be called"))
     .option("--context <json>", "what else may bear on it, such as session and resources: JSON, @file or -")
+    .option("--fixed-params", "the params cannot be changed: no override may allow the call by changing them")
     .option("--explain", "show what came of every condition")
     .option("--strict", "a condition that cannot be evaluated is an error")
     .option("--dry-run", "keep no record and count nothing");
@@ -36,13 +38,14 @@ export function addCheckCommand(parent: Command, io: Io, done: (code: ExitCode) 
 Examples:
   $ agent-33 decision check filter_customers --params '{"segment": "enterprise"}' --session-id s-1
   $ agent-33 decision check write_file --params @params.json --context @session.json --session-id s-1
-  $ agent-33 decision check --event - --format reason < event.json`,
+  $ agent-33 decision check --event - --fixed-params --format reason < event.json`,
     )
     .action(async (tool: string | undefined, flags: CheckFlags) => {
       const format = formatFor(flags, io, { answer: "one", more: ["reason"] });
       const call = readCall(tool, flags, io);
       const world = await openWorld(flags, io);
-      const asked = { ...call, dry_run: flags.dryRun ?? false, strict: flags.strict ?? false };
+      const { dryRun = false, strict = false, fixedParams = false } = flags;
+      const asked = { ...call, dry_run: dryRun, strict, fixed_params: fixedParams };
       const result = await world.check({ ...provenanceOf(flags), ...asked });
       if (format === "reason") io.out.write(`${printable(result.reason)}\n`);
       else {

@@ -63,7 +63,7 @@ async function overridesIn(
   { definitions, records: { log } }: Known,
   { only, now, records }: Asked,
 ): Promise<readonly OverrideStatus[]> {
-  const ids = definitions.summaries.filter(({ tool }) => tool !== undefined).map(({ id }) => id);
+  const ids = definitions.summaries.filter(({ tools }) => tools !== undefined).map(({ id }) => id);
   const loaded = await Promise.all((only === undefined ? ids : [only]).map((id) => definitions.find(id)));
   const statuses = await Promise.all(
     loaded.map(({ definition }) => {

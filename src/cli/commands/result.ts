@@ -4,7 +4,8 @@ import { DecisionError } from "../../errors.js";
 import type { DecisionRecord } from "../../model/record.js";
 import type { View } from "../../present/format.js";
 import { present } from "../../present/format.js";
-import { oneLine, toolResultSentence } from "../../present/record-text.js";
+import { oneLine } from "../../present/one-line.js";
+import { toolResultSentence } from "../../present/record-text.js";
 import type { Records } from "../../record/records.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addDurabilityFlag, addStoreFlags, formatFor, styleFor } from "../flags.js";
@@ -27,7 +28,7 @@ export function addResultCommand(parent: Command, io: Io): void {
     .option("--failed", "it failed")
     .option(
       "--record <record>",
-      "the decision that allowed it; else the newest of the session without a result",
+      "the decision that allowed it; else the newest call of the session (with these --params), unless its result is known",
     );
   addCommonFlags(addDurabilityFlag(addStoreFlags(command)))
     .summary("record how a call went")

@@ -24,9 +24,9 @@ export function operatorsTopic(): string {
 
 function describe({ name, symbol, summary, takes, example }: RuleOperator): readonly string[] {
   const { condition, context, answer } = example;
-  const spelling = symbol === undefined ? name : `${name} (${symbol})`;
+  const shown = symbol === undefined ? "" : `; shown as ${symbol}`;
   return [
-    `  ${spelling.padEnd(16)} ${summary}; value: ${takes}`,
+    `  ${name.padEnd(16)} ${summary}; value: ${takes}${shown}`,
     `  ${"".padEnd(16)} ${JSON.stringify(condition)} in ${JSON.stringify(context)}  →  ${answer}`,
   ];
 }

@@ -1,6 +1,7 @@
 import { exitCodes } from "../exit-codes.js";
 import { expressionsTopic } from "./expressions.js";
 import { operatorsTopic } from "./operators.js";
+import { gateTopic, policyTopic, scoredTopic } from "./types.js";
 
 /** Breaks a text at words; further lines are indented. */
 function fold(text: string, width: number, indent: number): string {
@@ -43,6 +44,9 @@ ${exitCodes.map(({ code, means }) => `  ${String(code).padStart(3)}   ${fold(mea
 `,
   expressions: expressionsTopic,
   operators: operatorsTopic,
+  scored: scoredTopic,
+  policy: policyTopic,
+  gate: gateTopic,
   formatting: () => `FORMATTING
 
   --format table   for people; the default on a terminal

@@ -74,7 +74,15 @@ export const overrideKeys: readonly string[] = Object.keys(override);
 export const policyType = decisionSchema(
   "policy",
   {
-    tool: { ...name, description: "The name of a tool, or a glob such as write_*." },
+    tool: {
+      type: ["string", "array"],
+      minLength: 1,
+      maxLength: 256,
+      pattern: name.pattern,
+      minItems: 1,
+      items: name,
+      description: "The name of a tool, or a glob such as write_*; or a list of these.",
+    },
     policies: { type: "array", items: policy },
   },
   ["tool"],

@@ -16,18 +16,18 @@ export interface ComputedValue {
  * that differ in nothing else have the same hash.
  */
 export function prepareComputed(computed: Readonly<Record<string, string>> = {}): readonly ComputedValue[] {
-  const names = Object.keys(computed).sort();
+  const entries = Object.entries(computed).sort(([a], [b]) => (a < b ? -1 : 1));
   const prepared = new Map<string, ComputedValue>();
   const seen = new Set<string>();
-  const visit = (name: string): void => {
+  const visit = ([name, text]: readonly [string, string]): void => {
     if (seen.has(name)) return;
     seen.add(name);
-    const expression = compileInput(computed[name] ?? "");
+    const expression = compileInput(text);
     const reads = new Set(expression.reads.map((path) => path.split(".")[0]));
-    names.filter((each) => reads.has(each)).forEach(visit);
+    entries.filter(([each]) => reads.has(each)).forEach(visit);
     prepared.set(name, { name, expression });
   };
-  names.forEach(visit);
+  entries.forEach(visit);
   return [...prepared.values()];
 }
 

@@ -7,9 +7,10 @@ import type { Json, JsonObject } from "../../model/json.js";
 import type { ErroredPredicate } from "../../model/result.js";
 import type { Scope } from "../../model/scope.js";
 import type { Judge } from "../evaluated.js";
+import { shadowGuard } from "../shadowing.js";
 import type { ComputedValue } from "./computed.js";
 import { compute, prepareComputed, unknownValues } from "./computed.js";
-import { readsOfGate } from "./reads.js";
+import { readsOfGate, writtenReads } from "./reads.js";
 import { prepareRule } from "./rule.js";
 import { verdict } from "./verdict.js";
 import { prepareWeighing } from "./weighing.js";
@@ -21,10 +22,12 @@ export function prepareGate(definition: GateDefinition, input: Template | undefi
   const computed = prepareComputed(definition.computed);
   const rules = definition.rules.map(prepareRule);
   const weigh = prepareWeighing(rules);
+  const refuseShadow = shadowGuard([...(input?.reads ?? []), ...writtenReads({ computed, rules })]);
   return {
     reads: readsOfGate({ input, computed, rules, checksContext: schema !== undefined }),
     judge(scope) {
       refuseSystem(scope.context);
+      refuseShadow(scope.context);
       const issues = issuesOf(scope.context);
       const errors: ErroredPredicate[] = issues.map(({ message: error }) => ({
         source: "context_schema",

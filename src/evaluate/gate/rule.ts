@@ -1,7 +1,7 @@
 import { deepFreeze } from "../../digest/freeze.js";
 import { Failure, typeName } from "../../expression/failure.js";
-import type { Template } from "../../expression/template.js";
-import { compileCondition, compileTemplate } from "../../expression/template.js";
+import type { Template, Text } from "../../expression/template.js";
+import { compileCondition, compileText } from "../../expression/template.js";
 import type { GateRule } from "../../model/definition.js";
 import type { ConditionDetail, ErroredPredicate, PredicateTrace, WorkFrame } from "../../model/result.js";
 import type { Scope } from "../../model/scope.js";
@@ -10,7 +10,7 @@ import { workFrame } from "./work-frame.js";
 /** A rule ready to be judged. */
 export interface PreparedRule extends GateRule {
   readonly conditions: { readonly appliesWhen: Template | undefined; readonly when: Template };
-  readonly rendered: Template | undefined;
+  readonly rendered: Text | undefined;
   /** What it says where it decides alone and nothing errs. */
   readonly frame: WorkFrame;
   /** Shared by all evaluations, as only an error makes another. */
@@ -31,7 +31,7 @@ export function prepareRule(rule: GateRule): PreparedRule {
   return {
     ...rule,
     conditions: { appliesWhen, when: compileCondition(rule.when) },
-    rendered: rule.reason === undefined ? undefined : compileTemplate(rule.reason),
+    rendered: rule.reason === undefined ? undefined : compileText(rule.reason),
     frame: deepFreeze(workFrame([rule], { status: rule.status, errored: false, raised: false, missing: [] })),
     answers: {
       matched: answer(rule, true, applied),
@@ -47,11 +47,13 @@ export function judgeRule(rule: PreparedRule, scope: Scope): RuleAnswer {
   const { matched, notMatched, notApplied } = rule.answers;
   if (appliesWhen !== undefined) {
     const applies = holds(appliesWhen, scope);
-    if (applies instanceof Failure) return errored(notApplied, applies, { source: "applies_when", rule });
+    if (applies instanceof Failure)
+      return errored(notApplied, applies, { source: "applies_when", rule, expression: appliesWhen });
     if (!applies) return notApplied;
   }
   const holding = holds(when, scope);
-  if (holding instanceof Failure) return errored(notMatched, holding, { source: "when", rule });
+  if (holding instanceof Failure)
+    return errored(notMatched, holding, { source: "when", rule, expression: when });
   return holding ? matched : notMatched;
 }
 
@@ -72,16 +74,21 @@ function answer(rule: GateRule, matched: boolean, applies: boolean | undefined):
   });
 }
 
+interface ErrorPlace {
+  readonly source: "applies_when" | "when";
+  readonly rule: GateRule;
+  readonly expression: Template;
+}
+
 function errored(
   { matched, trace, detail }: RuleAnswer,
   { message: error }: Failure,
-  { source, rule }: { readonly source: "applies_when" | "when"; readonly rule: GateRule },
+  { source, rule, expression }: ErrorPlace,
 ): RuleAnswer {
-  const expression = (source === "when" ? rule.when : rule.applies_when) ?? "";
   return {
     matched,
     trace: { ...trace, error },
     detail: { ...detail, error },
-    errored: { source, name: rule.id, expression, error },
+    errored: { source, name: rule.id, expression: expression.text, error },
   };
 }

@@ -35,7 +35,8 @@ export function prepareWeighing(inFile: readonly PreparedRule[]): Weigh {
     const answers = rules.map((rule) => judgeRule(rule, scope));
     const matches = placesOfMatches(answers);
     const suppressed = suppress(matches);
-    const standing = matches.flatMap((place) => (suppressed.has(place) ? [] : (rules[place] ?? [])));
+    const isStanding = new Set(matches.filter((place) => !suppressed.has(place)));
+    const standing = rules.filter((_, place) => isStanding.has(place));
     const { status, deciding } = aggregate(standing);
     return {
       status,

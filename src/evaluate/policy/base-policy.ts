@@ -1,7 +1,7 @@
 import { canonicalJson } from "../../digest/canonical-json.js";
 import { sha256Hex } from "../../digest/sha256.js";
 import { deepFreeze } from "../../digest/freeze.js";
-import { compileTemplate } from "../../expression/template.js";
+import { compileInput, compileText } from "../../expression/template.js";
 import type { BasePolicy, Policy } from "../../model/definition.js";
 import type { Json } from "../../model/json.js";
 import type { LineageCondition } from "../../model/lineage.js";
@@ -12,7 +12,6 @@ import { hasBuiltIns, judgeBuiltIns } from "./built-ins.js";
 import type { PreparedCondition } from "./policy-condition.js";
 import { askCondition, prepareCondition } from "./policy-condition.js";
 import { policyFacts } from "./policy-facts.js";
-import { renderText } from "./rendering.js";
 import type { Window } from "./window.js";
 import { windowOf } from "./window.js";
 
@@ -53,10 +52,12 @@ export interface BaseVerdict {
 export function prepareBase(policy: BasePolicy): PreparedBase {
   const identity = identityOf(policy);
   const conditions = (policy.conditions ?? []).map(prepareCondition);
-  const allowReason = policy.reason === undefined ? undefined : compileTemplate(policy.reason);
-  const denyReason = policy.deny_reason === undefined ? undefined : compileTemplate(policy.deny_reason);
+  const allowReason = policy.reason === undefined ? undefined : compileText(policy.reason);
+  const denyReason = policy.deny_reason === undefined ? undefined : compileText(policy.deny_reason);
   const templates = [allowReason, denyReason].filter((each) => each !== undefined);
   const isStateful = hasBuiltIns(policy);
+  const { read_before_write: rule } = policy;
+  const pathReads = rule === undefined ? none : compileInput(rule.path).reads;
   const allHolding = holding(identity, conditions);
   return {
     identity,
@@ -75,9 +76,12 @@ export function prepareBase(policy: BasePolicy): PreparedBase {
       return {
         identity,
         allows,
-        reason: template === undefined ? usual : renderText(template, scope),
+        reason: template === undefined ? usual : template.render(scope),
         conditions: [...asked.map(({ told }) => told), ...builtIns.map(withoutDenial)],
-        lineage: [...asked.map(({ lineage }) => lineage), ...builtIns.map(asLineage)],
+        lineage: [
+          ...asked.map(({ lineage }) => lineage),
+          ...builtIns.map((each) => asLineage(each, pathReads)),
+        ],
         withinCalls: builtIns.find(({ name }) => name === "max_calls")?.result,
       };
     },
@@ -112,10 +116,13 @@ const withoutDenial = ({ name, expression, result, error }: BuiltIn): NamedCondi
   ...(error !== undefined && { error }),
 });
 
-/** They read no part of the context, but what the store knows. */
-const asLineage = ({ name, expression, result }: BuiltIn): LineageCondition => ({
+/** They ask what the store knows; only one of them also reads the context. */
+const asLineage = (
+  { name, expression, result }: BuiltIn,
+  pathReads: readonly string[],
+): LineageCondition => ({
   name,
   expression,
   result,
-  inputs_used: none,
+  inputs_used: name === "read_before_write" ? pathReads : none,
 });

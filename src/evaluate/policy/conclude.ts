@@ -14,6 +14,10 @@ export function conclude(prepared: PreparedPolicies, consulted: Consulted): Omit
   );
   const outcome = outcomeOf(consulted, standing);
   const problems = problemsOf(consulted, prepared);
+  const idle =
+    verdicts.length === 0
+      ? [...consulted.leftOut].map(([name, why]) => `\`${name}\` has no say: ${why}`)
+      : [];
   const warned = flips.applied
     .filter(({ override }) => outcome.allowed && override.action === "allow_with_warning")
     .map(({ override, reason }) => `\`${override.identity.name}\`: ${reason}`);
@@ -24,7 +28,7 @@ export function conclude(prepared: PreparedPolicies, consulted: Consulted): Omit
     rules_total: undefined,
     because: becauseOf(outcome, standing, flips),
     failed_conditions: [...new Set(verdicts.flatMap(failedOf))],
-    warnings: [...problems.map(({ text, consequence }) => text + consequence), ...warned],
+    warnings: [...problems.map(({ text, consequence }) => text + consequence), ...idle, ...warned],
     errors: problems.map(({ text }) => text),
     outcome: {
       type: "policy",

@@ -3,6 +3,7 @@ import type { PolicyDetail } from "../../model/result.js";
 import type { BaseVerdict } from "./base-policy.js";
 import type { Deliberation } from "./deliberation.js";
 import type { Applied, Flips } from "./flips.js";
+import { notNeeded } from "./not-needed.js";
 import type { OverrideVerdict, PreparedOverride } from "./override-policy.js";
 import type { Consulted, PreparedPolicies } from "./policy.js";
 
@@ -51,8 +52,6 @@ function overrideDetail(override: PreparedOverride, flips: Flips): PolicyDetail 
   const why = verdict === undefined || verdict.applies ? notNeeded : verdict.leftOut;
   return { version, result: false, left_out: why, conditions };
 }
-
-const notNeeded = "there was nothing for it to override";
 
 /** Its condition, where it came to that. */
 function whenOf({ policy }: PreparedOverride, verdict: OverrideVerdict): PolicyDetail["conditions"] {

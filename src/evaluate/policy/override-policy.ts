@@ -1,12 +1,12 @@
 import { Failure, typeName } from "../../expression/failure.js";
-import { compileCondition, compileTemplate } from "../../expression/template.js";
+import { compileCondition, compileText } from "../../expression/template.js";
 import type { OverridePolicy } from "../../model/definition.js";
 import type { JsonObject } from "../../model/json.js";
 import type { Scope } from "../../model/scope.js";
 import type { Identity } from "./base-policy.js";
 import { identityOf } from "./base-policy.js";
 import { policyFacts } from "./policy-facts.js";
-import { compileDocument, renderText } from "./rendering.js";
+import { compileDocument } from "./rendering.js";
 import { windowOf } from "./window.js";
 
 export interface PreparedOverride {
@@ -33,10 +33,11 @@ export type OverrideVerdict =
 export function prepareOverride(policy: OverridePolicy): PreparedOverride {
   const { name, max_applications: most } = policy;
   const condition = policy.when === undefined ? undefined : compileCondition(policy.when);
-  const reason = policy.reason === undefined ? undefined : compileTemplate(policy.reason);
+  const reason = policy.reason === undefined ? undefined : compileText(policy.reason);
   const params = compileDocument(policy.params ?? {});
   const window = windowOf(policy);
   const usual = `overridden by \`${name}\``;
+  const modifies = policy.action === "modify_params";
   return {
     identity: identityOf(policy),
     policy,
@@ -44,7 +45,8 @@ export function prepareOverride(policy: OverridePolicy): PreparedOverride {
     reads: [...(condition?.reads ?? []), ...(reason?.reads ?? []), ...params.reads],
     inputs: condition?.reads ?? [],
     judge(scope, at) {
-      const outside = window(at) ?? usedUp(most, policyFacts(scope.facts).uses?.[name]);
+      const { uses, fixed_params: isFixed } = policyFacts(scope.facts);
+      const outside = window(at) ?? usedUp(most, uses?.[name]) ?? (isFixed && modifies ? fixed : undefined);
       if (outside !== undefined) return { applies: false, leftOut: outside };
       const holds = condition === undefined ? true : condition.evaluate(scope);
       if (holds === false) return { applies: false, leftOut: "its condition does not hold", held: false };
@@ -53,12 +55,14 @@ export function prepareOverride(policy: OverridePolicy): PreparedOverride {
       if (filled instanceof Failure) return errored(filled.message, true);
       return {
         applies: true,
-        reason: reason === undefined ? usual : renderText(reason, scope),
+        reason: reason === undefined ? usual : reason.render(scope),
         params: filled as JsonObject,
       };
     },
   };
 }
+
+const fixed = "the params of this call cannot be changed";
 
 /** Where uses cannot be counted, none is left. */
 function usedUp(most: number | undefined, uses: number | undefined): string | undefined {

@@ -14,6 +14,8 @@ export interface PolicyFacts {
   readonly uses?: Readonly<Record<string, number>>;
   /** What other decisions on the same call have set. */
   readonly set_params?: JsonObject;
+  /** The caller cannot change the params of the call. */
+  readonly fixed_params?: boolean;
 }
 
 export type ReadFact = { readonly path: string; readonly read: boolean } | { readonly error: string };

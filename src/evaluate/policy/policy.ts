@@ -1,11 +1,13 @@
 import { Failure } from "../../expression/failure.js";
 import { parseInstant } from "../../expression/instant.js";
 import type { Template } from "../../expression/template.js";
+import { toolsOf } from "../../definition/tool-match.js";
 import type { Policy, PolicyDefinition } from "../../model/definition.js";
 import type { JsonObject } from "../../model/json.js";
 import type { Scope } from "../../model/scope.js";
 import type { Judge } from "../evaluated.js";
 import { readsWith } from "../reads.js";
+import { shadowGuard } from "../shadowing.js";
 import type { BaseVerdict, PreparedBase } from "./base-policy.js";
 import { prepareBase } from "./base-policy.js";
 import { Flips } from "./flips.js";
@@ -43,10 +45,12 @@ export function preparePolicy(definition: PolicyDefinition, input: Template | un
   };
   const paths = [...prepared.bases, ...prepared.overrides].flatMap(({ reads }) => reads);
   const needs = needsOf(policies);
+  const refuseShadow = shadowGuard([...(input?.reads ?? []), ...paths]);
   return {
     reads: readsWith(input, needs === undefined ? paths : [...paths, "facts"]),
     ...(needs !== undefined && { needs }),
     judge(scope) {
+      refuseShadow(scope.context);
       const value = input === undefined ? scope.context : input.evaluate(scope);
       const seen = { ...scope, input: value instanceof Failure ? undefined : value };
       const judged = conclude(prepared, consult(prepared, seen));
@@ -67,7 +71,7 @@ function byPriority<Prepared extends { readonly policy: Policy }>(
 
 function consult({ definition, bases, overrides }: PreparedPolicies, scope: Scope): Consulted {
   const { context, system } = scope;
-  const tool = typeof context["tool"] === "string" ? context["tool"] : definition.tool;
+  const tool = typeof context["tool"] === "string" ? context["tool"] : toolsOf(definition).join(", ");
   const time = system["request_time"];
   const at = typeof time === "string" ? parseInstant(time) : undefined;
   const flips = new Flips(overrides, scope, at);

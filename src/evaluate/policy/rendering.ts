@@ -1,16 +1,7 @@
 import { Failure } from "../../expression/failure.js";
-import type { Template } from "../../expression/template.js";
 import { compileTemplate } from "../../expression/template.js";
-import { canonicalJson } from "../../digest/canonical-json.js";
 import type { Json, JsonObject } from "../../model/json.js";
 import type { Scope } from "../../model/scope.js";
-
-/** A text for people; where it cannot be filled in it is shown as it is written. */
-export function renderText(template: Template, scope: Scope): string {
-  const value = template.evaluate(scope);
-  if (value instanceof Failure) return template.text;
-  return typeof value === "string" ? value : canonicalJson(value);
-}
 
 /** A document whose texts are templates, made ready. */
 export interface DocumentTemplate {

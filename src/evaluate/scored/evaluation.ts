@@ -12,6 +12,7 @@ export function checkedWeight(weight: unknown): number {
 
 /** A vote as the contract wants it, frozen through and through; throws where it is none. */
 export function checkedEvaluation(vote: unknown, evaluator: string): Evaluation {
+  if (vote instanceof Promise) throw invalid(evaluator, "gave a promise, but evaluators answer at once");
   if (typeof vote !== "object" || vote === null || Array.isArray(vote)) {
     throw invalid(evaluator, "gave neither an evaluation nor nothing");
   }

@@ -2,12 +2,12 @@ import { Failure } from "../../expression/failure.js";
 import type { Template } from "../../expression/template.js";
 import type { ScoredDefinition } from "../../model/definition.js";
 import type { Scope } from "../../model/scope.js";
-import type { EvaluatorDetail } from "../../model/result.js";
+import type { EvaluatorDetail, ScoredOutcome } from "../../model/result.js";
 import type { Judge } from "../evaluated.js";
 import { readsWith } from "../reads.js";
 import type { Voted } from "./evaluator.js";
 import { prepareVoter } from "./evaluator.js";
-import { erroredIn } from "./rule-traces.js";
+import { accidentsIn, erroredIn } from "./rule-traces.js";
 import { strategyFor } from "./scoring.js";
 import { tallyVotes } from "./tally-votes.js";
 
@@ -40,7 +40,7 @@ export function prepareScored(definition: ScoredDefinition, input: Template | un
         rules_total: undefined,
         because,
         failed_conditions,
-        warnings: problems,
+        warnings: [...problems, ...disagreement(outcome)],
         errors: problems,
         outcome: { type: "scored", ...outcome },
       };
@@ -52,15 +52,30 @@ function withInput({ context, facts, system }: Scope, value: Failure | Scope["in
   return { context, facts, system, input: value instanceof Failure ? undefined : value };
 }
 
+/** The decision stands, but nobody should be sure of it. */
+function disagreement({
+  scoring_strategy,
+  confidence,
+  scoring_parameters,
+}: ScoredOutcome): readonly string[] {
+  if (scoring_strategy !== "consensus" || confidence > 0) return [];
+  const { minimum_agreement: least } = scoring_parameters;
+  return [`the votes do not agree enough (at least ${least ?? "half"} of them must), so the confidence is 0`];
+}
+
 function detailsOf(voted: readonly Voted[]): Readonly<Record<string, EvaluatorDetail>> {
   const details: Record<string, EvaluatorDetail> = {};
   for (const { name, detail } of voted) details[name] = detail;
   return details;
 }
 
-/** Expressions without an answer; a field of the wrong type is no error, as every operator answers for it. */
-const erroredConditions = ({ name, detail }: Voted): readonly string[] =>
-  erroredIn(detail).map(
+/** Expressions without an answer, and fields that no operator could ask properly. */
+const erroredConditions = ({ name, detail }: Voted): readonly string[] => [
+  ...erroredIn(detail).map(
     ({ rule_id, error }) =>
       `\`${rule_id}\` of \`${name}\` could not be evaluated, so it did not match: ${error}`,
-  );
+  ),
+  ...accidentsIn(detail).map(
+    ({ rule_id, error }) => `\`${rule_id}\` of \`${name}\` could not be asked properly: ${error}`,
+  ),
+];

@@ -1,25 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { compileDocument, renderText } from "../../../src/evaluate/policy/rendering.js";
+import { compileDocument } from "../../../src/evaluate/policy/rendering.js";
 import { Failure } from "../../../src/expression/failure.js";
-import { compileTemplate } from "../../../src/expression/template.js";
 import type { JsonObject } from "../../../src/model/json.js";
 import type { Scope } from "../../../src/model/scope.js";
 
 const scopeOf = (context: JsonObject): Scope => ({ context, input: undefined, facts: {}, system: {} });
-
-describe("a text for people", () => {
-  it.each([
-    ["is as it is written", "no template", "no template"],
-    ["is filled in", "hello {{ name }}, ${ n + 1 }", "hello Eve, 2"],
-    ["shows a value that stands alone", "{{ n }}", "1"],
-    ["shows an object as JSON", "{{ o }}", '{"a":1,"b":[true,null]}'],
-    ["stays as it is written where it cannot be filled in", "hello {{ nobody }}", "hello {{ nobody }}"],
-    ["stays as it is written where a value that stands alone is missing", "{{ nobody }}", "{{ nobody }}"],
-  ])("%s", (_claim, text, shown) => {
-    const scope = scopeOf({ name: "Eve", n: 1, o: { b: [true, null], a: 1 } });
-    expect(renderText(compileTemplate(text), scope)).toBe(shown);
-  });
-});
 
 describe("a document of templates", () => {
   const document = {

@@ -78,7 +78,7 @@ describe("an evaluator of one's own", () => {
   it.each<[string, unknown, string]>([
     ["weight", { ...vote, weight: 1.5 }, "Weight must be between 0.0 and 1.0, got: 1.5"],
     ["decision", { ...vote, decision: "" }, "the evaluator `odd` gave no decision"],
-    ["promise", Promise.resolve(vote), "the evaluator `odd` gave no decision"],
+    ["promise", Promise.resolve(vote), "the evaluator `odd` gave a promise, but evaluators answer at once"],
     ["text", "approve", "the evaluator `odd` gave neither an evaluation nor nothing"],
   ])("has no vote where it breaks the contract: %s", (_what, given, error) => {
     const { evaluation, detail } = ask({ name: "odd", evaluate: () => given as typeof vote });

@@ -1,0 +1,31 @@
+import { defineConfig } from "vitest/config";
+
+/** What decides must be tested through and through: every branch of the evaluators, of the scoring and of the errors. */
+export default defineConfig({
+  test: {
+    include: [
+      "test/{evaluate,conformance,properties}/**/*.test.ts",
+      "test/expression/rule/**/*.test.ts",
+      "test/definition/**/*.test.ts",
+      "test/decide/{check,scored-agent}.test.ts",
+      "test/contract-errors.test.ts",
+    ],
+    globalSetup: "test/temporary-root.ts",
+    testTimeout: 60_000,
+    pool: "forks",
+    maxWorkers: 2,
+    reporters: ["dot"],
+    coverage: {
+      enabled: true,
+      provider: "v8",
+      reporter: ["text"],
+      include: [
+        "src/evaluate/{scored,policy,gate}/**/*.ts",
+        "src/expression/rule/**/*.ts",
+        "src/contract-errors.ts",
+        "src/errors.ts",
+      ],
+      thresholds: { branches: 100, functions: 100, lines: 100, statements: 100 },
+    },
+  },
+});
