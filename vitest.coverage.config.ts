@@ -4,9 +4,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: [
-      "test/{evaluate,conformance,properties}/**/*.test.ts",
+      "test/{evaluate,conformance}/**/*.test.ts",
       "test/expression/rule/**/*.test.ts",
-      "test/definition/**/*.test.ts",
       "test/decide/{check,scored-agent}.test.ts",
       "test/contract-errors.test.ts",
     ],

@@ -659,3 +659,84 @@ describe("strict", () => {
     expect(await world.check()).toMatchObject({ allowed: false });
   });
 });
+
+describe("a caller that cannot change the params", () => {
+  const safe = sets("safe", "p", "{ path: /safe }");
+
+  it("is denied what would be allowed with other params only", async () => {
+    const world = place([decision("a", [denies("p"), safe])]);
+    expect(await world.check({ path: "/etc" })).toMatchObject({ allowed: true, params: { path: "/safe" } });
+    const fixed = await world.check({ path: "/etc" }, { fixed_params: true });
+    expect(fixed).toMatchObject({ allowed: false, reason: "denied by p", params: { path: "/etc" } });
+    const [, record] = await world.log();
+    expect(record?.facts).toMatchObject({ fixed_params: true });
+    expect(record?.evaluation_details).toMatchObject({
+      safe: { left_out: "the params of this call cannot be changed" },
+    });
+  });
+
+  it("may be helped by an override that leaves them alone", async () => {
+    const world = place([decision("a", [denies("p"), safe, flips("f", "p")])]);
+    expect(await world.check({}, { fixed_params: true })).toMatchObject({ allowed: true, params: {} });
+  });
+});
+
+describe("a decision on several tools", () => {
+  const several = decision("a", [denies("p")]).replace("tool: write_file", "tool: [write_*, edit]");
+
+  it.each([
+    ["write_file", false],
+    ["edit", false],
+    ["read", true],
+  ])("is about %s: allowed %s", async (tool, allowed) => {
+    expect(await place([several]).check({}, { tool })).toMatchObject({ allowed });
+  });
+});
+
+describe("what speaks against nothing", () => {
+  it("warns where no policy is defined at all", async () => {
+    const { allowed, warnings } = await place([]).check();
+    expect({ allowed, warnings }).toEqual({
+      allowed: true,
+      warnings: ["no policy is defined, so every call is allowed"],
+    });
+  });
+
+  it("warns where every policy is out of its window", async () => {
+    const gone = denies("p").replace("name: p,", "name: p, expires_at: 2020-01-01,");
+    const { allowed, warnings } = await place([decision("a", [gone])]).check();
+    expect({ allowed, warnings }).toEqual({
+      allowed: true,
+      warnings: ["`p` has no say: expired on 2020-01-01"],
+    });
+  });
+});
+
+describe("a check without a name", () => {
+  it.each([{ tool: "" }, { tool: 7 }, { session_id: "" }])("is refused: %j", async (asked) => {
+    expect(await codeOf(place([]).check({}, asked as unknown as Asked))).toBe("input_invalid");
+  });
+});
+
+describe("calls that are on their way at the same time", () => {
+  it("are told apart by their params, also where an override has changed them", async () => {
+    const world = place([decision("a", [denies("p"), sets("safe", "p", "{ safe: true }")])]);
+    for (const path of ["a", "b"]) await world.check({ path });
+    const [first, second] = await world.log();
+    const told = await world.result("write_file", { params: { path: "a" } });
+    expect(told.decision_records).toEqual([first?.record_id]);
+    const changed = await world.result("write_file", { params: { path: "b", safe: true }, ok: false });
+    expect(changed.decision_records).toEqual([second?.record_id]);
+    expect((await world.result("write_file", { params: { path: "a" } })).decision_records).toEqual([]);
+    expect((await world.result("write_file", { params: { path: "c" } })).decision_records).toEqual([]);
+  });
+
+  it("are not told apart by what is masked", async () => {
+    const masks = '  logging: { mask: ["/params/path"] }\n';
+    const world = place([decision("a", [allows("p")], masks)]);
+    await world.check({ path: "secret-4711" });
+    expect((await world.result("write_file", { params: { path: "other" } })).decision_records).toHaveLength(
+      1,
+    );
+  });
+});

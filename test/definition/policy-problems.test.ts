@@ -306,3 +306,29 @@ describe("a policy that cannot be used", () => {
     expect(libraryOf(...texts).brokenPolicies).toEqual([]);
   });
 });
+
+describe("the tools of a policy", () => {
+  const about = (tool: string): string =>
+    decisionOf("- { name: p, requires: [a] }").replace("tool: write_file", `tool: ${tool}`);
+
+  it.each(['"{Write,Edit}"', '"Write|Edit"', '"[WE]*"', '"Write,Edit"', '"^Write$"', '" Write"'])(
+    "are no pattern of another language: %s",
+    (tool) => {
+      const [problem = ""] = problemsOf(about(tool));
+      expect(problem).toContain("4:9 ");
+      expect(problem).toContain("is neither a tool nor a glob | `*` stands for any characters");
+    },
+  );
+
+  it("may be a list, of which each is looked at", () => {
+    expect(problemsOf(about("[Write, mcp__files__*, server/tool]"))).toEqual([]);
+    expect(problemsOf(about("[Write, A|B]"))[0]).toContain("4:17 `A|B` is neither a tool nor a glob");
+  });
+});
+
+describe("a limit of calls", () => {
+  it.each(["0s", "0h0m"])("is over some time: %s", (per) => {
+    const text = decisionOf(`- { name: p, max_calls: { count: 1, per: "${per}" } }`);
+    expect(problemsOf(text)).toEqual([`6:46 \`per\` must be longer than nothing (got "${per}")`]);
+  });
+});

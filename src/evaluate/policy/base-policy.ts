@@ -37,11 +37,21 @@ export interface PreparedBase {
   judge(tool: string, scope: Scope): BaseVerdict;
 }
 
-export interface BaseVerdict {
-  readonly identity: Identity;
-  readonly allows: boolean;
-  /** Why it denies, or why it allows where it says so. */
+export type BaseVerdict = Denial | Allowance;
+
+export interface Denial extends CommonVerdict {
+  readonly allows: false;
+  readonly reason: string;
+}
+
+interface Allowance extends CommonVerdict {
+  readonly allows: true;
+  /** Where it says why. */
   readonly reason: string | undefined;
+}
+
+interface CommonVerdict {
+  readonly identity: Identity;
   readonly conditions: readonly NamedCondition[];
   /** The same for the lineage: with what each of them reads. */
   readonly lineage: readonly LineageCondition[];
@@ -66,17 +76,13 @@ export function prepareBase(policy: BasePolicy): PreparedBase {
     reads: [...conditions.map(({ condition }) => condition), ...templates].flatMap(({ reads }) => reads),
     judge(tool, scope) {
       const asked = conditions.map((each) => askCondition(each, scope));
-      const failed = asked.find(({ told }) => !told.result)?.told;
       const builtIns = isStateful ? judgeBuiltIns(policy, tool, policyFacts(scope.facts)) : none;
-      const denial = failed === undefined ? builtIns.find(({ result }) => !result) : undefined;
-      if (failed === undefined && builtIns.length === 0 && allowReason === undefined) return allHolding;
-      const allows = failed === undefined && denial === undefined;
-      const template = allows ? allowReason : denyReason;
-      const usual = allows ? undefined : (denial?.denial ?? denialOf(failed));
-      return {
+      const usual =
+        asked.find(({ denial }) => denial !== undefined)?.denial ??
+        builtIns.find(({ result }) => !result)?.denial;
+      if (usual === undefined && !isStateful && allowReason === undefined) return allHolding;
+      const common = {
         identity,
-        allows,
-        reason: template === undefined ? usual : template.render(scope),
         conditions: [...asked.map(({ told }) => told), ...builtIns.map(withoutDenial)],
         lineage: [
           ...asked.map(({ lineage }) => lineage),
@@ -84,6 +90,8 @@ export function prepareBase(policy: BasePolicy): PreparedBase {
         ],
         withinCalls: builtIns.find(({ name }) => name === "max_calls")?.result,
       };
+      if (usual === undefined) return { ...common, allows: true, reason: allowReason?.render(scope) };
+      return { ...common, allows: false, reason: denyReason?.render(scope) ?? usual };
     },
   };
 }
@@ -100,13 +108,6 @@ function holding(identity: Identity, conditions: readonly PreparedCondition[]): 
     lineage: conditions.map(({ holds }) => holds.lineage),
     withinCalls: undefined,
   });
-}
-
-function denialOf(failed: NamedCondition | undefined): string {
-  if (failed === undefined) return "";
-  const { name, error, expression } = failed;
-  if (error !== undefined) return `\`${name}\` could not be evaluated: ${error}`;
-  return `\`${name}\` does not hold: ${expression}`;
 }
 
 const withoutDenial = ({ name, expression, result, error }: BuiltIn): NamedCondition => ({

@@ -1,6 +1,6 @@
 import type { PolicyOutcome } from "../../model/result.js";
 import type { Judged } from "../evaluated.js";
-import type { BaseVerdict } from "./base-policy.js";
+import type { BaseVerdict, Denial } from "./base-policy.js";
 import { describeConsulted, lineagePartsOf } from "./describe-policies.js";
 import type { Flips } from "./flips.js";
 import type { Consulted, PreparedPolicies } from "./policy.js";
@@ -10,14 +10,15 @@ import { withParams } from "./with-params.js";
 export function conclude(prepared: PreparedPolicies, consulted: Consulted): Omit<Judged, "input_value"> {
   const { verdicts, flips } = consulted;
   const standing = verdicts.filter(
-    ({ allows, identity }) => !allows && flips.overrideOf(identity.name) === undefined,
+    (each): each is Denial => !each.allows && flips.overrideOf(each.identity.name) === undefined,
   );
   const outcome = outcomeOf(consulted, standing);
   const problems = problemsOf(consulted, prepared);
-  const idle =
-    verdicts.length === 0
-      ? [...consulted.leftOut].map(([name, why]) => `\`${name}\` has no say: ${why}`)
-      : [];
+  const idle = consulted.asked.flatMap((each) =>
+    verdicts.length === 0 && "leftOut" in each
+      ? [`\`${each.identity.name}\` has no say: ${each.leftOut}`]
+      : [],
+  );
   const warned = flips.applied
     .filter(({ override }) => outcome.allowed && override.action === "allow_with_warning")
     .map(({ override, reason }) => `\`${override.identity.name}\`: ${reason}`);
@@ -39,7 +40,7 @@ export function conclude(prepared: PreparedPolicies, consulted: Consulted): Omit
   };
 }
 
-function outcomeOf(consulted: Consulted, standing: readonly BaseVerdict[]): PolicyOutcome {
+function outcomeOf(consulted: Consulted, standing: readonly Denial[]): PolicyOutcome {
   const { tool, params = null, flips, verdicts } = consulted;
   const [denial] = standing;
   const reason = denial?.reason ?? flips.conflict;
@@ -67,7 +68,7 @@ function allowedBy(verdicts: readonly BaseVerdict[]): string {
 
 function becauseOf(
   { outcome, reason }: PolicyOutcome,
-  standing: readonly BaseVerdict[],
+  standing: readonly Denial[],
   { applied, conflict }: Flips,
 ): readonly string[] {
   switch (outcome) {
@@ -76,9 +77,7 @@ function becauseOf(
     case "allowed_by_exception":
       return [...new Set(applied.map((each) => each.reason))];
     case "denied":
-      return [
-        ...new Set([...standing.flatMap((each) => each.reason ?? []), ...(conflict ? [conflict] : [])]),
-      ];
+      return [...new Set([...standing.map((each) => each.reason), ...(conflict ? [conflict] : [])])];
   }
 }
 

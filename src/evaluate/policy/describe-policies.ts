@@ -9,21 +9,16 @@ import type { Consulted, PreparedPolicies } from "./policy.js";
 
 /** What each policy and each override had to say, in the order in which they are asked. */
 export function describeConsulted(
-  { bases, overrides }: PreparedPolicies,
-  { verdicts, leftOut, flips }: Consulted,
+  { overrides }: PreparedPolicies,
+  { asked, flips }: Consulted,
 ): Readonly<Record<string, PolicyDetail>> {
   const details: Record<string, PolicyDetail> = {};
-  let next = 0;
-  for (const { identity } of bases) {
-    const verdict = verdicts[next];
-    // A verdict stands for each policy that was in effect, in the same order.
-    if (verdict?.identity === identity) {
-      details[identity.name] = baseDetail(verdict, flips);
-      next++;
-    } else {
-      const left_out = leftOut.get(identity.name) ?? "";
-      details[identity.name] = { version: identity.version, result: true, left_out, conditions: [] };
-    }
+  for (const each of asked) {
+    const { name, version } = each.identity;
+    details[name] =
+      "leftOut" in each
+        ? { version, result: true, left_out: each.leftOut, conditions: [] }
+        : baseDetail(each, flips);
   }
   for (const each of overrides) details[each.identity.name] = overrideDetail(each, flips);
   return details;
@@ -103,11 +98,12 @@ function askedOf(
   }));
 }
 
-function evaluationOf({ identity, allows, reason }: BaseVerdict, flips: Flips): PolicyEvaluation {
-  const { name, version, hash } = identity;
-  if (allows) return { name, version, hash, base_decision: "allow", denial_reason: null, override: null };
+function evaluationOf(verdict: BaseVerdict, flips: Flips): PolicyEvaluation {
+  const { name, version, hash } = verdict.identity;
+  if (verdict.allows)
+    return { name, version, hash, base_decision: "allow", denial_reason: null, override: null };
   const override = flips.overrideOf(name) ?? null;
-  return { name, version, hash, base_decision: "deny", denial_reason: reason ?? null, override };
+  return { name, version, hash, base_decision: "deny", denial_reason: verdict.reason, override };
 }
 
 function applicationOf({ override, reason, flipped }: Applied): OverrideApplication {

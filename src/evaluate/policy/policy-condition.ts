@@ -11,6 +11,8 @@ import type { Scope } from "../../model/scope.js";
 export interface AskedCondition {
   readonly told: NamedCondition;
   readonly lineage: LineageCondition;
+  /** What is said where nobody has written what to say; undefined: it holds. */
+  readonly denial: string | undefined;
 }
 
 /** It answers with one of two, time and again. */
@@ -26,6 +28,7 @@ export function prepareCondition({ name, expression }: PolicyCondition): Prepare
     deepFreeze({
       told: { name, expression, result },
       lineage: { name, expression, result, inputs_used: condition.reads },
+      denial: result ? undefined : `\`${name}\` does not hold: ${expression}`,
     });
   return { condition, holds: outcome(true), fails: outcome(false) };
 }
@@ -39,5 +42,6 @@ export function askCondition({ condition, holds, fails }: PreparedCondition, sco
     value instanceof Failure
       ? value.message
       : `a condition must be true or false, this one is ${typeName(value)}`;
-  return { told: { ...fails.told, error }, lineage: fails.lineage };
+  const denial = `\`${fails.told.name}\` could not be evaluated: ${error}`;
+  return { told: { ...fails.told, error }, lineage: fails.lineage, denial };
 }

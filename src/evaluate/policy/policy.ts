@@ -8,7 +8,7 @@ import type { Scope } from "../../model/scope.js";
 import type { Judge } from "../evaluated.js";
 import { readsWith } from "../reads.js";
 import { shadowGuard } from "../shadowing.js";
-import type { BaseVerdict, PreparedBase } from "./base-policy.js";
+import type { BaseVerdict, Identity, PreparedBase } from "./base-policy.js";
 import { prepareBase } from "./base-policy.js";
 import { Flips } from "./flips.js";
 import { needsOf } from "./needs.js";
@@ -28,9 +28,14 @@ export interface Consulted {
   readonly tool: string;
   readonly params: JsonObject[string] | undefined;
   readonly verdicts: readonly BaseVerdict[];
-  /** The base policies that were not in effect, with why. */
-  readonly leftOut: ReadonlyMap<string, string>;
+  /** All base policies in their order: the verdict of each, or why it was not in effect. */
+  readonly asked: readonly (BaseVerdict | LeftOut)[];
   readonly flips: Flips;
+}
+
+export interface LeftOut {
+  readonly identity: Identity;
+  readonly leftOut: string;
 }
 
 /** `policy`: all policies in effect must allow the call; an override may flip the denials that it names. */
@@ -75,14 +80,12 @@ function consult({ definition, bases, overrides }: PreparedPolicies, scope: Scop
   const time = system["request_time"];
   const at = typeof time === "string" ? parseInstant(time) : undefined;
   const flips = new Flips(overrides, scope, at);
-  const leftOut = new Map<string, string>();
-  const verdicts: BaseVerdict[] = [];
-  for (const base of bases) {
+  const asked = bases.map((base): BaseVerdict | LeftOut => {
     // Where the time is not known, a policy is in effect and an override is not.
-    const outside = at === undefined ? undefined : base.window(at);
-    if (outside === undefined) verdicts.push(base.judge(tool, scope));
-    else leftOut.set(base.identity.name, outside);
-  }
+    const leftOut = at === undefined ? undefined : base.window(at);
+    return leftOut === undefined ? base.judge(tool, scope) : { identity: base.identity, leftOut };
+  });
+  const verdicts = asked.filter((each): each is BaseVerdict => !("leftOut" in each));
   for (const { allows, identity } of verdicts) if (!allows) flips.flip(identity.name);
-  return { tool, params: context["params"], verdicts, leftOut, flips };
+  return { tool, params: context["params"], verdicts, asked, flips };
 }

@@ -6,7 +6,7 @@ import type {
   ScoredRule,
   StaticEvaluatorDefinition,
 } from "../../model/definition.js";
-import type { Evaluation, EvaluatorDetail, RuleTrace } from "../../model/result.js";
+import type { ConditionTrace, Evaluation, EvaluatorDetail, RuleTrace } from "../../model/result.js";
 import type { Scope } from "../../model/scope.js";
 import { checkedEvaluation } from "./evaluation.js";
 
@@ -22,8 +22,13 @@ export interface Voted {
   readonly name: string;
   readonly evaluation: Evaluation | undefined;
   readonly detail: EvaluatorDetail;
-  /** The rules that were asked, one for each of the traces in the detail. */
-  readonly asked: readonly CompiledRule[];
+  /** The rules that were asked, with what came of their conditions. */
+  readonly asked: readonly AskedRule[];
+}
+
+export interface AskedRule {
+  readonly rule: CompiledRule;
+  readonly conditions: readonly ConditionTrace[];
 }
 
 export function prepareVoter(definition: EvaluatorDefinition): Voter {
@@ -50,21 +55,22 @@ interface PreparedRule {
 function rulesetVoter(definition: RulesetDefinition): Voter {
   const { name } = definition;
   const rules = definition.rules.map((rule) => prepareRule(rule, definition));
-  const conditions = rules.map(({ condition }) => condition);
   return {
     name,
-    reads: conditions.flatMap(({ reads }) => reads),
+    reads: rules.flatMap(({ condition }) => condition.reads),
     vote(scope) {
       const traces: Omit<RuleTrace, "evaluator">[] = [];
+      const asked: AskedRule[] = [];
       for (const { id, condition, evaluation } of rules) {
         const judged = condition.judge(scope);
         traces.push({ rule_id: id, result: judged.result, conditions: judged.traces });
+        asked.push({ rule: condition, conditions: judged.traces });
         if (!judged.result) continue;
         const { decision, weight } = evaluation;
         const detail = { result: true, decision, weight, rule_id: id, rules: traces };
-        return { name, evaluation, detail, asked: conditions };
+        return { name, evaluation, detail, asked };
       }
-      return { name, evaluation: undefined, detail: { result: false, rules: traces }, asked: conditions };
+      return { name, evaluation: undefined, detail: { result: false, rules: traces }, asked };
     },
   };
 }

@@ -1,6 +1,6 @@
 import { InvalidScoringStrategyError, NoEvaluationsError } from "../../contract-errors.js";
 import type { ConditionTrace, Evaluation, ScoredOutcome } from "../../model/result.js";
-import type { Voted } from "./evaluator.js";
+import type { AskedRule, Voted } from "./evaluator.js";
 import { explain } from "./explanations.js";
 import { erroredIn } from "./rule-traces.js";
 import type { Scored, Strategy } from "./scoring.js";
@@ -55,23 +55,21 @@ function noEvaluations(voted: readonly Voted[]): NoEvaluationsError {
 /** The conditions that the votes for the decision rest on. */
 function becauseOf(decision: string, voted: readonly Voted[], strategy: Strategy): readonly string[] {
   const reasons = new Set<string>();
-  for (const voter of voted) {
-    const { evaluation, detail } = voter;
+  for (const { evaluation, asked } of voted) {
     if (evaluation?.decision !== decision) continue;
-    const asked = detail.rules.length;
-    if (asked === 0) reasons.add(statedBy(evaluation));
-    else addTexts(voter, asked - 1, true, reasons);
+    const matched = asked.at(-1);
+    if (matched === undefined) reasons.add(statedBy(evaluation));
+    else addTexts(matched, true, reasons);
   }
   return reasons.size === 0 ? [fallenBack(voted, strategy)] : [...reasons];
 }
 
-/** The conditions of the rule that was asked at this place which turned out as the rule wants them, or not. */
-function addTexts({ detail, asked }: Voted, at: number, isWanted: boolean, texts: Set<string>): void {
-  const conditions = detail.rules[at]?.conditions ?? [];
-  const written = asked[at]?.texts() ?? [];
-  for (let index = 0; index < conditions.length; index++) {
-    const trace = conditions[index];
-    if (trace !== undefined && led(trace) === isWanted) texts.add(written[index] ?? "");
+/** The conditions of a rule which turned out as the rule wants them, or not. */
+function addTexts({ rule, conditions }: AskedRule, isWanted: boolean, texts: Set<string>): void {
+  const written = rule.texts();
+  for (const [index, trace] of conditions.entries()) {
+    if (led(trace) !== isWanted) continue;
+    for (const text of written.slice(index, index + 1)) texts.add(text);
   }
 }
 
@@ -94,8 +92,6 @@ function fallenBack(voted: readonly Voted[], { name, parameters }: Strategy): st
 /** Every condition that did not turn out as its rule wants it, of all rules that were asked. */
 function failedIn(voted: readonly Voted[]): readonly string[] {
   const texts = new Set<string>();
-  for (const voter of voted) {
-    for (let at = 0; at < voter.detail.rules.length; at++) addTexts(voter, at, false, texts);
-  }
+  for (const { asked } of voted) for (const each of asked) addTexts(each, false, texts);
   return [...texts];
 }

@@ -24,6 +24,7 @@ describe("a rule", () => {
     ["is suppressed by one that matched and names it", ["a > b", "b"], "ab", ["b by a"]],
     ["is not suppressed by one that did not match", ["a > b", "b"], "b", []],
     ["is not listed as suppressed when it did not match", ["a > b", "b"], "a", []],
+    ["is not listed as suppressed when only others matched", ["a > b", "b", "c"], "ac", []],
     ["is suppressed by one of lower severity too", ["b", "a > b"], "ab", ["b by a"]],
     ["stands when who names it is suppressed", ["a > b", "b > c", "c"], "abc", ["b by a"]],
     [

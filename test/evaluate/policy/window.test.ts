@@ -8,6 +8,18 @@ const until = "2027-01-01T00:00:00+01:00";
 describe("the window of a policy", () => {
   it.each([
     { name: "without bounds is always open", bounds: {}, time: 0, why: undefined },
+    {
+      name: "that begins at no time never opens",
+      bounds: { effective_from: "soon" },
+      time: at(from),
+      why: "not in effect before soon",
+    },
+    {
+      name: "that ends at no time is closed",
+      bounds: { expires_at: "later" },
+      time: at(from),
+      why: "expired on later",
+    },
     { name: "without bounds needs no time", bounds: {}, time: undefined, why: undefined },
     {
       name: "opens with its first moment",

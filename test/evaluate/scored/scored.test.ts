@@ -38,6 +38,28 @@ describe("a scored decision", () => {
     expect(ask(scoredOf([says("a", "toString", 1)], { targets: {} })).selected_targets).toEqual([]);
   });
 
+  it.each([
+    ["half", {}],
+    ["0.9", { minimum_agreement: 0.9 }],
+  ])("warns where fewer than %s of the votes agree", (least, parameters) => {
+    const voters = [says("a", "yes", 1), says("b", "no", 1), says("c", "maybe", 1)];
+    const { warnings } = ask(scoredOf(voters, { scoring: { strategy: "consensus", ...parameters } }));
+    expect(warnings).toEqual([
+      `the votes do not agree enough (at least ${least} of them must), so the confidence is 0`,
+    ]);
+  });
+
+  it("warns of values of the wrong type, and of missing ones that must not be there", () => {
+    const over = { field: "n", op: "gt", value: 1 };
+    const voters = [ruleset("r", [ifRule("plain", over), ifRule("none", { none: [over] })]), house];
+    const told = (context: { n?: string | number }): readonly string[] =>
+      ask(scoredOf(voters), context).warnings;
+    expect(told({ n: 5 })).toEqual([]);
+    expect(told({})).toEqual(["`none` of `r` could not be asked properly: `n` is missing"]);
+    expect(told({ n: "5" })).toHaveLength(2);
+    expect(told({ n: "5" })[0]).toMatch(/^`plain` of `r` could not be asked properly: /);
+  });
+
   it("leads to the target of the fallback", () => {
     const targets = { approve: "stage-approve", manual_review: "stage-review" };
     const { selected_targets } = ask(scoredOf([house], { scoring: threshold(0.8), targets }));
