@@ -77,8 +77,6 @@ async function main() {
       outfile: `${out}/index.js`,
       format: "esm",
       minify: true,
-      // Errors are told apart by the names of their classes, too.
-      keepNames: true,
       banner,
     }),
   ]);

@@ -62,8 +62,8 @@ async function* measureAll(settings, directory) {
   reportFailures(failures);
   yield measureStartUp(settings.startUp, directory);
   yield measureEscalation(contestants, settings.inProcess);
-  for (const size of sizes) yield measureGrown(size, contestants, settings.inProcess, directory);
   yield* measureOtherTypes(settings.inProcess);
+  for (const size of sizes) yield measureGrown(size, contestants, settings.inProcess, directory);
   yield measureInputs(settings.inputs, directory);
   yield measureLongLog(settings.longLog, directory);
 }

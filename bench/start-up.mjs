@@ -49,6 +49,9 @@ function contestantsIn(directory) {
       target: { most: 3.2 },
       note: "its YAML file changed before each run",
     },
+    { name: "evaluate, scored", run: starting(loan(warm), "store-of-scored"), note: "three evaluators" },
+    { name: "check", run: starting(call(warm), "store-of-check"), note: "whether a tool may be called" },
+    { name: "gate", run: starting(transfer(warm), "store-of-gate"), note: "with a schema of the context" },
     { name: "--help", run: starting([command, "--help"], "none"), target: { most: 1.6 } },
     { name: "--version", run: starting([command, "--version"], "none") },
   ];
@@ -58,6 +61,23 @@ function contestantsIn(directory) {
 function asking(verb, folder) {
   const context = JSON.stringify({ severity: "critical", attempts: 3, quality_score: 0.9 });
   return [command, "decision", verb, "decision-escalation-rules", "--input", context, "--decisions", folder];
+}
+
+function loan(folder) {
+  const context = { credit: { score: 720, defaults: 0 }, income: { monthly: 3000 }, loan: { rate: 900 } };
+  const words = ["decision", "evaluate", "decision-loan-approval", "--input", JSON.stringify(context)];
+  return [command, ...words, "--decisions", folder];
+}
+
+function call(folder) {
+  const words = ["decision", "check", "read_source", "--params", '{"source":"finance"}', "--session-id", "s"];
+  return [command, ...words, "--decisions", folder];
+}
+
+function transfer(folder) {
+  const context = { amount: 250, payee: { country: "DE" } };
+  const words = ["decision", "gate", "acme/payments/wire.approve", "--input", JSON.stringify(context)];
+  return [command, ...words, "--decisions", folder];
 }
 
 function changer(file) {

@@ -17,7 +17,7 @@ export interface Answer {
   readonly cachedFrom?: string | undefined;
 }
 
-interface Question {
+export interface Question {
   readonly loaded: LoadedDefinition;
   readonly prepared: Prepared;
   readonly scope: Scope;

@@ -135,11 +135,9 @@ const said = (tool: string, { allowed, outcome, reason, params }: PolicyOutcome)
   params,
 });
 
-const nothing = { counts: [], limits: [] };
-
 /** What is denied by one is counted by none. */
 const uncounted = (made: readonly Deliberated[]): readonly Deliberated[] =>
-  made.map((each) => ({ ...each, counting: nothing }));
+  made.map((each) => ({ ...each, draft: each.draft && { ...each.draft, counts: [], limits: [] } }));
 
 /** A call that several allow is one call, of the first that is recorded; its result may name it by its params. */
 function countedOnce(
@@ -153,9 +151,12 @@ function countedOnce(
   const named =
     session === undefined ? [] : [...digests].map((digest) => callWithCounter(session, tool, digest));
   return made.map((each) => {
-    const { counts, limits } = each.counting;
-    if (each === first) return { ...each, counting: { counts: [...counts, ...named], limits } };
-    const own = counts.filter((count) => typeof count !== "string" || !isCallCounter(count));
-    return { ...each, counting: { counts: own, limits } };
+    const { draft } = each;
+    if (draft === undefined) return each;
+    const counts =
+      each === first
+        ? [...draft.counts, ...named]
+        : draft.counts.filter((count) => typeof count !== "string" || !isCallCounter(count));
+    return { ...each, draft: { ...draft, counts } };
   });
 }

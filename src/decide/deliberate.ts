@@ -5,7 +5,7 @@ import type { LoadedDefinition } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";
 import type { Result } from "../model/result.js";
 import type { Draft, Records } from "../record/records.js";
-import type { Answer } from "./answer.js";
+import type { Answer, Question } from "./answer.js";
 import { answer } from "./answer.js";
 import { scoredHash } from "./audit-payload.js";
 import { bind, bindFeedback } from "./bind.js";
@@ -15,7 +15,7 @@ import { countingOf } from "./counting.js";
 import { describe, freezeResult } from "./describe.js";
 import { deterministicHash } from "./deterministic-hash.js";
 import type { Clock } from "./gather.js";
-import { gather, nothing } from "./gather.js";
+import { gather, needsFacts, nothing } from "./gather.js";
 import type { Request } from "./request.js";
 import { valuesRead } from "./values-read.js";
 
@@ -34,10 +34,8 @@ export interface Deliberated {
   readonly result: Result;
   /** The answer with all its values; the result shows the masked ones as masked. */
   readonly evaluated: Evaluated;
-  /** Absent where nothing is to be remembered. */
-  readonly draft?: Draft;
-  /** What is to grow with it. */
-  readonly counting: Counting;
+  /** With what is to grow with it. Undefined where nothing is to be remembered. */
+  readonly draft: Draft | undefined;
   readonly answered: Answer;
 }
 
@@ -57,44 +55,60 @@ export async function deliberate(
   world: World,
   shared: Shared = {},
 ): Promise<Deliberated> {
-  const prepared = await preparedOnce(loaded);
+  const known = preparedOnce(loaded);
+  const prepared = known instanceof Promise ? await known : known;
   const context = bind(request.context);
-  const feedback = bindFeedback(request.feedback);
+  const feedback = request.feedback === undefined ? undefined : bindFeedback(request.feedback);
   const at = shared.at ?? world.clock();
   const system = { request_time: at, request_id: world.newId(at) };
-  const asked = { context, facts: nothing, system, input: undefined };
-  const sessionId = request.session_id;
-  const { setParams, fixedParams = false } = shared;
-  const log = world.records?.log;
-  const facts = await gather({ prepared, scope: asked, sessionId, setParams, fixedParams, log });
-  const scope = { ...asked, facts };
+  const bare = { context, facts: nothing, system, input: undefined };
+  const facts = needsFacts(prepared, shared)
+    ? await gather({ prepared, scope: bare, request, shared, world })
+    : nothing;
+  const scope = facts === nothing ? bare : { ...bare, facts };
 
   const { dry_run: dryRun = false, strict = false, no_cache: noCache = false } = request;
   const records = dryRun ? undefined : world.records;
   const isLogged = records !== undefined && loaded.definition.logging?.log_decision !== false;
   const recordId = isLogged ? system.request_id : undefined;
-  const question = { loaded, prepared, scope, strict, at, recordId };
-  const answered = await answer(question, noCache ? undefined : records).catch((error: unknown) => {
-    throw failureWithoutMasked(error, prepared, scope);
-  });
+  const answered = await answerOf(
+    { loaded, prepared, scope, strict, at, recordId },
+    noCache ? undefined : records,
+  );
 
-  const { cached, cacheKey, cachedFrom } = answered;
   const { scope: shown, evaluated } = withoutMasked(prepared, scope, answered.evaluated);
   const hash =
     evaluated.outcome?.type === "scored"
       ? scoredHash(shown.context, evaluated.outcome)
       : deterministicHash(loaded, valuesRead(prepared, shown), evaluated);
+  const { cached, cacheKey, cachedFrom } = answered;
   const circumstances = { recordId, dryRun, cached, at, hash, feedback, scope: shown, reads: prepared.reads };
   const result = freezeResult(describe(loaded, evaluated, circumstances));
-  const counting = growing(answered.evaluated, request, loaded, { at, needs: prepared.needs });
-  const about = { provenance: request, context: shown.context, facts: shown.facts, cacheKey, cachedFrom };
+  if (!isLogged) return { result, evaluated: answered.evaluated, draft: undefined, answered };
+  const about = {
+    provenance: request,
+    context: shown.context,
+    facts: shown.facts,
+    feedback,
+    cacheKey,
+    cachedFrom,
+  };
+  const { counts, limits } = growing(answered.evaluated, request, loaded, { at, needs: prepared.needs });
   return {
     result,
     evaluated: answered.evaluated,
-    ...(isLogged && { draft: { result, about: { ...about, feedback }, loaded } }),
-    counting,
+    draft: { result, about, loaded, counts, limits },
     answered,
   };
+}
+
+/** What fails must tell no masked value either. */
+async function answerOf(question: Question, records: Records | undefined): Promise<Answer> {
+  try {
+    return await answer(question, records);
+  } catch (error) {
+    throw failureWithoutMasked(error, question.prepared, question.scope);
+  }
 }
 
 const nothingGrows: Counting = { counts: [], limits: [] };

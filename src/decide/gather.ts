@@ -1,8 +1,9 @@
+import type { Prepared } from "../evaluate/evaluate.js";
 import type { JsonObject } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
-import type { Prepared } from "../evaluate/evaluate.js";
-import type { Ledger } from "../model/store.js";
+import type { Shared, World } from "./deliberate.js";
 import { gatherPolicyFacts } from "./policy-facts.js";
+import type { Request } from "./request.js";
 
 /** Tells the time, as an ISO 8601 text in UTC with six decimals. */
 export type Clock = () => string;
@@ -11,11 +12,9 @@ export type Clock = () => string;
 export interface Asked {
   readonly prepared: Prepared;
   readonly scope: Scope & { readonly system: System };
-  readonly sessionId: string | undefined;
-  /** What other decisions on the same call have set. */
-  readonly setParams: JsonObject | undefined;
-  readonly fixedParams: boolean;
-  readonly log: Pick<Ledger, "counter"> | undefined;
+  readonly request: Request;
+  readonly shared: Shared;
+  readonly world: Pick<World, "records">;
 }
 
 /** What the tool itself knows; nobody else can say it. */
@@ -25,10 +24,10 @@ export interface System extends JsonObject {
 }
 
 /** Everything that is not in the context but may bear on the answer. */
-export function gather(asked: Asked): Promise<JsonObject> | JsonObject {
-  const { prepared, setParams, fixedParams } = asked;
-  const isKnown = prepared.needs === undefined && setParams === undefined && !fixedParams;
-  return isKnown ? nothing : gatherPolicyFacts(asked);
-}
+export const gather = (asked: Asked): Promise<JsonObject> => gatherPolicyFacts(asked);
+
+/** Whether there is anything to find out. */
+export const needsFacts = ({ needs }: Prepared, { setParams, fixedParams = false }: Shared): boolean =>
+  needs !== undefined || setParams !== undefined || fixedParams;
 
 export const nothing: JsonObject = Object.freeze({});

@@ -13,7 +13,8 @@ import type { Asked } from "./gather.js";
 
 /** What the store knows that bears on a call. What is not found out stays away, and denies. */
 export async function gatherPolicyFacts(asked: Asked): Promise<JsonObject> {
-  const { sessionId, setParams, fixedParams } = asked;
+  const sessionId = asked.request.session_id;
+  const { setParams, fixedParams = false } = asked.shared;
   const facts = {
     ...(sessionId !== undefined && { session_id: sessionId }),
     ...(sessionId !== undefined && (await sessionFacts(asked, sessionId))),
@@ -25,8 +26,9 @@ export async function gatherPolicyFacts(asked: Asked): Promise<JsonObject> {
 }
 
 async function sessionFacts(asked: Asked, session: string): Promise<object> {
-  const { prepared, log } = asked;
+  const { prepared, world } = asked;
   const { needs, definition } = prepared;
+  const log = world.records?.log;
   if (needs === undefined || log === undefined) return {};
   const succeeded = await counted(needs.requires, async (tool) => [
     tool,
@@ -69,7 +71,7 @@ async function readFact(need: ReadNeed, asked: Asked, session: string): Promise<
   const path = pathOf(need, definition, asked.scope);
   if (typeof path !== "string") return path;
   const name = readCounter({ decision: definition.id, policy: need.policy }, session, path);
-  return { path, read: ((await asked.log?.counter(name))?.count ?? 0) > 0 };
+  return { path, read: ((await asked.world.records?.log.counter(name))?.count ?? 0) > 0 };
 }
 
 /** The path of a call without detours, or why there is none. */
@@ -91,8 +93,9 @@ export function pathOf(
   return { error: `\`${path.text}\` is no path` };
 }
 
-async function useFacts({ prepared, log }: Asked): Promise<object> {
+async function useFacts({ prepared, world }: Asked): Promise<object> {
   const { needs, definition } = prepared;
+  const log = world.records?.log;
   const limited = (needs?.uses ?? []).filter(({ most }) => most !== undefined);
   if (log === undefined || limited.length === 0 || !canCount(definition)) return {};
   const uses = await counted(limited, async ({ override }) => {

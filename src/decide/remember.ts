@@ -1,5 +1,5 @@
 import { DecisionError } from "../errors.js";
-import type { Draft, Records } from "../record/records.js";
+import type { Records } from "../record/records.js";
 import type { Deliberated } from "./deliberate.js";
 
 /** Whoever is refused looks again; that often nobody can have been faster by chance. */
@@ -23,20 +23,18 @@ export async function untilRemembered<Decided>(
 }
 
 async function isRemembered(made: readonly Deliberated[], records: Records | undefined): Promise<boolean> {
-  const [first, ...others] = made.flatMap(({ draft, counting }): Draft[] =>
-    draft === undefined ? [] : [{ ...draft, ...counting }],
-  );
+  const [first, ...others] = made.flatMap(({ draft }) => draft ?? []);
   try {
     const refused = first === undefined ? undefined : await records?.append(first, ...others);
     if (refused !== undefined) return false;
   } catch (error) {
-    for (const { answered } of made) {
-      if (answered.cacheKey !== undefined && !answered.cached) records?.answers.drop(answered.cacheKey);
-    }
+    for (const key of newKeysOf(made)) records?.answers.drop(key);
     throw error;
   }
-  for (const { answered } of made) {
-    if (answered.cacheKey !== undefined && !answered.cached) await records?.publish(answered.cacheKey);
-  }
+  for (const key of newKeysOf(made)) await records?.publish(key);
   return true;
 }
+
+/** The keys of answers that were not in the cache before. */
+const newKeysOf = (made: readonly Deliberated[]): readonly string[] =>
+  made.flatMap(({ answered: { cacheKey, cached } }) => (cacheKey === undefined || cached ? [] : [cacheKey]));

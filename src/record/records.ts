@@ -18,8 +18,8 @@ export interface Draft {
   readonly result: Result;
   readonly about: About;
   readonly loaded: LoadedDefinition;
-  readonly counts?: readonly Count[];
-  readonly limits?: readonly Limit[];
+  readonly counts: readonly Count[];
+  readonly limits: readonly Limit[];
 }
 
 /** What is remembered of decisions. */
@@ -45,8 +45,9 @@ export class Records {
 
   /** Resolves once the records are kept for good, all in one step; gives the limit that kept them out, if one did. */
   async append(...drafts: readonly [Draft, ...Draft[]]): Promise<Limit | undefined> {
-    for (const { loaded } of drafts) await this.#keepDefinition(loaded);
     const [first, ...others] = drafts;
+    await this.#keepDefinition(first.loaded);
+    for (const { loaded } of others) await this.#keepDefinition(loaded);
     const appended = await this.store.log.append(entryOf(first), ...others.map(entryOf));
     return "refused" in appended ? appended.refused : undefined;
   }
@@ -94,7 +95,7 @@ export class Records {
   }
 }
 
-const entryOf = ({ result, about, loaded, counts = [], limits = [] }: Draft): Entry => ({
+const entryOf = ({ result, about, loaded, counts, limits }: Draft): Entry => ({
   body: decisionBody(result, about, loaded.definition.logging),
   counts,
   limits,

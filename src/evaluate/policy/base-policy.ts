@@ -75,21 +75,24 @@ export function prepareBase(policy: BasePolicy): PreparedBase {
     window: windowOf(policy),
     reads: [...conditions.map(({ condition }) => condition), ...templates].flatMap(({ reads }) => reads),
     judge(tool, scope) {
-      const asked = conditions.map((each) => askCondition(each, scope));
-      const builtIns = isStateful ? judgeBuiltIns(policy, tool, policyFacts(scope.facts)) : none;
-      const usual =
-        asked.find(({ denial }) => denial !== undefined)?.denial ??
-        builtIns.find(({ result }) => !result)?.denial;
+      const told: NamedCondition[] = [];
+      const lineage: LineageCondition[] = [];
+      let usual: string | undefined;
+      for (const condition of conditions) {
+        const asked = askCondition(condition, scope);
+        told.push(asked.told);
+        lineage.push(asked.lineage);
+        usual ??= asked.denial;
+      }
       if (usual === undefined && !isStateful && allowReason === undefined) return allHolding;
-      const common = {
-        identity,
-        conditions: [...asked.map(({ told }) => told), ...builtIns.map(withoutDenial)],
-        lineage: [
-          ...asked.map(({ lineage }) => lineage),
-          ...builtIns.map((each) => asLineage(each, pathReads)),
-        ],
-        withinCalls: builtIns.find(({ name }) => name === "max_calls")?.result,
-      };
+      const builtIns = isStateful ? judgeBuiltIns(policy, tool, policyFacts(scope.facts)) : none;
+      for (const each of builtIns) {
+        told.push(withoutDenial(each));
+        lineage.push(asLineage(each, pathReads));
+        if (!each.result) usual ??= each.denial;
+      }
+      const withinCalls = builtIns.find(({ name }) => name === "max_calls")?.result;
+      const common = { identity, conditions: told, lineage, withinCalls };
       if (usual === undefined) return { ...common, allows: true, reason: allowReason?.render(scope) };
       return { ...common, allows: false, reason: denyReason?.render(scope) ?? usual };
     },

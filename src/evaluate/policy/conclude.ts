@@ -14,11 +14,7 @@ export function conclude(prepared: PreparedPolicies, consulted: Consulted): Omit
   );
   const outcome = outcomeOf(consulted, standing);
   const problems = problemsOf(consulted, prepared);
-  const idle = consulted.asked.flatMap((each) =>
-    verdicts.length === 0 && "leftOut" in each
-      ? [`\`${each.identity.name}\` has no say: ${each.leftOut}`]
-      : [],
-  );
+  const idle = verdicts.length === 0 ? consulted.asked.flatMap(withoutSay) : [];
   const warned = flips.applied
     .filter(({ override }) => outcome.allowed && override.action === "allow_with_warning")
     .map(({ override, reason }) => `\`${override.identity.name}\`: ${reason}`);
@@ -28,7 +24,7 @@ export function conclude(prepared: PreparedPolicies, consulted: Consulted): Omit
     evaluation_details: describeConsulted(prepared, consulted),
     rules_total: undefined,
     because: becauseOf(outcome, standing, flips),
-    failed_conditions: [...new Set(verdicts.flatMap(failedOf))],
+    failed_conditions: failedIn(verdicts),
     warnings: [...problems.map(({ text, consequence }) => text + consequence), ...idle, ...warned],
     errors: problems.map(({ text }) => text),
     outcome: {
@@ -81,8 +77,18 @@ function becauseOf(
   }
 }
 
-const failedOf = ({ conditions }: BaseVerdict): readonly string[] =>
-  conditions.filter(({ result }) => !result).map(({ expression }) => expression);
+const withoutSay = (each: Consulted["asked"][number]): readonly string[] =>
+  "leftOut" in each ? [`\`${each.identity.name}\` has no say: ${each.leftOut}`] : [];
+
+/** In one pass: most of the time there is little to find. */
+function failedIn(verdicts: readonly BaseVerdict[]): readonly string[] {
+  const failed = new Set<string>();
+  for (const { allows, conditions } of verdicts) {
+    if (allows) continue;
+    for (const { result, expression } of conditions) if (!result) failed.add(expression);
+  }
+  return [...failed];
+}
 
 interface Unanswered {
   readonly text: string;
@@ -91,17 +97,20 @@ interface Unanswered {
 
 /** What could not be evaluated: of a policy it denies, of an override it is as if it were not there. */
 function problemsOf({ verdicts, flips }: Consulted, { overrides }: PreparedPolicies): readonly Unanswered[] {
-  const ofBases = verdicts.flatMap(({ identity, conditions }) =>
-    conditions.flatMap(({ name, error }) => {
-      const text = `\`${name}\` of \`${identity.name}\` could not be evaluated: ${error ?? ""}`;
-      return error === undefined ? [] : [{ text, consequence: " (so it denies)" }];
-    }),
-  );
-  const ofOverrides = overrides.flatMap((override) => {
+  const problems: Unanswered[] = [];
+  for (const { allows, identity, conditions } of verdicts) {
+    if (allows) continue;
+    for (const { name, error } of conditions) {
+      if (error === undefined) continue;
+      const text = `\`${name}\` of \`${identity.name}\` could not be evaluated: ${error}`;
+      problems.push({ text, consequence: " (so it denies)" });
+    }
+  }
+  for (const override of overrides) {
     const verdict = flips.verdictOf(override);
-    if (verdict === undefined || verdict.applies || verdict.error === undefined) return [];
+    if (verdict === undefined || verdict.applies || verdict.error === undefined) continue;
     const text = `\`${override.identity.name}\` could not be evaluated: ${verdict.error}`;
-    return [{ text, consequence: " (so it was not applied)" }];
-  });
-  return [...ofBases, ...ofOverrides];
+    problems.push({ text, consequence: " (so it was not applied)" });
+  }
+  return problems;
 }

@@ -21,6 +21,8 @@ export interface PreparedPolicies {
   readonly definition: PolicyDefinition;
   readonly bases: readonly PreparedBase[];
   readonly overrides: readonly PreparedOverride[];
+  /** Whether any of them has a window. */
+  readonly isTimed: boolean;
 }
 
 /** What came of asking them. */
@@ -47,6 +49,7 @@ export function preparePolicy(definition: PolicyDefinition, input: Template | un
     overrides: byPriority(
       policies.flatMap((each) => (each.overrides === undefined ? [] : prepareOverride(each))),
     ),
+    isTimed: policies.some((each) => each.effective_from !== undefined || each.expires_at !== undefined),
   };
   const paths = [...prepared.bases, ...prepared.overrides].flatMap(({ reads }) => reads);
   const needs = needsOf(policies);
@@ -74,11 +77,11 @@ function byPriority<Prepared extends { readonly policy: Policy }>(
   return prepared.toSorted((a, b) => (b.policy.priority ?? 0) - (a.policy.priority ?? 0));
 }
 
-function consult({ definition, bases, overrides }: PreparedPolicies, scope: Scope): Consulted {
+function consult({ definition, bases, overrides, isTimed }: PreparedPolicies, scope: Scope): Consulted {
   const { context, system } = scope;
   const tool = typeof context["tool"] === "string" ? context["tool"] : toolsOf(definition).join(", ");
   const time = system["request_time"];
-  const at = typeof time === "string" ? parseInstant(time) : undefined;
+  const at = isTimed && typeof time === "string" ? parseInstant(time) : undefined;
   const flips = new Flips(overrides, scope, at);
   const asked = bases.map((base): BaseVerdict | LeftOut => {
     // Where the time is not known, a policy is in effect and an override is not.

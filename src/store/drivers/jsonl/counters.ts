@@ -36,6 +36,10 @@ export class Counters {
     const current = (counter: string): Counter => counters.get(counter) ?? this.get(counter);
     let seq = first;
     const refusals = groups.map((group): Refused | undefined => {
+      if (group.every(countsNothing)) {
+        seq += group.length;
+        return undefined;
+      }
       const limits = group.flatMap((entry) => entry.limits ?? []);
       const refused = limits.find((limit) => isReached(limit, current(limit.counter)));
       if (refused !== undefined) return { refused, count: current(refused.counter).count };
@@ -76,6 +80,9 @@ export class Counters {
     this.#shelf.put([...counters].map(([key, value]) => ({ key, value: { ...value } })));
   }
 }
+
+const countsNothing = ({ counts = [], limits = [] }: Entry): boolean =>
+  counts.length === 0 && limits.length === 0;
 
 const nameOf = (count: Count): string => (typeof count === "string" ? count : count.counter);
 
