@@ -3,7 +3,7 @@ import type { Judged } from "../evaluated.js";
 import type { BaseVerdict, Denial } from "./base-policy.js";
 import { describeConsulted, lineagePartsOf } from "./describe-policies.js";
 import type { Flips } from "./flips.js";
-import type { Consulted, PreparedPolicies } from "./policy.js";
+import type { Consulted, LeftOut, PreparedPolicies } from "./policy.js";
 import { withParams } from "./with-params.js";
 
 /** What is made of all that the policies said. */
@@ -14,7 +14,7 @@ export function conclude(prepared: PreparedPolicies, consulted: Consulted): Omit
   );
   const outcome = outcomeOf(consulted, standing);
   const problems = problemsOf(consulted, prepared);
-  const idle = verdicts.length === 0 ? consulted.asked.flatMap(withoutSay) : [];
+  const idle = verdicts.length === 0 ? consulted.leftOut.map(withoutSay) : [];
   const warned = flips.applied
     .filter(({ override }) => outcome.allowed && override.action === "allow_with_warning")
     .map(({ override, reason }) => `\`${override.identity.name}\`: ${reason}`);
@@ -77,8 +77,7 @@ function becauseOf(
   }
 }
 
-const withoutSay = (each: Consulted["asked"][number]): readonly string[] =>
-  "leftOut" in each ? [`\`${each.identity.name}\` has no say: ${each.leftOut}`] : [];
+const withoutSay = ({ identity, leftOut }: LeftOut): string => `\`${identity.name}\` has no say: ${leftOut}`;
 
 /** In one pass: most of the time there is little to find. */
 function failedIn(verdicts: readonly BaseVerdict[]): readonly string[] {

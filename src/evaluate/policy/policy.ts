@@ -32,6 +32,7 @@ export interface Consulted {
   readonly verdicts: readonly BaseVerdict[];
   /** All base policies in their order: the verdict of each, or why it was not in effect. */
   readonly asked: readonly (BaseVerdict | LeftOut)[];
+  readonly leftOut: readonly LeftOut[];
   readonly flips: Flips;
 }
 
@@ -85,10 +86,11 @@ function consult({ definition, bases, overrides, isTimed }: PreparedPolicies, sc
   const flips = new Flips(overrides, scope, at);
   const asked = bases.map((base): BaseVerdict | LeftOut => {
     // Where the time is not known, a policy is in effect and an override is not.
-    const leftOut = at === undefined ? undefined : base.window(at);
-    return leftOut === undefined ? base.judge(tool, scope) : { identity: base.identity, leftOut };
+    const outside = at === undefined ? undefined : base.window(at);
+    return outside === undefined ? base.judge(tool, scope) : { identity: base.identity, leftOut: outside };
   });
   const verdicts = asked.filter((each): each is BaseVerdict => !("leftOut" in each));
+  const leftOut = asked.filter((each): each is LeftOut => "leftOut" in each);
   for (const { allows, identity } of verdicts) if (!allows) flips.flip(identity.name);
-  return { tool, params: context["params"], verdicts, asked, flips };
+  return { tool, params: context["params"], verdicts, asked, leftOut, flips };
 }

@@ -56,6 +56,15 @@ const flip = (
 const namesOf = ({ policies }: Deliberation): readonly string[] => policies.map(({ name }) => name);
 
 describe("base policies", () => {
+  it("tell which of their conditions failed, each once, and not those that held", () => {
+    const several = (name: string): Policy => ({
+      name,
+      conditions: ["true", "1 > 2", "params.n == 1"].map((expression) => ({ name: expression, expression })),
+    });
+    const { failed_conditions } = judge([several("a"), several("b"), base("c", "true")]);
+    expect(failed_conditions).toEqual(["1 > 2", "params.n == 1"]);
+  });
+
   it("are asked by priority, and in the order of the file where that is equal", () => {
     const policies = [
       base("a", "true"),
