@@ -68,7 +68,7 @@ class Project {
 
 const call = (tool: string, input: object, session = "s-1", event = "PreToolUse"): object => ({
   session_id: session,
-  transcript_path: "/home/somebody/transcript.jsonl",
+  transcript_path: "transcript.jsonl",
   cwd: "/repo",
   hook_event_name: event,
   tool_name: tool,
