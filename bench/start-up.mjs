@@ -70,8 +70,9 @@ function loan(folder) {
 }
 
 function call(folder) {
-  const words = ["decision", "check", "read_source", "--params", '{"source":"finance"}', "--session-id", "s"];
-  return [command, ...words, "--decisions", folder];
+  const context = { session: { query: { audience: "ceo", segment: "enterprise" } } };
+  const words = ["decision", "check", "select_metric", "--params", '{"name":"revenue_retention"}'];
+  return [command, ...words, "--context", JSON.stringify(context), "--session-id", "s", "--decisions", folder];
 }
 
 function transfer(folder) {
