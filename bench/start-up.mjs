@@ -72,7 +72,16 @@ function loan(folder) {
 function call(folder) {
   const context = { session: { query: { audience: "ceo", segment: "enterprise" } } };
   const words = ["decision", "check", "select_metric", "--params", '{"name":"revenue_retention"}'];
-  return [command, ...words, "--context", JSON.stringify(context), "--session-id", "s", "--decisions", folder];
+  return [
+    command,
+    ...words,
+    "--context",
+    JSON.stringify(context),
+    "--session-id",
+    "s",
+    "--decisions",
+    folder,
+  ];
 }
 
 function transfer(folder) {
