@@ -1,11 +1,13 @@
 import { measureTable } from "./in-process.mjs";
-import { gate } from "./types/gate.mjs";
-import { policy } from "./types/policy.mjs";
-import { scored } from "./types/scored.mjs";
+
+/** Loaded when they are measured, as the peer is installed by then. */
+const types = ["scored", "policy", "gate"];
 
 /** Votes, policies and gates beside json-rules-engine on the same rules; both tell what came of each. */
 export async function* measureOtherTypes(settings) {
-  for (const { name, title, contexts, ours, theirs } of [scored, policy, gate]) {
+  for (const type of types) {
+    const { [type]: compared } = await import(`./types/${type}.mjs`);
+    const { name, title, contexts, ours, theirs } = compared;
     yield measureTable({
       name,
       title,
