@@ -1,6 +1,7 @@
 import type { Library } from "../definition/library.js";
 import type { Evaluated, Prepared } from "../evaluate/evaluate.js";
 import { prepareLazily } from "../evaluate/prepare-lazily.js";
+import { lineageOf } from "../lineage/lineage-of.js";
 import type { LoadedDefinition } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";
 import type { Result } from "../model/result.js";
@@ -82,10 +83,15 @@ export async function deliberate(
       ? scoredHash(shown.context, evaluated.outcome)
       : deterministicHash(loaded, valuesRead(prepared, shown), evaluated);
   const { cached, cacheKey, cachedFrom } = answered;
-  const circumstances = { recordId, dryRun, cached, at, hash, feedback, scope: shown, reads: prepared.reads };
+  const isPolicy = loaded.definition.type === "policy";
+  const lineage = isLogged || isPolicy ? lineageOf(prepared, shown, evaluated) : undefined;
+  const circumstances = { recordId, dryRun, cached, at, hash, feedback, scope: shown, lineage };
   const result = freezeResult(describe(loaded, evaluated, circumstances));
-  if (!isLogged) return { result, evaluated: answered.evaluated, draft: undefined, answered };
+  if (lineage === undefined || !isLogged) {
+    return { result, evaluated: answered.evaluated, draft: undefined, answered };
+  }
   const about = {
+    lineage,
     provenance: request,
     context: shown.context,
     facts: shown.facts,

@@ -1,8 +1,8 @@
 import { deepFreeze } from "../digest/freeze.js";
 import type { Evaluated, Outcome } from "../evaluate/evaluated.js";
 import type { LoadedDefinition } from "../model/definition.js";
-import { lineageOf } from "../lineage/lineage-of.js";
 import type { JsonObject } from "../model/json.js";
+import type { Lineage } from "../model/lineage.js";
 import type { Check, CommonResult, Result } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
 import { auditPayload } from "./audit-payload.js";
@@ -18,7 +18,8 @@ interface Circumstances {
   readonly feedback: JsonObject | undefined;
   /** As it may be shown. */
   readonly scope: Scope;
-  readonly reads: readonly string[];
+  /** Of a policy always, of the others where it is recorded. */
+  readonly lineage: Lineage | undefined;
 }
 
 /** The answer with its provenance. Field by field, as copying whole objects would take longer than deciding. */
@@ -53,18 +54,17 @@ export function describe(
   result.timestamp = at;
   result.deterministic_hash = hash;
   if (evaluated.outcome !== undefined) {
-    Object.assign(result, outcomeOf(loaded, evaluated.outcome, { evaluated, circumstances }));
+    Object.assign(result, outcomeOf(evaluated.outcome, { evaluated, circumstances }));
   }
   return result as Result;
 }
 
 /** What only this type of decision answers with. */
 function outcomeOf(
-  { definition }: LoadedDefinition,
   outcome: Outcome,
   { evaluated, circumstances }: { readonly evaluated: Evaluated; readonly circumstances: Circumstances },
 ): object {
-  const { feedback, at, hash, scope, reads } = circumstances;
+  const { feedback, at, hash, scope, lineage } = circumstances;
   switch (outcome.type) {
     case "scored": {
       const { decision, confidence, evaluations, explanations, scoring_strategy, scoring_parameters } =
@@ -83,7 +83,6 @@ function outcomeOf(
     }
     case "policy": {
       const { tool, allowed, outcome: said, reason, params } = outcome;
-      const lineage = lineageOf({ definition, reads }, scope, outcome);
       return { tool, allowed, outcome: said, reason, params, lineage };
     }
     case "gate": {

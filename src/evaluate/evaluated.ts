@@ -32,6 +32,8 @@ export interface Judged extends Evaluated {
 export interface Judge {
   /** Everything the answer depends on, as paths into the scope; `context` where it is the whole of it. */
   readonly reads: readonly string[];
+  /** The paths as its conditions name them, where `input` may still stand for something else. */
+  readonly asks: readonly string[];
   /** What must be found out of the store first; absent: nothing. */
   readonly needs?: PolicyNeeds;
   /** Pure: the same scope always gets the same answer. */

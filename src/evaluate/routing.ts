@@ -14,11 +14,10 @@ import { prepareWeighted } from "./weighted.js";
 /** The types that answer with where to go. */
 export function prepareRouting(definition: RoutingDefinition, input: Template | undefined): Judge {
   const router = prepareRouter(definition);
+  const asks = router.branches.flatMap((branch) => branch.condition?.reads ?? []);
   return {
-    reads: readsWith(
-      input,
-      router.branches.flatMap((branch) => branch.condition?.reads ?? []),
-    ),
+    reads: readsWith(input, asks),
+    asks,
     judge(scope) {
       const value = input === undefined ? scope.context : input.evaluate(scope);
       if (value instanceof Failure) return withoutInput(definition, value);

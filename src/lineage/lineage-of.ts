@@ -1,64 +1,67 @@
 import { canonicalJson } from "../digest/canonical-json.js";
 import { sha256Hex } from "../digest/sha256.js";
-import type { Deliberation } from "../evaluate/policy/deliberation.js";
+import type { Evaluated, Prepared } from "../evaluate/evaluate.js";
 import { Failure } from "../expression/failure.js";
-import { pathGetter } from "../expression/path.js";
+import type { Template } from "../expression/template.js";
 import { compileTemplate } from "../expression/template.js";
 import type { Definition } from "../model/definition.js";
 import type { Json } from "../model/json.js";
-import type { Entity, InputSource, Lineage } from "../model/lineage.js";
+import type { Entity, Lineage } from "../model/lineage.js";
 import type { Scope } from "../model/scope.js";
+import { masked } from "../record/mask.js";
+import { conditionsOf } from "./conditions.js";
+import { inputsOf } from "./sources.js";
 
-/** What a decision on a call rested on, made of what may be shown of it. */
-export function lineageOf(
-  { definition, reads }: { readonly definition: Definition; readonly reads: readonly string[] },
-  scope: Scope,
-  { conditions, policies, overrides, outcome, params }: Deliberation,
-): Lineage {
+const none: readonly never[] = Object.freeze([]);
+
+/** What a decision of any type rested on, made of what may be shown of it; who came before is not known here. */
+export function lineageOf(prepared: Prepared, scope: Scope, evaluated: Evaluated): Lineage {
+  const { definition } = prepared;
+  const call = evaluated.outcome?.type === "policy" ? evaluated.outcome : undefined;
+  const params = call?.params ?? null;
   return {
-    inputs: inputsOf(reads, scope),
     entities: entitiesOf(definition, scope),
-    artifacts: (definition.artifacts ?? []).flatMap((text) => render(text, scope) ?? []),
-    conditions,
-    policies,
-    override: outcome === "allowed_by_exception" ? (overrides[0] ?? null) : null,
+    artifacts: artifactsOf(definition, scope),
+    inputs: inputsOf(prepared, scope),
+    conditions: conditionsOf(definition.type, evaluated),
+    policies: call?.policies ?? none,
+    override: call?.outcome === "allowed_by_exception" ? (call.overrides[0] ?? null) : null,
     params_digest: params === null ? null : sha256Hex(canonicalJson(params)),
-    precedents: [],
+    precedents: none,
   };
 }
 
-/** Gathered by us, not given with the request; and the whole of the context is no part of it. */
-const noSources = new Set(["facts", "system", "input", "context"]);
-
-function inputsOf(reads: readonly string[], scope: Scope): readonly InputSource[] {
-  const bySource = new Map<string, string[]>();
-  for (const read of reads) {
-    const path = read.replace(/^context\.(?=.)/, "");
-    const [source = ""] = path.split(".");
-    if (noSources.has(source)) continue;
-    bySource.set(source, [...(bySource.get(source) ?? []), path]);
+/** What cannot be filled in leads to nothing; an entity counts once. */
+function entitiesOf({ entities = none }: Definition, scope: Scope): readonly Entity[] {
+  if (entities.length === 0) return none;
+  const found = new Map<string, Entity>();
+  for (const { type, id: text } of entities) {
+    for (const id of texts(templateOf(text).evaluate(scope))) found.set(`${type} ${id}`, { type, id });
   }
-  return [...bySource].map(([source, paths]) => {
-    const values: Record<string, Json> = {};
-    for (const path of paths) {
-      const value = pathGetter(path.split("."))(scope);
-      if (value !== undefined) values[path] = value;
-    }
-    const keys = paths.filter((path) => path !== source).map((path) => path.slice(source.length + 1));
-    return { source, keys, digest: sha256Hex(canonicalJson(values)) };
-  });
+  return [...found.values()];
 }
 
-/** What cannot be filled in leads to nothing. */
-function entitiesOf({ entities = [] }: Definition, scope: Scope): readonly Entity[] {
-  return entities.flatMap(({ type, id }) => {
-    const rendered = render(id, scope);
-    return rendered === undefined ? [] : [{ type, id: rendered }];
-  });
+function artifactsOf({ artifacts = none }: Definition, scope: Scope): readonly string[] {
+  if (artifacts.length === 0) return none;
+  return [...new Set(artifacts.flatMap((text) => texts(templateOf(text).evaluate(scope))))];
 }
 
-function render(text: string, scope: Scope): string | undefined {
-  const value = compileTemplate(text).evaluate(scope);
-  if (value instanceof Failure || value === null || value === "") return undefined;
-  return typeof value === "string" ? value : canonicalJson(value);
+/** Of a list, each of its items. A masked value would make all of them seem the same one. */
+function texts(value: Json | Failure): readonly string[] {
+  if (Array.isArray(value)) return (value as readonly Json[]).flatMap(texts);
+  if (value instanceof Failure || value === null || value === "") return none;
+  const text = typeof value === "string" ? value : canonicalJson(value);
+  return text.includes(masked) ? none : [text];
+}
+
+const mostRemembered = 1000;
+const templates = new Map<string, Template>();
+
+function templateOf(text: string): Template {
+  let template = templates.get(text);
+  if (template === undefined) {
+    template = compileTemplate(text);
+    if (templates.size < mostRemembered) templates.set(text, template);
+  }
+  return template;
 }

@@ -1,17 +1,15 @@
-import type { Json } from "./json.js";
-
-/** What a decision rested on. */
+/** What a decision rested on. What the store looks records up by comes first. */
 export interface Lineage {
-  /** One for each top-level part of the context that was read. */
-  readonly inputs: readonly InputSource[];
   readonly entities: readonly Entity[];
   readonly artifacts: readonly string[];
+  /** One for each top-level part of the context that was read. */
+  readonly inputs: readonly InputSource[];
   readonly conditions: readonly LineageCondition[];
   readonly policies: readonly PolicyEvaluation[];
   /** The override that decided. */
   readonly override: OverrideApplication | null;
   readonly params_digest: string | null;
-  readonly precedents: readonly Json[];
+  readonly precedents: readonly Precedent[];
 }
 
 export interface InputSource {
@@ -21,9 +19,20 @@ export interface InputSource {
   readonly digest: string;
 }
 
+/** What a decision is about. */
 export interface Entity {
   readonly type: string;
   readonly id: string;
+}
+
+/** An earlier record that was found similar. It has no part in the answer. */
+export interface Precedent {
+  readonly record_id: string;
+  /** From 0 to 1. */
+  readonly similarity: number;
+  readonly match_reason: string;
+  /** Whether this decision came out as that one did. */
+  readonly outcome_matched: boolean;
 }
 
 export interface LineageCondition {

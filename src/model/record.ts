@@ -1,4 +1,5 @@
 import type { JsonObject } from "./json.js";
+import type { Lineage } from "./lineage.js";
 import type { Result, RoutingResult } from "./result.js";
 import type { Count } from "./store.js";
 
@@ -31,6 +32,8 @@ interface Remembered extends Provenance, Chained {
   /** As it was given, with the masked values masked; absent where inputs are not logged. */
   readonly context?: JsonObject;
   readonly facts: JsonObject;
+  /** What it rested on; older records of some types have none. */
+  readonly lineage?: Lineage;
   /** Where the cache was asked: under which key. */
   readonly cache_key?: string;
   /** The record whose answer was taken from the cache. */

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "./json.js";
+import type { Entity } from "./lineage.js";
 import type { LogRecord, RecordKind } from "./record.js";
 import type { DecisionType } from "./definition.js";
 
@@ -64,6 +65,10 @@ export interface Ledger {
   select(query: Query): AsyncIterable<LogLine>;
   /** By record id, a unique beginning of one, or sequence number. */
   find(reference: Reference): Promise<Found>;
+  /** The records that have to do with something, newest first. */
+  related(key: RecordKey, range?: RelatedRange): AsyncIterable<LogLine>;
+  /** The newest records of a decision that share an entity with these, newest first. */
+  neighbours(decisionId: string, entities: readonly Entity[], most: number): Promise<readonly Neighbour[]>;
   /** How often each branch of a decision was taken. */
   tally(decisionId: string, range: TimeRange): Promise<Tally>;
   /** What would go if all before a time, or all but the newest so many, were to go. */
@@ -72,6 +77,36 @@ export interface Ledger {
   prune(prunable: Prunable, noteOf: (details: JsonObject) => string): Promise<void>;
   /** How often the cache was asked, and how often it knew the answer. */
   cacheUse(): Promise<{ readonly hits: number; readonly misses: number }>;
+}
+
+/** What records are looked up by. */
+export type RecordKey =
+  | { readonly entity: Entity }
+  | { readonly artifact: string }
+  /** A policy that was consulted, or an override that was applied. */
+  | { readonly policy: string }
+  | { readonly session_id: string }
+  /** A record that others name: as their parent, as where their answer is from, or as what allowed a call. */
+  | { readonly refers_to: string };
+
+export interface RelatedRange extends TimeRange {
+  /** The newest so many. */
+  readonly limit?: number;
+  readonly label?: string;
+}
+
+/** As much of a record as tells how similar it is. */
+export interface Neighbour {
+  readonly seq: number;
+  /** How many of the entities it shares. */
+  readonly shared: number;
+  /** How many entities it has. */
+  readonly entities: number;
+  /** What it read of its context. */
+  readonly sources: readonly string[];
+  readonly labels: readonly string[];
+  /** Undefined where it can no longer be read. */
+  read(): Promise<LogLine | undefined>;
 }
 
 /** A record, and the line of the log that it is. */

@@ -2,14 +2,18 @@ import type { Result } from "../model/result.js";
 
 /**
  * What only one type of decision answers with, as fields of a record or of a printed answer. Without inputs
- * what repeats them is left out: the audit payload of a scored decision, and the params of a call.
+ * what repeats them is left out: the audit payload of a scored decision, and the params of a call. A record
+ * has its lineage elsewhere.
  */
-export function outcomeJson(result: Result, { inputs = true }: { readonly inputs?: boolean } = {}): string {
-  const fields = outcomeFields(result, inputs);
+export function outcomeJson(
+  result: Result,
+  { inputs = true, recorded = false }: { readonly inputs?: boolean; readonly recorded?: boolean } = {},
+): string {
+  const fields = outcomeFields(result, inputs, recorded);
   return fields === undefined ? "" : `,${JSON.stringify(fields).slice(1, -1)}`;
 }
 
-function outcomeFields(result: Result, inputs: boolean): object | undefined {
+function outcomeFields(result: Result, inputs: boolean, recorded: boolean): object | undefined {
   switch (result.type) {
     case "binary":
     case "switch":
@@ -24,7 +28,7 @@ function outcomeFields(result: Result, inputs: boolean): object | undefined {
     }
     case "policy": {
       const { tool, allowed, outcome, reason, params, lineage } = result;
-      return { tool, allowed, outcome, reason, ...(inputs && { params }), lineage };
+      return { tool, allowed, outcome, reason, ...(inputs && { params }), ...(!recorded && { lineage }) };
     }
     case "gate": {
       const { status, work_frame, decision_metadata } = result;

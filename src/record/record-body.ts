@@ -1,4 +1,5 @@
 import type { JsonObject } from "../model/json.js";
+import type { Lineage } from "../model/lineage.js";
 import type { NoteRecord, Provenance, ToolResultRecord } from "../model/record.js";
 import type { Logging } from "../model/definition.js";
 import type { Result } from "../model/result.js";
@@ -8,6 +9,7 @@ import { outcomeJson } from "./outcome-json.js";
 /** What a record holds beside the result. */
 export interface About {
   readonly provenance: Provenance;
+  readonly lineage: Lineage;
   readonly context: JsonObject;
   readonly facts: JsonObject;
   readonly feedback?: JsonObject | undefined;
@@ -16,8 +18,8 @@ export interface About {
 }
 
 /**
- * The fields of a decision's record as JSON text. What the index reads comes first and in this order, so
- * that it never has to take a line apart.
+ * The fields of a decision's record as JSON text. What the index reads comes first and in this order, up to
+ * the beginning of the lineage, so that it never has to take a line apart.
  */
 export function decisionBody(result: Result, about: About, logging: Logging = {}): string {
   const { include_inputs: inputs = true, include_evaluation: evaluation = true } = logging;
@@ -34,17 +36,22 @@ export function decisionBody(result: Result, about: About, logging: Logging = {}
     (version === undefined ? "" : `,"decision_version":${quoted(version)}`) +
     `,"environment_hash":"${result.environment_hash}"` +
     provenanceJson(about.provenance) +
+    `,"lineage":${lineageJson(about.lineage, evaluation)}` +
     (inputs ? `,"input_value":${jsonOf(result.input_value)}` : "") +
     `,"evaluation_details":${evaluation ? keptDetails(result, inputs) : "{}"}` +
     (total === undefined ? "" : `,"rules_total":${total}`) +
     `,"because":${listJson(result.because)},"failed_conditions":${listJson(result.failed_conditions)}` +
     `,"warnings":${listJson(result.warnings)},"guardrails":${JSON.stringify(result.guardrails)}` +
     `,"blocked":${result.blocked},"escalated":${result.escalated},"dry_run":false` +
-    outcomeJson(result, { inputs }) +
+    outcomeJson(result, { inputs, recorded: true }) +
     (inputs ? `,"context":${jsonOf(about.context)}` : "") +
     `,"facts":${JSON.stringify(about.facts)}` +
     (about.feedback === undefined ? "" : `,"feedback":${JSON.stringify(about.feedback)}`)
   );
+}
+
+function lineageJson(lineage: Lineage, evaluation: boolean): string {
+  return JSON.stringify(evaluation ? lineage : { ...lineage, conditions: [] });
 }
 
 /** What the rules of evaluators read is an input, too. */

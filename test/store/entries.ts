@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../src/model/json.js";
+import type { Lineage } from "../../src/model/lineage.js";
 import type { LogRecord, RoutingRecord, ToolResultRecord } from "../../src/model/record.js";
 import type { LogLine, ShelfEntry } from "../../src/model/store.js";
 import { microsecondsOf, timestampOf } from "../../src/record/moment.js";
@@ -89,8 +90,20 @@ export function decided({ input = 1, ...fields }: Decided = {}): string {
     selected_labels,
     input_value: input,
   };
-  return decisionBody(result, { provenance: fields, context, facts, cacheKey, cachedFrom });
+  const lineage = { ...noLineage, ...fields.lineage };
+  return decisionBody(result, { provenance: fields, context, facts, cacheKey, cachedFrom, lineage });
 }
+
+const noLineage: Lineage = {
+  entities: [],
+  artifacts: [],
+  inputs: [],
+  conditions: [],
+  policies: [],
+  override: null,
+  params_digest: null,
+  precedents: [],
+};
 
 /** The body of how a call went. */
 export function called({ timestamp = noon, ...fields }: Partial<ToolResultRecord> = {}): string {

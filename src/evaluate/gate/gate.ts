@@ -22,9 +22,11 @@ export function prepareGate(definition: GateDefinition, input: Template | undefi
   const computed = prepareComputed(definition.computed);
   const rules = definition.rules.map(prepareRule);
   const weigh = prepareWeighing(rules);
-  const refuseShadow = shadowGuard([...(input?.reads ?? []), ...writtenReads({ computed, rules })]);
+  const written = writtenReads({ computed, rules });
+  const refuseShadow = shadowGuard([...(input?.reads ?? []), ...written]);
   return {
     reads: readsOfGate({ input, computed, rules, checksContext: schema !== undefined }),
+    asks: written.filter((path) => !computed.some(({ name }) => isUnder(path, name))),
     judge(scope) {
       refuseSystem(scope.context);
       refuseShadow(scope.context);
@@ -41,6 +43,8 @@ export function prepareGate(definition: GateDefinition, input: Template | undefi
     },
   };
 }
+
+const isUnder = (path: string, name: string): boolean => path === name || path.startsWith(`${name}.`);
 
 /** What expressions read as `system` must be what we say it is, and no caller may believe otherwise. */
 function refuseSystem(context: JsonObject): void {

@@ -57,6 +57,7 @@ export function preparePolicy(definition: PolicyDefinition, input: Template | un
   const refuseShadow = shadowGuard([...(input?.reads ?? []), ...paths]);
   return {
     reads: readsWith(input, needs === undefined ? paths : [...paths, "facts"]),
+    asks: paths,
     ...(needs !== undefined && { needs }),
     judge(scope) {
       refuseShadow(scope.context);

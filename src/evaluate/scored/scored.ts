@@ -16,11 +16,10 @@ export function prepareScored(definition: ScoredDefinition, input: Template | un
   const voters = definition.evaluators.map(prepareVoter);
   const strategy = strategyFor(definition.scoring);
   const targets = definition.targets ?? {};
+  const asks = voters.flatMap(({ reads }) => reads);
   return {
-    reads: readsWith(
-      input,
-      voters.flatMap(({ reads }) => reads),
-    ),
+    reads: readsWith(input, asks),
+    asks,
     judge(scope) {
       const value = input === undefined ? scope.context : input.evaluate(scope);
       const failure = value instanceof Failure ? value.message : undefined;

@@ -1,3 +1,4 @@
+import type { Entity } from "../../model/lineage.js";
 import type { DecisionRecord, LogRecord } from "../../model/record.js";
 import type {
   Appended,
@@ -5,6 +6,7 @@ import type {
   Found,
   Ledger,
   LogLine,
+  Neighbour,
   Query,
   Reference,
   Shelf,
@@ -16,6 +18,7 @@ import type {
 import { origin, seal } from "../../record/chain.js";
 import { bodiesOf, grown, isReached, nothingCounted } from "../../record/counting.js";
 import { microsecondsOf } from "../../record/moment.js";
+import { entitiesOf, hasKey, isSame, isWithin, sourcesOf } from "../../record/record-keys.js";
 import { matches } from "../../record/query.js";
 import { TallyBuilder } from "../../record/tally.js";
 
@@ -78,6 +81,13 @@ function memoryLedger(): Ledger {
       yield* reverse ? newest.reverse() : newest;
     },
     find: (reference) => Promise.resolve(find(lines, reference)),
+    // eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
+    async *related(key, range = {}) {
+      const fitting = lines.filter(({ record }) => hasKey(record, key) && isWithin(record, range));
+      yield* fitting.reverse().slice(0, range.limit ?? Infinity);
+    },
+    neighbours: (decisionId, entities, most) =>
+      Promise.resolve(neighboursIn(lines, decisionId, entities).slice(0, most)),
     tally: (id, range) => Promise.resolve(tallyOf(decisions(id, range))),
     prunable(bound) {
       const mayGo = ({ record }: LogLine): boolean =>
@@ -100,6 +110,26 @@ function memoryLedger(): Ledger {
       return Promise.resolve({ hits, misses: asked.length - hits });
     },
   };
+}
+
+/** Newest first. */
+function neighboursIn(
+  lines: readonly LogLine[],
+  decisionId: string,
+  wanted: readonly Entity[],
+): readonly Neighbour[] {
+  return lines
+    .flatMap((line) => {
+      const { record } = line;
+      if (record.kind !== "decision" || record.decision_id !== decisionId) return [];
+      const entities = entitiesOf(record);
+      const shared = wanted.filter((each) => entities.some((other) => isSame(each, other))).length;
+      if (shared === 0) return [];
+      const { seq, selected_labels: labels } = record;
+      const read = (): Promise<LogLine> => Promise.resolve(line);
+      return [{ seq, shared, entities: entities.length, sources: sourcesOf(record), labels, read }];
+    })
+    .reverse();
 }
 
 function find(lines: readonly LogLine[], reference: Reference): Found {

@@ -1,6 +1,16 @@
 import { closeSync } from "node:fs";
-import type { Found, Ledger, LogLine, Query } from "../../../model/store.js";
+import type { Entity } from "../../../model/lineage.js";
+import type {
+  Found,
+  Ledger,
+  LogLine,
+  Neighbour,
+  Query,
+  RecordKey,
+  RelatedRange,
+} from "../../../model/store.js";
 import { matches } from "../../../record/query.js";
+import { entitiesOf, hasKey, isSame, isWithin, sourcesOf } from "../../../record/record-keys.js";
 import { timesOf } from "../../../record/record-id.js";
 import { reading } from "./damage.js";
 import { openExisting, systemFiles } from "./files.js";
@@ -18,7 +28,10 @@ export interface ReaderOptions {
   readonly onDamage?: (message: string) => void;
 }
 
-type Reader = Pick<Ledger, "state" | "select" | "find" | "tally" | "cacheUse" | "prunable">;
+type Reader = Pick<
+  Ledger,
+  "state" | "select" | "related" | "neighbours" | "find" | "tally" | "cacheUse" | "prunable"
+>;
 
 /** Answers questions about a log with the help of its index. */
 export function openReader(log: string, options: ReaderOptions): Reader {
@@ -35,6 +48,8 @@ export function openReader(log: string, options: ReaderOptions): Reader {
   return {
     state: () => indexed(({ first, count, lastHash }) => ({ size: first + count - 1, head: lastHash })),
     select: (query) => select(open, query),
+    related: (key, range = {}) => related(open, key, range),
+    neighbours: (decisionId, entities, most) => neighbours(open, { decisionId, entities, most }),
     find: (reference) => indexed((index, lines) => find(index, lines, reference)),
     tally: (decisionId, range) => indexed((index) => tallyOf(index, decisionId, range)),
     prunable: (bound) => indexed((index) => prunable(log, index, bound)),
@@ -150,4 +165,33 @@ function take<T>(items: Iterable<T>, most: number): readonly T[] {
   const taken: T[] = [];
   for (const item of items) if (taken.push(item) >= most) break;
   return taken;
+}
+
+async function* related(open: () => Opened, key: RecordKey, range: RelatedRange): AsyncGenerator<LogLine> {
+  let taken = 0;
+  for await (const line of select(open, { reverse: true })) {
+    if (taken >= (range.limit ?? Infinity)) return;
+    if (!hasKey(line.record, key) || !isWithin(line.record, range)) continue;
+    taken++;
+    yield line;
+  }
+}
+
+async function neighbours(
+  open: () => Opened,
+  { decisionId, entities: wanted, most }: { decisionId: string; entities: readonly Entity[]; most: number },
+): Promise<readonly Neighbour[]> {
+  const found: Neighbour[] = [];
+  for await (const line of select(open, { decision_id: decisionId, kind: "decision", reverse: true })) {
+    const { record } = line;
+    if (record.kind !== "decision") continue;
+    const entities = entitiesOf(record);
+    const shared = wanted.filter((each) => entities.some((other) => isSame(each, other))).length;
+    if (shared === 0) continue;
+    const { seq, selected_labels: labels } = record;
+    const read = (): Promise<LogLine> => Promise.resolve(line);
+    found.push({ seq, shared, entities: entities.length, sources: sourcesOf(record), labels, read });
+    if (found.length >= most) break;
+  }
+  return found;
 }

@@ -1,0 +1,53 @@
+import type { Entity } from "../model/lineage.js";
+import type { LogRecord } from "../model/record.js";
+import type { RecordKey, RelatedRange } from "../model/store.js";
+import { microsecondsOf } from "./moment.js";
+
+/** Whether a record has to do with what a key names; whatever a damaged one may hold. */
+export function hasKey(record: LogRecord, key: RecordKey): boolean {
+  if ("session_id" in key) return "session_id" in record && record.session_id === key.session_id;
+  if ("refers_to" in key) return referencesOf(record).includes(key.refers_to);
+  if (record.kind !== "decision") return false;
+  if ("entity" in key) return entitiesOf(record).some((each) => isSame(each, key.entity));
+  if ("artifact" in key) return (record.lineage?.artifacts ?? []).includes(key.artifact);
+  return policiesOf(record).includes(key.policy);
+}
+
+/** The records that a record names. */
+export function referencesOf(record: LogRecord): readonly string[] {
+  switch (record.kind) {
+    case "decision":
+      return [record.parent_record_id, record.cached_from].filter((each) => each !== undefined);
+    case "tool_result":
+      return record.decision_records;
+    case "note":
+      return [];
+  }
+}
+
+export const entitiesOf = (record: LogRecord): readonly Entity[] =>
+  record.kind === "decision" ? (record.lineage?.entities ?? []) : [];
+
+/** The policies that were consulted, and the overrides that were applied. */
+export function policiesOf(record: LogRecord): readonly string[] {
+  if (record.kind !== "decision") return [];
+  const policies = record.lineage?.policies ?? [];
+  return [
+    ...new Set(policies.flatMap(({ name, override }) => (override === null ? [name] : [name, override]))),
+  ];
+}
+
+export const isSame = (a: Entity, b: Entity): boolean => a.type === b.type && a.id === b.id;
+
+/** What a record read of its context. */
+export const sourcesOf = (record: LogRecord): readonly string[] =>
+  record.kind === "decision" ? (record.lineage?.inputs ?? []).map(({ source }) => source) : [];
+
+export function isWithin(
+  record: LogRecord,
+  { since = -Infinity, until = Infinity, label }: RelatedRange,
+): boolean {
+  const at = microsecondsOf(record.timestamp);
+  if (at < since || at > until) return false;
+  return label === undefined || (record.kind === "decision" && record.selected_labels.includes(label));
+}
