@@ -13,7 +13,7 @@ const order = [
   ["digest"],
   ["expression"],
   ["definition"],
-  ["evaluate"],
+  ["evaluate", "guard"],
   ["record", "lineage"],
   ["decide"],
   ["store", "present"],

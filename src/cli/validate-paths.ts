@@ -2,23 +2,26 @@ import { realpathSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { buildLibrary } from "../definition/library.js";
 import type { FileSummary } from "../definition/definition-file.js";
-import type { LocatedDefinition } from "../definition/read-definitions.js";
 import { review } from "../definition/review.js";
 import { sharedBuckets } from "../definition/shared-buckets.js";
 import { DecisionError } from "../errors.js";
 import type { Problem } from "../model/problem.js";
 import { readSummaries } from "../store/definitions.js";
 import { version } from "../version.js";
+import type { InFile } from "./check-guardrails.js";
+import { checkGuardrails } from "./check-guardrails.js";
 
 export interface Validated {
   /** By file and place. */
   readonly problems: readonly Problem[];
   readonly decisions: number;
+  /** How many guardrails could be checked without an input. */
+  readonly guardrails: number;
 }
 
 /** Reads everything anew, so that what is said is about what stands there now. */
 export async function validatePaths(paths: readonly string[]): Promise<Validated> {
-  const located: { readonly file: string; readonly located: LocatedDefinition }[] = [];
+  const located: InFile[] = [];
   const summaries: FileSummary[] = [];
   for (const path of withoutRepeats(paths)) {
     const only = isDirectory(path) ? undefined : basename(path);
@@ -31,11 +34,29 @@ export async function validatePaths(paths: readonly string[]): Promise<Validated
     });
     summaries.push(...found);
   }
-  const library = buildLibrary(summaries, () => Promise.reject(new Error("only summaries are needed here")));
-  const problems = [...library.problems];
-  problems.push(...located.flatMap((each) => review(each.file, each.located)), ...sharedBuckets(located));
-  return { problems: problems.sort(byPlace), decisions: located.length };
+  const definitions = new Map(located.map((each) => [placeOf(each), each.located.definition]));
+  const library = buildLibrary(summaries, (file, position) => {
+    const summary = summaries.find((each) => each.file === file)?.definitions[position];
+    const definition = definitions.get(`${file} ${summary?.id ?? ""}`);
+    return definition === undefined
+      ? Promise.reject(new Error(`\`${file}\` was not read`))
+      : Promise.resolve(definition);
+  });
+  const guarded = await checkGuardrails(located, library);
+  const problems = [
+    ...library.problems,
+    ...located.flatMap((each) => review(each.file, each.located)),
+    ...sharedBuckets(located),
+    ...guarded.problems,
+  ];
+  return {
+    problems: problems.sort(byPlace),
+    decisions: located.length,
+    guardrails: guarded.checked,
+  };
 }
+
+const placeOf = ({ file, located }: InFile): string => `${file} ${located.summary.id}`;
 
 /** A file or directory that is named twice is still one. */
 function withoutRepeats(paths: readonly string[]): readonly string[] {

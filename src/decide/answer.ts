@@ -5,8 +5,8 @@ import type { Scope } from "../model/scope.js";
 import { lifetimeOf } from "../record/answer-cache.js";
 import { microsecondsOf } from "../record/moment.js";
 import type { Records } from "../record/records.js";
-import { cacheKey } from "./deterministic-hash.js";
-import { valuesRead } from "./values-read.js";
+import { cacheKey } from "../record/deterministic-hash.js";
+import { valuesRead } from "../record/values-read.js";
 
 export interface Answer {
   readonly evaluated: Evaluated;

@@ -44,7 +44,7 @@ export async function check(request: CheckRequest, world: CheckWorld): Promise<C
   const context = contextOf(request);
   const ids = policiesFor(request.tool, world.definitions);
   const found = await Promise.all(ids.map((id) => world.definitions.find(id)));
-  const asked = found.length === 0 ? [noPolicyDefinition()] : found;
+  const asked = found.length === 0 ? [noPolicyDefinition(world.definitions.everywhere())] : found;
   const records = request.dry_run ? undefined : world.records;
   const decided = await untilRemembered(async () => {
     const made = await deliberateAll(request, context, { asked, world });

@@ -1,6 +1,7 @@
 import type { Library } from "../definition/library.js";
 import type { Evaluated, Prepared } from "../evaluate/evaluate.js";
 import { prepareLazily } from "../evaluate/prepare-lazily.js";
+import { guard } from "../guard/guard.js";
 import { lineageOf } from "../lineage/lineage-of.js";
 import type { LoadedDefinition } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";
@@ -14,11 +15,11 @@ import { failureWithoutMasked, withoutMasked } from "./conceal.js";
 import type { Counting } from "./counting.js";
 import { countingOf } from "./counting.js";
 import { describe, freezeResult } from "./describe.js";
-import { deterministicHash } from "./deterministic-hash.js";
+import { deterministicHash } from "../record/deterministic-hash.js";
 import type { Clock } from "./gather.js";
 import { gather, needsFacts, nothing } from "./gather.js";
 import type { Request } from "./request.js";
-import { valuesRead } from "./values-read.js";
+import { valuesRead } from "../record/values-read.js";
 
 /** All that a decision needs from outside. */
 export interface World {
@@ -63,8 +64,8 @@ export async function deliberate(
   const at = shared.at ?? world.clock();
   const system = { request_time: at, request_id: world.newId(at) };
   const bare = { context, facts: nothing, system, input: undefined };
-  const facts = needsFacts(prepared, shared)
-    ? await gather({ prepared, scope: bare, request, shared, world })
+  const facts = needsFacts(loaded, prepared, shared)
+    ? await gather({ loaded, prepared, scope: bare, request, shared, world })
     : nothing;
   const scope = facts === nothing ? bare : { ...bare, facts };
 
@@ -77,7 +78,8 @@ export async function deliberate(
     noCache ? undefined : records,
   );
 
-  const { scope: shown, evaluated } = withoutMasked(prepared, scope, answered.evaluated);
+  const guarded = guard(loaded, answered.evaluated, { workflow: request.workflow_id, facts });
+  const { scope: shown, evaluated } = withoutMasked(prepared, scope, guarded.evaluated);
   const hash =
     evaluated.outcome?.type === "scored"
       ? scoredHash(shown.context, evaluated.outcome)
@@ -85,10 +87,10 @@ export async function deliberate(
   const { cached, cacheKey, cachedFrom } = answered;
   const isPolicy = loaded.definition.type === "policy";
   const lineage = isLogged || isPolicy ? lineageOf(prepared, shown, evaluated) : undefined;
-  const circumstances = { recordId, dryRun, cached, at, hash, feedback, scope: shown, lineage };
+  const circumstances = { recordId, dryRun, cached, at, hash, feedback, scope: shown, lineage, guarded };
   const result = freezeResult(describe(loaded, evaluated, circumstances));
   if (lineage === undefined || !isLogged) {
-    return { result, evaluated: answered.evaluated, draft: undefined, answered };
+    return { result, evaluated: guarded.evaluated, draft: undefined, answered };
   }
   const about = {
     lineage,
@@ -99,10 +101,10 @@ export async function deliberate(
     cacheKey,
     cachedFrom,
   };
-  const { counts, limits } = growing(answered.evaluated, request, loaded, { at, needs: prepared.needs });
+  const { counts, limits } = growing(guarded.evaluated, request, loaded, { at, needs: prepared.needs });
   return {
     result,
-    evaluated: answered.evaluated,
+    evaluated: guarded.evaluated,
     draft: { result, about, loaded, counts, limits },
     answered,
   };

@@ -1,13 +1,12 @@
 import { deepFreeze } from "../digest/freeze.js";
 import type { Evaluated, Outcome } from "../evaluate/evaluated.js";
+import type { Guarded } from "../guard/guard.js";
 import type { LoadedDefinition } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";
 import type { Lineage } from "../model/lineage.js";
-import type { Check, CommonResult, Result } from "../model/result.js";
+import type { CommonResult, Result } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
 import { auditPayload } from "./audit-payload.js";
-
-const noChecks: readonly Check[] = Object.freeze([]);
 
 interface Circumstances {
   readonly recordId: string | undefined;
@@ -18,6 +17,7 @@ interface Circumstances {
   readonly feedback: JsonObject | undefined;
   /** As it may be shown. */
   readonly scope: Scope;
+  readonly guarded: Guarded;
   /** Of a policy always, of the others where it is recorded. */
   readonly lineage: Lineage | undefined;
 }
@@ -46,9 +46,11 @@ export function describe(
   result.because = evaluated.because;
   result.failed_conditions = evaluated.failed_conditions;
   result.warnings = evaluated.warnings;
-  result.guardrails = noChecks;
-  result.blocked = false;
-  result.escalated = false;
+  const { checks, blocked, escalated, proposed } = circumstances.guarded;
+  result.guardrails = checks;
+  result.blocked = blocked;
+  result.escalated = escalated;
+  if (proposed !== undefined) Object.assign(result, proposed);
   result.cached = cached;
   result.dry_run = dryRun;
   result.timestamp = at;
@@ -101,6 +103,7 @@ export function freezeResult(result: Result): Result {
   Object.freeze(result.because);
   Object.freeze(result.failed_conditions);
   Object.freeze(result.warnings);
+  if (result.guardrails.length > 0) deepFreeze(result.guardrails);
   deepFreeze(result.input_value);
   deepFreeze(result.evaluation_details);
   switch (result.type) {

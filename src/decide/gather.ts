@@ -1,7 +1,10 @@
+import { deepFreeze } from "../digest/freeze.js";
 import type { Prepared } from "../evaluate/evaluate.js";
+import type { LoadedDefinition } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
 import type { Shared, World } from "./deliberate.js";
+import { distributionFact, needsDistribution } from "./distribution-fact.js";
 import { gatherPolicyFacts } from "./policy-facts.js";
 import type { Request } from "./request.js";
 
@@ -10,6 +13,7 @@ export type Clock = () => string;
 
 /** Who asks what, and who can be asked about it. */
 export interface Asked {
+  readonly loaded: LoadedDefinition;
   readonly prepared: Prepared;
   readonly scope: Scope & { readonly system: System };
   readonly request: Request;
@@ -24,10 +28,19 @@ export interface System extends JsonObject {
 }
 
 /** Everything that is not in the context but may bear on the answer. */
-export const gather = (asked: Asked): Promise<JsonObject> => gatherPolicyFacts(asked);
+export async function gather(asked: Asked): Promise<JsonObject> {
+  const { loaded, prepared, shared, scope, world } = asked;
+  const facts = needsPolicyFacts(prepared, shared) ? await gatherPolicyFacts(asked) : nothing;
+  if (!needsDistribution(loaded)) return facts;
+  const distribution = await distributionFact(loaded, world.records?.log, scope.system.request_time);
+  return deepFreeze({ ...facts, distribution: { ...distribution } });
+}
 
 /** Whether there is anything to find out. */
-export const needsFacts = ({ needs }: Prepared, { setParams, fixedParams = false }: Shared): boolean =>
+export const needsFacts = (loaded: LoadedDefinition, prepared: Prepared, shared: Shared): boolean =>
+  needsPolicyFacts(prepared, shared) || needsDistribution(loaded);
+
+const needsPolicyFacts = ({ needs }: Prepared, { setParams, fixedParams = false }: Shared): boolean =>
   needs !== undefined || setParams !== undefined || fixedParams;
 
 export const nothing: JsonObject = Object.freeze({});

@@ -34,12 +34,19 @@ function mayDeclare(wanted: DecisionType, text: string): boolean {
 
 const nameKeys = /(?<![A-Za-z0-9_-])name["']?[ \t]{0,8}:[ \t]{0,8}["']?([^\s"',{}]{1,128})/g;
 
-function hiddenIn(text: string, isSeen: boolean): Pick<FileSummary, "hidesPolicy" | "hidesGates"> {
+/** At the top of a document; within braces anywhere, as nobody can tell there. */
+const guardrailKeys = /^["']?guard_?rails?["']?[ \t]{0,8}:/im;
+const bracedGuardrails = /^\s{0,64}\{[^]*["']?guard_?rails?["']?[ \t]{0,8}:/i;
+
+type Hidden = Pick<FileSummary, "hidesPolicy" | "hidesGates" | "hidesGuardrails">;
+
+function hiddenIn(text: string, isSeen: boolean): Hidden {
   if (!isSeen) return { hidesPolicy: true, hidesGates: "any" };
   const names = [...text.matchAll(nameKeys)].map(([, name = ""]) => name);
   return {
     ...(mayDeclare("policy", text) && { hidesPolicy: true }),
     ...(mayDeclare("gate", text) && { hidesGates: names }),
+    ...((guardrailKeys.test(text) || bracedGuardrails.test(text)) && { hidesGuardrails: true }),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Guardrail } from "../model/guardrail.js";
 import type { DecisionType, Definition, RoutingDefinition } from "../model/definition.js";
 
 /** Every type of decision, in the order in which they are named. */
@@ -10,6 +11,14 @@ export const decisionTypes = [
   "policy",
   "gate",
 ] as const satisfies readonly DecisionType[];
+
+/** Every type of guardrail, in the order in which they are named. */
+export const guardrailTypes = [
+  "no_disabled_targets",
+  "weight_bounds",
+  "requires_approval",
+  "distribution_drift",
+] as const satisfies readonly Guardrail["type"][];
 
 export function isRouting(definition: Definition): definition is RoutingDefinition {
   switch (definition.type) {

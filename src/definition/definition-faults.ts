@@ -1,5 +1,6 @@
 import type { Definition } from "../model/definition.js";
 import { gateFaults } from "./gate/gate-faults.js";
+import { ownGuardrailFaults } from "./guardrail-faults.js";
 import { labelFaults } from "./names.js";
 import { policyFaults } from "./policy-faults.js";
 import { scoredFaults } from "./scored-faults.js";
@@ -7,6 +8,10 @@ import type { SchemaFault } from "./schema-problems.js";
 
 /** What is wrong with a definition that fits the schema; places are relative to it. */
 export function definitionFaults(definition: Definition): readonly SchemaFault[] {
+  return [...faultsOfType(definition), ...ownGuardrailFaults(definition)];
+}
+
+function faultsOfType(definition: Definition): readonly SchemaFault[] {
   switch (definition.type) {
     case "binary":
     case "switch":

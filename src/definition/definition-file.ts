@@ -1,4 +1,5 @@
 import type { Definition, DefinitionTest, GateAction, Target } from "../model/definition.js";
+import type { Guardrail } from "../model/guardrail.js";
 import type { Problem } from "../model/problem.js";
 import type { Position } from "./yaml-source.js";
 
@@ -7,6 +8,8 @@ export interface FileSummary {
   readonly file: string;
   readonly definitions: readonly DefinitionSummary[];
   readonly targets?: readonly Target[];
+  /** For every decision of the directory. */
+  readonly guardrails?: readonly PlacedGuardrail[];
   readonly problems: readonly Problem[];
   /** The ids that a broken file seems to declare. */
   readonly claimed: readonly string[];
@@ -14,6 +17,12 @@ export interface FileSummary {
   readonly hidesPolicy?: true;
   /** It is broken, and may have been meant to hold gates of these actions; of any action where it could not be read. */
   readonly hidesGates?: readonly string[] | "any";
+  /** It is broken, and seems to have been meant to hold guardrails for every decision. */
+  readonly hidesGuardrails?: true;
+}
+
+export interface PlacedGuardrail extends Position {
+  readonly guardrail: Guardrail;
 }
 
 export interface DefinitionSummary {

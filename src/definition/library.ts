@@ -2,11 +2,13 @@ import { DecisionError } from "../errors.js";
 import { canonicalJson } from "../digest/canonical-json.js";
 import { deepFreeze } from "../digest/freeze.js";
 import { sha256Hex } from "../digest/sha256.js";
-import type { Definition, LoadedDefinition, Target } from "../model/definition.js";
-import type { Json, JsonObject } from "../model/json.js";
+import type { Definition, Environment, LoadedDefinition, Target } from "../model/definition.js";
+import type { JsonObject } from "../model/json.js";
 import type { Problem } from "../model/problem.js";
 import { didYouMean } from "../nearest.js";
 import type { DefinitionSummary, FileSummary } from "./definition-file.js";
+import type { Declared } from "./environment.js";
+import { environmentOf, misleadingGuardrails, refuseBrokenGuardrails } from "./environment.js";
 import { gateKeyText } from "./gate-key.js";
 
 /** All the definitions of a directory. */
@@ -20,6 +22,8 @@ export interface Library {
   readonly brokenPolicies: readonly Problem[];
   /** What is wrong with files and decisions that are, or may be, gates of some actions. */
   readonly brokenGates: readonly BrokenGate[];
+  /** What bears on every decision; an error where that cannot be told. */
+  everywhere(): Environment;
   /** The definition, or an error that says why there is none. */
   find(id: string): Promise<LoadedDefinition>;
 }
@@ -44,6 +48,13 @@ export function buildLibrary(files: readonly FileSummary[], loadDefinition: Load
   const problems = files.flatMap((file) => file.problems);
   const claimed = new Map(files.flatMap((file) => file.claimed.map((id) => [id, file.problems] as const)));
   const declared = declaredTargets(files);
+  const guardrails = files.flatMap((file) => (file.guardrails ?? []).map(({ guardrail }) => guardrail));
+  const misleading = files.flatMap((file) => misleadingGuardrails(file, declared, files));
+  const brokenGuardrails = [
+    ...files.flatMap((file) => (file.hidesGuardrails ? file.problems : [])),
+    ...misleading,
+  ];
+  problems.push(...misleading);
   const places = placesById(files);
   const usable = new Map<string, Place>();
   const brokenPolicies = files.flatMap((file) => (file.hidesPolicy ? file.problems : []));
@@ -71,13 +82,18 @@ export function buildLibrary(files: readonly FileSummary[], loadDefinition: Load
     problems,
     brokenPolicies,
     brokenGates,
+    everywhere() {
+      refuseBrokenGuardrails(brokenGuardrails);
+      return environmentOf([], { targets: declared ?? [], guardrails });
+    },
     async find(id) {
       const known = loaded.get(id);
       if (known !== undefined) return known;
       const place = usable.get(id);
       if (place === undefined) throw notFound(id, usable, { claimed, problems });
+      refuseBrokenGuardrails(brokenGuardrails);
       const definition = await loadDefinition(place.file, place.position);
-      const found = describe(place, definition, declared ?? []);
+      const found = describe(place, definition, { targets: declared ?? [], guardrails });
       loaded.set(id, found);
       return found;
     },
@@ -105,12 +121,8 @@ function placesById(files: readonly FileSummary[]): ReadonlyMap<string, readonly
   return places;
 }
 
-function describe(
-  { file, summary }: Place,
-  definition: Definition,
-  declared: readonly Target[],
-): LoadedDefinition {
-  const environment = environmentOf(summary, declared);
+function describe({ file, summary }: Place, definition: Definition, declared: Declared): LoadedDefinition {
+  const environment = environmentOf(summary.reached, declared) as unknown as JsonObject;
   return {
     definition: deepFreeze(definition),
     definition_hash: summary.definition_hash,
@@ -119,13 +131,6 @@ function describe(
     file,
     line: summary.position.line,
   };
-}
-
-/** Of what stands beside the definition, that which bears on it: the declared targets it may lead to. */
-function environmentOf(summary: DefinitionSummary, declared: readonly Target[]): JsonObject {
-  const reached = new Set(summary.reached.map(({ target }) => target));
-  const targets = declared.filter((target) => reached.has(target.id));
-  return { targets: targets as unknown as Json };
 }
 
 function duplicateProblems(places: readonly Place[]): readonly Problem[] {

@@ -1,4 +1,5 @@
 import type { Definition, DefinitionTest, Target } from "../model/definition.js";
+import type { Guardrail } from "../model/guardrail.js";
 import type { Problem } from "../model/problem.js";
 import { printable } from "../printable.js";
 import { definitionHash } from "./definition-hash.js";
@@ -6,7 +7,8 @@ import { definitionFaults } from "./definition-faults.js";
 import { isRouting } from "./decision-types.js";
 import { casesOf, expressionFaults } from "./expressions.js";
 import { broken, tooLarge, unusable } from "./broken-file.js";
-import type { DefinitionFile, DefinitionSummary, ReachedTarget } from "./definition-file.js";
+import type { DefinitionFile, DefinitionSummary, PlacedGuardrail, ReachedTarget } from "./definition-file.js";
+import { escalationOf, guardrailFaults } from "./guardrail-faults.js";
 import { largestFile } from "./limits.js";
 import { ifFaults } from "./scored-faults.js";
 import { toolsOf } from "./tool-match.js";
@@ -45,6 +47,7 @@ class Reader {
   readonly located: LocatedDefinition[] = [];
   readonly #file: string;
   readonly #tests: DefinitionTest[] = [];
+  readonly #guardrails: PlacedGuardrail[] = [];
   #targets: Target[] | undefined;
 
   constructor(file: string) {
@@ -59,6 +62,11 @@ class Reader {
     this.#checkExpressions(source, decision);
     if (faults.length > 0 || document === null) return;
 
+    for (const [index, guardrail] of (document.guardrails ?? []).entries()) {
+      const path = ["guardrails", index];
+      for (const fault of guardrailFaults(guardrail, path)) this.#reportFault(source, fault, []);
+      this.#guardrails.push({ guardrail, ...source.locate(path) });
+    }
     if (document.targets) this.#targets = [...(this.#targets ?? []), ...document.targets.map(asTarget)];
     this.#tests.push(...(document.tests ?? []));
     if (decision) this.#readDecision(source, decision);
@@ -112,9 +120,12 @@ class Reader {
 
   finish(): DefinitionFile {
     const definitions = this.located.map(({ summary }) => summary);
-    const targets = this.#targets && { targets: this.#targets };
+    const declared = {
+      ...(this.#targets && { targets: this.#targets }),
+      ...(this.#guardrails.length > 0 && { guardrails: this.#guardrails }),
+    };
     return {
-      summary: { file: this.#file, definitions, ...targets, problems: [], claimed: [] },
+      summary: { file: this.#file, definitions, ...declared, problems: [], claimed: [] },
       body: { definitions: this.located.map(({ definition }) => definition), tests: this.#tests },
     };
   }
@@ -131,7 +142,17 @@ interface WrittenTarget {
   readonly target: string;
 }
 
+/** Where its branches lead, and its guardrails. */
 function writtenTargets(definition: Definition): readonly WrittenTarget[] {
+  const guarded = (definition.guardrails ?? []).flatMap((guardrail, index) => {
+    const target = guardrail.on_fail === "escalate" ? escalationOf(guardrail) : undefined;
+    const key = guardrail.escalate_to === undefined ? "approval_target" : "escalate_to";
+    return target === undefined ? [] : [{ path: ["guardrails", index, key], target }];
+  });
+  return [...branchTargets(definition), ...guarded];
+}
+
+function branchTargets(definition: Definition): readonly WrittenTarget[] {
   if (definition.type === "scored") {
     return Object.entries(definition.targets ?? {}).map(([key, target]) => ({
       path: ["targets", key],
@@ -166,6 +187,7 @@ function schemaFaults(value: unknown): readonly SchemaFault[] {
 interface RawDocument {
   readonly decision?: Definition;
   readonly targets?: readonly (string | Target)[];
+  readonly guardrails?: readonly Guardrail[];
   readonly tests?: readonly DefinitionTest[];
 }
 

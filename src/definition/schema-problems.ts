@@ -1,7 +1,7 @@
 import type { ErrorObject } from "ajv";
 import { didYouMean, nearest } from "../nearest.js";
 import type { Path } from "./yaml-source.js";
-import { decisionTypes } from "./decision-types.js";
+import { decisionTypes, guardrailTypes } from "./decision-types.js";
 import { schema } from "./schema.js";
 import {
   choiceMeaning,
@@ -22,7 +22,7 @@ export interface SchemaFault {
   readonly hint?: string | undefined;
 }
 
-const laterKeys = ["guardrails", "enrich", "endpoints"];
+const laterKeys = ["enrich", "endpoints"];
 
 export function explainSchemaErrors(errors: readonly ErrorObject[], value: unknown): readonly SchemaFault[] {
   const faults = [
@@ -144,10 +144,11 @@ function nameOf(path: Path): string {
 }
 
 function wrongType(path: Path, value: unknown): SchemaFault {
+  const types = path.includes("guardrails") ? guardrailTypes : decisionTypes;
   const got = describe(value);
-  const close = typeof value === "string" ? nearest(value, decisionTypes) : undefined;
+  const close = typeof value === "string" ? nearest(value, types) : undefined;
   const hint = close === undefined ? undefined : `did you mean \`${close}\`?`;
-  return { path, message: `\`type\` must be one of ${listing(decisionTypes)} (got ${got})`, hint };
+  return { path, message: `\`type\` must be one of ${listing(types)} (got ${got})`, hint };
 }
 
 const typesOf = (error: ErrorObject): readonly string[] =>

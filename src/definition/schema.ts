@@ -1,6 +1,7 @@
 import { gateType } from "./schema/gate.js";
 import type { DecisionSchema } from "./schema/common.js";
 import { name, text } from "./schema/common.js";
+import { guardrails } from "./schema/guardrails.js";
 import { policyType } from "./schema/policy.js";
 import { routingTypes } from "./schema/routing.js";
 import { ruleCondition, scoredType } from "./schema/scored.js";
@@ -38,7 +39,7 @@ export const schema = {
   type: "object",
   minProperties: 1,
   additionalProperties: false,
-  definitions: { ruleCondition },
+  definitions: { ruleCondition, guardrails },
   properties: {
     decision: {
       type: "object",
@@ -46,6 +47,7 @@ export const schema = {
       discriminator: { propertyName: "type" },
       oneOf: [...routingTypes, scoredType, policyType, gateType] as readonly DecisionSchema[],
     },
+    guardrails: { $ref: "#/definitions/guardrails" },
     targets: {
       type: "array",
       items: target,

@@ -1,3 +1,5 @@
+import type { Guardrail } from "./guardrail.js";
+
 /** What a decision of any type may declare. */
 export interface CommonDefinition {
   readonly id: string;
@@ -6,6 +8,7 @@ export interface CommonDefinition {
   readonly description?: string;
   /** Absent: the whole context. */
   readonly input?: string;
+  readonly guardrails?: readonly Guardrail[];
   readonly entities?: readonly { readonly type: string; readonly id: string }[];
   readonly artifacts?: readonly string[];
   readonly logging?: Logging;

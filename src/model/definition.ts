@@ -1,11 +1,13 @@
 import type { CommonDefinition, OnError } from "./common-definition.js";
 import type { GateDefinition } from "./gate-definition.js";
+import type { Guardrail } from "./guardrail.js";
 import type { Json, JsonObject } from "./json.js";
 import type { PolicyDefinition } from "./policy-definition.js";
 import type { ScoredDefinition } from "./scored-definition.js";
 
 export type { Logging, OnError } from "./common-definition.js";
 export type * from "./gate-definition.js";
+export type * from "./guardrail.js";
 export type * from "./policy-definition.js";
 export type * from "./scored-definition.js";
 
@@ -68,6 +70,13 @@ export interface DefinitionTest {
   readonly decision: string;
   readonly input?: Json;
   readonly expect: JsonObject;
+}
+
+/** What stands beside a definition and bears on it. */
+export interface Environment {
+  readonly targets: readonly Target[];
+  /** Those for every decision; absent: none. */
+  readonly guardrails?: readonly Guardrail[];
 }
 
 /** A definition with all that was found out about it when it was loaded. */

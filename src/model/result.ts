@@ -1,4 +1,4 @@
-import type { RoutingDefinition } from "./definition.js";
+import type { OnFail, RoutingDefinition, Status } from "./definition.js";
 import type { GateOutcome } from "./gate-outcome.js";
 import type { Json } from "./json.js";
 import type { Lineage } from "./lineage.js";
@@ -11,7 +11,7 @@ export type * from "./scored-outcome.js";
 export type Result = RoutingResult | ScoredResult | PolicyResult | GateResult;
 
 /** What every type answers with. */
-export interface CommonResult {
+export interface CommonResult extends Partial<Proposed> {
   readonly record_id?: string;
   readonly decision_id: string;
   readonly decision_name?: string;
@@ -128,4 +128,15 @@ export interface Check {
   readonly check_name: string;
   readonly passed: boolean;
   readonly message: string;
+  /** What became of the answer; only where it failed. */
+  readonly on_fail?: OnFail;
+}
+
+/** What an answer would have been that was blocked or escalated. */
+export interface Proposed {
+  readonly proposed_targets: readonly string[];
+  /** Of a branch, or of a vote. */
+  readonly proposed_labels?: readonly string[];
+  readonly proposed_outcome?: PolicyOutcome["outcome"];
+  readonly proposed_status?: Status;
 }

@@ -1,6 +1,7 @@
 import { oneLine } from "./one-line.js";
 import { isObject } from "../expression/equal.js";
 import type {
+  Check,
   GateMetadata,
   GateResult,
   PolicyDetail,
@@ -22,8 +23,17 @@ export function targetLine(result: Pick<Result, "selected_targets" | "selected_l
   return (targets.length > 0 ? targets : labels).join(" ");
 }
 
+/** The answer as people read it: what a guardrail held back leads nowhere. */
+export const answerText = (result: Result): string =>
+  result.blocked && result.selected_labels.length === 0 ? "blocked" : targetLine(result);
+
 /** What stands behind the answer on the first line: its name, or the reason. */
 export function besideAnswer(result: Result): string {
+  if (result.blocked || result.escalated) {
+    const [first] = failedChecks(result);
+    const how = result.blocked ? "" : "escalated: ";
+    if (first !== undefined) return `${how}${oneLine(first.message)}`;
+  }
   switch (result.type) {
     case "scored": {
       const { decision, confidence, selected_targets: targets } = result;
@@ -40,6 +50,7 @@ export function besideAnswer(result: Result): string {
 
 export function answerColour(result: Result): Colour {
   if (result.blocked) return "red";
+  if (result.escalated && result.type !== "policy") return "yellow";
   switch (result.type) {
     case "scored":
       return result.confidence === 0 ? "yellow" : "green";
@@ -52,8 +63,47 @@ export function answerColour(result: Result): Colour {
   }
 }
 
-/** What only this type of decision has to say. */
-export function outcomeRows(result: Result): readonly OutcomeRow[] {
+/** What only this type of decision has to say, and what guardrails had against it. */
+export const outcomeRows = (result: Result): readonly OutcomeRow[] => [
+  ...typeRows(result),
+  ...guardrailRows(result),
+];
+
+/** Those that decided first: blocking ones, then escalating ones. */
+function failedChecks({ guardrails }: Result): readonly Check[] {
+  const order = ["block", "escalate", "warn"];
+  const failed = guardrails.filter(({ passed }) => !passed);
+  return failed.toSorted((a, b) => order.indexOf(a.on_fail ?? "") - order.indexOf(b.on_fail ?? ""));
+}
+
+function guardrailRows(result: Result): readonly OutcomeRow[] {
+  const consequences = { block: "blocks", escalate: "escalates", warn: "warns" };
+  const rows = failedChecks(result).map(({ check_name, message, on_fail = "block" }) => ({
+    name: "guardrail",
+    text: `${check_name} ${consequences[on_fail]}: ${message}`,
+  }));
+  const proposal = proposalText(result);
+  return proposal === undefined ? rows : [...rows, { name: "proposed", text: proposal }];
+}
+
+/** What the answer would have been without them. */
+function proposalText({
+  proposed_targets: targets,
+  proposed_labels: labels = [],
+  proposed_outcome: outcome,
+  proposed_status: status,
+}: Result): string | undefined {
+  if (targets === undefined) return undefined;
+  const said = [
+    ...targets,
+    ...(outcome === undefined ? [] : [outcome]),
+    ...(status === undefined ? [] : [status]),
+  ];
+  if (said.length === 0) return labels.join(", ");
+  return `${said.join(" ")}${labels.length === 0 ? "" : ` (${labels.join(", ")})`}`;
+}
+
+function typeRows(result: Result): readonly OutcomeRow[] {
   switch (result.type) {
     case "scored":
       return voteRows(result);

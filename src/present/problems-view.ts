@@ -2,22 +2,33 @@ import type { Problem } from "../model/problem.js";
 import type { Paint, View } from "./format.js";
 import { printable } from "../printable.js";
 
-export function problemsView(problems: readonly Problem[], checked: number): View {
+export interface Checked {
+  readonly decisions: number;
+  /** Those that need no input. */
+  readonly guardrails: number;
+}
+
+export function problemsView(problems: readonly Problem[], { decisions, guardrails }: Checked): View {
   const valid = !problems.some((problem) => problem.severity === "error");
   return {
-    value: { valid, problems },
+    value: { valid, problems, guardrails_checked: guardrails },
     items: problems,
     plain: () => problems.map(plainProblem).join("\n"),
     table: ({ paint }) => {
       const lines = problems.map((problem) => describeProblem(problem, paint));
       const verdict = valid ? paint("green", "✓ valid") : paint("red", "✗ not valid");
       return [
-        `${verdict}  ${checked} decision${checked === 1 ? "" : "s"}${summary(problems)}`,
+        `${verdict}  ${several(decisions, "decision")}${guardrailsText(guardrails)}${summary(problems)}`,
         ...lines,
       ].join("\n");
     },
   };
 }
+
+const several = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;
+
+const guardrailsText = (checked: number): string =>
+  checked === 0 ? "" : `, ${several(checked, "guardrail")} checked that need no input`;
 
 function plainProblem(problem: Problem): string {
   const { file, line, column, severity, message, hint } = shown(problem);

@@ -4,7 +4,7 @@ import type { KnownCondition } from "../record/known-conditions.js";
 import { isRoll } from "../record/roll.js";
 import type { Style, View } from "./format.js";
 import { oneLine } from "./one-line.js";
-import { answerColour, besideAnswer, outcomeRows, targetLine } from "./outcome-rows.js";
+import { answerColour, answerText, besideAnswer, outcomeRows, targetLine } from "./outcome-rows.js";
 import { printable } from "../printable.js";
 
 export interface ResultOptions {
@@ -46,7 +46,7 @@ async function describe(
   style: Style,
 ): Promise<string> {
   const { paint } = style;
-  const answer = paint(answerColour(result), paint("bold", targetLine(result)));
+  const answer = paint(answerColour(result), paint("bold", answerText(result)));
   const lines = [`${answer}  ${paint("dim", besideAnswer(result))}`, ""];
   const name = result.decision_name === undefined ? "" : ` (${result.decision_name})`;
   lines.push(
@@ -83,8 +83,23 @@ async function explanation(
   style: Style,
 ): Promise<string> {
   const details = result.evaluation_details;
-  if (isRoll(details)) return rollExplanation(details, result, style);
-  return conditionTable(result, style, cases);
+  const shown = isRoll(details)
+    ? await rollExplanation(details, result, style)
+    : await conditionTable(result, style, cases);
+  return result.guardrails.length === 0 ? shown : `${shown}\n${await checkTable(result, style)}`;
+}
+
+/** What came of every guardrail. */
+async function checkTable({ guardrails }: Result, style: Style): Promise<string> {
+  const { grid } = await import("./grid.js");
+  const { paint } = style;
+  const rows = guardrails.map(({ check_name, passed, message, on_fail = "block" }) => [
+    check_name,
+    passed ? paint("green", "✓ passed") : paint(on_fail === "block" ? "red" : "yellow", `✗ ${on_fail}`),
+    printable(message),
+  ]);
+  const columns = [{ title: "guardrail" }, { title: "result" }, { title: "what", flexible: true as const }];
+  return grid(columns, rows, style);
 }
 
 /** What came of every condition. */

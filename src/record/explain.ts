@@ -48,7 +48,8 @@ export interface WrittenCase {
 export function explain(record: DecisionRecord, definition: Definition | undefined): Explanation {
   const { selected_targets: targets, selected_labels: labels, decision_version: version } = record;
   return {
-    answer: (targets.length > 0 ? targets : labels).join(" "),
+    answer:
+      record.blocked && labels.length === 0 ? "blocked" : (targets.length > 0 ? targets : labels).join(" "),
     because: record.because,
     failed: explainConditions(record, definition).conditions.filter(({ result }) => !result),
     definition: {

@@ -36,3 +36,17 @@ function outcomeFields(result: Result, inputs: boolean, recorded: boolean): obje
     }
   }
 }
+
+/** What an answer would have been that was blocked or escalated. */
+export function proposedJson({
+  blocked,
+  escalated,
+  proposed_targets,
+  proposed_labels,
+  proposed_outcome,
+  proposed_status,
+}: Result): string {
+  if (!blocked && !escalated) return "";
+  const proposed = { proposed_targets, proposed_labels, proposed_outcome, proposed_status };
+  return `,${JSON.stringify(proposed).slice(1, -1)}`;
+}

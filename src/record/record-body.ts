@@ -4,7 +4,7 @@ import type { NoteRecord, Provenance, ToolResultRecord } from "../model/record.j
 import type { Logging } from "../model/definition.js";
 import type { Result } from "../model/result.js";
 import { detailsJson, jsonOf, listJson, quoted } from "./json-text.js";
-import { outcomeJson } from "./outcome-json.js";
+import { outcomeJson, proposedJson } from "./outcome-json.js";
 
 /** What a record holds beside the result. */
 export interface About {
@@ -42,7 +42,7 @@ export function decisionBody(result: Result, about: About, logging: Logging = {}
     (total === undefined ? "" : `,"rules_total":${total}`) +
     `,"because":${listJson(result.because)},"failed_conditions":${listJson(result.failed_conditions)}` +
     `,"warnings":${listJson(result.warnings)},"guardrails":${JSON.stringify(result.guardrails)}` +
-    `,"blocked":${result.blocked},"escalated":${result.escalated},"dry_run":false` +
+    `,"blocked":${result.blocked},"escalated":${result.escalated}${proposedJson(result)},"dry_run":false` +
     outcomeJson(result, { inputs, recorded: true }) +
     (inputs ? `,"context":${jsonOf(about.context)}` : "") +
     `,"facts":${JSON.stringify(about.facts)}` +

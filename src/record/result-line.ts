@@ -1,6 +1,6 @@
 import type { Result } from "../model/result.js";
 import { detailsJson, jsonOf, listJson, quoted } from "./json-text.js";
-import { outcomeJson } from "./outcome-json.js";
+import { outcomeJson, proposedJson } from "./outcome-json.js";
 
 /**
  * What `JSON.stringify` gives, in half the time: a batch spends most of its time on writing answers, and
@@ -19,7 +19,8 @@ export function resultLine(result: Result): string {
     (total === undefined ? "" : `,"rules_total":${total}`) +
     `,"because":${listJson(result.because)},"failed_conditions":${listJson(result.failed_conditions)}` +
     `,"warnings":${listJson(result.warnings)},"guardrails":${JSON.stringify(result.guardrails)}` +
-    `,"blocked":${result.blocked},"escalated":${result.escalated},"cached":${result.cached}` +
+    `,"blocked":${result.blocked},"escalated":${result.escalated}${proposedJson(result)}` +
+    `,"cached":${result.cached}` +
     `,"dry_run":${result.dry_run},"timestamp":"${result.timestamp}"` +
     `,"deterministic_hash":"${result.deterministic_hash}"${outcomeJson(result)}}`
   );

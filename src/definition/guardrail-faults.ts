@@ -1,0 +1,57 @@
+import type { Definition, WeightedDefinition } from "../model/definition.js";
+import type { Guardrail } from "../model/guardrail.js";
+import { isRouting } from "./decision-types.js";
+import { isInputMasked } from "./definition-reads.js";
+import type { SchemaFault } from "./schema-problems.js";
+import type { Path } from "./yaml-source.js";
+
+/** What is wrong with the guardrails of a decision; places are relative to it. */
+export function ownGuardrailFaults(definition: Definition): readonly SchemaFault[] {
+  const leads = isRouting(definition) || definition.type === "scored";
+  return (definition.guardrails ?? []).flatMap((guardrail, index) => [
+    ...guardrailFaults(guardrail, ["guardrails", index], leads),
+    ...driftFaults(guardrail, index, definition),
+  ]);
+}
+
+/** What is wrong with a guardrail, whichever decision it is asked about. */
+export function guardrailFaults(guardrail: Guardrail, path: Path, leads = true): readonly SchemaFault[] {
+  const faults: SchemaFault[] = [];
+  if (leads && guardrail.on_fail === "escalate" && escalationOf(guardrail) === undefined) {
+    faults.push({
+      path: [...path, "on_fail"],
+      message: "`escalate` needs to know where to: `escalate_to` is missing",
+      hint: "add escalate_to: <target>",
+    });
+  }
+  if (guardrail.type === "weight_bounds") {
+    const { min_weight: least, max_weight: most } = guardrail;
+    if (least !== undefined && most !== undefined && least > most) {
+      faults.push({
+        path: [...path, "max_weight"],
+        message: `\`max_weight\` must not be below \`min_weight\`, which is ${least} (got ${most})`,
+      });
+    }
+  }
+  return faults;
+}
+
+/** Where an answer that fails is led, if it is. */
+export const escalationOf = (guardrail: Guardrail): string | undefined =>
+  guardrail.escalate_to ?? (guardrail.type === "requires_approval" ? guardrail.approval_target : undefined);
+
+/** A drift that nobody could see must not be watched for. */
+function driftFaults({ type }: Guardrail, index: number, definition: Definition): readonly SchemaFault[] {
+  if (type !== "distribution_drift" || definition.type !== "weighted") return [];
+  const why = unjudgeable(definition);
+  if (why === undefined) return [];
+  return [{ path: ["guardrails", index, "type"], message: `\`${type}\` cannot be checked: ${why}` }];
+}
+
+/** Why nothing can be said about how a weighted decision is taken. */
+export function unjudgeable(definition: WeightedDefinition): string | undefined {
+  if (definition.logging?.log_decision === false) return "no decision is recorded";
+  if (isInputMasked(definition)) return "the input is masked, so inputs cannot be told apart";
+  const isConditional = definition.cases.some(({ condition = "" }) => condition.trim() !== "");
+  return isConditional ? "conditions decide too, so the weights promise no split" : undefined;
+}

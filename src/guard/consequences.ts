@@ -1,0 +1,133 @@
+import type { Evaluated, Outcome } from "../evaluate/evaluated.js";
+import type { Definition } from "../model/definition.js";
+import type { Check, Proposed, WorkFrame } from "../model/result.js";
+
+/** An answer as it may be acted on. */
+export interface Guarded {
+  readonly evaluated: Evaluated;
+  readonly checks: readonly Check[];
+  readonly blocked: boolean;
+  readonly escalated: boolean;
+  /** What it would have been, where it was blocked or escalated. */
+  readonly proposed: Proposed | undefined;
+}
+
+type Consequence = Omit<Guarded, "checks">;
+
+/** What an answer leads to: its targets, the tool of a call that is allowed, the action of a gate that opens. */
+export function leadsTo({ selected_targets, outcome }: Evaluated, definition: Definition): readonly string[] {
+  switch (outcome?.type) {
+    case undefined:
+    case "scored":
+      return selected_targets;
+    case "policy":
+      return outcome.allowed ? [outcome.tool] : [];
+    case "gate":
+      return outcome.status === "GREEN" && definition.type === "gate" ? [definition.action.name] : [];
+  }
+}
+
+/** The answer stands, and people hear of what is wrong with it. */
+export function warned(evaluated: Evaluated, messages: readonly string[]): Consequence {
+  const warnings = messages.length === 0 ? evaluated.warnings : [...evaluated.warnings, ...messages];
+  return {
+    evaluated: messages.length === 0 ? evaluated : { ...evaluated, warnings },
+    blocked: false,
+    escalated: false,
+    proposed: undefined,
+  };
+}
+
+/** Nothing is selected; a call is denied, and a gate stops. */
+export function blocked(evaluated: Evaluated, reason: string): Consequence {
+  const { outcome } = evaluated;
+  const kept = { blocked: true, escalated: false, proposed: proposalOf(evaluated) };
+  switch (outcome?.type) {
+    case undefined:
+    case "scored":
+      return { ...kept, evaluated: { ...evaluated, selected_targets: [], selected_labels: [] } };
+    case "policy":
+      return { ...kept, evaluated: denied(evaluated, outcome, reason) };
+    case "gate":
+      return { ...kept, evaluated: withStatus(evaluated, outcome, { status: "RED", reason }) };
+  }
+}
+
+/** Somebody else has to look: it leads to them; a call is denied, and a gate waits. */
+export function escalated(evaluated: Evaluated, to: string | undefined, reason: string): Consequence {
+  const { outcome } = evaluated;
+  const kept = { blocked: false, escalated: true, proposed: proposalOf(evaluated) };
+  switch (outcome?.type) {
+    case undefined:
+    case "scored": {
+      // Definitions that lead somewhere must say where else.
+      const targets = to === undefined ? [] : [to];
+      return { ...kept, evaluated: { ...evaluated, selected_targets: targets, selected_labels: targets } };
+    }
+    case "policy":
+      return { ...kept, evaluated: denied(evaluated, outcome, reason) };
+    case "gate":
+      return { ...kept, evaluated: withStatus(evaluated, outcome, { status: "YELLOW", reason, owner: to }) };
+  }
+}
+
+function proposalOf({ selected_targets, selected_labels, outcome }: Evaluated): Proposed {
+  switch (outcome?.type) {
+    case undefined:
+    case "scored":
+      return { proposed_targets: selected_targets, proposed_labels: selected_labels };
+    case "policy":
+      return { proposed_targets: selected_targets, proposed_outcome: outcome.outcome };
+    case "gate":
+      return { proposed_targets: selected_targets, proposed_status: outcome.status };
+  }
+}
+
+type PolicyPart = Extract<Outcome, { readonly type: "policy" }>;
+type GatePart = Extract<Outcome, { readonly type: "gate" }>;
+
+/** A denial stands as it is; what was allowed is not counted, and sets no params. */
+function denied(evaluated: Evaluated, outcome: PolicyPart, reason: string): Evaluated {
+  if (!outcome.allowed) return evaluated;
+  return {
+    ...evaluated,
+    selected_labels: ["denied"],
+    because: [...evaluated.because, reason],
+    outcome: {
+      ...outcome,
+      allowed: false,
+      outcome: "denied",
+      reason,
+      overrides: [],
+      set_params: {},
+      calls: [],
+    },
+  };
+}
+
+interface Stop {
+  readonly status: "RED" | "YELLOW";
+  readonly reason: string;
+  readonly owner?: string | undefined;
+}
+
+/** The stricter of the two stands. */
+function withStatus(evaluated: Evaluated, outcome: GatePart, { status, reason, owner }: Stop): Evaluated {
+  if (outcome.status === "RED" || outcome.status === status) return evaluated;
+  return {
+    ...evaluated,
+    selected_labels: [status],
+    because: [...evaluated.because, reason],
+    outcome: { ...outcome, status, work_frame: frameFor(outcome.work_frame, status, owner) },
+  };
+}
+
+function frameFor(frame: WorkFrame, status: Stop["status"], owner: string | undefined): WorkFrame {
+  return {
+    ...frame,
+    mode: status === "RED" ? "stop" : "review",
+    next_action: null,
+    allowed_actions: [],
+    next_human_owner: owner ?? frame.next_human_owner,
+  };
+}
