@@ -5,15 +5,18 @@ import { guard } from "../guard/guard.js";
 import { lineageOf } from "../lineage/lineage-of.js";
 import type { LoadedDefinition } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";
+import type { Lineage } from "../model/lineage.js";
 import type { Result } from "../model/result.js";
+import type { Scope } from "../model/scope.js";
 import type { Draft, Records } from "../record/records.js";
 import type { Answer, Question } from "./answer.js";
 import { answer } from "./answer.js";
-import { scoredHash } from "./audit-payload.js";
+import { scoredHash } from "../record/audit-payload.js";
 import { bind, bindFeedback } from "./bind.js";
 import { failureWithoutMasked, withoutMasked } from "./conceal.js";
 import type { Counting } from "./counting.js";
 import { countingOf } from "./counting.js";
+import { findPrecedents } from "./find-precedents.js";
 import { describe, freezeResult } from "./describe.js";
 import { deterministicHash } from "../record/deterministic-hash.js";
 import type { Clock } from "./gather.js";
@@ -86,7 +89,8 @@ export async function deliberate(
       : deterministicHash(loaded, valuesRead(prepared, shown), evaluated);
   const { cached, cacheKey, cachedFrom } = answered;
   const isPolicy = loaded.definition.type === "policy";
-  const lineage = isLogged || isPolicy ? lineageOf(prepared, shown, evaluated) : undefined;
+  const lineage =
+    isLogged || isPolicy ? await lineageFor({ prepared, shown, evaluated }, recordId, world) : undefined;
   const circumstances = { recordId, dryRun, cached, at, hash, feedback, scope: shown, lineage, guarded };
   const result = freezeResult(describe(loaded, evaluated, circumstances));
   if (lineage === undefined || !isLogged) {
@@ -108,6 +112,25 @@ export async function deliberate(
     draft: { result, about, loaded, counts, limits },
     answered,
   };
+}
+
+interface Lineal {
+  readonly prepared: Prepared;
+  readonly shown: Scope;
+  readonly evaluated: Evaluated;
+}
+
+/** What it rested on, and who came before. */
+async function lineageFor(
+  { prepared, shown, evaluated }: Lineal,
+  recordId: string | undefined,
+  { records }: World,
+): Promise<Lineage> {
+  const lineage = lineageOf(prepared, shown, evaluated);
+  if (lineage.entities.length === 0 || records === undefined) return lineage;
+  const { id: decisionId } = prepared.definition;
+  const decided = { decisionId, recordId, lineage, labels: evaluated.selected_labels };
+  return { ...lineage, precedents: await findPrecedents(decided, records) };
 }
 
 /** What fails must tell no masked value either. */

@@ -6,7 +6,7 @@ import type { JsonObject } from "../model/json.js";
 import type { Lineage } from "../model/lineage.js";
 import type { CommonResult, Result } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
-import { auditPayload } from "./audit-payload.js";
+import { auditPayload } from "../record/audit-payload.js";
 
 interface Circumstances {
   readonly recordId: string | undefined;

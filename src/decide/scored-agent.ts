@@ -7,7 +7,7 @@ import { ruleTracesOf } from "../evaluate/scored/rule-traces.js";
 import { tallyVotes } from "../evaluate/scored/tally-votes.js";
 import type { EvaluatorDefinition, Scoring } from "../model/definition.js";
 import type { AuditPayload, Explainability, ScoredOutcome } from "../model/result.js";
-import { auditPayload, scoredHash } from "./audit-payload.js";
+import { auditPayload, scoredHash } from "../record/audit-payload.js";
 import { bind, bindFeedback } from "./bind.js";
 import type { Clock } from "./gather.js";
 

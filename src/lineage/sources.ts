@@ -55,7 +55,7 @@ function findSources(prepared: Prepared): readonly Source[] {
 }
 
 /** The paths into the context that a path of an expression stands for. */
-function givenPaths(path: string, { input }: Prepared): readonly string[] {
+export function givenPaths(path: string, { input }: Prepared): readonly string[] {
   const [root, ...rest] = path.split(".");
   if (root !== "input") return [withoutContext(path)];
   if (input === undefined) return [rest.join(".")];

@@ -113,6 +113,8 @@ export interface Neighbour {
 export interface LogLine {
   readonly text: string;
   readonly record: LogRecord;
+  /** False: the line is not as it was written. */
+  readonly intact: boolean;
 }
 
 export interface LedgerState {

@@ -5,6 +5,7 @@ import type { Count, Entry, Ledger, Limit, Prunable, Store } from "../model/stor
 import { AnswerCache } from "./answer-cache.js";
 import type { About } from "./record-body.js";
 import { decisionBody, noteBody } from "./record-body.js";
+import { RecentDecisions } from "./recent-decisions.js";
 
 export interface RecordsOptions {
   /** The id and time of a note that is made now. */
@@ -26,6 +27,7 @@ export interface Draft {
 export class Records {
   readonly store: Store;
   readonly answers: AnswerCache;
+  readonly recent = new RecentDecisions();
   readonly #newNote: RecordsOptions["newNote"];
   readonly #onTrouble: (message: string) => void;
   readonly #kept = new Map<string, Promise<void>>();
@@ -48,8 +50,12 @@ export class Records {
     const [first, ...others] = drafts;
     await this.#keepDefinition(first.loaded);
     for (const { loaded } of others) await this.#keepDefinition(loaded);
-    const appended = await this.store.log.append(entryOf(first), ...others.map(entryOf));
-    return "refused" in appended ? appended.refused : undefined;
+    try {
+      const appended = await this.store.log.append(entryOf(first), ...others.map(entryOf));
+      return "refused" in appended ? appended.refused : undefined;
+    } finally {
+      for (const { result } of drafts) this.recent.remove(result.decision_id, result.record_id ?? "");
+    }
   }
 
   /** Lets other processes know of an answer; those of one moment are written together. */

@@ -49,7 +49,7 @@ function memoryLedger(): Ledger {
     const { line, hash } = seal(++size, body, head);
     head = hash;
     const text = line.trimEnd();
-    lines.push({ text, record: JSON.parse(text) as LogRecord });
+    lines.push({ text, record: JSON.parse(text) as LogRecord, intact: true });
     return { seq: size, hash };
   };
   const decisions = function* (id: string | undefined, range: TimeRange = {}): Generator<DecisionRecord> {

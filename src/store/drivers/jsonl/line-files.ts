@@ -27,10 +27,11 @@ export class LineFiles {
     if (!this.#ensure(segment, offset, length)) return undefined;
     const line = this.#buffer.subarray(offset - this.#start, offset - this.#start + length);
     const link = linkOf(line);
-    if (link === undefined || !isIntact(line, link)) this.#onChanged();
+    const intact = link !== undefined && isIntact(line, link);
+    if (!intact) this.#onChanged();
     const text = line.toString("utf8");
     try {
-      return { text, record: JSON.parse(text) as LogRecord };
+      return { text, record: JSON.parse(text) as LogRecord, intact };
     } catch {
       return undefined;
     }

@@ -1,0 +1,71 @@
+import type { Entity, Precedent } from "../model/lineage.js";
+import type { LogRecord } from "../model/record.js";
+import type { Neighbour } from "../model/store.js";
+import { entitiesOf, isSame } from "../record/record-keys.js";
+import type { Traits } from "./similarity.js";
+import { isSameOutcome, similarity } from "./similarity.js";
+
+/** Older ones are not looked at. */
+export const mostNeighbours = 1000;
+export const leastSimilarity = 0.7;
+export const mostPrecedents = 5;
+
+export interface Wanted {
+  readonly limit?: number;
+  readonly minSimilarity?: number;
+  /** Only records before this one. */
+  readonly before?: number;
+  /** Those that are known already. */
+  readonly except?: ReadonlySet<string>;
+}
+
+/** A precedent with the record that it is. */
+export interface FoundPrecedent {
+  readonly precedent: Precedent;
+  readonly record: LogRecord;
+}
+
+/** The most similar of the neighbours; of equals, the newest first. */
+export async function choosePrecedents(
+  { labels, ...traits }: Traits & { readonly labels: readonly string[] },
+  neighbours: readonly Neighbour[],
+  wanted: Wanted = {},
+): Promise<readonly FoundPrecedent[]> {
+  const { limit = mostPrecedents, minSimilarity = leastSimilarity, before = Infinity } = wanted;
+  const ranked = neighbours
+    .filter(({ seq }) => seq < before)
+    .map((neighbour) => ({ neighbour, score: similarity(traits, neighbour) }))
+    .filter(({ score }) => score >= minSimilarity)
+    .sort((a, b) => b.score - a.score || b.neighbour.seq - a.neighbour.seq);
+  const found: FoundPrecedent[] = [];
+  for (const { neighbour, score } of ranked) {
+    if (found.length >= limit) break;
+    const record = (await neighbour.read())?.record;
+    if (record === undefined || wanted.except?.has(record.record_id)) continue;
+    const precedent = {
+      record_id: record.record_id,
+      similarity: rounded(score),
+      match_reason: matchReason(traits, entitiesOf(record), neighbour.sources),
+      outcome_matched: isSameOutcome(labels, neighbour.labels),
+    };
+    found.push({ precedent, record });
+  }
+  return found;
+}
+
+const rounded = (score: number): number => Math.round(score * 10_000) / 10_000;
+
+/** What the two have in common, in words. */
+export function matchReason(
+  { entities, sources }: Traits,
+  others: readonly Entity[],
+  otherSources: readonly string[],
+): string {
+  const shared = entities.filter((each) => others.some((other) => isSame(each, other)));
+  const names = shared.map(({ type, id }) => `${type}:${id}`);
+  const read = sources.filter((source) => otherSources.includes(source));
+  const about = `same ${names.slice(0, mostNamed).join(", ")}${names.length > mostNamed ? " and others" : ""}`;
+  return read.length === 0 ? about : `${about}; both read ${read.join(", ")}`;
+}
+
+const mostNamed = 3;
