@@ -2,7 +2,7 @@ export type { Composed, Configuration } from "./compose.js";
 export { compose } from "./compose.js";
 export type { CheckRequest, CheckResult } from "./decide/check.js";
 export type { Request } from "./decide/decide.js";
-export type { AuditAdapter, ScoredAgent, ScoredAgentOptions, ScoredDecision } from "./decide/scored-agent.js";
+export type { AuditAdapter, ScoredAgent, ScoredAgentOptions } from "./decide/scored-agent.js";
 export { scoredAgent } from "./decide/scored-agent.js";
 export type { ToolResult, ToolResultRequest } from "./decide/tool-result.js";
 export { canonicalJson } from "./digest/canonical-json.js";
@@ -61,6 +61,7 @@ export type {
   Result,
   RollDetails,
   RoutingResult,
+  ScoredDecision,
   ScoredResult,
   WorkFrame,
 } from "./model/result.js";

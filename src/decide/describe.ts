@@ -5,7 +5,7 @@ import { lineageOf } from "../lineage/lineage-of.js";
 import type { JsonObject } from "../model/json.js";
 import type { Check, CommonResult, Result } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
-import { auditPayload } from "./audit-payload.js";
+import { auditPayload } from "../record/audit-payload.js";
 
 const noChecks: readonly Check[] = Object.freeze([]);
 
