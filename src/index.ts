@@ -1,3 +1,7 @@
+import type { ReplayOptions } from "./replay/replay.js";
+import { replayPayload } from "./replay/replay.js";
+import type { ReplayedDecision } from "./replay/replayed.js";
+
 export type { Composed, Configuration } from "./compose.js";
 export { compose } from "./compose.js";
 export type { CheckRequest, CheckResult } from "./decide/check.js";
@@ -66,4 +70,17 @@ export type {
   WorkFrame,
 } from "./model/result.js";
 export type { Scope } from "./model/scope.js";
+export type { Comparison, Difference } from "./replay/compare.js";
+export { compareWithPayload } from "./replay/compare.js";
+export type { ReplayOptions } from "./replay/replay.js";
+export type { ReplayedDecision, ReplayedPayload } from "./replay/replayed.js";
 export { version } from "./version.js";
+
+/**
+ * Decides again by the votes of an audit payload. Throws where it is none and, in strict mode, where that comes
+ * to something else; what is not an error is told on stderr unless `warn` wants to know it.
+ */
+export function replay(payload: unknown, options: Partial<ReplayOptions> = {}): ReplayedDecision {
+  const { strict = true, warn = (text) => process.stderr.write(`${text}\n`) } = options;
+  return replayPayload(payload, { strict, warn });
+}

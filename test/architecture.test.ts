@@ -14,7 +14,7 @@ const order = [
   ["expression"],
   ["definition"],
   ["evaluate"],
-  ["record", "lineage"],
+  ["record", "lineage", "replay"],
   ["decide"],
   ["store", "present"],
   ["compose.ts"],
