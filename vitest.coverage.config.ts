@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** What decides must be tested through and through: every branch of the evaluators, of the scoring and of the errors. */
+/** What decides must be tested through and through: every branch of the evaluators, of the scoring, of the replay and of the errors. */
 export default defineConfig({
   test: {
     include: [
@@ -21,6 +21,7 @@ export default defineConfig({
       include: [
         "src/evaluate/{scored,policy,gate}/**/*.ts",
         "src/expression/rule/**/*.ts",
+        "src/replay/**/*.ts",
         "src/contract-errors.ts",
         "src/errors.ts",
       ],

@@ -5,7 +5,7 @@ import { DecisionError } from "./errors.js";
 export class InvalidWeightError extends DecisionError {
   override readonly name = "InvalidWeightError";
   constructor(weight: unknown) {
-    super("invalid_weight", `Weight must be between 0.0 and 1.0, got: ${String(weight)}`);
+    super("invalid_weight", `Weight must be between 0.0 and 1.0, got: ${shown(weight)}`);
   }
 }
 
@@ -13,7 +13,16 @@ export class InvalidWeightError extends DecisionError {
 export class InvalidConfidenceError extends DecisionError {
   override readonly name = "InvalidConfidenceError";
   constructor(confidence: unknown) {
-    super("invalid_confidence", `Confidence must be between 0.0 and 1.0, got: ${String(confidence)}`);
+    super("invalid_confidence", `Confidence must be between 0.0 and 1.0, got: ${shown(confidence)}`);
+  }
+}
+
+function shown(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    // Its `toString` is whatever a document says it is, or it has none.
+    return "an object";
   }
 }
 
@@ -78,7 +87,7 @@ export class ReplayMismatchError extends DecisionError {
     readonly differences: readonly string[];
   }) {
     const { expected, actual, differences } = mismatch;
-    super("replay_mismatch", `Replay mismatch detected: ${differences.join(", ")}`, {
+    super("replay_mismatch", `Replay mismatch detected: ${differences.join("; ")}`, {
       details: { expected, actual, differences },
     });
     this.expected = expected;

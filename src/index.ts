@@ -1,8 +1,12 @@
+import type { ReplayOptions } from "./replay/replay.js";
+import { replayPayload } from "./replay/replay.js";
+import type { ReplayedDecision } from "./replay/replayed.js";
+
 export type { Composed, Configuration } from "./compose.js";
 export { compose } from "./compose.js";
 export type { CheckRequest, CheckResult } from "./decide/check.js";
 export type { Request } from "./decide/decide.js";
-export type { AuditAdapter, ScoredAgent, ScoredAgentOptions, ScoredDecision } from "./decide/scored-agent.js";
+export type { AuditAdapter, ScoredAgent, ScoredAgentOptions } from "./decide/scored-agent.js";
 export { scoredAgent } from "./decide/scored-agent.js";
 export type { ToolResult, ToolResultRequest } from "./decide/tool-result.js";
 export { canonicalJson } from "./digest/canonical-json.js";
@@ -61,8 +65,22 @@ export type {
   Result,
   RollDetails,
   RoutingResult,
+  ScoredDecision,
   ScoredResult,
   WorkFrame,
 } from "./model/result.js";
 export type { Scope } from "./model/scope.js";
+export type { Comparison, Difference } from "./replay/compare.js";
+export { compareWithPayload } from "./replay/compare.js";
+export type { ReplayOptions } from "./replay/replay.js";
+export type { ReplayedDecision, ReplayedPayload } from "./replay/replayed.js";
 export { version } from "./version.js";
+
+/**
+ * Decides again by the votes of an audit payload. Throws where it is none and, in strict mode, where that comes
+ * to something else; what is not an error is told on stderr unless `warn` wants to know it.
+ */
+export function replay(payload: unknown, options: Partial<ReplayOptions> = {}): ReplayedDecision {
+  const { strict = true, warn = (text) => process.stderr.write(`${text}\n`) } = options;
+  return replayPayload(payload, { strict, warn });
+}

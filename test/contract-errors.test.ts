@@ -81,7 +81,7 @@ const cases: readonly Case[] = [
     error: new ReplayMismatchError(mismatch),
     code: "replay_mismatch",
     message:
-      "Replay mismatch detected: decision mismatch (expected: approve, got: reject), confidence mismatch",
+      "Replay mismatch detected: decision mismatch (expected: approve, got: reject); confidence mismatch",
   },
 ];
 
@@ -102,6 +102,15 @@ describe("an error of the contract", () => {
       );
       expect(new InvalidConfidenceError(given).message).toBe(
         `Confidence must be between 0.0 and 1.0, got: ${String(given)}`,
+      );
+    },
+  );
+
+  it.each([JSON.parse('{ "toString": 1, "valueOf": 1 }'), Object.create(null)])(
+    "shows a weight or confidence that cannot be made text (%#)",
+    (given) => {
+      expect(new InvalidWeightError(given).message).toBe(
+        "Weight must be between 0.0 and 1.0, got: an object",
       );
     },
   );

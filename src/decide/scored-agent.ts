@@ -6,7 +6,7 @@ import { strategyOf, voterFor } from "../evaluate/scored/plug-ins.js";
 import { ruleTracesOf } from "../evaluate/scored/rule-traces.js";
 import { tallyVotes } from "../evaluate/scored/tally-votes.js";
 import type { EvaluatorDefinition, Scoring } from "../model/definition.js";
-import type { AuditPayload, Explainability, ScoredOutcome } from "../model/result.js";
+import type { AuditPayload, ScoredDecision } from "../model/result.js";
 import { auditPayload, scoredHash } from "../record/audit-payload.js";
 import { bind, bindFeedback } from "./bind.js";
 import type { Clock } from "./gather.js";
@@ -23,16 +23,6 @@ export interface ScoredAgentOptions {
 
 export interface AuditAdapter {
   record(payload: AuditPayload): void;
-}
-
-/** A decision made of votes, frozen through and through. */
-export interface ScoredDecision extends ScoredOutcome {
-  readonly because: readonly string[];
-  readonly failed_conditions: readonly string[];
-  readonly explainability: Explainability;
-  readonly audit_payload: AuditPayload;
-  /** Evaluators that failed, and so had no vote. */
-  readonly failures: readonly { readonly evaluator: string; readonly error: string }[];
 }
 
 export interface ScoredAgent {

@@ -63,7 +63,7 @@ export function guardrailsOf(loaded: LoadedDefinition): readonly Guardrail[] {
 }
 
 function collect({ definition, environment }: LoadedDefinition): readonly Guardrail[] {
-  const { targets, guardrails = none } = environment as unknown as Environment;
+  const { targets = none, guardrails = none } = environment as unknown as Partial<Environment>;
   const declared = [...(definition.guardrails ?? none), ...guardrails];
   const isWatched = declared.some(({ type }) => type === "no_disabled_targets");
   if (isWatched || !targets.some(({ disabled }) => disabled === true)) return declared;

@@ -71,3 +71,13 @@ export interface AuditPayload extends Omit<ScoredOutcome, "explanations"> {
   readonly agent_version: string;
   readonly deterministic_hash: string;
 }
+
+/** A decision made of votes, frozen through and through. */
+export interface ScoredDecision extends ScoredOutcome {
+  readonly because: readonly string[];
+  readonly failed_conditions: readonly string[];
+  readonly explainability: Explainability;
+  readonly audit_payload: AuditPayload;
+  /** Evaluators that failed, and so had no vote. */
+  readonly failures: readonly { readonly evaluator: string; readonly error: string }[];
+}

@@ -4,8 +4,13 @@ import type { Json, JsonObject } from "../model/json.js";
 import type { AuditPayload, ScoredOutcome } from "../model/result.js";
 import { version } from "../version.js";
 
+/** What the contract hashes beside the context. */
+export interface Hashed extends Pick<ScoredOutcome, "decision" | "confidence" | "scoring_strategy"> {
+  readonly evaluations: readonly object[];
+}
+
 /** Over exactly what the contract names: neither the time nor the feedback has a part in it. */
-export function scoredHash(context: JsonObject, outcome: ScoredOutcome): string {
+export function scoredHash(context: JsonObject, outcome: Hashed): string {
   const { evaluations, decision, confidence, scoring_strategy } = outcome;
   const hashed = { context, evaluations, decision, confidence, scoring_strategy };
   return sha256Hex(canonicalJson(hashed as unknown as Json));

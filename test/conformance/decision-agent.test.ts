@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { World } from "../../src/decide/decide.js";
 import { decide } from "../../src/decide/decide.js";
-import type { ScoredAgent, ScoredAgentOptions, ScoredDecision } from "../../src/decide/scored-agent.js";
+import type { ScoredAgent, ScoredAgentOptions } from "../../src/decide/scored-agent.js";
 import { canonicalJson } from "../../src/digest/canonical-json.js";
 import { sha256Hex } from "../../src/digest/sha256.js";
 import {
@@ -23,7 +23,13 @@ import { ruleOperators } from "../../src/expression/rule/rule-operators.js";
 import type { EvaluatorDefinition, ScoredDefinition, Scoring } from "../../src/model/definition.js";
 import type { Json, JsonObject } from "../../src/model/json.js";
 import type { DecisionRecord } from "../../src/model/record.js";
-import type { AuditPayload, Evaluation, Result, ScoredResult } from "../../src/model/result.js";
+import type {
+  AuditPayload,
+  Evaluation,
+  Result,
+  ScoredDecision,
+  ScoredResult,
+} from "../../src/model/result.js";
 import { microsecondsOf } from "../../src/record/moment.js";
 import { recordId } from "../../src/record/record-id.js";
 import { Records } from "../../src/record/records.js";

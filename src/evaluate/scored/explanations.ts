@@ -1,5 +1,6 @@
 import type { Evaluation } from "../../model/result.js";
 import type { Scored, Strategy } from "./scoring.js";
+import { highestWeight } from "./scoring.js";
 
 /** What was decided, who was for it, who was against it and why that did not count, as people say it. */
 export function explain(
@@ -31,7 +32,7 @@ function resolution(decision: string, evaluations: readonly Evaluation[], strate
     case "consensus":
       return `${votes} of ${evaluations.length} votes agree${agreement === undefined ? "" : `, at least ${agreement} of them must`}`;
     case "threshold": {
-      const highest = Math.max(...evaluations.map(({ weight }) => weight));
+      const highest = highestWeight(evaluations);
       return `the greatest weight ${highest} ${highest >= (threshold ?? 0) ? "reaches" : "is below"} the threshold ${threshold ?? 0}`;
     }
     default:

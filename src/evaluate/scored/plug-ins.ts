@@ -130,10 +130,12 @@ function faultOfScoring(scoring: Scoring): string | undefined {
       return "the strategy `consensus` needs a `minimum_agreement` from 0 to 1";
     case "threshold":
       if (!isShare(threshold)) return "the strategy `threshold` needs a `threshold` from 0 to 1";
-      return fallback_decision ? undefined : "the strategy `threshold` needs a `fallback_decision`";
+      return isText(fallback_decision) ? undefined : "the strategy `threshold` needs a `fallback_decision`";
     default:
       return `there is no scoring strategy \`${String(strategy)}\``;
   }
 }
+
+const isText = (value: unknown): boolean => typeof value === "string" && value !== "";
 
 const isShare = (value: unknown): boolean => typeof value === "number" && value >= 0 && value <= 1;

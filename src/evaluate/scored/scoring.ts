@@ -31,12 +31,18 @@ const scorers: Readonly<Record<ScoringStrategy, (parameters: ScoringParameters) 
 };
 
 /** To four decimals; what is not from 0 to 1 is the contract's error. */
-export function checkedConfidence(confidence: unknown): number {
-  if (typeof confidence !== "number" || !(confidence >= 0 && confidence <= 1)) {
-    throw new InvalidConfidenceError(confidence);
-  }
-  return Math.round(confidence * 1e4) / 1e4;
+export const checkedConfidence = (confidence: unknown): number =>
+  Math.round(boundedConfidence(confidence) * 1e4) / 1e4;
+
+/** As it is; what is not from 0 to 1 is the contract's error. */
+export function boundedConfidence(confidence: unknown): number {
+  if (typeof confidence === "number" && confidence >= 0 && confidence <= 1) return confidence;
+  throw new InvalidConfidenceError(confidence);
 }
+
+/** Of however many votes: more than some hundred thousand are too many arguments for `Math.max`. */
+export const highestWeight = (evaluations: readonly Evaluation[]): number =>
+  evaluations.reduce((highest, { weight }) => Math.max(highest, weight), 0);
 
 /** The decision with the greatest sum of weights; its share of all weights. */
 function weightedAverage(evaluations: readonly Evaluation[]): Scored {

@@ -4,7 +4,7 @@ import type { AskedRule, Voted } from "./evaluator.js";
 import { explain } from "./explanations.js";
 import { erroredIn } from "./rule-traces.js";
 import type { Scored, Strategy } from "./scoring.js";
-import { checkedConfidence } from "./scoring.js";
+import { checkedConfidence, highestWeight } from "./scoring.js";
 
 /** What the votes made, and why. */
 export interface Tallied extends ScoredOutcome {
@@ -84,8 +84,8 @@ function statedBy({ reason, evaluator_name, decision }: Evaluation): string {
 
 /** Nobody voted for it, so it is what is decided where the votes do not suffice. */
 function fallenBack(voted: readonly Voted[], { name, parameters }: Strategy): string {
-  const highest = Math.max(...voted.map(({ evaluation }) => evaluation?.weight ?? 0));
   if (parameters.threshold === undefined) return `\`${name}\` decided so`;
+  const highest = highestWeight(voted.flatMap(({ evaluation }) => evaluation ?? []));
   return `the highest weight ${highest} is below the threshold ${parameters.threshold}`;
 }
 

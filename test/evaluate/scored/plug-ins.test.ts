@@ -261,6 +261,11 @@ describe("a strategy by its name", () => {
       { strategy: "threshold", threshold: 0.5 },
       "the strategy `threshold` needs a `fallback_decision`",
     ],
+    ...[42, ""].map((fallback): [string, Scoring, string] => [
+      `\`threshold\` with the fallback ${JSON.stringify(fallback)}`,
+      threshold(0.5, fallback as string),
+      "the strategy `threshold` needs a `fallback_decision`",
+    ]),
     [
       "`consensus` with a minimum below 0",
       { strategy: "consensus", minimum_agreement: -1 },

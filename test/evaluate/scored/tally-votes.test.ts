@@ -216,6 +216,17 @@ describe("no votes at all", () => {
   });
 });
 
+describe("very many votes", () => {
+  it.each([0.5, 0.9])("are as good as few, with a threshold of %s", (least) => {
+    const voted = prepareVoter(says("a", "approve", 0.8)).vote(scopeOf({}));
+    const { decision, evaluations } = tallyVotes(
+      Array.from({ length: 200_000 }, () => voted),
+      strategyFor(threshold(least)),
+    );
+    expect([decision, evaluations.length]).toEqual([least < 0.8 ? "approve" : "manual_review", 200_000]);
+  });
+});
+
 describe("a strategy", () => {
   it.each<[string, unknown]>([
     ["nothing", undefined],
