@@ -28,7 +28,11 @@ function hintFor(value: string, flag: string): string | undefined {
   return `quote the JSON for the shell, as in ${flag} '{"key": "value"}', or use ${flag} @file`;
 }
 
-function readText(value: string, io: Io, flag: string): { readonly text: string; readonly from: string } {
+export function readText(
+  value: string,
+  io: Io,
+  flag: string,
+): { readonly text: string; readonly from: string } {
   if (value === "-") return { text: readStandardInput(io), from: "standard input" };
   if (!value.startsWith("@")) return { text: value, from: flag };
   const path = value.slice(1);

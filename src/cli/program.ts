@@ -1,6 +1,7 @@
 import type { OutputConfiguration } from "commander";
 import { Command } from "commander";
 import { version } from "../version.js";
+import { addBacktestCommand } from "./commands/backtest.js";
 import { addCacheCommand } from "./commands/cache.js";
 import { addCheckCommand } from "./commands/check.js";
 import { addCompletionCommand } from "./commands/completion.js";
@@ -17,6 +18,7 @@ import { addLogCommand } from "./commands/log.js";
 import { addNewCommand } from "./commands/new.js";
 import { addOverridesCommand } from "./commands/overrides.js";
 import { addPruneCommand } from "./commands/prune.js";
+import { addReplayCommand } from "./commands/replay.js";
 import { addResultCommand } from "./commands/result.js";
 import { addSchemaCommand } from "./commands/schema.js";
 import { addShowCommand } from "./commands/show.js";
@@ -67,6 +69,8 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
       log: addLogCommand,
       explain: addExplainCommand,
       distribution: addDistributionCommand,
+      replay: addReplayCommand,
+      backtest: addBacktestCommand,
       verify: addVerifyCommand,
       overrides: addOverridesCommand,
       export: addExportCommand,

@@ -30,6 +30,7 @@ export function answerOf(record: LogRecord): string {
   if (record.kind === "tool_result") return record.ok ? "ok" : "failed";
   const targets = record.selected_targets.join(" ");
   const labels = record.selected_labels.join(", ");
+  if (record.blocked && labels === "") return "blocked";
   if (targets === "" || targets === labels) return labels;
   return `${targets} (${labels})`;
 }
