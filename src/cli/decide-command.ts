@@ -179,6 +179,7 @@ async function decideMany(asked: Asked, io: Io): Promise<ExitCode> {
     world,
     io,
   );
+  if (bad === "interrupted") return 130;
   return bad > 0 ? 1 : 0;
 }
 
