@@ -13,6 +13,7 @@ import type { Input, Io } from "./io.js";
 import { input } from "./io.js";
 import type { Line } from "./lines.js";
 import { readLines } from "./lines.js";
+import type { ToContext } from "./map-flag.js";
 import { piecesOf } from "./pieces.js";
 import { Progress } from "./progress.js";
 import { errorDocument } from "./report-error.js";
@@ -26,6 +27,7 @@ const flushedAt = 64 * 1024;
 export interface Batch {
   readonly request: Omit<Request, "context">;
   readonly file: string;
+  readonly toContext: ToContext;
   readonly format: BatchFormat;
   readonly quiet: boolean;
 }
@@ -143,8 +145,8 @@ function unreadable(file: string, error: unknown): DecisionError {
 async function answerLine(line: Line, batch: Batch, world: Composed): Promise<Result | DecisionError> {
   try {
     if ("tooLong" in line) throw new DecisionError("input_invalid", "the line is longer than 16 MiB");
-    const context = parseJson(line.number === 1 ? withoutMark(line.text) : line.text, "the line");
-    return await world.decide({ ...batch.request, context });
+    const given = parseJson(line.number === 1 ? withoutMark(line.text) : line.text, "the line");
+    return await world.decide({ ...batch.request, context: batch.toContext(given) });
   } catch (error) {
     if (error instanceof DecisionError && !endsAll.has(error.code)) return error;
     throw error;
