@@ -13,8 +13,11 @@ import type { Input, Io } from "./io.js";
 import { input } from "./io.js";
 import type { Line } from "./lines.js";
 import { readLines } from "./lines.js";
+import type { ToContext } from "./map-flag.js";
+import { piecesOf } from "./pieces.js";
 import { Progress } from "./progress.js";
 import { errorDocument } from "./report-error.js";
+import { untilInterrupted } from "./until-interrupted.js";
 
 export type BatchFormat = "jsonl" | "plain" | "target" | "audit";
 
@@ -24,6 +27,7 @@ const flushedAt = 64 * 1024;
 export interface Batch {
   readonly request: Omit<Request, "context">;
   readonly file: string;
+  readonly toContext: ToContext;
   readonly format: BatchFormat;
   readonly quiet: boolean;
 }
@@ -31,14 +35,29 @@ export interface Batch {
 /** So many are decided at a time: recorded together, or few enough to be young still when they are forgotten. */
 const windows = { recorded: 256, dry: 32 };
 
-/** Answers each line of a file or of standard input; tells how many lines could not be answered. */
-export async function answerLines(batch: Batch, world: Composed, io: Io): Promise<number> {
+/** Answers each line of a file or stream as soon as it is there; tells how many could not be answered. */
+export function answerLines(batch: Batch, world: Composed, io: Io): Promise<number | "interrupted"> {
+  const opened = openLines(batch.file, io);
+  return untilInterrupted((signal) => {
+    const pieces = readable(batch.file, piecesOf(opened, signal));
+    return answerAll(readLines(pieces, signal), { batch, world, io });
+  });
+}
+
+interface Asking {
+  readonly batch: Batch;
+  readonly world: Composed;
+  readonly io: Io;
+}
+
+async function answerAll(arriving: AsyncIterable<readonly Line[]>, asking: Asking): Promise<number> {
+  const { batch, world, io } = asking;
   const progress = new Progress(io, batch.quiet);
   const unanswered = new Unanswered();
   const window = batch.request.dry_run ? windows.dry : windows.recorded;
   let bad = 0;
   let answered = 0;
-  for (const lines of readLines(openLines(batch.file, io))) {
+  for await (const lines of arriving) {
     for (let from = 0; from < lines.length; from += window) {
       const asked = lines.slice(from, from + window).filter((line) => !isBlank(line));
       const outcomes = await Promise.all(asked.map((line) => answerLine(line, batch, world)));
@@ -102,24 +121,32 @@ function openLines(file: string, io: Io): Input {
     refuseTerminal(io);
     return io.stdin;
   }
-  const opened = reading(file, () => input(openSync(file, "r")));
-  return { isTerminal: false, read: (buffer) => reading(file, () => opened.read(buffer)) };
+  try {
+    return input(openSync(file, "r"));
+  } catch (error) {
+    throw unreadable(file, error);
+  }
 }
 
-function reading<T>(file: string, read: () => T): T {
+async function* readable(file: string, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
-    return read();
+    yield* pieces;
   } catch (error) {
-    const message = `cannot read \`${file}\`: ${(error as Error).message}`;
-    throw new DecisionError("input_invalid", message, { cause: error });
+    throw unreadable(file, error);
   }
+}
+
+function unreadable(file: string, error: unknown): DecisionError {
+  const what = file === "-" ? "standard input" : `\`${file}\``;
+  const message = `cannot read ${what}: ${(error as Error).message}`;
+  return new DecisionError("input_invalid", message, { cause: error });
 }
 
 async function answerLine(line: Line, batch: Batch, world: Composed): Promise<Result | DecisionError> {
   try {
     if ("tooLong" in line) throw new DecisionError("input_invalid", "the line is longer than 16 MiB");
-    const context = parseJson(line.number === 1 ? withoutMark(line.text) : line.text, "the line");
-    return await world.decide({ ...batch.request, context });
+    const given = parseJson(line.number === 1 ? withoutMark(line.text) : line.text, "the line");
+    return await world.decide({ ...batch.request, context: batch.toContext(given) });
   } catch (error) {
     if (error instanceof DecisionError && !endsAll.has(error.code)) return error;
     throw error;

@@ -15,6 +15,7 @@ import type { StoreFlags } from "./flags.js";
 import { addCommonFlags, addDurabilityFlag, addStoreFlags, formatFor, styleFor } from "./flags.js";
 import { readContext } from "./input.js";
 import type { Io } from "./io.js";
+import { readMap } from "./map-flag.js";
 import type { ProvenanceFlags } from "./provenance-flags.js";
 import { addProvenanceFlags, provenanceOf } from "./provenance-flags.js";
 import { resultExitCode } from "./result-exit-code.js";
@@ -25,6 +26,7 @@ interface EvaluateFlags extends StoreFlags, ProvenanceFlags {
   readonly input?: string;
   readonly feedback?: string;
   readonly inputs?: string;
+  readonly map?: string;
   readonly explain?: boolean;
   readonly strict?: boolean;
 }
@@ -57,6 +59,10 @@ export function addDecideCommand(parent: Command, io: Io, done: Done, deciding: 
       "--inputs <file>",
       "many contexts as JSON lines, from a file or - for standard input; one answer a line",
     )
+    .option(
+      "--map <json>",
+      "makes the context of what is given, an event: an object with {{ … }} in its texts, JSON or @file (see `agent-33 help events`)",
+    )
     .option("--explain", "show what came of every condition")
     .option("--strict", "a condition that cannot be evaluated is an error")
     .option("--feedback <json>", "recorded beside the decision, without a part in it: JSON or @file")
@@ -76,6 +82,7 @@ function examplesFor({ name, examples }: Deciding): string {
     `agent-33 decision ${name} decision-quality-gate --input @context.json --explain`,
     `next=$(agent-33 decision ${name} decision-quality-gate --input - --format target < context.json)`,
     `agent-33 decision ${name} decision-ab-prompt-variant --inputs requests.jsonl > answers.jsonl`,
+    `agent-33 decision ${name} decision-artifact-type-router --input '{"kind": "prompt"}' --map '{"artifact": {"type": "{{ kind }}"}}'`,
   ];
   return `\nExamples:\n${(examples ?? usual).map((each) => `  $ ${each}`).join("\n")}`;
 }
@@ -108,7 +115,8 @@ async function decideOne(asked: Asked, io: Io): Promise<ExitCode> {
     });
   }
   const format = formatFor(flags, io, { answer: "one", more: moreFormats });
-  const context = readContext(flags.input, io);
+  const toContext = await readMap(flags.map, io);
+  const context = toContext(readContext(flags.input, io));
   const feedback = feedbackOf(flags, io);
   const world = await openWorld(flags, io);
   const id = await meant(asked, world);
@@ -164,6 +172,7 @@ async function decideMany(asked: Asked, io: Io): Promise<ExitCode> {
     });
   }
   const format = batchFormat(flags, io);
+  const toContext = await readMap(flags.map, io);
   const feedback = feedbackOf(flags, io);
   const world = await openWorld(flags, io);
   const id = await meant(asked, world);
@@ -173,12 +182,14 @@ async function decideMany(asked: Asked, io: Io): Promise<ExitCode> {
     {
       request: { ...requestFor(id, asked), ...feedback },
       file: flags.inputs ?? "-",
+      toContext,
       format,
       quiet: flags.quiet ?? false,
     },
     world,
     io,
   );
+  if (bad === "interrupted") return 130;
   return bad > 0 ? 1 : 0;
 }
 

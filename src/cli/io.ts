@@ -19,6 +19,8 @@ export interface Stream {
 
 export interface Input {
   readonly isTerminal: boolean;
+  /** Undefined: it is no file or stream of the system. */
+  readonly fd?: number;
   /** Fills the buffer with what there is, at least one byte; 0 at the end. */
   read(buffer: Uint8Array): number;
 }
@@ -81,6 +83,7 @@ function attempt<T>(ask: () => T): T | undefined {
 
 export function input(fd: number): Input {
   return {
+    fd,
     get isTerminal() {
       return isTerminalDevice(fd);
     },

@@ -13,10 +13,18 @@ export function errorDocument(error: DecisionError): { readonly error: object } 
   };
 }
 
+/** What of an error's details is shown to people. */
+interface Shown {
+  readonly problems?: readonly Problem[];
+  /** The expression with a caret under the faulty place. */
+  readonly excerpt?: string;
+}
+
 export function describeError(error: unknown, paint: Paint): string {
   if (!(error instanceof DecisionError)) return describeBug(error, paint);
   const lines = [`${paint("red", "error:")} ${printable(error.message)}`];
-  const problems = (error.details as { problems?: readonly Problem[] } | undefined)?.problems ?? [];
+  const { problems = [], excerpt } = (error.details ?? {}) as Shown;
+  if (excerpt !== undefined) lines.push(indent(printable(excerpt)));
   lines.push(...problems.map((problem) => indent(describeProblem(problem, paint))));
   if (error.hint !== undefined) lines.push(`${paint("cyan", "hint:")} ${printable(error.hint)}`);
   return `${lines.join("\n")}\n`;

@@ -1,6 +1,6 @@
 import { frozenCopy } from "../digest/frozen-copy.js";
 import { DecisionError } from "../errors.js";
-import type { JsonObject } from "../model/json.js";
+import type { Json, JsonObject } from "../model/json.js";
 
 /** The caller's context as our own frozen copy: what is decided on can no longer change. */
 export function bind(context: unknown): JsonObject {
@@ -11,14 +11,27 @@ export function bindFeedback(feedback: unknown): JsonObject | undefined {
   return feedback === undefined ? undefined : bound(feedback, "the feedback", 'such as {"source": "retry"}');
 }
 
+export function bindMap(map: unknown): JsonObject {
+  return bound(map, "the map", 'such as {"artifact": {"type": "{{ kind }}"}}');
+}
+
+/** An event may be any JSON. */
+export function bindEvent(event: unknown): Json {
+  return copied(event, "the event");
+}
+
 function bound(document: unknown, what: string, hint: string): JsonObject {
   if (typeof document !== "object" || document === null || Array.isArray(document)) {
     throw new DecisionError("input_invalid", `${what} must be a JSON object (got ${kindOf(document)})`, {
       hint,
     });
   }
+  return copied(document, what) as JsonObject;
+}
+
+function copied(document: unknown, what: string): Json {
   try {
-    return frozenCopy(document) as JsonObject;
+    return frozenCopy(document);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     throw new DecisionError("input_invalid", `${what} cannot be used: ${error.message}`, { cause: error });

@@ -13,6 +13,7 @@ export function addGateCommand(parent: Command, io: Io, done: Done): void {
     examples: [
       `agent-33 decision gate acme/payments/wire.approve --input '{"amount": 250, "payee": {"country": "DE"}}'`,
       "agent-33 decision gate acme/payments/wire.approve@3 --input @request.json --json",
+      `agent-33 decision gate acme/payments/wire.approve --input '{"sum": 250, "to": "DE"}' --map '{"amount": "{{ sum }}", "payee": {"country": "{{ to }}"}}'`,
     ],
   })
     .summary("ask the gate of an action")

@@ -1,4 +1,5 @@
 import { exitCodes } from "../exit-codes.js";
+import { eventsTopic } from "./events.js";
 import { expressionsTopic } from "./expressions.js";
 import { operatorsTopic } from "./operators.js";
 import { gateTopic, policyTopic, scoredTopic } from "./types.js";
@@ -43,6 +44,7 @@ export const topics: Readonly<Record<string, () => string>> = {
 ${exitCodes.map(({ code, means }) => `  ${String(code).padStart(3)}   ${fold(means, 84, 8)}`).join("\n")}
 `,
   expressions: expressionsTopic,
+  events: eventsTopic,
   operators: operatorsTopic,
   scored: scoredTopic,
   policy: policyTopic,

@@ -1,3 +1,4 @@
+import { compileDocument } from "../../expression/document.js";
 import { Failure, typeName } from "../../expression/failure.js";
 import { compileCondition, compileText } from "../../expression/template.js";
 import type { OverridePolicy } from "../../model/definition.js";
@@ -6,7 +7,6 @@ import type { Scope } from "../../model/scope.js";
 import type { Identity } from "./base-policy.js";
 import { identityOf } from "./base-policy.js";
 import { policyFacts } from "./policy-facts.js";
-import { compileDocument } from "./rendering.js";
 import { windowOf } from "./window.js";
 
 export interface PreparedOverride {

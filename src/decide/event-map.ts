@@ -1,0 +1,55 @@
+import { DecisionError } from "../errors.js";
+import type { DocumentPlace, DocumentTemplate } from "../expression/document.js";
+import { compileDocument, PartFailure } from "../expression/document.js";
+import { isObject } from "../expression/equal.js";
+import { caret } from "../expression/expression-error.js";
+import type { Json, JsonObject } from "../model/json.js";
+import type { Scope } from "../model/scope.js";
+import { bindEvent, bindMap } from "./bind.js";
+
+/** Makes of an event the context that a decision wants. */
+export type EventMap = (event: unknown) => Json;
+
+/** A map is an object whose texts are templates, which see the event. */
+export function compileEventMap(map: unknown): EventMap {
+  const document = compileMap(bindMap(map));
+  return (event) => {
+    const context = document.fill(scopeOf(bindEvent(event)));
+    if (context instanceof PartFailure) throw unfilled(context);
+    return context;
+  };
+}
+
+function compileMap(map: JsonObject): DocumentTemplate {
+  try {
+    return compileDocument(map);
+  } catch (error) {
+    if (!(error instanceof DecisionError) || error.code !== "expression_invalid") throw error;
+    const place = error.details as DocumentPlace;
+    throw new DecisionError(
+      "input_invalid",
+      `the map cannot be used at \`${place.pointer}\`: ${error.message}`,
+      { hint: error.hint, details: { ...place, excerpt: caret(place) }, cause: error },
+    );
+  }
+}
+
+/** The keys of the event, whatever they are called: nothing was gathered yet that they could forge. */
+function scopeOf(event: Json): Scope {
+  const context = isObject(event) ? event : {};
+  const own = (key: string): Json | undefined => (Object.hasOwn(context, key) ? context[key] : undefined);
+  return {
+    context,
+    computed: Object.hasOwn(context, "event") ? undefined : { event },
+    input: own("input"),
+    facts: own("facts") as JsonObject,
+    system: own("system") as JsonObject,
+  };
+}
+
+function unfilled({ message, pointer }: PartFailure): DecisionError {
+  return new DecisionError("input_invalid", `the map has no value for \`${pointer}\`: ${message}`, {
+    hint: "what an event may lack is asked for with exists() or get(), as in {{ if exists(path) then path else 'none' }}",
+    details: { pointer },
+  });
+}

@@ -1,0 +1,80 @@
+import { DecisionError } from "../errors.js";
+import type { Json, JsonObject } from "../model/json.js";
+import type { Scope } from "../model/scope.js";
+import { expressionPlace } from "./expression-error.js";
+import type { ExpressionPlace } from "./expression-error.js";
+import { Failure } from "./failure.js";
+import type { Template } from "./template.js";
+import { compileTemplate } from "./template.js";
+
+/** A document whose texts are templates, made ready. */
+export interface DocumentTemplate {
+  readonly reads: readonly string[];
+  fill(scope: Scope): Json | PartFailure;
+}
+
+/** Why a document could not be filled, and the JSON pointer of the part that it is about. */
+export class PartFailure extends Failure {
+  readonly pointer: string;
+
+  constructor(message: string, pointer: string) {
+    super(message);
+    this.pointer = pointer;
+  }
+}
+
+/** Where in a document a template is wrong; `details` of the error that says so. */
+export interface DocumentPlace extends ExpressionPlace {
+  readonly pointer: string;
+}
+
+export function compileDocument(document: JsonObject): DocumentTemplate {
+  return compilePart(document, "");
+}
+
+function compilePart(part: Json, pointer: string): DocumentTemplate {
+  if (typeof part === "string") return compileText(part, pointer);
+  if (typeof part !== "object" || part === null) return { reads: [], fill: () => part };
+  const parts = Object.entries(part).map(
+    ([key, value]) => [key, compilePart(value, `${pointer}/${step(key)}`)] as const,
+  );
+  const isList = Array.isArray(part);
+  return {
+    reads: parts.flatMap(([, each]) => each.reads),
+    fill(scope) {
+      const filled: [string, Json][] = [];
+      for (const [key, each] of parts) {
+        const value = each.fill(scope);
+        if (value instanceof PartFailure) return value;
+        filled.push([key, value]);
+      }
+      return isList ? filled.map(([, value]) => value) : Object.fromEntries(filled);
+    },
+  };
+}
+
+/** As RFC 6901 writes a key. */
+const step = (key: string): string => key.replaceAll("~", "~0").replaceAll("/", "~1");
+
+function compileText(text: string, pointer: string): DocumentTemplate {
+  const template = compileAt(text, pointer);
+  return {
+    reads: template.reads,
+    fill(scope) {
+      const value = template.evaluate(scope);
+      return value instanceof Failure ? new PartFailure(value.message, pointer) : value;
+    },
+  };
+}
+
+function compileAt(text: string, pointer: string): Template {
+  try {
+    return compileTemplate(text);
+  } catch (error) {
+    const place = error instanceof DecisionError ? expressionPlace(error) : undefined;
+    if (!(error instanceof DecisionError) || place === undefined) throw error;
+    const { code, message, hint } = error;
+    const details: DocumentPlace = { ...place, pointer };
+    throw new DecisionError(code, message, { hint, details, cause: error });
+  }
+}
