@@ -1,16 +1,11 @@
 import type { Library } from "../definition/library.js";
-import type { LocatedDefinition } from "../definition/read-definitions.js";
 import type { StaticCheck } from "../guard/static-checks.js";
 import { staticChecks } from "../guard/static-checks.js";
 import type { Definition } from "../model/definition.js";
 import type { OnFail } from "../model/guardrail.js";
 import type { Problem } from "../model/problem.js";
 import { DecisionError } from "../errors.js";
-
-export interface InFile {
-  readonly file: string;
-  readonly located: LocatedDefinition;
-}
+import type { InFile } from "./located-library.js";
 
 /** Runs the guardrails of all sound definitions that need no input. */
 export async function checkGuardrails(

@@ -1,15 +1,11 @@
 import { realpathSync, statSync } from "node:fs";
-import { basename, dirname } from "node:path";
-import { buildLibrary } from "../definition/library.js";
-import type { FileSummary } from "../definition/definition-file.js";
 import { review } from "../definition/review.js";
 import { sharedBuckets } from "../definition/shared-buckets.js";
 import { DecisionError } from "../errors.js";
 import type { Problem } from "../model/problem.js";
-import { readSummaries } from "../store/definitions.js";
-import { version } from "../version.js";
-import type { InFile } from "./check-guardrails.js";
 import { checkGuardrails } from "./check-guardrails.js";
+import type { ReadAnew } from "./located-library.js";
+import { locatedLibrary, readAnew } from "./located-library.js";
 
 export interface Validated {
   /** By file and place. */
@@ -21,27 +17,11 @@ export interface Validated {
 
 /** Reads everything anew, so that what is said is about what stands there now. */
 export async function validatePaths(paths: readonly string[]): Promise<Validated> {
-  const located: InFile[] = [];
-  const summaries: FileSummary[] = [];
-  for (const path of withoutRepeats(paths)) {
-    const only = isDirectory(path) ? undefined : basename(path);
-    const found = await readSummaries({
-      directory: only === undefined ? path : dirname(path),
-      only,
-      cacheHome: undefined,
-      version,
-      inspect: (file, definition) => located.push({ file, located: definition }),
-    });
-    summaries.push(...found);
-  }
-  const definitions = new Map(located.map((each) => [placeOf(each), each.located.definition]));
-  const library = buildLibrary(summaries, (file, position) => {
-    const summary = summaries.find((each) => each.file === file)?.definitions[position];
-    const definition = definitions.get(`${file} ${summary?.id ?? ""}`);
-    return definition === undefined
-      ? Promise.reject(new Error(`\`${file}\` was not read`))
-      : Promise.resolve(definition);
-  });
+  const read: ReadAnew[] = [];
+  for (const path of withoutRepeats(paths)) read.push(await readAnew(path, isDirectory(path)));
+  const located = read.flatMap((each) => each.located);
+  const summaries = read.flatMap((each) => each.summaries);
+  const library = locatedLibrary({ summaries, located });
   const guarded = await checkGuardrails(located, library);
   const problems = [
     ...library.problems,
@@ -55,8 +35,6 @@ export async function validatePaths(paths: readonly string[]): Promise<Validated
     guardrails: guarded.checked,
   };
 }
-
-const placeOf = ({ file, located }: InFile): string => `${file} ${located.summary.id}`;
 
 /** A file or directory that is named twice is still one. */
 function withoutRepeats(paths: readonly string[]): readonly string[] {

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { statSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { composeDefinitions } from "../../compose.js";
 import { DecisionError } from "../../errors.js";
 import { prepareLazily } from "../../evaluate/prepare-lazily.js";
 import type { LoadedDefinition } from "../../model/definition.js";
@@ -10,8 +9,7 @@ import { present } from "../../present/format.js";
 import type { Records } from "../../record/records.js";
 import type { BacktestReport } from "../../replay/backtest.js";
 import { Backtest } from "../../replay/backtest.js";
-import { openDefinitions } from "../../store/definitions.js";
-import { version } from "../../version.js";
+import { libraryAgainst } from "../definition-against.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
@@ -78,28 +76,13 @@ function judged({ change_rate, total, not_replayable }: BacktestReport, most: nu
 
 async function definitionFor(id: string, flags: BacktestFlags, io: Io): Promise<LoadedDefinition> {
   const { against } = flags;
-  const path = against ?? decisionsDirectory(flags.decisions, io).value;
-  const isFile = against !== undefined && isFileAt(against);
-  const definitions = await openDefinitions({
-    directory: isFile ? dirname(path) : path,
-    only: isFile ? basename(path) : undefined,
-    cacheHome: undefined,
-    version,
-  });
+  const directory = decisionsDirectory(flags.decisions, io).value;
+  const definitions = await (against === undefined
+    ? composeDefinitions({ decisions: directory })
+    : libraryAgainst(against, directory));
   const loaded = await definitions.find(id);
   warnOfProblems(flags, io, definitions.problems);
   return loaded;
-}
-
-function isFileAt(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch (error) {
-    throw new DecisionError("usage", `there is no file or directory \`${path}\``, {
-      hint: "--against takes the path of a definition file, or of a directory of them",
-      cause: error,
-    });
-  }
 }
 
 async function run(

@@ -1,0 +1,50 @@
+import { existsSync, realpathSync, statSync } from "node:fs";
+import type { Library } from "../definition/library.js";
+import { DecisionError } from "../errors.js";
+import type { ReadAnew } from "./located-library.js";
+import { locatedLibrary, readAnew } from "./located-library.js";
+
+/**
+ * The definitions of another directory; or those of one file in the place of those with the same ids, so that
+ * the guardrails and targets beside them count as they would if it were put there.
+ */
+export async function libraryAgainst(against: string, directory: string): Promise<Library> {
+  if (!isFile(against)) return locatedLibrary(await readAnew(against, true));
+  const draft = await readAnew(against, false);
+  if (!existsSync(directory)) return locatedLibrary(draft);
+  return locatedLibrary(replaced(await readAnew(directory, true), draft, against));
+}
+
+function replaced(beside: ReadAnew, draft: ReadAnew, path: string): ReadAnew {
+  const ids = new Set(
+    draft.summaries.flatMap(({ definitions, claimed }) => [...definitions.map(({ id }) => id), ...claimed]),
+  );
+  const isOther = ({ file }: { readonly file: string }): boolean => !isSameFile(file, path);
+  const kept = beside.summaries.filter(isOther).map((summary) => ({
+    ...summary,
+    definitions: summary.definitions.filter(({ id }) => !ids.has(id)),
+  }));
+  return {
+    summaries: [...kept, ...draft.summaries],
+    located: [...beside.located.filter(isOther), ...draft.located],
+  };
+}
+
+function isSameFile(a: string, b: string): boolean {
+  try {
+    return realpathSync(a) === realpathSync(b);
+  } catch {
+    return false;
+  }
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch (error) {
+    throw new DecisionError("usage", `there is no file or directory \`${path}\``, {
+      hint: "--against takes the path of a definition file, or of a directory of them",
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,44 @@
+import { basename, dirname } from "node:path";
+import type { FileSummary } from "../definition/definition-file.js";
+import type { Library } from "../definition/library.js";
+import { buildLibrary } from "../definition/library.js";
+import type { LocatedDefinition } from "../definition/read-definitions.js";
+import { readSummaries } from "../store/definitions.js";
+import { version } from "../version.js";
+
+export interface InFile {
+  readonly file: string;
+  readonly located: LocatedDefinition;
+}
+
+/** What some files declare, read anew, with every sound definition and its source. */
+export interface ReadAnew {
+  readonly summaries: readonly FileSummary[];
+  readonly located: readonly InFile[];
+}
+
+/** A directory, or one file of it. */
+export async function readAnew(path: string, isDirectory: boolean): Promise<ReadAnew> {
+  const located: InFile[] = [];
+  const summaries = await readSummaries({
+    directory: isDirectory ? path : dirname(path),
+    only: isDirectory ? undefined : basename(path),
+    cacheHome: undefined,
+    version,
+    inspect: (file, definition) => located.push({ file, located: definition }),
+  });
+  return { summaries, located };
+}
+
+/** The library of what was read anew. */
+export function locatedLibrary({ summaries, located }: ReadAnew): Library {
+  const definitions = new Map(located.map((each) => [placeOf(each), each.located.definition]));
+  return buildLibrary(summaries, (file, position) => {
+    const summary = summaries.find((each) => each.file === file)?.definitions[position];
+    const definition = definitions.get(`${file} ${summary?.id ?? ""}`);
+    if (definition === undefined) return Promise.reject(new Error(`\`${file}\` was not read`));
+    return Promise.resolve(definition);
+  });
+}
+
+const placeOf = ({ file, located }: InFile): string => `${file} ${located.summary.id}`;
