@@ -1,9 +1,11 @@
 import { realpathSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
+import { declaredTargets } from "../definition/declared-targets.js";
 import { buildLibrary } from "../definition/library.js";
 import type { FileSummary } from "../definition/definition-file.js";
 import type { LocatedDefinition } from "../definition/read-definitions.js";
 import { review } from "../definition/review.js";
+import { reviewTargets } from "../definition/review-targets.js";
 import { sharedBuckets } from "../definition/shared-buckets.js";
 import { DecisionError } from "../errors.js";
 import type { Problem } from "../model/problem.js";
@@ -32,8 +34,12 @@ export async function validatePaths(paths: readonly string[]): Promise<Validated
     summaries.push(...found);
   }
   const library = buildLibrary(summaries, () => Promise.reject(new Error("only summaries are needed here")));
-  const problems = [...library.problems];
-  problems.push(...located.flatMap((each) => review(each.file, each.located)), ...sharedBuckets(located));
+  const problems = [
+    ...library.problems,
+    ...located.flatMap((each) => review(each.file, each.located)),
+    ...sharedBuckets(located),
+    ...reviewTargets(declaredTargets(summaries) ?? [], located),
+  ];
   return { problems: problems.sort(byPlace), decisions: located.length };
 }
 

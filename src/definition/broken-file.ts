@@ -34,12 +34,18 @@ function mayDeclare(wanted: DecisionType, text: string): boolean {
 
 const nameKeys = /(?<![A-Za-z0-9_-])name["']?[ \t]{0,8}:[ \t]{0,8}["']?([^\s"',{}]{1,128})/g;
 
-function hiddenIn(text: string, isSeen: boolean): Pick<FileSummary, "hidesPolicy" | "hidesGates"> {
-  if (!isSeen) return { hidesPolicy: true, hidesGates: "any" };
+/** A key of the document, misspelt perhaps; of a document in braces, at least one of its maps. */
+const targetsKey = /(?:^["']?targ[a-z]{0,8}|(?:^[ \t]{0,80}"|[{,][ \t]{0,8}["']?)targets)["']?[ \t]{0,8}:/m;
+
+type Hidden = Pick<FileSummary, "hidesPolicy" | "hidesGates" | "hidesTargets">;
+
+function hiddenIn(text: string, isSeen: boolean): Hidden {
+  if (!isSeen) return { hidesPolicy: true, hidesGates: "any", hidesTargets: true };
   const names = [...text.matchAll(nameKeys)].map(([, name = ""]) => name);
   return {
     ...(mayDeclare("policy", text) && { hidesPolicy: true }),
     ...(mayDeclare("gate", text) && { hidesGates: names }),
+    ...(targetsKey.test(text) && { hidesTargets: true }),
   };
 }
 

@@ -6,7 +6,7 @@ import type { Position } from "./yaml-source.js";
 export interface FileSummary {
   readonly file: string;
   readonly definitions: readonly DefinitionSummary[];
-  readonly targets?: readonly Target[];
+  readonly targets?: readonly DeclaredTarget[];
   readonly problems: readonly Problem[];
   /** The ids that a broken file seems to declare. */
   readonly claimed: readonly string[];
@@ -14,6 +14,8 @@ export interface FileSummary {
   readonly hidesPolicy?: true;
   /** It is broken, and may have been meant to hold gates of these actions; of any action where it could not be read. */
   readonly hidesGates?: readonly string[] | "any";
+  /** It is broken, and may have been meant to declare targets. */
+  readonly hidesTargets?: true;
 }
 
 export interface DefinitionSummary {
@@ -30,6 +32,13 @@ export interface DefinitionSummary {
 
 export interface ReachedTarget extends Position {
   readonly target: string;
+}
+
+/** A target, and where it is declared. */
+export interface DeclaredTarget extends Position {
+  readonly target: Target;
+  /** What it depends on, with where that is written. */
+  readonly dependencies: readonly ReachedTarget[];
 }
 
 /** The rest of a file: its definitions, in the order of their summaries, and its tests. */

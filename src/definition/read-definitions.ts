@@ -1,12 +1,14 @@
-import type { Definition, DefinitionTest, Target } from "../model/definition.js";
+import type { Definition, DefinitionTest } from "../model/definition.js";
 import type { Problem } from "../model/problem.js";
 import { printable } from "../printable.js";
 import { definitionHash } from "./definition-hash.js";
 import { definitionFaults } from "./definition-faults.js";
-import { isRouting } from "./decision-types.js";
-import { casesOf, expressionFaults } from "./expressions.js";
+import { expressionFaults } from "./expressions.js";
+import { branchesOf } from "./branches.js";
 import { broken, tooLarge, unusable } from "./broken-file.js";
-import type { DefinitionFile, DefinitionSummary, ReachedTarget } from "./definition-file.js";
+import type { WrittenTarget } from "./declared-targets.js";
+import { readTargets } from "./declared-targets.js";
+import type { DeclaredTarget, DefinitionFile, DefinitionSummary, ReachedTarget } from "./definition-file.js";
 import { largestFile } from "./limits.js";
 import { ifFaults } from "./scored-faults.js";
 import { toolsOf } from "./tool-match.js";
@@ -45,7 +47,7 @@ class Reader {
   readonly located: LocatedDefinition[] = [];
   readonly #file: string;
   readonly #tests: DefinitionTest[] = [];
-  #targets: Target[] | undefined;
+  #targets: readonly DeclaredTarget[] | undefined;
 
   constructor(file: string) {
     this.#file = file;
@@ -59,7 +61,7 @@ class Reader {
     this.#checkExpressions(source, decision);
     if (faults.length > 0 || document === null) return;
 
-    if (document.targets) this.#targets = [...(this.#targets ?? []), ...document.targets.map(asTarget)];
+    if (document.targets) this.#targets = readTargets(source, document.targets, this.#targets);
     this.#tests.push(...(document.tests ?? []));
     if (decision) this.#readDecision(source, decision);
   }
@@ -126,30 +128,9 @@ function foundBy(definition: Definition): Pick<DefinitionSummary, "tools" | "act
   return definition.type === "gate" ? { action: definition.action } : {};
 }
 
-interface WrittenTarget {
-  readonly path: Path;
-  readonly target: string;
-}
-
-function writtenTargets(definition: Definition): readonly WrittenTarget[] {
-  if (definition.type === "scored") {
-    return Object.entries(definition.targets ?? {}).map(([key, target]) => ({
-      path: ["targets", key],
-      target,
-    }));
-  }
-  if (!isRouting(definition)) return [];
-  const cases = casesOf(definition).map(({ path, each }) => ({
-    path: [...path, "target"],
-    target: each.target,
-  }));
-  return [...cases, { path: ["default", "target"], target: definition.default.target }];
-}
-
 function reachedTargets(definition: Definition, source: SourceDocument): readonly ReachedTarget[] {
-  const written = writtenTargets(definition);
   const reached = new Map<string, ReachedTarget>();
-  for (const { path, target } of written) {
+  for (const { path, target } of branchesOf(definition)) {
     if (!reached.has(target)) reached.set(target, { target, ...source.locate(["decision", ...path]) });
   }
   return [...reached.values()];
@@ -165,11 +146,9 @@ function schemaFaults(value: unknown): readonly SchemaFault[] {
 
 interface RawDocument {
   readonly decision?: Definition;
-  readonly targets?: readonly (string | Target)[];
+  readonly targets?: readonly WrittenTarget[];
   readonly tests?: readonly DefinitionTest[];
 }
-
-const asTarget = (target: string | Target): Target => (typeof target === "string" ? { id: target } : target);
 
 function decode(content: Uint8Array): string | Error {
   if (content.byteLength > largestFile) return new Error(tooLarge);
