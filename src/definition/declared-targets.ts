@@ -5,13 +5,12 @@ import type { SourceDocument } from "./yaml-source.js";
 /** A target as it is written: its id alone, or with what is known about it. */
 export type WrittenTarget = string | Target;
 
-/** What the `targets` of a document declare; what says the same once more is left out. */
-export function readTargets(
+/** Adds what the `targets` of a document declare, by their facts: what says the same once more is left out. */
+export function addTargets(
+  declared: Map<string, DeclaredTarget>,
   source: SourceDocument,
   written: readonly WrittenTarget[],
-  before: readonly DeclaredTarget[] = [],
-): readonly DeclaredTarget[] {
-  const declared = new Map(before.map((each) => [factsOf(each.target), each]));
+): void {
   for (const [index, each] of written.entries()) {
     const target = typeof each === "string" ? { id: each } : each;
     const facts = factsOf(target);
@@ -23,7 +22,6 @@ export function readTargets(
     const path = typeof each === "string" ? ["targets", index] : ["targets", index, "id"];
     declared.set(facts, { target, ...source.locate(path), dependencies });
   }
-  return [...declared.values()];
 }
 
 /** All that is said about a target; an absent fact is the same as its default. */

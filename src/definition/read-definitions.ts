@@ -7,7 +7,7 @@ import { expressionFaults } from "./expressions.js";
 import { branchesOf } from "./branches.js";
 import { broken, tooLarge, unusable } from "./broken-file.js";
 import type { WrittenTarget } from "./declared-targets.js";
-import { readTargets } from "./declared-targets.js";
+import { addTargets } from "./declared-targets.js";
 import type { DeclaredTarget, DefinitionFile, DefinitionSummary, ReachedTarget } from "./definition-file.js";
 import { largestFile } from "./limits.js";
 import { ifFaults } from "./scored-faults.js";
@@ -47,7 +47,7 @@ class Reader {
   readonly located: LocatedDefinition[] = [];
   readonly #file: string;
   readonly #tests: DefinitionTest[] = [];
-  #targets: readonly DeclaredTarget[] | undefined;
+  #targets: Map<string, DeclaredTarget> | undefined;
 
   constructor(file: string) {
     this.#file = file;
@@ -61,7 +61,8 @@ class Reader {
     this.#checkExpressions(source, decision);
     if (faults.length > 0 || document === null) return;
 
-    if (document.targets) this.#targets = readTargets(source, document.targets, this.#targets);
+    if (document.targets)
+      addTargets((this.#targets ??= new Map<string, DeclaredTarget>()), source, document.targets);
     this.#tests.push(...(document.tests ?? []));
     if (decision) this.#readDecision(source, decision);
   }
@@ -114,7 +115,7 @@ class Reader {
 
   finish(): DefinitionFile {
     const definitions = this.located.map(({ summary }) => summary);
-    const targets = this.#targets && { targets: this.#targets };
+    const targets = this.#targets && { targets: [...this.#targets.values()] };
     return {
       summary: { file: this.#file, definitions, ...targets, problems: [], claimed: [] },
       body: { definitions: this.located.map(({ definition }) => definition), tests: this.#tests },

@@ -2,7 +2,7 @@ import type { Problem } from "../model/problem.js";
 import { branchesOf } from "./branches.js";
 import type { PlacedTarget } from "./declared-targets.js";
 import type { LocatedDefinition } from "./read-definitions.js";
-import { waysRound } from "./ways-round.js";
+import { wayText, waysRound } from "./ways-round.js";
 
 interface InFile {
   readonly file: string;
@@ -57,9 +57,8 @@ function circles(all: readonly InFile[]): readonly Problem[] {
     const place = found?.located.summary.reached.find(({ target }) => target === next);
     if (found === undefined || place === undefined) return [];
     const { line, column } = place;
-    const round = way.map((name) => `\`${name}\``).join(" → ");
     const message =
-      way.length > 2 ? `it leads round in a circle: ${round}` : `\`${id}\` leads back to itself`;
+      way.length > 2 ? `it leads round in a circle: ${wayText(way)}` : `\`${id}\` leads back to itself`;
     const hint = "`--follow` would stop there";
     return [{ file: found.file, line, column, severity: "warning", message, hint, decision_id: id }];
   });

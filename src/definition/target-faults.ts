@@ -3,7 +3,7 @@ import { didYouMean } from "../nearest.js";
 import { factsOf } from "./declared-targets.js";
 import type { PlacedTarget } from "./declared-targets.js";
 import type { Position } from "./yaml-source.js";
-import { waysRound } from "./ways-round.js";
+import { wayText, waysRound } from "./ways-round.js";
 
 /** What is wrong with declared targets, and whom it keeps from being led to. */
 export interface TargetFault {
@@ -61,7 +61,7 @@ function dependencyCircles(declared: readonly PlacedTarget[]): readonly TargetFa
     const each = byId.get(id);
     const place = each?.dependencies.find(({ target }) => target === next);
     if (each === undefined || place === undefined) return [];
-    const round = way.length > 2 ? `: ${way.map((name) => `\`${name}\``).join(" → ")}` : "";
+    const round = way.length > 2 ? `: ${wayText(way)}` : "";
     return [fault(each, place, { message: `\`${id}\` depends on itself${round}`, targets: way })];
   });
 }

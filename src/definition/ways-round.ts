@@ -10,6 +10,17 @@ export function waysRound(leads: Leads): readonly (readonly string[])[] {
   });
 }
 
+/** So many names of a way are read; of a longer one, the first and the last. */
+const mostNames = 12;
+
+/** A way as people read it. */
+export function wayText(way: readonly string[]): string {
+  const names = way.map((name) => `\`${name}\``);
+  const left = names.length - mostNames;
+  const shown = left > 0 ? [...names.slice(0, mostNames - 2), `${left + 1} more`, ...names.slice(-1)] : names;
+  return shown.join(" → ");
+}
+
 interface Visit {
   readonly name: string;
   readonly ahead: Iterator<string, undefined>;

@@ -6,7 +6,7 @@ import { buildLibrary } from "../../src/definition/library.js";
 import type { LocatedDefinition } from "../../src/definition/read-definitions.js";
 import { readDefinitions } from "../../src/definition/read-definitions.js";
 import { reviewTargets } from "../../src/definition/review-targets.js";
-import { waysRound } from "../../src/definition/ways-round.js";
+import { wayText, waysRound } from "../../src/definition/ways-round.js";
 import type { Problem } from "../../src/model/problem.js";
 
 const brief = ({ file, line, column, severity, message, hint }: Problem): string =>
@@ -243,6 +243,13 @@ describe("ways round", () => {
         if (returning.length === 0) expect(ways).toEqual([]);
       }),
     );
+  });
+
+  it("are told by their beginning and their end where they are long", () => {
+    const names = (last: number): readonly string[] => [...Array(last).keys(), 0].map(String);
+    const inFull = Array.from({ length: 11 }, (_, index) => `\`${index}\` → `).join("");
+    expect(wayText(names(11))).toBe(`${inFull}\`0\``);
+    expect(wayText(names(100))).toBe(`${inFull.replace("`10` → ", "")}90 more → \`0\``);
   });
 
   it("are found at the end of a very long chain", () => {
