@@ -19,6 +19,8 @@ export interface Library {
   readonly problems: readonly Problem[];
   /** What is known of those that can be used without loading them. */
   readonly summaries: readonly DefinitionSummary[];
+  /** The ids of what is declared but cannot be used. */
+  readonly broken: readonly string[];
   /** The stages and workflows that are declared, each once. */
   readonly targets: readonly Target[];
   /** What is wrong with files and decisions that are, or may be, policies. */
@@ -78,6 +80,7 @@ export function buildLibrary(files: readonly FileSummary[], loadDefinition: Load
     ids: [...usable.keys()],
     summaries: [...usable.values()].map(({ summary }) => summary),
     problems,
+    broken: [...claimed.keys()].filter((id) => !usable.has(id)),
     targets,
     brokenPolicies,
     brokenGates,
