@@ -54,7 +54,7 @@ async function candidatesFor(
   if (typed.current.startsWith("-")) return command.options.flatMap((option) => option.long ?? []);
   const names = command.commands.filter((each) => !each.name().startsWith("_")).map((each) => each.name());
   if (names.length > 0) return names;
-  const expected = command.registeredArguments[args.length]?.name();
+  const expected = argumentAt(command, args.length);
   if (expected === "id" && command.name() !== "new") return await decisionIds(typed.before, io);
   if (expected === "action") return await gateKeys(typed.before, io);
   if (expected === "tool") return await policyTools(typed.before, io);
@@ -64,6 +64,12 @@ async function candidatesFor(
   if (expected === "key") return settingKeys;
   if (expected === "shell") return ["bash", "zsh", "fish"];
   return expected === "topic" ? Object.keys(topics) : [];
+}
+
+/** The last may stand for many. */
+function argumentAt({ registeredArguments }: Command, index: number): string | undefined {
+  const last = registeredArguments.at(-1);
+  return (registeredArguments[index] ?? (last?.variadic ? last : undefined))?.name();
 }
 
 const durabilities = ["full", "fast"];

@@ -12,6 +12,7 @@ import { addEvaluateCommand } from "./commands/evaluate.js";
 import { addExplainCommand } from "./commands/explain.js";
 import { addExportCommand } from "./commands/export.js";
 import { addGateCommand } from "./commands/gate.js";
+import { addGraphCommand } from "./commands/graph.js";
 import { addHelpCommand } from "./commands/help.js";
 import { addListCommand } from "./commands/list.js";
 import { addLogCommand } from "./commands/log.js";
@@ -61,6 +62,7 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
       validate: addValidateCommand,
       new: addNewCommand,
       schema: addSchemaCommand,
+      graph: addGraphCommand,
     },
   },
   {

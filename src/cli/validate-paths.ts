@@ -1,5 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
+import { declaredTargets } from "../definition/declared-targets.js";
 import { review } from "../definition/review.js";
+import { reviewTargets } from "../definition/review-targets.js";
 import { sharedBuckets } from "../definition/shared-buckets.js";
 import { DecisionError } from "../errors.js";
 import type { Problem } from "../model/problem.js";
@@ -27,6 +29,7 @@ export async function validatePaths(paths: readonly string[]): Promise<Validated
     ...library.problems,
     ...located.flatMap((each) => review(each.file, each.located)),
     ...sharedBuckets(located),
+    ...reviewTargets(declaredTargets(summaries) ?? [], located),
     ...guarded.problems,
   ];
   return {

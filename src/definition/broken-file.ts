@@ -38,15 +38,26 @@ const nameKeys = /(?<![A-Za-z0-9_-])name["']?[ \t]{0,8}:[ \t]{0,8}["']?([^\s"',{
 const guardrailKeys = /^["']?guard_?rails?["']?[ \t]{0,8}:/im;
 const bracedGuardrails = /^\s{0,64}\{[^]*["']?guard_?rails?["']?[ \t]{0,8}:/i;
 
-type Hidden = Pick<FileSummary, "hidesPolicy" | "hidesGates" | "hidesGuardrails">;
+/** A key of the document, misspelt perhaps; of a document in braces, at least one of its maps. */
+const targetsKey = /(?:^["']?targ[a-z]{0,8}|(?:^[ \t]{0,80}"|[{,][ \t]{0,8}["']?)targets)["']?[ \t]{0,8}:/m;
+const disabledKey = /(?<![A-Za-z0-9_-])disabled["']?[ \t]{0,8}:/;
+
+/** What is switched off stays so: nothing may lead there because it cannot be read. */
+const mayGuard = (text: string): boolean =>
+  guardrailKeys.test(text) ||
+  bracedGuardrails.test(text) ||
+  (targetsKey.test(text) && disabledKey.test(text));
+
+type Hidden = Pick<FileSummary, "hidesPolicy" | "hidesGates" | "hidesGuardrails" | "hidesTargets">;
 
 function hiddenIn(text: string, isSeen: boolean): Hidden {
-  if (!isSeen) return { hidesPolicy: true, hidesGates: "any" };
+  if (!isSeen) return { hidesPolicy: true, hidesGates: "any", hidesTargets: true };
   const names = [...text.matchAll(nameKeys)].map(([, name = ""]) => name);
   return {
     ...(mayDeclare("policy", text) && { hidesPolicy: true }),
     ...(mayDeclare("gate", text) && { hidesGates: names }),
-    ...((guardrailKeys.test(text) || bracedGuardrails.test(text)) && { hidesGuardrails: true }),
+    ...(mayGuard(text) && { hidesGuardrails: true }),
+    ...(targetsKey.test(text) && { hidesTargets: true }),
   };
 }
 

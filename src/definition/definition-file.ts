@@ -7,7 +7,7 @@ import type { Position } from "./yaml-source.js";
 export interface FileSummary {
   readonly file: string;
   readonly definitions: readonly DefinitionSummary[];
-  readonly targets?: readonly Target[];
+  readonly targets?: readonly DeclaredTarget[];
   /** For every decision of the directory. */
   readonly guardrails?: readonly PlacedGuardrail[];
   readonly problems: readonly Problem[];
@@ -17,8 +17,10 @@ export interface FileSummary {
   readonly hidesPolicy?: true;
   /** It is broken, and may have been meant to hold gates of these actions; of any action where it could not be read. */
   readonly hidesGates?: readonly string[] | "any";
-  /** It is broken, and seems to have been meant to hold guardrails for every decision. */
+  /** It is broken, and seems to have been meant to hold guardrails for every decision, or what is disabled. */
   readonly hidesGuardrails?: true;
+  /** It is broken, and may have been meant to declare targets. */
+  readonly hidesTargets?: true;
 }
 
 export interface PlacedGuardrail extends Position {
@@ -39,6 +41,13 @@ export interface DefinitionSummary {
 
 export interface ReachedTarget extends Position {
   readonly target: string;
+}
+
+/** A target, and where it is declared. */
+export interface DeclaredTarget extends Position {
+  readonly target: Target;
+  /** What it depends on, with where that is written. */
+  readonly dependencies: readonly ReachedTarget[];
 }
 
 /** The rest of a file: its definitions, in the order of their summaries, and its tests. */

@@ -44,12 +44,9 @@ export function environmentOf(
 /** Guardrails for every decision that would lead to what is not declared. */
 export function misleadingGuardrails(
   { file, guardrails = [] }: FileSummary,
-  declared: readonly Target[] | undefined,
-  files: readonly FileSummary[],
+  known: ReadonlySet<string> | undefined,
 ): readonly Problem[] {
-  if (declared === undefined || guardrails.length === 0) return [];
-  const ids = files.flatMap(({ definitions }) => definitions.map(({ id }) => id));
-  const known = new Set([...declared.map((target) => target.id), ...ids]);
+  if (known === undefined) return [];
   return guardrails.flatMap(({ guardrail, line, column }) => {
     const target = guardrail.on_fail === "escalate" ? escalationOf(guardrail) : undefined;
     if (target === undefined || known.has(target)) return [];

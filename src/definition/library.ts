@@ -6,10 +6,13 @@ import type { Definition, Environment, LoadedDefinition, Target } from "../model
 import type { JsonObject } from "../model/json.js";
 import type { Problem } from "../model/problem.js";
 import { didYouMean } from "../nearest.js";
+import { declaredTargets } from "./declared-targets.js";
 import type { DefinitionSummary, FileSummary } from "./definition-file.js";
 import type { Declared } from "./environment.js";
 import { environmentOf, misleadingGuardrails, refuseBrokenGuardrails } from "./environment.js";
 import { gateKeyText } from "./gate-key.js";
+import type { TargetFault } from "./target-faults.js";
+import { mostSuggestions, targetFaults } from "./target-faults.js";
 
 /** All the definitions of a directory. */
 export interface Library {
@@ -18,6 +21,10 @@ export interface Library {
   readonly problems: readonly Problem[];
   /** What is known of those that can be used without loading them. */
   readonly summaries: readonly DefinitionSummary[];
+  /** The ids of what is declared but cannot be used. */
+  readonly broken: readonly string[];
+  /** The stages and workflows that are declared, each once. */
+  readonly targets: readonly Target[];
   /** What is wrong with files and decisions that are, or may be, policies. */
   readonly brokenPolicies: readonly Problem[];
   /** What is wrong with files and decisions that are, or may be, gates of some actions. */
@@ -45,17 +52,22 @@ interface Place {
 
 /** Puts files together: ids must be unique, and targets known where any are declared. */
 export function buildLibrary(files: readonly FileSummary[], loadDefinition: LoadDefinition): Library {
-  const problems = files.flatMap((file) => file.problems);
   const claimed = new Map(files.flatMap((file) => file.claimed.map((id) => [id, file.problems] as const)));
-  const declared = declaredTargets(files);
+  const declared = declaredTargets(files) ?? [];
   const guardrails = files.flatMap((file) => (file.guardrails ?? []).map(({ guardrail }) => guardrail));
-  const misleading = files.flatMap((file) => misleadingGuardrails(file, declared, files));
+  const places = placesById(files);
+  const known = knownTargets(files, [...claimed.keys(), ...places.keys()]);
+  const unfit = targetFaults(declared, known);
+  const misleading = files.flatMap((file) => misleadingGuardrails(file, known));
   const brokenGuardrails = [
     ...files.flatMap((file) => (file.hidesGuardrails ? file.problems : [])),
     ...misleading,
   ];
-  problems.push(...misleading);
-  const places = placesById(files);
+  const problems = [
+    ...files.flatMap((file) => file.problems),
+    ...unfit.map(({ problem }) => problem),
+    ...misleading,
+  ];
   const usable = new Map<string, Place>();
   const brokenPolicies = files.flatMap((file) => (file.hidesPolicy ? file.problems : []));
   const brokenGates = files.flatMap(({ hidesGates: actions, problems }) =>
@@ -65,26 +77,30 @@ export function buildLibrary(files: readonly FileSummary[], loadDefinition: Load
   for (const [id, found] of places) {
     const faults = [
       ...duplicateProblems(found),
-      ...found.flatMap((place) => targetProblems(place, declared, places)),
+      ...found.flatMap((place) => targetProblems(place, known)),
       ...found.flatMap((place) => sharedKeyProblems(place, keys)),
     ];
     problems.push(...faults);
     if (found.some(({ summary }) => summary.tools !== undefined)) brokenPolicies.push(...faults);
     if (faults.length > 0) brokenGates.push(...found.flatMap(({ summary }) => brokenGate(summary, faults)));
     const [only] = found;
-    if (faults.length > 0) claimed.set(id, faults);
+    const why = [...faults, ...inheritedProblems(found, unfit)];
+    if (why.length > 0) claimed.set(id, why);
     else if (only !== undefined) usable.set(id, only);
   }
+  const targets = [...new Map(declared.map(({ target }) => [target.id, target])).values()];
   const loaded = new Map<string, LoadedDefinition>();
   return {
     ids: [...usable.keys()],
     summaries: [...usable.values()].map(({ summary }) => summary),
     problems,
+    broken: [...claimed.keys()].filter((id) => !usable.has(id)),
+    targets,
     brokenPolicies,
     brokenGates,
     everywhere() {
       refuseBrokenGuardrails(brokenGuardrails);
-      return environmentOf([], { targets: declared ?? [], guardrails });
+      return environmentOf([], { targets, guardrails });
     },
     async find(id) {
       const known = loaded.get(id);
@@ -93,7 +109,7 @@ export function buildLibrary(files: readonly FileSummary[], loadDefinition: Load
       if (place === undefined) throw notFound(id, usable, { claimed, problems });
       refuseBrokenGuardrails(brokenGuardrails);
       const definition = await loadDefinition(place.file, place.position);
-      const found = describe(place, definition, { targets: declared ?? [], guardrails });
+      const found = describe(place, definition, { targets, guardrails });
       loaded.set(id, found);
       return found;
     },
@@ -103,9 +119,14 @@ export function buildLibrary(files: readonly FileSummary[], loadDefinition: Load
 const brokenGate = ({ action }: DefinitionSummary, problems: readonly Problem[]): readonly BrokenGate[] =>
   action === undefined ? [] : [{ actions: [action.name], problems }];
 
-function declaredTargets(files: readonly FileSummary[]): readonly Target[] | undefined {
-  if (!files.some((file) => file.targets !== undefined)) return undefined;
-  return files.flatMap((file) => file.targets ?? []);
+/** All that may be led to; undefined where anything may, as none are declared or not all can be read. */
+function knownTargets(
+  files: readonly FileSummary[],
+  ids: readonly string[],
+): ReadonlySet<string> | undefined {
+  const declared = declaredTargets(files);
+  if (declared === undefined || files.some(({ hidesTargets }) => hidesTargets)) return undefined;
+  return new Set([...declared.map(({ target }) => target.id), ...ids]);
 }
 
 function placesById(files: readonly FileSummary[]): ReadonlyMap<string, readonly Place[]> {
@@ -162,13 +183,8 @@ function sharedKeyProblems(place: Place, byKey: ReadonlyMap<string, readonly Pla
   return [problem(place, `\`${other.summary.id}\` is a gate for \`${key}\` already`)];
 }
 
-function targetProblems(
-  place: Place,
-  declared: readonly Target[] | undefined,
-  ids: ReadonlyMap<string, unknown>,
-): readonly Problem[] {
-  if (declared === undefined) return [];
-  const known = new Set([...declared.map((target) => target.id), ...ids.keys()]);
+function targetProblems(place: Place, known: ReadonlySet<string> | undefined): readonly Problem[] {
+  if (known === undefined) return [];
   const unknown = place.summary.reached.filter(({ target }) => !known.has(target));
   return unknown.map(({ target, line, column }, index) => ({
     ...problem(place, `the target \`${target}\` is not declared under \`targets\``),
@@ -178,8 +194,14 @@ function targetProblems(
   }));
 }
 
-/** Looking for the nearest word takes its time; after so many the pattern is clear. */
-const mostSuggestions = 20;
+/** Where a target is declared wrongly, nobody knows what a decision leads to there. */
+function inheritedProblems(places: readonly Place[], unfit: readonly TargetFault[]): readonly Problem[] {
+  if (unfit.length === 0) return [];
+  const reached = new Set(places.flatMap(({ summary }) => summary.reached.map(({ target }) => target)));
+  return unfit
+    .filter(({ targets }) => targets.some((target) => reached.has(target)))
+    .map(({ problem }) => problem);
+}
 
 function problem({ file, summary }: Place, message: string): Problem {
   const { line, column } = summary.position;

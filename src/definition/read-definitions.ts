@@ -1,14 +1,22 @@
-import type { Definition, DefinitionTest, Target } from "../model/definition.js";
+import type { Definition, DefinitionTest } from "../model/definition.js";
 import type { Guardrail } from "../model/guardrail.js";
 import type { Problem } from "../model/problem.js";
 import { printable } from "../printable.js";
 import { definitionHash } from "./definition-hash.js";
 import { definitionFaults } from "./definition-faults.js";
-import { isRouting } from "./decision-types.js";
-import { casesOf, expressionFaults } from "./expressions.js";
+import { expressionFaults } from "./expressions.js";
+import { branchesOf } from "./branches.js";
 import { broken, tooLarge, unusable } from "./broken-file.js";
-import type { DefinitionFile, DefinitionSummary, PlacedGuardrail, ReachedTarget } from "./definition-file.js";
-import { escalationOf, guardrailFaults } from "./guardrail-faults.js";
+import type { WrittenTarget } from "./declared-targets.js";
+import { addTargets } from "./declared-targets.js";
+import type {
+  DeclaredTarget,
+  DefinitionFile,
+  DefinitionSummary,
+  PlacedGuardrail,
+  ReachedTarget,
+} from "./definition-file.js";
+import { guardrailFaults } from "./guardrail-faults.js";
 import { largestFile } from "./limits.js";
 import { ifFaults } from "./scored-faults.js";
 import { toolsOf } from "./tool-match.js";
@@ -48,7 +56,7 @@ class Reader {
   readonly #file: string;
   readonly #tests: DefinitionTest[] = [];
   readonly #guardrails: PlacedGuardrail[] = [];
-  #targets: Target[] | undefined;
+  #targets: Map<string, DeclaredTarget> | undefined;
 
   constructor(file: string) {
     this.#file = file;
@@ -67,7 +75,8 @@ class Reader {
       for (const fault of guardrailFaults(guardrail, path)) this.#reportFault(source, fault, []);
       this.#guardrails.push({ guardrail, ...source.locate(path) });
     }
-    if (document.targets) this.#targets = [...(this.#targets ?? []), ...document.targets.map(asTarget)];
+    if (document.targets)
+      addTargets((this.#targets ??= new Map<string, DeclaredTarget>()), source, document.targets);
     this.#tests.push(...(document.tests ?? []));
     if (decision) this.#readDecision(source, decision);
   }
@@ -121,7 +130,7 @@ class Reader {
   finish(): DefinitionFile {
     const definitions = this.located.map(({ summary }) => summary);
     const declared = {
-      ...(this.#targets && { targets: this.#targets }),
+      ...(this.#targets && { targets: [...this.#targets.values()] }),
       ...(this.#guardrails.length > 0 && { guardrails: this.#guardrails }),
     };
     return {
@@ -137,40 +146,9 @@ function foundBy(definition: Definition): Pick<DefinitionSummary, "tools" | "act
   return definition.type === "gate" ? { action: definition.action } : {};
 }
 
-interface WrittenTarget {
-  readonly path: Path;
-  readonly target: string;
-}
-
-/** Where its branches lead, and its guardrails. */
-function writtenTargets(definition: Definition): readonly WrittenTarget[] {
-  const guarded = (definition.guardrails ?? []).flatMap((guardrail, index) => {
-    const target = guardrail.on_fail === "escalate" ? escalationOf(guardrail) : undefined;
-    const key = guardrail.escalate_to === undefined ? "approval_target" : "escalate_to";
-    return target === undefined ? [] : [{ path: ["guardrails", index, key], target }];
-  });
-  return [...branchTargets(definition), ...guarded];
-}
-
-function branchTargets(definition: Definition): readonly WrittenTarget[] {
-  if (definition.type === "scored") {
-    return Object.entries(definition.targets ?? {}).map(([key, target]) => ({
-      path: ["targets", key],
-      target,
-    }));
-  }
-  if (!isRouting(definition)) return [];
-  const cases = casesOf(definition).map(({ path, each }) => ({
-    path: [...path, "target"],
-    target: each.target,
-  }));
-  return [...cases, { path: ["default", "target"], target: definition.default.target }];
-}
-
 function reachedTargets(definition: Definition, source: SourceDocument): readonly ReachedTarget[] {
-  const written = writtenTargets(definition);
   const reached = new Map<string, ReachedTarget>();
-  for (const { path, target } of written) {
+  for (const { path, target } of branchesOf(definition)) {
     if (!reached.has(target)) reached.set(target, { target, ...source.locate(["decision", ...path]) });
   }
   return [...reached.values()];
@@ -186,12 +164,10 @@ function schemaFaults(value: unknown): readonly SchemaFault[] {
 
 interface RawDocument {
   readonly decision?: Definition;
-  readonly targets?: readonly (string | Target)[];
+  readonly targets?: readonly WrittenTarget[];
   readonly guardrails?: readonly Guardrail[];
   readonly tests?: readonly DefinitionTest[];
 }
-
-const asTarget = (target: string | Target): Target => (typeof target === "string" ? { id: target } : target);
 
 function decode(content: Uint8Array): string | Error {
   if (content.byteLength > largestFile) return new Error(tooLarge);

@@ -15,7 +15,11 @@ export function isDisabled(
   { disabled_stages: stages = [] }: NoDisabledTargets,
   { loaded }: Pick<Guarding, "loaded">,
 ): boolean {
-  if (stages.some((glob) => matchesTool(glob, target))) return true;
+  if (isAmong(target, stages)) return true;
   const { targets = [] } = loaded.environment as unknown as Partial<Environment>;
   return targets.some(({ id, disabled = false }) => disabled && id === target);
 }
+
+/** Whether one of the names, or globs, is meant. */
+export const isAmong = (name: string, globs: readonly string[]): boolean =>
+  globs.some((glob) => matchesTool(glob, name));

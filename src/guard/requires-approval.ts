@@ -1,11 +1,11 @@
-import { matchesTool } from "../definition/tool-match.js";
 import type { RequiresApproval } from "../model/guardrail.js";
 import type { Finding, Guarding, Look } from "./guardrail-check.js";
+import { isAmong } from "./no-disabled-targets.js";
 
 /** `requires_approval`: one finding for each target that the guardrail is about. */
 export const lookForApproval: Look<RequiresApproval> = (guardrail, guarding) => {
   const { targets, approval_target: approval } = guardrail;
-  const guarded = guarding.leadsTo.filter((target) => target !== approval && isAmong(target, targets));
+  const guarded = guarding.leadsTo.filter((target) => target !== approval && isMeant(target, targets));
   return guarded.map((target) => findingOn(target, guardrail, guarding));
 };
 
@@ -19,7 +19,7 @@ function findingOn(
     return { passed: true, message: `${about} needs no approval, as no workflow was named` };
   }
   const where = workflow === undefined ? "" : ` in workflow '${workflow}'`;
-  if (!isAmong(workflow ?? "", workflows)) {
+  if (!isMeant(workflow ?? "", workflows)) {
     return { passed: true, message: `${about} needs no approval${where}` };
   }
   if (approval !== undefined && leadsTo.includes(approval)) {
@@ -29,5 +29,5 @@ function findingOn(
   return { passed: false, message: `${about} requires approval${way}${where}` };
 }
 
-const isAmong = (name: string, globs: readonly string[] | undefined): boolean =>
-  globs === undefined || globs.some((glob) => matchesTool(glob, name));
+const isMeant = (name: string, globs: readonly string[] | undefined): boolean =>
+  globs === undefined || isAmong(name, globs);

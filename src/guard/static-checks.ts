@@ -3,7 +3,7 @@ import { outcomesOf } from "../definition/outcomes.js";
 import type { LoadedDefinition } from "../model/definition.js";
 import type { Guardrail } from "../model/guardrail.js";
 import { guardrailsOf } from "./guard.js";
-import { isDisabled } from "./no-disabled-targets.js";
+import { isAmong } from "./no-disabled-targets.js";
 import { lookAtWeights } from "./weight-bounds.js";
 
 /** What a guardrail says of a definition before anything is asked. */
@@ -37,7 +37,9 @@ function failuresOf(guardrail: Guardrail, loaded: LoadedDefinition): readonly st
         ),
       ];
       if (targets.length === 0) return undefined;
-      const disabled = [...new Set(targets)].filter((target) => isDisabled(target, guardrail, { loaded }));
+      // What `targets` declares as disabled is told where it is led to.
+      const { disabled_stages: stages = [] } = guardrail;
+      const disabled = [...new Set(targets)].filter((target) => isAmong(target, stages));
       return disabled.map((target) => `Target '${target}' is disabled`);
     }
     case "distribution_drift": {

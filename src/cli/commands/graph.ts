@@ -1,0 +1,68 @@
+import type { Command } from "commander";
+import { drawDecisions } from "../../definition/decision-drawing.js";
+import type { Drawing } from "../../model/drawing.js";
+import { drawDot } from "../../present/draw-dot.js";
+import { drawMermaid, mermaidLimits } from "../../present/draw-mermaid.js";
+import { drawingView } from "../../present/drawing-view.js";
+import { present } from "../../present/format.js";
+import type { OpenedDefinitions } from "../../store/definitions.js";
+import type { CommonFlags } from "../flags.js";
+import { addCommonFlags, formatFor, styleFor } from "../flags.js";
+import type { Io } from "../io.js";
+import { note, openKnown, warn, warnOfProblems } from "../world.js";
+
+const pictures = ["tree", "mermaid", "dot"] as const;
+
+export function addGraphCommand(parent: Command, io: Io): void {
+  addCommonFlags(parent.command("graph"), pictures)
+    .argument("[id...]", "only what these decisions lead to, at once or in the end")
+    .summary("draw the decisions and where they lead")
+    .description(
+      "Draws each decision with the targets that its branches lead to, what those depend on, the tools that policies " +
+        "are about and the actions of gates. A target that is the id of a decision leads on to that decision. " +
+        "A tree on a terminal; mermaid and dot for pages and pictures; in a pipe JSON: {nodes, edges}.",
+    )
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ agent-33 decision graph
+  $ agent-33 decision graph decision-quality-gate
+  $ agent-33 decision graph --format mermaid > decisions.mmd
+  $ agent-33 decision graph --format dot | dot -Tsvg > decisions.svg
+  $ agent-33 decision graph --json`,
+    )
+    .action(async (ids: readonly string[], flags: CommonFlags) => {
+      const format = formatFor(flags, io, { answer: "one", more: pictures });
+      const { definitions } = await openKnown(flags, io);
+      const drawing = await drawingOf(definitions, ids);
+      if (drawing.nodes.length === 0 && !flags.quiet) note(io, "no decision is defined here");
+      if (format === "dot") io.out.write(drawDot(drawing));
+      else if (format === "mermaid") io.out.write(mermaidOf(drawing, (message) => warn(flags, io, message)));
+      else {
+        const shown = format === "tree" ? "table" : format;
+        io.out.write(await present(drawingView(drawing), shown, await styleFor(flags, io)));
+      }
+      warnOfProblems(flags, io, definitions.problems);
+    });
+}
+
+async function drawingOf(library: OpenedDefinitions, ids: readonly string[]): Promise<Drawing> {
+  for (const id of ids) await library.find(id);
+  const loaded = await Promise.all(library.ids.map((id) => library.find(id)));
+  const { targets, broken } = library;
+  const definitions = loaded.map(({ definition }) => definition);
+  return drawDecisions({ definitions, targets, broken }, ids.length === 0 ? undefined : ids);
+}
+
+function mermaidOf(drawing: Drawing, warning: (message: string) => void): string {
+  const { characters, edges } = mermaidLimits;
+  const text = drawMermaid(drawing);
+  if (text.length > characters || drawing.edges.length > edges) {
+    warning(
+      `mermaid draws at most ${edges} edges and ${characters} characters unless its \`maxEdges\` and \`maxTextSize\` ` +
+        "are raised: name some ids, or use --format dot",
+    );
+  }
+  return text;
+}

@@ -1,0 +1,147 @@
+import type { Drawing, DrawnEdge, DrawnNode } from "../model/drawing.js";
+import type { Definition, GateDefinition, PolicyDefinition, Target } from "../model/definition.js";
+import { branchesOf } from "./branches.js";
+import { gateKeyText } from "./gate-key.js";
+import { toolsOf } from "./tool-match.js";
+
+/** What there is to draw. */
+export interface Decisions {
+  readonly definitions: readonly Definition[];
+  readonly targets: readonly Target[];
+  /** The ids of what is declared but cannot be used. */
+  readonly broken: readonly string[];
+}
+
+/** Where decisions lead, what that depends on, and what policies and gates are about: all, or what some lead to. */
+export function drawDecisions(decisions: Decisions, from?: readonly string[]): Drawing {
+  const { definitions, targets } = decisions;
+  const edges = [...definitions.flatMap(edgesOf), ...targets.flatMap(dependenciesOf)];
+  const nodes = nodesOf(decisions, edges);
+  if (from === undefined) return { nodes, edges, roots: rootsOf(definitions, nodes, edges) };
+  const reached = reachedFrom(from, leadsOf(edges));
+  return {
+    nodes: nodes.filter(({ id }) => reached.has(id)),
+    edges: edges.filter((edge) => reached.has(edge.from)),
+    roots: [...new Set(from)],
+  };
+}
+
+/** Decisions that no other leads to; then, of those that lead round in a circle, the first; then what is left over. */
+function rootsOf(
+  definitions: readonly Definition[],
+  nodes: readonly DrawnNode[],
+  edges: readonly DrawnEdge[],
+): readonly string[] {
+  const leads = leadsOf(edges);
+  const ledTo = new Set(edges.filter((edge) => edge.from !== edge.to).map(({ to }) => to));
+  const ids = definitions.map(({ id }) => id);
+  const roots: string[] = [];
+  const reached = new Set<string>();
+  for (const id of [...ids.filter((each) => !ledTo.has(each)), ...ids, ...nodes.map((node) => node.id)]) {
+    if (reached.has(id)) continue;
+    roots.push(id);
+    reachedFrom([id], leads, reached);
+  }
+  return roots;
+}
+
+function edgesOf(definition: Definition): readonly DrawnEdge[] {
+  if (definition.type === "policy") return policyEdges(definition);
+  if (definition.type === "gate") return gateEdges(definition);
+  return branchesOf(definition).map(({ label, target }) => ({
+    from: definition.id,
+    to: target,
+    label,
+    kind: "leads_to",
+  }));
+}
+
+/** Tools and actions are called what they like, so their kind is part of their id. */
+const toolPrefix = "tool:";
+const actionPrefix = "action:";
+
+function policyEdges(definition: PolicyDefinition): readonly DrawnEdge[] {
+  const from = definition.id;
+  const guarded = toolsOf(definition).map((tool) => ({ from, to: toolPrefix + tool, kind: "guards" }));
+  const required = (definition.policies ?? []).flatMap((policy) =>
+    ("requires" in policy ? (policy.requires ?? []) : []).map((tool) => ({
+      from,
+      to: toolPrefix + tool,
+      label: `requires (${policy.name})`,
+      kind: "requires",
+    })),
+  );
+  return [...guarded, ...required];
+}
+
+function gateEdges({ id: from, action, rules }: GateDefinition): readonly DrawnEdge[] {
+  const next = rules.flatMap(({ id, status, work_frame }) =>
+    work_frame?.next_action === undefined
+      ? []
+      : [
+          {
+            from,
+            to: actionPrefix + work_frame.next_action,
+            label: `${id} (${status})`,
+            kind: "next_action",
+          },
+        ],
+  );
+  return [{ from, to: actionPrefix + gateKeyText(action), kind: "guards" }, ...next];
+}
+
+function dependenciesOf({ id, depends_on = [] }: Target): readonly DrawnEdge[] {
+  return depends_on.map((to) => ({ from: id, to, kind: "depends_on" }));
+}
+
+/** Decisions first, then what is declared, then what is only named. */
+function nodesOf(
+  { definitions, targets, broken }: Decisions,
+  edges: readonly DrawnEdge[],
+): readonly DrawnNode[] {
+  const nodes = new Map<string, DrawnNode>();
+  const declared = new Map(targets.map((target) => [target.id, target]));
+  const unusable = new Set(broken);
+  for (const { id, name, type } of definitions) {
+    const note = declared.get(id)?.disabled ? `${type}, disabled` : type;
+    nodes.set(id, { id, ...(name !== undefined && { label: name }), kind: "decision", note });
+  }
+  for (const { id, kind = "target", disabled } of targets) {
+    if (!nodes.has(id)) nodes.set(id, { id, kind, ...(disabled && { note: "disabled" }) });
+  }
+  for (const { to: id } of edges) {
+    if (nodes.has(id)) continue;
+    nodes.set(id, { id, kind: kindByName(id), ...(unusable.has(id) && { note: "not valid" }) });
+  }
+  return [...nodes.values()];
+}
+
+function kindByName(id: string): string {
+  if (id.startsWith(toolPrefix)) return "tool";
+  return id.startsWith(actionPrefix) ? "action" : "target";
+}
+
+function leadsOf(edges: readonly DrawnEdge[]): ReadonlyMap<string, readonly string[]> {
+  const leads = new Map<string, string[]>();
+  for (const { from, to } of edges) {
+    const others = leads.get(from);
+    if (others === undefined) leads.set(from, [to]);
+    else others.push(to);
+  }
+  return leads;
+}
+
+/** All that can be reached, beside what was before. */
+function reachedFrom(
+  ids: readonly string[],
+  leads: ReadonlyMap<string, readonly string[]>,
+  reached = new Set<string>(),
+): ReadonlySet<string> {
+  const ahead = [...ids];
+  for (let id = ahead.pop(); id !== undefined; id = ahead.pop()) {
+    if (reached.has(id)) continue;
+    reached.add(id);
+    for (const next of leads.get(id) ?? []) ahead.push(next);
+  }
+  return reached;
+}
