@@ -1,6 +1,7 @@
 import { systemClock } from "./clock.js";
 import type { Request, World } from "./decide/decide.js";
 import { decide } from "./decide/decide.js";
+import { follow } from "./decide/follow.js";
 import type { CheckRequest, CheckResult } from "./decide/check.js";
 import { check } from "./decide/check.js";
 import type { ToolResult, ToolResultRequest } from "./decide/tool-result.js";
@@ -31,6 +32,8 @@ export interface Configuration {
 export interface Composed extends World {
   readonly definitions: OpenedDefinitions;
   readonly decide: (request: Request) => Promise<Result>;
+  /** Makes a decision, and those that it leads to. */
+  readonly follow: (request: Request) => Promise<Result>;
   /** Asks every policy decision for a tool whether it may be called. */
   readonly check: (request: CheckRequest) => Promise<CheckResult>;
   /** Records how a call went that was asked about. */
@@ -70,6 +73,7 @@ export function composeWith<Remembered extends Records | undefined>(
   return {
     ...world,
     decide: (request) => decide(request, world),
+    follow: (request) => follow(request, world),
     check: (request) => check(request, world),
     recordToolResult: (request) => recordToolResult(request, world),
     close: async () => records?.store.close(),

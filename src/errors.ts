@@ -8,6 +8,7 @@ export type ErrorCode =
   | "expression_invalid"
   | "condition_errored"
   | "hit_policy_violated"
+  | "way_endless"
   | "file_exists"
   | "file_unreadable"
   | "file_unwritable"

@@ -28,6 +28,8 @@ export interface Batch {
   readonly request: Omit<Request, "context">;
   readonly file: string;
   readonly toContext: ToContext;
+  /** Whether decisions that it leads to are made too. */
+  readonly follow: boolean;
   readonly format: BatchFormat;
   readonly quiet: boolean;
 }
@@ -146,7 +148,8 @@ async function answerLine(line: Line, batch: Batch, world: Composed): Promise<Re
   try {
     if ("tooLong" in line) throw new DecisionError("input_invalid", "the line is longer than 16 MiB");
     const given = parseJson(line.number === 1 ? withoutMark(line.text) : line.text, "the line");
-    return await world.decide({ ...batch.request, context: batch.toContext(given) });
+    const decide = batch.follow ? world.follow : world.decide;
+    return await decide({ ...batch.request, context: batch.toContext(given) });
   } catch (error) {
     if (error instanceof DecisionError && !endsAll.has(error.code)) return error;
     throw error;

@@ -27,6 +27,7 @@ interface EvaluateFlags extends StoreFlags, ProvenanceFlags {
   readonly feedback?: string;
   readonly inputs?: string;
   readonly map?: string;
+  readonly follow?: boolean;
   readonly explain?: boolean;
   readonly strict?: boolean;
 }
@@ -62,6 +63,10 @@ export function addDecideCommand(parent: Command, io: Io, done: Done, deciding: 
     .option(
       "--map <json>",
       "makes the context of what is given, an event: an object with {{ … }} in its texts, JSON or @file (see `agent-33 help events`)",
+    )
+    .option(
+      "--follow",
+      "where a target is a decision, make that one too, and so on; the answer is the last one's",
     )
     .option("--explain", "show what came of every condition")
     .option("--strict", "a condition that cannot be evaluated is an error")
@@ -121,13 +126,14 @@ async function decideOne(asked: Asked, io: Io): Promise<ExitCode> {
   const world = await openWorld(flags, io);
   const id = await meant(asked, world);
   const startedAt = stopwatch();
-  const result = await world.decide({ ...requestFor(id, asked), ...feedback, context });
+  const decide = flags.follow ? world.follow : world.decide;
+  const result = await decide({ ...requestFor(id, asked), ...feedback, context });
   if (flags.verbose) note(io, `decided in ${(stopwatch() - startedAt).toFixed(1)} ms`);
   if (format === "target") io.out.write(`${targetLine(result)}\n`);
   else if (format === "audit") io.out.write(auditText(result, 2));
   else {
     const { explain = false, verbose = false } = flags;
-    const view = resultView(result, { explain, verbose, cases: await casesFor(id, world) });
+    const view = resultView(result, { explain, verbose, cases: await casesFor(result.decision_id, world) });
     io.out.write(await present(view, format, await styleFor(flags, io)));
   }
   for (const warning of result.warnings.slice(0, shownWarnings)) warn(flags, io, warning);
@@ -183,6 +189,7 @@ async function decideMany(asked: Asked, io: Io): Promise<ExitCode> {
       request: { ...requestFor(id, asked), ...feedback },
       file: flags.inputs ?? "-",
       toContext,
+      follow: flags.follow ?? false,
       format,
       quiet: flags.quiet ?? false,
     },

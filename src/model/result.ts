@@ -35,6 +35,21 @@ export interface CommonResult extends Partial<Proposed> {
   readonly dry_run: boolean;
   readonly timestamp: string;
   readonly deterministic_hash: string;
+  /** Where the way was followed: every decision on it, this one last. */
+  readonly followed?: readonly FollowedStep[];
+  /** Where it leads in the end. */
+  readonly final_targets?: readonly string[];
+}
+
+/** One decision on a way that was followed. */
+export interface FollowedStep {
+  readonly decision_id: string;
+  readonly record_id?: string;
+  /** The record of the decision that led here. */
+  readonly parent_record_id?: string;
+  readonly type: Result["type"];
+  readonly selected_targets: readonly string[];
+  readonly selected_labels: readonly string[];
 }
 
 export interface RoutingResult extends CommonResult {

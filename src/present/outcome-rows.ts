@@ -18,8 +18,10 @@ export interface OutcomeRow {
 }
 
 /** The target(s) alone, or the label where there is none: what a script substitutes. */
-export function targetLine(result: Pick<Result, "selected_targets" | "selected_labels">): string {
-  const { selected_targets: targets, selected_labels: labels } = result;
+export function targetLine(
+  result: Pick<Result, "selected_targets" | "selected_labels" | "final_targets">,
+): string {
+  const { selected_labels: labels, final_targets: targets = result.selected_targets } = result;
   return (targets.length > 0 ? targets : labels).join(" ");
 }
 

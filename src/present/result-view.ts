@@ -59,6 +59,9 @@ async function describe(
   lines.push(field("input", short(result.input_value, style.columns - 12), style));
   for (const reason of result.because) lines.push(field("because", reason, style));
   for (const { name, text } of outcomeRows(result)) lines.push(field(name, text, style));
+  for (const { decision_id, selected_labels } of result.followed?.slice(0, -1) ?? []) {
+    lines.push(field("followed", `${decision_id} (${selected_labels.join(", ")})`, style));
+  }
   if (result.dry_run) lines.push(field("dry run", "nothing was kept", style));
   if (result.record_id !== undefined) {
     lines.push(field("record", `${result.record_id}${result.cached ? " (from the cache)" : ""}`, style));

@@ -22,6 +22,11 @@ export function resultLine(result: Result): string {
     `,"blocked":${result.blocked},"escalated":${result.escalated}${proposedJson(result)}` +
     `,"cached":${result.cached}` +
     `,"dry_run":${result.dry_run},"timestamp":"${result.timestamp}"` +
-    `,"deterministic_hash":"${result.deterministic_hash}"${outcomeJson(result)}}`
+    `,"deterministic_hash":"${result.deterministic_hash}"${outcomeJson(result)}${followedJson(result)}}`
   );
+}
+
+function followedJson({ followed, final_targets }: Result): string {
+  if (followed === undefined) return "";
+  return `,${JSON.stringify({ followed, final_targets }).slice(1, -1)}`;
 }
