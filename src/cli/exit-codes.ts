@@ -9,19 +9,24 @@ export const exitCodes = [
   {
     code: 1,
     means:
-      "failed: the decision could not be recorded, a condition under --strict, no evaluator voted, a hit policy violated, a bad line of --inputs, a store or definition that cannot be read or written, a damaged log, or a bug of ours",
+      "failed: the decision could not be recorded, a condition under --strict, no evaluator voted, a hit policy violated, a way followed in a circle, a named record that cannot be replayed, a bad line of --inputs, a store or definition that cannot be read or written, a damaged log, or a bug of ours",
   },
   {
     code: 2,
     means:
       "the request is wrong: a flag, the JSON, an input that cannot be read, an unknown id or record, a directory that is not there, something destructive without --yes",
   },
-  { code: 3, means: "a definition is invalid; of a call: any policy is; of a gate: one of the action is" },
-  { code: 4, means: "denied, or a gate is RED" },
+  {
+    code: 3,
+    means:
+      "a definition is invalid, or a guardrail for all; of a call: any policy is; of a gate: one of the action is",
+  },
+  { code: 4, means: "blocked by a guardrail, denied, or a gate is RED" },
   { code: 5, means: "to be reviewed: a gate is YELLOW" },
   {
     code: 6,
-    means: "a mismatch: verify found the log or an export changed, distribution --check an unlikely split",
+    means:
+      "a mismatch: verify found the log or an export changed, distribution --check an unlikely split, replay another answer, backtest more changes than --max-change, precedents --check a deviation",
   },
   { code: 130, means: "interrupted" },
 ] as const;
