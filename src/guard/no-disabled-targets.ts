@@ -16,6 +16,6 @@ export function isDisabled(
   { loaded }: Pick<Guarding, "loaded">,
 ): boolean {
   if (stages.some((glob) => matchesTool(glob, target))) return true;
-  const { targets } = loaded.environment as unknown as Environment;
+  const { targets = [] } = loaded.environment as Partial<Environment>;
   return targets.some(({ id, disabled = false }) => disabled && id === target);
 }
