@@ -24,8 +24,10 @@ export interface Library {
   readonly brokenGates: readonly BrokenGate[];
   /** What bears on every decision; an error where that cannot be told. */
   everywhere(): Environment;
-  /** The definition, or an error that says why there is none. */
+  /** The definition to decide by, or an error that says why there is none. */
   find(id: string): Promise<LoadedDefinition>;
+  /** The same for those who only look at it: broken guardrails for every decision are not in their way. */
+  lookUp(id: string): Promise<LoadedDefinition>;
 }
 
 export interface BrokenGate {
@@ -76,6 +78,16 @@ export function buildLibrary(files: readonly FileSummary[], loadDefinition: Load
     else if (only !== undefined) usable.set(id, only);
   }
   const loaded = new Map<string, LoadedDefinition>();
+  const lookUp = async (id: string): Promise<LoadedDefinition> => {
+    const known = loaded.get(id);
+    if (known !== undefined) return known;
+    const place = usable.get(id);
+    if (place === undefined) throw notFound(id, usable, { claimed, problems });
+    const definition = await loadDefinition(place.file, place.position);
+    const found = describe(place, definition, { targets: declared ?? [], guardrails });
+    loaded.set(id, found);
+    return found;
+  };
   return {
     ids: [...usable.keys()],
     summaries: [...usable.values()].map(({ summary }) => summary),
@@ -87,16 +99,10 @@ export function buildLibrary(files: readonly FileSummary[], loadDefinition: Load
       return environmentOf([], { targets: declared ?? [], guardrails });
     },
     async find(id) {
-      const known = loaded.get(id);
-      if (known !== undefined) return known;
-      const place = usable.get(id);
-      if (place === undefined) throw notFound(id, usable, { claimed, problems });
-      refuseBrokenGuardrails(brokenGuardrails);
-      const definition = await loadDefinition(place.file, place.position);
-      const found = describe(place, definition, { targets: declared ?? [], guardrails });
-      loaded.set(id, found);
-      return found;
+      if (usable.has(id)) refuseBrokenGuardrails(brokenGuardrails);
+      return loaded.get(id) ?? (await lookUp(id));
     },
+    lookUp,
   };
 }
 
