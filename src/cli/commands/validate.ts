@@ -15,7 +15,8 @@ export function addValidateCommand(parent: Command, io: Io, done: (code: ExitCod
     .summary("check definitions, and say what a reviewer would ask")
     .description(
       "Checks every definition and reports all problems at once. Errors end in exit code 3; warnings and notes " +
-        "(unreachable cases, overlaps, weights that do not sum to 100, shared buckets) do not.",
+        "(unreachable cases, overlaps, weights that do not sum to 100, shared buckets, guardrails that fail " +
+        "whatever the input) do not.",
     )
     .addHelpText(
       "after",
