@@ -88,9 +88,9 @@ const cases: readonly Case[] = [
     problems: ["2:3 `action` is missing in `decision`", "2:3 `rules` is missing in `decision`"],
   },
   {
-    name: "guardrails, which this version would ignore",
-    yaml: `${valid}  guardrails: []\n`,
-    problems: ["9:3 `guardrails` is not supported by this version, which refuses it rather than ignore it"],
+    name: "enrichment, which this version would ignore",
+    yaml: `${valid}  enrich: []\n`,
+    problems: ["9:3 `enrich` is not supported by this version, which refuses it rather than ignore it"],
   },
   {
     name: "an id with a blank",
