@@ -112,7 +112,7 @@ describe("what a person meets on the way", () => {
     const { stdout, stderr } = await run(words, { input: '{"artifact":{"quality_score":1}}\n{}\n{}\n' });
     expect(stdout).toBe("stage-deploy\nstage-rework\nstage-rework\n");
     expect(stderr).toBe(
-      "warning: 2 of 3 lines had something that could not be evaluated; first line 2: the input could not be evaluated, so the default was taken: `artifact.quality_score` is missing\n",
+      "warning: 2 of 3 lines have warnings; first line 2: the input could not be evaluated, so the default was taken: `artifact.quality_score` is missing\n",
     );
   });
 
