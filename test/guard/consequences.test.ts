@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Guarded } from "../../src/guard/guard.js";
+import { blocked, escalated } from "../../src/guard/consequences.js";
 import { staticChecks } from "../../src/guard/static-checks.js";
 import type { Definition } from "../../src/model/definition.js";
 import type { Guardrail, OnFail } from "../../src/model/guardrail.js";
@@ -293,6 +294,30 @@ describe("a guardrail that cannot tell", () => {
   it("blocks a gate too", () => {
     const guarded = guardedAs(gateOf("GREEN", [hostileTo]), { environment: nothingToRead });
     expect(guarded.evaluated.selected_labels).toEqual(["RED"]);
+  });
+});
+
+describe("what is strict already", () => {
+  const objection = { reason: "no", context: {} };
+  const red = guardedAs(gateOf("GREEN", [failing("block")])).evaluated;
+  const yellow = guardedAs(gateOf("YELLOW", [])).evaluated;
+  const denied = guardedAs(excepted([failing("block")]), { context: { tool: "pay" } }).evaluated;
+
+  it("stays as it is", () => {
+    expect(blocked(red, objection).evaluated).toBe(red);
+    expect(escalated(red, { ...objection, to: "desk" }).evaluated).toBe(red);
+    expect(escalated(yellow, { ...objection, to: "desk" }).evaluated).toBe(yellow);
+    expect(blocked(denied, objection).evaluated).toBe(denied);
+    expect(escalated(denied, { ...objection, to: "desk" }).evaluated).toBe(denied);
+  });
+
+  it("becomes stricter still", () => {
+    expect(blocked(yellow, objection).evaluated.selected_labels).toEqual(["RED"]);
+  });
+
+  it("leads nowhere where nobody says where to", () => {
+    const { evaluated } = guardedAs(leadingTo(["a"]));
+    expect(escalated(evaluated, { ...objection, to: undefined }).evaluated.selected_targets).toEqual([]);
   });
 });
 
