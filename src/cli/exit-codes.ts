@@ -16,12 +16,8 @@ export const exitCodes = [
     means:
       "the request is wrong: a flag, the JSON, an input that cannot be read, an unknown id or record, a directory that is not there, something destructive without --yes",
   },
-  {
-    code: 3,
-    means:
-      "a definition is invalid; of a call: any policy is; of a gate: one of the action is; or guardrails for every decision are",
-  },
-  { code: 4, means: "blocked by a guardrail, denied, or a gate is RED" },
+  { code: 3, means: "a definition is invalid; of a call: any policy is; of a gate: one of the action is" },
+  { code: 4, means: "denied, or a gate is RED" },
   { code: 5, means: "to be reviewed: a gate is YELLOW" },
   {
     code: 6,

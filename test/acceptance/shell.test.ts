@@ -229,7 +229,7 @@ describe("new", () => {
       expect(made).toEqual({ exitCode: 0, stdout: "decisions/my-first.decision.yaml\n", stderr: "" });
       const { exitCode, stdout } = await run(["decision", "validate"], { cwd });
       expect(exitCode).toBe(0);
-      expect(JSON.parse(stdout)).toEqual({ valid: true, problems: [] });
+      expect(JSON.parse(stdout)).toEqual({ valid: true, problems: [], guardrails_checked: 0 });
       const asked = await run(
         ["decision", "evaluate", "my-first.decision", "--input", "{}", "--quiet", "--format", "target"],
         { cwd },
