@@ -1,10 +1,10 @@
 import { defineConfig } from "vitest/config";
 
-/** What decides must be tested through and through: every branch of the evaluators, of the scoring, of the replay and of the errors. */
+/** What decides must be tested through and through: every branch of the evaluators, the scoring, the guardrails, the replay and the errors. */
 export default defineConfig({
   test: {
     include: [
-      "test/{evaluate,conformance}/**/*.test.ts",
+      "test/{evaluate,guard,conformance}/**/*.test.ts",
       "test/expression/rule/**/*.test.ts",
       "test/decide/{check,scored-agent}.test.ts",
       "test/contract-errors.test.ts",
@@ -20,6 +20,7 @@ export default defineConfig({
       reporter: ["text"],
       include: [
         "src/evaluate/{scored,policy,gate}/**/*.ts",
+        "src/guard/**/*.ts",
         "src/expression/rule/**/*.ts",
         "src/replay/**/*.ts",
         "src/contract-errors.ts",

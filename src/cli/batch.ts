@@ -55,7 +55,7 @@ interface Asking {
 async function answerAll(arriving: AsyncIterable<readonly Line[]>, asking: Asking): Promise<number> {
   const { batch, world, io } = asking;
   const progress = new Progress(io, batch.quiet);
-  const unanswered = new Unanswered();
+  const warned = new Warned();
   const window = batch.request.dry_run ? windows.dry : windows.recorded;
   let bad = 0;
   let answered = 0;
@@ -64,14 +64,14 @@ async function answerAll(arriving: AsyncIterable<readonly Line[]>, asking: Askin
       const asked = lines.slice(from, from + window).filter((line) => !isBlank(line));
       const outcomes = await Promise.all(asked.map((line) => answerLine(line, batch, world)));
       progress.erase();
-      bad += writeAnswers(asked, outcomes, { batch, unanswered, io });
+      bad += writeAnswers(asked, outcomes, { batch, warned, io });
       answered += asked.length;
       const so = answered;
       progress.show((seconds) => `${count(so)} answered, ${count(Math.round(so / seconds))} per second`);
     }
   }
   progress.erase();
-  if (batch.format !== "jsonl" && !batch.quiet) unanswered.warn(io, answered);
+  if (batch.format !== "jsonl" && !batch.quiet) warned.warn(io, answered);
   return bad;
 }
 
@@ -81,7 +81,7 @@ const isBlank = (line: Line): boolean => "text" in line && line.text.trim() === 
 
 interface Audience {
   readonly batch: Batch;
-  readonly unanswered: Unanswered;
+  readonly warned: Warned;
   readonly io: Io;
 }
 
@@ -89,7 +89,7 @@ interface Audience {
 function writeAnswers(
   lines: readonly Line[],
   outcomes: readonly (Result | DecisionError)[],
-  { batch: { format }, unanswered, io }: Audience,
+  { batch: { format }, warned, io }: Audience,
 ): number {
   let bad = 0;
   let answers = "";
@@ -101,7 +101,7 @@ function writeAnswers(
     const line = lines[index]?.number ?? 0;
     if (!(outcome instanceof DecisionError)) {
       answers += write(outcome, format);
-      unanswered.note(line, outcome);
+      warned.note(line, outcome);
       if (answers.length > flushedAt) flush();
       continue;
     }
@@ -172,8 +172,8 @@ function write(result: Result, format: BatchFormat): string {
   }
 }
 
-/** Lines with conditions that could not be evaluated: told once, not a thousand times. */
-class Unanswered {
+/** Lines with warnings, be it of a condition or a guardrail: told once, not a thousand times. */
+class Warned {
   #lines = 0;
   #first = "";
 
@@ -185,7 +185,7 @@ class Unanswered {
 
   warn(io: Io, answered: number): void {
     if (this.#lines === 0) return;
-    const what = `${this.#lines} of ${answered} lines had something that could not be evaluated`;
+    const what = `${this.#lines} of ${answered} lines ${this.#lines === 1 ? "has" : "have"} warnings`;
     io.err.write(`warning: ${what}; first ${printable(this.#first)}\n`);
   }
 }

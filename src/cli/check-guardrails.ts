@@ -44,8 +44,11 @@ function problemsOf({ guardrail, failures }: StaticCheck, { file, located }: InF
   const { line, column } =
     index === -1 ? located.summary.position : source.locate(["decision", "guardrails", index]);
   const { type, on_fail: onFail = "block" } = guardrail;
+  // What cannot be checked blocks, whatever it was to do.
   const always =
-    type === "no_disabled_targets" ? consequences[onFail] : `so every decision ${passives[onFail]}`;
+    type === "no_disabled_targets"
+      ? consequences[onFail]
+      : `so every decision ${passives[type === "distribution_drift" ? "block" : onFail]}`;
   return failures.map((failure) => ({
     file,
     line,

@@ -139,8 +139,8 @@ async function decideOne(asked: Asked, io: Io): Promise<ExitCode> {
   for (const warning of result.warnings.slice(0, shownWarnings)) warn(flags, io, warning);
   const more = result.warnings.length - shownWarnings;
   if (more > 0) {
-    const which = flags.explain ? "" : "; --explain shows them all";
-    warn(flags, io, `${more} more condition${more === 1 ? "" : "s"} could not be evaluated${which}`);
+    const which = flags.explain ? "" : "; --explain shows what came of each condition";
+    warn(flags, io, `there ${more === 1 ? "is 1 more warning" : `are ${more} more warnings`}${which}`);
   }
   warnOfProblems(flags, io, world.definitions.problems);
   return resultExitCode(result);

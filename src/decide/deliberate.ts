@@ -81,7 +81,7 @@ export async function deliberate(
     noCache ? undefined : records,
   );
 
-  const guarded = guard(loaded, answered.evaluated, { workflow: request.workflow_id, facts });
+  const guarded = guard(loaded, answered.evaluated, { context, workflow: request.workflow_id, facts });
   const { scope: shown, evaluated } = withoutMasked(prepared, scope, guarded.evaluated);
   const hash =
     evaluated.outcome?.type === "scored"

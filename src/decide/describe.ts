@@ -104,6 +104,7 @@ export function freezeResult(result: Result): Result {
   Object.freeze(result.failed_conditions);
   Object.freeze(result.warnings);
   if (result.guardrails.length > 0) deepFreeze(result.guardrails);
+  if (result.proposed_targets !== undefined) deepFreeze([result.proposed_targets, result.proposed_labels]);
   deepFreeze(result.input_value);
   deepFreeze(result.evaluation_details);
   switch (result.type) {

@@ -11,7 +11,7 @@ export const needsDistribution = (loaded: LoadedDefinition): boolean =>
   guardrailsOf(loaded).some(({ type }) => type === "distribution_drift");
 
 interface Known {
-  readonly fact: DistributionFact;
+  readonly fact: Promise<DistributionFact>;
   readonly at: number;
   uses: number;
 }
@@ -22,7 +22,7 @@ const known = new WeakMap<Ledger, Map<string, Known>>();
 const mostUses = 1000;
 const longest = 1_000_000;
 
-/** How a weighted decision was taken so far; where nothing is recorded, not at all. */
+/** How a weighted decision was taken so far; where nothing is recorded, not at all. Those who ask at once share one look. */
 export async function distributionFact(
   loaded: LoadedDefinition,
   log: Ledger | undefined,
@@ -37,9 +37,10 @@ export async function distributionFact(
     last.uses++;
     return last.fact;
   }
-  const fact = await findOut(loaded, log);
-  facts.set(loaded.definition_hash, { fact, at, uses: 1 });
-  return fact;
+  const found = { fact: findOut(loaded, log), at, uses: 1 };
+  facts.set(loaded.definition_hash, found);
+  found.fact.catch(() => facts.delete(loaded.definition_hash));
+  return found.fact;
 }
 
 async function findOut(loaded: LoadedDefinition, log: Ledger): Promise<DistributionFact> {

@@ -87,7 +87,7 @@ async function digestOf(
   definitions: Library,
 ): Promise<string | undefined> {
   if (params === undefined || definitions.brokenPolicies.length > 0) return undefined;
-  const asked = await Promise.all(policiesFor(tool, definitions).map((id) => definitions.find(id)));
+  const asked = await Promise.all(policiesFor(tool, definitions).map((id) => definitions.lookUp(id)));
   return paramsDigest(bind(params), asked);
 }
 
@@ -122,7 +122,7 @@ async function readsOf(
   const tool = contexts[0]?.["tool"];
   const policies = definitions.summaries.filter(({ tools }) => tools !== undefined);
   const prepared = await Promise.all(
-    policies.map(async ({ id }) => preparedOnce(await definitions.find(id))),
+    policies.map(async ({ id }) => preparedOnce(await definitions.lookUp(id))),
   );
   return prepared.flatMap(({ needs, definition }) => {
     const wanted = (needs?.reads ?? []).filter(

@@ -3,6 +3,7 @@ import type { DecisionType } from "../model/definition.js";
 import type { DefinitionFile, FileSummary } from "./definition-file.js";
 import { nearest } from "../nearest.js";
 import { decisionTypes } from "./decision-types.js";
+import { mayDeclareGuardrails } from "./hidden-guardrails.js";
 import { largestFile } from "./limits.js";
 
 /** What stands for a file that could not even be read. */
@@ -34,31 +35,33 @@ function mayDeclare(wanted: DecisionType, text: string): boolean {
 
 const nameKeys = /(?<![A-Za-z0-9_-])name["']?[ \t]{0,8}:[ \t]{0,8}["']?([^\s"',{}]{1,128})/g;
 
-/** At the top of a document; within braces anywhere, as nobody can tell there. */
-const guardrailKeys = /^["']?guard_?rails?["']?[ \t]{0,8}:/im;
-const bracedGuardrails = /^\s{0,64}\{[^]*["']?guard_?rails?["']?[ \t]{0,8}:/i;
-
 /** A key of the document, misspelt perhaps; of a document in braces, at least one of its maps. */
 const targetsKey = /(?:^["']?targ[a-z]{0,8}|(?:^[ \t]{0,80}"|[{,][ \t]{0,8}["']?)targets)["']?[ \t]{0,8}:/m;
 const disabledKey = /(?<![A-Za-z0-9_-])disabled["']?[ \t]{0,8}:/;
 
-/** What is switched off stays so: nothing may lead there because it cannot be read. */
-const mayGuard = (text: string): boolean =>
-  guardrailKeys.test(text) ||
-  bracedGuardrails.test(text) ||
-  (targetsKey.test(text) && disabledKey.test(text));
-
 type Hidden = Pick<FileSummary, "hidesPolicy" | "hidesGates" | "hidesGuardrails" | "hidesTargets">;
 
-function hiddenIn(text: string, isSeen: boolean): Hidden {
-  if (!isSeen) return { hidesPolicy: true, hidesGates: "any", hidesTargets: true };
+function hiddenIn(text: string, { isSeen = true, documents }: Seen): Hidden {
+  const hidesTargets = targetsKey.test(text);
+  // What is switched off stays so: nothing may lead there because it cannot be read.
+  const isGuarding = mayDeclareGuardrails(text, documents) || (hidesTargets && disabledKey.test(text));
+  const guards = isGuarding ? { hidesGuardrails: true as const } : {};
+  if (!isSeen) return { hidesPolicy: true, hidesGates: "any", hidesTargets: true, ...guards };
   const names = [...text.matchAll(nameKeys)].map(([, name = ""]) => name);
   return {
     ...(mayDeclare("policy", text) && { hidesPolicy: true }),
     ...(mayDeclare("gate", text) && { hidesGates: names }),
-    ...(mayGuard(text) && { hidesGuardrails: true }),
-    ...(targetsKey.test(text) && { hidesTargets: true }),
+    ...guards,
+    ...(hidesTargets && { hidesTargets: true }),
   };
+}
+
+/** How much of a file could be made out. */
+interface Seen {
+  /** Its text was read. */
+  readonly isSeen?: boolean;
+  /** What it holds, where it is YAML after all. */
+  readonly documents?: readonly unknown[] | undefined;
 }
 
 /** A file with an error declares nothing, but for the ids that it seems to mean. What was not seen may be anything. */
@@ -66,7 +69,7 @@ export function broken(
   file: string,
   text: string,
   problems: readonly Problem[],
-  { isSeen } = { isSeen: true },
+  seen: Seen = {},
 ): DefinitionFile {
   const claimed = [...text.matchAll(idLine)].map((found) => found[1] ?? "");
   const all = problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
@@ -82,7 +85,7 @@ export function broken(
       definitions: [],
       problems: inOrder,
       claimed,
-      ...hiddenIn(text, isSeen),
+      ...hiddenIn(text, seen),
     },
     body: { definitions: [], tests: [] },
   };

@@ -52,6 +52,9 @@ function driftFaults({ type }: Guardrail, index: number, definition: Definition)
 export function unjudgeable(definition: WeightedDefinition): string | undefined {
   if (definition.logging?.log_decision === false) return "no decision is recorded";
   if (isInputMasked(definition)) return "the input is masked, so inputs cannot be told apart";
-  const isConditional = definition.cases.some(({ condition = "" }) => condition.trim() !== "");
-  return isConditional ? "conditions decide too, so the weights promise no split" : undefined;
+  if (definition.cases.some(({ condition = "" }) => condition.trim() !== "")) {
+    return "conditions decide too, so the weights promise no split";
+  }
+  const isSplit = definition.cases.some(({ weight = 0 }) => weight > 0);
+  return isSplit ? undefined : "no case has a weight, so there is no split";
 }

@@ -31,8 +31,10 @@ export interface Library {
   readonly brokenGates: readonly BrokenGate[];
   /** What bears on every decision; an error where that cannot be told. */
   everywhere(): Environment;
-  /** The definition, or an error that says why there is none. */
+  /** The definition to decide by, or an error that says why there is none. */
   find(id: string): Promise<LoadedDefinition>;
+  /** The same for those who only look at it: broken guardrails for every decision are not in their way. */
+  lookUp(id: string): Promise<LoadedDefinition>;
 }
 
 export interface BrokenGate {
@@ -90,6 +92,16 @@ export function buildLibrary(files: readonly FileSummary[], loadDefinition: Load
   }
   const targets = [...new Map(declared.map(({ target }) => [target.id, target])).values()];
   const loaded = new Map<string, LoadedDefinition>();
+  const lookUp = async (id: string): Promise<LoadedDefinition> => {
+    const known = loaded.get(id);
+    if (known !== undefined) return known;
+    const place = usable.get(id);
+    if (place === undefined) throw notFound(id, usable, { claimed, problems });
+    const definition = await loadDefinition(place.file, place.position);
+    const found = describe(place, definition, { targets, guardrails });
+    loaded.set(id, found);
+    return found;
+  };
   return {
     ids: [...usable.keys()],
     summaries: [...usable.values()].map(({ summary }) => summary),
@@ -103,16 +115,10 @@ export function buildLibrary(files: readonly FileSummary[], loadDefinition: Load
       return environmentOf([], { targets, guardrails });
     },
     async find(id) {
-      const known = loaded.get(id);
-      if (known !== undefined) return known;
-      const place = usable.get(id);
-      if (place === undefined) throw notFound(id, usable, { claimed, problems });
-      refuseBrokenGuardrails(brokenGuardrails);
-      const definition = await loadDefinition(place.file, place.position);
-      const found = describe(place, definition, { targets, guardrails });
-      loaded.set(id, found);
-      return found;
+      if (usable.has(id)) refuseBrokenGuardrails(brokenGuardrails);
+      return loaded.get(id) ?? (await lookUp(id));
     },
+    lookUp,
   };
 }
 

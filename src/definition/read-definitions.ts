@@ -45,7 +45,10 @@ export function readDefinitions(
   const reader = new Reader(file);
   for (const fault of source.faults) reader.report(fault, fault.message, { hint: fault.hint });
   for (const document of source.documents) reader.read(document);
-  if (reader.problems.length > 0) return broken(file, text, reader.problems);
+  if (reader.problems.length > 0) {
+    const documents = source.faults.length > 0 ? undefined : source.documents.map(({ value }) => value);
+    return broken(file, text, reader.problems, { documents });
+  }
   for (const located of reader.located) inspect?.(located);
   return reader.finish();
 }

@@ -109,6 +109,11 @@ function explain(error: ErrorObject, value: unknown): SchemaFault {
       return { path, message: `${name} must not be empty (got ${got})` };
     case "minimum":
       return { path, message: `${name} ${leastMeaning(error)} (got ${got})` };
+    case "exclusiveMinimum":
+      return {
+        path,
+        message: `${name} must be more than ${(error.params as { limit: number }).limit} (got ${got})`,
+      };
     case "maxLength":
       return { path, message: `${name} is too long (got ${got})` };
     case "maximum":

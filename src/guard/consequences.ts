@@ -1,5 +1,6 @@
 import type { Evaluated, Outcome } from "../evaluate/evaluated.js";
 import type { Definition } from "../model/definition.js";
+import type { JsonObject } from "../model/json.js";
 import type { Check, Proposed, WorkFrame } from "../model/result.js";
 
 /** An answer as it may be acted on. */
@@ -38,8 +39,14 @@ export function warned(evaluated: Evaluated, messages: readonly string[]): Conse
   };
 }
 
+/** Why an answer does not stand, and what it was an answer to. */
+interface Objection {
+  readonly reason: string;
+  readonly context: JsonObject;
+}
+
 /** Nothing is selected; a call is denied, and a gate stops. */
-export function blocked(evaluated: Evaluated, reason: string): Consequence {
+export function blocked(evaluated: Evaluated, objection: Objection): Consequence {
   const { outcome } = evaluated;
   const kept = { blocked: true, escalated: false, proposed: proposalOf(evaluated) };
   switch (outcome?.type) {
@@ -47,15 +54,19 @@ export function blocked(evaluated: Evaluated, reason: string): Consequence {
     case "scored":
       return { ...kept, evaluated: { ...evaluated, selected_targets: [], selected_labels: [] } };
     case "policy":
-      return { ...kept, evaluated: denied(evaluated, outcome, reason) };
+      return { ...kept, evaluated: denied(evaluated, outcome, objection) };
     case "gate":
-      return { ...kept, evaluated: withStatus(evaluated, outcome, { status: "RED", reason }) };
+      return { ...kept, evaluated: withStatus(evaluated, outcome, { ...objection, status: "RED" }) };
   }
 }
 
 /** Somebody else has to look: it leads to them; a call is denied, and a gate waits. */
-export function escalated(evaluated: Evaluated, to: string | undefined, reason: string): Consequence {
+export function escalated(
+  evaluated: Evaluated,
+  objection: Objection & { readonly to: string | undefined },
+): Consequence {
   const { outcome } = evaluated;
+  const { to } = objection;
   const kept = { blocked: false, escalated: true, proposed: proposalOf(evaluated) };
   switch (outcome?.type) {
     case undefined:
@@ -65,9 +76,9 @@ export function escalated(evaluated: Evaluated, to: string | undefined, reason: 
       return { ...kept, evaluated: { ...evaluated, selected_targets: targets, selected_labels: targets } };
     }
     case "policy":
-      return { ...kept, evaluated: denied(evaluated, outcome, reason) };
+      return { ...kept, evaluated: denied(evaluated, outcome, objection) };
     case "gate":
-      return { ...kept, evaluated: withStatus(evaluated, outcome, { status: "YELLOW", reason, owner: to }) };
+      return { ...kept, evaluated: withStatus(evaluated, outcome, { ...objection, status: "YELLOW" }) };
   }
 }
 
@@ -86,8 +97,8 @@ function proposalOf({ selected_targets, selected_labels, outcome }: Evaluated): 
 type PolicyPart = Extract<Outcome, { readonly type: "policy" }>;
 type GatePart = Extract<Outcome, { readonly type: "gate" }>;
 
-/** A denial stands as it is; what was allowed is not counted, and sets no params. */
-function denied(evaluated: Evaluated, outcome: PolicyPart, reason: string): Evaluated {
+/** A denial stands as it is; what was allowed is not counted, and changes no params. */
+function denied(evaluated: Evaluated, outcome: PolicyPart, { reason, context }: Objection): Evaluated {
   if (!outcome.allowed) return evaluated;
   return {
     ...evaluated,
@@ -98,6 +109,7 @@ function denied(evaluated: Evaluated, outcome: PolicyPart, reason: string): Eval
       allowed: false,
       outcome: "denied",
       reason,
+      params: context["params"] ?? null,
       overrides: [],
       set_params: {},
       calls: [],
@@ -108,26 +120,29 @@ function denied(evaluated: Evaluated, outcome: PolicyPart, reason: string): Eval
 interface Stop {
   readonly status: "RED" | "YELLOW";
   readonly reason: string;
-  readonly owner?: string | undefined;
+  /** Who is to look at it. */
+  readonly to?: string | undefined;
 }
 
 /** The stricter of the two stands. */
-function withStatus(evaluated: Evaluated, outcome: GatePart, { status, reason, owner }: Stop): Evaluated {
+function withStatus(evaluated: Evaluated, outcome: GatePart, { status, reason, to }: Stop): Evaluated {
   if (outcome.status === "RED" || outcome.status === status) return evaluated;
   return {
     ...evaluated,
     selected_labels: [status],
     because: [...evaluated.because, reason],
-    outcome: { ...outcome, status, work_frame: frameFor(outcome.work_frame, status, owner) },
+    outcome: { ...outcome, status, work_frame: frameFor(outcome.work_frame, status, to) },
   };
 }
 
+/** What rules allow and ask for who meant the agent to go on is not said to one that must not. */
 function frameFor(frame: WorkFrame, status: Stop["status"], owner: string | undefined): WorkFrame {
   return {
     ...frame,
     mode: status === "RED" ? "stop" : "review",
     next_action: null,
     allowed_actions: [],
+    required_output: null,
     next_human_owner: owner ?? frame.next_human_owner,
   };
 }

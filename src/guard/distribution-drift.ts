@@ -1,3 +1,4 @@
+import { unjudgeable } from "../definition/guardrail-faults.js";
 import type { DistributionDrift } from "../model/guardrail.js";
 import type { Json } from "../model/json.js";
 import type { Look } from "./guardrail-check.js";
@@ -16,9 +17,10 @@ export const defaultPValue = 0.001;
 /** `distribution_drift`: one finding on a weighted decision; others have no split. */
 export const lookAtSplit: Look<DistributionDrift> = (guardrail, { loaded: { definition }, facts }) => {
   if (definition.type !== "weighted") return [];
+  const why = unjudgeable(definition);
+  if (why !== undefined) throw new Error(why);
   const { minimum = defaultMinimum, p_value: least = defaultPValue } = guardrail;
   const { sample, p_value: likely } = factIn(facts["distribution"]);
-  if (sample === null) throw new Error("the inputs cannot be told apart");
   if (sample < minimum) {
     const message = `Distribution is not judged yet: ${sample} of ${minimum} distinct inputs`;
     return [{ passed: true, message }];
@@ -36,9 +38,12 @@ export const lookAtSplit: Look<DistributionDrift> = (guardrail, { loaded: { defi
   ];
 };
 
-function factIn(fact: Json | undefined): DistributionFact {
-  if (typeof fact !== "object" || fact === null) throw new Error("the distribution is not known");
-  return fact as unknown as DistributionFact;
+function factIn(fact: Json | undefined): Known {
+  const { sample, p_value: likely } = (fact ?? {}) as Partial<DistributionFact>;
+  if (typeof sample !== "number") throw new Error("the distribution is not known");
+  return { sample, p_value: likely ?? null };
 }
+
+type Known = DistributionFact & { readonly sample: number };
 
 const shown = (p: number): string => (p < 1e-6 ? p.toExponential(1) : String(Number(p.toPrecision(3))));

@@ -16,7 +16,7 @@ export function isDisabled(
   { loaded }: Pick<Guarding, "loaded">,
 ): boolean {
   if (isAmong(target, stages)) return true;
-  const { targets = [] } = loaded.environment as unknown as Partial<Environment>;
+  const { targets = [] } = loaded.environment as Partial<Environment>;
   return targets.some(({ id, disabled = false }) => disabled && id === target);
 }
 

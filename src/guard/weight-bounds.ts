@@ -5,10 +5,8 @@ import type { Finding, Look } from "./guardrail-check.js";
 /** `weight_bounds`: one finding for each case of a weighted decision; others have no weights. */
 export const lookAtWeights: Look<WeightBounds> = (guardrail, { loaded: { definition } }) => {
   if (definition.type !== "weighted") return [];
-  const labels = labelsOf(definition.cases);
-  return definition.cases.map(({ weight = 0, target }, index) =>
-    findingOn(weight, labels[index] ?? target, guardrail),
-  );
+  const { cases } = definition;
+  return labelsOf(cases).map((label, index) => findingOn(cases[index]?.weight ?? 0, label, guardrail));
 };
 
 function findingOn(weight: number, label: string, { min_weight = 0, max_weight }: WeightBounds): Finding {

@@ -31,7 +31,12 @@ async function describe(result: CheckResult, explain: boolean, style: Style): Pr
 }
 
 async function conditions({ decisions }: CheckResult, style: Style): Promise<string> {
-  const { conditionTable } = await import("./result-view.js");
-  const tables = await Promise.all(decisions.map((each) => conditionTable(each, style)));
+  const { checkTable, conditionTable } = await import("./result-view.js");
+  const tables = await Promise.all(
+    decisions.flatMap((each) => [
+      conditionTable(each, style),
+      ...(each.guardrails.length === 0 ? [] : [checkTable(each, style)]),
+    ]),
+  );
   return tables.join("\n");
 }

@@ -1,7 +1,9 @@
 import { casesOf } from "../definition/expressions.js";
+import { guardrailsOf } from "../guard/guard.js";
 import type { Definition, LoadedDefinition } from "../model/definition.js";
 import { definitionRows } from "./definition-rows.js";
 import type { Style, View } from "./format.js";
+import { guardrailText } from "./guardrail-text.js";
 import { printable } from "../printable.js";
 
 export function listView(loaded: readonly LoadedDefinition[]): View {
@@ -59,10 +61,8 @@ export function definitionView(loaded: LoadedDefinition): View {
   };
 }
 
-async function describe(
-  { definition, definition_hash, file, line }: LoadedDefinition,
-  style: Style,
-): Promise<string> {
+async function describe(loaded: LoadedDefinition, style: Style): Promise<string> {
+  const { definition, definition_hash, file, line } = loaded;
   const { grid } = await import("./grid.js");
   const { paint } = style;
   const field = (name: string, value: string | undefined): string[] =>
@@ -77,10 +77,20 @@ async function describe(
     ...field("description", definition.description),
     ...field("input", definition.input ?? "the whole context"),
     ...fields.flatMap(([name, value]) => field(name, value)),
+    ...guardrailLines(loaded).flatMap((text) => field("guardrail", text)),
     ...field("cache", definition.cache?.enabled ? (definition.cache.ttl ?? "1h") : undefined),
     ...field("file", `${file}:${line}`),
     ...field("hash", definition_hash),
     "",
     grid(columns, rows, style),
   ].join("\n");
+}
+
+/** Those for every decision too. */
+function guardrailLines(loaded: LoadedDefinition): readonly string[] {
+  const own = loaded.definition.guardrails ?? [];
+  return guardrailsOf(loaded).map((guardrail) => {
+    const whose = own.includes(guardrail) ? "" : " (for every decision)";
+    return `${guardrailText(guardrail)}${whose}`;
+  });
 }

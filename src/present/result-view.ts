@@ -93,7 +93,7 @@ async function explanation(
 }
 
 /** What came of every guardrail. */
-async function checkTable({ guardrails }: Result, style: Style): Promise<string> {
+export async function checkTable({ guardrails }: Result, style: Style): Promise<string> {
   const { grid } = await import("./grid.js");
   const { paint } = style;
   const rows = guardrails.map(({ check_name, passed, message, on_fail = "block" }) => [

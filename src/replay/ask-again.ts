@@ -28,7 +28,7 @@ export function askAgain(
   if (missing !== undefined) return { why: missing };
   const system = { request_time: timestamp, request_id: record_id };
   const scope: Scope = { context, facts, system, input: undefined };
-  return { guarded: guard(loaded, evaluate(prepared, scope), { workflow, facts }), scope };
+  return { guarded: guard(loaded, evaluate(prepared, scope), { workflow, facts, context }), scope };
 }
 
 const marker = JSON.stringify(masked);

@@ -112,7 +112,7 @@ describe("what a person meets on the way", () => {
     const { stdout, stderr } = await run(words, { input: '{"artifact":{"quality_score":1}}\n{}\n{}\n' });
     expect(stdout).toBe("stage-deploy\nstage-rework\nstage-rework\n");
     expect(stderr).toBe(
-      "warning: 2 of 3 lines had something that could not be evaluated; first line 2: the input could not be evaluated, so the default was taken: `artifact.quality_score` is missing\n",
+      "warning: 2 of 3 lines have warnings; first line 2: the input could not be evaluated, so the default was taken: `artifact.quality_score` is missing\n",
     );
   });
 
@@ -229,7 +229,7 @@ describe("new", () => {
       expect(made).toEqual({ exitCode: 0, stdout: "decisions/my-first.decision.yaml\n", stderr: "" });
       const { exitCode, stdout } = await run(["decision", "validate"], { cwd });
       expect(exitCode).toBe(0);
-      expect(JSON.parse(stdout)).toEqual({ valid: true, problems: [] });
+      expect(JSON.parse(stdout)).toEqual({ valid: true, problems: [], guardrails_checked: 0 });
       const asked = await run(
         ["decision", "evaluate", "my-first.decision", "--input", "{}", "--quiet", "--format", "target"],
         { cwd },

@@ -58,7 +58,7 @@ async function showOnce(id: string, flags: DistributionFlags, io: Io): Promise<E
 
 /** Only what is needed here. */
 interface ThereIs {
-  readonly definitions: Pick<Known["definitions"], "find" | "problems">;
+  readonly definitions: Pick<Known["definitions"], "lookUp" | "problems">;
   readonly records: Known["records"];
 }
 
@@ -71,7 +71,7 @@ async function openWhatThereIs(flags: DistributionFlags, io: Io): Promise<ThereI
   } catch (error) {
     if (!isCode(error, ["definitions_missing"]) || flags.decisions !== undefined) throw error;
     return {
-      definitions: { find: () => Promise.reject(error), problems: [] },
+      definitions: { lookUp: () => Promise.reject(error), problems: [] },
       records: await openRecords(flags, io),
     };
   }
@@ -80,7 +80,7 @@ async function openWhatThereIs(flags: DistributionFlags, io: Io): Promise<ThereI
 /** The one of today; else the last that decided something. */
 async function currentDefinition(id: string, { definitions, records }: ThereIs): Promise<CurrentDefinition> {
   try {
-    return await definitions.find(id);
+    return await definitions.lookUp(id);
   } catch (error) {
     if (!isCode(error, ["definition_not_found", "definitions_missing"])) throw error;
     const last = await lastDefinition(id, records.store);

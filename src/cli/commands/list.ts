@@ -20,7 +20,7 @@ Examples:
     .action(async (flags: CommonFlags) => {
       const format = formatFor(flags, io, { answer: "many" });
       const { definitions } = await openKnown(flags, io);
-      const loaded = await Promise.all(definitions.ids.map((id) => definitions.find(id)));
+      const loaded = await Promise.all(definitions.ids.map((id) => definitions.lookUp(id)));
       if (loaded.length === 0 && !flags.quiet) note(io, "no decision is defined here");
       io.out.write(await present(listView(loaded), format, await styleFor(flags, io)));
       warnOfProblems(flags, io, definitions.problems);

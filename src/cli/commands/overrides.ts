@@ -64,7 +64,7 @@ async function overridesIn(
   { only, now, records }: Asked,
 ): Promise<readonly OverrideStatus[]> {
   const ids = definitions.summaries.filter(({ tools }) => tools !== undefined).map(({ id }) => id);
-  const loaded = await Promise.all((only === undefined ? ids : [only]).map((id) => definitions.find(id)));
+  const loaded = await Promise.all((only === undefined ? ids : [only]).map((id) => definitions.lookUp(id)));
   const statuses = await Promise.all(
     loaded.map(({ definition }) => {
       if (definition.type === "policy") return overrideStatuses(definition, { log, now, records });

@@ -39,7 +39,7 @@ Examples:
 async function showCurrent(id: string, flags: ShowFlags, io: Io): Promise<void> {
   const format = formatFor(flags, io, { answer: "one" });
   const { definitions } = await openKnown(flags, io);
-  const view = definitionView(await definitions.find(id));
+  const view = definitionView(await definitions.lookUp(id));
   io.out.write(await present(view, format, await styleFor(flags, io)));
   warnOfProblems(flags, io, definitions.problems);
 }

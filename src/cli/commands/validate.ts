@@ -16,7 +16,7 @@ export function addValidateCommand(parent: Command, io: Io, done: (code: ExitCod
     .description(
       "Checks every definition and reports all problems at once. Errors end in exit code 3; warnings and notes " +
         "(unreachable cases, overlaps, weights that do not sum to 100, shared buckets, ways to disabled targets, " +
-        "decisions that lead round in a circle) do not.",
+        "decisions that lead round in a circle, guardrails that fail whatever the input) do not.",
     )
     .addHelpText(
       "after",

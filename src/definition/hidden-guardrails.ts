@@ -1,0 +1,28 @@
+import { nearest } from "../nearest.js";
+
+const known = ["decision", "guardrails", "endpoints", "targets", "tests"];
+
+/** Whether it is, or was meant to be, the key of guardrails for every decision. */
+const isMeant = (key: string): boolean => nearest(key.replaceAll(/[_-]/g, ""), known) === "guardrails";
+
+const topKeys = /^["']?([A-Za-z_-]{1,32})["']?[ \t]{0,8}:/gm;
+
+const braces = /^(?:---)?\s{0,64}\{/m;
+const bracedKeys = /([A-Za-z_-]{1,32})["']?\s{0,8}:/g;
+
+/**
+ * Whether a broken file may have been meant to hold guardrails for every decision. Of text that is no YAML:
+ * at the start of a line; where there are braces anywhere, as nobody can tell what is at the top there.
+ */
+export function mayDeclareGuardrails(text: string, documents: readonly unknown[] | undefined): boolean {
+  if (documents !== undefined) return documents.flatMap(keysOf).some(isMeant);
+  return hasMeant(text, topKeys) || (braces.test(text) && hasMeant(text, bracedKeys));
+}
+
+const keysOf = (document: unknown): readonly string[] =>
+  typeof document === "object" && document !== null ? Object.keys(document) : [];
+
+function hasMeant(text: string, keys: RegExp): boolean {
+  const found = new Set([...text.matchAll(keys)].map(([, key = ""]) => key));
+  return [...found].some(isMeant);
+}
