@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { loadContestants } from "./contestants.mjs";
 import { measureEscalation, measureGrown } from "./in-process.mjs";
 import { measureInputs } from "./inputs.mjs";
+import { measureLineage } from "./lineage.mjs";
 import { measureLongLog } from "./long-log.mjs";
 import { measureOtherTypes } from "./other-types.mjs";
 import { installPeers } from "./peers.mjs";
@@ -19,12 +20,14 @@ const full = {
   inProcess: { rounds: 15, milliseconds: 200 },
   inputs: { rounds: 5, lines: 200_000 },
   longLog: { records: 1_000_000, rounds: 40, readings: 5 },
+  lineage: { records: 1_000_000, rounds: 40 },
 };
 const short = {
   startUp: { rounds: 10 },
   inProcess: { rounds: 5, milliseconds: 30 },
   inputs: { rounds: 3, lines: 40_000 },
   longLog: { records: 20_000, rounds: 10, readings: 3 },
+  lineage: { records: 20_000, rounds: 10 },
 };
 
 /** Speed is reported, never judged by the exit code; only what does not run, or answers differently, is a failure. */
@@ -66,6 +69,7 @@ async function* measureAll(settings, directory) {
   for (const size of sizes) yield measureGrown(size, contestants, settings.inProcess, directory);
   yield measureInputs(settings.inputs, directory);
   yield measureLongLog(settings.longLog, directory);
+  yield measureLineage(settings.lineage, directory);
 }
 
 function reportFailures(failures) {
