@@ -1,6 +1,7 @@
 import { exitCodes } from "../exit-codes.js";
 import { eventsTopic } from "./events.js";
 import { expressionsTopic } from "./expressions.js";
+import { guardrailsTopic } from "./guardrails.js";
 import { operatorsTopic } from "./operators.js";
 import { gateTopic, policyTopic, scoredTopic } from "./types.js";
 
@@ -49,6 +50,7 @@ ${exitCodes.map(({ code, means }) => `  ${String(code).padStart(3)}   ${fold(mea
   scored: scoredTopic,
   policy: policyTopic,
   gate: gateTopic,
+  guardrails: guardrailsTopic,
   formatting: () => `FORMATTING
 
   --format table   for people; the default on a terminal
