@@ -64,7 +64,7 @@ function lastRowEnd(path: string, rows: number): number {
   try {
     const bytes = readAt(systemFiles, fd, (rows - 1) * rowLength, rowLength);
     if (bytes.length < rowLength) return -1;
-    const last = new Rows(new Uint8Array(bytes).buffer, 1);
+    const last = new Rows(new Uint32Array(new Uint8Array(bytes).buffer), 1);
     return last.offset(0) + last.length(0) + 1;
   } finally {
     closeSync(fd);

@@ -1,7 +1,10 @@
 import type { Entity } from "../../../../model/lineage.js";
 import type { RecordKey } from "../../../../model/store.js";
 
-/** What a record is looked up by, as 64 bits of which the lowest three of `high` say what kind of thing it is. */
+/**
+ * What a record is looked up by, as 64 bits. The lowest three of `high` say what kind of thing it is; the five
+ * above them are free for whoever keeps it.
+ */
 export interface KeyHash {
   readonly low: number;
   /** Never 0. */
@@ -12,11 +15,22 @@ export const kinds = { entity: 1, artifact: 2, policy: 3, session: 4, reference:
 
 export type KeyKind = (typeof kinds)[keyof typeof kinds];
 
-const kindBits = 7;
+const kindBits = 0b111;
+const otherBits = 0xff;
 
 export const isEntity = (high: number): boolean => (high & kindBits) === kinds.entity;
 
 export const hasEntity = (keys: readonly KeyHash[]): boolean => keys.some(({ high }) => isEntity(high));
+
+/** Keeps a number with the hash; those that are too large are all the same. */
+export const withNumber = (high: number, number: number): number =>
+  (high | (Math.min(number, largestNumber) << 3)) >>> 0;
+
+export const numberWith = (high: number): number => (high >>> 3) & largestNumber;
+
+export const withoutNumber = (high: number): number => (high & ~(largestNumber << 3)) >>> 0;
+
+export const largestNumber = 0b11111;
 
 const noSeed: KeyHash = { low: 0, high: 0 };
 
@@ -37,7 +51,7 @@ export function hashBytes(
   }
   one = Math.imul(one ^ (one >>> 16), 0x85ebca6b) ^ Math.imul(two ^ (two >>> 13), 0xc2b2ae35);
   two = Math.imul(two ^ (two >>> 16), 0x85ebca6b) ^ Math.imul(one ^ (one >>> 13), 0xc2b2ae35);
-  return { low: one >>> 0, high: ((two & ~kindBits) | kind) >>> 0 };
+  return { low: one >>> 0, high: ((two & ~otherBits) | kind) >>> 0 };
 }
 
 export const hashText = (kind: KeyKind, text: string): KeyHash =>

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 
 const pageLength = 8 * 1024;
+const pagesAhead = 8;
 /** Four megabytes. */
 const mostPages = 512;
 
@@ -9,7 +10,7 @@ export class Pages {
   readonly itemsPerPage: number;
   readonly #path: string;
   readonly #itemLength: number;
-  readonly #pages = new Map<number, ArrayBuffer>();
+  readonly #pages = new Map<number, Uint32Array<ArrayBuffer>>();
   #fd: number | undefined;
 
   constructor(path: string, itemLength: number) {
@@ -23,15 +24,19 @@ export class Pages {
     this.#fd ??= openSync(this.#path, "r");
   }
 
-  /** The bytes of a page; zeros where the file has none. */
-  page(number: number): ArrayBuffer {
-    let page = this.#pages.get(number);
-    if (page === undefined) {
-      page = new ArrayBuffer(pageLength);
-      this.readInto(new Uint8Array(page), number * this.itemsPerPage);
-      const [oldest] = this.#pages.keys();
-      if (this.#pages.size >= mostPages && oldest !== undefined) this.#pages.delete(oldest);
-      this.#pages.set(number, page);
+  /** The numbers of a page; zeros where the file has none. */
+  page(number: number): Uint32Array<ArrayBuffer> {
+    const known = this.#pages.get(number);
+    if (known !== undefined) return known;
+    // Whoever has just been at the next one goes backwards, and wants those before, too.
+    const first = this.#pages.has(number + 1) ? Math.max(0, number + 1 - pagesAhead) : number;
+    const bytes = new Uint8Array((number + 1 - first) * pageLength);
+    this.readInto(bytes, first * this.itemsPerPage);
+    if (this.#pages.size >= mostPages) this.#pages.clear();
+    let page = new Uint32Array();
+    for (let each = first; each <= number; each++) {
+      page = new Uint32Array(bytes.buffer, (each - first) * pageLength, pageLength / 4);
+      this.#pages.set(each, page);
     }
     return page;
   }

@@ -1,13 +1,16 @@
 import { closeSync, openSync } from "node:fs";
 import { systemFiles, writeAll } from "../files.js";
 import type { KeyHash } from "./key-hash.js";
-import { isEntity } from "./key-hash.js";
+import { isEntity, largestNumber, numberWith, withNumber, withoutNumber } from "./key-hash.js";
 import { KeyTable } from "./key-table.js";
 import { Pages } from "./pages.js";
 import type { TableState } from "./table-file.js";
 import { TableFile, writeTable } from "./table-file.js";
 
-/** Row, the entry before of the same key plus one, and the two halves of the key's hash. */
+/**
+ * Row, the entry before of the same key plus one, and the two halves of the key's hash, with which stands how
+ * many entities the row has.
+ */
 const numbersPerEntry = 4;
 export const entryLength = numbersPerEntry * 4;
 
@@ -66,14 +69,19 @@ export class Postings {
     return { entries: this.#kept, tables: this.#tables.map(({ state }) => state) };
   }
 
-  add(row: number, hash: KeyHash): void {
-    const at = (this.#count - this.#kept) * numbersPerEntry;
-    if (at === this.#new.length) this.#grow();
-    const before = this.#loose.set(hash, this.#count++);
-    this.#new[at] = row;
-    this.#new[at + 1] = before === 0 ? this.#lastInTables(hash) : before;
-    this.#new[at + 2] = hash.low;
-    this.#new[at + 3] = hash.high;
+  /** Adds the keys of a row, all at once. */
+  add(row: number, keys: readonly KeyHash[]): void {
+    if (keys.length === 0) return;
+    const entities = keys.reduce((sum, { high }) => (isEntity(high) ? sum + 1 : sum), 0);
+    for (const key of keys) {
+      const at = (this.#count - this.#kept) * numbersPerEntry;
+      if (at === this.#new.length) this.#grow();
+      const before = this.#loose.set(key, this.#count++);
+      this.#new[at] = row;
+      this.#new[at + 1] = before === 0 ? this.#lastInTables(key) : before;
+      this.#new[at + 2] = key.low;
+      this.#new[at + 3] = withNumber(key.high, entities);
+    }
   }
 
   /** The last entry of a key, plus one; 0: there is none. */
@@ -102,10 +110,13 @@ export class Postings {
 
   /** How many entities the row of an entry has. */
   entitiesBeside(entry: number): number {
+    const known = numberWith(this.#number(entry, 3));
+    if (known < largestNumber) return known;
     const row = this.row(entry);
+    let from = entry;
+    while (from > 0 && this.row(from - 1) === row) from--;
     let count = 0;
-    for (let at = entry; at >= 0 && this.row(at) === row; at--) if (isEntity(this.#number(at, 3))) count++;
-    for (let at = entry + 1; at < this.#count && this.row(at) === row; at++)
+    for (let at = from; at < this.#count && this.row(at) === row; at++)
       if (isEntity(this.#number(at, 3))) count++;
     return count;
   }
@@ -174,15 +185,14 @@ export class Postings {
   }
 
   #hashAt(entry: number): KeyHash {
-    return { low: this.#number(entry, 2), high: this.#number(entry, 3) };
+    return { low: this.#number(entry, 2), high: withoutNumber(this.#number(entry, 3)) };
   }
 
   #number(entry: number, which: number): number {
     if (entry >= this.#kept) return this.#new[(entry - this.#kept) * numbersPerEntry + which] ?? 0;
     const { itemsPerPage } = this.#pages;
     const page = Math.floor(entry / itemsPerPage);
-    if (this.#page?.number !== page)
-      this.#page = { number: page, numbers: new Uint32Array(this.#pages.page(page)) };
+    if (this.#page?.number !== page) this.#page = { number: page, numbers: this.#pages.page(page) };
     return this.#page.numbers[(entry - page * itemsPerPage) * numbersPerEntry + which] ?? 0;
   }
 

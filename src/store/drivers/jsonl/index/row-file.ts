@@ -1,7 +1,7 @@
 import { closeSync, openSync } from "node:fs";
 import { systemFiles, writeAll } from "../files.js";
 import { Pages } from "./pages.js";
-import { Rows, rowLength } from "./rows.js";
+import { Rows, numbersPerRow, rowLength } from "./rows.js";
 
 /** All rows: those that are kept on disk, and behind them the new ones. */
 export class RowFile {
@@ -35,14 +35,15 @@ export class RowFile {
   /** The rows from one number up to, but without, another; as many as asked for are in memory at once. */
   read(from: number, to: number): Rows {
     const kept = Math.max(0, Math.min(to, this.#kept) - from);
-    const whole = new Uint8Array((to - from) * rowLength);
+    const numbers = new Uint32Array((to - from) * numbersPerRow);
+    const whole = new Uint8Array(numbers.buffer);
     if (kept > 0) this.#pages.readInto(whole.subarray(0, kept * rowLength), from);
     if (to > this.#kept) {
       const start = Math.max(0, from - this.#kept);
       const added = this.#new.bytes().subarray(start * rowLength, (to - this.#kept) * rowLength);
       whole.set(added, kept * rowLength);
     }
-    return new Rows(whole.buffer, to - from);
+    return new Rows(numbers, to - from);
   }
 
   /** Rows among which one is, and where it is among them; for one here and one there. */

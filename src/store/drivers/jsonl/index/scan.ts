@@ -124,7 +124,7 @@ function setShape(row: number, shape: number, { rows, shapes, base }: Into): voi
 }
 
 function addKeys(row: number, keys: readonly KeyHash[], { postings, base }: Into): void {
-  for (const key of keys) postings.add(base + row, key);
+  postings.add(base + row, keys);
 }
 
 const keysIn = (record: LogRecord | undefined): readonly KeyHash[] =>

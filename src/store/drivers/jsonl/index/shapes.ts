@@ -51,8 +51,8 @@ export class Shapes {
   }
 
   /** What records of a shape that have entities read of their context: the same for all of one definition. */
-  sourcesOf({ definition_hash = "" }: Shape): readonly string[] {
-    return this.#sources.get(definition_hash) ?? [];
+  sourcesOf(shape: number): readonly string[] {
+    return this.#sources.get(this.list[shape]?.definition_hash ?? "") ?? [];
   }
 
   learnSources(shape: number, find: () => readonly string[]): void {
