@@ -15,9 +15,10 @@ export interface FoundSegment {
 }
 
 export function findSegments(log: string): readonly FoundSegment[] {
-  return segmentsIn(log).map((first) => {
-    const { size, mtimeMs } = statSync(`${log}/${segmentName(first)}`);
-    return { first, bytes: size, changedAt: mtimeMs };
+  return segmentsIn(log).flatMap((first) => {
+    // Pruned since its name was read.
+    const found = statSync(`${log}/${segmentName(first)}`, { throwIfNoEntry: false });
+    return found === undefined ? [] : [{ first, bytes: found.size, changedAt: found.mtimeMs }];
   });
 }
 
@@ -85,11 +86,15 @@ function hasEntries(path: string, { entries }: PostingsState, rows: number): boo
   }
 }
 
-export function tailAt(log: string, { first, bytes }: CoveredSegment): string | undefined {
+function tailAt(log: string, { first, bytes }: CoveredSegment): string | undefined {
   const fd = openSync(`${log}/${segmentName(first)}`, "r");
   try {
-    return hashAtTail(readAt(systemFiles, fd, bytes - tailLength, tailLength));
+    return tailIn(fd, bytes);
   } finally {
     closeSync(fd);
   }
 }
+
+/** The hash of the record that ends there. */
+export const tailIn = (fd: number, end: number): string | undefined =>
+  hashAtTail(readAt(systemFiles, fd, end - tailLength, tailLength));

@@ -1,7 +1,8 @@
 import { closeSync, fstatSync, openSync, statSync } from "node:fs";
 import { stopwatch } from "../../../../clock.js";
+import { isMissing } from "../files.js";
 import { segmentName } from "../segments.js";
-import { findSegments, isSameLog, tailAt } from "./fits.js";
+import { findSegments, isSameLog, tailIn } from "./fits.js";
 import type { LogIndex, Progress } from "./log-index.js";
 import { openIndex } from "./open-index.js";
 import { saveIndex } from "./save-index.js";
@@ -65,7 +66,7 @@ export class LivingIndex {
   }
 
   #current(): LogIndex {
-    if (this.#index === undefined || !this.#refreshed(this.#index)) {
+    if (this.#index === undefined || !this.#isCurrent(this.#index)) {
       this.#leave();
       this.#options.onReplaced();
       const looked = this.#options.onLook();
@@ -79,6 +80,16 @@ export class LivingIndex {
   }
 
   /** False where it is no longer the index of this log, or others have kept a newer one. */
+  #isCurrent(index: LogIndex): boolean {
+    try {
+      return this.#refreshed(index);
+    } catch (error) {
+      // Pruned meanwhile.
+      if (isMissing(error)) return false;
+      throw error;
+    }
+  }
+
   #refreshed(index: LogIndex): boolean {
     const now = stopwatch();
     const isDue = this.#news === "changed" || now - this.#lookedAt > patience;
@@ -104,10 +115,11 @@ export class LivingIndex {
     const { segments, lastHash } = index;
     const newest = segments.at(-1);
     if (newest === undefined) return false;
-    const { size, nlink, mtimeMs } = fstatSync(this.#open(newest.first));
+    const fd = this.#open(newest.first);
+    const { size, nlink, mtimeMs } = fstatSync(fd);
     if (nlink === 0 || size < newest.bytes) return false;
     if (size > newest.bytes) {
-      if (tailAt(this.#log, newest) !== lastHash) return false;
+      if (tailIn(fd, newest.bytes) !== lastHash) return false;
       index.catchUp(this.#log, [{ first: newest.first, bytes: size, changedAt: mtimeMs }]);
     }
     const next = `${this.#log}/${segmentName(index.first + index.count)}`;

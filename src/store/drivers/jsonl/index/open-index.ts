@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { isMissing } from "../files.js";
 import { isTouched } from "../touched.js";
 import { verifyStore } from "../verify.js";
 import type { FoundSegment } from "./fits.js";
@@ -15,8 +16,21 @@ export interface OpenOptions {
   readonly keepFrom?: number;
 }
 
+const mostTries = 5;
+
 /** The index of a log as it is at this moment. */
-export function openIndex(log: string, { progress, keepFrom = 1 }: OpenOptions = {}): LogIndex {
+export function openIndex(log: string, options: OpenOptions = {}): LogIndex {
+  for (let tries = 1; ; tries++) {
+    try {
+      return openNow(log, options);
+    } catch (error) {
+      // A segment may be pruned while it is read.
+      if (!isMissing(error) || tries === mostTries) throw error;
+    }
+  }
+}
+
+function openNow(log: string, { progress, keepFrom = 1 }: OpenOptions): LogIndex {
   const { index, found } = openKept(log) ?? makeAnew(log, progress);
   index.catchUp(log, found, progress);
   saveIndex(index, keepFrom);
@@ -37,8 +51,6 @@ function makeAnew(log: string, progress?: Progress): Fitting {
 }
 
 const directoryOf = (log: string): string => `${log}/index`;
-
-const mostTries = 5;
 
 /** Undefined where there is none that fits. What is kept may be replaced while we look; then we look again. */
 function openKept(log: string): Fitting | undefined {
