@@ -14,6 +14,7 @@ import {
   seqs,
   sha256,
 } from "./entries.js";
+import { neighbouring, relating } from "./related-contract.js";
 
 /** A new and empty store; `check` adds what a driver can say about itself at the end. */
 export interface Opened {
@@ -30,6 +31,8 @@ export function storeContract(open: () => Opened): void {
   describe("selecting", () => selecting(withStore));
   describe("finding", () => finding(withStore));
   describe("tallying", () => tallying(withStore));
+  describe("relating", () => relating(withStore));
+  describe("neighbours", () => neighbouring(withStore));
   describe("pruning", () => pruning(withStore));
   describe("a shelf", () => shelves(withStore));
 }
@@ -39,7 +42,7 @@ export function groupContract(open: () => Opened): void {
   groups(storesFrom(open));
 }
 
-type WithStore = (behaviour: (store: Store) => Promise<void>) => () => Promise<void>;
+export type WithStore = (behaviour: (store: Store) => Promise<void>) => () => Promise<void>;
 
 const storesFrom =
   (open: () => Opened): WithStore =>

@@ -36,6 +36,7 @@ const decision: fc.Arbitrary<Decided> = fc
       input: fc.integer({ min: 0, max: 4 }),
       cache: fc.constantFrom("none", "miss", "hit"),
       stage_id: fc.constantFrom("s1", "s2"),
+      session_id: fc.constantFrom("s1", "s2"),
       bulk: fc.constantFrom(0, 0, 0, 700),
     },
     { noNullPrototype: true },
@@ -66,6 +67,7 @@ const query = fc
     kind: optional(fc.constantFrom("decision" as const, "tool_result" as const, "note" as const)),
     decision_id: optional(name),
     stage_id: optional(fc.constantFrom("s1", "s2", "s3")),
+    session_id: optional(fc.constantFrom("s1", "s2", "s3")),
     label: optional(label),
     target: optional(label.map((each) => `to-${each}`)),
     type: optional(fc.constantFrom(...types)),
@@ -80,7 +82,7 @@ const query = fc
 type Step =
   | { readonly do: "append"; readonly decisions: readonly Decided[] }
   | { readonly do: "call"; readonly time: number; readonly tool: string; readonly stage_id: string }
-  | { readonly do: "note" | "remove index" | "break state" | "cut rows" }
+  | { readonly do: "note" | "remove index" | "break state" | "cut rows" | "cut entries" }
   | { readonly do: "prune"; readonly keep: number }
   | { readonly do: "select"; readonly reader: number; readonly query: Query }
   | { readonly do: "tally"; readonly reader: number; readonly id: string; readonly range: TimeRange }
@@ -108,7 +110,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.record({ do: fc.constantFrom("note", "remove index", "break state", "cut rows") }),
+    arbitrary: fc.record({
+      do: fc.constantFrom("note", "remove index", "break state", "cut rows", "cut entries"),
+    }),
   },
   {
     weight: 1,
@@ -169,7 +173,10 @@ class Run {
         if (this.#indexFiles().length > 0) writeFileSync(logFile(this.directory, "index/state.json"), "{");
         return;
       case "cut rows":
-        for (const file of this.#indexFiles().filter((each) => each.startsWith("rows-")))
+      case "cut entries":
+        for (const file of this.#indexFiles().filter((each) =>
+          each.startsWith(step.do === "cut rows" ? "rows-" : "postings-"),
+        ))
           truncateSync(
             logFile(this.directory, `index/${file}`),
             statSync(logFile(this.directory, `index/${file}`)).size / 2,
@@ -189,6 +196,9 @@ class Run {
       case "look": {
         const { log } = this.reader(step.reader);
         expect(await log.state()).toEqual(scan.state());
+        // Of what others add, a reader that stays open learns a little later; this one is the writer itself.
+        const related = await seqs(this.writer.log.related({ session_id: "s1" }));
+        expect(related).toEqual(scan.select({ session_id: "s1", reverse: true }));
         expect(await log.cacheUse()).toEqual(scan.cacheUse());
       }
     }

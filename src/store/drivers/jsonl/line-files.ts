@@ -54,13 +54,11 @@ export class LineFiles {
     }
     const end = this.#start + this.#buffer.length;
     if (offset >= this.#start && offset + length <= end) return true;
-    // Going backwards, what lies before is wanted next.
-    const isBefore = this.#buffer.length > 0 && offset < this.#start;
-    const first =
-      this.#buffer.length === 0 ? offset : isBefore ? Math.max(0, offset + length - ahead) : offset;
-    const size = Math.max(length, this.#buffer.length === 0 ? length : ahead);
-    this.#start = Math.min(first, offset);
-    const buffer = Buffer.allocUnsafe(Math.max(size, offset + length - this.#start));
+    // Going backwards, what lies before is wanted next; of what is far from the last one, nothing beside it.
+    const isNear = this.#buffer.length > 0 && offset > this.#start - ahead && offset < end + ahead;
+    const size = isNear ? Math.max(length, ahead) : length;
+    this.#start = isNear && offset < this.#start ? Math.max(0, offset + length - size) : offset;
+    const buffer = Buffer.allocUnsafe(size);
     this.#buffer = buffer.subarray(0, readSync(this.#open.fd, buffer, 0, buffer.length, this.#start));
     return true;
   }

@@ -1,26 +1,17 @@
-import { closeSync } from "node:fs";
-import type { Entity } from "../../../model/lineage.js";
-import type {
-  Found,
-  Ledger,
-  LogLine,
-  Neighbour,
-  Query,
-  RecordKey,
-  RelatedRange,
-} from "../../../model/store.js";
+import type { Found, Ledger, LogLine, Query } from "../../../model/store.js";
 import { matches } from "../../../record/query.js";
-import { entitiesOf, hasKey, isSame, isWithin, sourcesOf } from "../../../record/record-keys.js";
 import { timesOf } from "../../../record/record-id.js";
 import { reading } from "./damage.js";
-import { openExisting, systemFiles } from "./files.js";
-import { readHead } from "./head.js";
+import { LivingIndex } from "./index/living-index.js";
 import type { LogIndex, Progress } from "./index/log-index.js";
 import { openIndex } from "./index/open-index.js";
 import { rowsOf } from "./index/row-order.js";
 import { tallyOf } from "./index/tally.js";
 import { LineFiles } from "./line-files.js";
 import { prunable } from "./prune.js";
+import { Surroundings } from "./surroundings.js";
+import type { Watching } from "./watching.js";
+import { watching } from "./watching.js";
 
 export interface ReaderOptions {
   readonly progress?: Progress;
@@ -28,14 +19,22 @@ export interface ReaderOptions {
   readonly onDamage?: (message: string) => void;
 }
 
-type Reader = Pick<
+export type Reader = Pick<
   Ledger,
   "state" | "select" | "related" | "neighbours" | "find" | "tally" | "cacheUse" | "prunable"
 >;
 
+/** A reader that is told what is written, and closed when it is no longer needed. */
+export interface OpenReader {
+  readonly reader: Reader;
+  readonly living: Pick<LivingIndex, "tell">;
+  readonly close: () => void;
+}
+
 /** Answers questions about a log with the help of its index. */
-export function openReader(log: string, options: ReaderOptions): Reader {
-  const open = opener(log, options);
+export function openReader(log: string, options: ReaderOptions): OpenReader {
+  const { tell, look } = watching(log, options);
+  const open = opener(log, { ...options, tell, look });
   const indexed = async <T>(ask: (index: LogIndex, lines: LineFiles) => T): Promise<T> => {
     const { index, lines } = open();
     try {
@@ -45,11 +44,14 @@ export function openReader(log: string, options: ReaderOptions): Reader {
       lines.close();
     }
   };
-  return {
+  const lines = new LineFiles(log, tell);
+  const living = new LivingIndex(log, { ...options, onLook: look, onReplaced: () => lines.close() });
+  const around = new Surroundings(log, living, lines);
+  const reader: Reader = {
     state: () => indexed(({ first, count, lastHash }) => ({ size: first + count - 1, head: lastHash })),
     select: (query) => select(open, query),
-    related: (key, range = {}) => related(open, key, range),
-    neighbours: (decisionId, entities, most) => neighbours(open, { decisionId, entities, most }),
+    related: (key, range = {}) => around.related(key, range),
+    neighbours: (decisionId, entities, most) => around.neighbours({ decisionId, entities, most }),
     find: (reference) => indexed((index, lines) => find(index, lines, reference)),
     tally: (decisionId, range) => indexed((index) => tallyOf(index, decisionId, range)),
     prunable: (bound) => indexed((index) => prunable(log, index, bound)),
@@ -63,6 +65,11 @@ export function openReader(log: string, options: ReaderOptions): Reader {
         return { hits: sum("hit"), misses: sum("miss") };
       }),
   };
+  const close = (): void => {
+    living.close();
+    lines.close();
+  };
+  return { reader, living, close };
 }
 
 /** What reading needs, opened when something is asked. */
@@ -71,29 +78,13 @@ interface Opened {
   readonly lines: LineFiles;
 }
 
-function opener(log: string, { progress, onDamage }: ReaderOptions): () => Opened {
-  let isTold = false;
-  const tell = (): void => {
-    if (!isTold) onDamage?.(`the log in \`${log}\` is damaged; see \`agent-33 decision verify\``);
-    isTold = true;
-  };
+function opener(log: string, { progress, tell, look }: ReaderOptions & Watching): () => Opened {
   return () => {
-    const index = reading(log, () => openIndex(log, progress));
-    if (index.isDamaged || isCut(log, index)) tell();
+    const looked = look();
+    const index = reading(log, () => openIndex(log, { progress }));
+    looked(index);
     return { index, lines: new LineFiles(log, tell) };
   };
-}
-
-/** Whether the head knows of more than there is. */
-function isCut(log: string, { first, count }: LogIndex): boolean {
-  const fd = openExisting(systemFiles, `${log}/head`, "r");
-  if (fd === undefined) return count > 0;
-  try {
-    const head = readHead(systemFiles, fd);
-    return head === undefined ? count > 0 : head.size > first + count - 1;
-  } finally {
-    closeSync(fd);
-  }
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
@@ -165,33 +156,4 @@ function take<T>(items: Iterable<T>, most: number): readonly T[] {
   const taken: T[] = [];
   for (const item of items) if (taken.push(item) >= most) break;
   return taken;
-}
-
-async function* related(open: () => Opened, key: RecordKey, range: RelatedRange): AsyncGenerator<LogLine> {
-  let taken = 0;
-  for await (const line of select(open, { reverse: true })) {
-    if (taken >= (range.limit ?? Infinity)) return;
-    if (!hasKey(line.record, key) || !isWithin(line.record, range)) continue;
-    taken++;
-    yield line;
-  }
-}
-
-async function neighbours(
-  open: () => Opened,
-  { decisionId, entities: wanted, most }: { decisionId: string; entities: readonly Entity[]; most: number },
-): Promise<readonly Neighbour[]> {
-  const found: Neighbour[] = [];
-  for await (const line of select(open, { decision_id: decisionId, kind: "decision", reverse: true })) {
-    const { record } = line;
-    if (record.kind !== "decision") continue;
-    const entities = entitiesOf(record);
-    const shared = wanted.filter((each) => entities.some((other) => isSame(each, other))).length;
-    if (shared === 0) continue;
-    const { seq, selected_labels: labels } = record;
-    const read = (): Promise<LogLine> => Promise.resolve(line);
-    found.push({ seq, shared, entities: entities.length, sources: sourcesOf(record), labels, read });
-    if (found.length >= most) break;
-  }
-  return found;
 }

@@ -56,30 +56,31 @@ export function openJsonlStore(options: JsonlOptions): Store {
       return noteBody({ record_id: options.newId(timestamp), timestamp, note, details });
     },
   });
+  const noteDamage = (message: string): void => {
+    markDamage(directory, message);
+    options.onDamage?.(message);
+  };
+  const { reader, living, close } = openReader(`${directory}/log`, { ...options, onDamage: noteDamage });
   const commit = new GroupCommit<EntryGroup, Appended>(
     (groups) =>
       locked(() => {
         refuseDamage(directory, () => verifyStore(directory).problems[0]?.message);
         return appendOrLeave(writer, groups, `${directory}/log`);
-      }, "record"),
+      }, "record").finally(() => living.tell("grown")),
     {
       sizeOf: (group) => group.reduce((sum, { body }) => sum + body.length, 0),
       largest: Math.min(largestGroup, segmentSize),
     },
   );
-  const noteDamage = (message: string): void => {
-    markDamage(directory, message);
-    options.onDamage?.(message);
-  };
   const log: Ledger = {
-    ...openReader(`${directory}/log`, { ...options, onDamage: noteDamage }),
+    ...reader,
     append: (...entries) => commit.add(entries),
     counter: (name) => Promise.resolve(reading(directory, () => counters.get(name))),
     prune: async (found, noteOf) => {
       if (found.through === 0) return;
       // Takes its time, so the others are not kept waiting meanwhile.
       refuseDamaged(directory);
-      await locked(() => prune(directory, writer, found, noteOf));
+      await locked(() => prune(directory, writer, found, noteOf)).finally(() => living.tell("changed"));
     },
   };
   return {
@@ -92,6 +93,7 @@ export function openJsonlStore(options: JsonlOptions): Store {
       ),
     close() {
       writer.close();
+      close();
       return Promise.resolve();
     },
   };

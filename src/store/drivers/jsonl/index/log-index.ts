@@ -1,15 +1,15 @@
-import { closeSync, fstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { hashAtTail, origin, tailLength } from "../../../../record/chain.js";
-import { makeDirectory } from "../../../make-directory.js";
 import { readAt, systemFiles } from "../files.js";
-import { openLock } from "../lock.js";
 import { segmentName } from "../segments.js";
+import { Beginnings } from "./beginnings.js";
 import type { FoundSegment } from "./fits.js";
-import { Rows, rowLength } from "./rows.js";
+import { Postings } from "./postings.js";
+import { RowFile } from "./row-file.js";
+import type { Rows } from "./rows.js";
 import { addRow } from "./scan.js";
 import { Shapes } from "./shapes.js";
 import type { CoveredSegment, IndexState } from "./state.js";
-import { readState, writeState } from "./state.js";
 
 const newline = 10;
 const chunkSize = 4 * 1024 * 1024;
@@ -24,6 +24,10 @@ export type Progress = (done: number, total: number) => void;
 export class LogIndex {
   readonly directory: string;
   readonly shapes: Shapes;
+  readonly rows: RowFile;
+  readonly postings: Postings;
+  /** Names the rows on disk: changes when the index is made anew. */
+  readonly rowsFile: string;
   /** The sequence number of the first row. */
   first: number;
   gaps: boolean;
@@ -31,15 +35,12 @@ export class LogIndex {
   damage: string | undefined;
   #segments: CoveredSegment[];
   #lastHash: string;
-  /** Names the rows on disk: changes when the index is made anew. */
-  rowsFile: string;
-  #kept: number;
-  #new = new Rows();
-  #rowsDescriptor: number | undefined;
+  readonly #beginnings = new Beginnings();
 
+  /** Throws where what is kept is not there, or not what was written. */
   constructor(directory: string, state: IndexState | undefined) {
     this.directory = directory;
-    this.shapes = new Shapes(state?.shapes, state?.counts, state?.last);
+    this.shapes = new Shapes(state);
     this.first = state?.first ?? 1;
     this.gaps = state?.gaps ?? false;
     this.damage = state?.damage;
@@ -48,14 +49,18 @@ export class LogIndex {
     this.rowsFile =
       state?.rows_file ??
       `rows-${Date.now().toString(36)}-${process.pid}-${Math.random().toString(36).slice(2)}`;
-    this.#kept = state?.rows ?? 0;
-    // At once: whoever makes the index anew removes the rows of this one.
-    if (state !== undefined) this.#rowsDescriptor = openSync(`${directory}/${state.rows_file}`, "r");
+    this.rows = new RowFile(`${directory}/${this.rowsFile}`, state?.rows ?? 0);
+    try {
+      this.postings = new Postings(directory, this.rowsFile, state?.postings);
+    } catch (error) {
+      this.rows.close();
+      throw error;
+    }
   }
 
   /** How many records there are. */
   get count(): number {
-    return this.#kept + this.#new.count;
+    return this.rows.count;
   }
 
   /** Whether a line was seen that is no record, or not the one whose turn it was, or is not as it was written. */
@@ -69,25 +74,26 @@ export class LogIndex {
     return this.#lastHash;
   }
 
+  /** What it covers of the log, oldest first. */
+  get segments(): readonly CoveredSegment[] {
+    return this.#segments;
+  }
+
   /** The segment that a row is of. */
   segmentOf(row: number): number {
-    return this.#segments.findLast(({ rows_from }) => rows_from <= row)?.first ?? 1;
+    const segments = this.#segments;
+    let [low, high] = [0, segments.length];
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      if ((segments[middle]?.rows_from ?? 0) <= row) low = middle;
+      else high = middle;
+    }
+    return segments[low]?.first ?? 1;
   }
 
   /** The rows from one number up to, but without, another; as many as asked for are in memory at once. */
   read(from: number, to: number): Rows {
-    const kept = Math.max(0, Math.min(to, this.#kept) - from);
-    const bytes = new ArrayBuffer((to - from) * rowLength);
-    const whole = new Uint8Array(bytes);
-    if (kept > 0 && this.#rowsDescriptor !== undefined) {
-      readSync(this.#rowsDescriptor, whole, 0, kept * rowLength, from * rowLength);
-    }
-    const start = Math.max(0, from - this.#kept);
-    if (to > this.#kept) {
-      const added = this.#new.bytes().subarray(start * rowLength, (to - this.#kept) * rowLength);
-      whole.set(added, kept * rowLength);
-    }
-    return new Rows(bytes, to - from);
+    return this.rows.read(from, to);
   }
 
   /** Reads what was added to the log since. */
@@ -125,7 +131,9 @@ export class LogIndex {
     let buffer = Buffer.allocUnsafe(Math.min(chunkSize, fstatSync(fd).size - from + 1));
     let filled = 0;
     let covered = from;
-    const into = { rows: this.#new, shapes: this.shapes, base: this.#kept };
+    const { shapes, postings } = this;
+    const { added: rows, kept: base } = this.rows;
+    const into = { rows, shapes, postings, beginnings: this.#beginnings, base };
     for (;;) {
       const count = readSync(fd, buffer, filled, buffer.length - filled, covered + filled);
       if (count === 0) return covered;
@@ -145,52 +153,8 @@ export class LogIndex {
     }
   }
 
-  /** Keeps what was read, unless somebody else is about to or nothing can be written here. */
-  save(): void {
-    if (this.#new.count === 0) return;
-    try {
-      makeDirectory(this.directory, 0o700);
-      const release = openLock(`${this.directory}/lock`).tryAcquire();
-      if (release === undefined) return;
-      try {
-        this.#write();
-      } finally {
-        release();
-      }
-    } catch {
-      return;
-    }
-  }
-
-  #write(): void {
-    const current = readState(this.directory);
-    const isOurs = current?.rows_file === this.rowsFile ? current.rows === this.#kept : this.#kept === 0;
-    if (!isOurs) return;
-    const fd = openSync(`${this.directory}/${this.rowsFile}`, this.#kept === 0 ? "w" : "r+", 0o600);
-    try {
-      const bytes = this.#new.bytes();
-      writeSync(fd, bytes, 0, bytes.length, this.#kept * rowLength);
-    } finally {
-      closeSync(fd);
-    }
-    writeState(this.directory, {
-      rows_file: this.rowsFile,
-      rows: this.count,
-      first: this.first,
-      segments: this.#segments,
-      last_hash: this.#lastHash,
-      gaps: this.gaps,
-      ...(this.damage !== undefined && { damage: this.damage }),
-      shapes: this.shapes.list,
-      counts: this.shapes.counts,
-      last: [...this.shapes.last],
-    });
-    if (current !== undefined && current.rows_file !== this.rowsFile)
-      rmSync(`${this.directory}/${current.rows_file}`, { force: true });
-  }
-
   close(): void {
-    if (this.#rowsDescriptor !== undefined) closeSync(this.#rowsDescriptor);
-    this.#rowsDescriptor = undefined;
+    this.rows.close();
+    this.postings.close();
   }
 }

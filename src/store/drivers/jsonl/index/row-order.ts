@@ -1,5 +1,6 @@
 import type { Query } from "../../../../model/store.js";
 import type { LogIndex } from "./log-index.js";
+import { relatedRows } from "./related-rows.js";
 import type { Rows } from "./rows.js";
 import type { Shape } from "./shapes.js";
 
@@ -22,37 +23,59 @@ export function* rowsOf(
   const from = index.gaps ? 0 : Math.max(0, (query.after ?? 0) + 1 - index.first);
   const wanted = Uint8Array.from(index.shapes.list, (shape) => (mayFit(shape, query) ? 1 : 0));
   if (!wanted.includes(1)) return;
-  if (direction === "backwards" && query.decision_id !== undefined) {
-    yield* chained(index, query, { from, wanted });
+  const chain = chainOf(index, query, { from, direction });
+  if (chain !== undefined) {
+    for (const number of chain) {
+      const { rows, row } = index.rows.at(number);
+      if (wanted[rows.shape(row)] === 1 && isWithin(rows.time(row), query))
+        yield placeOf(index, rows, row, number);
+    }
     return;
   }
-  const { since = -Infinity, until = Infinity } = query;
   for (const { start, rows, order } of blocksOf(index, from, direction)) {
     for (const row of order) {
-      const time = rows.time(row);
-      if (wanted[rows.shape(row)] === 1 && time >= since && time <= until)
+      if (wanted[rows.shape(row)] === 1 && isWithin(rows.time(row), query))
         yield placeOf(index, rows, row, start + row);
     }
   }
 }
 
-/** From the last record of the decision to the one before, and so on. */
-function* chained(
+const isWithin = (time: number, { since = -Infinity, until = Infinity }: Query): boolean =>
+  time >= since && time <= until;
+
+/** The numbers of the rows that come into question, where something leads from one to the next. */
+function chainOf(
   index: LogIndex,
-  query: Query,
-  { from, wanted }: { from: number; wanted: Uint8Array },
-): Generator<Place> {
-  const { decision_id = "", since = -Infinity, until = Infinity } = query;
-  for (let next = index.shapes.last.get(decision_id) ?? 0; next > from;) {
-    const number = next - 1;
-    const rows = index.read(number, next);
-    next = rows.before(0);
-    const time = rows.time(0);
-    if (wanted[rows.shape(0)] === 1 && time >= since && time <= until) yield placeOf(index, rows, 0, number);
+  { session_id, decision_id }: Query,
+  { from, direction }: { readonly from: number; readonly direction: "forwards" | "backwards" },
+): Iterable<number> | undefined {
+  if (session_id !== undefined) {
+    const rows = downTo(from, relatedRows(index, { session_id }));
+    return direction === "backwards" ? rows : [...rows].reverse();
+  }
+  if (direction === "forwards" || decision_id === undefined) return undefined;
+  return downTo(from, chained(index, decision_id));
+}
+
+function* downTo(from: number, numbers: Iterable<number>): Generator<number> {
+  for (const number of numbers) {
+    if (number < from) return;
+    yield number;
   }
 }
 
-function placeOf(index: LogIndex, rows: Rows, row: number, number: number): Place {
+/** From the last record of the decision to the one before, and so on. */
+function* chained(index: LogIndex, decisionId: string): Generator<number> {
+  for (let next = index.shapes.last.get(decisionId) ?? 0; next > 0;) {
+    const number = next - 1;
+    const { rows, row } = index.rows.at(number);
+    next = rows.before(row);
+    yield number;
+  }
+}
+
+/** Where the line of a row is; `row` is its place among the rows that are given. */
+export function placeOf(index: LogIndex, rows: Rows, row: number, number: number): Place {
   return {
     segment: index.segmentOf(number),
     offset: rows.offset(row),

@@ -8,12 +8,12 @@ export const digestAt = 6;
 /** Rows one after the other in memory. */
 export class Rows {
   #times: Float64Array;
-  #numbers: Uint32Array;
+  #numbers: Uint32Array<ArrayBuffer>;
   #count: number;
 
-  constructor(bytes: ArrayBuffer = new ArrayBuffer(1024 * rowLength), count = 0) {
-    this.#times = new Float64Array(bytes);
-    this.#numbers = new Uint32Array(bytes);
+  constructor(numbers = new Uint32Array(64 * numbersPerRow), count = 0) {
+    this.#times = timesIn(numbers);
+    this.#numbers = numbers;
     this.#count = count;
   }
 
@@ -33,7 +33,7 @@ export class Rows {
   }
 
   bytes(): Uint8Array {
-    return new Uint8Array(this.#numbers.buffer, 0, this.#count * rowLength);
+    return new Uint8Array(this.#numbers.buffer, this.#numbers.byteOffset, this.#count * rowLength);
   }
 
   /** In microseconds since 1970. */
@@ -86,9 +86,12 @@ export class Rows {
   }
 
   #grow(): void {
-    const grown = new ArrayBuffer(this.#numbers.byteLength * 2);
-    new Uint8Array(grown).set(new Uint8Array(this.#numbers.buffer));
-    this.#times = new Float64Array(grown);
-    this.#numbers = new Uint32Array(grown);
+    const grown = new Uint32Array(this.#numbers.length * 2);
+    grown.set(this.#numbers);
+    this.#times = timesIn(grown);
+    this.#numbers = grown;
   }
 }
+
+const timesIn = ({ buffer, byteOffset, byteLength }: Uint32Array<ArrayBuffer>): Float64Array =>
+  new Float64Array(buffer, byteOffset, byteLength / 8);

@@ -1,6 +1,17 @@
-import type { DecisionRecord, LogRecord } from "../../../../model/record.js";
+import type { LogRecord } from "../../../../model/record.js";
 import { microsecondsOf, startOf } from "../../../../record/moment.js";
+import type { Beginnings, KnownBeginning } from "./beginnings.js";
+import { standsAt } from "./beginnings.js";
+import type { DecisionLine } from "./decision-keys.js";
+import { decisionKeys } from "./decision-keys.js";
+import type { KeyHash } from "./key-hash.js";
+import { hasEntity } from "./key-hash.js";
+import { LineCursor } from "./line-cursor.js";
+import { takeResult } from "./line-keys.js";
+import type { Postings } from "./postings.js";
+import { keysOf, sourcesIn } from "./record-hashes.js";
 import type { Rows } from "./rows.js";
+import { parseLine, shapeOf } from "./shape-of.js";
 import type { Shape, Shapes } from "./shapes.js";
 
 /*
@@ -34,21 +45,26 @@ const timeLength = 27;
 export interface Into {
   readonly rows: Rows;
   readonly shapes: Shapes;
+  readonly postings: Pick<Postings, "add">;
+  readonly beginnings: Beginnings;
   readonly base: number;
 }
 
 /** Adds a row for the line at these bytes; gives its sequence number, or 0 where it has none. */
 export function addRow(line: Buffer, from: number, end: number, into: Into, offset: number): number {
-  const { rows, shapes, base } = into;
+  const { rows, shapes } = into;
   let at = from + seqAt;
   let seq = 0;
   for (; line[at] !== comma && at < end; at++) seq = seq * 10 + (line[at] ?? 0) - 48;
   at++;
   const row = rows.add();
   if (isToolResult(line, at, end)) {
-    rows.setPlace(row, timeOf(line, at + toolTimeAt), offset, end - from);
-    const shape = shapes.learn(toolResult);
-    rows.setShape(row, shape, shapes.count(shape, base + row));
+    const time = at + toolTimeAt;
+    rows.setPlace(row, timeOf(line, time), offset, end - from);
+    setShape(row, shapes.learn(toolResult), into);
+    const keys: KeyHash[] = [];
+    const isTaken = takeResult(new LineCursor(line, time + timeLength, end), keys);
+    addKeys(row, isTaken ? keys : keysIn(parseLine(line.toString("utf8", from, end))), into);
     return seq;
   }
   if (!isDecision(line, at) || at + nameAt > end) {
@@ -58,10 +74,21 @@ export function addRow(line: Buffer, from: number, end: number, into: Into, offs
   rows.setPlace(row, timeOf(line, at + timeAt), offset, end - from);
   rows.setDigest(row, hexNumber(line, at + digestAt), hexNumber(line, at + digestAt + 8));
 
-  const start = at + definitionAt;
+  const decision = recognise(line, { from, start: at + definitionAt, end }, into);
+  setShape(row, decision.known.shape, into);
+  addKeys(row, decisionKeys(decision, shapes), into);
+  return seq;
+}
+
+/** From the hash of its definition to its labels, and to what the cache said. */
+function recognise(
+  line: Buffer,
+  { from, start, end }: Pick<DecisionLine, "from" | "start" | "end">,
+  { shapes, beginnings }: Into,
+): DecisionLine {
   let fingerprint = hexNumber(line, start);
   let inText = true;
-  let place = at + nameAt;
+  let place = start + nameAt - definitionAt;
   for (; place < end; place++) {
     const byte = line[place] ?? 0;
     fingerprint = Math.imul(fingerprint ^ byte, 0x01000193);
@@ -72,14 +99,36 @@ export function addRow(line: Buffer, from: number, end: number, into: Into, offs
   // `],"cached":true,"cache_key":"…` or `],"cached":false,"selected_targets":[…`: up to what tells them apart.
   const told = Math.min(end, place + `],"cached":false,"cache_`.length);
   fingerprint ^= (line[told - 1] ?? 0) + (fingerprint >>> 15);
-  let shape = shapes.at(fingerprint, line, start, told);
-  if (shape === -1) {
-    shape = shapes.learn(shapeOf(line.toString("utf8", from, end)));
-    shapes.remember(shape, fingerprint, Buffer.from(line.subarray(start, told)));
-  }
-  rows.setShape(row, shape, shapes.count(shape, base + row));
-  return seq;
+  const known = beginnings.at(fingerprint);
+  const knows = known && knownAt(line, known, { start, told, end });
+  if (known !== undefined && knows !== undefined)
+    return { line, from, end, known, start, knows, labelsEnd: place };
+  const shape = shapes.learn(shapeOf(parseLine(line.toString("utf8", from, end))));
+  const learned = beginnings.remember(fingerprint, { shape, bytes: Buffer.from(line.subarray(start, told)) });
+  return { line, from, end, known: learned, start, knows: "shape", labelsEnd: place };
 }
+
+/** How much of what is known stands there; undefined: nothing does. */
+function knownAt(
+  line: Buffer,
+  { bare, longer, bytes }: KnownBeginning,
+  { start, told, end }: { readonly start: number; readonly told: number; readonly end: number },
+): DecisionLine["knows"] | undefined {
+  if (bare !== undefined && standsAt(line, bare, start, end)) return "bare";
+  if (longer !== undefined && standsAt(line, longer, start, end)) return "longer";
+  return bytes.length === told - start && standsAt(line, bytes, start, told) ? "shape" : undefined;
+}
+
+function setShape(row: number, shape: number, { rows, shapes, base }: Into): void {
+  rows.setShape(row, shape, shapes.count(shape, base + row));
+}
+
+function addKeys(row: number, keys: readonly KeyHash[], { postings, base }: Into): void {
+  postings.add(base + row, keys);
+}
+
+const keysIn = (record: LogRecord | undefined): readonly KeyHash[] =>
+  record === undefined ? [] : keysOf(record);
 
 const isDecision = (line: Uint8Array, at: number): boolean =>
   line[at + kindAt] === letterD &&
@@ -93,38 +142,14 @@ function isToolResult(line: Buffer, at: number, end: number): boolean {
   return line.compare(toolBeginning, 0, toolBeginning.length, at, at + toolBeginning.length) === 0;
 }
 
-function addOther(line: Buffer, row: number, { rows, shapes, base }: Into, offset: number): void {
-  const text = line.toString("utf8");
-  rows.setPlace(row, microsecondsOf(parse(text)?.timestamp ?? "") || 0, offset, line.length);
-  const shape = shapes.learn(shapeOf(text));
-  rows.setShape(row, shape, shapes.count(shape, base + row));
-}
-
-function shapeOf(text: string): Shape {
-  const record = parse(text);
-  if (record === undefined) return { kind: "unreadable" };
-  return record.kind === "decision" ? decisionShape(record) : { kind: record.kind };
-}
-
-function decisionShape({
-  decision_id,
-  definition_hash,
-  selected_labels,
-  type,
-  cached,
-  cache_key,
-}: DecisionRecord): Shape {
-  const shape = { kind: "decision", decision_id, definition_hash, labels: selected_labels, type } as const;
-  return cache_key === undefined ? shape : { ...shape, cache: cached ? "hit" : "miss" };
-}
-
-function parse(text: string): LogRecord | undefined {
-  try {
-    const record = JSON.parse(text) as LogRecord | null;
-    return typeof record === "object" && typeof record?.kind === "string" ? record : undefined;
-  } catch {
-    return undefined;
-  }
+function addOther(line: Buffer, row: number, into: Into, offset: number): void {
+  const record = parseLine(line.toString("utf8"));
+  into.rows.setPlace(row, microsecondsOf(record?.timestamp ?? "") || 0, offset, line.length);
+  const shape = into.shapes.learn(shapeOf(record));
+  setShape(row, shape, into);
+  const keys = keysIn(record);
+  addKeys(row, keys, into);
+  if (record !== undefined && hasEntity(keys)) into.shapes.learnSources(shape, () => sourcesIn(record));
 }
 
 const hexValues = Uint8Array.from(

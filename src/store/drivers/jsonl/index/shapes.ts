@@ -1,4 +1,6 @@
 import type { LogRecord } from "../../../../model/record.js";
+import type { KeyHash } from "./key-hash.js";
+import { seedOf } from "./key-hash.js";
 
 /** What many records have in common, and is asked for. */
 export interface Shape {
@@ -11,41 +13,51 @@ export interface Shape {
   readonly cache?: "hit" | "miss";
 }
 
+export interface ShapesState {
+  readonly shapes: readonly Shape[];
+  readonly counts: readonly number[];
+  readonly last: readonly (readonly [string, number])[];
+  readonly sources: readonly (readonly [string, readonly string[]])[];
+}
+
+const noShapes: ShapesState = { shapes: [], counts: [], last: [], sources: [] };
+
 /** The shapes that were seen, with how many records have each and where each decision was last. */
 export class Shapes {
   readonly list: Shape[];
   readonly counts: number[];
   /** By decision: the number of its last row, plus one. */
   readonly last: Map<string, number>;
+  /** By definition: what its decisions read of their context. */
+  readonly #sources: Map<string, readonly string[]>;
   readonly #byText = new Map<string, number>();
-  /** By fingerprint: the shape that was last seen with it, and the bytes it was recognised by. */
-  readonly #known = new Int32Array(slots);
-  readonly #bytes: Buffer[] = [];
+  readonly #seeds: KeyHash[] = [];
 
-  constructor(
-    list: readonly Shape[] = [],
-    counts: readonly number[] = [],
-    last: readonly (readonly [string, number])[] = [],
-  ) {
-    this.list = [...list];
+  constructor({ shapes, counts, last, sources }: ShapesState = noShapes) {
+    this.list = [...shapes];
     this.counts = [...counts];
     this.last = new Map(last);
+    this.#sources = new Map(sources);
     for (const [index, shape] of this.list.entries()) this.#byText.set(JSON.stringify(shape), index);
   }
 
-  /** The shape of a line that has these bytes in the part that tells; -1 where it is not known. */
-  at(fingerprint: number, line: Buffer, from: number, to: number): number {
-    const slot = fingerprint & (slots - 1);
-    const bytes = this.#bytes[slot];
-    if (bytes === undefined || line.compare(bytes, 0, bytes.length, from, to) !== 0) return -1;
-    return this.#known[slot] ?? -1;
+  get state(): ShapesState {
+    return { shapes: this.list, counts: this.counts, last: [...this.last], sources: [...this.#sources] };
   }
 
-  /** From now on these bytes stand for the shape. */
-  remember(shape: number, fingerprint: number, bytes: Buffer): void {
-    const slot = fingerprint & (slots - 1);
-    this.#known[slot] = shape;
-    this.#bytes[slot] = bytes;
+  /** What the hashes of the entities of its records begin with. */
+  seedOf(shape: number): KeyHash {
+    return (this.#seeds[shape] ??= seedOf(this.list[shape]?.decision_id ?? ""));
+  }
+
+  /** What records of a shape that have entities read of their context: the same for all of one definition. */
+  sourcesOf(shape: number): readonly string[] {
+    return this.#sources.get(this.list[shape]?.definition_hash ?? "") ?? [];
+  }
+
+  learnSources(shape: number, find: () => readonly string[]): void {
+    const hash = this.list[shape]?.definition_hash ?? "";
+    if (!this.#sources.has(hash)) this.#sources.set(hash, find());
   }
 
   /** The number of a shape. */
@@ -70,5 +82,3 @@ export class Shapes {
     return before;
   }
 }
-
-const slots = 4096;

@@ -1,11 +1,12 @@
 import { readDoubled, writeDoubled } from "../../../doubled-file.js";
-import type { Shape } from "./shapes.js";
+import type { PostingsState } from "./postings.js";
+import type { ShapesState } from "./shapes.js";
 
 /** Changes when the index changes its form. */
-const format = 3;
+const format = 4;
 
 /** What the index covers; it is believed only where the log still looks like that. */
-export interface IndexState {
+export interface IndexState extends ShapesState {
   /** The name of the file of rows. */
   readonly rows_file: string;
   readonly rows: number;
@@ -17,9 +18,7 @@ export interface IndexState {
   readonly gaps: boolean;
   /** What was found wrong with the log when somebody had touched it. */
   readonly damage?: string;
-  readonly shapes: readonly Shape[];
-  readonly counts: readonly number[];
-  readonly last: readonly (readonly [string, number])[];
+  readonly postings: PostingsState;
 }
 
 export interface CoveredSegment {

@@ -1,0 +1,76 @@
+import type { Entity } from "../../../../model/lineage.js";
+import type { RecordKey } from "../../../../model/store.js";
+
+/**
+ * What a record is looked up by, as 64 bits. The lowest three of `high` say what kind of thing it is; the five
+ * above them are free for whoever keeps it.
+ */
+export interface KeyHash {
+  readonly low: number;
+  /** Never 0. */
+  readonly high: number;
+}
+
+export const kinds = { entity: 1, artifact: 2, policy: 3, session: 4, reference: 5 } as const;
+
+export type KeyKind = (typeof kinds)[keyof typeof kinds];
+
+const kindBits = 0b111;
+const otherBits = 0xff;
+
+export const isEntity = (high: number): boolean => (high & kindBits) === kinds.entity;
+
+export const hasEntity = (keys: readonly KeyHash[]): boolean => keys.some(({ high }) => isEntity(high));
+
+/** Keeps a number with the hash; those that are too large are all the same. */
+export const withNumber = (high: number, number: number): number =>
+  (high | (Math.min(number, largestNumber) << 3)) >>> 0;
+
+export const numberWith = (high: number): number => (high >>> 3) & largestNumber;
+
+export const withoutNumber = (high: number): number => (high & ~(largestNumber << 3)) >>> 0;
+
+export const largestNumber = 0b11111;
+
+const noSeed: KeyHash = { low: 0, high: 0 };
+
+/** Of bytes as they stand in a line: JSON, as `JSON.stringify` writes it. */
+export function hashBytes(
+  kind: KeyKind,
+  bytes: Uint8Array,
+  from = 0,
+  to = bytes.length,
+  seed = noSeed,
+): KeyHash {
+  let one = 0xdeadbeef ^ seed.low;
+  let two = 0x41c6ce57 ^ seed.high;
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at] ?? 0;
+    one = Math.imul(one ^ byte, 0x9e3779b1);
+    two = Math.imul(two ^ byte, 0x5f356495);
+  }
+  one = Math.imul(one ^ (one >>> 16), 0x85ebca6b) ^ Math.imul(two ^ (two >>> 13), 0xc2b2ae35);
+  two = Math.imul(two ^ (two >>> 16), 0x85ebca6b) ^ Math.imul(one ^ (one >>> 13), 0xc2b2ae35);
+  return { low: one >>> 0, high: ((two & ~otherBits) | kind) >>> 0 };
+}
+
+export const hashText = (kind: KeyKind, text: string): KeyHash =>
+  hashBytes(kind, Buffer.from(JSON.stringify(text)));
+
+/** Entities are looked up decision by decision. */
+export const seedOf = (decisionId: string): KeyHash => hashText(kinds.entity, decisionId);
+
+/** As a line has it between `{"type":` and the closing brace. */
+export function hashEntity({ type, id }: Entity, seed: KeyHash): KeyHash {
+  const bytes = Buffer.from(`${JSON.stringify(type)},"id":${JSON.stringify(id)}`);
+  return hashBytes(kinds.entity, bytes, 0, bytes.length, seed);
+}
+
+/** All that a key may have become, given the decisions that there are. */
+export function hashesOf(key: RecordKey, decisionIds: Iterable<string>): readonly KeyHash[] {
+  if ("entity" in key) return Array.from(decisionIds, (id) => hashEntity(key.entity, seedOf(id)));
+  if ("artifact" in key) return [hashText(kinds.artifact, key.artifact)];
+  if ("policy" in key) return [hashText(kinds.policy, key.policy)];
+  if ("session_id" in key) return [hashText(kinds.session, key.session_id)];
+  return [hashText(kinds.reference, key.refers_to)];
+}

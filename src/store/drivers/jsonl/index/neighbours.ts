@@ -1,0 +1,43 @@
+import type { Entity } from "../../../../model/lineage.js";
+import type { LogLine, Neighbour } from "../../../../model/store.js";
+import type { LineFiles } from "../line-files.js";
+import { hashEntity, seedOf } from "./key-hash.js";
+import type { LogIndex } from "./log-index.js";
+import { RowsWith } from "./related-rows.js";
+import { placeOf } from "./row-order.js";
+
+export interface NeighboursAsked {
+  readonly decisionId: string;
+  readonly entities: readonly Entity[];
+  readonly most: number;
+}
+
+/** The newest records of a decision that share an entity, without reading one of them. */
+export function neighboursOf(
+  index: LogIndex,
+  lines: LineFiles,
+  { decisionId, entities, most }: NeighboursAsked,
+): readonly Neighbour[] {
+  const seed = seedOf(decisionId);
+  const { postings, shapes, count } = index;
+  const candidates = new RowsWith(
+    postings,
+    entities.map((entity) => hashEntity(entity, seed)),
+  );
+  const found: Neighbour[] = [];
+  while (found.length < most && candidates.next()) {
+    const { row: number, entry, shared } = candidates;
+    if (number >= count) continue;
+    const { rows, row } = index.rows.at(number);
+    const read = (): Promise<LogLine | undefined> =>
+      Promise.resolve(lines.read(placeOf(index, rows, row, number)));
+    // In a damaged log a record need not stand where its number says.
+    const seq = index.gaps ? lines.read(placeOf(index, rows, row, number))?.record.seq : index.first + number;
+    if (seq === undefined) continue;
+    const shape = rows.shape(row);
+    const labels = shapes.list[shape]?.labels ?? [];
+    const sources = shapes.sourcesOf(shape);
+    found.push({ seq, shared, entities: postings.entitiesBeside(entry), sources, labels, read });
+  }
+  return found;
+}

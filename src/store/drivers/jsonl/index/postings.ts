@@ -1,0 +1,204 @@
+import { closeSync, openSync } from "node:fs";
+import { systemFiles, writeAll } from "../files.js";
+import type { KeyHash } from "./key-hash.js";
+import { isEntity, largestNumber, numberWith, withNumber, withoutNumber } from "./key-hash.js";
+import { KeyTable } from "./key-table.js";
+import { Pages } from "./pages.js";
+import type { TableState } from "./table-file.js";
+import { TableFile, writeTable } from "./table-file.js";
+
+/**
+ * Row, the entry before of the same key plus one, and the two halves of the key's hash, with which stands how
+ * many entities the row has.
+ */
+const numbersPerEntry = 4;
+export const entryLength = numbersPerEntry * 4;
+
+/** So many entries are gone through when the index is opened, before a table is made of them. */
+const mostLoose = 2048;
+/** A table is made one with the next older one as long as that is not so many times as large. */
+const growth = 4;
+
+export interface PostingsState {
+  /** How many entries are kept. */
+  readonly entries: number;
+  /** Oldest first; each goes on where the last one ends. */
+  readonly tables: readonly TableState[];
+}
+
+const noPostings: PostingsState = { entries: 0, tables: [] };
+
+/** Beside its file of rows. */
+export const postingsFile = (rowsFile: string): string => rowsFile.replace("rows-", "postings-");
+
+/**
+ * Which rows have which keys: for each key of a row an entry, which names the entry before of the same key;
+ * those of one row stand together. Tables know the last entry of each key. Entries are only ever added and
+ * tables never change, so whoever has an older state is not disturbed.
+ */
+export class Postings {
+  readonly #directory: string;
+  readonly #name: string;
+  readonly #pages: Pages;
+  #kept: number;
+  #new = new Uint32Array(256 * numbersPerEntry);
+  #count: number;
+  #tables: TableFile[] = [];
+  /** The last entries of keys since the tables. */
+  #loose = new KeyTable();
+  #page: { readonly number: number; readonly numbers: Uint32Array } | undefined;
+
+  /** Throws where what is kept is not there, or not what was written. */
+  constructor(directory: string, rowsFile: string, { entries, tables }: PostingsState = noPostings) {
+    this.#directory = directory;
+    this.#name = rowsFile;
+    this.#kept = entries;
+    this.#count = entries;
+    this.#pages = new Pages(`${directory}/${postingsFile(rowsFile)}`, entryLength);
+    try {
+      if (entries > 0) this.#pages.open();
+      for (const table of tables) this.#tables.push(new TableFile(directory, table));
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+    for (let entry = this.#through; entry < entries; entry++) this.#loose.set(this.#hashAt(entry), entry);
+  }
+
+  get state(): PostingsState {
+    return { entries: this.#kept, tables: this.#tables.map(({ state }) => state) };
+  }
+
+  /** Adds the keys of a row, all at once. */
+  add(row: number, keys: readonly KeyHash[]): void {
+    if (keys.length === 0) return;
+    const entities = keys.reduce((sum, { high }) => (isEntity(high) ? sum + 1 : sum), 0);
+    for (const key of keys) {
+      const at = (this.#count - this.#kept) * numbersPerEntry;
+      if (at === this.#new.length) this.#grow();
+      const before = this.#loose.set(key, this.#count++);
+      this.#new[at] = row;
+      this.#new[at + 1] = before === 0 ? this.#lastInTables(key) : before;
+      this.#new[at + 2] = key.low;
+      this.#new[at + 3] = withNumber(key.high, entities);
+    }
+  }
+
+  /** The last entry of a key, plus one; 0: there is none. */
+  last(hash: KeyHash): number {
+    const last = this.#loose.get(hash);
+    return last === 0 ? this.#lastInTables(hash) : last;
+  }
+
+  #lastInTables(hash: KeyHash): number {
+    for (let at = this.#tables.length - 1; at >= 0; at--) {
+      const last = this.#tables[at]?.get(hash) ?? 0;
+      if (last !== 0) return last;
+    }
+    return 0;
+  }
+
+  row(entry: number): number {
+    return this.#number(entry, 0);
+  }
+
+  /** The entry before of the same key, plus one; 0: there is none. */
+  before(entry: number): number {
+    // Were it otherwise, going back would never end.
+    return Math.min(entry, this.#number(entry, 1));
+  }
+
+  /** How many entities the row of an entry has. */
+  entitiesBeside(entry: number): number {
+    const known = numberWith(this.#number(entry, 3));
+    if (known < largestNumber) return known;
+    const row = this.row(entry);
+    let from = entry;
+    while (from > 0 && this.row(from - 1) === row) from--;
+    let count = 0;
+    for (let at = from; at < this.#count && this.row(at) === row; at++)
+      if (isEntity(this.#number(at, 3))) count++;
+    return count;
+  }
+
+  /** Writes the new entries, and a table where there are enough of them; gives what is kept once it is said so. */
+  write(): PostingsState {
+    const fd = openSync(
+      `${this.#directory}/${postingsFile(this.#name)}`,
+      this.#kept === 0 ? "w" : "r+",
+      0o600,
+    );
+    try {
+      const bytes = new Uint8Array(this.#new.buffer, 0, (this.#count - this.#kept) * entryLength);
+      writeAll(systemFiles, fd, bytes, this.#kept * entryLength);
+    } finally {
+      closeSync(fd);
+    }
+    const { tables } = this.state;
+    const isDue = this.#count - this.#through >= mostLoose;
+    return { entries: this.#count, tables: isDue ? this.#writeTable() : tables };
+  }
+
+  #writeTable(): readonly TableState[] {
+    const tables = [...this.#tables];
+    let from = this.#through;
+    let table = this.#loose;
+    for (let last = tables.at(-1); last !== undefined; last = tables.at(-1)) {
+      if (last.state.through - last.state.from >= growth * (this.#count - from)) break;
+      const older = last.load();
+      older.putAll(table);
+      table = older;
+      ({ from } = last.state);
+      tables.pop();
+    }
+    const through = this.#count;
+    const file = `${this.#name.replace("rows-", "keys-")}-${from}-${through}`;
+    const made = { file, from, through, slots: table.slotCount };
+    writeTable(this.#directory, made, table);
+    return [...tables.map(({ state }) => state), made];
+  }
+
+  /** What was written is now kept. */
+  settle({ entries, tables }: PostingsState): void {
+    const opened = tables.map((state) => {
+      const known = this.#tables.find((table) => table.state.file === state.file);
+      return known ?? new TableFile(this.#directory, state);
+    });
+    for (const table of this.#tables.filter((each) => !opened.includes(each))) table.close();
+    if (opened.length > 0 && opened.at(-1) !== this.#tables.at(-1)) this.#loose = new KeyTable();
+    this.#tables = opened;
+    this.#pages.open();
+    this.#pages.forget(this.#kept);
+    this.#page = undefined;
+    this.#kept = entries;
+    this.#new = new Uint32Array(256 * numbersPerEntry);
+  }
+
+  close(): void {
+    this.#pages.close();
+    for (const table of this.#tables.splice(0)) table.close();
+  }
+
+  /** The first entry that is in no table. */
+  get #through(): number {
+    return this.#tables.at(-1)?.state.through ?? 0;
+  }
+
+  #hashAt(entry: number): KeyHash {
+    return { low: this.#number(entry, 2), high: withoutNumber(this.#number(entry, 3)) };
+  }
+
+  #number(entry: number, which: number): number {
+    if (entry >= this.#kept) return this.#new[(entry - this.#kept) * numbersPerEntry + which] ?? 0;
+    const { itemsPerPage } = this.#pages;
+    const page = Math.floor(entry / itemsPerPage);
+    if (this.#page?.number !== page) this.#page = { number: page, numbers: this.#pages.page(page) };
+    return this.#page.numbers[(entry - page * itemsPerPage) * numbersPerEntry + which] ?? 0;
+  }
+
+  #grow(): void {
+    const grown = new Uint32Array(this.#new.length * 2);
+    grown.set(this.#new);
+    this.#new = grown;
+  }
+}
