@@ -54,7 +54,7 @@ export function askAt(index, world) {
   const context = {
     ticket: { kind, id: `ticket-${index % 50_000}` },
     customer: { id: customer },
-    product: `product-${index % 7}`,
+    product: `product-${index % 70_000}`,
   };
   return world.decide({ decision_id: route.id, context });
 }

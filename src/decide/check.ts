@@ -100,7 +100,11 @@ async function deliberateAll(
       fixedParams: request.fixed_params ?? false,
       ...(Object.keys(setParams).length > 0 && { setParams }),
     };
-    const deliberated = await deliberate(question, loaded, world, shared);
+    const deliberated = await deliberate(question, loaded, world, shared).catch((error: unknown) => {
+      // Those before will never be recorded.
+      for (const { result } of made) world.records?.recent.remove(result.record_id ?? "");
+      throw error;
+    });
     setParams = { ...setParams, ...outcomeIn(deliberated).set_params };
     made.push(deliberated);
   }

@@ -1,6 +1,5 @@
 import type { Entity } from "../model/lineage.js";
 import type { LogLine, Neighbour } from "../model/store.js";
-import { isSame } from "./record-keys.js";
 
 /** A decision that is made and about to be recorded. */
 export interface RecentDecision {
@@ -11,51 +10,73 @@ export interface RecentDecision {
   readonly labels: readonly string[];
 }
 
+interface Counted {
+  readonly decision: RecentDecision;
+  /** Counts on, so that newer ones come first. */
+  readonly number: number;
+}
+
 /** The decisions of this process that the log does not have yet: those of one batch are recorded together. */
 export class RecentDecisions {
-  readonly #byDecision = new Map<string, Map<string, RecentDecision>>();
+  readonly #byId = new Map<string, RecentDecision>();
+  readonly #byEntity = new Map<string, Map<string, Counted>>();
+  #added = 0;
 
   add(decision: RecentDecision): void {
-    const { decision_id: id, record_id } = decision;
-    const known = this.#byDecision.get(id);
-    if (known === undefined) this.#byDecision.set(id, new Map([[record_id, decision]]));
-    else known.set(record_id, decision);
+    const counted = { decision, number: this.#added++ };
+    this.#byId.set(decision.record_id, decision);
+    for (const key of keysOf(decision)) {
+      const known = this.#byEntity.get(key);
+      if (known === undefined) this.#byEntity.set(key, new Map([[decision.record_id, counted]]));
+      else known.set(decision.record_id, counted);
+    }
   }
 
-  remove(decisionId: string, recordId: string): void {
-    const known = this.#byDecision.get(decisionId);
-    known?.delete(recordId);
-    if (known?.size === 0) this.#byDecision.delete(decisionId);
+  remove(recordId: string): void {
+    const decision = this.#byId.get(recordId);
+    if (decision === undefined) return;
+    this.#byId.delete(recordId);
+    for (const key of keysOf(decision)) {
+      const known = this.#byEntity.get(key);
+      known?.delete(recordId);
+      if (known?.size === 0) this.#byEntity.delete(key);
+    }
   }
 
   /** Those that share an entity, newest first, as if they stood behind the end of the log. */
   neighbours(decisionId: string, entities: readonly Entity[]): readonly Neighbour[] {
-    const known = [...(this.#byDecision.get(decisionId)?.values() ?? [])];
-    return known
-      .map((decision, index) =>
-        neighbourOf(decision, entities, Number.MAX_SAFE_INTEGER - known.length + index),
-      )
-      .filter(({ shared }) => shared > 0)
-      .reverse();
+    if (this.#byId.size === 0) return [];
+    const shared = new Map<Counted, number>();
+    for (const key of keysOf({ decision_id: decisionId, entities })) {
+      for (const each of this.#byEntity.get(key)?.values() ?? [])
+        shared.set(each, (shared.get(each) ?? 0) + 1);
+    }
+    return [...shared]
+      .sort(([a], [b]) => b.number - a.number)
+      .map(([{ decision, number }, count]) => neighbourOf(decision, count, afterAll + number));
   }
 }
 
-function neighbourOf(decision: RecentDecision, entities: readonly Entity[], seq: number): Neighbour {
-  const { sources, labels } = decision;
-  const shared = entities.filter((each) => decision.entities.some((other) => isSame(each, other))).length;
-  // As much of the record as anybody asks for.
-  const record = {
-    kind: "decision",
-    record_id: decision.record_id,
-    decision_id: decision.decision_id,
-    lineage: { entities: decision.entities },
-  } as unknown as LogLine["record"];
+const afterAll = 2 ** 52;
+
+const keysOf = ({
+  decision_id,
+  entities,
+}: Pick<RecentDecision, "decision_id" | "entities">): readonly string[] =>
+  entities.map(({ type, id }) => JSON.stringify([decision_id, type, id]));
+
+function neighbourOf(decision: RecentDecision, shared: number, seq: number): Neighbour {
+  const { record_id, decision_id, entities, sources, labels } = decision;
   return {
     seq,
     shared,
-    entities: decision.entities.length,
+    entities: entities.length,
     sources,
     labels,
-    read: () => Promise.resolve({ text: "", record, intact: true }),
+    read() {
+      // As much of the record as anybody asks for.
+      const record = { kind: "decision", record_id, decision_id, lineage: { entities } };
+      return Promise.resolve({ text: "", record: record as unknown as LogLine["record"], intact: true });
+    },
   };
 }

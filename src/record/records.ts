@@ -54,7 +54,7 @@ export class Records {
       const appended = await this.store.log.append(entryOf(first), ...others.map(entryOf));
       return "refused" in appended ? appended.refused : undefined;
     } finally {
-      for (const { result } of drafts) this.recent.remove(result.decision_id, result.record_id ?? "");
+      for (const { result } of drafts) this.recent.remove(result.record_id ?? "");
     }
   }
 
