@@ -4,6 +4,7 @@ import { explainView, noteView, toolResultView } from "../../present/explain-vie
 import type { View } from "../../present/format.js";
 import { present } from "../../present/format.js";
 import { explain, explainConditions } from "../../record/explain.js";
+import { explainCall } from "../../record/explain-call.js";
 import { keptDefinition } from "../../record/kept-definition.js";
 import { isLineIntact } from "../../record/line-intact.js";
 import type { Records } from "../../record/records.js";
@@ -60,5 +61,6 @@ async function viewOf(
   if (record.kind === "tool_result") return toolResultView(record, intact);
   const definition = await keptDefinition(record.definition_hash, store);
   const all = verbose ? explainConditions(record, definition) : undefined;
-  return explainView({ record, explanation: explain(record, definition), intact, all });
+  const call = explainCall(record, definition);
+  return explainView({ record, explanation: explain(record, definition), intact, all, call });
 }
