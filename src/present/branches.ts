@@ -59,7 +59,7 @@ function linesOf({ branch, before, below }: Step, { columns, paint }: Style): re
   const shownLabel = colour === undefined ? label : paint(colour, label);
   const between = label === "" ? "" : first === "" && rest.length === 0 ? "" : ":";
   const beginning = [
-    paint("dim", before),
+    before === "" ? "" : paint("dim", before),
     mark === undefined ? "" : `${paint(colours[mark], mark)} `,
     `${shownLabel}${between}`,
     first === "" || label === "" ? first : ` ${first}`,

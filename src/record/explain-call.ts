@@ -1,5 +1,4 @@
 import type { Definition } from "../model/definition.js";
-import type { Lineage } from "../model/lineage.js";
 import type { DecisionRecord } from "../model/record.js";
 import type { NamedCondition, PolicyDetail } from "../model/result.js";
 import type { ExplainedCondition } from "./explain.js";
@@ -53,10 +52,8 @@ export function explainCall(
 ): ExplainedCall | undefined {
   const record = soundRecord(kept);
   if (record.type !== "policy") return undefined;
-  const details = new Map(
-    Object.entries(record.evaluation_details as Readonly<Record<string, PolicyDetail>>),
-  );
-  const policies = consulted(record.lineage, details);
+  const details = detailsOf(record);
+  const policies = consultedPolicies(record);
   const applied = new Set(policies.flatMap(({ override = [] }) => override));
   const read = readingsOf(record, definition);
   const conditionsOf = (name: string): readonly ExplainedCondition[] =>
@@ -99,15 +96,21 @@ function inputsOf(record: CallRecord): readonly ExplainedInput[] {
   }));
 }
 
-interface ConsultedPolicy extends Omit<ExplainedPolicy, "conditions" | "override"> {
+/** A policy that was in effect, and what it said. */
+export interface ConsultedPolicy extends Omit<ExplainedPolicy, "conditions" | "override"> {
   /** The name of what flipped its denial. */
   readonly override?: string;
 }
 
 type Details = ReadonlyMap<string, PolicyDetail>;
 
-/** Told by the lineage; by the details where a record has none. */
-function consulted({ policies }: Lineage, details: Details): readonly ConsultedPolicy[] {
+const detailsOf = ({ evaluation_details: details }: CallRecord): Details =>
+  new Map(Object.entries(details as Readonly<Record<string, PolicyDetail>>));
+
+/** Of a sound record: told by the lineage, and by the details where it has none. */
+export function consultedPolicies(record: CallRecord): readonly ConsultedPolicy[] {
+  const { policies } = record.lineage;
+  const details = detailsOf(record);
   if (policies.length === 0) return consultedByDetails(details);
   return policies
     .filter(({ name, version }) => name !== noPolicy.name || version !== noPolicy.version)

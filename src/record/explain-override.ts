@@ -52,13 +52,24 @@ function writtenOverride(name: string, definition: Definition | undefined): Over
 
 /** What the definition says it sets; where that is not kept and it was the only one, all that was changed. */
 function paramsSet({ record, isOnlyOne }: Circumstances, written: OverridePolicy | undefined): JsonObject {
-  const { allowed, params, context } = record;
+  if (written === undefined) return isOnlyOne ? paramsChanged(record) : {};
+  const own = Object.keys(written.params ?? {});
+  return paramsWhere(record, (key) => own.includes(key));
+}
+
+/** The params of an allowed call that are not as they were asked about. */
+export function paramsChanged(record: CallRecord): JsonObject {
+  return paramsWhere(
+    record,
+    (key, value, asked) => !Object.hasOwn(asked, key) || !equal(asked[key] ?? null, value),
+  );
+}
+
+function paramsWhere(
+  { allowed, params, context }: CallRecord,
+  isMeant: (key: string, value: JsonObject[string], asked: JsonObject) => boolean,
+): JsonObject {
   const asked = context?.["params"];
   if (!allowed || !isObject(params) || !isObject(asked)) return {};
-  const own = written && Object.keys(written.params ?? {});
-  const isChanged = (key: string): boolean =>
-    !Object.hasOwn(asked, key) || !equal(asked[key] ?? null, params[key] ?? null);
-  const isMeant = (key: string): boolean =>
-    own === undefined ? isOnlyOne && isChanged(key) : own.includes(key);
-  return Object.fromEntries(Object.entries(params).filter(([key]) => isMeant(key)));
+  return Object.fromEntries(Object.entries(params).filter(([key, value]) => isMeant(key, value, asked)));
 }
