@@ -1,12 +1,28 @@
-import type { DecisionRecord, LogRecord, NoteRecord, ToolResultRecord } from "../model/record.js";
+import type { DecisionRecord, NoteRecord, ToolResultRecord } from "../model/record.js";
 import { printable } from "../printable.js";
 import type { ExplainedCondition, ExplainedConditions, Explanation } from "../record/explain.js";
+import type { ExplainedCall } from "../record/explain-call.js";
+import { soundRecord } from "../record/sound-record.js";
 import { count } from "./amounts.js";
+import { drawBranches, uncut } from "./branches.js";
 import { explainTables } from "./explain-tables.js";
 import type { Style, View } from "./format.js";
 import { answerColour, besideAnswer, outcomeRows } from "./outcome-rows.js";
 import { oneLine } from "./one-line.js";
-import { noteSentence, readableTime, readingTexts, toolResultSentence } from "./record-text.js";
+import { policyTree } from "./policy-tree.js";
+import type { Row } from "./record-rows.js";
+import {
+  cachedText,
+  checkText,
+  decisionText,
+  definitionText,
+  everythingElse,
+  identityOf,
+  lineageRows,
+  passedRows,
+  provenanceOf,
+} from "./record-rows.js";
+import { noteSentence, readingTexts, toolResultSentence } from "./record-text.js";
 import { cut } from "./text-width.js";
 
 export interface Explained {
@@ -16,17 +32,26 @@ export interface Explained {
   readonly intact: boolean;
   /** Every condition, where all that there is to know is wanted. */
   readonly all?: ExplainedConditions | undefined;
+  /** What policies made of a call, where it is about one. */
+  readonly call?: ExplainedCall | undefined;
 }
 
-export function explainView(explained: Explained): View {
-  const { record, explanation, intact, all } = explained;
+export function explainView(given: Explained): View {
+  const { record, explanation, all } = given;
+  const explained = { ...given, record: soundRecord(record) };
   const answer: Row = { name: "answer", text: explanation.answer, under: record.selected_labels };
   return {
-    value: { ...record, explanation: { ...explanation, ...all, intact } },
+    value: explainedValue(given),
     plain: () => plain([answer, ...rowsOf(explained), ...(all === undefined ? [] : conditionRows(all))]),
     table: (style) => describe(explained, style),
   };
 }
+
+/** The record as it is, with the explanation beside what it explains. */
+export const explainedValue = ({ record, explanation, intact, all }: Explained): object => ({
+  ...record,
+  explanation: { ...explanation, ...all, intact },
+});
 
 /** What happened to the log explains itself. */
 export function noteView(record: NoteRecord, intact: boolean): View {
@@ -54,13 +79,6 @@ function sentenceView(
   };
 }
 
-interface Row {
-  readonly name: string;
-  readonly text: string;
-  /** What belongs to it. */
-  readonly under?: readonly string[];
-}
-
 function plain(rows: readonly Row[]): string {
   return rows.map(({ name, text, under = [] }) => [name, text, ...under].map(oneLine).join("\t")).join("\n");
 }
@@ -84,8 +102,10 @@ function conditionRows({ conditions, not_asked }: ExplainedConditions): readonly
 }
 
 async function describe(explained: Explained, style: Style): Promise<string> {
-  const { record, explanation, all } = explained;
+  const { record, explanation, all, call } = explained;
   const { paint } = style;
+  if (record.type === "policy" && call !== undefined)
+    return describeCall({ ...explained, record, call }, style);
   const answer = paint(answerColour(record), paint("bold", oneLine(explanation.answer)));
   const lines = [`${answer}  ${paint("dim", oneLine(besideAnswer(record)))}`, ""];
   const rows = rowsOf(explained);
@@ -93,6 +113,17 @@ async function describe(explained: Explained, style: Style): Promise<string> {
   const tables = await explainTables(record, all, style);
   lines.push(...tableRows(rows.filter(isNoFailed), style), ...(tables === undefined ? [] : ["", tables]));
   return lines.join("\n");
+}
+
+type ExplainedPolicy = Explained & Pick<Parameters<typeof policyTree>[0], "record" | "call">;
+
+function describeCall(explained: ExplainedPolicy, style: Style): string {
+  const { record, intact, all } = explained;
+  const verbose = all !== undefined;
+  const tree = policyTree({ ...explained, verbose });
+  if (!verbose) return drawBranches(tree, style);
+  const rows = [inputRow(record), ...everythingElse(record, intact)];
+  return [drawBranches(uncut(tree), style), "", ...tableRows(rows, style)].join("\n");
 }
 
 /** The tables have these too. */
@@ -131,81 +162,27 @@ function rowsOf({ record, explanation, intact, all }: Explained): readonly Row[]
     { name: "decision", text: decisionText(record) },
     ...identityOf(record, intact),
     ...provenanceOf(record),
-    {
-      name: "input",
-      text: record.context === undefined ? "not recorded" : JSON.stringify(record.input_value),
-    },
+    inputRow(record),
     ...because.map((text) => ({ name: "because", text })),
     ...outcomeRows(record),
+    ...(all === undefined ? passedRows(record) : []),
+    ...lineageRows(record),
     ...failed.map(failedRow),
     ...warnings.map((text) => ({ name: "warning", text })),
     { name: "cached", text: cachedText(record) },
     { name: "definition", text: definitionText(explanation, all === undefined) },
-    ...(all === undefined ? [] : everythingElse(record, intact)),
+    ...(all === undefined ? [] : [...checkRows(record), ...everythingElse(record, intact)]),
   ];
 }
 
-function decisionText(record: DecisionRecord): string {
-  const { decision_id, decision_name: name, decision_version: version } = record;
-  return `${decision_id}${name === undefined ? "" : ` (${name})`}${version === undefined ? "" : ` ${version}`}`;
+function inputRow({ context, input_value: input }: DecisionRecord): Row {
+  return { name: "input", text: context === undefined ? "not recorded" : JSON.stringify(input ?? null) };
 }
 
-function identityOf({ timestamp, record_id, seq }: LogRecord, intact: boolean): readonly Row[] {
-  const change = intact ? "" : ", changed since it was written";
-  return [
-    { name: "when", text: `${readableTime(timestamp)} UTC` },
-    { name: "record", text: `${record_id}, number ${count(seq)}${change}` },
-  ];
-}
-
-function provenanceOf(record: DecisionRecord | ToolResultRecord): readonly Row[] {
-  return present({
-    workflow: record.workflow_id,
-    stage: record.stage_id,
-    session: record.session_id,
-    correlation: record.correlation_id,
-    parent: record.parent_record_id,
-    check: record.check_id,
-  });
-}
-
-const present = (texts: Readonly<Record<string, string | undefined>>): readonly Row[] =>
-  Object.entries(texts).flatMap(([name, text]) => (text === undefined ? [] : [{ name, text }]));
+const checkRows = ({ guardrails }: DecisionRecord): readonly Row[] =>
+  guardrails.map((check) => ({ name: "guardrail", text: checkText(check) }));
 
 function failedRow(condition: ExplainedCondition): Row {
   const { label, condition: text } = condition;
   return { name: "failed", text: label === "" ? text : `${label}: ${text}`, under: readingTexts(condition) };
-}
-
-function cachedText({ cached, cached_from, cache_key }: DecisionRecord): string {
-  if (cached) return cached_from === undefined ? "yes" : `yes, from record ${cached_from}`;
-  return cache_key === undefined ? "no" : "no, it was not in the cache";
-}
-
-function definitionText({ definition }: Explanation, isShort: boolean): string {
-  const { version, hash, available } = definition;
-  const name = isShort ? hash.slice(0, 12) : hash;
-  return `${version === undefined ? "" : `${version}, `}${name}${available ? "" : " (no longer kept as it was)"}`;
-}
-
-function everythingElse(record: DecisionRecord, intact: boolean): readonly Row[] {
-  const { facts, context, guardrails, feedback } = record;
-  const checks = guardrails.map(({ check_name, passed, message }) => ({
-    name: "guardrail",
-    text: `${check_name}: ${passed ? "passed" : "failed"}, ${message}`,
-  }));
-  return [
-    ...checks,
-    ...present({
-      facts: JSON.stringify(facts),
-      context: context && JSON.stringify(context),
-      feedback: feedback && JSON.stringify(feedback),
-      environment: record.environment_hash,
-      deterministic: record.deterministic_hash,
-      "cache key": record.cache_key,
-      previous: record.prev_hash,
-      hash: record.hash,
-      line: intact ? "intact" : "not what was written",
-    }),
-  ];
 }

@@ -175,6 +175,7 @@ async function rollExplanation(details: RollDetails, result: Result, style: Styl
 }
 
 export function bar(share: number, width = 24): string {
-  const filled = Math.round(share * width);
+  // A damaged record may hold any shares.
+  const filled = Math.min(width, Math.max(0, Math.round(share * width)));
   return "█".repeat(filled) + "░".repeat(width - filled);
 }

@@ -24,3 +24,24 @@ export function cut(text: string, width: number): string {
   }
   return `${shown}…`;
 }
+
+/** A text in lines of at most so many places, the first of them shorter; what has no space is never broken. */
+export function wrap(
+  text: string,
+  { first, rest }: { readonly first: number; readonly rest: number },
+): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    const room = lines.length === 0 ? first : rest;
+    // A word that fits nowhere stands on a line of its own.
+    if (widthOf(longer) <= room || (line === "" && room >= rest)) {
+      line = longer;
+    } else {
+      lines.push(line);
+      line = word;
+    }
+  }
+  return [...lines, line];
+}

@@ -6,6 +6,7 @@ import type { KnownCondition } from "./known-conditions.js";
 import { knownConditions } from "./known-conditions.js";
 import type { Readings } from "./readings.js";
 import { readingsOf } from "./readings.js";
+import { soundRecord } from "./sound-record.js";
 
 /** Why a decision went as it did, worked out from its record and the definition that it was made with. */
 export interface Explanation {
@@ -62,9 +63,10 @@ export function explain(record: DecisionRecord, definition: Definition | undefin
 }
 
 export function explainConditions(
-  record: DecisionRecord,
+  kept: DecisionRecord,
   definition: Definition | undefined,
 ): ExplainedConditions {
+  const record = soundRecord(kept);
   const read = readingsOf(record, definition);
   const written = definition === undefined ? [] : writtenCases(definition);
   const known = knownConditions(record);

@@ -22,17 +22,17 @@ export function readingsOf(
   record: DecisionRecord,
   definition: Definition | undefined,
 ): (condition: string) => Readings {
-  const scope: Scope = {
-    context: record.context ?? {},
-    input: record.context === undefined ? undefined : record.input_value,
-    facts: record.facts,
-    system: { request_time: record.timestamp },
-  };
-  const sources = sourcesOf(definition, scope);
+  const sources = sourcesOf(definition, scopeOf(record));
+  const readingsAt = pathReadings(record);
+  return (condition) => readingsAt([...new Set(pathsIn(condition).flatMap(sources))]);
+}
+
+/** Tells what stood at some paths when the decision was made. */
+export function pathReadings(record: DecisionRecord): (paths: readonly string[]) => Readings {
+  const scope = scopeOf(record);
   const isRecorded = (path: string): boolean =>
     record.context !== undefined || /^(?:facts|system)\b/.test(path);
-  return (condition) => {
-    const paths = [...new Set(pathsIn(condition).flatMap(sources))];
+  return (paths) => {
     const recorded = paths.filter(isRecorded).map((path) => [path, read(path, scope)] as const);
     const missing = recorded.flatMap(([path, value]) => (value === undefined ? [path] : []));
     const unrecorded = paths.filter((path) => !isRecorded(path));
@@ -43,6 +43,13 @@ export function readingsOf(
     };
   };
 }
+
+const scopeOf = (record: DecisionRecord): Scope => ({
+  context: record.context ?? {},
+  input: record.context === undefined ? undefined : record.input_value,
+  facts: record.facts,
+  system: { request_time: record.timestamp },
+});
 
 const isFound = (entry: readonly [string, Json | undefined]): entry is readonly [string, Json] =>
   entry[1] !== undefined;

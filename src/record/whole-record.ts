@@ -1,8 +1,9 @@
 import type { LogRecord, NoteRecord } from "../model/record.js";
+import { isListOfTexts, isMapping, isText } from "./shape.js";
 
 /** Whether a line of the log that is JSON has all that a record has; one that was damaged may not. */
 export function isWholeRecord(record: LogRecord): boolean {
-  if (!isObject(record) || !Number.isSafeInteger(record.seq)) return false;
+  if (!isMapping(record) || !Number.isSafeInteger(record.seq)) return false;
   if (!areTexts([record.record_id, record.timestamp, record.hash, record.prev_hash])) return false;
   switch (record.kind) {
     case "decision":
@@ -11,7 +12,7 @@ export function isWholeRecord(record: LogRecord): boolean {
         areTexts([record.deterministic_hash]) &&
         [record.selected_targets, record.selected_labels, record.because].every(isListOfTexts) &&
         [record.failed_conditions, record.warnings].every(isListOfTexts) &&
-        [record.evaluation_details, record.facts, record.context ?? {}].every(isObject) &&
+        [record.evaluation_details, record.facts, record.context ?? {}].every(isMapping) &&
         Array.isArray(record.guardrails)
       );
     case "tool_result":
@@ -19,7 +20,7 @@ export function isWholeRecord(record: LogRecord): boolean {
         areTexts([record.tool]) && typeof record.ok === "boolean" && isListOfTexts(record.decision_records)
       );
     case "note":
-      return Object.hasOwn(notes, record.note) && isObject(record.details);
+      return Object.hasOwn(notes, record.note) && isMapping(record.details);
     default:
       return false;
   }
@@ -31,11 +32,4 @@ const notes: Readonly<Record<NoteRecord["note"], true>> = {
   pruned: true,
 };
 
-const isObject = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-const isText = (value: unknown): boolean => typeof value === "string";
-
 const areTexts = (values: readonly unknown[]): boolean => values.every(isText);
-
-const isListOfTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);

@@ -467,7 +467,7 @@ describe("calls among the records", () => {
       explanation: { answer: "other failed; no decision allowed it", intact: true },
     });
     expect((await place.run(["explain", "3"], { terminal: true })).out).toMatch(
-      /^denied {2}Executives are told revenue retention, not logo_retention/,
+      /^policy-select-metric on select_metric\n├─ ✗ denied: Executives are told revenue retention, not logo_retention\n/,
     );
   });
 

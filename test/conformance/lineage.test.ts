@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import type { CheckRequest, CheckResult } from "../../src/decide/check.js";
 import { check } from "../../src/decide/check.js";
+import { explainer, explainSession } from "../../src/cli/explain-records.js";
 import type { ToolResult } from "../../src/decide/tool-result.js";
 import { recordToolResult } from "../../src/decide/tool-result.js";
 import { buildLibrary } from "../../src/definition/library.js";
@@ -15,6 +16,8 @@ import type { JsonObject } from "../../src/model/json.js";
 import type { Lineage } from "../../src/model/lineage.js";
 import type { DecisionRecord, LogRecord } from "../../src/model/record.js";
 import type { PolicyDetail, PolicyResult } from "../../src/model/result.js";
+import { sessionMethodology } from "../../src/present/session-view.js";
+import { recordsOfSession } from "../../src/record/session-records.js";
 import { microsecondsOf } from "../../src/record/moment.js";
 import { recordId } from "../../src/record/record-id.js";
 import { Records } from "../../src/record/records.js";
@@ -26,6 +29,8 @@ interface Place {
   ask(tool: string, params?: JsonObject, asked?: Partial<CheckRequest>): Promise<CheckResult>;
   result(tool: string, ok?: boolean): Promise<ToolResult>;
   log(): Promise<readonly LogRecord[]>;
+  /** What a report says of its method. */
+  methodology(): Promise<string>;
 }
 
 /** A session in which tools are called; JSON is YAML too. */
@@ -50,6 +55,10 @@ function sessionWith(text: string): Place {
       const records: LogRecord[] = [];
       for await (const { record } of store.log.select({})) records.push(record);
       return records;
+    },
+    async methodology() {
+      const found = await recordsOfSession("s-1", store.log);
+      return sessionMethodology(await explainSession("s-1", found, explainer(store, false)));
     },
   };
 }
@@ -734,14 +743,15 @@ describe("the worked example: how did Enterprise segment retention change vs las
     });
   });
 
+  const steps: readonly [string, JsonObject][] = [
+    ["select_metric", { name: "revenue_retention" }],
+    ["select_period", { period: "fiscal_2025_q4" }],
+    ["filter_customers", { segment: "enterprise" }],
+    ["read_source", { source: "finance" }],
+  ];
+
   it("4 decisions recorded in session", async () => {
     const session = sessionWith(sample);
-    const steps: readonly [string, JsonObject][] = [
-      ["select_metric", { name: "revenue_retention" }],
-      ["select_period", { period: "fiscal_2025_q4" }],
-      ["filter_customers", { segment: "enterprise" }],
-      ["read_source", { source: "finance" }],
-    ];
     for (const [tool, params] of steps) {
       expect(await session.ask(tool, params, { context })).toMatchObject({ allowed: true });
       await session.result(tool);
@@ -751,6 +761,52 @@ describe("the worked example: how did Enterprise segment retention change vs las
     expect(log.filter(({ kind }) => kind === "tool_result")).toMatchObject(
       steps.map(([tool]) => ({ tool, ok: true, decision_records: [expect.any(String)] })),
     );
+  });
+
+  it("the final output: the methodology, per which policy, consistent with what, and how many decisions", async () => {
+    const session = sessionWith(sample);
+    const [before] = (
+      await session.ask("filter_customers", { segment: "enterprise" }, { context, session_id: "s-0" })
+    ).decisions;
+    const allowed: Record<string, string> = {};
+    for (const [tool, params] of steps) {
+      const { decisions } = await session.ask(tool, params, { context });
+      await session.result(tool, tool !== "read_source");
+      allowed[tool] = decisions[0]?.record_id ?? "";
+    }
+    const [after] = (await session.ask("filter_customers", { segment: "enterprise" }, { context })).decisions;
+    expect((await session.methodology()).split("\n")).toEqual([
+      "Session s-1, 2026-03-02 12:00:00 UTC",
+      "",
+      "Methodology:",
+      "- select_metric: Revenue retention required for CEO audience",
+      "  (per metric_selection v2.1.0; call succeeded)",
+      '- select_period: period = "fiscal_2025_q4"',
+      "  (per metric_first v1.0.0, time_period_selection v1.0.0; call succeeded)",
+      "- filter_customers: Excluding pilot accounts (churn at 3x rate, excluded from board metrics since Q2 2024); sets exclude_pilots = true",
+      `  (per exclude_pilots_from_retention v2.0.0, differs from ${before?.record_id ?? ""}; call succeeded)`,
+      '- read_source: source = "finance" (per data_source v1.5.0; call failed)',
+      "- filter_customers: Excluding pilot accounts (churn at 3x rate, excluded from board metrics since Q2 2024); sets exclude_pilots = true",
+      `  (per exclude_pilots_from_retention v2.0.0, consistent with ${allowed["filter_customers"] ?? ""}, differs from ${before?.record_id ?? ""})`,
+      "",
+      "Sources: session (query.audience, acquired.date, acquired.name, query.metric_type), params (name, period, from, filter, source)",
+      "",
+      "[5 decisions recorded in session]",
+      "",
+    ]);
+    expect(after?.outcome).toBe("allowed_by_exception");
+  });
+
+  it("the final output of the four steps alone: 4 decisions recorded in session", async () => {
+    const session = sessionWith(sample);
+    for (const [tool, params] of steps) {
+      await session.ask(tool, params, { context });
+      await session.result(tool);
+    }
+    const block = await session.methodology();
+    expect(block.split("\n").filter((line) => line.startsWith("- "))).toHaveLength(4);
+    expect(block).not.toContain("Not done:");
+    expect(block).toMatch(/\n\n\[4 decisions recorded in session\]\n$/);
   });
 
   it("its policies are recorded by the hash of what the file says", async () => {

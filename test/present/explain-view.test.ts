@@ -141,6 +141,31 @@ describe("an explanation on a terminal", () => {
     expect(lines.join("\n")).toContain("number 1,234, changed since it was written");
   });
 
+  it("names what passed, what it was about, and what came before it, one row each", async () => {
+    const precedent = { record_id: "0199-before", similarity: 0.75, match_reason: "same file:a" };
+    const lineage = {
+      entities: [{ type: "file", id: "a" }],
+      artifacts: ["report-7"],
+      inputs: [],
+      conditions: [],
+      policies: [],
+      override: null,
+      params_digest: null,
+      precedents: [{ ...precedent, outcome_matched: false }],
+    };
+    const guardrails = [{ check_name: "requires_approval", passed: true, message: "approved" }];
+    const lines = await linesOf(withRecord({ lineage, guardrails, parent_record_id: "0199-parent" }));
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        "  parent        0199-parent",
+        "  guardrail     requires_approval passed: approved",
+        "  entity        file:a",
+        "  artifact      report-7",
+        "  precedent     0199-before, similarity 0.75, another outcome: same file:a",
+      ]),
+    );
+  });
+
   it("never acts on the terminal", async () => {
     const condition = { ...pass, condition: "a ==\n  '\u202eb'" };
     const changed = { ...withRecord({ workflow_id: "\u001b[31mred" }), ...withFailed([condition]) };

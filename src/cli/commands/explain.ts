@@ -1,29 +1,38 @@
 import type { Command } from "commander";
-import type { LogRecord } from "../../model/record.js";
+import { DecisionError } from "../../errors.js";
+import { accountOf } from "../../lineage/account.js";
+import type { LogLine } from "../../model/store.js";
 import { explainView, noteView, toolResultView } from "../../present/explain-view.js";
-import type { View } from "../../present/format.js";
+import type { Format, View } from "../../present/format.js";
 import { present } from "../../present/format.js";
-import { explain, explainConditions } from "../../record/explain.js";
-import { keptDefinition } from "../../record/kept-definition.js";
+import { recordMethodology, sessionMethodology, sessionView } from "../../present/session-view.js";
 import { isLineIntact } from "../../record/line-intact.js";
 import type { Records } from "../../record/records.js";
+import { recordsOfSession, resultsOf } from "../../record/session-records.js";
 import type { ExitCode } from "../exit-codes.js";
+import { explainer, explainSession } from "../explain-records.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
 import { findRecord } from "../record-reference.js";
-import { openRecords, warn } from "../world.js";
+import { note, openRecords, warn } from "../world.js";
+
+interface ExplainFlags extends StoreFlags {
+  readonly sessionId?: string;
+}
 
 export function addExplainCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
   const command = parent
     .command("explain")
-    .argument("<record>", "a record's id or the beginning of it, its number in the log, or latest");
-  addCommonFlags(addStoreFlags(command))
+    .argument("[record]", "a record's id or the beginning of it, its number in the log, or latest")
+    .option("--session-id <id>", "all that was decided in this session, oldest first");
+  addCommonFlags(addStoreFlags(command), ["methodology"])
     .summary("say why a decision went as it did")
     .description(
-      "Tells of a record what was decided, for whom and why, which conditions failed, and what they read. " +
-        "Needs the store alone: the definition is the one that the decision was made with. " +
-        "With --verbose, every condition, the context and all hashes.",
+      "Tells of a record what was decided, for whom and why, which conditions failed, and what they read; of a call, " +
+        "as a tree, what each policy said. Needs the store alone: the definition is the one that the decision was " +
+        "made with. With --verbose, every condition, the context and all hashes. With --session-id, what was decided " +
+        "in a session; --format methodology makes a block of it for a report.",
     )
     .addHelpText(
       "after",
@@ -31,34 +40,102 @@ export function addExplainCommand(parent: Command, io: Io, done: (code: ExitCode
 Examples:
   $ agent-33 decision explain latest
   $ agent-33 decision explain 12 --verbose
-  $ agent-33 decision explain 0199a3f2-1c44 --json`,
+  $ agent-33 decision explain 0199a3f2-1c44 --json
+  $ agent-33 decision explain --session-id s-1
+  $ agent-33 decision explain --session-id s-1 --format methodology`,
     )
-    .action(async (reference: string, flags: StoreFlags) => {
-      const format = formatFor(flags, io, { answer: "one" });
-      const records = await openRecords(flags, io);
-      const { record, text } = await findRecord(reference, records);
-      const intact = isLineIntact(text);
-      const view = await viewOf(record, records, { intact, verbose: flags.verbose ?? false });
-      io.out.write(await present(view, format, await styleFor(flags, io)));
-      if (!intact) {
-        warn(
-          flags,
-          io,
-          `record ${record.seq} was changed since it was written; see \`agent-33 decision verify\``,
-        );
-      }
+    .action(async (reference: string | undefined, flags: ExplainFlags) => {
+      const format = formatFor(flags, io, { answer: "one", more: ["methodology"] });
+      const asked = whatIsAsked(reference, flags);
+      const asking: Asking = { flags, io, format, records: await openRecords(flags, io) };
+      await ("session" in asked ? showSession(asked.session, asking) : showRecord(asked.record, asking));
       done(0);
     });
 }
 
-async function viewOf(
-  record: LogRecord,
-  { store }: Records,
-  { intact, verbose }: { readonly intact: boolean; readonly verbose: boolean },
-): Promise<View> {
+interface Asking {
+  readonly flags: ExplainFlags;
+  readonly io: Io;
+  readonly format: Format | "methodology";
+  readonly records: Records;
+}
+
+function whatIsAsked(
+  record: string | undefined,
+  { sessionId: session }: ExplainFlags,
+): { readonly record: string } | { readonly session: string } {
+  if (record !== undefined && session !== undefined) {
+    throw new DecisionError("usage", "a record and --session-id exclude each other", {
+      hint: "name one of them",
+    });
+  }
+  if (session !== undefined) return { session };
+  if (record !== undefined) return { record };
+  throw new DecisionError("usage", "which record is to be explained is missing", {
+    hint: "name a record, as in `agent-33 decision explain latest`, or a session with --session-id",
+  });
+}
+
+async function showRecord(reference: string, asking: Asking): Promise<void> {
+  const { flags, io, format, records } = asking;
+  const line = await findRecord(reference, records);
+  const intact = isLineIntact(line.text);
+  const text =
+    format === "methodology"
+      ? await methodologyOf(reference, { ...line, intact }, records)
+      : await present(await viewOf({ ...line, intact }, asking), format, await styleFor(flags, io));
+  io.out.write(text);
+  if (!intact) {
+    const { seq } = line.record;
+    warn(flags, io, `record ${seq} was changed since it was written; see \`agent-33 decision verify\``);
+  }
+}
+
+async function viewOf({ record, intact }: LogLine, { records, flags }: Asking): Promise<View> {
   if (record.kind === "note") return noteView(record, intact);
   if (record.kind === "tool_result") return toolResultView(record, intact);
-  const definition = await keptDefinition(record.definition_hash, store);
-  const all = verbose ? explainConditions(record, definition) : undefined;
-  return explainView({ record, explanation: explain(record, definition), intact, all });
+  return explainView(await explainer(records.store, flags.verbose ?? false)({ record, intact }));
+}
+
+async function methodologyOf(
+  reference: string,
+  { record, intact }: LogLine,
+  records: Records,
+): Promise<string> {
+  if (record.kind !== "decision") {
+    throw new DecisionError("usage", `record \`${reference}\` is no decision`, {
+      hint: "only decisions have a methodology; name one, or a session with --session-id",
+    });
+  }
+  const results = await resultsOf(record.record_id, records.log);
+  return recordMethodology({ record, intact }, accountOf({ decisions: [record], results }));
+}
+
+async function showSession(session: string, { flags, io, format, records }: Asking): Promise<void> {
+  const found = await recordsOfSession(session, records.log);
+  const explained = await explainSession(session, found, explainer(records.store, flags.verbose ?? false));
+  const text =
+    format === "methodology"
+      ? sessionMethodology(explained)
+      : await present(sessionView(explained), format, await styleFor(flags, io));
+  io.out.write(text);
+  if (found.decisions.length + found.results.length === 0 && !flags.quiet) {
+    note(io, `nothing is recorded of session \`${session}\``);
+  }
+  if (found.damaged > 0) {
+    const lines = found.damaged === 1 ? "1 line" : `${found.damaged} lines`;
+    warn(
+      flags,
+      io,
+      `left out ${lines} of the log: no whole record any more; see \`agent-33 decision verify\``,
+    );
+  }
+  const changed = [...found.decisions, ...found.results].filter(({ intact }) => !intact);
+  for (const { record } of changed) {
+    warn(
+      flags,
+      io,
+      `record ${record.seq} was changed since it was written; see \`agent-33 decision verify\``,
+    );
+  }
 }
