@@ -14,6 +14,7 @@ import { addExportCommand } from "./commands/export.js";
 import { addGateCommand } from "./commands/gate.js";
 import { addGraphCommand } from "./commands/graph.js";
 import { addHelpCommand } from "./commands/help.js";
+import { addLineageCommand } from "./commands/lineage.js";
 import { addListCommand } from "./commands/list.js";
 import { addLogCommand } from "./commands/log.js";
 import { addNewCommand } from "./commands/new.js";
@@ -71,6 +72,7 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
       log: addLogCommand,
       explain: addExplainCommand,
       distribution: addDistributionCommand,
+      lineage: addLineageCommand,
       replay: addReplayCommand,
       backtest: addBacktestCommand,
       verify: addVerifyCommand,

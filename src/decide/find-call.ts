@@ -2,6 +2,7 @@ import { DecisionError } from "../errors.js";
 import type { DecisionRecord } from "../model/record.js";
 import type { Ledger } from "../model/store.js";
 import { callCounter, callWithCounter, resultCounter, resultWithCounter } from "../record/counter-names.js";
+import { sameCheck } from "../record/same-check.js";
 
 /** A call whose result is told. */
 export interface AnsweredCall {
@@ -21,7 +22,7 @@ export async function decisionsOn(request: AnsweredCall, log: Ledger): Promise<r
   const decided = request.decision ?? (await openCall(request, log));
   if (decided === undefined) return [];
   const call = ownCall(decided, request);
-  const decisions = await sameCheck(call, log);
+  const decisions = (await sameCheck(call, log)).filter(isCall);
   if (decisions.every(({ allowed }) => allowed)) return decisions;
   throw foreign(call, "is of a call that was denied");
 }
@@ -51,7 +52,7 @@ async function openCall(call: AnsweredCall, log: Ledger): Promise<DecisionRecord
 }
 
 function ownCall(decided: DecisionRecord, { tool, session_id }: AnsweredCall): CallRecord {
-  if (decided.type !== "policy") throw foreign(decided, "is no decision about a call");
+  if (!isCall(decided)) throw foreign(decided, "is no decision about a call");
   if (decided.tool !== tool) throw foreign(decided, `is about \`${decided.tool}\`, not about \`${tool}\``);
   if (decided.session_id !== session_id) throw foreign(decided, "is of another session");
   return decided;
@@ -62,20 +63,4 @@ const foreign = ({ record_id }: DecisionRecord, why: string): DecisionError =>
     hint: "name the record of the check that allowed this call",
   });
 
-/** The records of one check stand one behind the other. */
-async function sameCheck(decided: CallRecord, log: Ledger): Promise<readonly CallRecord[]> {
-  if (decided.check_id === undefined) return [decided];
-  const before = await neighbours(decided, -1, log);
-  return [...before.reverse(), decided, ...(await neighbours(decided, 1, log))];
-}
-
-async function neighbours(decided: CallRecord, step: 1 | -1, log: Ledger): Promise<CallRecord[]> {
-  const found: CallRecord[] = [];
-  for (let seq = decided.seq + step; seq > 0; seq += step) {
-    const line = await log.find({ seq });
-    if (!("record" in line) || line.record.kind !== "decision") break;
-    if (line.record.type !== "policy" || line.record.check_id !== decided.check_id) break;
-    found.push(line.record);
-  }
-  return found;
-}
+const isCall = (record: DecisionRecord): record is CallRecord => record.type === "policy";

@@ -9,8 +9,11 @@ export interface Drawing {
 
 export interface DrawnNode {
   readonly id: string;
-  /** What people call it, where that is not its id. */
+  /** What is shown instead of its id. */
+  readonly name?: string;
+  /** What people call it, or what is to be said of it. */
   readonly label?: string;
+  /** Nothing: it only holds others together. */
   readonly kind: string;
   /** What else should be seen at once. */
   readonly note?: string;

@@ -10,13 +10,14 @@ export function drawable(text: string): string {
   return printable(lines).replace(noCharacters, "\ufffd");
 }
 
-/** What stands in a node: its id, what it is called, what it is. */
+/** What stands in a node: its id or name, what it is called, what it is. */
 export function nodeText(node: DrawnNode): string {
-  const { id, label = id } = node;
-  return [id, ...(label === id ? [] : [label]), kindText(node)].map(drawable).join("\n");
+  const { id, name = id, label = name } = node;
+  return [name, ...(label === name ? [] : [label]), kindText(node)].map(drawable).join("\n");
 }
 
 export function kindText({ kind, note }: DrawnNode): string {
+  if (kind === "") return note ?? "";
   return `(${note === undefined ? kind : `${kind}, ${note}`})`;
 }
 
@@ -32,15 +33,24 @@ const shapes: Readonly<Record<string, Shape>> = {
   decision: "diamond",
   workflow: "frame",
   tool: "hexagon",
+  policy: "hexagon",
+  override: "hexagon",
   action: "rounded",
+  result: "rounded",
 };
 
 export const shapeOf = ({ kind }: DrawnNode): Shape =>
   (Object.hasOwn(shapes, kind) ? shapes[kind] : undefined) ?? "box";
 
-const dashedKinds: ReadonlySet<string> = new Set(["depends_on", "requires"]);
+const dashedKinds: ReadonlySet<string> = new Set([
+  "depends_on",
+  "requires",
+  "precedent",
+  "proposed",
+  "same_check",
+]);
 
-/** Whether an edge is of those that lead nowhere but are needed. */
+/** Whether an edge is of those that nobody goes along: what is needed, advice, and what did not come about. */
 export const isDashed = ({ kind }: DrawnEdge): boolean => kind !== undefined && dashedKinds.has(kind);
 
 /** Names for nodes that any language of pictures takes: `n0`, `n1` and so on, by id. */

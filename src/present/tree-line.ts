@@ -21,7 +21,7 @@ const shortest = 4;
 /** One line of a tree: labels are cut to the width of the terminal, ids never. */
 export function treeLine({ before, edge, node, isParent, isFull, mark }: TreeLine, style: Style): string {
   const { paint, columns } = style;
-  const id = oneLine(node.id);
+  const id = oneLine(node.name ?? node.id);
   const way = edge === undefined ? "" : oneLine(edgeText(edge));
   const is = isFull ? oneLine(kindText(node)) : mark;
   const arrow = way === "" ? "" : " → ";
@@ -40,8 +40,8 @@ export function treeLine({ before, edge, node, isParent, isFull, mark }: TreeLin
   ].join("");
 }
 
-function labelWithin({ id, label = id }: DrawnNode, free: number): string {
+function labelWithin({ id, name = id, label = name }: DrawnNode, free: number): string {
   const text = oneLine(label);
-  if (label === id || free - 2 < Math.min(shortest, widthOf(text))) return "";
+  if (label === name || free - 2 < Math.min(shortest, widthOf(text))) return "";
   return cut(text, free - 2);
 }

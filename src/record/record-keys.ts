@@ -9,7 +9,7 @@ export function hasKey(record: LogRecord, key: RecordKey): boolean {
   if ("refers_to" in key) return referencesOf(record).includes(key.refers_to);
   if (record.kind !== "decision") return false;
   if ("entity" in key) return entitiesOf(record).some((each) => isSame(each, key.entity));
-  if ("artifact" in key) return (record.lineage?.artifacts ?? []).includes(key.artifact);
+  if ("artifact" in key) return listOf(record.lineage?.artifacts).includes(key.artifact);
   return policiesOf(record).includes(key.policy);
 }
 
@@ -19,19 +19,20 @@ export function referencesOf(record: LogRecord): readonly string[] {
     case "decision":
       return [record.parent_record_id, record.cached_from].filter((each) => each !== undefined);
     case "tool_result":
-      return record.decision_records;
+      return listOf(record.decision_records);
     case "note":
+    default:
       return [];
   }
 }
 
 export const entitiesOf = (record: LogRecord): readonly Entity[] =>
-  record.kind === "decision" ? (record.lineage?.entities ?? []) : [];
+  record.kind === "decision" ? listOf(record.lineage?.entities).filter(isObject) : [];
 
 /** The policies that were consulted, and the overrides that were applied. */
 export function policiesOf(record: LogRecord): readonly string[] {
   if (record.kind !== "decision") return [];
-  const policies = record.lineage?.policies ?? [];
+  const policies = listOf(record.lineage?.policies).filter(isObject);
   return [
     ...new Set(policies.flatMap(({ name, override }) => (override === null ? [name] : [name, override]))),
   ];
@@ -41,13 +42,30 @@ export const isSame = (a: Entity, b: Entity): boolean => a.type === b.type && a.
 
 /** What a record read of its context. */
 export const sourcesOf = (record: LogRecord): readonly string[] =>
-  record.kind === "decision" ? (record.lineage?.inputs ?? []).map(({ source }) => source) : [];
+  record.kind === "decision"
+    ? listOf(record.lineage?.inputs)
+        .filter(isObject)
+        .map(({ source }) => source)
+    : [];
 
 export function isWithin(
   record: LogRecord,
   { since = -Infinity, until = Infinity, label }: RelatedRange,
 ): boolean {
-  const at = microsecondsOf(record.timestamp);
+  const at = timeOf(record);
   if (at < since || at > until) return false;
-  return label === undefined || (record.kind === "decision" && record.selected_labels.includes(label));
+  return (
+    label === undefined || (record.kind === "decision" && listOf(record.selected_labels).includes(label))
+  );
 }
+
+function timeOf({ timestamp }: { readonly timestamp: unknown }): number {
+  return typeof timestamp === "string" ? microsecondsOf(timestamp) : Number.NaN;
+}
+
+/** Whatever stands in its place: a damaged record may hold anything. */
+function listOf<T>(value: readonly T[] | undefined): readonly T[] {
+  return Array.isArray(value) ? (value as readonly T[]) : [];
+}
+
+const isObject = (value: object | null): boolean => typeof value === "object" && value !== null;

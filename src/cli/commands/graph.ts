@@ -1,17 +1,12 @@
 import type { Command } from "commander";
 import { drawDecisions } from "../../definition/decision-drawing.js";
 import type { Drawing } from "../../model/drawing.js";
-import { drawDot } from "../../present/draw-dot.js";
-import { drawMermaid, mermaidLimits } from "../../present/draw-mermaid.js";
-import { drawingView } from "../../present/drawing-view.js";
-import { present } from "../../present/format.js";
 import type { OpenedDefinitions } from "../../store/definitions.js";
 import type { CommonFlags } from "../flags.js";
-import { addCommonFlags, formatFor, styleFor } from "../flags.js";
+import { addCommonFlags, formatFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { note, openKnown, warn, warnOfProblems } from "../world.js";
-
-const pictures = ["tree", "mermaid", "dot"] as const;
+import { note, openKnown, warnOfProblems } from "../world.js";
+import { pictures, writeDrawing } from "../write-drawing.js";
 
 export function addGraphCommand(parent: Command, io: Io): void {
   addCommonFlags(parent.command("graph"), pictures)
@@ -37,12 +32,7 @@ Examples:
       const { definitions } = await openKnown(flags, io);
       const drawing = await drawingOf(definitions, ids);
       if (drawing.nodes.length === 0 && !flags.quiet) note(io, "no decision is defined here");
-      if (format === "dot") io.out.write(drawDot(drawing));
-      else if (format === "mermaid") io.out.write(mermaidOf(drawing, (message) => warn(flags, io, message)));
-      else {
-        const shown = format === "tree" ? "table" : format;
-        io.out.write(await present(drawingView(drawing), shown, await styleFor(flags, io)));
-      }
+      await writeDrawing({ drawing, format, smaller: "name some ids" }, flags, io);
       warnOfProblems(flags, io, definitions.problems);
     });
 }
@@ -53,16 +43,4 @@ async function drawingOf(library: OpenedDefinitions, ids: readonly string[]): Pr
   const { targets, broken } = library;
   const definitions = loaded.map(({ definition }) => definition);
   return drawDecisions({ definitions, targets, broken }, ids.length === 0 ? undefined : ids);
-}
-
-function mermaidOf(drawing: Drawing, warning: (message: string) => void): string {
-  const { characters, edges } = mermaidLimits;
-  const text = drawMermaid(drawing);
-  if (text.length > characters || drawing.edges.length > edges) {
-    warning(
-      `mermaid draws at most ${edges} edges and ${characters} characters unless its \`maxEdges\` and \`maxTextSize\` ` +
-        "are raised: name some ids, or use --format dot",
-    );
-  }
-  return text;
 }

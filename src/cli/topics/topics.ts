@@ -63,9 +63,9 @@ ${exitCodes.map(({ code, means }) => `  ${String(code).padStart(3)}   ${fold(mea
   --format audit   evaluate and dry-run of a scored decision: only the audit payload
   --format reason  check: only the reason
   --format github  validate: annotations for GitHub's workflow runs
-  --format tree    graph: for people; the same as table
-  --format mermaid graph: a flowchart for Markdown pages
-  --format dot     graph: a digraph for Graphviz
+  --format tree    graph and lineage: for people; the same as table
+  --format mermaid graph and lineage: a flowchart for Markdown pages
+  --format dot     graph and lineage: a digraph for Graphviz
   --format csv     export: for spreadsheets
   --json           short for --format json
 
