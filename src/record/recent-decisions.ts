@@ -21,6 +21,7 @@ export class RecentDecisions {
   readonly #byId = new Map<string, RecentDecision>();
   readonly #byEntity = new Map<string, Map<string, Counted>>();
   #added = 0;
+  #turn: Promise<unknown> = Promise.resolve();
 
   add(decision: RecentDecision): void {
     const counted = { decision, number: this.#added++ };
@@ -41,6 +42,13 @@ export class RecentDecisions {
       known?.delete(recordId);
       if (known?.size === 0) this.#byEntity.delete(key);
     }
+  }
+
+  /** Nobody goes on before those who asked earlier: so they are recorded in the order in which they know each other. */
+  inTurn<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    const turn = Promise.allSettled([this.#turn, answer]).then(() => answer);
+    this.#turn = turn;
+    return turn;
   }
 
   /** Those that share an entity, newest first, as if they stood behind the end of the log. */
