@@ -18,6 +18,7 @@ import { addListCommand } from "./commands/list.js";
 import { addLogCommand } from "./commands/log.js";
 import { addNewCommand } from "./commands/new.js";
 import { addOverridesCommand } from "./commands/overrides.js";
+import { addPrecedentsCommand } from "./commands/precedents.js";
 import { addPruneCommand } from "./commands/prune.js";
 import { addReplayCommand } from "./commands/replay.js";
 import { addResultCommand } from "./commands/result.js";
@@ -71,6 +72,7 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
       log: addLogCommand,
       explain: addExplainCommand,
       distribution: addDistributionCommand,
+      precedents: addPrecedentsCommand,
       replay: addReplayCommand,
       backtest: addBacktestCommand,
       verify: addVerifyCommand,
