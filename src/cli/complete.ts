@@ -78,6 +78,8 @@ const flagValues: Readonly<Record<string, readonly string[]>> = {
   "--type": decisionTypes,
   "--kind": ["decision", "tool_result", "note", "all"],
   "--durability": durabilities,
+  "--outcome": ["allowed", "denied", "allowed_by_exception"],
+  "--record": ["latest"],
 };
 
 function isNamed(option: Option, word: string): boolean {

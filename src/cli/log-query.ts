@@ -58,7 +58,7 @@ export function queryFor(flags: QueryFlags): Query {
   };
 }
 
-function oneOf<T extends string>(what: string, given: string, known: readonly T[]): T {
+export function oneOf<T extends string>(what: string, given: string, known: readonly T[]): T {
   const found = known.find((each) => each === given);
   if (found !== undefined) return found;
   throw new DecisionError("usage", `there is no ${what} \`${given}\``, {
@@ -66,10 +66,10 @@ function oneOf<T extends string>(what: string, given: string, known: readonly T[
   });
 }
 
-export function limitOf(text: string): number {
+export function limitOf(text: string, flag = "--limit"): number {
   const limit = /^\d+$/.test(text) ? Number(text) : 0;
   if (limit >= 1 && Number.isSafeInteger(limit)) return limit;
-  throw new DecisionError("usage", `--limit must be a whole number from 1 (got \`${text}\`)`, {
-    hint: "such as --limit 20",
+  throw new DecisionError("usage", `${flag} must be a whole number from 1 (got \`${text}\`)`, {
+    hint: `such as ${flag} 20`,
   });
 }

@@ -19,6 +19,7 @@ import { addListCommand } from "./commands/list.js";
 import { addLogCommand } from "./commands/log.js";
 import { addNewCommand } from "./commands/new.js";
 import { addOverridesCommand } from "./commands/overrides.js";
+import { addPrecedentsCommand } from "./commands/precedents.js";
 import { addPruneCommand } from "./commands/prune.js";
 import { addReplayCommand } from "./commands/replay.js";
 import { addResultCommand } from "./commands/result.js";
@@ -73,6 +74,7 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
       explain: addExplainCommand,
       distribution: addDistributionCommand,
       lineage: addLineageCommand,
+      precedents: addPrecedentsCommand,
       replay: addReplayCommand,
       backtest: addBacktestCommand,
       verify: addVerifyCommand,

@@ -42,6 +42,14 @@ export interface Deliberated {
   /** With what is to grow with it. Undefined where nothing is to be remembered. */
   readonly draft: Draft | undefined;
   readonly answered: Answer;
+  readonly lineal: Lineal;
+}
+
+/** What the lineage is made of: as much as may be shown. */
+export interface Lineal {
+  readonly prepared: Prepared;
+  readonly shown: Scope;
+  readonly evaluated: Evaluated;
 }
 
 /** What belongs to one call that several decisions are asked about. */
@@ -89,13 +97,17 @@ export async function deliberate(
       : deterministicHash(loaded, valuesRead(prepared, shown), evaluated);
   const { cached, cacheKey, cachedFrom } = answered;
   const isPolicy = loaded.definition.type === "policy";
-  const lineage =
-    isLogged || isPolicy ? await lineageFor({ prepared, shown, evaluated }, recordId, world) : undefined;
+  const lineal = { prepared, shown, evaluated };
+  const { counts, limits } = isLogged
+    ? growing(guarded.evaluated, request, loaded, { at, needs: prepared.needs })
+    : nothingGrows;
+  // What may still be refused is nobody's precedent.
+  const sureId = limits.length === 0 ? recordId : undefined;
+  const lineage = isLogged || isPolicy ? await lineageFor(lineal, sureId, world) : undefined;
   const circumstances = { recordId, dryRun, cached, at, hash, feedback, scope: shown, lineage, guarded };
   const result = freezeResult(describe(loaded, evaluated, circumstances));
-  if (lineage === undefined || !isLogged) {
-    return { result, evaluated: guarded.evaluated, draft: undefined, answered };
-  }
+  const made = { result, evaluated: guarded.evaluated, answered, lineal };
+  if (lineage === undefined || !isLogged) return { ...made, draft: undefined };
   const about = {
     lineage,
     provenance: request,
@@ -105,19 +117,7 @@ export async function deliberate(
     cacheKey,
     cachedFrom,
   };
-  const { counts, limits } = growing(guarded.evaluated, request, loaded, { at, needs: prepared.needs });
-  return {
-    result,
-    evaluated: guarded.evaluated,
-    draft: { result, about, loaded, counts, limits },
-    answered,
-  };
-}
-
-interface Lineal {
-  readonly prepared: Prepared;
-  readonly shown: Scope;
-  readonly evaluated: Evaluated;
+  return { ...made, draft: { result, about, loaded, counts, limits } };
 }
 
 /** What it rested on, and who came before. */

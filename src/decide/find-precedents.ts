@@ -1,10 +1,10 @@
-import { choosePrecedents, mostNeighbours, mostPrecedents } from "../lineage/precedents.js";
+import { choosePrecedents, mostNeighbours } from "../lineage/precedents.js";
 import type { Lineage, Precedent } from "../model/lineage.js";
 import type { Records } from "../record/records.js";
 
 interface Decided {
   readonly decisionId: string;
-  /** Undefined where it is not recorded. */
+  /** Undefined where it is not recorded, or may still be refused. */
   readonly recordId: string | undefined;
   readonly lineage: Lineage;
   readonly labels: readonly string[];
@@ -21,11 +21,15 @@ export async function findPrecedents(decided: Decided, records: Records): Promis
   if (recordId !== undefined) {
     records.recent.add({ record_id: recordId, decision_id: decisionId, entities, sources, labels });
   }
-  const known = await records.log.neighbours(decisionId, entities, mostNeighbours);
-  const traits = { entities, sources, labels };
-  const fresh = await choosePrecedents(traits, recent);
-  const except = new Set(fresh.map(({ precedent }) => precedent.record_id));
-  const older = await choosePrecedents(traits, known, { except });
-  const all = [...fresh, ...older].map(({ precedent }) => precedent);
-  return all.sort((a, b) => b.similarity - a.similarity).slice(0, mostPrecedents);
+  const choose = async (): Promise<readonly Precedent[]> => {
+    const known = await records.log.neighbours(decisionId, entities, mostNeighbours);
+    const found = await choosePrecedents({ entities, sources, labels }, [...recent, ...known]);
+    return found.map(({ precedent }) => precedent);
+  };
+  try {
+    return await records.recent.inTurn(choose());
+  } catch (error) {
+    if (recordId !== undefined) records.recent.remove(recordId);
+    throw error;
+  }
 }

@@ -1,9 +1,9 @@
 import type { Entity, Precedent } from "../model/lineage.js";
-import type { LogRecord } from "../model/record.js";
+import type { DecisionRecord } from "../model/record.js";
 import type { Neighbour } from "../model/store.js";
 import { entitiesOf, isSame } from "../record/record-keys.js";
 import type { Traits } from "./similarity.js";
-import { isSameOutcome, similarity } from "./similarity.js";
+import { haveSameTexts, similarity } from "./similarity.js";
 
 /** Older ones are not looked at. */
 export const mostNeighbours = 1000;
@@ -13,44 +13,40 @@ export const mostPrecedents = 5;
 export interface Wanted {
   readonly limit?: number;
   readonly minSimilarity?: number;
-  /** Only records before this one. */
-  readonly before?: number;
-  /** Those that are known already. */
-  readonly except?: ReadonlySet<string>;
 }
 
 /** A precedent with the record that it is. */
 export interface FoundPrecedent {
   readonly precedent: Precedent;
-  readonly record: LogRecord;
+  readonly record: DecisionRecord;
 }
 
-/** The most similar of the neighbours; of equals, the newest first. */
+/** The most similar of the neighbours, which are given newest first; of equals, the newest first. */
 export async function choosePrecedents(
   { labels, ...traits }: Traits & { readonly labels: readonly string[] },
   neighbours: readonly Neighbour[],
-  wanted: Wanted = {},
+  { limit = mostPrecedents, minSimilarity = leastSimilarity }: Wanted = {},
 ): Promise<readonly FoundPrecedent[]> {
-  const { limit = mostPrecedents, minSimilarity = leastSimilarity, before = Infinity } = wanted;
   const ranked = neighbours
-    .filter(({ seq }) => seq < before)
+    .slice(0, mostNeighbours)
     .map((neighbour) => ({ neighbour, score: similarity(traits, neighbour) }))
     .filter(({ score }) => score >= minSimilarity)
     .sort((a, b) => b.score - a.score || b.neighbour.seq - a.neighbour.seq);
-  const found: FoundPrecedent[] = [];
+  const found = new Map<string, FoundPrecedent>();
   for (const { neighbour, score } of ranked) {
-    if (found.length >= limit) break;
-    const record = (await neighbour.read())?.record;
-    if (record === undefined || wanted.except?.has(record.record_id)) continue;
+    if (found.size >= limit) break;
+    const record = await neighbour.read();
+    // One that was about to be recorded may have been recorded meanwhile.
+    if (record?.kind !== "decision" || found.has(record.record_id)) continue;
     const precedent = {
       record_id: record.record_id,
       similarity: rounded(score),
       match_reason: matchReason(traits, entitiesOf(record), neighbour.sources),
-      outcome_matched: isSameOutcome(labels, neighbour.labels),
+      outcome_matched: haveSameTexts(labels, neighbour.labels),
     };
-    found.push({ precedent, record });
+    found.set(record.record_id, { precedent, record });
   }
-  return found;
+  return [...found.values()];
 }
 
 const rounded = (score: number): number => Math.round(score * 10_000) / 10_000;

@@ -1,7 +1,7 @@
 import type { Entity } from "../model/lineage.js";
 import type { Neighbour } from "../model/store.js";
 
-/** What makes two decisions alike: what they are about, and what they read. */
+/** What makes two decisions alike: what they are about, each entity once, and what they read. */
 export interface Traits {
   readonly entities: readonly Entity[];
   readonly sources: readonly string[];
@@ -19,7 +19,8 @@ export function similarity(
   return union === 0 ? 0 : (shared + sharedSources) / union;
 }
 
-/** Whether two decisions came out the same, in whichever order the labels stand. */
-export function isSameOutcome(labels: readonly string[], others: readonly string[]): boolean {
-  return labels.length === others.length && labels.toSorted().join("\n") === others.toSorted().join("\n");
+/** Whether both lists hold the same texts, in whichever order: so do two decisions that came out the same. */
+export function haveSameTexts(texts: readonly string[], others: readonly string[]): boolean {
+  const ordered = others.toSorted();
+  return texts.length === others.length && texts.toSorted().every((text, index) => text === ordered[index]);
 }

@@ -37,8 +37,8 @@ function sourcesOf(prepared: Prepared): readonly Source[] {
   return sources;
 }
 
-/** Gathered by us, not given with the request; and the whole of the context is no part of it. */
-const noSources = new Set(["facts", "system", "input", "context"]);
+/** Gathered by us, not given with the request; and the whole of the context (or no path at all) is no part of it. */
+const noSources = new Set(["facts", "system", "input", "context", ""]);
 
 function findSources(prepared: Prepared): readonly Source[] {
   const paths = [...prepared.reads, ...prepared.asks].flatMap((path) => givenPaths(path, prepared));

@@ -105,8 +105,8 @@ export interface Neighbour {
   /** What it read of its context. */
   readonly sources: readonly string[];
   readonly labels: readonly string[];
-  /** Undefined where it can no longer be read. */
-  read(): Promise<LogLine | undefined>;
+  /** The record as it stands there, unproven; undefined where it can no longer be read. */
+  read(): Promise<LogRecord | undefined>;
 }
 
 /** A record, and the line of the log that it is. */

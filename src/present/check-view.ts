@@ -2,6 +2,7 @@ import type { CheckResult } from "../decide/check.js";
 import type { Style, View } from "./format.js";
 import { answerColour, outcomeRows } from "./outcome-rows.js";
 import { oneLine } from "./one-line.js";
+import { precedentRows } from "./precedent-rows.js";
 
 export function checkView(result: CheckResult, { explain }: { readonly explain: boolean }): View {
   return {
@@ -21,7 +22,7 @@ async function describe(result: CheckResult, explain: boolean, style: Style): Pr
   for (const each of result.decisions) {
     const said = paint(answerColour(each), each.outcome);
     lines.push(`  ${paint("dim", "decision ")} ${each.decision_id} ${said}`);
-    for (const { name, text } of outcomeRows(each)) {
+    for (const { name, text } of [...outcomeRows(each), ...(explain ? precedentRows(each) : [])]) {
       if (name !== "tool" && name !== "params") lines.push(field(name, text));
     }
     if (each.record_id !== undefined) lines.push(field("record", each.record_id));

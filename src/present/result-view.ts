@@ -5,6 +5,7 @@ import { isRoll } from "../record/roll.js";
 import type { Style, View } from "./format.js";
 import { oneLine } from "./one-line.js";
 import { answerColour, answerText, besideAnswer, outcomeRows, targetLine } from "./outcome-rows.js";
+import { precedentRows } from "./precedent-rows.js";
 import { printable } from "../printable.js";
 
 export interface ResultOptions {
@@ -58,7 +59,8 @@ async function describe(
   );
   lines.push(field("input", short(result.input_value, style.columns - 12), style));
   for (const reason of result.because) lines.push(field("because", reason, style));
-  for (const { name, text } of outcomeRows(result)) lines.push(field(name, text, style));
+  const rows = [...outcomeRows(result), ...(explain ? precedentRows(result) : [])];
+  for (const { name, text } of rows) lines.push(field(name, text, style));
   for (const { decision_id, selected_labels } of result.followed?.slice(0, -1) ?? []) {
     lines.push(field("followed", `${decision_id} (${selected_labels.join(", ")})`, style));
   }

@@ -1,5 +1,6 @@
 import type { Entity } from "../model/lineage.js";
-import type { LogLine, Neighbour } from "../model/store.js";
+import type { LogRecord } from "../model/record.js";
+import type { Neighbour } from "../model/store.js";
 
 /** A decision that is made and about to be recorded. */
 export interface RecentDecision {
@@ -21,6 +22,7 @@ export class RecentDecisions {
   readonly #byId = new Map<string, RecentDecision>();
   readonly #byEntity = new Map<string, Map<string, Counted>>();
   #added = 0;
+  #turn: Promise<unknown> = Promise.resolve();
 
   add(decision: RecentDecision): void {
     const counted = { decision, number: this.#added++ };
@@ -41,6 +43,13 @@ export class RecentDecisions {
       known?.delete(recordId);
       if (known?.size === 0) this.#byEntity.delete(key);
     }
+  }
+
+  /** Nobody goes on before those who asked earlier: so they are recorded in the order in which they know each other. */
+  inTurn<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    const turn = Promise.allSettled([this.#turn, answer]).then(() => answer);
+    this.#turn = turn;
+    return turn;
   }
 
   /** Those that share an entity, newest first, as if they stood behind the end of the log. */
@@ -76,7 +85,7 @@ function neighbourOf(decision: RecentDecision, shared: number, seq: number): Nei
     read() {
       // As much of the record as anybody asks for.
       const record = { kind: "decision", record_id, decision_id, lineage: { entities } };
-      return Promise.resolve({ text: "", record: record as unknown as LogLine["record"], intact: true });
+      return Promise.resolve(record as unknown as LogRecord);
     },
   };
 }

@@ -48,9 +48,9 @@ export class Records {
   /** Resolves once the records are kept for good, all in one step; gives the limit that kept them out, if one did. */
   async append(...drafts: readonly [Draft, ...Draft[]]): Promise<Limit | undefined> {
     const [first, ...others] = drafts;
-    await this.#keepDefinition(first.loaded);
-    for (const { loaded } of others) await this.#keepDefinition(loaded);
     try {
+      await this.#keepDefinition(first.loaded);
+      for (const { loaded } of others) await this.#keepDefinition(loaded);
       const appended = await this.store.log.append(entryOf(first), ...others.map(entryOf));
       return "refused" in appended ? appended.refused : undefined;
     } finally {

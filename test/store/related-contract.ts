@@ -318,7 +318,7 @@ export function neighbouring(withStore: WithStore): void {
         { seq: 4, shared: 1, entities: 1, sources: both, labels: [] },
         { seq: 1, shared: 2, entities: 2, sources: ["customer"], labels: ["Pass"] },
       ]);
-      for (const neighbour of found) expect((await neighbour.read())?.record.seq).toBe(neighbour.seq);
+      for (const neighbour of found) expect((await neighbour.read())?.seq).toBe(neighbour.seq);
       expect((await store.log.neighbours("gate", wanted, 2)).map(({ seq }) => seq)).toEqual([7, 6]);
       expect((await store.log.neighbours("split", wanted, 2)).map(shown)).toEqual([
         { seq: 3, shared: 1, entities: 1, sources: both, labels: ["Pass"] },
@@ -336,8 +336,8 @@ export function neighbouring(withStore: WithStore): void {
       const [found] = await store.log.neighbours("gate", [customer("c1")], 1);
       for (let seq = 2; seq < 20; seq++) await add(store, about({ entities: [customer("c1")] }));
       const [newest] = await store.log.neighbours("gate", [customer("c1")], 1);
-      expect((await found?.read())?.record.seq).toBe(1);
-      expect((await newest?.read())?.record.seq).toBe(19);
+      expect((await found?.read())?.seq).toBe(1);
+      expect((await newest?.read())?.seq).toBe(19);
     }),
   );
 

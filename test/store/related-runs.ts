@@ -173,7 +173,7 @@ const shown = (found: readonly Neighbour[]): Promise<readonly object[]> =>
   Promise.all(
     found.map(async ({ seq, shared, entities, sources, labels, ...neighbour }) => {
       const line = await neighbour.read();
-      return { seq, shared, entities, sources, labels, read: line?.record.seq };
+      return { seq, shared, entities, sources, labels, read: line?.seq };
     }),
   );
 

@@ -5,6 +5,7 @@ import type { Format } from "../../present/format.js";
 import { logWriting } from "../../present/log-writing.js";
 import { newestRecords } from "../../record/newest-records.js";
 import type { Records } from "../../record/records.js";
+import { warnOfDamage } from "../damaged-lines.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
@@ -84,12 +85,6 @@ async function sayEmpty({ log }: Records, flags: LogFlags, io: Io): Promise<void
   if (flags.quiet || !io.err.isTerminal) return;
   const { size } = await log.state();
   note(io, size === 0 ? "nothing has been recorded yet" : "no record fits");
-}
-
-function warnOfDamage({ damaged }: RecordPrinter, flags: LogFlags, io: Io): void {
-  if (damaged === 0) return;
-  const what = damaged === 1 ? "1 line was left out as it is" : `${damaged} lines were left out as they are`;
-  warn(flags, io, `${what} no whole record any more; see \`agent-33 decision verify\``);
 }
 
 async function follow(flags: LogFlags, io: Io): Promise<ExitCode> {

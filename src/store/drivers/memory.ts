@@ -126,7 +126,7 @@ function neighboursIn(
       const shared = wanted.filter((each) => entities.some((other) => isSame(each, other))).length;
       if (shared === 0) return [];
       const { seq, selected_labels: labels } = record;
-      const read = (): Promise<LogLine> => Promise.resolve(line);
+      const read = (): Promise<LogRecord> => Promise.resolve(record);
       return [{ seq, shared, entities: entities.length, sources: sourcesOf(record), labels, read }];
     })
     .reverse();

@@ -22,6 +22,13 @@ export class LineFiles {
     this.#onChanged = onChanged;
   }
 
+  /** The record at a place, without proof that it is as it was written; that would take longer than reading it. */
+  readUnproven({ segment, offset, length }: Place): LogRecord | undefined {
+    if (!this.#ensure(segment, offset, length)) return undefined;
+    const from = offset - this.#start;
+    return parse(this.#buffer.toString("utf8", from, from + length));
+  }
+
   /** Undefined where the line is no record (any more). */
   read({ segment, offset, length }: Place): LogLine | undefined {
     if (!this.#ensure(segment, offset, length)) return undefined;
@@ -30,11 +37,8 @@ export class LineFiles {
     const intact = link !== undefined && isIntact(line, link);
     if (!intact) this.#onChanged();
     const text = line.toString("utf8");
-    try {
-      return { text, record: JSON.parse(text) as LogRecord, intact };
-    } catch {
-      return undefined;
-    }
+    const record = parse(text);
+    return record && { text, record, intact };
   }
 
   close(): void {
@@ -61,5 +65,13 @@ export class LineFiles {
     const buffer = Buffer.allocUnsafe(size);
     this.#buffer = buffer.subarray(0, readSync(this.#open.fd, buffer, 0, buffer.length, this.#start));
     return true;
+  }
+}
+
+function parse(text: string): LogRecord | undefined {
+  try {
+    return JSON.parse(text) as LogRecord;
+  } catch {
+    return undefined;
   }
 }

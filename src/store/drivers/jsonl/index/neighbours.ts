@@ -1,5 +1,6 @@
 import type { Entity } from "../../../../model/lineage.js";
-import type { LogLine, Neighbour } from "../../../../model/store.js";
+import type { LogRecord } from "../../../../model/record.js";
+import type { Neighbour } from "../../../../model/store.js";
 import type { LineFiles } from "../line-files.js";
 import { hashEntity, seedOf } from "./key-hash.js";
 import type { LogIndex } from "./log-index.js";
@@ -29,10 +30,10 @@ export function neighboursOf(
     const { row: number, entry, shared } = candidates;
     if (number >= count) continue;
     const { rows, row } = index.rows.at(number);
-    const read = (): Promise<LogLine | undefined> =>
-      Promise.resolve(lines.read(placeOf(index, rows, row, number)));
+    const readNow = (): LogRecord | undefined => lines.readUnproven(placeOf(index, rows, row, number));
+    const read = (): Promise<LogRecord | undefined> => Promise.resolve(readNow());
     // In a damaged log a record need not stand where its number says.
-    const seq = index.gaps ? lines.read(placeOf(index, rows, row, number))?.record.seq : index.first + number;
+    const seq = index.gaps ? readNow()?.seq : index.first + number;
     if (seq === undefined) continue;
     const shape = rows.shape(row);
     const labels = shapes.list[shape]?.labels ?? [];

@@ -1,0 +1,132 @@
+import type { Precedent } from "../model/lineage.js";
+import type { DecisionRecord } from "../model/record.js";
+import type { Ledger } from "../model/store.js";
+import { isWholeRecord } from "../record/whole-record.js";
+import { outcomeOf } from "./compared.js";
+import { haveSameTexts } from "./similarity.js";
+
+/** A decision that came out otherwise than an earlier one like it, or for other reasons. */
+export interface Deviation {
+  readonly record_id: string;
+  readonly precedent_id: string;
+  readonly decision_id: string;
+  readonly deviation_type: "outcome_differs" | "rationale_differs";
+  readonly explanation: string;
+}
+
+/** How well decisions keep to what was decided before. */
+export interface Assessment {
+  readonly observer: "precedent_consistency";
+  readonly summary: string;
+  readonly severity: "caution" | "info";
+  readonly suggestions: readonly string[];
+  /** How many were looked at. */
+  readonly decisions: number;
+  /** Newest first. */
+  readonly deviations: readonly Deviation[];
+}
+
+/** Looks at decisions, newest first, beside the precedents that were found for them when they were made. */
+export async function assessConsistency(
+  records: AsyncIterable<DecisionRecord> | Iterable<DecisionRecord>,
+  log: Pick<Ledger, "find">,
+): Promise<Assessment> {
+  const deviations: Deviation[] = [];
+  let decisions = 0;
+  for await (const record of records) {
+    decisions++;
+    for (const precedent of precedentsOf(record)) {
+      const deviation = deviationFrom(record, precedent, await recordOf(precedent, log));
+      if (deviation !== undefined) deviations.push(deviation);
+    }
+  }
+  return {
+    observer: "precedent_consistency",
+    summary: summaryOf(decisions, deviations),
+    severity: deviations.length > 0 ? "caution" : "info",
+    suggestions: suggestionsFor(deviations),
+    decisions,
+    deviations,
+  };
+}
+
+export const hasOtherOutcome = ({ deviations }: Assessment): boolean =>
+  deviations.some(({ deviation_type: type }) => type === "outcome_differs");
+
+/** Whatever a damaged record may hold. */
+function precedentsOf({ lineage }: DecisionRecord): readonly Precedent[] {
+  const noted: unknown = lineage?.precedents;
+  if (!Array.isArray(noted)) return [];
+  return (noted as readonly (Precedent | null)[]).filter(
+    (each): each is Precedent => typeof each?.record_id === "string",
+  );
+}
+
+/** Undefined where it was pruned, or can no longer be read. */
+async function recordOf(
+  { record_id }: Precedent,
+  log: Pick<Ledger, "find">,
+): Promise<DecisionRecord | undefined> {
+  const found = await log.find({ beginning: record_id });
+  if ("candidates" in found || found.record.kind !== "decision") return undefined;
+  return isWholeRecord(found.record) ? found.record : undefined;
+}
+
+/** The record of the precedent knows best; where it is gone, what was noted of it has to do. */
+function deviationFrom(
+  record: DecisionRecord,
+  { record_id: precedent_id, outcome_matched }: Precedent,
+  earlier: DecisionRecord | undefined,
+): Deviation | undefined {
+  const { record_id, decision_id } = record;
+  const between = { record_id, precedent_id, decision_id };
+  const isSame =
+    earlier === undefined ? outcome_matched : haveSameTexts(record.selected_labels, earlier.selected_labels);
+  if (!isSame) {
+    const before =
+      earlier === undefined
+        ? "otherwise before (that record is gone)"
+        : `${quoted(outcomeOf(earlier))} before`;
+    const explanation = `${quoted(outcomeOf(record))} now, ${before}`;
+    return { ...between, deviation_type: "outcome_differs", explanation };
+  }
+  if (earlier === undefined || record.type === "weighted") return undefined;
+  const [now, before] = [rationaleOf(record), rationaleOf(earlier)];
+  if (haveSameTexts(now, before)) return undefined;
+  const explanation = `${quoted(outcomeOf(record))} both times, but ${reasonText(now)} now, ${reasonText(before)} before`;
+  return { ...between, deviation_type: "rationale_differs", explanation };
+}
+
+const quoted = (text: string): string => `\`${text}\``;
+
+/** Why it came out so; where a guardrail held it back, what that had against it. */
+function rationaleOf(record: DecisionRecord): readonly string[] {
+  if (record.type === "policy") return [record.reason];
+  if (record.type === "gate" || !(record.blocked || record.escalated)) return record.because;
+  const against = record.guardrails.filter(({ passed, on_fail }) => !passed && on_fail !== "warn");
+  return against.map(({ message }) => message);
+}
+
+const reasonText = (reasons: readonly string[]): string =>
+  reasons.length === 0 ? "for no reason given" : `as ${quoted(reasons.join("; "))}`;
+
+function summaryOf(decisions: number, deviations: readonly Deviation[]): string {
+  const deviating = new Set(deviations.map(({ record_id }) => record_id)).size;
+  const noun = decisions === 1 ? "decision" : "decisions";
+  return `${deviating} of ${decisions} ${noun} deviated from precedent`;
+}
+
+function suggestionsFor(deviations: readonly Deviation[]): readonly string[] {
+  const types = new Set(deviations.map(({ deviation_type: type }) => type));
+  return [
+    ...(types.has("outcome_differs")
+      ? [
+          "Find out whether the other outcome is meant",
+          "Where it is, bring the definition in line with it, under a new version; where it is not, decide as before",
+        ]
+      : []),
+    ...(types.has("rationale_differs")
+      ? ["See that the same is still measured in the same way, and write down why where it is not"]
+      : []),
+  ];
+}

@@ -1,0 +1,611 @@
+import { describe, expect, it } from "vitest";
+import { assessConsistency } from "../../src/lineage/deviations.js";
+import { choosePrecedents } from "../../src/lineage/precedents.js";
+import type { Wanted } from "../../src/lineage/precedents.js";
+import type { JsonObject } from "../../src/model/json.js";
+import type { Entity, Lineage } from "../../src/model/lineage.js";
+import { openMemoryStore } from "../../src/store/drivers/memory.js";
+import { deciding } from "../decide/deciding.js";
+import { decided } from "../store/entries.js";
+
+/** Entities as `type:id`, and what was read. */
+interface Traits {
+  readonly about: readonly string[];
+  readonly reads: readonly string[];
+}
+
+interface Earlier extends Traits {
+  readonly decision?: string;
+  readonly labels?: readonly string[];
+}
+
+const entity = (text: string): Entity => {
+  const [type = "", id = ""] = text.split(":");
+  return { type, id };
+};
+
+const entitiesIn = ({ about }: Traits): readonly Entity[] => about.map(entity);
+
+const lineageOf = (traits: Traits): Lineage =>
+  ({
+    entities: entitiesIn(traits),
+    inputs: traits.reads.map((source) => ({ source, keys: [], digest: "" })),
+  }) as unknown as Lineage;
+
+/** Which of the earlier ones are found (counted from 1, as they were recorded), and how similar they are. */
+async function found(
+  asked: Traits,
+  earlier: readonly Earlier[],
+  wanted: Wanted = {},
+): Promise<readonly (readonly [number, number])[]> {
+  const { log } = openMemoryStore();
+  for (const each of earlier) {
+    const { decision: decision_id = "d", labels: selected_labels = ["Pass"] } = each;
+    await log.append({ body: decided({ decision_id, selected_labels, lineage: lineageOf(each) }) });
+  }
+  const entities = entitiesIn(asked);
+  const neighbours = await log.neighbours("d", entities, 1000);
+  const traits = { entities, sources: asked.reads, labels: ["Pass"] };
+  const chosen = await choosePrecedents(traits, neighbours, wanted);
+  return chosen.map(({ precedent, record }) => [record.seq, precedent.similarity] as const);
+}
+
+interface Case {
+  readonly clause: string;
+  readonly asked: Traits;
+  readonly earlier: readonly Earlier[];
+  readonly wanted?: Wanted;
+  readonly expected: readonly (readonly [number, number])[];
+}
+
+const any = { minSimilarity: 0 };
+
+/** find_similar of spec 2, worked out by hand: (shared entities + shared sources) / (union of both). */
+const cases: readonly Case[] = [
+  {
+    clause: "all is shared: 2 of 2",
+    asked: { about: ["c:1"], reads: ["params"] },
+    earlier: [{ about: ["c:1"], reads: ["params"] }],
+    expected: [[1, 1]],
+  },
+  {
+    clause: "entity overlap: 1 + 2 of 3 + 2",
+    asked: { about: ["c:1", "c:2"], reads: ["params", "session"] },
+    earlier: [{ about: ["c:1", "c:3"], reads: ["params", "session"] }],
+    wanted: any,
+    expected: [[1, 0.6]],
+  },
+  {
+    clause: "source overlap: 1 + 1 of 1 + 3",
+    asked: { about: ["c:1"], reads: ["params", "session"] },
+    earlier: [{ about: ["c:1"], reads: ["params", "resources"] }],
+    wanted: any,
+    expected: [[1, 0.5]],
+  },
+  {
+    clause: "what only the earlier one has counts too: 1 + 0 of 3 + 1",
+    asked: { about: ["c:1"], reads: [] },
+    earlier: [{ about: ["c:1", "c:2", "c:3"], reads: ["params"] }],
+    wanted: any,
+    expected: [[1, 0.25]],
+  },
+  {
+    clause: "what only the one asked about has counts too: 1 + 0 of 3 + 1",
+    asked: { about: ["c:1", "c:2", "c:3"], reads: ["params"] },
+    earlier: [{ about: ["c:1"], reads: [] }],
+    wanted: any,
+    expected: [[1, 0.25]],
+  },
+  {
+    clause: "a source that is named twice counts once: 1 + 1 of 1 + 1",
+    asked: { about: ["c:1"], reads: ["params", "params"] },
+    earlier: [{ about: ["c:1"], reads: ["params", "params", "params"] }],
+    expected: [[1, 1]],
+  },
+  {
+    clause: "nothing is read by either: entities alone, 1 of 1",
+    asked: { about: ["c:1"], reads: [] },
+    earlier: [{ about: ["c:1"], reads: [] }],
+    expected: [[1, 1]],
+  },
+  {
+    clause: "an entity is its type and its id",
+    asked: { about: ["c:1"], reads: [] },
+    earlier: [
+      { about: ["c:2"], reads: [] },
+      { about: ["d:1"], reads: [] },
+    ],
+    wanted: any,
+    expected: [],
+  },
+  {
+    clause: "a similarity of 0.7 itself is enough: 3 + 4 of 6 + 4",
+    asked: { about: ["c:1", "c:2", "c:3", "c:4"], reads: ["a", "b", "e", "f"] },
+    earlier: [{ about: ["c:1", "c:2", "c:3", "c:5", "c:6"], reads: ["a", "b", "e", "f"] }],
+    expected: [[1, 0.7]],
+  },
+  {
+    clause: "less than 0.7 is not: 2 of 3",
+    asked: { about: ["c:1"], reads: ["a", "b"] },
+    earlier: [{ about: ["c:1"], reads: ["a"] }],
+    expected: [],
+  },
+  {
+    clause: "another threshold, itself included: 2 of 3",
+    asked: { about: ["c:1"], reads: ["a", "b"] },
+    earlier: [{ about: ["c:1"], reads: ["a"] }],
+    wanted: { minSimilarity: 2 / 3 },
+    expected: [[1, 0.6667]],
+  },
+  {
+    clause: "5 at most, the newest of equals first",
+    asked: { about: ["c:1"], reads: ["a"] },
+    earlier: Array.from({ length: 7 }, () => ({ about: ["c:1"], reads: ["a"] })),
+    expected: [7, 6, 5, 4, 3].map((seq) => [seq, 1]),
+  },
+  {
+    clause: "another limit",
+    asked: { about: ["c:1"], reads: ["a"] },
+    earlier: Array.from({ length: 7 }, () => ({ about: ["c:1"], reads: ["a"] })),
+    wanted: { limit: 2 },
+    expected: [
+      [7, 1],
+      [6, 1],
+    ],
+  },
+  {
+    clause: "the most similar first, however old",
+    asked: { about: ["c:1", "c:2"], reads: ["a", "b"] },
+    earlier: [
+      { about: ["c:1", "c:2"], reads: ["a"] },
+      { about: ["c:1", "c:2"], reads: ["a", "b"] },
+      { about: ["c:1"], reads: ["a", "b"] },
+      { about: ["c:1", "c:2"], reads: ["a", "b", "e"] },
+    ],
+    expected: [
+      [2, 1],
+      [4, 0.8],
+      [3, 0.75],
+      [1, 0.75],
+    ],
+  },
+  {
+    clause: "other decisions are left aside (tool_name != tool_name)",
+    asked: { about: ["c:1"], reads: ["a"] },
+    earlier: [
+      { about: ["c:1"], reads: ["a"], decision: "other" },
+      { about: ["c:1"], reads: ["a"] },
+    ],
+    expected: [[2, 1]],
+  },
+  {
+    clause: "at least one entity is shared, however much else is",
+    asked: { about: ["c:1"], reads: ["a", "b", "e", "f", "g", "h"] },
+    earlier: [{ about: ["c:2"], reads: ["a", "b", "e", "f", "g", "h"] }],
+    wanted: any,
+    expected: [],
+  },
+  {
+    clause: "where nothing is known of either, nothing is similar (total == 0)",
+    asked: { about: [], reads: [] },
+    earlier: [{ about: [], reads: [] }],
+    wanted: any,
+    expected: [],
+  },
+];
+
+describe("similar earlier decisions", () => {
+  it.each(cases)("$clause", async ({ asked, earlier, wanted, expected }) => {
+    expect(await found(asked, earlier, wanted)).toEqual(expected);
+  });
+
+  it("the newest 1,000 that share an entity are looked at, and none before them", async () => {
+    const asked = { about: ["c:1", "c:2"], reads: ["a"] };
+    const twin = { about: ["c:1", "c:2"], reads: ["a"] };
+    const akin = Array.from({ length: 1000 }, () => ({ about: ["c:1"], reads: ["a"] }));
+    const first = { minSimilarity: 0.7, limit: 1 };
+    expect(await found(asked, [twin, ...akin.slice(1)], first)).toEqual([[1, 1]]);
+    expect(await found(asked, [twin, ...akin], first)).toEqual([]);
+    // Those that share none do not count.
+    const strangers = Array.from({ length: 1000 }, () => ({ about: ["c:9"], reads: ["a"] }));
+    expect(await found(asked, [twin, ...strangers], first)).toEqual([[1, 1]]);
+  });
+});
+
+const routed = (fields: object): object => ({
+  decision: {
+    id: "d",
+    entities: [{ type: "c", id: "{{ c }}" }],
+    default: { target: "elsewhere" },
+    cases: [
+      { label: "High", condition: "n > 10", target: "up" },
+      { label: "Low", condition: "n < 5", target: "down" },
+    ],
+    ...fields,
+  },
+});
+
+const closed = (on_fail: string): object => ({
+  guardrails: [
+    {
+      type: "no_disabled_targets",
+      disabled_stages: ["up"],
+      on_fail,
+      ...(on_fail === "escalate" && { escalate_to: "people" }),
+    },
+  ],
+});
+
+const table = (hit_policy: string): object => ({ type: "rule_table", hit_policy });
+
+const scored = (more: object = {}): object => ({
+  decision: {
+    id: "d",
+    type: "scored",
+    entities: [{ type: "c", id: "{{ c }}" }],
+    evaluators: [
+      {
+        name: "e",
+        rules: [
+          { id: "high", when: "n > 10", then: { decision: "approve", weight: 0.9 } },
+          { id: "rest", when: "true", then: { decision: "reject", weight: 0.9 } },
+        ],
+      },
+    ],
+    targets: { approve: "up", reject: "down" },
+    ...more,
+  },
+});
+
+const policy = (more: object = {}): object => ({
+  decision: {
+    id: "d",
+    type: "policy",
+    tool: "t",
+    entities: [{ type: "c", id: "{{ c }}" }],
+    policies: [
+      { name: "p", conditions: [{ name: "high", expression: "n > 10" }] },
+      { name: "o", overrides: ["p"], when: "n < 5" },
+    ],
+    ...more,
+  },
+});
+
+const gate = (more: object = {}): object => ({
+  decision: {
+    id: "d",
+    type: "gate",
+    action: { org: "o", domain: "d", name: "act" },
+    entities: [{ type: "c", id: "{{ c }}" }],
+    rules: [
+      { id: "r", tier: "T2", severity: 30, when: "n > 10", status: "RED" },
+      { id: "y", tier: "T2", severity: 20, when: "n < 5", status: "YELLOW" },
+      { id: "s", tier: "T3", severity: 15, when: "n == 7", status: "GREEN-SKIP" },
+      { id: "g", tier: "T3", severity: 10, when: "true", status: "GREEN" },
+    ],
+    ...more,
+  },
+});
+
+const guardedTool = (on_fail: string): object => ({
+  guardrails: [{ type: "no_disabled_targets", disabled_stages: ["t", "act"], on_fail }],
+});
+
+interface Outcomes {
+  readonly type: string;
+  readonly document: object;
+  /** What `n` leads to. */
+  readonly outcomes: Readonly<Record<number, readonly string[]>>;
+}
+
+/** Every outcome that each type may have; those of one line are compared each with each. */
+const outcomes: readonly Outcomes[] = [
+  {
+    type: "binary",
+    document: routed({ type: "binary" }),
+    outcomes: { 12: ["High"], 11: ["High"], 1: ["Low"], 7: ["default"] },
+  },
+  {
+    type: "binary that blocks",
+    document: routed({ type: "binary", ...closed("block") }),
+    outcomes: { 12: [], 11: [], 1: ["Low"], 7: ["default"] },
+  },
+  {
+    type: "binary that escalates",
+    document: routed({ type: "binary", ...closed("escalate") }),
+    outcomes: { 12: ["people"], 11: ["people"], 1: ["Low"], 7: ["default"] },
+  },
+  {
+    type: "switch",
+    document: routed({ type: "switch" }),
+    outcomes: { 12: ["High"], 1: ["Low"], 7: ["default"] },
+  },
+  {
+    type: "weighted",
+    document: routed({
+      type: "weighted",
+      input: "{{ n }}",
+      cases: [
+        { label: "A", target: "up", weight: 50, condition: "n < 100" },
+        { label: "B", target: "down", weight: 50, condition: "n >= 50 and n < 100" },
+      ],
+    }),
+    outcomes: { 1: ["A"], 2: ["A"], 100: ["default"] },
+  },
+  {
+    type: "rule table, all that match",
+    document: routed({
+      ...table("collect"),
+      cases: undefined,
+      rules: [
+        { label: "A", condition: "n > 1", target: "a" },
+        { label: "B", condition: "n > 2", target: "b" },
+        { label: "C", condition: "n < 0", target: "c" },
+      ],
+    }),
+    outcomes: { 2: ["A"], 3: ["A", "B"], 4: ["A", "B"], [-1]: ["C"], 0: ["default"] },
+  },
+  {
+    type: "scored",
+    document: scored(),
+    outcomes: { 12: ["approve"], 13: ["approve"], 1: ["reject"] },
+  },
+  {
+    type: "scored that blocks",
+    document: scored(closed("block")),
+    outcomes: { 12: [], 13: [], 1: ["reject"] },
+  },
+  {
+    type: "scored that escalates",
+    document: scored(closed("escalate")),
+    outcomes: { 12: ["people"], 13: ["people"], 1: ["reject"] },
+  },
+  {
+    type: "policy",
+    document: policy(),
+    outcomes: { 12: ["allowed"], 13: ["allowed"], 7: ["denied"], 8: ["denied"], 1: ["allowed_by_exception"] },
+  },
+  {
+    type: "policy that blocks",
+    document: policy(guardedTool("block")),
+    outcomes: { 12: ["denied"], 7: ["denied"], 1: ["denied"] },
+  },
+  {
+    type: "policy that escalates",
+    document: policy(guardedTool("escalate")),
+    outcomes: { 12: ["denied"], 7: ["denied"] },
+  },
+  {
+    type: "gate",
+    document: gate(),
+    outcomes: { 12: ["RED"], 13: ["RED"], 1: ["YELLOW"], 7: ["GREEN-SKIP"], 8: ["GREEN"] },
+  },
+  {
+    type: "gate that blocks",
+    document: gate(guardedTool("block")),
+    outcomes: { 12: ["RED"], 1: ["YELLOW"], 8: ["RED"] },
+  },
+  {
+    type: "gate that escalates",
+    document: gate(guardedTool("escalate")),
+    outcomes: { 12: ["RED"], 1: ["YELLOW"], 8: ["YELLOW"] },
+  },
+];
+
+const contextFor = (n: number): JsonObject => ({ c: "1", n, tool: "t", params: {} });
+
+describe("outcome_matched", () => {
+  it.each(outcomes)(
+    "is told rightly of every outcome of a $type",
+    async ({ document, outcomes: expected }) => {
+      for (const [first, before] of Object.entries(expected)) {
+        for (const [second, after] of Object.entries(expected)) {
+          const place = deciding(document);
+          const earlier = await place.decide("d", contextFor(Number(first)));
+          expect(earlier.selected_labels).toEqual(before);
+          await place.decide("d", contextFor(Number(second)));
+          expect((await place.newest()).selected_labels).toEqual(after);
+          expect(await place.precedents()).toEqual([
+            expect.objectContaining({
+              record_id: earlier.record_id,
+              similarity: 1,
+              outcome_matched: JSON.stringify(before) === JSON.stringify(after),
+            }),
+          ]);
+        }
+      }
+    },
+  );
+
+  it("does not depend on the order in which labels stand", async () => {
+    const rule = (label: string): object => ({ label, condition: "true", target: label });
+    const collecting = (...labels: readonly string[]): object =>
+      routed({ ...table("collect"), cases: undefined, rules: labels.map(rule) });
+    const place = deciding(collecting("a", "b"));
+    await place.decide("d", { c: "1" });
+    const turned = place.redefine(collecting("b", "a"));
+    await turned.decide("d", { c: "1" });
+    expect((await turned.precedents())[0]).toMatchObject({ outcome_matched: true });
+  });
+});
+
+describe("what a decision is about", () => {
+  const about = (entities: readonly object[], more: object = {}): object =>
+    routed({ type: "binary", entities, ...more });
+
+  const entitiesOf = async (document: object, context: JsonObject): Promise<unknown> => {
+    const place = deciding(document);
+    await place.decide("d", context);
+    return (await place.newest()).lineage?.entities;
+  };
+
+  it("counts each entity once", async () => {
+    const twice = [
+      { type: "c", id: "{{ c }}" },
+      { type: "c", id: "{{ c }}" },
+      { type: "c", id: "1" },
+    ];
+    expect(await entitiesOf(about(twice), { c: "1", n: 1 })).toEqual([{ type: "c", id: "1" }]);
+  });
+
+  it("keeps apart what only looks alike when written in a row", async () => {
+    const alike = [
+      { type: "a b", id: "c" },
+      { type: "a", id: "b c" },
+    ];
+    expect(await entitiesOf(about(alike), { n: 1 })).toEqual(alike);
+  });
+
+  it("may be told by the input", async () => {
+    const byInput = about([{ type: "n", id: "{{ input }}" }], { input: "{{ n }}" });
+    expect(await entitiesOf(byInput, { n: 1 })).toEqual([{ type: "n", id: "1" }]);
+  });
+
+  it.each([
+    ["as it is", "{{ c }}", {}],
+    ["within a text", "customer {{ c }}", {}],
+    ["changed", "{{ upper(c) }}", {}],
+    ["measured", "{{ length(c) }}", {}],
+    ["as a part of something", "{{ all }}", { mask: ["/all/c"] }],
+    ["through the input", "{{ input }}", { input: "{{ lower(c) }}" }],
+  ])("leads to nothing where it is masked: %s", async (_, id, { mask = ["/c"], ...more }: JsonObject) => {
+    const document = about([{ type: "c", id }], { ...more, logging: { mask } });
+    const place = deciding(document);
+    for (const c of ["first", "other"]) await place.decide("d", { c, n: 1, all: { c } });
+    expect((await place.newest()).lineage).toMatchObject({ entities: [], precedents: [] });
+  });
+
+  it("is no matter of masks elsewhere", async () => {
+    const document = about([{ type: "c", id: "customer {{ c }}" }], { logging: { mask: ["/secret"] } });
+    const place = deciding(document);
+    for (const secret of ["x", "y"]) await place.decide("d", { c: "1", n: 1, secret });
+    expect(await place.precedents()).toHaveLength(1);
+  });
+});
+
+describe("deviations from precedent", () => {
+  const assess = async (place: ReturnType<typeof deciding>): ReturnType<typeof assessConsistency> =>
+    assessConsistency((await place.records()).toReversed(), place.world.records.log);
+
+  it("None where there are none: no suggestions", async () => {
+    const place = deciding(routed({ type: "binary" }));
+    for (const n of [12, 13, 14]) await place.decide("d", { c: "1", n });
+    expect(await assess(place)).toEqual({
+      observer: "precedent_consistency",
+      summary: "0 of 3 decisions deviated from precedent",
+      severity: "info",
+      suggestions: [],
+      decisions: 3,
+      deviations: [],
+    });
+  });
+
+  it("outcome_differs: a decision counts once, however many precedents it deviates from", async () => {
+    const place = deciding(routed({ type: "binary" }));
+    for (const n of [12, 13, 1]) await place.decide("d", { c: "1", n });
+    const [first, second, third] = await place.records();
+    const assessment = await assess(place);
+    expect(assessment).toMatchObject({
+      summary: "1 of 3 decisions deviated from precedent",
+      severity: "caution",
+      deviations: [
+        { record_id: third?.record_id, precedent_id: second?.record_id, deviation_type: "outcome_differs" },
+        { record_id: third?.record_id, precedent_id: first?.record_id, deviation_type: "outcome_differs" },
+      ],
+    });
+    expect(assessment.deviations[0]?.explanation).toBe("`Low` now, `High` before");
+    expect(assessment.suggestions).toHaveLength(2);
+  });
+
+  it.each([
+    {
+      type: "policy: the reason",
+      document: policy({
+        policies: [{ name: "p", conditions: [{ name: "q", expression: "false" }], deny_reason: "{{ n }}" }],
+      }),
+      explanation: "`denied` both times, but as `2` now, as `1` before",
+    },
+    {
+      type: "binary: the condition",
+      document: routed({ type: "binary" }),
+      then: routed({
+        type: "binary",
+        cases: [
+          { label: "High", condition: "n > 10", target: "up" },
+          { label: "Low", condition: "n < 6", target: "down" },
+        ],
+      }),
+      explanation: "`Low` both times, but as `n < 6` now, as `n < 5` before",
+    },
+    {
+      type: "scored: what the evaluators said",
+      document: scored(),
+      then: scored({
+        evaluators: [
+          { name: "e", rules: [{ id: "low", when: "n < 9", then: { decision: "reject", weight: 0.9 } }] },
+        ],
+        targets: { reject: "down" },
+      }),
+      explanation: "`reject` both times",
+    },
+    {
+      type: "gate: the rules that decided",
+      document: gate(),
+      then: gate({ rules: [{ id: "other", tier: "T2", severity: 1, when: "n < 9", status: "YELLOW" }] }),
+      explanation: "`YELLOW` both times",
+    },
+    {
+      type: "blocked: what the guardrails had against it",
+      document: routed({ type: "binary", ...closed("block"), cases: [{ condition: "true", target: "up" }] }),
+      then: routed({
+        type: "binary",
+        cases: [{ condition: "true", target: "down" }],
+        guardrails: [{ type: "no_disabled_targets", disabled_stages: ["down"] }],
+      }),
+      explanation:
+        "`blocked` both times, but as `Target 'down' is disabled` now, as `Target 'up' is disabled` before",
+    },
+  ])("rationale_differs where only the reasons differ. $type", async ({ document, then, explanation }) => {
+    const place = deciding(document);
+    await place.decide("d", contextFor(1));
+    const later = then === undefined ? place : place.redefine(then);
+    await later.decide("d", contextFor(2));
+    const { deviations, severity } = await assess(later);
+    expect(deviations).toMatchObject([{ deviation_type: "rationale_differs" }]);
+    expect(deviations[0]?.explanation).toContain(explanation);
+    expect(severity).toBe("caution");
+  });
+
+  it("the roll of a weighted decision is no rationale", async () => {
+    const place = deciding(
+      routed({ type: "weighted", input: "{{ n }}", cases: [{ label: "A", target: "up", weight: 1 }] }),
+    );
+    for (const n of [1, 2, 3]) await place.decide("d", { c: "1", n });
+    const because = (await place.records()).map((record) => record.because.join());
+    expect(new Set(because).size).toBe(3);
+    expect((await assess(place)).deviations).toEqual([]);
+  });
+
+  it("where the precedent is gone, what was noted of it stands", async () => {
+    const place = deciding(routed({ type: "binary" }));
+    for (const n of [12, 1, 13]) await place.decide("d", { c: "1", n });
+    const { log } = place.world.records;
+    await place.world.records.prune(await log.prunable({ keep: 1 }), {});
+    expect((await assess(place)).deviations).toMatchObject([
+      {
+        deviation_type: "outcome_differs",
+        explanation: "`High` now, otherwise before (that record is gone)",
+      },
+    ]);
+  });
+
+  it("what a precedent's record says wins over what was noted of it", async () => {
+    const place = deciding(routed({ type: "binary" }));
+    for (const n of [12, 13]) await place.decide("d", { c: "1", n });
+    const [first, second] = await place.records();
+    if (first === undefined || second?.lineage === undefined) throw new Error("two were decided");
+    const precedents = second.lineage.precedents.map((each) => ({ ...each, outcome_matched: false }));
+    const forged = { ...second, lineage: { ...second.lineage, precedents } };
+    expect((await assessConsistency([forged], place.world.records.log)).deviations).toEqual([]);
+  });
+});
