@@ -13,6 +13,8 @@ export class LineFiles {
   readonly #log: string;
   readonly #onChanged: () => void;
   #open: { readonly segment: number; readonly fd: number } | undefined;
+  #memory: Buffer = Buffer.alloc(0);
+  /** The part of it that was read. */
   #buffer: Buffer = Buffer.alloc(0);
   #start = 0;
 
@@ -22,19 +24,18 @@ export class LineFiles {
     this.#onChanged = onChanged;
   }
 
-  /** Undefined where the line is no record (any more). */
-  read({ segment, offset, length }: Place): LogLine | undefined {
+  /** Undefined where the line is no record (any more); `unreadable` then hears what is there. */
+  read({ segment, offset, length }: Place, unreadable?: (text: string) => void): LogLine | undefined {
     if (!this.#ensure(segment, offset, length)) return undefined;
     const line = this.#buffer.subarray(offset - this.#start, offset - this.#start + length);
     const link = linkOf(line);
     const intact = link !== undefined && isIntact(line, link);
     if (!intact) this.#onChanged();
     const text = line.toString("utf8");
-    try {
-      return { text, record: JSON.parse(text) as LogRecord, intact };
-    } catch {
-      return undefined;
-    }
+    const record = parsed(text);
+    if (record !== undefined) return { text, record, intact };
+    unreadable?.(text);
+    return undefined;
   }
 
   close(): void {
@@ -60,8 +61,19 @@ export class LineFiles {
       this.#buffer.length === 0 ? offset : isBefore ? Math.max(0, offset + length - ahead) : offset;
     const size = Math.max(length, this.#buffer.length === 0 ? length : ahead);
     this.#start = Math.min(first, offset);
-    const buffer = Buffer.allocUnsafe(Math.max(size, offset + length - this.#start));
-    this.#buffer = buffer.subarray(0, readSync(this.#open.fd, buffer, 0, buffer.length, this.#start));
+    const wanted = Math.max(size, offset + length - this.#start);
+    // Nobody keeps what was in it, and new memory costs more than reading into it.
+    if (this.#memory.length < wanted) this.#memory = Buffer.allocUnsafe(wanted);
+    this.#buffer = this.#memory.subarray(0, readSync(this.#open.fd, this.#memory, 0, wanted, this.#start));
     return true;
+  }
+}
+
+function parsed(text: string): LogRecord | undefined {
+  try {
+    const record = JSON.parse(text) as LogRecord | null;
+    return typeof record === "object" && typeof record?.kind === "string" ? record : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -74,8 +74,12 @@ export function addRow(line: Buffer, from: number, end: number, into: Into, offs
   fingerprint ^= (line[told - 1] ?? 0) + (fingerprint >>> 15);
   let shape = shapes.at(fingerprint, line, start, told);
   if (shape === -1) {
-    shape = shapes.learn(shapeOf(line.toString("utf8", from, end)));
-    shapes.remember(shape, fingerprint, Buffer.from(line.subarray(start, told)));
+    const found = shapeOf(line.toString("utf8", from, end));
+    shape = shapes.learn(found);
+    // The next one that begins like this may well be sound.
+    if (found.kind !== "unreadable") {
+      shapes.remember(shape, fingerprint, Buffer.from(line.subarray(start, told)));
+    }
   }
   rows.setShape(row, shape, shapes.count(shape, base + row));
   return seq;
