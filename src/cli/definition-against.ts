@@ -1,4 +1,5 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
+import type { FileSummary } from "../definition/definition-file.js";
 import type { Library } from "../definition/library.js";
 import { DecisionError } from "../errors.js";
 import type { ReadAnew } from "./located-library.js";
@@ -6,13 +7,29 @@ import { locatedLibrary, readAnew } from "./located-library.js";
 
 /**
  * The definitions of another directory; or those of one file in the place of those with the same ids, so that
- * the guardrails and targets beside them count as they would if it were put there.
+ * the guardrails and targets beside them count as they would if it were put there. A file that has no say in
+ * the decision is refused, as what is there already would pass for it.
  */
-export async function libraryAgainst(against: string, directory: string): Promise<Library> {
+export async function libraryAgainst(against: string, directory: string, id: string): Promise<Library> {
   if (!isFile(against)) return locatedLibrary(await readAnew(against, true));
   const draft = await readAnew(against, false);
+  for (const summary of draft.summaries) refuseUnfit(summary, id);
   if (!existsSync(directory)) return locatedLibrary(draft);
   return locatedLibrary(replaced(await readAnew(directory, true), draft, against));
+}
+
+function refuseUnfit({ file, problems, definitions, guardrails, targets }: FileSummary, id: string): void {
+  if (problems.length > 0) {
+    throw new DecisionError("definition_invalid", `\`${file}\` is not valid`, { details: { problems } });
+  }
+  const ids = definitions.map((each) => each.id);
+  if (guardrails !== undefined || targets !== undefined || ids.includes(id)) return;
+  throw new DecisionError("definition_not_found", `\`${file}\` defines no decision called \`${id}\``, {
+    hint:
+      ids.length === 0
+        ? "it defines none at all"
+        : `it defines ${ids.map((each) => `\`${each}\``).join(", ")}`,
+  });
 }
 
 function replaced(beside: ReadAnew, draft: ReadAnew, path: string): ReadAnew {

@@ -61,8 +61,12 @@ export interface Ledger {
   counter(name: string): Promise<Counter>;
   /** How many entries there ever were, and the hash of the last. */
   state(): Promise<LedgerState>;
-  /** The records that fit, oldest first; with a limit, the newest ones. */
-  select(query: Query): AsyncIterable<LogLine>;
+  /**
+   * The records that fit, oldest first; with a limit, the newest ones. `unreadable` hears of lines on the way
+   * that are no records any more; of those that cannot even be told from others it hears where nothing is
+   * left out.
+   */
+  select(query: Query, unreadable?: (line: UnreadableLine) => void): AsyncIterable<LogLine>;
   /** By record id, a unique beginning of one, or sequence number. */
   find(reference: Reference): Promise<Found>;
   /** The records that have to do with something, newest first. */
@@ -115,6 +119,12 @@ export interface LogLine {
   readonly record: LogRecord;
   /** False: the line is not as it was written. */
   readonly intact: boolean;
+}
+
+/** What is left of a record. */
+export interface UnreadableLine {
+  readonly seq: number;
+  readonly text: string;
 }
 
 export interface LedgerState {

@@ -33,6 +33,7 @@ const asksFor = (names: readonly (keyof Query)[], query: Query): boolean =>
 
 function isWithin(timestamp: string, { since, until }: Query): boolean {
   if (since === undefined && until === undefined) return true;
-  const time = microsecondsOf(timestamp);
+  // A damaged record may have none.
+  const time = typeof (timestamp as unknown) === "string" ? microsecondsOf(timestamp) : Number.NaN;
   return time >= (since ?? -Infinity) && time <= (until ?? Infinity);
 }

@@ -1,12 +1,13 @@
 import { evaluate } from "../evaluate/evaluate.js";
 import type { Guarded } from "../guard/guard.js";
 import { guard } from "../guard/guard.js";
+import type { LoadedDefinition } from "../model/definition.js";
 import type { DecisionRecord } from "../model/record.js";
 import type { Scope } from "../model/scope.js";
 import type { LogLine } from "../model/store.js";
 import { masked } from "../record/mask.js";
 import { readsConcealed } from "./concealed.js";
-import type { Ready } from "./kept-decisions.js";
+import type { Ready, Unkept } from "./kept-decisions.js";
 import { missingFacts } from "./missing-facts.js";
 
 export interface AskedAgain {
@@ -15,16 +16,22 @@ export interface AskedAgain {
   readonly scope: Scope;
 }
 
-/** Asks a definition what a record was asked; or tells why the record does not hold all that takes. */
+/**
+ * Asks a definition what a record was asked; or tells why the record does not hold all that takes. It may be
+ * another definition than the one that the record was `made` with.
+ */
 export function askAgain(
-  record: DecisionRecord,
-  { text }: Pick<LogLine, "text">,
-  { loaded, prepared }: Ready,
+  { record, text }: Pick<LogLine, "text"> & { readonly record: DecisionRecord },
+  ready: Ready,
+  made: Ready | Unkept = ready,
 ): AskedAgain | { readonly why: string } {
+  const { loaded, prepared } = ready;
   const { context, facts, timestamp, record_id, workflow_id: workflow } = record;
   if (context === undefined) return { why: "its inputs were not logged" };
-  if (text.includes(marker) && readsConcealed(prepared, context)) return { why: "it read masked values" };
-  const missing = missingFacts({ loaded, prepared }, record);
+  if (mayBeMasked(record, loaded) && text.includes(marker) && readsConcealed(prepared, record)) {
+    return { why: "it read masked values" };
+  }
+  const missing = missingFacts(ready, record, made);
   if (missing !== undefined) return { why: missing };
   const system = { request_time: timestamp, request_id: record_id };
   const scope: Scope = { context, facts, system, input: undefined };
@@ -32,3 +39,9 @@ export function askAgain(
 }
 
 const marker = JSON.stringify(masked);
+
+/** What looks masked may as well have been given so; only the definition that it was made with can tell. */
+const mayBeMasked = (
+  { definition_hash: hash }: DecisionRecord,
+  { definition, definition_hash }: LoadedDefinition,
+): boolean => hash !== definition_hash || (definition.logging?.mask ?? []).length > 0;

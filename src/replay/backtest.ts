@@ -1,9 +1,11 @@
 import { DecisionError } from "../errors.js";
 import type { DecisionRecord } from "../model/record.js";
-import type { LogLine } from "../model/store.js";
+import type { LogLine, Store, UnreadableLine } from "../model/store.js";
 import { isWholeRecord } from "../record/whole-record.js";
 import { askAgain } from "./ask-again.js";
-import type { Ready } from "./kept-decisions.js";
+import { areSame } from "./compared.js";
+import type { Ready, Unkept } from "./kept-decisions.js";
+import { KeptDecisions } from "./kept-decisions.js";
 import { outcomeText, riskOf } from "./outcome-text.js";
 import type { NotReplayable } from "./replay-log.js";
 
@@ -40,9 +42,12 @@ export interface Example {
 const examplesPerTransition = 3;
 const examplesPerReason = 5;
 
+type Asked = Pick<LogLine, "text"> & { readonly record: DecisionRecord };
+
 /** Asks one definition what many records were asked. */
 export class Backtest {
   readonly #ready: Ready;
+  readonly #kept: KeptDecisions;
   readonly #transitions = new Map<
     string,
     {
@@ -57,31 +62,47 @@ export class Backtest {
   #asked = 0;
   #changed = 0;
 
-  constructor(ready: Ready) {
+  constructor(ready: Ready, store: Store) {
     this.#ready = ready;
+    this.#kept = new KeptDecisions(store);
   }
 
   get done(): number {
     return this.#asked;
   }
 
-  add(line: LogLine): void {
-    const { record } = line;
-    if (record.kind !== "decision") return;
+  /** Waits only where a definition is met for the first time. */
+  add(line: LogLine): void | Promise<void> {
+    const { record, intact, text } = line;
+    if (record.kind !== "decision") return undefined;
     this.#asked++;
-    const outcome = this.#ask({ ...line, record });
-    if ("why" in outcome) this.#skip(outcome.why, record.record_id);
-    else if (outcome.to !== undefined) this.#change(record, outcome.to);
+    if (!intact || !isWholeRecord(record)) {
+      this.#skip("it is not as it was written", record.record_id);
+      return undefined;
+    }
+    const made = this.#kept.get(record);
+    if (made instanceof Promise) return made.then((found) => this.#note({ record, text }, found));
+    this.#note({ record, text }, made);
+    return undefined;
+  }
+
+  /** A record of which nothing can be read any more. */
+  addUnreadable({ seq }: UnreadableLine): void {
+    this.#asked++;
+    this.#skip("it cannot be read", String(seq));
+  }
+
+  #note(line: Asked, made: Ready | Unkept): void {
+    const outcome = this.#ask(line, made);
+    if ("why" in outcome) this.#skip(outcome.why, line.record.record_id);
+    else if (outcome.to !== undefined) this.#change(line.record, outcome.to);
   }
 
   /** What it would come to, where that is something else. */
-  #ask(
-    line: LogLine & { readonly record: DecisionRecord },
-  ): { readonly why: string } | { readonly to: Changed | undefined } {
+  #ask(line: Asked, made: Ready | Unkept): { readonly why: string } | { readonly to: Changed | undefined } {
     const { record } = line;
-    if (!line.intact || !isWholeRecord(record)) return { why: "it is not as it was written" };
     try {
-      const again = askAgain(record, line, this.#ready);
+      const again = askAgain(line, this.#ready, made);
       if ("why" in again) return again;
       const { evaluated, blocked, escalated } = again.guarded;
       const { selected_labels, selected_targets } = evaluated;
@@ -96,7 +117,7 @@ export class Backtest {
   #change(record: DecisionRecord, to: Changed): void {
     this.#changed++;
     const texts = outcomeText(record, to);
-    const key = `${texts.from}\n${texts.to}`;
+    const key = JSON.stringify([texts.from, texts.to]);
     const known = this.#transitions.get(key) ?? { ...texts, found: [], count: 0, risk: riskOf(record, to) };
     known.count++;
     const { record_id, seq, timestamp } = record;
@@ -141,6 +162,3 @@ const isSame = (a: Answered, b: Answered): boolean =>
   areSame(a.selected_targets, b.selected_targets) &&
   a.blocked === b.blocked &&
   a.escalated === b.escalated;
-
-const areSame = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every((each, index) => each === b[index]);

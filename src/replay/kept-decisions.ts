@@ -1,5 +1,6 @@
 import { canonicalJson } from "../digest/canonical-json.js";
 import { sha256Hex } from "../digest/sha256.js";
+import { DecisionError } from "../errors.js";
 import type { Prepared } from "../evaluate/evaluate.js";
 import { prepareLazily } from "../evaluate/prepare-lazily.js";
 import type { LoadedDefinition } from "../model/definition.js";
@@ -22,7 +23,8 @@ export interface Unkept {
 /** The definitions that records were made with, by their hashes; whatever has become of the files. */
 export class KeptDecisions {
   readonly #store: Store;
-  readonly #known = new Map<string, Ready | Unkept>();
+  /** By environment, then by definition. */
+  readonly #known = new Map<string, Map<string, Ready | Unkept>>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -31,12 +33,13 @@ export class KeptDecisions {
   /** Without waiting where it is known already: a log names few definitions, many times. */
   get(record: DecisionRecord): Ready | Unkept | Promise<Ready | Unkept> {
     const { definition_hash, environment_hash } = record;
-    return this.#known.get(`${definition_hash} ${environment_hash}`) ?? this.#load(record);
+    return this.#known.get(environment_hash)?.get(definition_hash) ?? this.#load(record);
   }
 
   async #load({ definition_hash, environment_hash }: DecisionRecord): Promise<Ready | Unkept> {
     const found = await this.#find(definition_hash, environment_hash);
-    this.#known.set(`${definition_hash} ${environment_hash}`, found);
+    const beside = this.#known.get(environment_hash) ?? new Map<string, Ready | Unkept>();
+    this.#known.set(environment_hash, beside.set(definition_hash, found));
     return found;
   }
 
@@ -55,6 +58,12 @@ export class KeptDecisions {
       file: "",
       line: 0,
     };
-    return { loaded, prepared: await prepareLazily(definition) };
+    try {
+      return { loaded, prepared: await prepareLazily(definition) };
+    } catch (error) {
+      // Kept by a version that understood what this one does not.
+      if (!(error instanceof DecisionError)) throw error;
+      return { missing: `its definition can no longer be used (${error.message})` };
+    }
   }
 }

@@ -1,10 +1,11 @@
 import type { Answered, Changed } from "./backtest.js";
 
-/** Both sides of a change in a few words; with targets where the labels alone do not tell them apart. */
+/** Both sides of a change in a few words; with targets, or what held it back, where labels do not tell them apart. */
 export function outcomeText(from: Answered, to: Changed): { readonly from: string; readonly to: string } {
   const [before, after] = [labelsText(from), labelsText(to)];
   if (before !== after || "error" in to) return { from: before, to: after };
-  return { from: `${before} (${targetsText(from)})`, to: `${after} (${targetsText(to)})` };
+  const told = [targetsText, heldText].find((tell) => tell(from) !== tell(to)) ?? targetsText;
+  return { from: `${before} (${told(from)})`, to: `${after} (${told(to)})` };
 }
 
 function labelsText(answer: Changed): string {
@@ -15,6 +16,11 @@ function labelsText(answer: Changed): string {
 
 const targetsText = ({ selected_targets: targets }: Answered): string =>
   targets.length === 0 ? "no target" : targets.join(" ");
+
+function heldText({ blocked, escalated }: Answered): string {
+  if (blocked) return "blocked";
+  return escalated ? "escalated" : "not held back";
+}
 
 /** How much of a change one should look at first: what was held back and would be let through comes before all else. */
 export function riskOf(from: Answered, to: Changed): number {

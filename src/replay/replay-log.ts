@@ -1,8 +1,8 @@
-import type { DecisionRecord } from "../model/record.js";
-import type { LogLine, Query, Store } from "../model/store.js";
+import type { DecisionRecord, LogRecord } from "../model/record.js";
+import type { LogLine, Query, Store, UnreadableLine } from "../model/store.js";
 import { KeptDecisions } from "./kept-decisions.js";
 import type { Mismatched } from "./replay-record.js";
-import { replayRecord } from "./replay-record.js";
+import { damageOf, replayRecord, unreadable } from "./replay-record.js";
 
 /** What came of replaying records, as `replay --format json` prints it. */
 export interface ReplayReport {
@@ -33,6 +33,8 @@ export interface RecordMismatch extends Omit<Mismatched, "status"> {
 const mostMismatches = 1000;
 const mostExamples = 5;
 
+type DecisionLine = LogLine & { readonly record: DecisionRecord };
+
 /** Gathers what came of each record. */
 export class Replay {
   readonly #kept: KeptDecisions;
@@ -52,42 +54,45 @@ export class Replay {
 
   /** Waits only where a definition is met for the first time. */
   add(line: LogLine): void | Promise<void> {
-    const { record } = line;
-    if (record.kind !== "decision") return undefined;
-    const kept = this.#kept.get(record);
-    if (kept instanceof Promise) return kept.then((found) => this.#note({ ...line, record }, found));
-    this.#note({ ...line, record }, kept);
+    if (!isOfDecision(line)) return undefined;
+    const damage = damageOf(line);
+    if (damage !== undefined) {
+      this.#miss(line.record, damage);
+      return undefined;
+    }
+    const kept = this.#kept.get(line.record);
+    if (kept instanceof Promise) return kept.then((found) => this.#note(line, found));
+    this.#note(line, kept);
     return undefined;
   }
 
-  #note(line: LogLine & { readonly record: DecisionRecord }, kept: Parameters<typeof replayRecord>[1]): void {
+  #note(line: DecisionLine, kept: Parameters<typeof replayRecord>[1]): void {
     const replayed = replayRecord(line, kept);
-    const { record_id, seq, decision_id } = line.record;
     switch (replayed.status) {
       case "matched":
         this.#matched++;
         return;
       case "not_replayable":
-        this.#skip(replayed.why, record_id);
+        this.#skip(replayed.why, line.record.record_id);
         return;
-      case "mismatched": {
-        const { expected, actual, differences } = replayed;
-        this.#miss({ record_id, seq, decision_id, expected, actual, differences });
-      }
+      case "mismatched":
+        this.#miss(line.record, replayed);
     }
   }
 
   /** A record of which nothing can be read any more. */
   addUnreadable(seq: number): void {
-    const expected = { record: "as it was written" };
-    const actual = { record: "cannot be read" };
-    const differences = [{ what: "record", expected: expected.record, actual: actual.record }];
-    this.#miss({ record_id: null, seq, decision_id: null, expected, actual, differences });
+    this.#miss({ seq }, unreadable());
   }
 
-  #miss(mismatch: RecordMismatch): void {
+  /** What was changed may lack anything. */
+  #miss(record: Partial<DecisionRecord> & Pick<DecisionRecord, "seq">, mismatch: Mismatched): void {
     this.#mismatched++;
-    if (this.#mismatches.length < mostMismatches) this.#mismatches.push(mismatch);
+    if (this.#mismatches.length >= mostMismatches) return;
+    const { seq, record_id, decision_id } = record;
+    const { expected, actual, differences } = mismatch;
+    const named = { record_id: record_id ?? null, seq, decision_id: decision_id ?? null };
+    this.#mismatches.push({ ...named, expected, actual, differences });
   }
 
   #skip(why: string, recordId: string): void {
@@ -111,7 +116,13 @@ export class Replay {
   }
 }
 
-/** Replays all records that fit; where none is left out by the query, also notices those that cannot be read. */
+const others: ReadonlySet<string> = new Set<Exclude<LogRecord["kind"], "decision">>(["tool_result", "note"]);
+
+/** Nobody gets a decision out of the way by calling it something else. */
+const isOfDecision = (line: LogLine): line is DecisionLine =>
+  line.record.kind === "decision" || !others.has(line.record.kind) || "deterministic_hash" in line.record;
+
+/** Replays all records that fit; where none is left out by the query, also notices those that are gone. */
 export async function replayLog(
   store: Store,
   query: Query,
@@ -119,22 +130,29 @@ export async function replayLog(
 ): Promise<ReplayReport> {
   const replay = new Replay(store);
   const isWhole = Object.keys(query).length === 0;
+  // What is added from now on is not missing.
+  const { size } = await store.log.state();
   let next = isWhole ? await firstNumber(store) : 0;
-  for await (const line of store.log.select(query)) {
-    // A line that was changed may claim any number.
-    const seq = line.intact ? line.record.seq : next;
+  const reach = (seq: number): void => {
     if (isWhole) for (; next < seq; next++) replay.addUnreadable(next);
-    next = seq + 1;
+    next = Math.max(next, seq + 1);
+  };
+  const note = ({ seq, text }: UnreadableLine): void => {
+    reach(seq);
+    if (!otherBeginning.test(text)) replay.addUnreadable(seq);
+  };
+  for await (const line of store.log.select(query, note)) {
+    // A line that was changed may claim any number.
+    reach(line.intact ? line.record.seq : next);
     const added = replay.add(line);
     if (added !== undefined) await added;
     progress(replay.done);
   }
-  if (isWhole) {
-    const { size } = await store.log.state();
-    for (; next <= size; next++) replay.addUnreadable(next);
-  }
+  if (isWhole) reach(size + 1);
   return replay.report();
 }
+
+const otherBeginning = /^\{"seq":\d+,"kind":"(?:tool_result|note)"/;
 
 /** The number of the oldest record that was not pruned. */
 async function firstNumber({ log }: Store): Promise<number> {

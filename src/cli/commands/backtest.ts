@@ -79,7 +79,7 @@ async function definitionFor(id: string, flags: BacktestFlags, io: Io): Promise<
   const directory = decisionsDirectory(flags.decisions, io).value;
   const definitions = await (against === undefined
     ? composeDefinitions({ decisions: directory })
-    : libraryAgainst(against, directory));
+    : libraryAgainst(against, directory, id));
   const loaded = await definitions.find(id);
   warnOfProblems(flags, io, definitions.problems);
   return loaded;
@@ -87,16 +87,17 @@ async function definitionFor(id: string, flags: BacktestFlags, io: Io): Promise<
 
 async function run(
   loaded: LoadedDefinition,
-  { log }: Records,
+  { store }: Records,
   flags: BacktestFlags,
   io: Io,
 ): Promise<BacktestReport> {
   const { definition } = loaded;
-  const test = new Backtest({ loaded, prepared: await prepareLazily(definition) });
+  const test = new Backtest({ loaded, prepared: await prepareLazily(definition) }, store);
   const progress = new Progress(io, flags.quiet);
   const query = { ...timeRange(flags), decision_id: definition.id, kind: "decision" as const };
-  for await (const line of log.select(query)) {
-    test.add(line);
+  for await (const line of store.log.select(query, (unreadable) => test.addUnreadable(unreadable))) {
+    const added = test.add(line);
+    if (added !== undefined) await added;
     progress.show((seconds) => {
       const { done } = test;
       return `${count(done)} asked again, ${count(Math.round(done / seconds))} per second`;

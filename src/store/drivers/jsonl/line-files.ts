@@ -1,6 +1,7 @@
 import { closeSync, readSync } from "node:fs";
 import type { LogRecord } from "../../../model/record.js";
 import { isIntact, linkOf } from "../../../record/chain.js";
+import { isLineIntact } from "../../../record/line-intact.js";
 import type { LogLine } from "../../../model/store.js";
 import { openExisting, systemFiles } from "./files.js";
 import type { Place } from "./index/row-order.js";
@@ -13,6 +14,8 @@ export class LineFiles {
   readonly #log: string;
   readonly #onChanged: () => void;
   #open: { readonly segment: number; readonly fd: number } | undefined;
+  #memory: Buffer = Buffer.alloc(0);
+  /** The part of it that was read. */
   #buffer: Buffer = Buffer.alloc(0);
   #start = 0;
 
@@ -22,23 +25,27 @@ export class LineFiles {
     this.#onChanged = onChanged;
   }
 
-  /** The record at a place, without proof that it is as it was written; that would take longer than reading it. */
-  readUnproven({ segment, offset, length }: Place): LogRecord | undefined {
-    if (!this.#ensure(segment, offset, length)) return undefined;
-    const from = offset - this.#start;
-    return parse(this.#buffer.toString("utf8", from, from + length));
-  }
-
-  /** Undefined where the line is no record (any more). */
-  read({ segment, offset, length }: Place): LogLine | undefined {
+  /** Undefined where the line is no record (any more); `unreadable` then hears what is there. */
+  read({ segment, offset, length }: Place, unreadable?: (text: string) => void): LogLine | undefined {
     if (!this.#ensure(segment, offset, length)) return undefined;
     const line = this.#buffer.subarray(offset - this.#start, offset - this.#start + length);
     const link = linkOf(line);
     const intact = link !== undefined && isIntact(line, link);
     if (!intact) this.#onChanged();
     const text = line.toString("utf8");
-    const record = parse(text);
-    return record && { text, record, intact };
+    const record = parsed(text);
+    if (record !== undefined) return { text, record, intact };
+    unreadable?.(text);
+    return undefined;
+  }
+
+  /** The same without proof that the line is as it was written, until that is asked for: it takes longer than reading. */
+  readUnproven({ segment, offset, length }: Place): LogLine | undefined {
+    if (!this.#ensure(segment, offset, length)) return undefined;
+    const from = offset - this.#start;
+    const text = this.#buffer.toString("utf8", from, from + length);
+    const record = parsed(text);
+    return record && new UnprovenLine(text, record);
   }
 
   close(): void {
@@ -62,15 +69,32 @@ export class LineFiles {
     const isNear = this.#buffer.length > 0 && offset > this.#start - ahead && offset < end + ahead;
     const size = isNear ? Math.max(length, ahead) : length;
     this.#start = isNear && offset < this.#start ? Math.max(0, offset + length - size) : offset;
-    const buffer = Buffer.allocUnsafe(size);
-    this.#buffer = buffer.subarray(0, readSync(this.#open.fd, buffer, 0, buffer.length, this.#start));
+    // Nobody keeps what was in it, and new memory costs more than reading into it.
+    if (this.#memory.length < size) this.#memory = Buffer.allocUnsafe(size);
+    this.#buffer = this.#memory.subarray(0, readSync(this.#open.fd, this.#memory, 0, size, this.#start));
     return true;
   }
 }
 
-function parse(text: string): LogRecord | undefined {
+class UnprovenLine implements LogLine {
+  readonly text: string;
+  readonly record: LogRecord;
+  #intact: boolean | undefined;
+
+  constructor(text: string, record: LogRecord) {
+    this.text = text;
+    this.record = record;
+  }
+
+  get intact(): boolean {
+    return (this.#intact ??= isLineIntact(this.text));
+  }
+}
+
+function parsed(text: string): LogRecord | undefined {
   try {
-    return JSON.parse(text) as LogRecord;
+    const record = JSON.parse(text) as LogRecord | null;
+    return typeof record === "object" && typeof record?.kind === "string" ? record : undefined;
   } catch {
     return undefined;
   }

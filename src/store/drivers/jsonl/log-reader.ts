@@ -49,7 +49,7 @@ export function openReader(log: string, options: ReaderOptions): OpenReader {
   const around = new Surroundings(log, living, lines);
   const reader: Reader = {
     state: () => indexed(({ first, count, lastHash }) => ({ size: first + count - 1, head: lastHash })),
-    select: (query) => select(open, query),
+    select: (query, unreadable) => select(open, query, unreadable),
     related: (key, range = {}) => around.related(key, range),
     neighbours: (decisionId, entities, most) => around.neighbours({ decisionId, entities, most }),
     find: (reference) => indexed((index, lines) => find(index, lines, reference)),
@@ -88,12 +88,19 @@ function opener(log: string, { progress, tell, look }: ReaderOptions & Watching)
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
-async function* select(open: () => Opened, query: Query): AsyncGenerator<LogLine> {
+async function* select(
+  open: () => Opened,
+  query: Query,
+  unreadable?: Parameters<Ledger["select"]>[1],
+): AsyncGenerator<LogLine> {
   const { index, lines } = open();
   try {
     const { limit = Infinity, reverse = false } = query;
     if (limit === Infinity && !reverse) {
-      yield* matching(index, lines, query, "forwards");
+      for (const place of rowsOf(index, query, "forwards")) {
+        const line = lines.read(place, unreadable && ((text) => unreadable({ seq: place.seq, text })));
+        if (line !== undefined && matches(line.record, query)) yield line;
+      }
       return;
     }
     const newest: LogLine[] = [];

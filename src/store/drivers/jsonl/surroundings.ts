@@ -31,7 +31,7 @@ export class Surroundings {
     try {
       let taken = 0;
       for (const place of placesOf(index, key, range)) {
-        const line = this.#lines.read(place);
+        const line = this.#lines.readUnproven(place);
         if (line === undefined || !hasKey(line.record, key) || !isWithin(line.record, range)) continue;
         yield line;
         if (++taken >= limit) return;

@@ -30,7 +30,8 @@ export function neighboursOf(
     const { row: number, entry, shared } = candidates;
     if (number >= count) continue;
     const { rows, row } = index.rows.at(number);
-    const readNow = (): LogRecord | undefined => lines.readUnproven(placeOf(index, rows, row, number));
+    const readNow = (): LogRecord | undefined =>
+      lines.readUnproven(placeOf(index, rows, row, number))?.record;
     const read = (): Promise<LogRecord | undefined> => Promise.resolve(readNow());
     // In a damaged log a record need not stand where its number says.
     const seq = index.gaps ? readNow()?.seq : index.first + number;

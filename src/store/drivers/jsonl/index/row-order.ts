@@ -9,6 +9,8 @@ export interface Place {
   readonly segment: number;
   readonly offset: number;
   readonly length: number;
+  /** The number that the record there should have. */
+  readonly seq: number;
 }
 
 const block = 8 * 1024;
@@ -80,11 +82,14 @@ export function placeOf(index: LogIndex, rows: Rows, row: number, number: number
     segment: index.segmentOf(number),
     offset: rows.offset(row),
     length: rows.length(row),
+    seq: index.first + number,
   };
 }
 
 function mayFit(shape: Shape, { kind, decision_id, label, type }: Query): boolean {
-  if (shape.kind === "unreadable") return false;
+  // What cannot be read may be anything, so it is not missing only where anything is asked for.
+  if (shape.kind === "unreadable")
+    return [kind, decision_id, label, type].every((each) => each === undefined);
   if (kind !== undefined && shape.kind !== kind) return false;
   if (decision_id !== undefined && shape.decision_id !== decision_id) return false;
   if (label !== undefined && !shape.labels?.includes(label)) return false;

@@ -103,8 +103,10 @@ function recognise(
   const knows = known && knownAt(line, known, { start, told, end });
   if (known !== undefined && knows !== undefined)
     return { line, from, end, known, start, knows, labelsEnd: place };
-  const shape = shapes.learn(shapeOf(parseLine(line.toString("utf8", from, end))));
-  const learned = beginnings.remember(fingerprint, { shape, bytes: Buffer.from(line.subarray(start, told)) });
+  const found = shapeOf(parseLine(line.toString("utf8", from, end)));
+  const seen = { shape: shapes.learn(found), bytes: Buffer.from(line.subarray(start, told)) };
+  // The next one that begins like one that cannot be read may well be sound.
+  const learned = found.kind === "unreadable" ? seen : beginnings.remember(fingerprint, seen);
   return { line, from, end, known: learned, start, knows: "shape", labelsEnd: place };
 }
 
