@@ -1,4 +1,4 @@
-import { choosePrecedents, mostNeighbours } from "../lineage/precedents.js";
+import { choosePrecedents, enoughOf, mostNeighbours, mostPrecedents } from "../lineage/precedents.js";
 import type { Lineage, Precedent } from "../model/lineage.js";
 import type { Records } from "../record/records.js";
 
@@ -22,8 +22,11 @@ export async function findPrecedents(decided: Decided, records: Records): Promis
     records.recent.add({ record_id: recordId, decision_id: decisionId, entities, sources, labels });
   }
   const choose = async (): Promise<readonly Precedent[]> => {
-    const known = await records.log.neighbours(decisionId, entities, mostNeighbours);
-    const found = await choosePrecedents({ entities, sources, labels }, [...recent, ...known]);
+    const traits = { entities, sources, labels };
+    // One that is about to be recorded may be found twice.
+    const isEnough = enoughOf(traits, { limit: mostPrecedents + recent.length });
+    const known = await records.log.neighbours(decisionId, entities, mostNeighbours, { isEnough });
+    const found = await choosePrecedents(traits, [...recent, ...known]);
     return found.map(({ precedent }) => precedent);
   };
   try {

@@ -6,7 +6,7 @@ import type { Ledger } from "../model/store.js";
 import { entitiesOf, sourcesOf } from "../record/record-keys.js";
 import { isWholeRecord } from "../record/whole-record.js";
 import type { Wanted } from "./precedents.js";
-import { choosePrecedents, mostNeighbours } from "./precedents.js";
+import { choosePrecedents, enoughOf, mostNeighbours } from "./precedents.js";
 
 /** A decision beside the earlier ones that are most like it. */
 export interface Compared {
@@ -33,14 +33,11 @@ export interface ComparedPrecedent extends Precedent {
 /** A record and those before it, compared as they would have been when it was made. */
 export async function compareRecord(
   record: DecisionRecord,
-  log: Pick<Ledger, "neighbours" | "state">,
+  log: Pick<Ledger, "neighbours">,
   wanted: Wanted,
 ): Promise<Compared> {
-  const { size } = await log.state();
-  // Those that came later are among the newest.
-  const most = mostNeighbours + Math.max(0, size - record.seq) + 1;
   const asked = { result: record, entities: entitiesOf(record), sources: sourcesOf(record) };
-  return compare(asked, { log, before: record.seq, most }, wanted);
+  return compare(asked, { log, before: record.seq }, wanted);
 }
 
 /** A decision that is not recorded, and all that came before it. */
@@ -48,7 +45,7 @@ export const compareAnswer = (
   asked: Asked,
   log: Pick<Ledger, "neighbours">,
   wanted: Wanted,
-): Promise<Compared> => compare(asked, { log, before: Infinity, most: mostNeighbours }, wanted);
+): Promise<Compared> => compare(asked, { log, before: Infinity }, wanted);
 
 interface Asked {
   readonly result: Result;
@@ -60,18 +57,19 @@ interface Earlier {
   readonly log: Pick<Ledger, "neighbours">;
   /** Only records before this one. */
   readonly before: number;
-  readonly most: number;
 }
 
 async function compare(
   { result, entities, sources }: Asked,
-  { log, before, most }: Earlier,
+  { log, before }: Earlier,
   wanted: Wanted,
 ): Promise<Compared> {
   const { decision_id, record_id, type, selected_labels: labels } = result;
-  const neighbours = entities.length === 0 ? [] : await log.neighbours(decision_id, entities, most);
-  const earlier = neighbours.filter(({ seq }) => seq < before);
-  const found = await choosePrecedents({ entities, sources, labels }, earlier, wanted);
+  const traits = { entities, sources, labels };
+  const bounds = { before, isEnough: enoughOf(traits, wanted) };
+  const earlier =
+    entities.length === 0 ? [] : await log.neighbours(decision_id, entities, mostNeighbours, bounds);
+  const found = await choosePrecedents(traits, earlier, wanted);
   return {
     decision_id,
     ...(record_id !== undefined && { record_id }),

@@ -3,7 +3,7 @@ import type { DecisionRecord } from "../model/record.js";
 import type { Neighbour } from "../model/store.js";
 import { entitiesOf, isSame } from "../record/record-keys.js";
 import type { Traits } from "./similarity.js";
-import { haveSameTexts, similarity } from "./similarity.js";
+import { haveSameTexts, similarityTo } from "./similarity.js";
 
 /** Older ones are not looked at. */
 export const mostNeighbours = 1000;
@@ -27,11 +27,13 @@ export async function choosePrecedents(
   neighbours: readonly Neighbour[],
   { limit = mostPrecedents, minSimilarity = leastSimilarity }: Wanted = {},
 ): Promise<readonly FoundPrecedent[]> {
-  const ranked = neighbours
-    .slice(0, mostNeighbours)
-    .map((neighbour) => ({ neighbour, score: similarity(traits, neighbour) }))
-    .filter(({ score }) => score >= minSimilarity)
-    .sort((a, b) => b.score - a.score || b.neighbour.seq - a.neighbour.seq);
+  const similarity = similarityTo(traits);
+  const ranked: { readonly neighbour: Neighbour; readonly score: number }[] = [];
+  for (const neighbour of neighbours.slice(0, mostNeighbours)) {
+    const score = similarity(neighbour);
+    if (score >= minSimilarity) ranked.push({ neighbour, score });
+  }
+  ranked.sort((a, b) => b.score - a.score || b.neighbour.seq - a.neighbour.seq);
   const found = new Map<string, FoundPrecedent>();
   for (const { neighbour, score } of ranked) {
     if (found.size >= limit) break;
@@ -47,6 +49,16 @@ export async function choosePrecedents(
     found.set(record.record_id, { precedent, record });
   }
   return [...found.values()];
+}
+
+/** Nothing is more similar than what is the same, and the newest of these come first. */
+export function enoughOf(
+  traits: Traits,
+  { limit = mostPrecedents }: Wanted = {},
+): (found: Neighbour) => boolean {
+  const similarity = similarityTo(traits);
+  let same = 0;
+  return (found) => similarity(found) === 1 && ++same >= limit;
 }
 
 const rounded = (score: number): number => Math.round(score * 10_000) / 10_000;

@@ -7,16 +7,36 @@ export interface Traits {
   readonly sources: readonly string[];
 }
 
-/** From 0 to 1: what both have, out of what either has. */
-export function similarity(
-  { entities, sources }: Traits,
-  { shared, entities: others, sources: otherSources }: Pick<Neighbour, "shared" | "entities" | "sources">,
-): number {
+type Other = Pick<Neighbour, "shared" | "entities" | "sources">;
+
+/** Tells how similar others are, from 0 to 1: what both have, out of what either has. */
+export function similarityTo({ entities, sources }: Traits): (other: Other) => number {
   const own = new Set(sources);
-  const other = new Set(otherSources);
-  const sharedSources = [...own].filter((source) => other.has(source)).length;
-  const union = entities.length + others - shared + own.size + other.size - sharedSources;
-  return union === 0 ? 0 : (shared + sharedSources) / union;
+  // Those of one definition all read the same.
+  const known = new Map<readonly string[], SourceOverlap>();
+  const overlapWith = (others: readonly string[]): SourceOverlap => {
+    let overlap = known.get(others);
+    if (overlap === undefined) {
+      overlap = overlapOf(own, new Set(others));
+      known.set(others, overlap);
+    }
+    return overlap;
+  };
+  return ({ shared, entities: others, sources: read }) => {
+    const overlap = overlapWith(read);
+    const union = entities.length + others - shared + overlap.union;
+    return union === 0 ? 0 : (shared + overlap.shared) / union;
+  };
+}
+
+interface SourceOverlap {
+  readonly shared: number;
+  readonly union: number;
+}
+
+function overlapOf(own: ReadonlySet<string>, other: ReadonlySet<string>): SourceOverlap {
+  const shared = [...own].filter((source) => other.has(source)).length;
+  return { shared, union: own.size + other.size - shared };
 }
 
 /** Whether both lists hold the same texts, in whichever order: so do two decisions that came out the same. */

@@ -72,7 +72,12 @@ export interface Ledger {
   /** The records that have to do with something, newest first. */
   related(key: RecordKey, range?: RelatedRange): AsyncIterable<LogLine>;
   /** The newest records of a decision that share an entity with these, newest first. */
-  neighbours(decisionId: string, entities: readonly Entity[], most: number): Promise<readonly Neighbour[]>;
+  neighbours(
+    decisionId: string,
+    entities: readonly Entity[],
+    most: number,
+    bounds?: NeighbourBounds,
+  ): Promise<readonly Neighbour[]>;
   /** How often each branch of a decision was taken. */
   tally(decisionId: string, range: TimeRange): Promise<Tally>;
   /** What would go if all before a time, or all but the newest so many, were to go. */
@@ -97,6 +102,13 @@ export interface RelatedRange extends TimeRange {
   /** The newest so many. */
   readonly limit?: number;
   readonly label?: string;
+}
+
+export interface NeighbourBounds {
+  /** Only those with a smaller sequence number. */
+  readonly before?: number;
+  /** Is told of each that is found; no more are looked for once it says so. */
+  readonly isEnough?: (found: Neighbour) => boolean;
 }
 
 /** As much of a record as tells how similar it is. */

@@ -86,8 +86,11 @@ function memoryLedger(): Ledger {
       const fitting = lines.filter(({ record }) => hasKey(record, key) && isWithin(record, range));
       yield* fitting.reverse().slice(0, range.limit ?? Infinity);
     },
-    neighbours: (decisionId, entities, most) =>
-      Promise.resolve(neighboursIn(lines, decisionId, entities).slice(0, most)),
+    neighbours(decisionId, entities, most, { before = Infinity, isEnough = () => false } = {}) {
+      const all = neighboursIn(lines, decisionId, entities).filter(({ seq }) => seq < before);
+      const last = all.slice(0, most).findIndex((each) => isEnough(each));
+      return Promise.resolve(all.slice(0, last === -1 ? most : last + 1));
+    },
     tally: (id, range) => Promise.resolve(tallyOf(decisions(id, range))),
     prunable(bound) {
       const mayGo = ({ record }: LogLine): boolean =>

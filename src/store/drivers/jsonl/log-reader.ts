@@ -51,7 +51,8 @@ export function openReader(log: string, options: ReaderOptions): OpenReader {
     state: () => indexed(({ first, count, lastHash }) => ({ size: first + count - 1, head: lastHash })),
     select: (query, unreadable) => select(open, query, unreadable),
     related: (key, range = {}) => around.related(key, range),
-    neighbours: (decisionId, entities, most) => around.neighbours({ decisionId, entities, most }),
+    neighbours: (decisionId, entities, most, bounds = {}) =>
+      around.neighbours({ decisionId, entities, most, bounds }),
     find: (reference) => indexed((index, lines) => find(index, lines, reference)),
     tally: (decisionId, range) => indexed((index) => tallyOf(index, decisionId, range)),
     prunable: (bound) => indexed((index) => prunable(log, index, bound)),

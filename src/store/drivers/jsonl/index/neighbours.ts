@@ -1,6 +1,6 @@
 import type { Entity } from "../../../../model/lineage.js";
 import type { LogRecord } from "../../../../model/record.js";
-import type { Neighbour } from "../../../../model/store.js";
+import type { Neighbour, NeighbourBounds } from "../../../../model/store.js";
 import type { LineFiles } from "../line-files.js";
 import { hashEntity, seedOf } from "./key-hash.js";
 import type { LogIndex } from "./log-index.js";
@@ -11,13 +11,14 @@ export interface NeighboursAsked {
   readonly decisionId: string;
   readonly entities: readonly Entity[];
   readonly most: number;
+  readonly bounds: NeighbourBounds;
 }
 
 /** The newest records of a decision that share an entity, without reading one of them. */
 export function neighboursOf(
   index: LogIndex,
   lines: LineFiles,
-  { decisionId, entities, most }: NeighboursAsked,
+  { decisionId, entities, most, bounds: { before = Infinity, isEnough } }: NeighboursAsked,
 ): readonly Neighbour[] {
   const seed = seedOf(decisionId);
   const { postings, shapes, count } = index;
@@ -28,18 +29,20 @@ export function neighboursOf(
   const found: Neighbour[] = [];
   while (found.length < most && candidates.next()) {
     const { row: number, entry, shared } = candidates;
-    if (number >= count) continue;
+    if (number >= count || (!index.gaps && index.first + number >= before)) continue;
     const { rows, row } = index.rows.at(number);
     const readNow = (): LogRecord | undefined =>
       lines.readUnproven(placeOf(index, rows, row, number))?.record;
     const read = (): Promise<LogRecord | undefined> => Promise.resolve(readNow());
     // In a damaged log a record need not stand where its number says.
     const seq = index.gaps ? readNow()?.seq : index.first + number;
-    if (seq === undefined) continue;
+    if (seq === undefined || seq >= before) continue;
     const shape = rows.shape(row);
     const labels = shapes.list[shape]?.labels ?? [];
     const sources = shapes.sourcesOf(shape);
-    found.push({ seq, shared, entities: postings.entitiesBeside(entry), sources, labels, read });
+    const neighbour = { seq, shared, entities: postings.entitiesBeside(entry), sources, labels, read };
+    found.push(neighbour);
+    if (isEnough?.(neighbour)) break;
   }
   return found;
 }
