@@ -129,8 +129,11 @@ async function decideOne(asked: Asked, io: Io): Promise<ExitCode> {
   const decide = flags.follow ? world.follow : world.decide;
   const result = await decide({ ...requestFor(id, asked), ...feedback, context });
   if (flags.verbose) note(io, `decided in ${(stopwatch() - startedAt).toFixed(1)} ms`);
-  if (format === "target") io.out.write(`${targetLine(result)}\n`);
-  else if (format === "audit") io.out.write(auditText(result, 2));
+  if (format === "target") {
+    io.out.write(`${targetLine(result)}\n`);
+    const why = result.guardrails.find(({ on_fail }) => on_fail === "block");
+    if (result.blocked && why !== undefined) warn(flags, io, `blocked: ${why.message}`);
+  } else if (format === "audit") io.out.write(auditText(result, 2));
   else {
     const { explain = false, verbose = false } = flags;
     const view = resultView(result, { explain, verbose, cases: await casesFor(result.decision_id, world) });

@@ -97,7 +97,7 @@ Examples:
   $ agent-33 decision evaluate decision-quality-gate --input '{"artifact": {"quality_score": 0.9}}'
   $ agent-33 decision explain latest
 
-Topics: agent-33 help environment | events | exit-codes | expressions | formatting | operators | scored | policy | gate`;
+Topics: agent-33 help environment | events | exit-codes | expressions | formatting | operators | scored | policy | gate | guardrails`;
 
 /** The command line; building it reads nothing and writes nothing. Where one command is meant, only that is built. */
 export function buildProgram(io: Io, done: (code: ExitCode) => void, argv: readonly string[] = []): Command {

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { stopwatch } from "../clock.js";
 import type { Composed } from "../compose.js";
 import { composeDefinitions, composeRecords, composeWith } from "../compose.js";
@@ -94,6 +94,7 @@ export function storeConfiguration(
 ): Exclude<StoreConfiguration, "memory"> {
   const { directory, durability, signingKey, checkpointEvery, segmentSize } = storeSettings(flags, io, files);
   warnOfUnknownSettings(files.project(), (message) => warn(flags, io, message));
+  refuseFile(directory.value);
   if (signingKey !== undefined && !existsSync(signingKey.value)) throw missingKey(signingKey);
   if (process.listenerCount("SIGXFSZ") === 0) process.on("SIGXFSZ", ignoreFileSizeLimit);
   return {
@@ -105,6 +106,13 @@ export function storeConfiguration(
     progress: readingProgress(flags, io),
     onDamage: (message) => warn(flags, io, message),
   };
+}
+
+function refuseFile(directory: string): void {
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== false) return;
+  throw new DecisionError("store_failed", `the store \`${directory}\` is not a directory`, {
+    hint: "name the directory that records are kept in",
+  });
 }
 
 /** Found out now, not at the next checkpoint. */

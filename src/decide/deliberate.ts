@@ -129,7 +129,8 @@ async function lineageFor(
   const lineage = lineageOf(prepared, shown, evaluated);
   if (lineage.entities.length === 0 || records === undefined) return lineage;
   const { id: decisionId } = prepared.definition;
-  const decided = { decisionId, recordId, lineage, labels: evaluated.selected_labels };
+  const { selected_labels: labels, selected_targets: targets } = evaluated;
+  const decided = { decisionId, recordId, lineage, labels, targets };
   return { ...lineage, precedents: await findPrecedents(decided, records) };
 }
 

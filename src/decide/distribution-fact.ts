@@ -14,12 +14,13 @@ interface Known {
   readonly fact: Promise<DistributionFact>;
   readonly at: number;
   uses: number;
+  mostUses: number;
 }
 
 const known = new WeakMap<Ledger, Map<string, Known>>();
 
-/** A thousand decisions later, or a second, the split may be another one. */
-const mostUses = 1000;
+/** So many decisions later, or a second, the split may be another one: the fewer there were, the sooner. */
+const mostUses = (sample: number | null): number => Math.max(100, (sample ?? 0) / 20);
 const longest = 1_000_000;
 
 /** How a weighted decision was taken so far; where nothing is recorded, not at all. Those who ask at once share one look. */
@@ -33,13 +34,16 @@ export async function distributionFact(
   const facts = known.get(log) ?? new Map<string, Known>();
   known.set(log, facts);
   const last = facts.get(loaded.definition_hash);
-  if (last !== undefined && last.uses < mostUses && at - last.at < longest) {
+  if (last !== undefined && last.uses < last.mostUses && at - last.at < longest) {
     last.uses++;
     return last.fact;
   }
-  const found = { fact: findOut(loaded, log), at, uses: 1 };
+  const found = { fact: findOut(loaded, log), at, uses: 1, mostUses: mostUses(null) };
   facts.set(loaded.definition_hash, found);
-  found.fact.catch(() => facts.delete(loaded.definition_hash));
+  found.fact.then(
+    ({ sample }) => (found.mostUses = mostUses(sample)),
+    () => facts.delete(loaded.definition_hash),
+  );
   return found.fact;
 }
 

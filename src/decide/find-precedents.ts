@@ -8,21 +8,22 @@ interface Decided {
   readonly recordId: string | undefined;
   readonly lineage: Lineage;
   readonly labels: readonly string[];
+  readonly targets: readonly string[];
 }
 
 /** The most similar earlier decisions. They are looked for when the answer is known, so they have no part in it. */
 export async function findPrecedents(decided: Decided, records: Records): Promise<readonly Precedent[]> {
-  const { decisionId, recordId, lineage, labels } = decided;
+  const { decisionId, recordId, lineage, labels, targets } = decided;
   const { entities, inputs } = lineage;
   if (entities.length === 0) return [];
   const sources = inputs.map(({ source }) => source);
   const recent = records.recent.neighbours(decisionId, entities);
   // At once: whoever is decided in the same batch may rest on this one.
   if (recordId !== undefined) {
-    records.recent.add({ record_id: recordId, decision_id: decisionId, entities, sources, labels });
+    records.recent.add({ record_id: recordId, decision_id: decisionId, entities, sources, labels, targets });
   }
   const choose = async (): Promise<readonly Precedent[]> => {
-    const traits = { entities, sources, labels };
+    const traits = { entities, sources, labels, targets };
     // One that is about to be recorded may be found twice.
     const isEnough = enoughOf(traits, { limit: mostPrecedents + recent.length });
     const known = await records.log.neighbours(decisionId, entities, mostNeighbours, { isEnough });

@@ -30,7 +30,9 @@ export async function follow(request: Request, world: FollowWorld): Promise<Resu
   const worst = Math.max(...ends.map(severityOf));
   const answer = ends.findLast((end) => severityOf(end) === worst);
   if (answer === undefined) throw new Error("a way has an end");
-  const targets = [...new Set(ends.flatMap(({ selected_targets }) => selected_targets))];
+  // Where one way is blocked, nobody is sent along the others.
+  const open = answer.blocked ? [] : ends;
+  const targets = [...new Set(open.flatMap(({ selected_targets }) => selected_targets))];
   return Object.freeze({ ...answer, followed: deepFreeze(steps), final_targets: Object.freeze(targets) });
 }
 

@@ -44,7 +44,9 @@ type Hidden = Pick<FileSummary, "hidesPolicy" | "hidesGates" | "hidesGuardrails"
 function hiddenIn(text: string, { isSeen = true, documents }: Seen): Hidden {
   const hidesTargets = targetsKey.test(text);
   // What is switched off stays so: nothing may lead there because it cannot be read.
-  const isGuarding = mayDeclareGuardrails(text, documents) || (hidesTargets && disabledKey.test(text));
+  const isUnknown = !isSeen && text === "";
+  const isGuarding =
+    isUnknown || mayDeclareGuardrails(text, documents) || (hidesTargets && disabledKey.test(text));
   const guards = isGuarding ? { hidesGuardrails: true as const } : {};
   if (!isSeen) return { hidesPolicy: true, hidesGates: "any", hidesTargets: true, ...guards };
   const names = [...text.matchAll(nameKeys)].map(([, name = ""]) => name);

@@ -3,6 +3,7 @@ import type { Guardrail } from "../model/guardrail.js";
 import { isRouting } from "./decision-types.js";
 import { isInputMasked } from "./definition-reads.js";
 import type { SchemaFault } from "./schema-problems.js";
+import { matchesTool } from "./tool-match.js";
 import type { Path } from "./yaml-source.js";
 
 /** What is wrong with the guardrails of a decision; places are relative to it. */
@@ -23,6 +24,16 @@ export function guardrailFaults(guardrail: Guardrail, path: Path, leads = true):
       message: "`escalate` needs to know where to: `escalate_to` is missing",
       hint: "add escalate_to: <target>",
     });
+  }
+  if (guardrail.type === "requires_approval") {
+    const { targets = [], approval_target: approval, escalate_to: to } = guardrail;
+    if (to !== undefined && to !== approval && targets.some((glob) => matchesTool(glob, to))) {
+      faults.push({
+        path: [...path, "escalate_to"],
+        message: `\`${to}\` needs an approval itself, so nothing can be escalated to it`,
+        hint: "name where approvals are given",
+      });
+    }
   }
   if (guardrail.type === "weight_bounds") {
     const { min_weight: least, max_weight: most } = guardrail;

@@ -19,8 +19,11 @@ export function mayDeclareGuardrails(text: string, documents: readonly unknown[]
   return hasMeant(text, topKeys) || (braces.test(text) && hasMeant(text, bracedKeys));
 }
 
-const keysOf = (document: unknown): readonly string[] =>
-  typeof document === "object" && document !== null ? Object.keys(document) : [];
+/** Of a list, those of its items: somebody may have begun the file with a dash. */
+function keysOf(document: unknown): readonly string[] {
+  if (Array.isArray(document)) return document.flatMap(keysOf);
+  return typeof document === "object" && document !== null ? Object.keys(document) : [];
+}
 
 function hasMeant(text: string, keys: RegExp): boolean {
   const found = new Set([...text.matchAll(keys)].map(([, key = ""]) => key));

@@ -64,8 +64,8 @@ async function compare(
   { log, before }: Earlier,
   wanted: Wanted,
 ): Promise<Compared> {
-  const { decision_id, record_id, type, selected_labels: labels } = result;
-  const traits = { entities, sources, labels };
+  const { decision_id, record_id, type, selected_labels: labels, selected_targets: targets } = result;
+  const traits = { entities, sources, labels, targets };
   const bounds = { before, isEnough: enoughOf(traits, wanted) };
   const earlier =
     entities.length === 0 ? [] : await log.neighbours(decision_id, entities, mostNeighbours, bounds);

@@ -21,9 +21,15 @@ export interface FoundPrecedent {
   readonly record: DecisionRecord;
 }
 
+/** What a decision came to. */
+export interface Outcome {
+  readonly labels: readonly string[];
+  readonly targets: readonly string[];
+}
+
 /** The most similar of the neighbours, which are given newest first; of equals, the newest first. */
 export async function choosePrecedents(
-  { labels, ...traits }: Traits & { readonly labels: readonly string[] },
+  { labels, targets, ...traits }: Traits & Outcome,
   neighbours: readonly Neighbour[],
   { limit = mostPrecedents, minSimilarity = leastSimilarity }: Wanted = {},
 ): Promise<readonly FoundPrecedent[]> {
@@ -44,7 +50,8 @@ export async function choosePrecedents(
       record_id: record.record_id,
       similarity: rounded(score),
       match_reason: matchReason(traits, entitiesOf(record), neighbour.sources),
-      outcome_matched: haveSameTexts(labels, neighbour.labels),
+      outcome_matched:
+        haveSameTexts(labels, neighbour.labels) && haveSameTexts(targets, record.selected_targets),
     };
     found.set(record.record_id, { precedent, record });
   }

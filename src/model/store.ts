@@ -142,6 +142,8 @@ export interface UnreadableLine {
 export interface LedgerState {
   readonly size: number;
   readonly head: string;
+  /** How many there are known to have been behind the last one; absent: none. */
+  readonly lost?: number;
 }
 
 export type Reference = { readonly seq: number } | { readonly beginning: string } | { readonly latest: true };

@@ -33,12 +33,12 @@ async function describe(report: ReplayReport, style: Style): Promise<string> {
   return lines.join("\n");
 }
 
-function verdict({ mismatched, matched, total }: ReplayReport, { paint }: Style): string {
+function verdict({ mismatched, matched, total, not_replayable }: ReplayReport, { paint }: Style): string {
   if (mismatched > 0) return paint("bold", paint("red", `✗ ${count(mismatched)} came to something else`));
   if (total === 0) return paint("yellow", "nothing to replay");
-  return matched === 0
-    ? paint("yellow", "! nothing could be replayed")
-    : paint("bold", paint("green", "✓ reproduced"));
+  if (matched === 0) return paint("yellow", "! nothing could be replayed");
+  if (not_replayable > 0) return paint("yellow", `! ${count(not_replayable)} could not be replayed`);
+  return paint("bold", paint("green", "✓ reproduced"));
 }
 
 const records = (number: number): string => `${count(number)} record${number === 1 ? "" : "s"}`;

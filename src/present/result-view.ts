@@ -4,7 +4,7 @@ import type { KnownCondition } from "../record/known-conditions.js";
 import { isRoll } from "../record/roll.js";
 import type { Style, View } from "./format.js";
 import { oneLine } from "./one-line.js";
-import { answerColour, answerText, besideAnswer, outcomeRows, targetLine } from "./outcome-rows.js";
+import { answerColour, answerText, besideAnswer, outcomeRows } from "./outcome-rows.js";
 import { precedentRows } from "./precedent-rows.js";
 import { printable } from "../printable.js";
 
@@ -38,7 +38,7 @@ export function auditText(result: Result, indent?: number): string {
 
 export function plainResult(result: Result): string {
   const { decision_id, type, selected_labels, because } = result;
-  return [targetLine(result), selected_labels.join(", "), decision_id, type, because.join("; ")].join("\t");
+  return [answerText(result), selected_labels.join(", "), decision_id, type, because.join("; ")].join("\t");
 }
 
 async function describe(
@@ -61,8 +61,12 @@ async function describe(
   for (const reason of result.because) lines.push(field("because", reason, style));
   const rows = [...outcomeRows(result), ...(explain ? precedentRows(result) : [])];
   for (const { name, text } of rows) lines.push(field(name, text, style));
-  for (const { decision_id, selected_labels } of result.followed?.slice(0, -1) ?? []) {
-    lines.push(field("followed", `${decision_id} (${selected_labels.join(", ")})`, style));
+  const others = (result.followed ?? []).filter(({ record_id, decision_id }) =>
+    record_id === undefined ? decision_id !== result.decision_id : record_id !== result.record_id,
+  );
+  for (const { decision_id, selected_labels } of others) {
+    const said = selected_labels.length === 0 ? "blocked" : selected_labels.join(", ");
+    lines.push(field("followed", `${decision_id} (${said})`, style));
   }
   if (result.dry_run) lines.push(field("dry run", "nothing was kept", style));
   if (result.record_id !== undefined) {

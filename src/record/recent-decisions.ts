@@ -9,6 +9,7 @@ export interface RecentDecision {
   readonly entities: readonly Entity[];
   readonly sources: readonly string[];
   readonly labels: readonly string[];
+  readonly targets: readonly string[];
 }
 
 interface Counted {
@@ -75,7 +76,7 @@ const keysOf = ({
   entities.map(({ type, id }) => JSON.stringify([decision_id, type, id]));
 
 function neighbourOf(decision: RecentDecision, shared: number, seq: number): Neighbour {
-  const { record_id, decision_id, entities, sources, labels } = decision;
+  const { record_id, decision_id, entities, sources, labels, targets } = decision;
   return {
     seq,
     shared,
@@ -84,7 +85,13 @@ function neighbourOf(decision: RecentDecision, shared: number, seq: number): Nei
     labels,
     read() {
       // As much of the record as anybody asks for.
-      const record = { kind: "decision", record_id, decision_id, lineage: { entities } };
+      const record = {
+        kind: "decision",
+        record_id,
+        decision_id,
+        selected_targets: targets,
+        lineage: { entities },
+      };
       return Promise.resolve(record as unknown as LogRecord);
     },
   };

@@ -18,6 +18,8 @@ export interface Ready {
 /** Why it cannot be asked again. */
 export interface Unkept {
   readonly missing: string;
+  /** It is there, but not as it was kept. */
+  readonly changed?: true;
 }
 
 /** The definitions that records were made with, by their hashes; whatever has become of the files. */
@@ -43,12 +45,21 @@ export class KeptDecisions {
     return found;
   }
 
+  /** What is there under the hash and yet is something else was changed by somebody. */
+  async #unkept(name: "definitions" | "environments", hash: string): Promise<Unkept> {
+    const what = name === "definitions" ? "its definition" : "what stood beside its definition";
+    const isThere = (await this.#store.shelf(name).get(hash)) !== undefined;
+    return isThere
+      ? { missing: `${what} was changed in the store`, changed: true }
+      : { missing: `${what} is no longer kept` };
+  }
+
   async #find(definition_hash: string, environment_hash: string): Promise<Ready | Unkept> {
     const definition = await keptDefinition(definition_hash, this.#store);
-    if (definition === undefined) return { missing: "its definition is no longer kept" };
+    if (definition === undefined) return this.#unkept("definitions", definition_hash);
     const environment = (await this.#store.shelf("environments").get(environment_hash))?.value;
     if (environment === undefined || sha256Hex(canonicalJson(environment)) !== environment_hash) {
-      return { missing: "what stood beside its definition is no longer kept" };
+      return this.#unkept("environments", environment_hash);
     }
     const loaded: LoadedDefinition = {
       definition,

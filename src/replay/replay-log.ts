@@ -131,7 +131,7 @@ export async function replayLog(
   const replay = new Replay(store);
   const isWhole = Object.keys(query).length === 0;
   // What is added from now on is not missing.
-  const { size } = await store.log.state();
+  const { size, lost = 0 } = await store.log.state();
   let next = isWhole ? await firstNumber(store) : 0;
   const reach = (seq: number): void => {
     if (isWhole) for (; next < seq; next++) replay.addUnreadable(next);
@@ -148,7 +148,7 @@ export async function replayLog(
     if (added !== undefined) await added;
     progress(replay.done);
   }
-  if (isWhole) reach(size + 1);
+  if (isWhole) reach(size + lost + 1);
   return replay.report();
 }
 

@@ -47,7 +47,11 @@ export function replayRecord(
   kept: Ready | Unkept,
 ): Replayed {
   const { record } = line;
-  if ("missing" in kept) return { status: "not_replayable", why: kept.missing };
+  if ("missing" in kept) {
+    if (kept.changed === true)
+      return mismatched({ definition: "as it was kept" }, { definition: kept.missing });
+    return { status: "not_replayable", why: kept.missing };
+  }
   try {
     const again = askAgain(line, kept);
     if ("why" in again) return { status: "not_replayable", why: again.why };

@@ -45,7 +45,7 @@ async function found(
   }
   const entities = entitiesIn(asked);
   const neighbours = await log.neighbours("d", entities, 1000);
-  const traits = { entities, sources: asked.reads, labels: ["Pass"] };
+  const traits = { entities, sources: asked.reads, labels: ["Pass"], targets: ["to-Pass"] };
   const chosen = await choosePrecedents(traits, neighbours, wanted);
   return chosen.map(({ precedent, record }) => [record.seq, precedent.similarity] as const);
 }

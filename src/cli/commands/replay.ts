@@ -17,7 +17,7 @@ import { Progress } from "../progress.js";
 import { findRecord } from "../record-reference.js";
 import type { TimeRangeFlags } from "../time-range.js";
 import { addTimeRangeFlags, timeRange } from "../time-range.js";
-import { note, openRecords, warn } from "../world.js";
+import { note, openRecords, refuseMissingStore, warn } from "../world.js";
 
 interface ReplayFlags extends StoreFlags, TimeRangeFlags {
   readonly all?: boolean;
@@ -88,16 +88,27 @@ function refuseMixed(references: readonly string[], flags: ReplayFlags): void {
 
 async function replay(references: readonly string[], flags: ReplayFlags, io: Io): Promise<ExitCode> {
   const format = formatFor(flags, io, { answer: "one" });
+  refuseMissingStore(flags, io);
   const records = await openRecords(flags, io);
   const report = flags.all ? await replayAll(records, flags, io) : await replayNamed(references, records);
   io.out.write(await present(replayView(report), format, await styleFor(flags, io)));
-  if (report.total === 0 && !flags.quiet) note(io, "no decision is recorded that fits");
+  if (report.total === 0) noteNothing(flags, io);
   if (report.not_replayable > 0) {
     warn(flags, io, `${recordsText(report.not_replayable)} could not be replayed: ${reasonsOf(report)}`);
   }
   if (report.mismatched > 0) return differing(report, flags, io);
-  // Who asks for a record by name must not take silence for proof.
-  return report.not_replayable > 0 && !flags.all ? 1 : 0;
+  // Who asks must not take silence for proof.
+  const isUnproven = report.not_replayable > 0 && (!flags.all || report.matched === 0);
+  return isUnproven ? 1 : 0;
+}
+
+function noteNothing({ decisionId, since, until, quiet }: ReplayFlags, io: Io): void {
+  if (decisionId !== undefined && since === undefined && until === undefined) {
+    throw new DecisionError("record_not_found", `no decision called \`${decisionId}\` is recorded`, {
+      hint: "see `agent-33 decision log`",
+    });
+  }
+  if (!quiet) note(io, "no decision is recorded that fits");
 }
 
 const recordsText = (number: number): string => `${count(number)} record${number === 1 ? "" : "s"}`;

@@ -11,7 +11,7 @@ import { LineFiles } from "./line-files.js";
 import { prunable } from "./prune.js";
 import { Surroundings } from "./surroundings.js";
 import type { Watching } from "./watching.js";
-import { watching } from "./watching.js";
+import { sizeByHead, watching } from "./watching.js";
 
 export interface ReaderOptions {
   readonly progress?: Progress;
@@ -48,7 +48,13 @@ export function openReader(log: string, options: ReaderOptions): OpenReader {
   const living = new LivingIndex(log, { ...options, onLook: look, onReplaced: () => lines.close() });
   const around = new Surroundings(log, living, lines);
   const reader: Reader = {
-    state: () => indexed(({ first, count, lastHash }) => ({ size: first + count - 1, head: lastHash })),
+    state() {
+      const known = sizeByHead(log) ?? 0;
+      return indexed(({ first, count, lastHash: head }) => {
+        const size = first + count - 1;
+        return { size, head, ...(known > size && { lost: known - size }) };
+      });
+    },
     select: (query, unreadable) => select(open, query, unreadable),
     related: (key, range = {}) => around.related(key, range),
     neighbours: (decisionId, entities, most, bounds = {}) =>

@@ -30,7 +30,8 @@ export function watching(
   return { tell, look };
 }
 
-function sizeByHead(log: string): number | undefined {
+/** How many records the head knows of; undefined where there is none. */
+export function sizeByHead(log: string): number | undefined {
   const fd = openExisting(systemFiles, `${log}/head`, "r");
   if (fd === undefined) return undefined;
   try {
