@@ -100,7 +100,8 @@ async function replay(references: readonly string[], flags: ReplayFlags, io: Io)
   return report.not_replayable > 0 && !flags.all ? 1 : 0;
 }
 
-const recordsText = (number: number): string => `${count(number)} record${number === 1 ? "" : "s"}`;
+const recordsText = (number: number, more = ""): string =>
+  `${count(number)} ${more}record${number === 1 ? "" : "s"}`;
 
 const reasonsOf = ({ reasons }: ReplayReport): string =>
   reasons.map(({ reason, count: number }) => `${reason} (${count(number)})`).join("; ");
@@ -136,7 +137,7 @@ function differing({ mismatches, mismatched }: ReplayReport, flags: ReplayFlags,
   if (first === undefined) return 6;
   if (flags.strict) {
     const { expected, actual, differences } = first;
-    const more = mismatched > 1 ? [`and ${count(mismatched - 1)} more records`] : [];
+    const more = mismatched > 1 ? [`and ${recordsText(mismatched - 1, "more ")}`] : [];
     throw new ReplayMismatchError({
       expected,
       actual,
