@@ -8,6 +8,7 @@ import { measureInputs } from "./inputs.mjs";
 import { measureLongLog } from "./long-log.mjs";
 import { measureOtherTypes } from "./other-types.mjs";
 import { installPeers } from "./peers.mjs";
+import { measureReplay } from "./replay.mjs";
 import { asDocument, asHeading, asText } from "./report.mjs";
 import { measureStartUp } from "./start-up.mjs";
 import { repository } from "./tool.mjs";
@@ -19,12 +20,14 @@ const full = {
   inProcess: { rounds: 15, milliseconds: 200 },
   inputs: { rounds: 5, lines: 200_000 },
   longLog: { records: 1_000_000, rounds: 40, readings: 5 },
+  replay: { records: 200_000, rounds: 5 },
 };
 const short = {
   startUp: { rounds: 10 },
   inProcess: { rounds: 5, milliseconds: 30 },
   inputs: { rounds: 3, lines: 40_000 },
   longLog: { records: 20_000, rounds: 10, readings: 3 },
+  replay: { records: 40_000, rounds: 3 },
 };
 
 /** Speed is reported, never judged by the exit code; only what does not run, or answers differently, is a failure. */
@@ -66,6 +69,7 @@ async function* measureAll(settings, directory) {
   for (const size of sizes) yield measureGrown(size, contestants, settings.inProcess, directory);
   yield measureInputs(settings.inputs, directory);
   yield measureLongLog(settings.longLog, directory);
+  yield measureReplay(settings.replay, directory);
 }
 
 function reportFailures(failures) {
