@@ -9,6 +9,7 @@ import { measureLineage } from "./lineage.mjs";
 import { measureLongLog } from "./long-log.mjs";
 import { measureOtherTypes } from "./other-types.mjs";
 import { installPeers } from "./peers.mjs";
+import { measureReplay } from "./replay.mjs";
 import { asDocument, asHeading, asText } from "./report.mjs";
 import { measureStartUp } from "./start-up.mjs";
 import { repository } from "./tool.mjs";
@@ -21,6 +22,7 @@ const full = {
   inputs: { rounds: 5, lines: 200_000 },
   longLog: { records: 1_000_000, rounds: 40, readings: 5 },
   lineage: { records: 1_000_000, rounds: 40 },
+  replay: { records: 200_000, rounds: 5 },
 };
 const short = {
   startUp: { rounds: 10 },
@@ -28,6 +30,7 @@ const short = {
   inputs: { rounds: 3, lines: 40_000 },
   longLog: { records: 20_000, rounds: 10, readings: 3 },
   lineage: { records: 20_000, rounds: 10 },
+  replay: { records: 40_000, rounds: 3 },
 };
 
 /** Speed is reported, never judged by the exit code; only what does not run, or answers differently, is a failure. */
@@ -70,6 +73,7 @@ async function* measureAll(settings, directory) {
   yield measureInputs(settings.inputs, directory);
   yield measureLongLog(settings.longLog, directory);
   yield measureLineage(settings.lineage, directory);
+  yield measureReplay(settings.replay, directory);
 }
 
 function reportFailures(failures) {

@@ -24,10 +24,10 @@ export async function replayPayloads(flags: PayloadFlags, io: Io): Promise<ExitC
   const replayed: ReplayedDecision[] = [];
   const failures: DecisionError[] = [];
   for (const [index, payload] of payloads.entries()) {
-    if (!isSealed(payload))
-      warn(flags, io, `${lineText(payloads, index)}it has no hash, so nothing proves its votes`);
     try {
       replayed.push(replayPayload(payload, { strict: flags.strict, warn: tell }));
+      if (!isSealed(payload))
+        warn(flags, io, `${lineText(payloads, index)}it has no hash, so nothing proves its votes`);
     } catch (error) {
       if (!(error instanceof DecisionError)) throw error;
       failures.push(atLine(error, lineText(payloads, index)));
@@ -60,9 +60,11 @@ function payloadsIn(given: string, io: Io): readonly unknown[] {
   const { text, from } = readText(given, io, "--payload");
   const whole = withoutMark(text).trim();
   if (whole === "") throw new DecisionError("input_invalid", `${from} is empty`);
-  const lines = whole.split("\n").filter((line) => line.trim() !== "");
-  const isOnePerLine = lines.length > 1 && isJson(lines[0] ?? "");
-  return isOnePerLine ? lines.map((line) => parseJson(line, from)) : [parseJson(whole, from)];
+  const lines = whole.split("\n");
+  if (lines.length === 1 || !isJson(lines[0] ?? "")) return [parseJson(whole, from)];
+  return lines.flatMap((line, index) =>
+    line.trim() === "" ? [] : [parseJson(line, `line ${index + 1} of ${from}`)],
+  );
 }
 
 function isJson(text: string): boolean {

@@ -38,10 +38,10 @@ export async function distributionFact(
     last.uses++;
     return last.fact;
   }
-  const found = { fact: findOut(loaded, log), at, uses: 1, mostUses: mostUses(null) };
+  const found = { fact: findOut(loaded, log), at, uses: 1, mostUses: Infinity };
   facts.set(loaded.definition_hash, found);
   found.fact.then(
-    ({ sample }) => (found.mostUses = mostUses(sample)),
+    ({ sample }) => (found.mostUses = found.uses + mostUses(sample)),
     () => facts.delete(loaded.definition_hash),
   );
   return found.fact;

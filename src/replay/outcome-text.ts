@@ -19,7 +19,7 @@ const targetsText = ({ selected_targets: targets }: Answered): string =>
 
 function heldText({ blocked, escalated }: Answered): string {
   if (blocked) return "blocked";
-  return escalated ? "escalated" : "not held back";
+  return escalated ? "escalated" : "as decided";
 }
 
 /** How much of a change one should look at first: what was held back and would be let through comes before all else. */

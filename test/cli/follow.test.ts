@@ -166,7 +166,7 @@ describe("evaluate --follow", () => {
     expect(bad.code).toBe(4);
     expect(JSON.parse(bad.out)).toMatchObject({
       decision_id: "guarded",
-      final_targets: ["stage-log", "stage-rework"],
+      final_targets: [],
     });
   });
 

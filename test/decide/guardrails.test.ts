@@ -387,13 +387,13 @@ describe("how a decision was taken so far", () => {
     expect(here.tallies).toBe(1);
   });
 
-  it("is found out anew after a second, and after a thousand decisions", async () => {
+  it("is found out anew after a second, and after a hundred decisions", async () => {
     const here = place([halves(guardrail)]);
     await here.decide("split", { id: "1" });
     here.pass(1);
     await here.decide("split", { id: "2" });
     expect(here.tallies).toBe(2);
-    await Promise.all(Array.from({ length: 1000 }, (_, index) => here.decide("split", { id: `i-${index}` })));
+    for (let index = 0; index < 101; index++) await here.decide("split", { id: `i-${index}` });
     expect(here.tallies).toBe(3);
   });
 

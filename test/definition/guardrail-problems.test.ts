@@ -303,13 +303,23 @@ describe("a broken file", () => {
     expect(library.everywhere()).toEqual({ targets: [] });
   });
 
-  it.each([
-    { name: "that could not be read at all", begins: undefined },
-    { name: "of which only a beginning without any was read", begins: "decision:\n  id: x\n" },
-  ])("keeps no other decision from being made where it is one $name", async ({ begins }) => {
+  it("may hold anything where nothing of it could be seen", async () => {
     const { summary, body } = readDefinitions("0.yaml", Buffer.from(route));
-    const unseen = unusable("1.yaml", "it cannot be read", begins).summary;
+    const unseen = unusable("1.yaml", "it is a link that leads nowhere").summary;
     const library = buildLibrary([summary, unseen], () => Promise.resolve(body.definitions[0] as never));
-    expect((await library.find("route")).definition.id).toBe("route");
+    await expect(library.find("route")).rejects.toMatchObject({ code: "definition_invalid" });
+    const begun = unusable("1.yaml", "it is too large", "decision:\n  id: x\n").summary;
+    const other = buildLibrary([summary, begun], () => Promise.resolve(body.definitions[0] as never));
+    expect((await other.find("route")).definition.id).toBe("route");
+  });
+
+  it.each([
+    { name: "in two bytes a character", content: Buffer.from("\ufeffguardrails: []\n", "utf16le") },
+    { name: "behind a dash", content: Buffer.from("- guardrails: []\n") },
+  ])("keeps everything from being decided where its guardrails are $name", async ({ content }) => {
+    const { summary, body } = readDefinitions("0.yaml", Buffer.from(route));
+    const broken = readDefinitions("1.yaml", content).summary;
+    const library = buildLibrary([summary, broken], () => Promise.resolve(body.definitions[0] as never));
+    await expect(library.find("route")).rejects.toMatchObject({ code: "definition_invalid" });
   });
 });

@@ -188,14 +188,15 @@ describe("what is no longer there", () => {
     ]);
   });
 
-  it("cannot be replayed where somebody has put another definition in its place", async () => {
+  it("is told apart from what somebody has put in the place of its definition", async () => {
     const store = await opened(copied());
     for await (const { key, value } of store.shelf("definitions").entries()) {
       if (JSON.stringify(value).includes('"id":"binary"'))
         await store.shelf("definitions").put([{ key, value: { ...(value as object), name: "forged" } }]);
     }
     const report = await replayLog(store, { decision_id: "binary", kind: "decision" });
-    expect(report.reasons.map(({ reason }) => reason)).toEqual(["its definition is no longer kept"]);
+    expect(report).toMatchObject({ matched: 0, not_replayable: 0, mismatched: report.total });
+    expect(report.mismatches[0]?.actual).toEqual({ definition: "its definition was changed in the store" });
   });
 
   it("is not what was added while the others were replayed", async () => {

@@ -181,7 +181,7 @@ const policies: readonly Fields[] = [
         name: "compress-less",
         version: "1.0.0",
         overrides: ["asked"],
-        when: "params.path != '/tmp/ü'",
+        when: "params.path != '/notes/ü'",
         action: "modify_params",
         params: { compress: "{{ session.trusted }}" },
       },

@@ -43,7 +43,7 @@ function nested(depth: number): unknown {
 
 const scores = [-0, 0, 0.1 + 0.2, 0.8, 0.7999999999999999, 1e308, "0.9", null] as const;
 const kinds = ["stop", "deploy", "notify", "something else", "Stop"] as const;
-const paths = ["/tmp/a", "/tmp/../tmp/a", "/tmp/ü", "/tmp/b"] as const;
+const paths = ["/notes/a", "/notes/../notes/a", "/notes/ü", "/notes/b"] as const;
 const texts = ["Straße", "STRASSE", "ẞ", "ss", ""] as const;
 
 const decided = (decision_id: string, context: object, more: Partial<Request> = {}): Asked => ({

@@ -111,7 +111,8 @@ function noteNothing({ decisionId, since, until, quiet }: ReplayFlags, io: Io): 
   if (!quiet) note(io, "no decision is recorded that fits");
 }
 
-const recordsText = (number: number): string => `${count(number)} record${number === 1 ? "" : "s"}`;
+const recordsText = (number: number, more = ""): string =>
+  `${count(number)} ${more}record${number === 1 ? "" : "s"}`;
 
 const reasonsOf = ({ reasons }: ReplayReport): string =>
   reasons.map(({ reason, count: number }) => `${reason} (${count(number)})`).join("; ");
@@ -147,7 +148,7 @@ function differing({ mismatches, mismatched }: ReplayReport, flags: ReplayFlags,
   if (first === undefined) return 6;
   if (flags.strict) {
     const { expected, actual, differences } = first;
-    const more = mismatched > 1 ? [`and ${count(mismatched - 1)} more records`] : [];
+    const more = mismatched > 1 ? [`and ${recordsText(mismatched - 1, "more ")}`] : [];
     throw new ReplayMismatchError({
       expected,
       actual,
