@@ -4,7 +4,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: [
-      "test/{evaluate,guard,conformance}/**/*.test.ts",
+      "test/{evaluate,guard,conformance,replay}/**/*.test.ts",
+      "test/cli/{backtest,replay,replay-payload}.test.ts",
       "test/expression/rule/**/*.test.ts",
       "test/decide/{check,scored-agent}.test.ts",
       "test/contract-errors.test.ts",

@@ -186,5 +186,7 @@ function decode(content: Uint8Array): string | Error {
 /** Enough of a file that is no text to see which ids it meant to declare. */
 function readable(content: Uint8Array): string {
   // In text of two bytes a character, every other one is NUL.
-  return content.byteLength > largestFile ? "" : new TextDecoder().decode(content).replaceAll("\0", "");
+  return content.byteLength > largestFile
+    ? ""
+    : new TextDecoder().decode(content).replaceAll(/\0|^\ufffd+/g, "");
 }

@@ -4,7 +4,7 @@ import type { Answered, Changed } from "./backtest.js";
 export function outcomeText(from: Answered, to: Changed): { readonly from: string; readonly to: string } {
   const [before, after] = [labelsText(from), labelsText(to)];
   if (before !== after || "error" in to) return { from: before, to: after };
-  const told = [targetsText, heldText].find((tell) => tell(from) !== tell(to)) ?? targetsText;
+  const told = targetsText(from) === targetsText(to) ? heldText : targetsText;
   return { from: `${before} (${told(from)})`, to: `${after} (${told(to)})` };
 }
 
@@ -29,18 +29,18 @@ export function riskOf(from: Answered, to: Changed): number {
 }
 
 /** What lets an agent go on, and what holds it back. */
-const openness: Readonly<Record<string, number>> = {
-  denied: 0,
-  RED: 0,
-  YELLOW: 1,
-  "GREEN-SKIP": 2,
-  GREEN: 3,
-  allowed_by_exception: 3,
-  allowed: 3,
-};
+const openness: ReadonlyMap<string | undefined, number> = new Map([
+  ["denied", 0],
+  ["RED", 0],
+  ["YELLOW", 1],
+  ["GREEN-SKIP", 2],
+  ["GREEN", 3],
+  ["allowed_by_exception", 3],
+  ["allowed", 3],
+]);
 
 function opennessOf(answer: Changed): number {
   if ("error" in answer || answer.blocked) return 0;
   if (answer.escalated) return 1;
-  return openness[answer.selected_labels[0] ?? ""] ?? 2;
+  return openness.get(answer.selected_labels[0]) ?? 2;
 }

@@ -1,0 +1,172 @@
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Composed } from "../../src/compose.js";
+import { compose } from "../../src/compose.js";
+import { definitionHash } from "../../src/definition/definition-hash.js";
+import { prepare } from "../../src/evaluate/prepare.js";
+import type { Definition } from "../../src/model/definition.js";
+import type { Json } from "../../src/model/json.js";
+import type { DecisionRecord } from "../../src/model/record.js";
+import type { LogLine, Store } from "../../src/model/store.js";
+import { Backtest } from "../../src/replay/backtest.js";
+import { changedText } from "../../src/replay/difference-text.js";
+import type { ReplayReport } from "../../src/replay/replay-log.js";
+import { Replay } from "../../src/replay/replay-log.js";
+import { replayRecord } from "../../src/replay/replay-record.js";
+
+const samples = fileURLToPath(new URL("../../decisions", import.meta.url));
+
+type DecisionLine = LogLine & { readonly record: DecisionRecord };
+
+let world: Composed;
+let store: Store;
+const lines = new Map<string, DecisionLine>();
+
+beforeAll(async () => {
+  world = await compose({ decisions: samples, store: "memory" });
+  if (world.records === undefined) throw new Error("there is a store");
+  ({ store } = world.records);
+  await world.decide({ decision_id: "decision-quality-gate", context: { artifact: { quality_score: 1 } } });
+  await world.decide({
+    decision_id: "decision-loan-approval",
+    context: { credit: { score: 720, defaults: 0 }, income: { monthly: 3000 }, loan: { rate: 500 } },
+  });
+  await world.decide({ decision_id: "gate-wire-approve", context: { amount: 5, payee: { country: "DE" } } });
+  await world.check({ tool: "read_source", params: { source: "finance" }, session_id: "s" });
+  for await (const line of store.log.select({ kind: "decision" })) {
+    if (line.record.kind === "decision") lines.set(line.record.decision_id, { ...line, record: line.record });
+  }
+});
+
+/** A line as somebody would have it who can make hashes that fit. */
+function forged(id: string, fields: object): DecisionLine {
+  const line = lines.get(id);
+  if (line === undefined) throw new Error(`there is no record of \`${id}\``);
+  return { ...line, record: { ...line.record, ...fields } };
+}
+
+async function replayed(...all: readonly LogLine[]): Promise<ReplayReport> {
+  const replay = new Replay(store);
+  for (const line of all) await replay.add(line);
+  return replay.report();
+}
+
+const loan = "decision-loan-approval";
+const wire = "gate-wire-approve";
+const source = "policy-read-source";
+const quality = "decision-quality-gate";
+
+describe("a record that was made up with a hash that fits", () => {
+  it.each<{ id: string; fields: Record<string, Json>; told: string }>([
+    { id: loan, fields: { decision: "reject" }, told: "Decision changed: reject -> approve" },
+    { id: loan, fields: { confidence: 1 }, told: "Confidence changed: 1 -> 0.8421" },
+    { id: source, fields: { outcome: "denied" }, told: "Outcome changed: denied -> allowed" },
+    { id: wire, fields: { status: "RED" }, told: "Status changed: RED -> GREEN" },
+    { id: wire, fields: { type: "binary" }, told: "Status changed: null -> GREEN" },
+    { id: quality, fields: { type: "gate", status: "RED" }, told: "Status changed: RED -> null" },
+    {
+      id: quality,
+      fields: { type: "scored", decision: "a", confidence: 1 },
+      told: "Decision changed: a -> null",
+    },
+    { id: quality, fields: { type: "policy", outcome: "denied" }, told: "Outcome changed: denied -> null" },
+    { id: quality, fields: { selected_targets: [] }, told: "Targets changed: nothing -> stage-deploy" },
+    {
+      id: quality,
+      fields: { selected_labels: ["Pass", "x\ny"] },
+      told: "Labels changed: Pass, x\\ny -> Pass",
+    },
+    { id: quality, fields: { selected_labels: ["Fail"] }, told: "Labels changed: Fail -> Pass" },
+    { id: quality, fields: { blocked: true }, told: "Blocked changed: true -> false" },
+    { id: quality, fields: { escalated: true }, told: "Escalated changed: true -> false" },
+    {
+      id: wire,
+      fields: { context: { system: {}, amount: 5, payee: {} } },
+      told: "Error changed: null -> the context must not hold `system`, which is the tool's own",
+    },
+  ])("of $id is told of: $told", async ({ id, fields, told }) => {
+    const { mismatches } = await replayed(forged(id, fields));
+    expect(mismatches.flatMap(({ differences }) => differences.map(changedText))[0]).toBe(told);
+  });
+
+  it("and lacks something is told of as damaged", async () => {
+    const { mismatches } = await replayed(forged(quality, { guardrails: undefined }));
+    expect(mismatches.map(({ actual }) => actual)).toEqual([{ record: "damaged" }]);
+  });
+
+  it("is counted beyond a thousand, and no longer told one by one", async () => {
+    const changed = { ...forged(quality, {}), intact: false };
+    const report = await replayed(...Array<LogLine>(1005).fill(changed));
+    expect({ mismatched: report.mismatched, told: report.mismatches.length }).toEqual({
+      mismatched: 1005,
+      told: 1000,
+    });
+  });
+});
+
+describe("a kept definition", () => {
+  const broken = (cases: unknown): Definition =>
+    ({
+      id: "old",
+      type: "binary",
+      input: "{{ n }}",
+      cases,
+      default: { target: "x" },
+    }) as unknown as Definition;
+
+  async function kept(definition: Definition): Promise<LogLine> {
+    const hash = definitionHash(definition);
+    await store.shelf("definitions").put([{ key: hash, value: definition as unknown as Json }]);
+    return forged(quality, { definition_hash: hash });
+  }
+
+  it("that this version does not understand makes records not replayable", async () => {
+    const line = await kept(broken([{ condition: "n >>= 1", target: "x" }]));
+    const { reasons } = await replayed(line, line);
+    expect(reasons.map(({ reason, count }) => [reason.slice(0, 37), count])).toEqual([
+      ["its definition can no longer be used ", 2],
+    ]);
+  });
+
+  it("that makes the program fail is not passed over", async () => {
+    await expect(kept(broken(null)).then((line) => replayed(line))).rejects.toThrow(TypeError);
+  });
+});
+
+describe("what is a bug", () => {
+  const definition = broken();
+  function broken(): Definition {
+    return { id: quality, type: "binary", cases: [], default: { target: "x" } };
+  }
+  const judge = (): never => {
+    throw new TypeError("oops");
+  };
+  const ready = {
+    loaded: { definition, definition_hash: "", environment: {}, environment_hash: "", file: "", line: 0 },
+    prepared: { ...prepare(definition), judge },
+  };
+
+  it("is not taken for a difference", async () => {
+    expect(() => replayRecord(forged(quality, {}), ready)).toThrow(TypeError);
+    const test = new Backtest(ready, store);
+    await expect(async () => test.add(forged(quality, {}))).rejects.toThrow(TypeError);
+    expect(test.done).toBe(1);
+  });
+});
+
+describe("a backtest", () => {
+  it("asks decisions alone, and names a few of those that it could not ask", async () => {
+    const loaded = await world.definitions.find(quality);
+    const test = new Backtest({ loaded, prepared: prepare(loaded.definition) }, store);
+    const note = { ...forged(quality, {}), record: { kind: "note" } } as unknown as LogLine;
+    await test.add(note);
+    for (let count = 0; count < 7; count++) await test.add(forged(quality, { context: undefined }));
+    await test.add(forged(quality, { because: undefined }));
+    const { total, reasons } = test.report();
+    expect(total).toBe(8);
+    expect(reasons.map(({ reason, count, examples }) => [reason, count, examples.length])).toEqual([
+      ["its inputs were not logged", 7, 5],
+      ["it is not as it was written", 1, 1],
+    ]);
+  });
+});

@@ -1,0 +1,215 @@
+import { describe, expect, it } from "vitest";
+import { prepare } from "../../src/evaluate/prepare.js";
+import type { Definition } from "../../src/model/definition.js";
+import type { JsonObject } from "../../src/model/json.js";
+import type { DecisionRecord } from "../../src/model/record.js";
+import type { Answered, Changed } from "../../src/replay/backtest.js";
+import { readsConcealed } from "../../src/replay/concealed.js";
+import type { Ready } from "../../src/replay/kept-decisions.js";
+import { missingFacts } from "../../src/replay/missing-facts.js";
+import { outcomeText, riskOf } from "../../src/replay/outcome-text.js";
+
+const masked = "[masked]";
+
+const recordWith = (fields: object): DecisionRecord =>
+  ({ context: {}, facts: {}, definition_hash: "then", ...fields }) as unknown as DecisionRecord;
+
+const routed = (fields: object): Definition =>
+  ({
+    id: "d",
+    type: "switch",
+    cases: [{ condition: "a.b > 1", target: "x" }],
+    default: { target: "y" },
+    ...fields,
+  }) as unknown as Definition;
+
+describe("masked values", () => {
+  it.each<{ name: string; of: object; context?: JsonObject; facts?: JsonObject; read: boolean }>([
+    { name: "that are read", of: {}, context: { a: { b: masked } }, read: true },
+    { name: "on the way to what is read", of: {}, context: { a: masked }, read: true },
+    { name: "under what is read", of: {}, context: { a: { b: [{ c: masked }] } }, read: true },
+    { name: "beside what is read", of: {}, context: { a: { b: 2, c: masked } }, read: false },
+    { name: "where what is read is missing", of: {}, context: { a: 1, c: masked }, read: false },
+    { name: "where null is read", of: {}, context: { a: null, c: masked }, read: false },
+    {
+      name: "in an input that is worked out",
+      of: { input: "{{ c + 1 }}" },
+      context: { c: masked, a: { b: 2 } },
+      read: true,
+    },
+    {
+      name: "in an input that nobody asks for",
+      of: { input: "{{ c }}" },
+      context: { c: masked, a: { b: 2 } },
+      read: true,
+    },
+    {
+      name: "under such an input",
+      of: { input: "{{ c }}" },
+      context: { c: { d: masked }, a: { b: 2 } },
+      read: false,
+    },
+    {
+      name: "in the whole context as the input",
+      of: { input: "{{ context }}" },
+      context: { c: masked, a: { b: 2 } },
+      read: false,
+    },
+    {
+      name: "in what is rolled for",
+      of: { type: "weighted", input: "{{ u }}", cases: [{ target: "x", weight: 1 }] },
+      context: { u: { id: masked } },
+      read: true,
+    },
+    {
+      name: "beside what is rolled for",
+      of: { type: "weighted", input: "{{ u }}", cases: [{ target: "x", weight: 1 }] },
+      context: { u: 1, c: masked },
+      read: false,
+    },
+    {
+      name: "anywhere, where all is rolled for",
+      of: { type: "weighted", cases: [{ target: "x", weight: 1 }] },
+      context: { u: 1, c: masked },
+      read: true,
+    },
+    {
+      name: "where `context` is a key",
+      of: { input: "{{ context }}" },
+      context: { context: { c: masked }, a: { b: 2 } },
+      read: true,
+    },
+    { name: "that another decision has set", of: {}, facts: { set_params: { note: masked } }, read: true },
+  ])("$name: $read", ({ of, context = {}, facts = {}, read }) => {
+    expect(readsConcealed(prepare(routed(of)), recordWith({ context, facts }))).toBe(read);
+  });
+
+  it("count anywhere where a schema looks at all of the context", () => {
+    const gate = {
+      id: "g",
+      type: "gate",
+      action: { org: "o", domain: "d", name: "n" },
+      context_schema: { type: "object" },
+      rules: [{ id: "r", tier: "T3", severity: 1, when: "true", status: "GREEN" }],
+    } as unknown as Definition;
+    expect(readsConcealed(prepare(gate), recordWith({ context: { any: [masked] } }))).toBe(true);
+  });
+
+  it("are none where there is no context", () => {
+    expect(readsConcealed(prepare(routed({})), recordWith({ context: undefined }))).toBe(false);
+  });
+});
+
+describe("facts that a record does not hold", () => {
+  const readyFor = (policies: readonly object[], definition_hash = "now"): Ready => {
+    const definition = { id: "p", type: "policy", tool: "*", policies } as unknown as Definition;
+    const loaded = { definition, definition_hash, environment: {}, environment_hash: "", file: "", line: 0 };
+    return { loaded, prepared: prepare(definition) };
+  };
+  const calls = { name: "calls", max_calls: { count: 1, per: "session" } };
+  const reads = {
+    name: "reads",
+    read_before_write: { read_tools: ["read"], write_tools: ["write"], path: "params.path" },
+  };
+  const uses = { name: "uses", overrides: ["calls"], max_applications: 3 };
+  const counted = { calls: { calls: 1 }, read: { reads: { path: "p", read: true } }, uses: { uses: 1 } };
+
+  it.each<{
+    name: string;
+    policies: readonly object[];
+    record: object;
+    made?: Ready | "gone";
+    missing?: string;
+  }>([
+    { name: "none are needed", policies: [], record: {} },
+    { name: "the session is not known", policies: [calls], record: {} },
+    { name: "uses are counted without a session", policies: [calls, uses], record: {}, missing: "uses" },
+    {
+      name: "nobody knows how calls were counted",
+      policies: [calls],
+      record: { session_id: "s", facts: counted },
+      made: "gone",
+      missing: "calls",
+    },
+    {
+      name: "calls were counted like this",
+      policies: [calls, uses],
+      record: { session_id: "s", facts: counted },
+    },
+    {
+      name: "what was read was found out like this",
+      policies: [reads],
+      record: { session_id: "s", facts: counted, context: { tool: "write" } },
+    },
+    {
+      name: "nobody knows how that was found out",
+      policies: [reads],
+      record: { session_id: "s", facts: counted, context: { tool: "write" } },
+      made: "gone",
+      missing: "reads",
+    },
+    { name: "nothing is written", policies: [reads], record: { session_id: "s", context: { tool: "read" } } },
+    { name: "there is no tool", policies: [reads], record: { session_id: "s", context: {} } },
+    { name: "inputs were not logged", policies: [reads], record: { session_id: "s", context: undefined } },
+  ])(
+    "where $name: $missing",
+    ({ policies, record, made = readyFor([calls, reads, uses], "then"), missing }) => {
+      const found = missingFacts(
+        readyFor(policies),
+        recordWith(record),
+        made === "gone" ? { missing: "it is gone" } : made,
+      );
+      expect(found).toBe(missing && `it holds no facts on ${missing}`);
+    },
+  );
+
+  it("are none where the same definition is asked", () => {
+    const ready = readyFor([calls, uses], "then");
+    expect(missingFacts(ready, recordWith({ session_id: "s" }), ready)).toBeUndefined();
+    expect(missingFacts({ ...ready }, recordWith({ session_id: "s" }), ready)).toBeUndefined();
+  });
+});
+
+describe("a change in words", () => {
+  const answered = (label: string | undefined, more: Partial<Answered> = {}): Answered => ({
+    selected_labels: label === undefined ? [] : [label],
+    selected_targets: [],
+    blocked: false,
+    escalated: false,
+    ...more,
+  });
+  const blocked = { blocked: true };
+  const escalated = { escalated: true };
+  const error: Changed = { error: "no" };
+
+  it.each<{ from: Answered; to: Changed; words: readonly [string, string]; risk: number }>([
+    { from: answered("denied"), to: answered("allowed"), words: ["denied", "allowed"], risk: -3 },
+    { from: answered("RED"), to: answered("GREEN"), words: ["RED", "GREEN"], risk: -3 },
+    { from: answered("RED"), to: answered("YELLOW"), words: ["RED", "YELLOW"], risk: -1 },
+    { from: answered("GREEN"), to: answered("RED"), words: ["GREEN", "RED"], risk: 1 },
+    { from: answered("a"), to: answered("constructor"), words: ["a", "constructor"], risk: 1 },
+    { from: answered(undefined, blocked), to: answered("a"), words: ["blocked", "a"], risk: -2 },
+    { from: answered("a"), to: error, words: ["a", "error: no"], risk: 1 },
+    {
+      from: answered("denied", blocked),
+      to: answered("denied"),
+      words: ["denied (blocked)", "denied (as decided)"],
+      risk: 1,
+    },
+    {
+      from: answered("YELLOW", escalated),
+      to: answered("YELLOW"),
+      words: ["YELLOW (escalated)", "YELLOW (as decided)"],
+      risk: 1,
+    },
+    {
+      from: answered("a", { selected_targets: ["x", "y"] }),
+      to: answered("a"),
+      words: ["a (x y)", "a (no target)"],
+      risk: 1,
+    },
+  ])("$words.0 → $words.1", ({ from, to, words, risk }) => {
+    expect(outcomeText(from, to)).toEqual({ from: words[0], to: words[1] });
+    expect(riskOf(from, to)).toBe(risk);
+  });
+});
