@@ -1,15 +1,10 @@
 import { defineConfig } from "vitest/config";
+import { coveredTests } from "./test/covered-tests.js";
 
 /** What decides must be tested through and through: every branch of the evaluators, the scoring, the guardrails, the replay and the errors. */
 export default defineConfig({
   test: {
-    include: [
-      "test/{evaluate,guard,conformance,replay}/**/*.test.ts",
-      "test/cli/{backtest,replay,replay-payload}.test.ts",
-      "test/expression/rule/**/*.test.ts",
-      "test/decide/{check,scored-agent}.test.ts",
-      "test/contract-errors.test.ts",
-    ],
+    include: coveredTests,
     globalSetup: "test/temporary-root.ts",
     testTimeout: 60_000,
     pool: "forks",
