@@ -6,7 +6,7 @@ export const guardrailsTopic = (): string => `GUARDRAILS
 
   guardrails:
     - type: no_disabled_targets     the answer leads to nothing that is switched off
-      disabled_stages: [stage-x]    names or globs; what \`targets\` declares as disabled counts too
+      disabled_stages: [stage-x]    names or globs (* any characters, ? one); what \`targets\` declares as disabled counts too
     - type: weight_bounds           of a weighted decision: no case is too small or too large
       min_weight: 5
       max_weight: 90
@@ -18,12 +18,12 @@ export const guardrailsTopic = (): string => `GUARDRAILS
       escalate_to: stage-approval   the approval_target when left out
     - type: distribution_drift      of a weighted decision: it is taken as its weights say
       p_value: 0.001                below this it has drifted (chi-square, over distinct inputs)
-      minimum: 500                  of fewer nothing is said
+      minimum: 500                  of fewer nothing is said; a changed definition begins anew
       on_fail: warn
 
 ON_FAIL (block wins over escalate, escalate over warn; one that cannot tell blocks)
   block      the default. Nothing is selected, a call is denied, a gate is RED; exit code 4
-  escalate   it leads to escalate_to (exit code 0); a call is denied (4), a gate is YELLOW (5)
+  escalate   it leads to escalate_to (exit code 0); a call is denied (4), a gate is YELLOW (5); of several the first
   warn       the answer stands, with a warning
   What was proposed is in proposed_targets, proposed_labels, proposed_outcome and proposed_status.
 
