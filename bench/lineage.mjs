@@ -96,7 +96,11 @@ function questions(places, number) {
 }
 
 const isDocument = (output) => typeof JSON.parse(output) === "object";
-const isList = (output) => output.trimEnd().split("\n").length === listed;
+const isList = (output) =>
+  output
+    .trimEnd()
+    .split("\n")
+    .every((line) => JSON.parse(line).kind === "decision");
 
 /** A call about the customer that a tenth of all records share, beside the same call where hardly anything is known. */
 function checks(long, short) {

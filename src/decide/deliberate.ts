@@ -16,7 +16,6 @@ import { bind, bindFeedback } from "./bind.js";
 import { failureWithoutMasked, withoutMasked } from "./conceal.js";
 import type { Counting } from "./counting.js";
 import { countingOf } from "./counting.js";
-import { findPrecedents } from "./find-precedents.js";
 import { describe, freezeResult } from "./describe.js";
 import { deterministicHash } from "../record/deterministic-hash.js";
 import type { Clock } from "./gather.js";
@@ -131,6 +130,7 @@ async function lineageFor(
   const { id: decisionId } = prepared.definition;
   const { selected_labels: labels, selected_targets: targets } = evaluated;
   const decided = { decisionId, recordId, lineage, labels, targets };
+  const { findPrecedents } = await import("./find-precedents.js");
   return { ...lineage, precedents: await findPrecedents(decided, records) };
 }
 

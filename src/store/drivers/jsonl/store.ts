@@ -14,7 +14,7 @@ import { GroupCommit } from "./group-commit.js";
 import type { Progress } from "./index/log-index.js";
 import type { Lock } from "./lock.js";
 import { openLock } from "./lock.js";
-import { openReader } from "./log-reader.js";
+import { lazyReader } from "./lazy-reader.js";
 import { LogWriter } from "./log-writer.js";
 import { prune, refuseDamaged } from "./prune.js";
 import { ShelfFiles } from "./shelf-files.js";
@@ -60,7 +60,7 @@ export function openJsonlStore(options: JsonlOptions): Store {
     markDamage(directory, message);
     options.onDamage?.(message);
   };
-  const { reader, living, close } = openReader(`${directory}/log`, { ...options, onDamage: noteDamage });
+  const { reader, living, close } = lazyReader(`${directory}/log`, { ...options, onDamage: noteDamage });
   const commit = new GroupCommit<EntryGroup, Appended>(
     (groups) =>
       locked(() => {
