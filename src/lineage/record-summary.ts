@@ -1,4 +1,5 @@
 import type { LogRecord } from "../model/record.js";
+import { provenanceFields } from "../record/record-body.js";
 import { isWholeRecord } from "../record/whole-record.js";
 
 /** As much of a record as a lineage tells of it. */
@@ -40,22 +41,13 @@ export interface MissingRecord {
   readonly record_id: string;
 }
 
-type CallerField = (typeof callerFields)[number];
-
-const callerFields = [
-  "workflow_id",
-  "stage_id",
-  "session_id",
-  "correlation_id",
-  "parent_record_id",
-  "check_id",
-] as const;
+type CallerField = (typeof provenanceFields)[number];
 
 /** Undefined where it is damaged, or a note, which is about the log alone. */
 export function summaryOf(record: LogRecord): RecordSummary | undefined {
   if (!isWholeRecord(record) || record.kind === "note") return undefined;
   const { record_id, seq, timestamp } = record;
-  const common = { record_id, seq, timestamp, ...textsIn(record, callerFields) };
+  const common = { record_id, seq, timestamp, ...textsIn(record, provenanceFields) };
   if (record.kind === "tool_result") {
     const { tool, ok, decision_records } = record;
     return { kind: "tool_result", ...common, tool, ok, decision_records };
