@@ -12,7 +12,7 @@ export function refuseBrokenGuardrails(problems: readonly Problem[]): void {
   if (first === undefined) return;
   throw new DecisionError(
     "definition_invalid",
-    `the guardrails in \`${first.file}\`, which are for every decision, are not valid`,
+    `\`${first.file}\`, which may hold guardrails for every decision, is not valid`,
     {
       hint: "nothing is decided without them; run `agent-33 decision validate` to see all problems",
       details: { problems },

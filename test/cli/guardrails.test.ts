@@ -264,7 +264,9 @@ describe("guardrails for every decision that are broken", () => {
     expect(JSON.parse(err)).toMatchObject({
       error: {
         code: "definition_invalid",
-        message: expect.stringContaining("which are for every decision, are not valid") as string,
+        message: expect.stringContaining(
+          "which may hold guardrails for every decision, is not valid",
+        ) as string,
         details: { problems: [{ line: 2, column: 13 }] },
       },
     });

@@ -197,7 +197,7 @@ describe("an escalation to what is not declared", () => {
     const library = libraryOf(route, forAll(guardrail), targets);
     expect(problemsIn(library)).toEqual([`2:5 ${wrong}`]);
     await expect(library.find("route")).rejects.toMatchObject({ code: "definition_invalid" });
-    expect(() => library.everywhere()).toThrow("are not valid");
+    expect(() => library.everywhere()).toThrow("is not valid");
   });
 
   it("is none where another decision has the name", () => {
@@ -282,10 +282,10 @@ describe("a broken file", () => {
       for (const id of ["route", "calls"]) {
         await expect(library.find(id)).rejects.toMatchObject({
           code: "definition_invalid",
-          message: "the guardrails in `2.yaml`, which are for every decision, are not valid",
+          message: "`2.yaml`, which may hold guardrails for every decision, is not valid",
         });
       }
-      expect(() => library.everywhere()).toThrow("are not valid");
+      expect(() => library.everywhere()).toThrow("is not valid");
     },
   );
 
