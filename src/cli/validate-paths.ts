@@ -1,4 +1,5 @@
 import { realpathSync, statSync } from "node:fs";
+import type { FileSummary } from "../definition/definition-file.js";
 import { declaredTargets } from "../definition/declared-targets.js";
 import { review } from "../definition/review.js";
 import { reviewTargets } from "../definition/review-targets.js";
@@ -13,6 +14,8 @@ export interface Validated {
   /** By file and place. */
   readonly problems: readonly Problem[];
   readonly decisions: number;
+  /** Whether nothing at all is declared there. */
+  readonly isEmpty: boolean;
   /** How many guardrails could be checked without an input. */
   readonly guardrails: number;
 }
@@ -36,8 +39,12 @@ export async function validatePaths(paths: readonly string[]): Promise<Validated
     problems: problems.sort(byPlace),
     decisions: located.length,
     guardrails: guarded.checked,
+    isEmpty: summaries.every(isEmpty),
   };
 }
+
+const isEmpty = ({ definitions, guardrails, targets, problems }: FileSummary): boolean =>
+  definitions.length === 0 && guardrails === undefined && targets === undefined && problems.length === 0;
 
 /** A file or directory that is named twice is still one. */
 function withoutRepeats(paths: readonly string[]): readonly string[] {

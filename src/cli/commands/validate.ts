@@ -30,14 +30,13 @@ Examples:
       const format = formatFor(flags, io, { answer: "one", more: ["github"] });
       const { validatePaths } = await import("../validate-paths.js");
       const checked = paths.length > 0 ? paths : [decisionsDirectory(flags.decisions, io).value];
-      const { problems, decisions, guardrails } = await validatePaths(checked);
+      const { problems, decisions, guardrails, isEmpty } = await validatePaths(checked);
       if (format === "github") io.out.write(githubAnnotations(problems));
       else {
         const view = problemsView(problems, { decisions, guardrails });
         io.out.write(await present(view, format, await styleFor(flags, io)));
       }
-      if (decisions === 0 && problems.length === 0)
-        warn(flags, io, `no definition was found in ${checked.join(", ")}`);
+      if (isEmpty) warn(flags, io, `no definition was found in ${checked.join(", ")}`);
       done(problems.some((problem) => problem.severity === "error") ? 3 : 0);
     });
 }
