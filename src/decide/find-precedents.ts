@@ -1,4 +1,10 @@
-import { choosePrecedents, enoughOf, mostNeighbours, mostPrecedents } from "../lineage/precedents.js";
+import {
+  choosePrecedents,
+  enoughOf,
+  hopelessFor,
+  mostNeighbours,
+  mostPrecedents,
+} from "../lineage/precedents.js";
 import type { Lineage, Precedent } from "../model/lineage.js";
 import type { Records } from "../record/records.js";
 
@@ -26,7 +32,9 @@ export async function findPrecedents(decided: Decided, records: Records): Promis
     const traits = { entities, sources, labels, targets };
     // One that is about to be recorded may be found twice.
     const isEnough = enoughOf(traits, { limit: mostPrecedents + recent.length });
-    const known = await records.log.neighbours(decisionId, entities, mostNeighbours, { isEnough });
+    const bounds = { isEnough, isHopeless: hopelessFor(traits) };
+    const most = Math.max(0, mostNeighbours - recent.length);
+    const known = await records.log.neighbours(decisionId, entities, most, bounds);
     const found = await choosePrecedents(traits, [...recent, ...known]);
     return found.map(({ precedent }) => precedent);
   };

@@ -6,7 +6,7 @@ import type { Ledger } from "../model/store.js";
 import { entitiesOf, sourcesOf } from "../record/record-keys.js";
 import { isWholeRecord } from "../record/whole-record.js";
 import type { Wanted } from "./precedents.js";
-import { choosePrecedents, enoughOf, mostNeighbours } from "./precedents.js";
+import { choosePrecedents, enoughOf, hopelessFor, mostNeighbours } from "./precedents.js";
 
 /** A decision beside the earlier ones that are most like it. */
 export interface Compared {
@@ -66,7 +66,7 @@ async function compare(
 ): Promise<Compared> {
   const { decision_id, record_id, type, selected_labels: labels, selected_targets: targets } = result;
   const traits = { entities, sources, labels, targets };
-  const bounds = { before, isEnough: enoughOf(traits, wanted) };
+  const bounds = { before, isEnough: enoughOf(traits, wanted), isHopeless: hopelessFor(traits, wanted) };
   const earlier =
     entities.length === 0 ? [] : await log.neighbours(decision_id, entities, mostNeighbours, bounds);
   const found = await choosePrecedents(traits, earlier, wanted);

@@ -68,6 +68,15 @@ export function enoughOf(
   return (found) => similarity(found) === 1 && ++same >= limit;
 }
 
+/** Whether one is too different by its entities alone, even if it has read the very same. */
+export function hopelessFor(
+  { entities, sources }: Traits,
+  { minSimilarity = leastSimilarity }: Wanted = {},
+): (shared: number, others: number) => boolean {
+  const read = new Set(sources).size;
+  return (shared, others) => (shared + read) / (entities.length + others - shared + read) < minSimilarity;
+}
+
 const rounded = (score: number): number => Math.round(score * 10_000) / 10_000;
 
 /** What the two have in common, in words. */

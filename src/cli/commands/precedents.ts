@@ -5,9 +5,6 @@ import { addCommonFlags, addStoreFlags } from "../flags.js";
 import type { Io } from "../io.js";
 import type { AskedFlags } from "../precedents-question.js";
 import { defaults, outcomes, questionOf } from "../precedents-question.js";
-import { showOfInput, showOfRecord } from "../show-compared.js";
-import { showDeviations } from "../show-deviations.js";
-import { showRelated } from "../show-related.js";
 import { addTimeRangeFlags } from "../time-range.js";
 
 export function addPrecedentsCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
@@ -62,12 +59,12 @@ async function answer(id: string | undefined, flags: AskedFlags, io: Io): Promis
   const question = questionOf(id, flags);
   switch (question.about) {
     case "input":
-      return showOfInput(question, flags, io);
+      return (await import("../show-compared.js")).showOfInput(question, flags, io);
     case "record":
-      return showOfRecord({ ...question, id }, flags, io);
+      return (await import("../show-compared.js")).showOfRecord({ ...question, id }, flags, io);
     case "related":
-      return showRelated({ ...question, id }, flags, io);
+      return (await import("../show-related.js")).showRelated({ ...question, id }, flags, io);
     case "deviations":
-      return showDeviations({ ...question, id }, flags, io);
+      return (await import("../show-deviations.js")).showDeviations({ ...question, id }, flags, io);
   }
 }

@@ -86,10 +86,12 @@ function memoryLedger(): Ledger {
       const fitting = lines.filter(({ record }) => hasKey(record, key) && isWithin(record, range));
       yield* fitting.reverse().slice(0, range.limit ?? Infinity);
     },
-    neighbours(decisionId, entities, most, { before = Infinity, isEnough = () => false } = {}) {
+    neighbours(decisionId, entities, most, bounds = {}) {
+      const { before = Infinity, isHopeless = () => false, isEnough = () => false } = bounds;
       const all = neighboursIn(lines, decisionId, entities).filter(({ seq }) => seq < before);
-      const last = all.slice(0, most).findIndex((each) => isEnough(each));
-      return Promise.resolve(all.slice(0, last === -1 ? most : last + 1));
+      const given = all.slice(0, most).filter((each) => !isHopeless(each.shared, each.entities));
+      const last = given.findIndex((each) => isEnough(each));
+      return Promise.resolve(last === -1 ? given : given.slice(0, last + 1));
     },
     tally: (id, range) => Promise.resolve(tallyOf(decisions(id, range))),
     prunable(bound) {

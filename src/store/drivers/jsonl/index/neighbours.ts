@@ -18,7 +18,7 @@ export interface NeighboursAsked {
 export function neighboursOf(
   index: LogIndex,
   lines: LineFiles,
-  { decisionId, entities, most, bounds: { before = Infinity, isEnough } }: NeighboursAsked,
+  { decisionId, entities, most, bounds: { before = Infinity, isHopeless, isEnough } }: NeighboursAsked,
 ): readonly Neighbour[] {
   const seed = seedOf(decisionId);
   const { postings, shapes, count } = index;
@@ -27,9 +27,15 @@ export function neighboursOf(
     entities.map((entity) => hashEntity(entity, seed)),
   );
   const found: Neighbour[] = [];
-  while (found.length < most && candidates.next()) {
+  let looked = 0;
+  while (looked < most && candidates.next()) {
     const { row: number, entry, shared } = candidates;
     if (number >= count || (!index.gaps && index.first + number >= before)) continue;
+    const entitiesThere = postings.entitiesBeside(entry);
+    if (!index.gaps && isHopeless?.(shared, entitiesThere)) {
+      looked++;
+      continue;
+    }
     const { rows, row } = index.rows.at(number);
     const readNow = (): LogRecord | undefined =>
       lines.readUnproven(placeOf(index, rows, row, number))?.record;
@@ -37,10 +43,11 @@ export function neighboursOf(
     // In a damaged log a record need not stand where its number says.
     const seq = index.gaps ? readNow()?.seq : index.first + number;
     if (seq === undefined || seq >= before) continue;
+    looked++;
     const shape = rows.shape(row);
     const labels = shapes.list[shape]?.labels ?? [];
     const sources = shapes.sourcesOf(shape);
-    const neighbour = { seq, shared, entities: postings.entitiesBeside(entry), sources, labels, read };
+    const neighbour = { seq, shared, entities: entitiesThere, sources, labels, read };
     found.push(neighbour);
     if (isEnough?.(neighbour)) break;
   }
