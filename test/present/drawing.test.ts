@@ -111,7 +111,7 @@ describe.each(pictures)("a drawing in $language", ({ draw, read }) => {
       fc.asyncProperty(drawings, async (drawing) => {
         expect(seen(await read(draw(drawing)))).toEqual(seen(contentOf(drawing)));
       }),
-      { numRuns: 40 },
+      { numRuns: 100 },
     );
   });
 

@@ -115,7 +115,7 @@ describe("a gate", () => {
       fc.property(gates, anything, (gate, context) => {
         expect(["GREEN", "GREEN-SKIP", "YELLOW", "RED"]).toContain(answerOf(gate, context).status);
       }),
-      { numRuns: 150 },
+      { numRuns: 500 },
     );
   });
 
@@ -131,7 +131,7 @@ describe("a gate", () => {
         expect(suppressed.filter(({ rule: id }) => floor.some((each) => each.id === id))).toEqual([]);
         expect(floor.map(({ id }) => id)).toEqual(expect.arrayContaining([...aggregation.deciding_rules]));
       }),
-      { numRuns: 150 },
+      { numRuns: 500 },
     );
   });
 
@@ -146,7 +146,7 @@ describe("a gate", () => {
         const { matched_rules } = answerOf(gateOf(rules), context).decision_metadata;
         expect([...matched_rules].sort()).toEqual(expected.map(({ id }) => id).sort());
       }),
-      { numRuns: 150 },
+      { numRuns: 500 },
     );
   });
 
@@ -166,7 +166,7 @@ describe("a gate", () => {
           });
         expect(outcome.decision_metadata.suppressed).toEqual(expected);
       }),
-      { numRuns: 150 },
+      { numRuns: 500 },
     );
   });
 
@@ -178,7 +178,7 @@ describe("a gate", () => {
         expect(["YELLOW", "RED"]).toContain(status);
         if (status === "YELLOW") expect(work_frame.next_action).toBe("gather_evidence_and_retry");
       }),
-      { numRuns: 150 },
+      { numRuns: 500 },
     );
   });
 
@@ -194,7 +194,7 @@ describe("a gate", () => {
         expect(noted.sort()).toEqual(expected.map(({ id }) => id).sort());
         expect([answer.warnings.length, answer.errors.length]).toEqual([noted.length, noted.length]);
       }),
-      { numRuns: 150 },
+      { numRuns: 500 },
     );
   });
 
@@ -209,7 +209,7 @@ describe("a gate", () => {
         fc.pre(!readsInput && values.some((value) => value instanceof Failure));
         expect(answerOf(gateOf([green], { computed: { c: first }, input }), context).status).toBe("YELLOW");
       }),
-      { numRuns: 100 },
+      { numRuns: 300 },
     );
   });
 });
@@ -244,7 +244,7 @@ describe("a caller", () => {
       fc.property(forgery, (context) => {
         expect(ask(gate, context)).toEqual({ ...ask(gate), input_value: context });
       }),
-      { numRuns: 150 },
+      { numRuns: 500 },
     );
   });
 
@@ -256,7 +256,7 @@ describe("a caller", () => {
         expect([matched_rules, request_id]).toEqual([["rest"], system.request_id]);
         expect(errored_predicates.map(({ name }) => name)).toEqual(["broken", "broken"]);
       }),
-      { numRuns: 100 },
+      { numRuns: 300 },
     );
   });
 });
@@ -282,7 +282,7 @@ describe("the order of the rules in the file", () => {
         });
         expect(other).toEqual(one);
       }),
-      { numRuns: 150 },
+      { numRuns: 500 },
     );
   });
 
@@ -299,7 +299,7 @@ describe("the order of the rules in the file", () => {
           failed_conditions: sorted(one.failed_conditions),
         });
       }),
-      { numRuns: 150 },
+      { numRuns: 500 },
     );
   });
 });

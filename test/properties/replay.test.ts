@@ -41,7 +41,7 @@ describe("every scored decision", () => {
         );
         expect(unfrozen(replayed)).toEqual([]);
       }),
-      { numRuns: 150 },
+      { numRuns: 500 },
     );
   });
 
@@ -56,7 +56,7 @@ describe("every scored decision", () => {
         ]);
         expect(whatDiffers(unhashed)).toEqual(["decision"]);
       }),
-      { numRuns: 100 },
+      { numRuns: 300 },
     );
   });
 
@@ -69,7 +69,7 @@ describe("every scored decision", () => {
         expect(whatDiffers({ ...unhashed, deterministic_hash: hash })).toContain("deterministic_hash");
         if (isFar) expect(whatDiffers(unhashed)).toEqual(["confidence"]);
       }),
-      { numRuns: 100 },
+      { numRuns: 300 },
     );
   });
 
@@ -89,7 +89,7 @@ describe("every scored decision", () => {
         fc.pre(!same(changed, evaluations));
         expect(whatDiffers({ ...payload, evaluations: changed })).toContain("deterministic_hash");
       }),
-      { numRuns: 150 },
+      { numRuns: 500 },
     );
   });
 
@@ -106,7 +106,7 @@ describe("every scored decision", () => {
         fc.pre(changed !== undefined && changed.length > 0 && !same(changed, evaluations));
         expect(whatDiffers({ ...payload, evaluations: changed })).toContain("deterministic_hash");
       }),
-      { numRuns: 100 },
+      { numRuns: 300 },
     );
   });
 
@@ -127,7 +127,7 @@ describe("every scored decision", () => {
         fc.pre(!same(context, payload.context));
         expect(whatDiffers({ ...payload, context })).toEqual(["deterministic_hash"]);
       }),
-      { numRuns: 150 },
+      { numRuns: 500 },
     );
   });
 
@@ -174,7 +174,7 @@ describe("whatever is not an audit payload", () => {
           );
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 500 },
     );
   });
 });

@@ -90,15 +90,15 @@ function appending(withStore: WithStore): void {
   );
 
   it(
-    "takes hundreds of entries at once, in the order in which they came",
+    "takes a thousand entries at once, in the order in which they came",
     withStore(async ({ log }) => {
-      const inputs = Array.from({ length: 300 }, (_, input) => input);
+      const inputs = Array.from({ length: 1000 }, (_, input) => input);
       const appended = await Promise.all(inputs.map((input) => log.append({ body: decided({ input }) })));
       expect(appended.map((each) => "seq" in each && each.seq)).toEqual(inputs.map((input) => input + 1));
       const lines = await collect(log.select({}));
       expect(lines.map(({ record }) => (record as DecisionRecord).input_value)).toEqual(inputs);
       expect(chainProblems(lines.map(({ text }) => text))).toEqual([]);
-      expect(await log.state()).toEqual({ size: 300, head: lines.at(-1)?.record.hash });
+      expect(await log.state()).toEqual({ size: 1000, head: lines.at(-1)?.record.hash });
     }),
   );
 

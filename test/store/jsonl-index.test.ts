@@ -65,9 +65,13 @@ const rowsOf = (directory: string): string =>
   logFile(directory, `index/${indexFiles(directory).find((name) => name.startsWith("rows-")) ?? ""}`);
 
 /** Everything that is asked of an index is what the log says. */
-async function expectTrue(directory: string, { log }: Store = openLog(directory, small)): Promise<void> {
+async function expectTrue(
+  directory: string,
+  { log }: Store = openLog(directory, small),
+  lost?: number,
+): Promise<void> {
   const scan = new LogScan(directory);
-  expect(await log.state()).toMatchObject(scan.state());
+  expect(await log.state()).toEqual({ ...scan.state(), ...(lost !== undefined && { lost }) });
   expect(await log.cacheUse()).toEqual(scan.cacheUse());
   expect(await seqs(log.select({}))).toEqual(scan.select({}));
   for (const decision_id of ids) {
@@ -178,8 +182,7 @@ describe("an index that does not fit its log is made anew", () => {
     const lines = linesOf(directory);
     const kept = lines.slice(0, 31).reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
     truncateSync(logFile(directory, segmentFile(1)), kept);
-    await expectTrue(directory);
-    expect(await openLog(directory, small).log.state()).toMatchObject({ size: 31, lost: lines.length - 31 });
+    await expectTrue(directory, openLog(directory, small), lines.length - 31);
     writeLog(directory, segmentFile(1), bytes);
     await expectTrue(directory);
   });
@@ -445,5 +448,5 @@ describe("an index that several processes make at once", () => {
 });
 
 it("says what the log says, whatever was written, pruned, removed or asked before", async () => {
-  expect(await expectIndexTrue(10)).toBe(10);
+  expect(await expectIndexTrue(25)).toBe(25);
 });

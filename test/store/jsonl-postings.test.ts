@@ -343,5 +343,5 @@ describe("several processes at once", () => {
 });
 
 it("is what the plain store says, whatever was written and asked before", async () => {
-  expect(await expectRelatedTrue(10)).toBe(10);
+  expect(await expectRelatedTrue(25)).toBe(25);
 });
