@@ -30,6 +30,10 @@ export class KeyTable {
 
   /** Gives what it was before. */
   set({ low, high }: KeyHash, entry: number): number {
+    return this.put(low, high, entry);
+  }
+
+  put(low: number, high: number, entry: number): number {
     const slot = this.#slotOf(low, high);
     const before = this.#slots[slot + 2] ?? 0;
     this.#slots[slot] = low;
@@ -44,7 +48,7 @@ export class KeyTable {
     const slots = newer.slots;
     for (let slot = 0; slot < slots.length; slot += numbersPerSlot) {
       const high = slots[slot + 1] ?? 0;
-      if (high !== 0) this.set({ low: slots[slot] ?? 0, high }, (slots[slot + 2] ?? 0) - 1);
+      if (high !== 0) this.put(slots[slot] ?? 0, high, (slots[slot + 2] ?? 0) - 1);
     }
   }
 

@@ -27,6 +27,7 @@ export interface PostingsState {
 }
 
 const noPostings: PostingsState = { entries: 0, tables: [] };
+const noNumbers = new Uint32Array();
 
 /** Beside its file of rows. */
 export const postingsFile = (rowsFile: string): string => rowsFile.replace("rows-", "postings-");
@@ -46,7 +47,10 @@ export class Postings {
   #tables: TableFile[] = [];
   /** The last entries of keys since the tables. */
   #loose = new KeyTable();
-  #page: { readonly number: number; readonly numbers: Uint32Array } | undefined;
+  /** The numbers of the entries that were last looked at, the first of them, and the one after the last. */
+  #numbers: Uint32Array = noNumbers;
+  #from = 0;
+  #to = 0;
 
   /** Throws where what is kept is not there, or not what was written. */
   constructor(directory: string, rowsFile: string, { entries, tables }: PostingsState = noPostings) {
@@ -62,7 +66,10 @@ export class Postings {
       this.close();
       throw error;
     }
-    for (let entry = this.#through; entry < entries; entry++) this.#loose.set(this.#hashAt(entry), entry);
+    for (let entry = this.#through; entry < entries; entry++) {
+      const at = this.#placeOf(entry);
+      this.#loose.put(this.#numbers[at + 2] ?? 0, withoutNumber(this.#numbers[at + 3] ?? 0), entry);
+    }
   }
 
   get state(): PostingsState {
@@ -99,25 +106,27 @@ export class Postings {
   }
 
   row(entry: number): number {
-    return this.#number(entry, 0);
+    const at = this.#placeOf(entry);
+    return this.#numbers[at] ?? 0;
   }
 
   /** The entry before of the same key, plus one; 0: there is none. */
   before(entry: number): number {
+    const at = this.#placeOf(entry);
+    const before = this.#numbers[at + 1] ?? 0;
     // Were it otherwise, going back would never end.
-    return Math.min(entry, this.#number(entry, 1));
+    return before > entry ? entry : before;
   }
 
   /** How many entities the row of an entry has. */
   entitiesBeside(entry: number): number {
-    const known = numberWith(this.#number(entry, 3));
+    const known = numberWith(this.#high(entry));
     if (known < largestNumber) return known;
     const row = this.row(entry);
     let from = entry;
     while (from > 0 && this.row(from - 1) === row) from--;
     let count = 0;
-    for (let at = from; at < this.#count && this.row(at) === row; at++)
-      if (isEntity(this.#number(at, 3))) count++;
+    for (let at = from; at < this.#count && this.row(at) === row; at++) if (isEntity(this.#high(at))) count++;
     return count;
   }
 
@@ -169,7 +178,7 @@ export class Postings {
     this.#tables = opened;
     this.#pages.open();
     this.#pages.forget(this.#kept);
-    this.#page = undefined;
+    this.#from = this.#to = 0;
     this.#kept = entries;
     this.#new = new Uint32Array(256 * numbersPerEntry);
   }
@@ -184,21 +193,36 @@ export class Postings {
     return this.#tables.at(-1)?.state.through ?? 0;
   }
 
-  #hashAt(entry: number): KeyHash {
-    return { low: this.#number(entry, 2), high: withoutNumber(this.#number(entry, 3)) };
+  /** With which stands how many entities the row has. */
+  #high(entry: number): number {
+    const at = this.#placeOf(entry);
+    return this.#numbers[at + 3] ?? 0;
   }
 
-  #number(entry: number, which: number): number {
-    if (entry >= this.#kept) return this.#new[(entry - this.#kept) * numbersPerEntry + which] ?? 0;
-    const { itemsPerPage } = this.#pages;
-    const page = Math.floor(entry / itemsPerPage);
-    if (this.#page?.number !== page) this.#page = { number: page, numbers: this.#pages.page(page) };
-    return this.#page.numbers[(entry - page * itemsPerPage) * numbersPerEntry + which] ?? 0;
+  /** Where an entry begins in the numbers, which from then on are those around it. */
+  #placeOf(entry: number): number {
+    if (entry < this.#from || entry >= this.#to) this.#turnTo(entry);
+    return (entry - this.#from) * numbersPerEntry;
+  }
+
+  #turnTo(entry: number): void {
+    if (entry >= this.#kept) {
+      this.#numbers = this.#new;
+      this.#from = this.#kept;
+      this.#to = this.#kept + this.#new.length / numbersPerEntry;
+    } else {
+      const { itemsPerPage } = this.#pages;
+      const page = Math.floor(entry / itemsPerPage);
+      this.#numbers = this.#pages.page(page);
+      this.#from = page * itemsPerPage;
+      this.#to = Math.min(this.#from + itemsPerPage, this.#kept);
+    }
   }
 
   #grow(): void {
     const grown = new Uint32Array(this.#new.length * 2);
     grown.set(this.#new);
     this.#new = grown;
+    this.#from = this.#to = 0;
   }
 }

@@ -33,9 +33,10 @@ export class RowsWith {
 
   /** Whether there is another. */
   next(): boolean {
-    const [postings, entries, rows] = [this.#postings, this.#entries, this.#rows];
-    let row = -1;
-    for (const each of rows) if (each > row) row = each;
+    const postings = this.#postings;
+    const entries = this.#entries;
+    const rows = this.#rows;
+    const row = Math.max(-1, ...rows);
     if (row === -1) return false;
     this.row = row;
     this.shared = 0;
