@@ -94,14 +94,17 @@ async function follow(flags: LogFlags, io: Io): Promise<ExitCode> {
   const limit = query.limit ?? (query.since === undefined ? beforeFollowing : Infinity);
   const { log } = await openRecords(flags, io);
   const printer = await openPrinter(flags, io, format);
+  const interrupt = new AbortController();
+  process.once("SIGINT", () => interrupt.abort());
   let { size: after } = await log.state();
   for await (const line of newestRecords(log, { ...query, limit })) {
     printer.print(line);
     if (line.record.seq > after) after = line.record.seq;
+    // Else a signal would not be heard before all of them are written.
+    if (line.record.seq % 256 === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (interrupt.signal.aborted) break;
   }
   printer.settle();
-  const interrupt = new AbortController();
-  process.once("SIGINT", () => interrupt.abort());
   await followLog(
     log,
     { ...query, limit: Infinity },
