@@ -24,7 +24,14 @@ export type ErrorCode =
   | "invalid_evaluator"
   | "invalid_scoring_strategy"
   | "invalid_audit_adapter"
-  | "replay_mismatch";
+  | "replay_mismatch"
+  | "not_approved"
+  | "fetch_refused"
+  | "request_failed"
+  | "request_timeout"
+  | "network_failed"
+  | "circuit_open"
+  | "rate_limited";
 
 export interface ErrorOptions {
   readonly hint?: string | undefined;

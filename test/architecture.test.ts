@@ -16,7 +16,7 @@ const order = [
   ["evaluate", "guard"],
   ["record", "lineage", "replay"],
   ["decide"],
-  ["store", "present"],
+  ["enrichment", "store", "present"],
   ["compose.ts"],
   ["cli", "index.ts"],
 ];

@@ -59,6 +59,13 @@ const byError: Readonly<Record<ErrorCode, ExitCode>> = {
   invalid_scoring_strategy: 1,
   invalid_audit_adapter: 1,
   replay_mismatch: 6,
+  not_approved: 3,
+  fetch_refused: 1,
+  request_failed: 1,
+  request_timeout: 1,
+  network_failed: 1,
+  circuit_open: 1,
+  rate_limited: 1,
 };
 
 export function exitCodeOf(code: ErrorCode): ExitCode {

@@ -8,7 +8,7 @@ import type { Json, JsonObject } from "../model/json.js";
 import type { Provenance } from "../model/record.js";
 import type { PolicyOutcome, PolicyResult } from "../model/result.js";
 import { bind } from "./bind.js";
-import type { Deliberated, World } from "./deliberate.js";
+import type { Deliberated, EnrichedOnce, World } from "./deliberate.js";
 import { deliberate } from "./deliberate.js";
 import { callWithCounter, isCallCounter } from "../record/counter-names.js";
 import { noPolicyDefinition } from "./no-policy.js";
@@ -46,8 +46,9 @@ export async function check(request: CheckRequest, world: CheckWorld): Promise<C
   const found = await Promise.all(ids.map((id) => world.definitions.find(id)));
   const asked = found.length === 0 ? [noPolicyDefinition(world.definitions.everywhere())] : found;
   const records = request.dry_run ? undefined : world.records;
+  const enriched: EnrichedOnce = new Map();
   const decided = await untilRemembered(async () => {
-    const made = await deliberateAll(request, context, { asked, world });
+    const made = await deliberateAll(request, context, { asked, world, enriched });
     const combined = combine(request.tool, context, made);
     return {
       decided: combined,
@@ -87,7 +88,15 @@ function contextOf({ tool, params, context = {} }: CheckRequest): JsonObject {
 async function deliberateAll(
   request: CheckRequest,
   context: JsonObject,
-  { asked, world }: { readonly asked: readonly LoadedDefinition[]; readonly world: CheckWorld },
+  {
+    asked,
+    world,
+    enriched,
+  }: {
+    readonly asked: readonly LoadedDefinition[];
+    readonly world: CheckWorld;
+    readonly enriched: EnrichedOnce;
+  },
 ): Promise<readonly Deliberated[]> {
   const at = world.clock();
   const check_id = world.newId(at);
@@ -97,6 +106,7 @@ async function deliberateAll(
     const question = { ...request, decision_id: loaded.definition.id, context, check_id };
     const shared = {
       at,
+      enriched,
       fixedParams: request.fixed_params ?? false,
       ...(Object.keys(setParams).length > 0 && { setParams }),
     };

@@ -1,6 +1,6 @@
 import { DecisionError } from "../errors.js";
 import type { Result } from "../model/result.js";
-import type { World } from "./deliberate.js";
+import type { EnrichedOnce, World } from "./deliberate.js";
 import { deliberate } from "./deliberate.js";
 import { untilRemembered } from "./remember.js";
 import type { Request } from "./request.js";
@@ -14,9 +14,10 @@ export async function decide(request: Request, world: World): Promise<Result> {
     throw new DecisionError("input_invalid", "a request names its decision: `decision_id` must be a text");
   }
   const loaded = await world.definitions.find(request.decision_id);
+  const enriched: EnrichedOnce = new Map();
   return untilRemembered(
     async () => {
-      const made = await deliberate(request, loaded, world);
+      const made = await deliberate(request, loaded, world, { enriched });
       return { decided: made.result, made: [made] };
     },
     request.dry_run ? undefined : world.records,

@@ -16,6 +16,8 @@ import { bind, bindFeedback } from "./bind.js";
 import { failureWithoutMasked, withoutMasked } from "./conceal.js";
 import type { Counting } from "./counting.js";
 import { countingOf } from "./counting.js";
+import type { Enriched, FetchWorld } from "./enrich.js";
+import { enrich, needsFetching } from "./enrich.js";
 import { describe, freezeResult } from "./describe.js";
 import { deterministicHash } from "../record/deterministic-hash.js";
 import type { Clock } from "./gather.js";
@@ -24,7 +26,7 @@ import type { Request } from "./request.js";
 import { valuesRead } from "../record/values-read.js";
 
 /** All that a decision needs from outside. */
-export interface World {
+export interface World extends FetchWorld {
   readonly definitions: Pick<Library, "find">;
   readonly clock: Clock;
   /** A new id for a record of this time. */
@@ -32,6 +34,9 @@ export interface World {
   /** Undefined: nothing is remembered. */
   readonly records?: Records | undefined;
 }
+
+/** What was fetched for a request, by definition: whoever looks again does not fetch again. */
+export type EnrichedOnce = Map<LoadedDefinition, Enriched>;
 
 /** A decision that is made but not yet remembered. */
 export interface Deliberated {
@@ -53,6 +58,7 @@ export interface Lineal {
 
 /** What belongs to one call that several decisions are asked about. */
 export interface Shared {
+  readonly enriched?: EnrichedOnce;
   readonly at?: string;
   /** What the decisions before have set. */
   readonly setParams?: JsonObject;
@@ -69,17 +75,22 @@ export async function deliberate(
 ): Promise<Deliberated> {
   const known = preparedOnce(loaded);
   const prepared = known instanceof Promise ? await known : known;
-  const context = bind(request.context);
+  const given = bind(request.context);
   const feedback = request.feedback === undefined ? undefined : bindFeedback(request.feedback);
   const at = shared.at ?? world.clock();
   const system = { request_time: at, request_id: world.newId(at) };
-  const bare = { context, facts: nothing, system, input: undefined };
+  const { dry_run: dryRun = false, strict = false, no_cache: noCache = false } = request;
+  const asIs = { context: given, facts: nothing, system, input: undefined };
+  const enriched = needsFetching(loaded)
+    ? await enrichOnce(loaded, asIs, { world, dryRun, known: shared.enriched })
+    : undefined;
+  const context = enriched?.context ?? given;
+  const bare = enriched === undefined ? asIs : { ...asIs, context };
   const facts = needsFacts(loaded, prepared, shared)
-    ? await gather({ loaded, prepared, scope: bare, request, shared, world })
+    ? await gather({ loaded, prepared, scope: bare, request, shared, enriched, world })
     : nothing;
   const scope = facts === nothing ? bare : { ...bare, facts };
 
-  const { dry_run: dryRun = false, strict = false, no_cache: noCache = false } = request;
   const records = dryRun ? undefined : world.records;
   const isLogged = records !== undefined && loaded.definition.logging?.log_decision !== false;
   const recordId = isLogged ? system.request_id : undefined;
@@ -88,7 +99,8 @@ export async function deliberate(
     noCache ? undefined : records,
   );
 
-  const guarded = guard(loaded, answered.evaluated, { context, workflow: request.workflow_id, facts });
+  const answeredWith = withWarnings(answered.evaluated, enriched);
+  const guarded = guard(loaded, answeredWith, { context, workflow: request.workflow_id, facts });
   const { scope: shown, evaluated } = withoutMasked(prepared, scope, guarded.evaluated);
   const hash =
     evaluated.outcome?.type === "scored"
@@ -118,6 +130,21 @@ export async function deliberate(
   };
   return { ...made, draft: { result, about, loaded, counts, limits } };
 }
+
+async function enrichOnce(
+  loaded: LoadedDefinition,
+  scope: Scope,
+  { known, ...circumstances }: Parameters<typeof enrich>[2] & { readonly known: EnrichedOnce | undefined },
+): Promise<Enriched> {
+  const enriched = known?.get(loaded) ?? (await enrich(loaded, scope, circumstances));
+  known?.set(loaded, enriched);
+  return enriched;
+}
+
+const withWarnings = (evaluated: Evaluated, enriched: Enriched | undefined): Evaluated =>
+  enriched === undefined || enriched.warnings.length === 0
+    ? evaluated
+    : { ...evaluated, warnings: [...enriched.warnings, ...evaluated.warnings] };
 
 /** What it rested on, and who came before. */
 async function lineageFor(

@@ -4,6 +4,8 @@ import type { LoadedDefinition } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
 import type { Shared, World } from "./deliberate.js";
+import type { Enriched } from "./enrich.js";
+import { needsFetching } from "./enrich.js";
 import { distributionFact, needsDistribution } from "./distribution-fact.js";
 import { gatherPolicyFacts } from "./policy-facts.js";
 import type { Request } from "./request.js";
@@ -18,6 +20,8 @@ export interface Asked {
   readonly scope: Scope & { readonly system: System };
   readonly request: Request;
   readonly shared: Shared;
+  /** What was fetched before; undefined: nothing is. */
+  readonly enriched?: Enriched | undefined;
   readonly world: Pick<World, "records">;
 }
 
@@ -30,7 +34,9 @@ export interface System extends JsonObject {
 /** Everything that is not in the context but may bear on the answer. */
 export async function gather(asked: Asked): Promise<JsonObject> {
   const { loaded, prepared, shared, scope, world } = asked;
-  const facts = needsPolicyFacts(prepared, shared) ? await gatherPolicyFacts(asked) : nothing;
+  const known = needsPolicyFacts(prepared, shared) ? await gatherPolicyFacts(asked) : nothing;
+  const facts =
+    asked.enriched === undefined ? known : deepFreeze({ ...known, fetched: asked.enriched.fetched });
   if (!needsDistribution(loaded)) return facts;
   const distribution = await distributionFact(loaded, world.records?.log, scope.system.request_time);
   return deepFreeze({ ...facts, distribution: { ...distribution } });
@@ -38,7 +44,7 @@ export async function gather(asked: Asked): Promise<JsonObject> {
 
 /** Whether there is anything to find out. */
 export const needsFacts = (loaded: LoadedDefinition, prepared: Prepared, shared: Shared): boolean =>
-  needsPolicyFacts(prepared, shared) || needsDistribution(loaded);
+  needsPolicyFacts(prepared, shared) || needsDistribution(loaded) || needsFetching(loaded);
 
 const needsPolicyFacts = ({ needs }: Prepared, { setParams, fixedParams = false }: Shared): boolean =>
   needs !== undefined || setParams !== undefined || fixedParams;

@@ -5,7 +5,7 @@ import { expressionPlace } from "./expression-error.js";
 import type { ExpressionPlace } from "./expression-error.js";
 import { Failure } from "./failure.js";
 import type { Template } from "./template.js";
-import { compileTemplate } from "./template.js";
+import { compileRendered, compileTemplate } from "./template.js";
 
 /** A document whose texts are templates, made ready. */
 export interface DocumentTemplate {
@@ -29,14 +29,25 @@ export interface DocumentPlace extends ExpressionPlace {
 }
 
 export function compileDocument(document: JsonObject): DocumentTemplate {
-  return compilePart(document, "");
+  return compilePart(document, "", compileText);
 }
 
-function compilePart(part: Json, pointer: string): DocumentTemplate {
+/** The same, filled whatever is missing: with null, and within text with nothing. */
+export function compileLenient(document: JsonObject): LenientTemplate {
+  return compilePart(document, "", compileLenientText) as LenientTemplate;
+}
+
+export interface LenientTemplate extends DocumentTemplate {
+  fill(scope: Scope): JsonObject;
+}
+
+type CompileText = (text: string, pointer: string) => DocumentTemplate;
+
+function compilePart(part: Json, pointer: string, compileText: CompileText): DocumentTemplate {
   if (typeof part === "string") return compileText(part, pointer);
   if (typeof part !== "object" || part === null) return { reads: [], fill: () => part };
   const parts = Object.entries(part).map(
-    ([key, value]) => [key, compilePart(value, `${pointer}/${step(key)}`)] as const,
+    ([key, value]) => [key, compilePart(value, `${pointer}/${step(key)}`, compileText)] as const,
   );
   const isList = Array.isArray(part);
   return {
@@ -63,6 +74,19 @@ function compileText(text: string, pointer: string): DocumentTemplate {
     fill(scope) {
       const value = template.evaluate(scope);
       return value instanceof Failure ? new PartFailure(value.message, pointer) : value;
+    },
+  };
+}
+
+function compileLenientText(text: string, pointer: string): DocumentTemplate {
+  const template = compileAt(text, pointer);
+  const rendered = compileRendered(text, () => "");
+  return {
+    reads: template.reads,
+    fill(scope) {
+      const value = template.evaluate(scope);
+      if (!(value instanceof Failure)) return value;
+      return template.tree === undefined ? rendered.render(scope) : null;
     },
   };
 }

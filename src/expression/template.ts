@@ -35,16 +35,19 @@ export interface Text {
   render(scope: Scope): string;
 }
 
-export function compileText(text: string): Text {
+export const compileText = (text: string): Text => compileRendered(text, (part) => `{{ ${part} }}`);
+
+/** The same with something else in place of what cannot be filled in. */
+export function compileRendered(text: string, instead: (part: string) => string): Text {
   const parts = split(text);
   const reads = [...new Set(parts.flatMap((part) => (typeof part === "string" ? [] : part.reads)))];
-  return { reads, render: (scope) => parts.map((part) => renderPart(part, scope)).join("") };
+  return { reads, render: (scope) => parts.map((part) => renderPart(part, scope, instead)).join("") };
 }
 
-function renderPart(part: Part, scope: Scope): string {
+function renderPart(part: Part, scope: Scope, instead: (part: string) => string): string {
   if (typeof part === "string") return part;
   const value = part.evaluate(scope);
-  if (value instanceof Failure) return `{{ ${part.text} }}`;
+  if (value instanceof Failure) return instead(part.text);
   return typeof value === "string" ? value : canonicalJson(value);
 }
 

@@ -1,3 +1,4 @@
+import type { Enrichment } from "./endpoint.js";
 import type { Guardrail } from "./guardrail.js";
 
 /** What a decision of any type may declare. */
@@ -9,6 +10,8 @@ export interface CommonDefinition {
   /** Absent: the whole context. */
   readonly input?: string;
   readonly guardrails?: readonly Guardrail[];
+  /** What is fetched before it is decided. */
+  readonly enrich?: readonly Enrichment[];
   readonly entities?: readonly { readonly type: string; readonly id: string }[];
   readonly artifacts?: readonly string[];
   readonly logging?: Logging;

@@ -1,4 +1,5 @@
 import type { CommonDefinition, OnError } from "./common-definition.js";
+import type { Endpoints } from "./endpoint.js";
 import type { GateDefinition } from "./gate-definition.js";
 import type { Guardrail } from "./guardrail.js";
 import type { Json, JsonObject } from "./json.js";
@@ -6,6 +7,7 @@ import type { PolicyDefinition } from "./policy-definition.js";
 import type { ScoredDefinition } from "./scored-definition.js";
 
 export type { Logging, OnError } from "./common-definition.js";
+export type * from "./endpoint.js";
 export type * from "./gate-definition.js";
 export type * from "./guardrail.js";
 export type * from "./policy-definition.js";
@@ -77,6 +79,8 @@ export interface Environment {
   readonly targets: readonly Target[];
   /** Those for every decision; absent: none. */
   readonly guardrails?: readonly Guardrail[];
+  /** Those that it fetches from; absent: none. */
+  readonly endpoints?: Endpoints;
 }
 
 /** A definition with all that was found out about it when it was loaded. */

@@ -49,8 +49,8 @@ export interface PredicateTrace {
 
 /** Something without an answer, which keeps a gate from being GREEN. */
 export interface ErroredPredicate {
-  readonly source: "context_schema" | "input" | "computed" | "applies_when" | "when";
-  /** The rule or the computed value; absent for the others. */
+  readonly source: "enrich" | "context_schema" | "input" | "computed" | "applies_when" | "when";
+  /** The rule, the computed value or the endpoint; absent for the others. */
   readonly name?: string;
   readonly expression?: string;
   readonly error: string;

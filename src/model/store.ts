@@ -12,7 +12,8 @@ export interface Store {
   close(): Promise<void>;
 }
 
-export type ShelfName = "cache" | "definitions" | "environments";
+/** `breakers` and `responses` are of endpoints; `approvals` tells which was the last lock that was seen. */
+export type ShelfName = "cache" | "definitions" | "environments" | "breakers" | "responses" | "approvals";
 
 export interface Entry {
   /** The fields of the record as JSON text, without braces; the ledger adds `seq`, `prev_hash` and `hash`. */
@@ -207,6 +208,14 @@ export interface DefinitionTally {
 export interface Shelf {
   get(key: string): Promise<ShelfEntry | undefined>;
   put(entries: readonly ShelfEntry[]): Promise<void>;
+  /**
+   * Puts what is made of the value of a key, which nobody changes meanwhile; undefined leaves it. Gives what
+   * is there then.
+   */
+  update(
+    key: string,
+    change: (entry: ShelfEntry | undefined) => ShelfEntry | undefined,
+  ): Promise<ShelfEntry | undefined>;
   /** Removes what the test is true of; tells how many. */
   remove(isDoomed: (entry: ShelfEntry) => boolean): Promise<number>;
   entries(): AsyncIterable<ShelfEntry>;

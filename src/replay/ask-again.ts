@@ -1,7 +1,10 @@
+import { destinationsOf, fetchesOf } from "../definition/fetches.js";
 import { evaluate } from "../evaluate/evaluate.js";
+import { removeAt } from "../expression/put-at.js";
 import type { Guarded } from "../guard/guard.js";
 import { guard } from "../guard/guard.js";
 import type { LoadedDefinition } from "../model/definition.js";
+import type { JsonObject } from "../model/json.js";
 import type { DecisionRecord } from "../model/record.js";
 import type { Scope } from "../model/scope.js";
 import type { LogLine } from "../model/store.js";
@@ -34,8 +37,17 @@ export function askAgain(
   const missing = missingFacts(ready, record, made);
   if (missing !== undefined) return { why: missing };
   const system = { request_time: timestamp, request_id: record_id };
-  const scope: Scope = { context, facts, system, input: undefined };
-  return { guarded: guard(loaded, evaluate(prepared, scope), { workflow, facts, context }), scope };
+  const seen = ready === made ? context : withoutUnfetched(context, made, ready);
+  const scope: Scope = { context: seen, facts, system, input: undefined };
+  return { guarded: guard(loaded, evaluate(prepared, scope), { workflow, facts, context: seen }), scope };
+}
+
+/** Without what was fetched then and would not be now. */
+function withoutUnfetched(context: JsonObject, made: Ready | Unkept, { loaded }: Ready): JsonObject {
+  if ("missing" in made) return context;
+  const now = fetchesOf(loaded.definition).flatMap(destinationsOf);
+  const then = fetchesOf(made.loaded.definition).flatMap(destinationsOf);
+  return then.filter((at) => !now.includes(at)).reduce((left, at) => removeAt(left, at), context);
 }
 
 const marker = JSON.stringify(masked);

@@ -1,6 +1,8 @@
+import { fetchesOf } from "../definition/fetches.js";
 import { matchesTool } from "../definition/tool-match.js";
 import type { PolicyNeeds, ReadNeed } from "../evaluate/policy/policy-facts.js";
 import { policyFacts } from "../evaluate/policy/policy-facts.js";
+import { isObject } from "../expression/equal.js";
 import { guardrailsOf } from "../guard/guard.js";
 import type { LoadedDefinition } from "../model/definition.js";
 import type { Json } from "../model/json.js";
@@ -20,6 +22,7 @@ export function missingFacts(ready: Ready, record: DecisionRecord, made: Ready |
       ? []
       : neededByPolicies(prepared.needs, record, then)),
     ...neededByGuardrails(loaded, record),
+    ...fetched(loaded, record),
   ];
   return missing.length === 0 ? undefined : `it holds no facts on ${missing.join(", ")}`;
 }
@@ -59,6 +62,13 @@ const isSameReading = (a: ReadNeed, b: ReadNeed): boolean =>
 
 const without = (known: object, names: readonly string[]): readonly string[] =>
   names.filter((name) => !Object.hasOwn(known, name));
+
+/** Data that it would have fetched in another way, or not at all, are not known. */
+function fetched({ definition }: LoadedDefinition, { facts }: DecisionRecord): readonly string[] {
+  const known = isObject(facts["fetched"]) ? facts["fetched"] : {};
+  const missing = fetchesOf(definition).filter(({ key }) => !Object.hasOwn(known, key));
+  return [...new Set(missing.map(({ endpoint }) => `the data of \`${endpoint}\``))];
+}
 
 function neededByGuardrails(loaded: LoadedDefinition, { facts }: DecisionRecord): readonly string[] {
   const isWatched = guardrailsOf(loaded).some(({ type }) => type === "distribution_drift");

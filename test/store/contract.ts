@@ -942,6 +942,32 @@ function shelves(withStore: WithStore): void {
   );
 
   it(
+    "makes a new value of the one that is there, and leaves it where there is nothing to change",
+    withStore(async (store) => {
+      const shelf = store.shelf("breakers");
+      expect(await shelf.update("k", (entry) => entry)).toBeUndefined();
+      expect(await shelf.get("k")).toBeUndefined();
+      const first = { key: "k", value: { failures: 1 } };
+      expect(await shelf.update("k", () => first)).toEqual(first);
+      expect(await shelf.update("k", () => undefined)).toEqual(first);
+      expect(await shelf.get("k")).toEqual(first);
+    }),
+  );
+
+  it(
+    "loses no change where many make one at once",
+    withStore(async (store) => {
+      const grow = async (): Promise<void> => {
+        await store
+          .shelf("breakers")
+          .update("k", (entry) => ({ key: "k", value: Number(entry?.value ?? 0) + 1 }));
+      };
+      await Promise.all(Array.from({ length: 100 }, grow));
+      expect(await store.shelf("breakers").get("k")).toEqual({ key: "k", value: 100 });
+    }),
+  );
+
+  it(
     "removes what it is told to, and tells how many",
     withStore(async (store) => {
       const shelf = store.shelf("cache");

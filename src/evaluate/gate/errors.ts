@@ -3,6 +3,8 @@ import type { ErroredPredicate } from "../../model/result.js";
 /** What could not be evaluated, in a sentence. */
 export function describeErrored({ source, name = "", error }: ErroredPredicate): string {
   switch (source) {
+    case "enrich":
+      return `no data came from \`${name}\`: ${error}`;
     case "context_schema":
       return `the context does not fit its schema: ${error}`;
     case "input":
@@ -19,8 +21,10 @@ export function describeErrored({ source, name = "", error }: ErroredPredicate):
 /** Why a gate is not GREEN that would have been. */
 export function summariseErrored(errors: readonly ErroredPredicate[]): string {
   const unfit = errors.some(({ source }) => source === "context_schema");
-  const count = errors.filter(({ source }) => source !== "context_schema").length;
+  const lacks = errors.some(({ source }) => source === "enrich");
+  const count = errors.filter(({ source }) => source !== "context_schema" && source !== "enrich").length;
   const parts = [
+    ...(lacks ? ["data that it needs did not come"] : []),
     ...(unfit ? ["the context does not fit its schema"] : []),
     ...(count > 0 ? [`${count} ${count === 1 ? "predicate" : "predicates"} could not be evaluated`] : []),
   ];

@@ -10,6 +10,7 @@ import type { Judge } from "../evaluated.js";
 import { shadowGuard } from "../shadowing.js";
 import type { ComputedValue } from "./computed.js";
 import { compute, prepareComputed, unknownValues } from "./computed.js";
+import { prepareLacking } from "./lacking.js";
 import { readsOfGate, writtenReads } from "./reads.js";
 import { prepareRule } from "./rule.js";
 import { verdict } from "./verdict.js";
@@ -22,19 +23,23 @@ export function prepareGate(definition: GateDefinition, input: Template | undefi
   const computed = prepareComputed(definition.computed);
   const rules = definition.rules.map(prepareRule);
   const weigh = prepareWeighing(rules);
+  const lacking = prepareLacking(definition);
   const written = writtenReads({ computed, rules });
   const refuseShadow = shadowGuard([...(input?.reads ?? []), ...written]);
   return {
-    reads: readsOfGate({ input, computed, rules, checksContext: schema !== undefined }),
+    reads: [
+      ...readsOfGate({ input, computed, rules, checksContext: schema !== undefined }),
+      ...lacking.reads,
+    ],
     asks: written.filter((path) => !computed.some(({ name }) => isUnder(path, name))),
     judge(scope) {
       refuseSystem(scope.context);
       refuseShadow(scope.context);
       const issues = issuesOf(scope.context);
-      const errors: ErroredPredicate[] = issues.map(({ message: error }) => ({
-        source: "context_schema",
-        error,
-      }));
+      const errors: ErroredPredicate[] = [
+        ...lacking.errorsIn(scope),
+        ...issues.map(({ message: error }) => ({ source: "context_schema", error }) as const),
+      ];
       const value = inputOf(input, { scope, computed, errors });
       const { context, facts, system } = scope;
       const extended = compute(computed, { context, input: value, facts, system }, errors);

@@ -20,10 +20,11 @@ export function compileField(condition: FieldCondition, negated: boolean, reads:
   const answerWhenMissing = operator.holdsWhenMissing ?? missing(field);
   const trace = tracer({ field, operator: op, expected: value }, negated);
   reads.add(field);
-  if (operator.readsTime(written)) reads.add("system.request_time");
+  for (const path of operator.readsBeside(written)) reads.add(path);
   return (scope, traces) => {
     const actual = get(scope);
-    const answer = actual === undefined ? answerWhenMissing : test(actual, scope);
+    const isAsked = actual !== undefined || operator.asksAnyway === true;
+    const answer = isAsked ? test(actual ?? null, scope) : answerWhenMissing;
     traces.push(trace(actual ?? null, answer));
     return answer === true;
   };

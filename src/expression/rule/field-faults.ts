@@ -51,7 +51,6 @@ function faultOfPath(field: string): Fault | undefined {
 
 function faultOfOperator(op: string): Fault | undefined {
   if (ruleOperators.has(op)) return undefined;
-  if (op === "fetch_from_api") return { message: `the operator \`${op}\` is not supported by this version` };
   return { message: `there is no operator \`${op}\``, hint: hintOfOperator(op) };
 }
 

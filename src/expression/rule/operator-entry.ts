@@ -18,6 +18,8 @@ export interface RuleOperator {
   readonly valueless?: true;
   /** The answer where there is no such field; false unless stated. */
   readonly holdsWhenMissing?: true;
+  /** It is asked where there is no such field, too. */
+  readonly asksAnyway?: true;
   readonly example: {
     readonly condition: FieldCondition;
     readonly context: JsonObject;
@@ -27,19 +29,19 @@ export interface RuleOperator {
   faultOf(value: Json): string | undefined;
   /** Makes the test of a `value` ready; throws `definition_invalid` where `faultOf` has something to say. */
   prepare(value: Json): RuleTest;
-  /** Whether the test of a sound `value` looks at `system.request_time`. */
-  readsTime(value: Json): boolean;
+  /** What the test of a sound `value` reads beside the field, as paths. */
+  readsBeside(value: Json): readonly string[];
 }
 
-interface Specification<Expected> extends Omit<RuleOperator, "faultOf" | "prepare" | "readsTime"> {
+interface Specification<Expected> extends Omit<RuleOperator, "faultOf" | "prepare" | "readsBeside"> {
   readonly parse: (value: Json) => Expected | Failure;
   readonly test: (expected: Expected) => RuleTest;
-  readonly readsTime?: (expected: Expected) => boolean;
+  readonly readsBeside?: (expected: Expected) => readonly string[];
 }
 
 /** An operator whose `value` is parsed once, by the same function that finds fault with it. */
 export function ruleOperator<Expected>(specification: Specification<Expected>): RuleOperator {
-  const { parse, test, readsTime, ...described } = specification;
+  const { parse, test, readsBeside, ...described } = specification;
   return {
     ...described,
     faultOf(value) {
@@ -47,7 +49,7 @@ export function ruleOperator<Expected>(specification: Specification<Expected>): 
       return expected instanceof Failure ? expected.message : undefined;
     },
     prepare: (value) => test(sound(parse(value))),
-    readsTime: (value) => readsTime?.(sound(parse(value))) ?? false,
+    readsBeside: (value) => readsBeside?.(sound(parse(value))) ?? [],
   };
 }
 

@@ -2,6 +2,7 @@ import type { RuleOperator } from "./operator-entry.js";
 import { aggregateOperators } from "./operators/aggregates.js";
 import { comparisonOperators } from "./operators/comparison.js";
 import { dateOperators } from "./operators/dates.js";
+import { fetchingOperators } from "./operators/fetching.js";
 import { listOperators } from "./operators/lists.js";
 import { numberOperators } from "./operators/numbers.js";
 import { placeOperators } from "./operators/places.js";
@@ -20,6 +21,7 @@ export const ruleOperatorGroups: readonly {
   { title: "Lists", entries: listOperators },
   { title: "Measures of a list", entries: aggregateOperators },
   { title: "Places", entries: placeOperators },
+  { title: "Data from elsewhere", entries: fetchingOperators },
 ];
 
 export const ruleOperators: ReadonlyMap<string, RuleOperator> = new Map(

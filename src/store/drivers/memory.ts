@@ -171,6 +171,11 @@ function memoryShelf(): Shelf {
       for (const entry of added) entries.set(entry.key, entry);
       return Promise.resolve();
     },
+    update(key, change) {
+      const entry = change(entries.get(key)) ?? entries.get(key);
+      if (entry !== undefined) entries.set(key, entry);
+      return Promise.resolve(entry);
+    },
     remove(isDoomed) {
       const doomed = [...entries.values()].filter(isDoomed);
       for (const { key } of doomed) entries.delete(key);

@@ -81,7 +81,7 @@ describe("every operator of rules", () => {
       /^(?:`value` must be .+ \(got .+\)|the pattern|`\w+` takes no `value`)/,
     );
     expect(() => operatorNamed(name).prepare(value)).toThrow(DecisionError);
-    expect(() => operatorNamed("within_days").readsTime("x")).toThrow(DecisionError);
+    expect(() => operatorNamed("within_days").readsBeside("x")).toThrow(DecisionError);
   });
 
   const mistyped = named.flatMap((each) =>
@@ -103,8 +103,10 @@ describe("every operator of rules", () => {
 
 describe("the time of the request", () => {
   it("is read by `within_days` alone, and only without a date of its own", () => {
-    const readers = named.filter(({ name, value }) => operatorNamed(name).readsTime(value));
+    const readers = named.filter(({ name, value }) =>
+      operatorNamed(name).readsBeside(value).includes("system.request_time"),
+    );
     expect(readers.map(({ name }) => name)).toEqual(["within_days"]);
-    expect(operatorNamed("within_days").readsTime({ days: 1, of: "2026-01-01" })).toBe(false);
+    expect(operatorNamed("within_days").readsBeside({ days: 1, of: "2026-01-01" })).toEqual([]);
   });
 });

@@ -50,7 +50,7 @@ export const dateOperators: readonly RuleOperator[] = [
     },
     parse: distance,
     test: nearby,
-    readsTime: ({ of }) => of === undefined,
+    readsBeside: ({ of }) => (of === undefined ? ["system.request_time"] : []),
   }),
   ruleOperator({
     name: "day_of_week",

@@ -42,7 +42,7 @@ export function openJsonlStore(options: JsonlOptions): Store {
   const locked = lockedBy(directory);
   const now = (): number => microsecondsOf(clock());
   const shelfOf = (name: string): ShelfFiles =>
-    new ShelfFiles(`${directory}/${name}`, { files, now, durable: name !== "cache" });
+    new ShelfFiles(`${directory}/${name}`, { files, now, durable: !derived.has(name) });
   const counters = new Counters(shelfOf("counters"));
   const writer = new LogWriter(`${directory}/log`, counters, {
     files,
@@ -88,7 +88,7 @@ export function openJsonlStore(options: JsonlOptions): Store {
     shelf: (name) =>
       asShelf(
         shelfOf(name),
-        (work) => locked(work, name === "cache" ? "store" : "record"),
+        (work) => locked(work, derived.has(name) ? "store" : "record"),
         `${directory}/${name}`,
       ),
     close() {
@@ -110,6 +110,9 @@ function appendOrLeave(writer: LogWriter, groups: readonly EntryGroup[], log: st
 }
 
 type Locked = <T>(work: () => T, what?: "record" | "store") => Promise<T>;
+
+/** What can be done without: it is found out anew. */
+const derived: ReadonlySet<string> = new Set(["cache", "breakers", "responses"]);
 
 /** In characters. */
 const largestGroup = 16 * 1024 * 1024;
@@ -139,6 +142,13 @@ function asShelf(shelf: ShelfFiles, locked: Locked, where: string): Shelf {
   return {
     get: (key) => Promise.resolve(reading(where, () => shelf.get(key))),
     put: (entries) => (entries.length === 0 ? Promise.resolve() : locked(() => shelf.put(entries))),
+    update: (key, change) =>
+      locked(() => {
+        const before = shelf.get(key);
+        const after = change(before);
+        if (after !== undefined) shelf.put([after]);
+        return after ?? before;
+      }),
     remove: (isDoomed) =>
       shelf.leaves().length === 0 ? Promise.resolve(0) : locked(() => shelf.remove(isDoomed)),
     entries: () => entriesOf(shelf, where),

@@ -1,0 +1,54 @@
+import type { WrittenFetch } from "../definition/fetches.js";
+import { isObject } from "../expression/equal.js";
+import type { Fetched } from "../model/endpoint.js";
+import type { Json } from "../model/json.js";
+
+export interface MappedAnswer {
+  /** A failure where the data have nothing of what is wanted. */
+  readonly answer: Fetched;
+  /** What goes where in the context. */
+  readonly values: readonly { readonly at: string; readonly value: Json }[];
+  readonly warnings: readonly string[];
+}
+
+/** What of an answer goes into the context, and what is to be said about it. */
+export function mapAnswer({ endpoint, into, mapping }: WrittenFetch, answer: Fetched): MappedAnswer {
+  if (!answer.ok) return { answer, values: [], warnings: [whyNot(endpoint, answer)] };
+  const stale = answer.from === "stale_cache" ? [staleness(endpoint, answer.fetched_at)] : [];
+  if (mapping === undefined) {
+    return { answer, values: into === undefined ? [] : [{ at: into, value: answer.data }], warnings: stale };
+  }
+  const found = Object.entries(mapping).map(([from, to]) => ({
+    from,
+    at: into === undefined ? to : `${into}.${to}`,
+    value: valueAt(answer.data, from),
+  }));
+  const values = found.flatMap(({ at, value }) => (value === undefined ? [] : [{ at, value }]));
+  const missing = found.filter(({ value }) => value === undefined).map(({ from }) => `\`${from}\``);
+  if (values.length === 0) {
+    const error = { code: "request_failed", message: `its answer has no ${missing.join(", ")}` } as const;
+    const failed = { ok: false, error } as const;
+    return { answer: failed, values: [], warnings: [whyNot(endpoint, failed)] };
+  }
+  const lacking = missing.length === 0 ? [] : [`the answer of \`${endpoint}\` has no ${missing.join(", ")}`];
+  return { answer, values, warnings: [...stale, ...lacking] };
+}
+
+function whyNot(endpoint: string, answer: Exclude<Fetched, { readonly ok: true }>): string {
+  if ("left_out" in answer) return `\`${endpoint}\` was not asked, as a dry run only reads`;
+  return `no data came from \`${endpoint}\`: ${answer.error.message}`;
+}
+
+const staleness = (endpoint: string, at: string): string =>
+  `the data of \`${endpoint}\` are from ${at}: its circuit is open`;
+
+/** Own properties and list items only. */
+function valueAt(data: Json, path: string): Json | undefined {
+  let value: Json | undefined = data;
+  for (const step of path.split(".")) {
+    if (Array.isArray(value))
+      value = /^(?:0|[1-9]\d*)$/.test(step) ? (value as Json[])[Number(step)] : undefined;
+    else value = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+  }
+  return value;
+}
