@@ -93,9 +93,19 @@ describe("the house", () => {
     expect(names.sort()).toEqual([...commandNames].sort());
   });
 
-  it("touches the disk only in the outer rooms", () => {
-    const touching = imports.filter(({ to }) => /^node:(?:fs|child_process|net|http|https)$/.test(to));
+  it("touches the disk and the network only in the outer rooms", () => {
+    const touching = imports.filter(({ to }) =>
+      /^node:(?:fs|child_process|net|dns|http|https)(?:\/|$)/.test(to),
+    );
     const rooms = new Set(touching.map(({ from }) => from.split("/")[0] ?? ""));
-    expect([...rooms].sort()).toEqual(["cli", "store"]);
+    expect([...rooms].sort()).toEqual(["cli", "enrichment", "store"]);
+  });
+
+  it("loads what the network needs with the first request", () => {
+    const loaded = imports.filter(
+      ({ from, typeOnly }) => from === "enrichment/open-exchange.ts" && !typeOnly,
+    );
+    expect(loaded.map(({ to }) => to)).toEqual(["./ask.js"]);
+    expect(readFileSync(join(source, "enrichment/open-exchange.ts"), "utf8")).toContain('import("./ask.js")');
   });
 });
