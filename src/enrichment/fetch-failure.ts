@@ -1,5 +1,6 @@
 import type { Endpoint, FetchErrorCode, FetchFailure } from "../model/endpoint.js";
 import { timestampOf } from "../record/moment.js";
+import type { Attempt } from "./attempts.js";
 import type { Verdict } from "./breaker.js";
 import { defaultTimeout } from "./endpoint-settings.js";
 import type { Exchanged } from "./exchange.js";
@@ -8,8 +9,17 @@ import type { Refusal } from "./shared-states.js";
 /** An exchange that brought no data. */
 export type Failed = Exclude<Exchanged, { readonly kind: "answer" }>;
 
-/** What an exchange tells about the service: one that finds fault with our request is alive. */
-export function verdictOf(exchanged: Exchanged): Verdict {
+/** What a fetch tells about the service: the last of its attempts does. */
+export function verdictOf(attempts: readonly Attempt[], timeout: number): Verdict {
+  const last = attempts.at(-1);
+  if (last === undefined) return "neither";
+  // One that waited for its turn most of the time has given the service too little of it.
+  const isHasty = attempts.length === 1 && last.took < timeout / 2;
+  return last.exchanged.kind === "timeout" && isHasty ? "neither" : verdictOn(last.exchanged);
+}
+
+/** One that finds fault with our request is alive. */
+function verdictOn(exchanged: Exchanged): Verdict {
   switch (exchanged.kind) {
     case "answer":
       return "success";

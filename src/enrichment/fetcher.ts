@@ -139,14 +139,13 @@ async function conclude(
 ): Promise<FetchOutcome> {
   const at = world.clock();
   const outcome = outcomeOf(asked, attempts, at);
-  const { exchanged, took = 0 } = attempts.at(-1) ?? {};
-  const verdict = exchanged === undefined ? "neither" : verdictOf(exchanged);
+  const { timeout, breaker: limits } = settingsOf(asked.endpoint);
+  const verdict = verdictOf(attempts, timeout);
   const last: LastFetch = {
     at,
-    milliseconds: Math.round(took / 1000),
+    milliseconds: Math.round((attempts.at(-1)?.took ?? 0) / 1000),
     ...("error" in outcome && { error: outcome.error }),
   };
-  const limits = settingsOf(asked.endpoint).breaker;
   const told = world.states.tell(asked, (state, now) => ({
     ...settle(state, { verdict, probe }, { limits, now }),
     last,
