@@ -52,10 +52,10 @@ export interface Fetching {
   readonly store: Store;
   readonly exchange: ScriptedExchange;
   /** Asks an endpoint that does this. */
-  fetch(script: readonly Scripted[], more?: Partial<Fetch>): Promise<FetchOutcome>;
+  readonly fetch: (script: readonly Scripted[], more?: Partial<Fetch>) => Promise<FetchOutcome>;
   /** The same without waiting for it. */
-  begin(more?: Partial<Fetch>): Promise<FetchOutcome>;
-  state(): Promise<EndpointState>;
+  readonly begin: (more?: Partial<Fetch>) => Promise<FetchOutcome>;
+  readonly state: () => Promise<EndpointState>;
 }
 
 export const plain: Endpoint = { url: "https://bureau.example/score" };

@@ -27,11 +27,11 @@ export class VirtualTime {
 
   /** Lets time pass until all of it is done. */
   async until<T>(work: Promise<T>): Promise<T> {
-    let done = false;
-    const settled = work.finally(() => (done = true));
+    const state = { done: false };
+    const settled = work.finally(() => (state.done = true));
     settled.catch(() => undefined);
     await settling();
-    while (!done) {
+    while (!state.done) {
       const [next] = this.#sleepers.toSorted((a, b) => a.at - b.at);
       if (next === undefined) throw new Error("nobody will ever wake up");
       this.#wake(next);
