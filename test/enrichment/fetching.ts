@@ -29,12 +29,16 @@ export class ScriptedExchange {
   script: readonly Scripted[] = [];
   /** When it was asked. */
   readonly asked: number[] = [];
+  /** Sees each exchange that is about to begin. */
+  watch: (exchange: () => Promise<Exchanged>) => Promise<Exchanged> = (exchange) => exchange();
 
   constructor(time: VirtualTime) {
     this.#time = time;
   }
 
-  readonly exchange: Exchange = async ({ signal }) => {
+  readonly exchange: Exchange = ({ signal }) => this.watch(() => this.#exchange(signal));
+
+  async #exchange(signal: AbortSignal): Promise<Exchanged> {
     this.asked.push(this.#time.now());
     const [next = answer(), ...others] = this.script;
     if (others.length > 0) this.script = others;
@@ -44,7 +48,7 @@ export class ScriptedExchange {
     }
     if (next.after !== undefined) await this.#time.sleep(next.after, signal);
     return signal.aborted ? { kind: "timeout" } : next.exchanged;
-  };
+  }
 }
 
 export interface Fetching {
