@@ -100,4 +100,12 @@ describe("the house", () => {
     const rooms = new Set(touching.map(({ from }) => from.split("/")[0] ?? ""));
     expect([...rooms].sort()).toEqual(["cli", "enrichment", "store"]);
   });
+
+  it("loads what the network needs with the first request", () => {
+    const loaded = imports.filter(
+      ({ from, typeOnly }) => from === "enrichment/open-exchange.ts" && !typeOnly,
+    );
+    expect(loaded.map(({ to }) => to)).toEqual(["./ask.js"]);
+    expect(readFileSync(join(source, "enrichment/open-exchange.ts"), "utf8")).toContain('import("./ask.js")');
+  });
 });

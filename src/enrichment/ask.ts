@@ -26,7 +26,7 @@ export function asking({ env, lookUp = lookUpInSystem, authorities }: ExchangeOp
     const request = requestFor(endpoint, params, credentials.headers);
     const hiding = hideSecrets(credentials.secrets);
     const allowPrivate = endpoint.allow_private === true;
-    const found = await unlessAborted(resolve(request.url.hostname, lookUp, { allowPrivate }), signal);
+    const found = await unlessAborted(signal, () => resolve(request.url.hostname, lookUp, { allowPrivate }));
     if (found.kind !== "addresses") return hidden(found, hiding);
     const received = await send(request, { addresses: found.addresses, connections, signal });
     return hidden(received.kind === "received" ? answerOf(received) : received, hiding);
@@ -42,14 +42,16 @@ function unsendableIn(headers: NonNullable<Endpoint["headers"]>): string | undef
 
 /** A look-up cannot be ended, but need not be waited for. */
 function unlessAborted(
-  found: Promise<Resolved>,
   signal: AbortSignal,
-): Promise<Resolved | { kind: "timeout" }> {
+  find: () => Promise<Resolved>,
+): Promise<Resolved | { readonly kind: "timeout" }> {
   if (signal.aborted) return Promise.resolve({ kind: "timeout" });
   return new Promise((done, failed) => {
     const abort = (): void => done({ kind: "timeout" });
     signal.addEventListener("abort", abort, { once: true });
-    found.then(done, failed).finally(() => signal.removeEventListener("abort", abort));
+    void find()
+      .then(done, failed)
+      .finally(() => signal.removeEventListener("abort", abort));
   });
 }
 

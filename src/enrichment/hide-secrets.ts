@@ -37,34 +37,38 @@ function hiddenIn(data: Json, hide: (text: string) => string): Json {
   }
 }
 
+/** Each as it is and in each way of writing, and these in each way again: JSON is put into URLs, base64 into JSON. */
 function spellingsOf(secret: string): readonly string[] {
+  const once = [secret, secret.trim(), JSON.stringify(secret).slice(1, -1), base64(Buffer.from(secret))];
+  return once.flatMap((text) => [text, ...encodedSpellings(text)]).filter((text) => text !== "");
+}
+
+function encodedSpellings(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
   // Without halves of characters, which no URL can hold.
   const text = bytes.toString();
   const inUrl = [encodeURIComponent(text), new URLSearchParams([["", text]]).toString().slice(1)];
-  const spellings = [
-    secret,
-    secret.trim(),
-    JSON.stringify(secret).slice(1, -1),
+  return [
     ...inUrl,
     ...inUrl.map((each) => each.replace(/%../g, (escape) => escape.toLowerCase())),
     ...inBase64(bytes),
     ...longEnough([bytes.toString("hex"), bytes.toString("hex").toUpperCase()]),
   ];
-  return spellings.filter((each) => each !== "");
 }
 
 /** On its own, and within something longer: there it begins at any of three places of a group. */
 function inBase64(bytes: Buffer): readonly string[] {
   const parts = [0, 1, 2].map((before) => {
-    const whole = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
+    const whole = base64(Buffer.concat([Buffer.alloc(before), bytes]));
     // What it shares with its neighbours is not its own.
     return whole.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
   });
-  const alone = bytes.toString("base64");
-  const all = [alone, alone.replace(/=+$/, ""), ...longEnough(parts)];
+  const alone = base64(bytes);
+  const all = [alone, ...longEnough([alone.replace(/=+$/, ""), ...parts])];
   return all.flatMap((text) => [text, text.replace(/\+/g, "-").replace(/\//g, "_")]);
 }
+
+const base64 = (bytes: Buffer): string => bytes.toString("base64");
 
 /** Shorter ones stand in other data by chance, such as `61`, which is `a` in hex. */
 const longEnough = (spellings: readonly string[]): readonly string[] =>

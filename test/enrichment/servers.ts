@@ -1,9 +1,8 @@
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { IncomingHttpHeaders, RequestListener } from "node:http";
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo, Server, Socket } from "node:net";
-import { createServer } from "node:net";
-import { onTestFinished } from "vitest";
+import { createServer, Socket as ClientSocket } from "node:net";
+import { onTestFinished, vi } from "vitest";
 import type { Exchange, Exchanged } from "../../src/enrichment/exchange.js";
 import type { ExchangeOptions } from "../../src/enrichment/open-exchange.js";
 import { openExchange } from "../../src/enrichment/open-exchange.js";
@@ -77,17 +76,11 @@ export const saying = (...parts: readonly (string | Uint8Array)[]): Promise<List
     socket.end();
   });
 
-/** The sockets that this process opens to others meanwhile. */
+/** The sockets with which this process turns to others meanwhile, whether or not they get there. */
 export function watchSockets(): readonly Socket[] {
-  const sockets: Socket[] = [];
-  const watch = (message: unknown): void => {
-    sockets.push((message as { readonly socket: Socket }).socket);
-  };
-  subscribe("net.client.socket", watch);
-  onTestFinished(() => {
-    unsubscribe("net.client.socket", watch);
-  });
-  return sockets;
+  const connect = vi.spyOn(ClientSocket.prototype, "connect");
+  onTestFinished(() => connect.mockRestore());
+  return connect.mock.contexts as readonly Socket[];
 }
 
 /** A way to endpoints on this machine. */

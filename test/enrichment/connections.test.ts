@@ -1,0 +1,131 @@
+import { createServer } from "node:https";
+import { connect } from "node:net";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import type { Certificate } from "./certificate.js";
+import { certificateFor } from "./certificate.js";
+import type { Listening } from "./servers.js";
+import { ask, exchanging, httpServer, listen, rawServer, saying, watchSockets } from "./servers.js";
+
+const lookUp = (): Promise<readonly string[]> => Promise.resolve(["127.0.0.1"]);
+
+async function secureServer(certificate: Certificate): Promise<Listening & { readonly heard: string[] }> {
+  const heard: string[] = [];
+  const server = createServer(certificate, (request, response) => {
+    heard.push(String(request.headers.host));
+    response.writeHead(200, { "content-type": "application/json" }).end('{"score": 700}');
+  });
+  return { ...(await listen(server)), heard };
+}
+
+describe("a connection with TLS", () => {
+  it("is made to whom the certificate names", async () => {
+    const certificate = certificateFor("rates.example");
+    const server = await secureServer(certificate);
+    const exchange = exchanging({ lookUp, authorities: certificate.cert });
+    expect(await ask(`https://rates.example:${server.port}/`, { exchange })).toEqual({
+      kind: "answer",
+      data: { score: 700 },
+    });
+    expect(server.heard).toEqual([`rates.example:${server.port}`]);
+  });
+
+  it("is not made to whom another certificate names", async () => {
+    const certificate = certificateFor("other.example");
+    const server = await secureServer(certificate);
+    const exchange = exchanging({ lookUp, authorities: certificate.cert });
+    expect(await ask(`https://rates.example:${server.port}/`, { exchange })).toEqual({
+      kind: "network",
+      message: "its certificate is for another name",
+    });
+    expect(server.heard).toEqual([]);
+  });
+
+  it("is not made with a certificate that has expired", async () => {
+    const certificate = certificateFor("rates.example", { until: "20210101000000Z" });
+    const server = await secureServer(certificate);
+    const exchange = exchanging({ lookUp, authorities: certificate.cert });
+    expect(await ask(`https://rates.example:${server.port}/`, { exchange })).toEqual({
+      kind: "network",
+      message: "its certificate has expired",
+    });
+    expect(server.heard).toEqual([]);
+  });
+
+  it("is not made with a certificate that nobody trusts, whatever the environment says", async () => {
+    const before = process.env["NODE_TLS_REJECT_UNAUTHORIZED"];
+    onTestFinished(() => {
+      if (before === undefined) delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"];
+      else process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = before;
+    });
+    process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0";
+    const server = await secureServer(certificateFor("rates.example"));
+    const exchange = exchanging({ lookUp });
+    expect(await ask(`https://rates.example:${server.port}/`, { exchange })).toEqual({
+      kind: "network",
+      message: "its certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)",
+    });
+    expect(server.heard).toEqual([]);
+  });
+
+  it("is not made where there is no TLS", async () => {
+    const server = await saying("HTTP/1.1 400 Bad Request\r\n\r\n");
+    expect(await ask(`https://127.0.0.1:${server.port}/`)).toMatchObject({
+      kind: "network",
+      message: expect.stringContaining("it does not speak TLS as it should") as string,
+    });
+  });
+
+  it("is given up where nothing is said", async () => {
+    const [server, sockets] = [await rawServer(() => undefined), watchSockets()];
+    // Loading TLS is no part of the time that is measured.
+    await import("node:https");
+    const asking = { signal: AbortSignal.timeout(100) };
+    expect(await ask(`https://127.0.0.1:${server.port}/`, asking)).toEqual({ kind: "timeout" });
+    expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true]);
+  });
+
+  it("of one certificate is not used for another name at the same address", async () => {
+    const certificate = certificateFor("rates.example");
+    const server = await secureServer(certificate);
+    const exchange = exchanging({ lookUp, authorities: certificate.cert });
+    await ask(`https://rates.example:${server.port}/`, { exchange });
+    expect(await ask(`https://other.example:${server.port}/`, { exchange })).toMatchObject({
+      kind: "network",
+      message: "its certificate is for another name",
+    });
+  });
+});
+
+const openSockets = (): number =>
+  process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
+
+describe("a connection that is kept", () => {
+  it("does not keep the process running", async () => {
+    const server = await httpServer((request, response) => {
+      // What is at the other end is not in question.
+      request.socket.unref();
+      response.end();
+    });
+    // Those of tests before may still be closing.
+    await vi.waitFor(() => expect(openSockets()).toBe(0));
+    const sockets = watchSockets();
+    await ask(server.url);
+    await new Promise((done) => setImmediate(done));
+    expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false]);
+    expect(openSockets()).toBe(0);
+    // Such a count does see sockets.
+    const other = connect(server.port, "127.0.0.1");
+    await new Promise((done) => other.once("connect", done));
+    expect(openSockets()).toBeGreaterThan(0);
+    other.destroy();
+  });
+
+  it("serves whoever comes next, but no other host at its address", async () => {
+    const server = await httpServer();
+    const exchange = exchanging({ lookUp });
+    for (const host of ["a.example", "a.example", "b.example"]) {
+      await ask(`http://${host}:${server.port}/`, { exchange });
+    }
+    expect([server.heard.length, server.connections()]).toEqual([3, 2]);
+  });
+});

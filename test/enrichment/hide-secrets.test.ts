@@ -1,0 +1,63 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { hideSecrets } from "../../src/enrichment/hide-secrets.js";
+
+const secret = 's3cr+t/ "p&ss"?';
+const bytes = Buffer.from(secret);
+
+describe("hiding secrets", () => {
+  it.each([
+    ["as it is", secret],
+    ["in a URL", encodeURIComponent(secret)],
+    ["in a URL, in lower case", encodeURIComponent(secret).replace(/%../g, (each) => each.toLowerCase())],
+    ["in a form", new URLSearchParams({ "": secret }).toString().slice(1)],
+    ["in JSON", JSON.stringify(secret).slice(1, -1)],
+    ["in base64", bytes.toString("base64")],
+    ["in base64 for URLs", bytes.toString("base64url")],
+    ["in hex", bytes.toString("hex")],
+    ["in upper-case hex", bytes.toString("hex").toUpperCase()],
+  ])("finds them %s", (_how, spelling) => {
+    expect(hideSecrets([secret]).text(`a ${spelling} and ${spelling}!`)).toBe("a [secret] and [secret]!");
+  });
+
+  it("finds them within a longer text in base64, wherever they begin", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), fc.string({ minLength: 8 }), (before, after, hidden) => {
+        fc.pre(hidden.trim() !== "");
+        const shown = Buffer.from(`${before}${hidden}${after}`).toString("base64");
+        expect(hideSecrets([hidden]).text(shown)).toContain("[secret]");
+      }),
+    );
+  });
+
+  it("finds the longest first", () => {
+    expect(hideSecrets(["user:password", "user", "password"]).text("user:password user")).toBe(
+      "[secret] [secret]",
+    );
+  });
+
+  it("looks into keys, texts and numbers, however deep", () => {
+    const hiding = hideSecrets(["1234", "abc"]);
+    expect(hiding.data({ abc: [{ "x-abc": "abc", n: 91234.5, m: 123, ok: true, none: null }] })).toEqual({
+      "[secret]": [{ "x-[secret]": "[secret]", n: "[secret]", m: 123, ok: true, none: null }],
+    });
+  });
+
+  it("keeps keys that would be the prototype", () => {
+    const data = hideSecrets(["abc"]).data(JSON.parse('{"__proto__": "abc"}') as never);
+    expect(JSON.stringify(data)).toBe('{"__proto__":"[secret]"}');
+  });
+
+  it("leaves what only looks like a short one in another spelling", () => {
+    expect(hideSecrets(["a"]).data({ n: 61, t: "616" })).toEqual({ n: 61, t: "616" });
+  });
+
+  it("takes them as they are, not as patterns", () => {
+    expect(hideSecrets([".*"]).text("anything .* else")).toBe("anything [secret] else");
+  });
+
+  it("leaves everything where there are none", () => {
+    expect(hideSecrets([]).data({ a: "b" })).toEqual({ a: "b" });
+    expect(hideSecrets([]).text("text")).toBe("text");
+  });
+});

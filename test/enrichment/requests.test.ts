@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import type { Method } from "../../src/model/endpoint.js";
+import type { JsonObject } from "../../src/model/json.js";
+import { version } from "../../src/version.js";
+import type { Asking, Heard } from "./servers.js";
+import { ask, exchanging, httpServer, rawServer } from "./servers.js";
+
+async function heardOf(path: string, asking: Asking): Promise<Heard> {
+  const server = await httpServer();
+  expect(await ask(`${server.url}${path}`, asking)).toEqual({ kind: "answer", data: null });
+  expect(server.heard.length).toBe(1);
+  return server.heard[0]!;
+}
+
+const params: JsonObject = {
+  name: "Zoë & Söhne",
+  amount: 12.5,
+  large: true,
+  note: null,
+  tags: ["a", "b c"],
+  at: { lat: 1 },
+  "odd key?": "=&#",
+};
+
+describe("a request", () => {
+  it.each<Method>(["get", "delete"])("to %s carries its params in the query", async (method) => {
+    const { headers, body, ...heard } = await heardOf("/score?kind=full&name=x", { method, params });
+    expect(heard.method).toBe(method.toUpperCase());
+    const { pathname, searchParams } = new URL(heard.url, "http://x");
+    expect([pathname, body]).toEqual(["/score", ""]);
+    expect([...searchParams]).toEqual([
+      ["kind", "full"],
+      ["name", "Zoë & Söhne"],
+      ["amount", "12.5"],
+      ["large", "true"],
+      ["note", ""],
+      ["tags", '["a","b c"]'],
+      ["at", '{"lat":1}'],
+      ["odd key?", "=&#"],
+    ]);
+    expect(headers).not.toHaveProperty("content-type");
+    expect(headers).not.toHaveProperty("transfer-encoding");
+  });
+
+  it.each<Method>(["post", "put"])("to %s carries its params as JSON", async (method) => {
+    const { headers, body, ...heard } = await heardOf("/score?kind=full", { method, params });
+    expect(heard).toEqual({ method: method.toUpperCase(), url: "/score?kind=full" });
+    expect(JSON.parse(body)).toEqual(params);
+    expect(headers).toMatchObject({
+      "content-type": "application/json",
+      "content-length": String(Buffer.byteLength(body)),
+    });
+    expect(headers).not.toHaveProperty("transfer-encoding");
+  });
+
+  it("without a method is a get, and without params asks for the URL as it is written", async () => {
+    const { method, url } = await heardOf("/a%20b?x=1%202&&y", {});
+    expect([method, url]).toEqual(["GET", "/a%20b?x=1%202&&y"]);
+  });
+
+  it("to post without params carries an empty object", async () => {
+    expect((await heardOf("/", { method: "post" })).body).toBe("{}");
+  });
+
+  it("says who asks and what may be answered", async () => {
+    expect((await heardOf("/", {})).headers).toEqual({
+      accept: "application/json",
+      "accept-encoding": "identity",
+      "user-agent": `agent-33/${version}`,
+      host: expect.stringMatching(/^127\.0\.0\.1:\d+$/) as string,
+      connection: "keep-alive",
+    });
+  });
+
+  it("carries the headers of its endpoint, which stand above our own", async () => {
+    const headers = { Accept: "text/csv", "X-Kind": "full", "Content-Type": "application/vnd.api+json" };
+    expect((await heardOf("/", { method: "put", headers })).headers).toMatchObject({
+      accept: "text/csv",
+      "x-kind": "full",
+      "content-type": "application/vnd.api+json",
+    });
+  });
+
+  it("is sent once more where a kept connection turns out to be closed, unless it is a post", async () => {
+    let said = 0;
+    const server = await rawServer((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+      socket.on("data", () => {
+        said++;
+        socket.resetAndDestroy();
+      });
+    });
+    const exchange = exchanging();
+    const answer = { kind: "answer", data: null };
+    expect(await ask(server.url, { exchange })).toEqual(answer);
+    expect(await ask(server.url, { exchange })).toEqual(answer);
+    expect([said, server.connections()]).toEqual([1, 2]);
+    expect(await ask(server.url, { exchange, method: "post" })).toEqual(answer);
+    expect([said, server.connections()]).toEqual([1, 3]);
+  });
+});
