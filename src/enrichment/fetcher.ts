@@ -151,10 +151,15 @@ async function conclude(
     last,
   }));
   const isKept = outcome.ok && key !== undefined && !asked.dryRun;
-  if (isKept) await world.answers.keep(key, asked, { data: outcome.data, fetched_at: at });
-  await told;
+  const kept = isKept ? world.answers.keep(key, asked, { data: outcome.data, fetched_at: at }) : undefined;
+  const patience = new Deadline(longestTelling, world);
+  await patience.inTime(Promise.all([told, kept]));
+  patience.keep();
   return outcome;
 }
+
+/** Whoever keeps the store locked for longer is not waited for; it is told all the same. */
+const longestTelling = 1e6;
 
 function outcomeOf({ endpoint }: Fetch, attempts: readonly Attempt[], at: string): FetchOutcome {
   const exchanged = attempts.map((attempt) => attempt.exchanged);

@@ -4,10 +4,11 @@ import { sha256Hex } from "../digest/sha256.js";
 import { isObject } from "../expression/equal.js";
 import type { Fetch } from "../model/endpoint.js";
 import type { Json } from "../model/json.js";
-import type { Shelf } from "../model/store.js";
+import type { Shelf, ShelfEntry } from "../model/store.js";
 import { microsecondsOf } from "../record/moment.js";
 import { settingsOf } from "./endpoint-settings.js";
 import { configurationDigest } from "./endpoint-state.js";
+import { gathered } from "./gathered.js";
 
 /** An answer as an endpoint gave it before. */
 export interface KeptAnswer {
@@ -52,13 +53,16 @@ export class KeptAnswers {
   async keep(key: string, { name, endpoint }: Fetch, answer: KeptAnswer): Promise<void> {
     const { lifetime = 0 } = settingsOf(endpoint);
     const expires_at = microsecondsOf(answer.fetched_at) + lifetime + keptStale;
-    const value = { ...answer, digest: digestOf(key, answer) };
-    try {
-      await this.#shelf.put([{ key, group: name, expires_at, value }]);
-    } catch (error) {
-      this.#onTrouble(`the answer of \`${name}\` could not be kept: ${(error as Error).message}`);
-    }
+    await this.#put({ key, group: name, expires_at, value: { ...answer, digest: digestOf(key, answer) } });
   }
+
+  readonly #put = gathered(async (entries: readonly ShelfEntry[]) => {
+    try {
+      await this.#shelf.put(entries);
+    } catch (error) {
+      this.#onTrouble(`the answers of endpoints could not be kept: ${(error as Error).message}`);
+    }
+  });
 }
 
 /** One from the future was kept before the clock was set back; it must not be fresh longer for that. */

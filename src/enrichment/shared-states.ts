@@ -7,6 +7,7 @@ import { settingsOf } from "./endpoint-settings.js";
 import type { EndpointState } from "./endpoint-state.js";
 import { stateIn, stateKey } from "./endpoint-state.js";
 import type { Entry, Moment } from "./entry.js";
+import { gathered } from "./gathered.js";
 
 /** Whether a fetch may go on. */
 export type Permit = Extract<Entry, { readonly at: number }> | Refusal;
@@ -22,6 +23,8 @@ type Step = (
   moment: Moment,
 ) => { readonly entry: Entry; readonly state: EndpointState };
 
+type Change = (state: EndpointState) => EndpointState;
+
 interface StatesOptions {
   /** Microseconds since 1970. */
   readonly wall: () => number;
@@ -32,6 +35,7 @@ interface StatesOptions {
 export class SharedStates {
   readonly #shelf: Shelf;
   readonly #options: StatesOptions;
+  readonly #writers = new Map<string, (change: Change) => Promise<void>>();
   /** When dry runs of this process sent something, by key. */
   readonly #dryTurns = new Map<string, readonly number[]>();
 
@@ -46,20 +50,25 @@ export class SharedStates {
     const settings = settingsOf(asked.endpoint);
     const seen = await this.#read(key, asked);
     const first = step(seen, settings, this.#moment(deadline));
-    if (asked.dryRun) this.#noteDryTurn(key, first.entry);
+    if (asked.dryRun && settings.limit !== undefined) this.#noteDryTurn(key, first.entry);
     if (asked.dryRun || first.state === seen || !("at" in first.entry)) return first.entry;
-    const writing = this.#write(asked, (state) => {
+    let permit: Permit | undefined;
+    const written = this.#write(asked, (state) => {
       // The lock may have come too late.
-      if (deadline.left() <= 0) return undefined;
-      return step(state, settings, this.#moment(deadline));
+      if (deadline.left() <= 0) return state;
+      const taken = step(state, settings, this.#moment(deadline));
+      permit = taken.entry;
+      return taken.state;
     });
-    return (await deadline.inTime(writing)) ?? { unknown: "probe" in first.entry ? "circuit" : "limit" };
+    const isWritten = await deadline.inTime(written);
+    const unknown = { unknown: "probe" in first.entry ? "circuit" : "limit" } as const;
+    return isWritten ? (permit ?? unknown) : unknown;
   }
 
   /** Lets all know how a fetch went. */
   async tell(asked: Fetch, change: (state: EndpointState, now: number) => EndpointState): Promise<void> {
     if (asked.dryRun) return;
-    await this.#write(asked, (state) => ({ entry: undefined, state: change(state, this.#options.wall()) }));
+    await this.#write(asked, (state) => change(state, this.#options.wall()));
   }
 
   /** A state that cannot be read is none: the circuit spares a service, and is no reason to know nothing of it. */
@@ -74,27 +83,29 @@ export class SharedStates {
     }
   }
 
-  async #write<T>(
-    asked: Fetch,
-    change: (state: EndpointState) => { readonly entry: T; readonly state: EndpointState } | undefined,
-  ): Promise<T | undefined> {
+  /** Tells whether it is written. Those that come at the same time are written together, with one lock. */
+  async #write(asked: Fetch, change: Change): Promise<boolean> {
     const key = stateKey(asked.name, asked.endpoint);
-    let entry: T | undefined;
+    const write = this.#writers.get(key) ?? gathered((changes) => this.#writeAll(key, asked, changes));
+    this.#writers.set(key, write);
+    return write(change).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async #writeAll(key: string, asked: Fetch, changes: readonly Change[]): Promise<void> {
     try {
       await this.#shelf.update(key, (kept) => {
-        const state = stateIn(kept?.value);
-        const changed = change(state);
-        entry = changed?.entry;
-        return changed === undefined || changed.state === state
-          ? undefined
-          : this.#entryOf(key, asked, changed.state);
+        const before = stateIn(kept?.value);
+        const after = changes.reduce((state, change) => change(state), before);
+        return after === before ? undefined : this.#entryOf(key, asked, after);
       });
-      return entry;
     } catch (error) {
       this.#options.onTrouble(
         `the state of \`${asked.name}\` could not be kept: ${(error as Error).message}`,
       );
-      return undefined;
+      throw error;
     }
   }
 

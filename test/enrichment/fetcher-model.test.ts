@@ -274,7 +274,7 @@ const steps = fc.commands<ModelEndpoint, Real, false>(
       .map((microseconds) => new PassStep(microseconds)),
     key.map((which) => new DieStep(which)),
   ],
-  { maxCommands: 60, size: "max" },
+  { maxCommands: 40, size: "max" },
 );
 
 it("does what a simple model of it does, whatever endpoints do and however time passes", async () => {

@@ -473,7 +473,7 @@ describe("shelves that fail", () => {
       "the kept answers of endpoints cannot be read: the disk is full",
       "the state of `bureau` cannot be read: the disk is full",
       "the state of `bureau` could not be kept: the disk is full",
-      "the answer of `bureau` could not be kept: the disk is full",
+      "the answers of endpoints could not be kept: the disk is full",
     ]);
   });
 
@@ -483,6 +483,17 @@ describe("shelves that fail", () => {
     expect(await fetch([answer()])).toMatchObject(
       failed("rate_limited", "the store cannot be told that it is asked, which its rate limit needs"),
     );
+    expect(exchange.asked).toEqual([]);
+  });
+
+  it("let nobody through whose turn was looked at and then not written", async () => {
+    const update: Shelf["update"] = (_key, change) => {
+      change(undefined);
+      return full();
+    };
+    const shelves = { breakers: failingShelf({ update }), responses: failingShelf({}) };
+    const { fetch, exchange } = fetching({ rate_limit: { count: 1, per: "1s" } }, { shelves });
+    expect(await fetch([answer()])).toMatchObject({ error: { code: "rate_limited" } });
     expect(exchange.asked).toEqual([]);
   });
 
@@ -507,5 +518,13 @@ describe("shelves that fail", () => {
     const startedAt = time.now();
     expect(await fetch([answer()])).toMatchObject({ error: { code: "rate_limited" } });
     expect(time.now() - startedAt).toBe(5 * second);
+  });
+
+  it("keep no answer back for long", async () => {
+    const stuck = failingShelf({ update: () => new Promise(() => undefined) });
+    const { fetch, time } = fetching({}, { shelves: { breakers: stuck, responses: failingShelf({}) } });
+    const startedAt = time.now();
+    expect(await fetch([answer()])).toMatchObject(ok);
+    expect(time.now() - startedAt).toBe(second);
   });
 });
