@@ -15,7 +15,9 @@ const ours = new Set([
 
 /** Why a header cannot be sent; its value is never repeated. */
 export function headerFault(name: string, value: string): string | undefined {
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return `\`${name}\` cannot be the name of a header`;
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) {
+    return `\`${JSON.stringify(name).slice(1, -1)}\` cannot be the name of a header`;
+  }
   if (ours.has(name.toLowerCase())) return `the header \`${name}\` cannot be chosen`;
   return isHeaderValue(value) ? undefined : `the header \`${name}\` holds what no header can carry`;
 }

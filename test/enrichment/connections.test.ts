@@ -1,6 +1,7 @@
 import { createServer } from "node:https";
 import { connect } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import type { Method } from "../../src/model/endpoint.js";
 import type { Certificate } from "./certificate.js";
 import { certificateFor } from "./certificate.js";
 import type { Listening } from "./servers.js";
@@ -18,11 +19,11 @@ async function secureServer(certificate: Certificate): Promise<Listening & { rea
 }
 
 describe("a connection with TLS", () => {
-  it("is made to whom the certificate names", async () => {
+  it.each<Method>(["get", "post"])("is made to whom the certificate names: %s", async (method) => {
     const certificate = certificateFor("rates.example");
     const server = await secureServer(certificate);
     const exchange = exchanging({ lookUp, authorities: certificate.cert });
-    expect(await ask(`https://rates.example:${server.port}/`, { exchange })).toEqual({
+    expect(await ask(`https://rates.example:${server.port}/`, { exchange, method })).toEqual({
       kind: "answer",
       data: { score: 700 },
     });

@@ -137,9 +137,9 @@ describe("a status", () => {
 
 describe("an answer that is too large", () => {
   it.each([
-    ["by what it says", `content-length: ${100 * mebibyte}\r\n`],
-    ["and says nothing of its length", ""],
-  ])("%s is cut off", async (_how, header) => {
+    ["by what it says", `content-length: ${100 * mebibyte}\r\n`, mebibyte / 2],
+    ["and says nothing of its length", "", mebibyte * 1.25],
+  ])("%s is cut off", async (_how, header, mostRead) => {
     const sockets = watchSockets();
     const server = await rawServer((socket) => {
       socket.write(`${json}${header}\r\n`);
@@ -147,7 +147,7 @@ describe("an answer that is too large", () => {
     });
     expect(await ask(server.url)).toEqual(tooLarge);
     expect(sockets[0]?.destroyed).toBe(true);
-    expect(sockets[0]?.bytesRead).toBeLessThan(mebibyte + 256 * 1024);
+    expect(sockets[0]?.bytesRead).toBeLessThan(mostRead);
   });
 
   it("in small chunks is cut off", async () => {

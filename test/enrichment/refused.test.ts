@@ -259,7 +259,7 @@ describe("a request that cannot be sent", () => {
     ["Accept-Encoding", "gzip", "the header `Accept-Encoding` cannot be chosen"],
     ["x y", "1", "`x y` cannot be the name of a header"],
     ["", "1", "`` cannot be the name of a header"],
-    ["x\r\ny", "1", "`x\r\ny` cannot be the name of a header"],
+    ["x\r\ny", "1", "`x\\r\\ny` cannot be the name of a header"],
     ["x-kind", "a\r\nx-other: canary", "the header `x-kind` holds what no header can carry"],
     ["x-kind", "a\u0000", "the header `x-kind` holds what no header can carry"],
     ["x-kind", "€", "the header `x-kind` holds what no header can carry"],
