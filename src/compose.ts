@@ -6,8 +6,14 @@ import type { CheckRequest, CheckResult } from "./decide/check.js";
 import { check } from "./decide/check.js";
 import type { ToolResult, ToolResultRequest } from "./decide/tool-result.js";
 import { recordToolResult } from "./decide/tool-result.js";
+import type { Environment } from "./enrichment/auth.js";
+import type { DataEnrichmentClient } from "./enrichment/client.js";
+import { clientOf } from "./enrichment/client.js";
+import type { OpenedFetcher } from "./enrichment/fetcher.js";
 import { DecisionError } from "./errors.js";
+import type { Endpoints } from "./model/endpoint.js";
 import type { Result } from "./model/result.js";
+import type { Store } from "./model/store.js";
 import { microsecondsOf } from "./record/moment.js";
 import { recordId } from "./record/record-id.js";
 import { Records } from "./record/records.js";
@@ -17,15 +23,22 @@ import type { StoreConfiguration } from "./store/open.js";
 import { openStore } from "./store/open.js";
 import { version } from "./version.js";
 
-export interface Configuration {
+export interface Configuration extends FetchingConfiguration {
   /** The directory of definitions. */
   readonly decisions: string;
   /** Where definitions are kept as they were understood; undefined: nowhere. */
   readonly cacheHome?: string | undefined;
   /** Where decisions are recorded and cached; undefined: nowhere, and records have no ids. */
   readonly store?: StoreConfiguration | undefined;
+}
+
+export interface FetchingConfiguration {
+  /** Holds the secrets that endpoints name; absent: the environment of the process. */
+  readonly env?: Environment | undefined;
+  /** Hears that the network is asked; what it gives hears that that is over. */
+  readonly onAsking?: ((endpoint: string) => () => void) | undefined;
   /** Hears of what went wrong without touching a decision. */
-  readonly onTrouble?: (message: string) => void;
+  readonly onTrouble?: ((message: string) => void) | undefined;
 }
 
 /** The world that decisions are made in. */
@@ -45,7 +58,7 @@ export async function compose(configuration: Configuration): Promise<Composed> {
   refuseUnusable(configuration);
   const { store, onTrouble } = configuration;
   const records = store === undefined ? undefined : await composeRecords(store, onTrouble);
-  return composeWith(records, await composeDefinitions(configuration));
+  return composeWith(records, await composeDefinitions(configuration), configuration);
 }
 
 /** Said at once to those whose compiler does not say it. */
@@ -68,8 +81,10 @@ function refuseUnusable({ decisions, store }: Configuration): void {
 export function composeWith<Remembered extends Records | undefined>(
   records: Remembered,
   definitions: OpenedDefinitions,
+  fetching: FetchingConfiguration = {},
 ): Composed & { readonly records: Remembered } {
-  const world = { definitions, clock: systemClock, newId, records };
+  const fetcher = once(() => composeFetcher(records?.store, fetching));
+  const world = { definitions, clock: systemClock, newId, records, fetcher };
   return {
     ...world,
     decide: (request) => decide(request, world),
@@ -97,6 +112,38 @@ export async function composeRecords(
     return { record_id: newId(timestamp), timestamp };
   };
   return new Records(await openStore(store, { clock: systemClock, newId }), { newNote, onTrouble });
+}
+
+/** What fetches from endpoints; most decisions do without, so it is loaded for those that do not. */
+async function composeFetcher(
+  store: Store | undefined,
+  { env = process.env, onAsking, onTrouble }: FetchingConfiguration,
+): Promise<OpenedFetcher> {
+  const { openFetching } = await import("./enrichment/open-fetching.js");
+  const kept = store ?? (await openStore("memory", { clock: systemClock, newId }));
+  const shelves = { breakers: kept.shelf("breakers"), responses: kept.shelf("responses") };
+  return openFetching({ shelves, env, onAsking, onTrouble });
+}
+
+export interface DataEnrichmentOptions extends Pick<FetchingConfiguration, "env" | "onTrouble"> {
+  /** As a definition file has them. */
+  readonly endpoints: Endpoints;
+  /** Where answers and circuits are kept; absent: in memory. */
+  readonly store?: StoreConfiguration;
+}
+
+/** Fetches in one's own program what definitions fetch by `enrich`. */
+export function dataEnrichmentClient(options: DataEnrichmentOptions): DataEnrichmentClient {
+  const { store = "memory" } = options;
+  const fetcher = once(async () =>
+    composeFetcher(await openStore(store, { clock: systemClock, newId }), options),
+  );
+  return clientOf(options.endpoints, fetcher);
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
 }
 
 const newId = (timestamp: string): string => recordId(microsecondsOf(timestamp), Math.random);

@@ -1,4 +1,4 @@
-import type { ErrorOptions } from "./errors.js";
+import type { ErrorCode, ErrorOptions } from "./errors.js";
 import { DecisionError } from "./errors.js";
 
 /** The weight of a vote is below 0 or above 1. */
@@ -93,5 +93,46 @@ export class ReplayMismatchError extends DecisionError {
     this.expected = expected;
     this.actual = actual;
     this.differences = differences;
+  }
+}
+
+export interface RequestErrorOptions extends ErrorOptions {
+  readonly code?: ErrorCode;
+  readonly status?: number | undefined;
+}
+
+/** An endpoint did not give what it was asked for. */
+export class RequestError extends DecisionError {
+  override readonly name: string = "RequestError";
+  /** What it answered with; undefined: with none that would be bad. */
+  readonly status: number | undefined;
+
+  constructor(message: string, { code = "request_failed", status, ...options }: RequestErrorOptions = {}) {
+    super(code, message, options);
+    this.status = status;
+  }
+}
+
+/** An endpoint failed so often that it is not asked for a while. */
+export class CircuitOpenError extends RequestError {
+  override readonly name = "CircuitOpenError";
+  constructor(message: string, options: ErrorOptions = {}) {
+    super(message, { ...options, code: "circuit_open" });
+  }
+}
+
+/** An endpoint did not answer in time. */
+export class TimeoutError extends DecisionError {
+  override readonly name = "TimeoutError";
+  constructor(message: string, options: ErrorOptions = {}) {
+    super("request_timeout", message, options);
+  }
+}
+
+/** An endpoint could not be reached. */
+export class NetworkError extends DecisionError {
+  override readonly name = "NetworkError";
+  constructor(message: string, options: ErrorOptions = {}) {
+    super("network_failed", message, options);
   }
 }

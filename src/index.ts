@@ -2,17 +2,19 @@ import type { ReplayOptions } from "./replay/replay.js";
 import { replayPayload } from "./replay/replay.js";
 import type { ReplayedDecision } from "./replay/replayed.js";
 
-export type { Composed, Configuration } from "./compose.js";
-export { compose } from "./compose.js";
+export type { Composed, Configuration, DataEnrichmentOptions } from "./compose.js";
+export { compose, dataEnrichmentClient } from "./compose.js";
 export type { CheckRequest, CheckResult } from "./decide/check.js";
 export type { Request } from "./decide/decide.js";
 export type { AuditAdapter, ScoredAgent, ScoredAgentOptions } from "./decide/scored-agent.js";
 export { scoredAgent } from "./decide/scored-agent.js";
 export type { ToolResult, ToolResultRequest } from "./decide/tool-result.js";
 export { canonicalJson } from "./digest/canonical-json.js";
+export type { DataEnrichmentClient } from "./enrichment/client.js";
 export type { ErrorCode } from "./errors.js";
 export { DecisionError } from "./errors.js";
 export {
+  CircuitOpenError,
   InvalidAuditAdapterError,
   InvalidConfidenceError,
   InvalidConfigurationError,
@@ -20,8 +22,11 @@ export {
   InvalidRuleDslError,
   InvalidScoringStrategyError,
   InvalidWeightError,
+  NetworkError,
   NoEvaluationsError,
   ReplayMismatchError,
+  RequestError,
+  TimeoutError,
 } from "./contract-errors.js";
 export type { Evaluated, Prepared } from "./evaluate/evaluate.js";
 export { evaluate } from "./evaluate/evaluate.js";
@@ -48,6 +53,7 @@ export type {
   Status,
   Target,
 } from "./model/definition.js";
+export type { Endpoint, Endpoints, Enrichment } from "./model/endpoint.js";
 export type { Json, JsonObject } from "./model/json.js";
 export type { Problem } from "./model/problem.js";
 export type { Lineage } from "./model/lineage.js";

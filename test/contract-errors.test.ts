@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as library from "../src/index.js";
 import {
+  CircuitOpenError,
   InvalidAuditAdapterError,
   InvalidConfidenceError,
   InvalidConfigurationError,
@@ -8,8 +9,11 @@ import {
   InvalidRuleDslError,
   InvalidScoringStrategyError,
   InvalidWeightError,
+  NetworkError,
   NoEvaluationsError,
   ReplayMismatchError,
+  RequestError,
+  TimeoutError,
 } from "../src/contract-errors.js";
 import type { ErrorCode } from "../src/errors.js";
 import { DecisionError } from "../src/errors.js";
@@ -83,6 +87,30 @@ const cases: readonly Case[] = [
     message:
       "Replay mismatch detected: decision mismatch (expected: approve, got: reject); confidence mismatch",
   },
+  {
+    name: "RequestError",
+    error: new RequestError("it answered 503", { status: 503 }),
+    code: "request_failed",
+    message: "it answered 503",
+  },
+  {
+    name: "CircuitOpenError",
+    error: new CircuitOpenError("its circuit is open"),
+    code: "circuit_open",
+    message: "its circuit is open",
+  },
+  {
+    name: "TimeoutError",
+    error: new TimeoutError("it did not answer"),
+    code: "request_timeout",
+    message: "it did not answer",
+  },
+  {
+    name: "NetworkError",
+    error: new NetworkError("it was not reached"),
+    code: "network_failed",
+    message: "it was not reached",
+  },
 ];
 
 describe("an error of the contract", () => {
@@ -122,6 +150,10 @@ describe("an error of the contract", () => {
     (options: object) => new InvalidEvaluatorError("m", options),
     (options: object) => new InvalidScoringStrategyError("m", options),
     (options: object) => new InvalidAuditAdapterError("m", options),
+    (options: object) => new RequestError("m", options),
+    (options: object) => new CircuitOpenError("m", options),
+    (options: object) => new TimeoutError("m", options),
+    (options: object) => new NetworkError("m", options),
   ])("carries a hint, details and a cause where it was given them (%#)", (make) => {
     const cause = new Error("why");
     expect(make({ hint: "h", details: { a: 1 }, cause })).toMatchObject({
@@ -130,6 +162,23 @@ describe("an error of the contract", () => {
       details: { a: 1 },
       cause,
     });
+  });
+});
+
+describe("a RequestError", () => {
+  it("tells the status, where there was one", () => {
+    expect(new RequestError("m", { status: 404 }).status).toBe(404);
+    expect(new RequestError("m").status).toBeUndefined();
+  });
+
+  it("is what an open circuit raises, without a status", () => {
+    const error = new CircuitOpenError("m");
+    expect(error).toBeInstanceOf(RequestError);
+    expect(error.status).toBeUndefined();
+  });
+
+  it("may have another code", () => {
+    expect(new RequestError("m", { code: "rate_limited" }).code).toBe("rate_limited");
   });
 });
 

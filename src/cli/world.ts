@@ -9,6 +9,7 @@ import type { Records } from "../record/records.js";
 import type { OpenedDefinitions } from "../store/definitions.js";
 import type { StoreConfiguration } from "../store/open.js";
 import { signerOf } from "../store/signing.js";
+import { askingProgress } from "./asking-progress.js";
 import type { CommonFlags, StoreFlags } from "./flags.js";
 import type { Io } from "./io.js";
 import { Progress, percent } from "./progress.js";
@@ -28,7 +29,11 @@ export interface Known {
 /** The world to decide in, as flags, environment and settings describe it. */
 export async function openWorld(flags: StoreFlags, io: Io): Promise<Composed & Known> {
   const { definitions, records } = await openKnown(flags, io);
-  return composeWith(records, definitions);
+  return composeWith(records, definitions, {
+    env: io.env,
+    onAsking: askingProgress(flags, io),
+    onTrouble: (message) => warn(flags, io, message),
+  });
 }
 
 /** The same without what decides, for commands that only look. */

@@ -1,0 +1,75 @@
+import { canonicalJson } from "../digest/canonical-json.js";
+import { deepFreeze } from "../digest/freeze.js";
+import { sha256Hex } from "../digest/sha256.js";
+import { isObject } from "../expression/equal.js";
+import type { Fetch } from "../model/endpoint.js";
+import type { Json } from "../model/json.js";
+import type { Shelf, ShelfEntry } from "../model/store.js";
+import { microsecondsOf } from "../record/moment.js";
+import { settingsOf } from "./endpoint-settings.js";
+import { configurationDigest } from "./endpoint-state.js";
+import { gathered } from "./gathered.js";
+
+/** An answer as an endpoint gave it before. */
+export interface KeptAnswer {
+  readonly data: Json;
+  readonly fetched_at: string;
+}
+
+/** So much longer than it is fresh an answer is kept, for when the circuit is open. */
+const keptStale = 86_400e6;
+
+/** Where the answer to a fetch is kept; undefined: it is not. What was sent cannot be told from it. */
+export function answerKey({ name, endpoint, params, cached }: Fetch): string | undefined {
+  if (!cached || endpoint.cache === undefined) return undefined;
+  return sha256Hex(canonicalJson([name, configurationDigest(endpoint), params]));
+}
+
+/** Answers of endpoints, for all processes. What goes wrong with them is no reason not to fetch. */
+export class KeptAnswers {
+  readonly #shelf: Shelf;
+  readonly #onTrouble: (message: string) => void;
+
+  constructor(shelf: Shelf, onTrouble: (message: string) => void) {
+    this.#shelf = shelf;
+    this.#onTrouble = onTrouble;
+  }
+
+  /** Fresh or stale. */
+  async get(key: string, now: number): Promise<KeptAnswer | undefined> {
+    try {
+      const entry = await this.#shelf.get(key);
+      if (entry === undefined || now >= (entry.expires_at ?? Infinity)) return undefined;
+      const kept = isObject(entry.value) ? entry.value : {};
+      const answer = { data: kept["data"], fetched_at: kept["fetched_at"] } as unknown as KeptAnswer;
+      if (kept["digest"] === digestOf(key, answer)) return deepFreeze(answer);
+      this.#onTrouble("a kept answer of an endpoint is not as it was kept, so it was not used");
+    } catch (error) {
+      this.#onTrouble(`the kept answers of endpoints cannot be read: ${(error as Error).message}`);
+    }
+    return undefined;
+  }
+
+  async keep(key: string, { name, endpoint }: Fetch, answer: KeptAnswer): Promise<void> {
+    const { lifetime = 0 } = settingsOf(endpoint);
+    const expires_at = microsecondsOf(answer.fetched_at) + lifetime + keptStale;
+    await this.#put({ key, group: name, expires_at, value: { ...answer, digest: digestOf(key, answer) } });
+  }
+
+  readonly #put = gathered(async (entries: readonly ShelfEntry[]) => {
+    try {
+      await this.#shelf.put(entries);
+    } catch (error) {
+      this.#onTrouble(`the answers of endpoints could not be kept: ${(error as Error).message}`);
+    }
+  });
+}
+
+/** One from the future was kept before the clock was set back; it must not be fresh longer for that. */
+export function isFresh({ fetched_at }: KeptAnswer, { endpoint }: Fetch, now: number): boolean {
+  const at = microsecondsOf(fetched_at);
+  return at <= now && now < at + (settingsOf(endpoint).lifetime ?? 0);
+}
+
+const digestOf = (key: string, { data, fetched_at }: KeptAnswer): string =>
+  sha256Hex(JSON.stringify([key, fetched_at, data]));

@@ -1,0 +1,97 @@
+import type { Exchange, Exchanged } from "../../src/enrichment/exchange.js";
+import type { EndpointState } from "../../src/enrichment/endpoint-state.js";
+import { stateIn, stateKey } from "../../src/enrichment/endpoint-state.js";
+import type { FetcherOptions, FetchOutcome } from "../../src/enrichment/fetcher.js";
+import { openFetcher } from "../../src/enrichment/fetcher.js";
+import type { Endpoint, Fetch } from "../../src/model/endpoint.js";
+import type { Store } from "../../src/model/store.js";
+import { openMemoryStore } from "../../src/store/drivers/memory.js";
+import { VirtualTime } from "./virtual-time.js";
+
+/** What an endpoint does when it is asked, and after how many microseconds; `hang`: nothing, ever. */
+export type Scripted = { readonly after?: number; readonly exchanged: Exchanged } | "hang";
+
+export const answer = (data: string | number = "data"): Scripted => ({
+  exchanged: { kind: "answer", data },
+});
+export const status = (code: number, retryAfter?: string): Scripted => ({
+  exchanged: { kind: "status", status: code, ...(retryAfter !== undefined && { retryAfter }) },
+});
+export const reset: Scripted = { exchanged: { kind: "network", message: "the connection was reset" } };
+export const broken: Scripted = {
+  exchanged: { kind: "broken", message: "its answer has more than 1 MiB" },
+};
+export const refused: Scripted = { exchanged: { kind: "refused", message: "it is a loopback address" } };
+
+/** An endpoint that does what it is told, one after the other; the last for good. */
+export class ScriptedExchange {
+  readonly #time: VirtualTime;
+  script: readonly Scripted[] = [];
+  /** When it was asked. */
+  readonly asked: number[] = [];
+  /** Sees each exchange that is about to begin. */
+  watch: (exchange: () => Promise<Exchanged>) => Promise<Exchanged> = (exchange) => exchange();
+
+  constructor(time: VirtualTime) {
+    this.#time = time;
+  }
+
+  readonly exchange: Exchange = ({ signal }) => this.watch(() => this.#exchange(signal));
+
+  async #exchange(signal: AbortSignal): Promise<Exchanged> {
+    this.asked.push(this.#time.now());
+    const [next = answer(), ...others] = this.script;
+    if (others.length > 0) this.script = others;
+    if (next === "hang") {
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      return { kind: "timeout" };
+    }
+    if (next.after !== undefined) await this.#time.sleep(next.after, signal);
+    return signal.aborted ? { kind: "timeout" } : next.exchanged;
+  }
+}
+
+export interface Fetching {
+  readonly time: VirtualTime;
+  readonly store: Store;
+  readonly exchange: ScriptedExchange;
+  /** Asks an endpoint that does this. */
+  readonly fetch: (script: readonly Scripted[], more?: Partial<Fetch>) => Promise<FetchOutcome>;
+  /** The same without waiting for it. */
+  readonly begin: (more?: Partial<Fetch>) => Promise<FetchOutcome>;
+  readonly state: () => Promise<EndpointState>;
+}
+
+export const plain: Endpoint = { url: "https://bureau.example/score" };
+
+/** A place where one endpoint is asked. */
+export function fetching(endpoint: Partial<Endpoint> = {}, more: Partial<FetcherOptions> = {}): Fetching {
+  const whole = { ...plain, ...endpoint };
+  const time = new VirtualTime();
+  const store = openMemoryStore();
+  const exchange = new ScriptedExchange(time);
+  const fetcher = openFetcher({
+    exchange: exchange.exchange,
+    shelves: { breakers: store.shelf("breakers"), responses: store.shelf("responses") },
+    now: time.now,
+    sleep: time.sleep,
+    clock: time.clock,
+    random: () => 0.5,
+    ...more,
+  });
+  const begin = (asked: Partial<Fetch> = {}): Promise<FetchOutcome> =>
+    fetcher.fetch({ name: "bureau", endpoint: whole, params: {}, cached: true, dryRun: false, ...asked });
+  return {
+    time,
+    store,
+    exchange,
+    begin,
+    fetch(script, asked) {
+      exchange.script = script;
+      return time.until(begin(asked));
+    },
+    async state() {
+      return stateIn((await store.shelf("breakers").get(stateKey("bureau", whole)))?.value);
+    },
+  };
+}
