@@ -1,0 +1,98 @@
+import { isForbiddenKey } from "../expression/path.js";
+import { overlaps } from "../expression/put-at.js";
+import type { Definition } from "../model/definition.js";
+import type { WrittenFetch } from "./fetches.js";
+import { writtenFetches } from "./fetches.js";
+import { paramFaults } from "./param-faults.js";
+import { ifFaults } from "./scored-faults.js";
+import type { SchemaFault } from "./schema-problems.js";
+import type { Path } from "./yaml-source.js";
+
+/** What is wrong with what a definition fetches: where it goes, and what it is asked with. */
+export function fetchFaults(definition: Definition): readonly SchemaFault[] {
+  const fetches = writtenFetches(definition);
+  // An `if` that is wrong is told of already, and may hold anything.
+  if (fetches.length === 0 || ifFaults(definition).length > 0) return [];
+  return [
+    ...fetches.flatMap((fetch) => [...destinationFaults(fetch, definition), ...mappingFaults(fetch)]),
+    ...overlapFaults(fetches),
+    ...paramFaults(fetches, definition),
+  ];
+}
+
+interface Destination {
+  readonly at: string;
+  readonly path: Path;
+}
+
+/** Places in the context, with where they are written. */
+function destinationsIn({ into, path, ...fetch }: WrittenFetch): readonly Destination[] {
+  return into === undefined ? mappedIn({ path, ...fetch }) : [{ at: into, path: [...path, "into"] }];
+}
+
+/** Where the parts of an answer go: below `into`, or below the context itself. */
+const mappedIn = ({ mapping = {}, path }: Pick<WrittenFetch, "mapping" | "path">): readonly Destination[] =>
+  Object.entries(mapping).map(([from, at]) => ({ at, path: [...path, "mapping", from] }));
+
+function destinationFaults(fetch: WrittenFetch, definition: Definition): readonly SchemaFault[] {
+  return destinationsIn(fetch).flatMap(({ at, path }) => {
+    const message = wordingFault(at) ?? rootFault(at.split(".")[0] ?? "", definition);
+    return message === undefined ? [] : [{ path, message }];
+  });
+}
+
+/** What is wrong with a path itself. */
+function wordingFault(at: string): string | undefined {
+  if (/\{\{|\$\{/.test(at)) return "a place for what is fetched is a path and no template";
+  const steps = at.split(".");
+  if (steps.includes("")) return `\`${at}\` has an empty part between its dots`;
+  const bad = steps.find(isForbiddenKey);
+  return bad === undefined ? undefined : `\`${bad}\` is not a key that can be set`;
+}
+
+const keptRoots = ["input", "facts", "system", "context"];
+const callRoots = ["tool", "params"];
+
+function rootFault(root: string, definition: Definition): string | undefined {
+  if (keptRoots.includes(root)) return `nothing can be fetched into \`${root}\`, which has a meaning already`;
+  if (definition.type === "policy" && callRoots.includes(root))
+    return `nothing can be fetched into \`${root}\`, which is what the call is about`;
+  if (definition.type === "gate" && Object.hasOwn(definition.computed ?? {}, root))
+    return `nothing can be fetched into \`${root}\`, which is computed`;
+  return undefined;
+}
+
+/** Parts of one answer that would end up in one place, or nowhere. */
+function mappingFaults(fetch: WrittenFetch): readonly SchemaFault[] {
+  const mapped = mappedIn(fetch);
+  return mapped.flatMap(({ at, path }, index) => {
+    const from = String(path.at(-1));
+    const isAbsolute = fetch.into === undefined;
+    const wrong = isAbsolute ? undefined : wordingFault(at);
+    const empty = from.split(".").includes("") ? `\`${from}\` has an empty part between its dots` : undefined;
+    const other = mapped.slice(0, index).find((each) => overlaps(each.at, at));
+    const shared = other === undefined ? undefined : `another field of the answer goes into \`${other.at}\``;
+    return [
+      ...(wrong === undefined ? [] : [{ path, message: wrong }]),
+      ...(empty === undefined ? [] : [{ path: path.slice(0, -1), key: from, message: empty }]),
+      ...(shared === undefined ? [] : [{ path, message: shared }]),
+    ];
+  });
+}
+
+/** Two fetches that go into one place; a condition that is written twice is fetched once. */
+function overlapFaults(fetches: readonly WrittenFetch[]): readonly SchemaFault[] {
+  const all = fetches.flatMap((fetch) => destinationsIn(fetch).map((each) => ({ ...each, fetch })));
+  return all.flatMap(({ at, path, fetch }, index) => {
+    const isOther = (other: WrittenFetch): boolean =>
+      other !== fetch && (other.key !== fetch.key || fetch.into !== undefined);
+    const other = all.slice(0, index).find((each) => isOther(each.fetch) && overlaps(each.at, at));
+    if (other === undefined) return [];
+    const what =
+      other.at === at ? `into \`${at}\` already` : `into \`${other.at}\`, which \`${at}\` is part of`;
+    const wide = other.at.startsWith(`${at}.`) ? `into \`${other.at}\`, which is part of \`${at}\`` : what;
+    return [
+      { path, message: `something else is fetched ${wide}`, hint: "give each of them a place of its own" },
+    ];
+  });
+}
