@@ -93,9 +93,11 @@ describe("the house", () => {
     expect(names.sort()).toEqual([...commandNames].sort());
   });
 
-  it("touches the disk only in the outer rooms", () => {
-    const touching = imports.filter(({ to }) => /^node:(?:fs|child_process|net|http|https)$/.test(to));
+  it("touches the disk and the network only in the outer rooms", () => {
+    const touching = imports.filter(({ to }) =>
+      /^node:(?:fs|child_process|net|dns|http|https)(?:\/|$)/.test(to),
+    );
     const rooms = new Set(touching.map(({ from }) => from.split("/")[0] ?? ""));
-    expect([...rooms].sort()).toEqual(["cli", "store"]);
+    expect([...rooms].sort()).toEqual(["cli", "enrichment", "store"]);
   });
 });

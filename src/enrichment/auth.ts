@@ -1,0 +1,63 @@
+import type { Auth } from "../model/endpoint.js";
+import { isHeaderValue } from "./header-fault.js";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type Credentials =
+  | {
+      readonly ok: true;
+      readonly headers: Readonly<Record<string, string>>;
+      /** What nobody may be shown. */
+      readonly secrets: readonly string[];
+    }
+  | { readonly ok: false; readonly message: string };
+
+/** The headers that show who asks; what they hold comes from the environment. */
+export function credentialsFor(auth: Auth | undefined, env: Environment): Credentials {
+  if (auth === undefined) return { ok: true, headers: {}, secrets: [] };
+  for (const name of namesIn(auth)) {
+    const fault = faultOf(auth, name, env[name]);
+    if (fault !== undefined) {
+      return { ok: false, message: `the environment variable \`${name}\` ${fault}` };
+    }
+  }
+  const given = (name: string): string => env[name] ?? "";
+  switch (auth.type) {
+    case "api_key": {
+      const key = given(auth.secret_key);
+      return { ok: true, headers: { [auth.header ?? "X-API-Key"]: key }, secrets: [key] };
+    }
+    case "bearer": {
+      const token = given(auth.token_key);
+      return { ok: true, headers: { Authorization: `Bearer ${token}` }, secrets: [token] };
+    }
+    case "basic": {
+      const [user, password] = [given(auth.username_key), given(auth.password_key)];
+      const both = `${user}:${password}`;
+      const headers = { Authorization: `Basic ${Buffer.from(both).toString("base64")}` };
+      return { ok: true, headers, secrets: [both, user, password] };
+    }
+  }
+}
+
+function namesIn(auth: Auth): readonly string[] {
+  switch (auth.type) {
+    case "api_key":
+      return [auth.secret_key];
+    case "bearer":
+      return [auth.token_key];
+    case "basic":
+      return [auth.username_key, auth.password_key];
+  }
+}
+
+function faultOf(auth: Auth, name: string, value: unknown): string | undefined {
+  // `process.env` inherits what every object has, such as `constructor`.
+  if (typeof value !== "string") return "is not set";
+  if (value.trim() === "") return "is empty";
+  if (auth.type !== "basic") return isHeaderValue(value) ? undefined : "holds what no header can carry";
+  if (/\p{Cc}/u.test(value)) return "holds control characters, such as a line break";
+  return name === auth.username_key && value.includes(":")
+    ? "holds a `:`, which no user name may"
+    : undefined;
+}
