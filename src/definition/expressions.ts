@@ -28,8 +28,10 @@ export function expressionFaults(decision: unknown): readonly ExpressionFault[] 
   return faults;
 }
 
+type Compile = (text: string) => { readonly reads: readonly string[] };
+
 /** Whichever type of decision it is: a place that a type does not have is simply not there. */
-const places: readonly { readonly path: readonly string[]; readonly compile: (text: string) => unknown }[] = [
+const places: readonly { readonly path: readonly string[]; readonly compile: Compile }[] = [
   { path: ["input"], compile: compileInput },
   { path: ["cases", "*", "condition"], compile: compileCondition },
   { path: ["rules", "*", "condition"], compile: compileCondition },
@@ -49,17 +51,17 @@ const places: readonly { readonly path: readonly string[]; readonly compile: (te
   { path: ["artifacts", "*"], compile: compileTemplate },
 ];
 
-interface Written {
+export interface Written {
   readonly path: Path;
   readonly text: string;
-  readonly compile: (text: string) => unknown;
+  readonly compile: Compile;
 }
 
 /** As the schema has it. */
 export const longestTemplate = 8192;
 
 /** An empty or a far too long text is the schema's to complain about; one of blanks gets through it. */
-function expressionsIn(decision: unknown): readonly Written[] {
+export function expressionsIn(decision: unknown): readonly Written[] {
   const blankAllowed = asMap(decision)["type"] === "weighted";
   const isMeant = (text: string): boolean =>
     text !== "" && text.length <= longestTemplate && !(blankAllowed && text.trim() === "");

@@ -5,6 +5,8 @@ import type { WrittenFetch } from "./fetches.js";
 import { writtenFetches } from "./fetches.js";
 import { paramFaults } from "./param-faults.js";
 import { ifFaults } from "./scored-faults.js";
+import { nameMeaning } from "./schema-meanings.js";
+import { describe } from "./schema-words.js";
 import type { SchemaFault } from "./schema-problems.js";
 import type { Path } from "./yaml-source.js";
 
@@ -14,10 +16,20 @@ export function fetchFaults(definition: Definition): readonly SchemaFault[] {
   // An `if` that is wrong is told of already, and may hold anything.
   if (fetches.length === 0 || ifFaults(definition).length > 0) return [];
   return [
-    ...fetches.flatMap((fetch) => [...destinationFaults(fetch, definition), ...mappingFaults(fetch)]),
+    ...fetches.flatMap((fetch) => [
+      ...nameFaults(fetch),
+      ...destinationFaults(fetch, definition),
+      ...mappingFaults(fetch),
+    ]),
     ...overlapFaults(fetches),
     ...paramFaults(fetches, definition),
   ];
+}
+
+function nameFaults({ endpoint, path }: WrittenFetch): readonly SchemaFault[] {
+  if (/^[A-Za-z0-9_-]{1,64}$/.test(endpoint)) return [];
+  const message = `${nameMeaning(["endpoints"])} (got ${describe(endpoint)})`;
+  return [{ path: [...path, "endpoint"], message }];
 }
 
 interface Destination {

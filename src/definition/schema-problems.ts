@@ -174,5 +174,6 @@ function quoteHint(error: ErrorObject, path: Path, value: unknown): string | und
   if (!wantsText || (typeof found !== "number" && typeof found !== "boolean")) return undefined;
   const duration = durationHint(path, found);
   if (duration !== undefined) return duration;
+  if (mayBeSecret(path)) return "put it in quotes";
   return `put it in quotes: "${String(found)}"`;
 }
