@@ -6,7 +6,6 @@ import { buildLibrary } from "../../src/definition/library.js";
 import { readDefinitions } from "../../src/definition/read-definitions.js";
 import { validate } from "../../src/definition/validate-schema.generated.js";
 import { urlFault } from "../../src/definition/endpoint-url.js";
-import type { Endpoint } from "../../src/model/endpoint.js";
 
 function libraryOf(...documents: readonly unknown[]): Library {
   const text = documents.map((each) => JSON.stringify(each)).join("\n---\n");
