@@ -1,9 +1,9 @@
 import { isForbiddenKey } from "../expression/path.js";
-import { overlaps } from "../expression/put-at.js";
 import type { Definition } from "../model/definition.js";
 import type { WrittenFetch } from "./fetches.js";
 import { writtenFetches } from "./fetches.js";
 import { paramFaults } from "./param-faults.js";
+import { longestPath, PathMap } from "./path-map.js";
 import { ifFaults } from "./scored-faults.js";
 import { nameMeaning } from "./schema-meanings.js";
 import { describe } from "./schema-words.js";
@@ -56,6 +56,7 @@ function destinationFaults(fetch: WrittenFetch, definition: Definition): readonl
 /** What is wrong with a path itself. */
 function wordingFault(at: string): string | undefined {
   if (/\{\{|\$\{/.test(at)) return "a place for what is fetched is a path and no template";
+  if (at.length > longestPath) return `a place for what is fetched has at most ${longestPath} characters`;
   const steps = at.split(".");
   if (steps.includes("")) return `\`${at}\` has an empty part between its dots`;
   const bad = steps.find(isForbiddenKey);
@@ -76,35 +77,43 @@ function rootFault(root: string, definition: Definition): string | undefined {
 
 /** Parts of one answer that would end up in one place, or nowhere. */
 function mappingFaults(fetch: WrittenFetch): readonly SchemaFault[] {
-  const mapped = mappedIn(fetch);
-  return mapped.flatMap(({ at, path }, index) => {
+  const taken = new PathMap<undefined>();
+  return mappedIn(fetch).flatMap(({ at, path }) => {
     const from = String(path.at(-1));
-    const isAbsolute = fetch.into === undefined;
-    const wrong = isAbsolute ? undefined : wordingFault(at);
-    const empty = from.split(".").includes("") ? `\`${from}\` has an empty part between its dots` : undefined;
-    const other = mapped.slice(0, index).find((each) => overlaps(each.at, at));
-    const shared = other === undefined ? undefined : `another field of the answer goes into \`${other.at}\``;
+    const wrong = fetch.into === undefined ? undefined : wordingFault(at);
+    const other = taken.overlapping(at);
+    taken.add(at, undefined);
     return [
       ...(wrong === undefined ? [] : [{ path, message: wrong }]),
-      ...(empty === undefined ? [] : [{ path: path.slice(0, -1), key: from, message: empty }]),
-      ...(shared === undefined ? [] : [{ path, message: shared }]),
+      ...(from.split(".").includes("")
+        ? [{ path: path.slice(0, -1), key: from, message: `\`${from}\` has an empty part between its dots` }]
+        : []),
+      ...(other === undefined
+        ? []
+        : [{ path, message: `another field of the answer goes into \`${other.path}\`` }]),
     ];
   });
 }
 
 /** Two fetches that go into one place; a condition that is written twice is fetched once. */
 function overlapFaults(fetches: readonly WrittenFetch[]): readonly SchemaFault[] {
-  const all = fetches.flatMap((fetch) => destinationsIn(fetch).map((each) => ({ ...each, fetch })));
-  return all.flatMap(({ at, path, fetch }, index) => {
-    const isOther = (other: WrittenFetch): boolean =>
-      other !== fetch && (other.key !== fetch.key || fetch.into !== undefined);
-    const other = all.slice(0, index).find((each) => isOther(each.fetch) && overlaps(each.at, at));
-    if (other === undefined) return [];
-    const what =
-      other.at === at ? `into \`${at}\` already` : `into \`${other.at}\`, which \`${at}\` is part of`;
-    const wide = other.at.startsWith(`${at}.`) ? `into \`${other.at}\`, which is part of \`${at}\`` : what;
-    return [
-      { path, message: `something else is fetched ${wide}`, hint: "give each of them a place of its own" },
-    ];
+  const taken = new PathMap<undefined>();
+  const conditions = new Set<string>();
+  return fetches.flatMap((fetch) => {
+    if (fetch.into === undefined && conditions.has(fetch.key)) return [];
+    conditions.add(fetch.key);
+    const places = destinationsIn(fetch);
+    const faults = places.flatMap(({ at, path }) => {
+      const other = taken.overlapping(at);
+      return other === undefined ? [] : [{ path, ...overlapFault(at, other.path) }];
+    });
+    for (const { at } of places) taken.add(at, undefined);
+    return faults;
   });
+}
+
+function overlapFault(at: string, other: string): Pick<SchemaFault, "message" | "hint"> {
+  const how = other.length > at.length ? `, which is part of \`${at}\`` : `, which \`${at}\` is part of`;
+  const where = `\`${other}\`${at === other ? " already" : how}`;
+  return { message: `something else is fetched into ${where}`, hint: "give each of them a place of its own" };
 }

@@ -1,10 +1,10 @@
 import { compileRule } from "../expression/rule/compile-rule.js";
-import { overlaps } from "../expression/put-at.js";
 import type { Definition } from "../model/definition.js";
 import { expressionsIn } from "./expressions.js";
 import type { WrittenFetch } from "./fetches.js";
 import { fetchesOf } from "./fetches.js";
 import { withoutContext } from "./param-faults.js";
+import { PathMap } from "./path-map.js";
 import type { Remark } from "./review.js";
 import type { Path } from "./yaml-source.js";
 
@@ -14,9 +14,11 @@ export function fetchRemarks(definition: Definition): readonly Remark[] {
   if (fetches.length === 0) return [];
   const reads = allReads(definition);
   if (reads.includes("context")) return [];
+  const read = new PathMap<undefined>();
+  for (const path of reads) read.add(path, undefined);
   return fetches
     .flatMap(placesOf)
-    .filter(({ at }) => !reads.some((read) => overlaps(read, at)))
+    .filter(({ at }) => read.overlapping(at) === undefined)
     .map(({ at, path }) => ({
       path,
       severity: "warning",

@@ -247,4 +247,11 @@ describe("what a decision fetches", () => {
     const [problem] = read(fetching(['{ endpoint: b, into: x, params: { a: "id {{ a = 1 }}" } }']));
     expect(problem?.excerpt).toBe("id {{ a = 1 }}\n        ^");
   });
+
+  it("is read at once, however much of it there is", () => {
+    const many = Array.from({ length: 5000 }, (_, index) => `{ endpoint: b, into: x${index}.y }`);
+    expect(read(fetching(many))).toEqual([]);
+    const long = voting(asked(`{ endpoint: b, mapping: { a: "${"a.".repeat(500_000)}a" } }`));
+    expect(read(long).map(brief)).toEqual(["8:83 a place for what is fetched has at most 256 characters"]);
+  });
 });
