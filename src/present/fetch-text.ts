@@ -3,13 +3,17 @@ import { fetchesOf } from "../definition/fetches.js";
 import type { LoadedDefinition } from "../model/definition.js";
 import type { Endpoint, Endpoints } from "../model/endpoint.js";
 
-/** What a decision fetches, and from where, one line each. */
+/** What a decision fetches, and from where, one line each; of one that was kept, the endpoints are not known. */
 export function fetchLines({ definition, environment }: LoadedDefinition): readonly string[] {
   const endpoints = (environment["endpoints"] ?? {}) as unknown as Endpoints;
   return fetchesOf(definition).map((fetch) => {
     const endpoint = Object.hasOwn(endpoints, fetch.endpoint) ? endpoints[fetch.endpoint] : undefined;
-    const asked = endpoint === undefined ? "not declared" : endpointText(endpoint);
-    return `${placeText(fetch)} from ${fetch.endpoint} (${asked}${fetch.required ? ", required" : ""})`;
+    const about = [
+      ...(endpoint === undefined ? [] : [endpointText(endpoint)]),
+      ...(fetch.required ? ["required"] : []),
+    ];
+    const known = about.length === 0 ? "" : ` (${about.join(", ")})`;
+    return `${placeText(fetch)} from ${fetch.endpoint}${known}`;
   });
 }
 
