@@ -55,7 +55,7 @@ async function main() {
   await generateValidator();
   const vendored = ["re2js", "filtrex", "ajv", ...lazyLibraries].map((name) => [name, require.resolve(name)]);
   const built = await Promise.all([
-    ...[undefined, ...commands].map((command) =>
+    ...[undefined, "front", ...commands].map((command) =>
       build({
         ...commonjs,
         entryPoints: ["src/cli/entry.ts"],
@@ -129,16 +129,19 @@ const lazyVendor = {
   },
 };
 
-/** Leaves the other commands out of a bundle. */
+/** Leaves the other commands out of a bundle; out of the one for the program itself, all of `decision`. */
 const onlyCommand = (command) => ({
   name: "only-command",
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^\.\/commands\// }, ({ path }) =>
-      path === `./commands/${command}.js` ? undefined : { path, namespace: "left-out" },
+      isWithin(path, command) ? undefined : { path, namespace: "left-out" },
     );
     onLoad({ filter: /.*/, namespace: "left-out" }, () => ({ contents: "module.exports = {};" }));
   },
 });
+
+const isWithin = (path, command) =>
+  path === `./commands/${command}.js` || (command === "front" && /\/(?:completion|help)\.js$/.test(path));
 
 /** Machine code kept from another build must never be taken for this one's. */
 function bundleHash() {

@@ -28,6 +28,7 @@ import { addShowCommand } from "./commands/show.js";
 import { addValidateCommand } from "./commands/validate.js";
 import { addVerifyCommand } from "./commands/verify.js";
 import type { ExitCode } from "./exit-codes.js";
+import { frontFlags } from "./front-flags.js";
 import type { Io } from "./io.js";
 
 /** commander would ask `process.stdout` for all of this, and that takes milliseconds to load. */
@@ -99,6 +100,10 @@ Examples:
 
 Topics: agent-33 help environment | events | exit-codes | expressions | formatting | operators | scored | policy | gate | guardrails`;
 
+/** Whether only the program itself is asked about, and not what `decision` can do. */
+const isFront = ([word = "", ...more]: readonly string[]): boolean =>
+  more.length === 0 && frontFlags.includes(word);
+
 /** The command line; building it reads nothing and writes nothing. Where one command is meant, only that is built. */
 export function buildProgram(io: Io, done: (code: ExitCode) => void, argv: readonly string[] = []): Command {
   const program = new Command("agent-33")
@@ -120,9 +125,11 @@ export function buildProgram(io: Io, done: (code: ExitCode) => void, argv: reado
   }
   program.description("Decisions of unattended agents and workflows, as code.").version(version);
   program.addHelpText("after", overview);
-  for (const { title, commands } of groups) {
-    decision.commandsGroup(title);
-    for (const add of Object.values(commands)) add(decision, io, done);
+  if (!isFront(argv)) {
+    for (const { title, commands } of groups) {
+      decision.commandsGroup(title);
+      for (const add of Object.values(commands)) add(decision, io, done);
+    }
   }
   addCompletionCommand(program, io);
   addHelpCommand(program, io);

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { Script } from "node:vm";
 import { makeDirectory } from "../store/make-directory.js";
 import { sweepOld } from "../store/sweep.js";
+import { frontFlags } from "./front-flags.js";
 import { cacheHome } from "./user-directory.js";
 
 declare const __BUNDLE_HASH__: string;
@@ -81,9 +82,10 @@ function keep(into: string, cacheName: string, script: Script): void {
   }
 }
 
-/** What stands for one of the commands of `decision` in full; everything else finds its way in the whole bundle. */
+/** What stands for one of the commands of `decision` in full, or for the program itself; everything else finds its way in the whole bundle. */
 function meantCommand(): string | undefined {
-  const [group, verb = ""] = process.argv.slice(2);
+  const [group = "", verb = ""] = process.argv.slice(2);
+  if (process.argv.length === 3 && frontFlags.includes(group)) return "front";
   return group === "decision" && __COMMANDS__.includes(verb) ? verb : undefined;
 }
 

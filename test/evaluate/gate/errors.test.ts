@@ -4,6 +4,7 @@ import type { ErroredPredicate } from "../../../src/model/result.js";
 
 const error = "`n` is missing";
 const unfit: ErroredPredicate = { source: "context_schema", error };
+const lacking: ErroredPredicate = { source: "enrich", name: "bureau", error: "it is gone" };
 const failing: ErroredPredicate = { source: "when", name: "large", error };
 
 describe("what could not be evaluated", () => {
@@ -16,6 +17,7 @@ describe("what could not be evaluated", () => {
       "`applies_when` of `large` could not be evaluated: `n` is missing",
     ],
     [failing, "`large` could not be evaluated: `n` is missing"],
+    [lacking, "no data came from `bureau`: it is gone"],
   ])("is told: %j", (errored, told) => {
     expect(describeErrored(errored)).toBe(told);
   });
@@ -23,6 +25,8 @@ describe("what could not be evaluated", () => {
   it.each<[readonly ErroredPredicate[], string]>([
     [[failing], "1 predicate could not be evaluated"],
     [[failing, failing], "2 predicates could not be evaluated"],
+    [[lacking, lacking], "data that it needs did not come"],
+    [[lacking, failing], "data that it needs did not come, and 1 predicate could not be evaluated"],
     [[unfit, unfit], "the context does not fit its schema"],
     [[unfit, failing], "the context does not fit its schema, and 1 predicate could not be evaluated"],
   ])("is summarised: %j", (errors, told) => {

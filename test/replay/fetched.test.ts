@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { fetchKey } from "../../src/expression/rule/fetch-key.js";
+import { prepare } from "../../src/evaluate/prepare.js";
+import type { DecisionRecord } from "../../src/model/record.js";
+import { askAgain } from "../../src/replay/ask-again.js";
+import type { Ready } from "../../src/replay/kept-decisions.js";
+import { loadedWith } from "../decide/fetching.js";
+
+const credit = { endpoint: "bureau", params: { ssn: "{{ ssn }}" }, into: "credit" };
+
+const readyWith = (enrich: readonly object[]): Ready => {
+  const definition = {
+    id: "loan",
+    type: "switch",
+    input: "{{ if exists(credit) then 'known' else 'unknown' }}",
+    cases: [{ condition: "input == 'known'", label: "Known", target: "a" }],
+    default: { target: "b" },
+    enrich,
+  };
+  const loaded = loadedWith(definition, "bureau");
+  return { loaded, prepared: prepare(loaded.definition) };
+};
+
+const made = readyWith([credit]);
+
+const record = {
+  record_id: "r-1",
+  timestamp: "2026-01-02T03:04:05.000000Z",
+  definition_hash: made.loaded.definition_hash,
+  context: { ssn: "1", credit: 720 },
+  facts: { fetched: { [fetchKey(credit)]: { endpoint: "bureau", ok: true } } },
+} as unknown as DecisionRecord;
+
+const labelOf = (ready: Ready, from: Ready | { missing: string } = made): unknown => {
+  const again = askAgain({ record, text: "" }, ready, from);
+  return "why" in again ? again.why : again.guarded.evaluated.selected_labels;
+};
+
+describe("what a record was fetched for", () => {
+  it("is there when it is asked again", () => {
+    expect(labelOf(made)).toEqual(["Known"]);
+    expect(labelOf(readyWith([{ ...credit, required: true }]))).toEqual(["Known"]);
+  });
+
+  it.each<{ name: string; enrich: object }>([
+    { name: "from elsewhere", enrich: { ...credit, endpoint: "other" } },
+    { name: "with other params", enrich: { ...credit, params: {} } },
+    { name: "to another place", enrich: { ...credit, into: "elsewhere" } },
+    { name: "in part", enrich: { ...credit, mapping: { score: "value" } } },
+  ])("is not known to a definition that would have fetched $name", ({ enrich }) => {
+    const { endpoint } = enrich as { endpoint: string };
+    expect(labelOf(readyWith([enrich]))).toBe(`it holds no facts on the data of \`${endpoint}\``);
+  });
+
+  it("is taken away for a definition that fetches nothing, and would not have had it", () => {
+    expect(labelOf(readyWith([]))).toEqual(["default"]);
+  });
+
+  it("stays where nobody knows any more what was fetched", () => {
+    expect(labelOf(readyWith([]), { missing: "it is gone" })).toEqual(["Known"]);
+  });
+});
