@@ -1,4 +1,5 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
+import { declaredEndpoints } from "../definition/declared-endpoints.js";
 import type { FileSummary } from "../definition/definition-file.js";
 import type { Library } from "../definition/library.js";
 import { DecisionError } from "../errors.js";
@@ -18,12 +19,14 @@ export async function libraryAgainst(against: string, directory: string, id: str
   return locatedLibrary(replaced(await readAnew(directory, true), draft, against));
 }
 
-function refuseUnfit({ file, problems, definitions, guardrails, targets }: FileSummary, id: string): void {
+function refuseUnfit(summary: FileSummary, id: string): void {
+  const { file, problems, definitions, guardrails, targets, endpoints } = summary;
   if (problems.length > 0) {
     throw new DecisionError("definition_invalid", `\`${file}\` is not valid`, { details: { problems } });
   }
   const ids = definitions.map((each) => each.id);
-  if (guardrails !== undefined || targets !== undefined || ids.includes(id)) return;
+  const isBeside = [guardrails, targets, endpoints].some((each) => each !== undefined);
+  if (isBeside || ids.includes(id)) return;
   throw new DecisionError("definition_not_found", `\`${file}\` defines no decision called \`${id}\``, {
     hint:
       ids.length === 0
@@ -36,10 +39,12 @@ function replaced(beside: ReadAnew, draft: ReadAnew, path: string): ReadAnew {
   const ids = new Set(
     draft.summaries.flatMap(({ definitions, claimed }) => [...definitions.map(({ id }) => id), ...claimed]),
   );
+  const endpoints = new Set(declaredEndpoints(draft.summaries).map(({ name }) => name));
   const isOther = ({ file }: { readonly file: string }): boolean => !isSameFile(file, path);
   const kept = beside.summaries.filter(isOther).map((summary) => ({
     ...summary,
     definitions: summary.definitions.filter(({ id }) => !ids.has(id)),
+    ...(summary.endpoints && { endpoints: summary.endpoints.filter(({ name }) => !endpoints.has(name)) }),
   }));
   return {
     summaries: [...kept, ...draft.summaries],

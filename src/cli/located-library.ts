@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
 import type { FileSummary } from "../definition/definition-file.js";
-import type { Library } from "../definition/library.js";
+import type { Library, LoadDefinition } from "../definition/library.js";
 import { buildLibrary } from "../definition/library.js";
 import type { LocatedDefinition } from "../definition/read-definitions.js";
 import { readSummaries } from "../store/definitions.js";
@@ -15,6 +15,8 @@ export interface InFile {
 export interface ReadAnew {
   readonly summaries: readonly FileSummary[];
   readonly located: readonly InFile[];
+  /** Others stand beside them that were not read. */
+  readonly isPart?: boolean;
 }
 
 /** A directory, or one file of it. */
@@ -27,18 +29,19 @@ export async function readAnew(path: string, isDirectory: boolean): Promise<Read
     version,
     inspect: (file, definition) => located.push({ file, located: definition }),
   });
-  return { summaries, located };
+  return { summaries, located, isPart: !isDirectory };
 }
 
 /** The library of what was read anew. */
-export function locatedLibrary({ summaries, located }: ReadAnew): Library {
+export function locatedLibrary({ summaries, located, isPart = false }: ReadAnew): Library {
   const definitions = new Map(located.map((each) => [placeOf(each), each.located.definition]));
-  return buildLibrary(summaries, (file, position) => {
+  const load: LoadDefinition = (file, position) => {
     const summary = summaries.find((each) => each.file === file)?.definitions[position];
     const definition = definitions.get(`${file} ${summary?.id ?? ""}`);
     if (definition === undefined) return Promise.reject(new Error(`\`${file}\` was not read`));
     return Promise.resolve(definition);
-  });
+  };
+  return buildLibrary(summaries, load, { isPart });
 }
 
 const placeOf = ({ file, located }: InFile): string => `${file} ${located.summary.id}`;

@@ -1,13 +1,16 @@
 import { realpathSync, statSync } from "node:fs";
 import type { FileSummary } from "../definition/definition-file.js";
 import { declaredTargets } from "../definition/declared-targets.js";
+import type { PlacedEndpoint } from "../definition/declared-endpoints.js";
+import { declaredEndpoints } from "../definition/declared-endpoints.js";
 import { review } from "../definition/review.js";
+import { reviewEndpoints } from "../definition/review-endpoints.js";
 import { reviewTargets } from "../definition/review-targets.js";
 import { sharedBuckets } from "../definition/shared-buckets.js";
 import { DecisionError } from "../errors.js";
 import type { Problem } from "../model/problem.js";
 import { checkGuardrails } from "./check-guardrails.js";
-import type { ReadAnew } from "./located-library.js";
+import type { InFile, ReadAnew } from "./located-library.js";
 import { locatedLibrary, readAnew } from "./located-library.js";
 
 export interface Validated {
@@ -26,13 +29,15 @@ export async function validatePaths(paths: readonly string[]): Promise<Validated
   for (const path of withoutRepeats(paths)) read.push(await readAnew(path, isDirectory(path)));
   const located = read.flatMap((each) => each.located);
   const summaries = read.flatMap((each) => each.summaries);
-  const library = locatedLibrary({ summaries, located });
+  const isPart = read.some((each) => each.isPart);
+  const library = locatedLibrary({ summaries, located, isPart });
   const guarded = await checkGuardrails(located, library);
   const problems = [
     ...library.problems,
     ...located.flatMap((each) => review(each.file, each.located)),
     ...sharedBuckets(located),
     ...reviewTargets(declaredTargets(summaries) ?? [], located),
+    ...(await endpointProblems(declaredEndpoints(summaries), located, isPart)),
     ...guarded.problems,
   ];
   return {
@@ -43,8 +48,20 @@ export async function validatePaths(paths: readonly string[]): Promise<Validated
   };
 }
 
-const isEmpty = ({ definitions, guardrails, targets, problems }: FileSummary): boolean =>
-  definitions.length === 0 && guardrails === undefined && targets === undefined && problems.length === 0;
+async function endpointProblems(
+  declared: readonly PlacedEndpoint[],
+  located: readonly InFile[],
+  isPart: boolean,
+): Promise<readonly Problem[]> {
+  if (declared.length === 0) return [];
+  const { addressFault: lookAtAddress } = await import("../enrichment/address.js");
+  return reviewEndpoints(declared, located, { lookAtAddress, isPart });
+}
+
+const isEmpty = ({ definitions, guardrails, targets, endpoints, problems }: FileSummary): boolean =>
+  definitions.length === 0 &&
+  [guardrails, targets, endpoints].every((each) => each === undefined) &&
+  problems.length === 0;
 
 /** A file or directory that is named twice is still one. */
 function withoutRepeats(paths: readonly string[]): readonly string[] {

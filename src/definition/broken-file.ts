@@ -3,7 +3,7 @@ import type { DecisionType } from "../model/definition.js";
 import type { DefinitionFile, FileSummary } from "./definition-file.js";
 import { nearest } from "../nearest.js";
 import { decisionTypes } from "./decision-types.js";
-import { mayDeclareGuardrails } from "./hidden-guardrails.js";
+import { mayHold } from "./hidden-keys.js";
 import { largestFile } from "./limits.js";
 
 /** What stands for a file that could not even be read. */
@@ -39,22 +39,27 @@ const nameKeys = /(?<![A-Za-z0-9_-])name["']?[ \t]{0,8}:[ \t]{0,8}["']?([^\s"',{
 const targetsKey = /(?:^["']?targ[a-z]{0,8}|(?:^[ \t]{0,80}"|[{,][ \t]{0,8}["']?)targets)["']?[ \t]{0,8}:/m;
 const disabledKey = /(?<![A-Za-z0-9_-])disabled["']?[ \t]{0,8}:/;
 
-type Hidden = Pick<FileSummary, "hidesPolicy" | "hidesGates" | "hidesGuardrails" | "hidesTargets">;
+type Hidden = Pick<
+  FileSummary,
+  "hidesPolicy" | "hidesGates" | "hidesGuardrails" | "hidesTargets" | "hidesEndpoints"
+>;
 
 function hiddenIn(text: string, { isSeen = true, documents }: Seen): Hidden {
   const hidesTargets = targetsKey.test(text);
   // What is switched off stays so: nothing may lead there because it cannot be read.
   const isUnknown = !isSeen && text === "";
   const isGuarding =
-    isUnknown || mayDeclareGuardrails(text, documents) || (hidesTargets && disabledKey.test(text));
+    isUnknown || mayHold("guardrails", text, documents) || (hidesTargets && disabledKey.test(text));
   const guards = isGuarding ? { hidesGuardrails: true as const } : {};
-  if (!isSeen) return { hidesPolicy: true, hidesGates: "any", hidesTargets: true, ...guards };
+  if (!isSeen)
+    return { hidesPolicy: true, hidesGates: "any", hidesTargets: true, hidesEndpoints: true, ...guards };
   const names = [...text.matchAll(nameKeys)].map(([, name = ""]) => name);
   return {
     ...(mayDeclare("policy", text) && { hidesPolicy: true }),
     ...(mayDeclare("gate", text) && { hidesGates: names }),
     ...guards,
     ...(hidesTargets && { hidesTargets: true }),
+    ...(mayHold("endpoints", text, documents) && { hidesEndpoints: true }),
   };
 }
 

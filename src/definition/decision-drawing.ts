@@ -1,6 +1,7 @@
 import type { Drawing, DrawnEdge, DrawnNode } from "../model/drawing.js";
 import type { Definition, GateDefinition, PolicyDefinition, Target } from "../model/definition.js";
 import { branchesOf } from "./branches.js";
+import { fetchesOf } from "./fetches.js";
 import { gateKeyText } from "./gate-key.js";
 import { toolsOf } from "./tool-match.js";
 
@@ -12,7 +13,10 @@ export interface Decisions {
   readonly broken: readonly string[];
 }
 
-/** Where decisions lead, what that depends on, and what policies and gates are about: all, or what some lead to. */
+/**
+ * Where decisions lead, what that depends on, what they fetch from, and what policies and gates are about: all, or
+ * what some lead to.
+ */
 export function drawDecisions(decisions: Decisions, from?: readonly string[]): Drawing {
   const { definitions, targets } = decisions;
   const edges = [...definitions.flatMap(edgesOf), ...targets.flatMap(dependenciesOf)];
@@ -45,7 +49,12 @@ function rootsOf(
   return roots;
 }
 
-function edgesOf(definition: Definition): readonly DrawnEdge[] {
+const edgesOf = (definition: Definition): readonly DrawnEdge[] => [
+  ...edgesOfType(definition),
+  ...fetchEdges(definition),
+];
+
+function edgesOfType(definition: Definition): readonly DrawnEdge[] {
   if (definition.type === "policy") return policyEdges(definition);
   if (definition.type === "gate") return gateEdges(definition);
   return branchesOf(definition).map(({ label, target }) => ({
@@ -56,9 +65,20 @@ function edgesOf(definition: Definition): readonly DrawnEdge[] {
   }));
 }
 
-/** Tools and actions are called what they like, so their kind is part of their id. */
+/** Tools, actions and endpoints are called what they like, so their kind is part of their id. */
+const endpointPrefix = "endpoint:";
 const toolPrefix = "tool:";
 const actionPrefix = "action:";
+
+function fetchEdges(definition: Definition): readonly DrawnEdge[] {
+  const edges = fetchesOf(definition).map(({ endpoint, into }) => ({
+    from: definition.id,
+    to: endpointPrefix + endpoint,
+    label: into === undefined ? "fetches" : `fetches ${into}`,
+    kind: "fetches",
+  }));
+  return [...new Map(edges.map((edge) => [`${edge.to} ${edge.label}`, edge])).values()];
+}
 
 function policyEdges(definition: PolicyDefinition): readonly DrawnEdge[] {
   const from = definition.id;
@@ -118,6 +138,7 @@ function nodesOf(
 
 function kindByName(id: string): string {
   if (id.startsWith(toolPrefix)) return "tool";
+  if (id.startsWith(endpointPrefix)) return "endpoint";
   return id.startsWith(actionPrefix) ? "action" : "target";
 }
 

@@ -1,3 +1,4 @@
+import type { Auth } from "../model/endpoint.js";
 import type { Guardrail } from "../model/guardrail.js";
 import type { DecisionType, Definition, RoutingDefinition } from "../model/definition.js";
 
@@ -19,6 +20,9 @@ export const guardrailTypes = [
   "requires_approval",
   "distribution_drift",
 ] as const satisfies readonly Guardrail["type"][];
+
+/** Every way in which an endpoint knows who asks, in the order in which they are named. */
+export const authTypes = ["api_key", "basic", "bearer"] as const satisfies readonly Auth["type"][];
 
 export function isRouting(definition: Definition): definition is RoutingDefinition {
   switch (definition.type) {

@@ -1,4 +1,5 @@
 import type { Definition } from "../model/definition.js";
+import { fetchFaults } from "./fetch-faults.js";
 import { gateFaults } from "./gate/gate-faults.js";
 import { ownGuardrailFaults } from "./guardrail-faults.js";
 import { labelFaults } from "./names.js";
@@ -8,7 +9,7 @@ import type { SchemaFault } from "./schema-problems.js";
 
 /** What is wrong with a definition that fits the schema; places are relative to it. */
 export function definitionFaults(definition: Definition): readonly SchemaFault[] {
-  return [...faultsOfType(definition), ...ownGuardrailFaults(definition)];
+  return [...faultsOfType(definition), ...ownGuardrailFaults(definition), ...fetchFaults(definition)];
 }
 
 function faultsOfType(definition: Definition): readonly SchemaFault[] {

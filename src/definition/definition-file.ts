@@ -1,4 +1,5 @@
 import type { Definition, DefinitionTest, GateAction, Target } from "../model/definition.js";
+import type { Endpoint } from "../model/endpoint.js";
 import type { Guardrail } from "../model/guardrail.js";
 import type { Problem } from "../model/problem.js";
 import type { Position } from "./yaml-source.js";
@@ -10,6 +11,8 @@ export interface FileSummary {
   readonly targets?: readonly DeclaredTarget[];
   /** For every decision of the directory. */
   readonly guardrails?: readonly PlacedGuardrail[];
+  /** Where its decisions, and those of other files, may fetch data from. */
+  readonly endpoints?: readonly DeclaredEndpoint[];
   readonly problems: readonly Problem[];
   /** The ids that a broken file seems to declare. */
   readonly claimed: readonly string[];
@@ -21,6 +24,14 @@ export interface FileSummary {
   readonly hidesGuardrails?: true;
   /** It is broken, and may have been meant to declare targets. */
   readonly hidesTargets?: true;
+  /** It is broken, and may have been meant to declare endpoints. */
+  readonly hidesEndpoints?: true;
+}
+
+/** An endpoint, and where it is declared. */
+export interface DeclaredEndpoint extends Position {
+  readonly name: string;
+  readonly endpoint: Endpoint;
 }
 
 export interface PlacedGuardrail extends Position {
@@ -33,6 +44,8 @@ export interface DefinitionSummary {
   readonly position: Position;
   /** Each target it may lead to, with the first place that names it. */
   readonly reached: readonly ReachedTarget[];
+  /** Each endpoint it fetches from, with the first place that names it; absent: none. */
+  readonly fetches?: readonly NamedEndpoint[];
   /** Of a policy: the tools that it is about, or globs. */
   readonly tools?: readonly string[];
   /** Of a gate. */
@@ -41,6 +54,10 @@ export interface DefinitionSummary {
 
 export interface ReachedTarget extends Position {
   readonly target: string;
+}
+
+export interface NamedEndpoint extends Position {
+  readonly endpoint: string;
 }
 
 /** A target, and where it is declared. */

@@ -1,9 +1,10 @@
 import { DecisionError } from "../errors.js";
 import type { Environment, Target } from "../model/definition.js";
+import type { Endpoints } from "../model/endpoint.js";
 import type { Guardrail } from "../model/guardrail.js";
 import type { Problem } from "../model/problem.js";
 import { didYouMean } from "../nearest.js";
-import type { FileSummary } from "./definition-file.js";
+import type { DefinitionSummary, FileSummary } from "./definition-file.js";
 import { escalationOf } from "./guardrail-faults.js";
 
 /** What a guardrail would have kept back must not pass because it cannot be read. */
@@ -24,22 +25,31 @@ export function refuseBrokenGuardrails(problems: readonly Problem[]): void {
 export interface Declared {
   readonly targets: readonly Target[];
   readonly guardrails: readonly Guardrail[];
+  readonly endpoints: Endpoints;
 }
 
-/** Of what stands beside the definition, that which bears on it: all guardrails, and the targets it may lead to. */
+/**
+ * Of what stands beside a definition, that which bears on it: all guardrails, the targets it may lead to, and
+ * the endpoints it fetches from.
+ */
 export function environmentOf(
-  leadsTo: readonly { readonly target: string }[],
-  { targets, guardrails }: Declared,
+  { reached, fetches = [] }: Pick<DefinitionSummary, "reached" | "fetches">,
+  { targets, guardrails, endpoints }: Declared,
 ): Environment {
-  const reached = new Set([
-    ...leadsTo.map(({ target }) => target),
+  const leadsTo = new Set([
+    ...reached.map(({ target }) => target),
     ...guardrails.flatMap((guardrail) => escalationOf(guardrail) ?? []),
   ]);
+  const asked = fetches.map(({ endpoint }) => endpoint);
   return {
-    targets: targets.filter((target) => reached.has(target.id)),
+    targets: targets.filter((target) => leadsTo.has(target.id)),
     ...(guardrails.length > 0 && { guardrails }),
+    ...(asked.length > 0 && { endpoints: pick(endpoints, asked) }),
   };
 }
+
+const pick = (endpoints: Endpoints, names: readonly string[]): Endpoints =>
+  Object.fromEntries(Object.entries(endpoints).filter(([name]) => names.includes(name)));
 
 /** Guardrails for every decision that would lead to what is not declared. */
 export function misleadingGuardrails(

@@ -3,6 +3,7 @@ import { caret, expressionPlace } from "../expression/expression-error.js";
 import { compileCondition, compileInput, compileTemplate } from "../expression/template.js";
 import type { Case, Definition } from "../model/definition.js";
 import { isRouting } from "./decision-types.js";
+import { fetchConditions } from "./fetches.js";
 import type { Path } from "./yaml-source.js";
 
 /** An expression of a definition that does not compile. */
@@ -27,8 +28,10 @@ export function expressionFaults(decision: unknown): readonly ExpressionFault[] 
   return faults;
 }
 
+type Compile = (text: string) => { readonly reads: readonly string[] };
+
 /** Whichever type of decision it is: a place that a type does not have is simply not there. */
-const places: readonly { readonly path: readonly string[]; readonly compile: (text: string) => unknown }[] = [
+const places: readonly { readonly path: readonly string[]; readonly compile: Compile }[] = [
   { path: ["input"], compile: compileInput },
   { path: ["cases", "*", "condition"], compile: compileCondition },
   { path: ["rules", "*", "condition"], compile: compileCondition },
@@ -43,38 +46,46 @@ const places: readonly { readonly path: readonly string[]; readonly compile: (te
   { path: ["rules", "*", "applies_when"], compile: compileCondition },
   { path: ["rules", "*", "when"], compile: compileCondition },
   { path: ["rules", "*", "reason"], compile: compileTemplate },
+  { path: ["enrich", "*", "params", "**"], compile: compileTemplate },
   { path: ["entities", "*", "id"], compile: compileTemplate },
   { path: ["artifacts", "*"], compile: compileTemplate },
 ];
 
-interface Written {
+export interface Written {
   readonly path: Path;
   readonly text: string;
-  readonly compile: (text: string) => unknown;
+  readonly compile: Compile;
 }
 
 /** As the schema has it. */
-const longestTemplate = 8192;
+export const longestTemplate = 8192;
 
 /** An empty or a far too long text is the schema's to complain about; one of blanks gets through it. */
-function expressionsIn(decision: unknown): readonly Written[] {
+export function expressionsIn(decision: unknown): readonly Written[] {
   const blankAllowed = asMap(decision)["type"] === "weighted";
   const isMeant = (text: string): boolean =>
     text !== "" && text.length <= longestTemplate && !(blankAllowed && text.trim() === "");
-  return places.flatMap(({ path, compile }) =>
-    textsAt(decision, path)
-      .filter(({ text }) => isMeant(text))
-      .map((found) => ({ ...found, compile })),
+  const placed = places.flatMap(({ path, compile }) =>
+    textsAt(decision, path).map((found) => ({ ...found, compile })),
   );
+  return [...placed, ...fetchedIn(decision)].filter(({ text }) => isMeant(text));
 }
 
-interface FoundText {
+/** What the conditions of a scored decision fetch with. */
+function fetchedIn(decision: unknown): readonly Written[] {
+  const found = fetchConditions(asMap(decision)["evaluators"], ["evaluators"]);
+  return found
+    .flatMap(({ fetch, path }) => textsAt(fetch.params, ["**"], [...path, "params"]))
+    .map((each) => ({ ...each, compile: compileTemplate }));
+}
+
+export interface FoundText {
   readonly path: Path;
   readonly text: string;
 }
 
 /** The texts that a pattern leads to: `*` is every item or value, `**` everything below. */
-function textsAt(value: unknown, pattern: readonly string[], path: Path = []): readonly FoundText[] {
+export function textsAt(value: unknown, pattern: readonly string[], path: Path = []): readonly FoundText[] {
   const [step, ...rest] = pattern;
   if (step === undefined) return typeof value === "string" ? [{ path, text: value }] : [];
   if (step === "**" && typeof value === "string") return [{ path, text: value }];

@@ -6,13 +6,20 @@ import type { Definition, Environment, LoadedDefinition, Target } from "../model
 import type { JsonObject } from "../model/json.js";
 import type { Problem } from "../model/problem.js";
 import { didYouMean } from "../nearest.js";
+import type { PlacedEndpoint } from "./declared-endpoints.js";
+import {
+  declaredEndpoints,
+  endpointsByName,
+  knownEndpoints,
+  repeatedEndpoints,
+} from "./declared-endpoints.js";
 import { declaredTargets } from "./declared-targets.js";
 import type { DefinitionSummary, FileSummary } from "./definition-file.js";
 import type { Declared } from "./environment.js";
 import { environmentOf, misleadingGuardrails, refuseBrokenGuardrails } from "./environment.js";
-import { gateKeyText } from "./gate-key.js";
-import type { TargetFault } from "./target-faults.js";
-import { mostSuggestions, targetFaults } from "./target-faults.js";
+import type { Place } from "./place-problems.js";
+import { gatesByKey, inheritedProblems, placeProblems, placesById } from "./place-problems.js";
+import { targetFaults } from "./target-faults.js";
 
 /** All the definitions of a directory. */
 export interface Library {
@@ -25,6 +32,8 @@ export interface Library {
   readonly broken: readonly string[];
   /** The stages and workflows that are declared, each once. */
   readonly targets: readonly Target[];
+  /** The endpoints that are declared. */
+  readonly endpoints: readonly PlacedEndpoint[];
   /** What is wrong with files and decisions that are, or may be, policies. */
   readonly brokenPolicies: readonly Problem[];
   /** What is wrong with files and decisions that are, or may be, gates of some actions. */
@@ -46,20 +55,21 @@ export interface BrokenGate {
 /** Fetches a definition that a summary speaks of. */
 export type LoadDefinition = (file: string, position: number) => Promise<Definition>;
 
-interface Place {
-  readonly file: string;
-  readonly position: number;
-  readonly summary: DefinitionSummary;
-}
-
-/** Puts files together: ids must be unique, and targets known where any are declared. */
-export function buildLibrary(files: readonly FileSummary[], loadDefinition: LoadDefinition): Library {
+/** Puts files together: ids must be unique, targets known where any are declared, and endpoints always. */
+export function buildLibrary(
+  files: readonly FileSummary[],
+  loadDefinition: LoadDefinition,
+  /** Of files that others stand beside, where endpoints may be declared. */
+  { isPart = false }: { readonly isPart?: boolean } = {},
+): Library {
   const claimed = new Map(files.flatMap((file) => file.claimed.map((id) => [id, file.problems] as const)));
   const declared = declaredTargets(files) ?? [];
   const guardrails = files.flatMap((file) => (file.guardrails ?? []).map(({ guardrail }) => guardrail));
   const places = placesById(files);
   const known = knownTargets(files, [...claimed.keys(), ...places.keys()]);
-  const unfit = targetFaults(declared, known);
+  const placed = declaredEndpoints(files);
+  const endpoints = endpointsByName(placed);
+  const unfit = { targets: targetFaults(declared, known), endpoints: repeatedEndpoints(placed) };
   const misleading = files.flatMap((file) => misleadingGuardrails(file, known));
   const brokenGuardrails = [
     ...files.flatMap((file) => (file.hidesGuardrails ? file.problems : [])),
@@ -67,7 +77,8 @@ export function buildLibrary(files: readonly FileSummary[], loadDefinition: Load
   ];
   const problems = [
     ...files.flatMap((file) => file.problems),
-    ...unfit.map(({ problem }) => problem),
+    ...unfit.targets.map(({ problem }) => problem),
+    ...[...unfit.endpoints.values()].flat(),
     ...misleading,
   ];
   const usable = new Map<string, Place>();
@@ -75,18 +86,18 @@ export function buildLibrary(files: readonly FileSummary[], loadDefinition: Load
   const brokenGates = files.flatMap(({ hidesGates: actions, problems }) =>
     actions === undefined ? [] : [{ actions, problems }],
   );
-  const keys = placesByKey([...places.values()].flat());
+  const beside = {
+    targets: known,
+    endpoints: isPart ? undefined : knownEndpoints(files, placed),
+    gates: gatesByKey([...places.values()].flat()),
+  };
   for (const [id, found] of places) {
-    const faults = [
-      ...duplicateProblems(found),
-      ...found.flatMap((place) => targetProblems(place, known)),
-      ...found.flatMap((place) => sharedKeyProblems(place, keys)),
-    ];
+    const faults = placeProblems(found, beside);
     problems.push(...faults);
-    if (found.some(({ summary }) => summary.tools !== undefined)) brokenPolicies.push(...faults);
-    if (faults.length > 0) brokenGates.push(...found.flatMap(({ summary }) => brokenGate(summary, faults)));
     const [only] = found;
     const why = [...faults, ...inheritedProblems(found, unfit)];
+    if (found.some(({ summary }) => summary.tools !== undefined)) brokenPolicies.push(...why);
+    if (why.length > 0) brokenGates.push(...found.flatMap(({ summary }) => brokenGate(summary, why)));
     if (why.length > 0) claimed.set(id, why);
     else if (only !== undefined) usable.set(id, only);
   }
@@ -98,7 +109,7 @@ export function buildLibrary(files: readonly FileSummary[], loadDefinition: Load
     const place = usable.get(id);
     if (place === undefined) throw notFound(id, usable, { claimed, problems });
     const definition = await loadDefinition(place.file, place.position);
-    const found = describe(place, definition, { targets, guardrails });
+    const found = describe(place, definition, { targets, guardrails, endpoints });
     loaded.set(id, found);
     return found;
   };
@@ -108,11 +119,12 @@ export function buildLibrary(files: readonly FileSummary[], loadDefinition: Load
     problems,
     broken: [...claimed.keys()].filter((id) => !usable.has(id)),
     targets,
+    endpoints: placed,
     brokenPolicies,
     brokenGates,
     everywhere() {
       refuseBrokenGuardrails(brokenGuardrails);
-      return environmentOf([], { targets, guardrails });
+      return environmentOf({ reached: [] }, { targets, guardrails, endpoints });
     },
     async find(id) {
       if (usable.has(id)) refuseBrokenGuardrails(brokenGuardrails);
@@ -135,21 +147,8 @@ function knownTargets(
   return new Set([...declared.map(({ target }) => target.id), ...ids]);
 }
 
-function placesById(files: readonly FileSummary[]): ReadonlyMap<string, readonly Place[]> {
-  const places = new Map<string, Place[]>();
-  for (const { file, definitions } of files) {
-    for (const [position, summary] of definitions.entries()) {
-      const place = { file, position, summary };
-      const others = places.get(summary.id);
-      if (others === undefined) places.set(summary.id, [place]);
-      else others.push(place);
-    }
-  }
-  return places;
-}
-
 function describe({ file, summary }: Place, definition: Definition, declared: Declared): LoadedDefinition {
-  const environment = environmentOf(summary.reached, declared) as unknown as JsonObject;
+  const environment = environmentOf(summary, declared) as unknown as JsonObject;
   return {
     definition: deepFreeze(definition),
     definition_hash: summary.definition_hash,
@@ -158,60 +157,6 @@ function describe({ file, summary }: Place, definition: Definition, declared: De
     file,
     line: summary.position.line,
   };
-}
-
-function duplicateProblems(places: readonly Place[]): readonly Problem[] {
-  if (places.length < 2) return [];
-  return places.map((place, index) => {
-    const other = places[index === 0 ? 1 : 0];
-    const where = other === undefined ? "" : ` (also in ${other.file}:${other.summary.position.line})`;
-    return problem(place, `the id \`${place.summary.id}\` is used more than once${where}`);
-  });
-}
-
-/** The places of gates by what they are asked for by. */
-function placesByKey(places: readonly Place[]): ReadonlyMap<string, readonly Place[]> {
-  const byKey = new Map<string, Place[]>();
-  for (const place of places) {
-    const { action } = place.summary;
-    if (action === undefined) continue;
-    const key = gateKeyText(action);
-    byKey.set(key, [...(byKey.get(key) ?? []), place]);
-  }
-  return byKey;
-}
-
-function sharedKeyProblems(place: Place, byKey: ReadonlyMap<string, readonly Place[]>): readonly Problem[] {
-  const { action, id } = place.summary;
-  const key = action === undefined ? "" : gateKeyText(action);
-  const other = byKey.get(key)?.find(({ summary }) => summary.id !== id);
-  if (other === undefined) return [];
-  return [problem(place, `\`${other.summary.id}\` is a gate for \`${key}\` already`)];
-}
-
-function targetProblems(place: Place, known: ReadonlySet<string> | undefined): readonly Problem[] {
-  if (known === undefined) return [];
-  const unknown = place.summary.reached.filter(({ target }) => !known.has(target));
-  return unknown.map(({ target, line, column }, index) => ({
-    ...problem(place, `the target \`${target}\` is not declared under \`targets\``),
-    line,
-    column,
-    hint: (index < mostSuggestions ? didYouMean(target, known) : undefined) ?? "add it under `targets:`",
-  }));
-}
-
-/** Where a target is declared wrongly, nobody knows what a decision leads to there. */
-function inheritedProblems(places: readonly Place[], unfit: readonly TargetFault[]): readonly Problem[] {
-  if (unfit.length === 0) return [];
-  const reached = new Set(places.flatMap(({ summary }) => summary.reached.map(({ target }) => target)));
-  return unfit
-    .filter(({ targets }) => targets.some((target) => reached.has(target)))
-    .map(({ problem }) => problem);
-}
-
-function problem({ file, summary }: Place, message: string): Problem {
-  const { line, column } = summary.position;
-  return { file, line, column, severity: "error", message, decision_id: summary.id };
 }
 
 function notFound(

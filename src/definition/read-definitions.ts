@@ -1,25 +1,25 @@
 import type { Definition, DefinitionTest } from "../model/definition.js";
+import type { Endpoints } from "../model/endpoint.js";
 import type { Guardrail } from "../model/guardrail.js";
 import type { Problem } from "../model/problem.js";
 import { printable } from "../printable.js";
-import { definitionHash } from "./definition-hash.js";
 import { definitionFaults } from "./definition-faults.js";
 import { expressionFaults } from "./expressions.js";
-import { branchesOf } from "./branches.js";
 import { broken, tooLarge, unusable } from "./broken-file.js";
 import type { WrittenTarget } from "./declared-targets.js";
 import { addTargets } from "./declared-targets.js";
 import type {
+  DeclaredEndpoint,
   DeclaredTarget,
   DefinitionFile,
   DefinitionSummary,
   PlacedGuardrail,
-  ReachedTarget,
 } from "./definition-file.js";
+import { endpointFaults } from "./endpoint-faults.js";
 import { guardrailFaults } from "./guardrail-faults.js";
 import { largestFile } from "./limits.js";
 import { ifFaults } from "./scored-faults.js";
-import { toolsOf } from "./tool-match.js";
+import { summaryOf } from "./summary.js";
 import type { SchemaFault } from "./schema-problems.js";
 import { explainSchemaErrors, withMeantType } from "./schema-problems.js";
 import { validate as validateSchema } from "./validate-schema.generated.js";
@@ -59,6 +59,7 @@ class Reader {
   readonly #file: string;
   readonly #tests: DefinitionTest[] = [];
   readonly #guardrails: PlacedGuardrail[] = [];
+  readonly #endpoints: DeclaredEndpoint[] = [];
   #targets: Map<string, DeclaredTarget> | undefined;
 
   constructor(file: string) {
@@ -78,10 +79,18 @@ class Reader {
       for (const fault of guardrailFaults(guardrail, path)) this.#reportFault(source, fault, []);
       this.#guardrails.push({ guardrail, ...source.locate(path) });
     }
+    this.#readEndpoints(source, document.endpoints ?? {});
     if (document.targets)
       addTargets((this.#targets ??= new Map<string, DeclaredTarget>()), source, document.targets);
     this.#tests.push(...(document.tests ?? []));
     if (decision) this.#readDecision(source, decision);
+  }
+
+  #readEndpoints(source: SourceDocument, endpoints: Endpoints): void {
+    for (const fault of endpointFaults(endpoints)) this.#reportFault(source, fault, []);
+    for (const [name, endpoint] of Object.entries(endpoints)) {
+      this.#endpoints.push({ name, endpoint, ...source.locateKey(["endpoints"], name) });
+    }
   }
 
   #checkExpressions(source: SourceDocument, decision: unknown): void {
@@ -93,14 +102,7 @@ class Reader {
 
   #readDecision(source: SourceDocument, definition: Definition): void {
     for (const fault of definitionFaults(definition)) this.#reportFault(source, fault, ["decision"]);
-    const summary = {
-      id: definition.id,
-      definition_hash: definitionHash(definition),
-      position: source.locateKey([], "decision"),
-      reached: reachedTargets(definition, source),
-      ...foundBy(definition),
-    };
-    this.located.push({ summary, definition, source });
+    this.located.push({ summary: summaryOf(definition, source), definition, source });
   }
 
   #reportFault(source: SourceDocument, fault: SchemaFault, prefix: Path): void {
@@ -135,26 +137,13 @@ class Reader {
     const declared = {
       ...(this.#targets && { targets: [...this.#targets.values()] }),
       ...(this.#guardrails.length > 0 && { guardrails: this.#guardrails }),
+      ...(this.#endpoints.length > 0 && { endpoints: this.#endpoints }),
     };
     return {
       summary: { file: this.#file, definitions, ...declared, problems: [], claimed: [] },
       body: { definitions: this.located.map(({ definition }) => definition), tests: this.#tests },
     };
   }
-}
-
-/** What it is asked for by, beside its id. */
-function foundBy(definition: Definition): Pick<DefinitionSummary, "tools" | "action"> {
-  if (definition.type === "policy") return { tools: toolsOf(definition) };
-  return definition.type === "gate" ? { action: definition.action } : {};
-}
-
-function reachedTargets(definition: Definition, source: SourceDocument): readonly ReachedTarget[] {
-  const reached = new Map<string, ReachedTarget>();
-  for (const { path, target } of branchesOf(definition)) {
-    if (!reached.has(target)) reached.set(target, { target, ...source.locate(["decision", ...path]) });
-  }
-  return [...reached.values()];
 }
 
 function schemaFaults(value: unknown): readonly SchemaFault[] {
@@ -169,6 +158,7 @@ interface RawDocument {
   readonly decision?: Definition;
   readonly targets?: readonly WrittenTarget[];
   readonly guardrails?: readonly Guardrail[];
+  readonly endpoints?: Endpoints;
   readonly tests?: readonly DefinitionTest[];
 }
 

@@ -6,6 +6,7 @@ import { isRouting } from "./decision-types.js";
 import { casesOf } from "./expressions.js";
 import { definitionReads, isInputMasked } from "./definition-reads.js";
 import { labelsOf } from "./labels.js";
+import { fetchRemarks } from "./review-fetches.js";
 import { moreRemarks } from "./review-more.js";
 import { doubtsAbout } from "./doubts.js";
 import type { Demand } from "./implication.js";
@@ -25,10 +26,12 @@ export interface Remark {
 
 /** What a reviewer would ask about a definition that is valid. */
 export function review(file: string, { definition, source }: LocatedDefinition): readonly Problem[] {
-  return [...remarksOn(definition), ...cacheRemarks(definition)].map(({ path, ...rest }) => {
-    const { line, column }: Position = source.locate(["decision", ...path]);
-    return { file, line, column, ...rest, decision_id: definition.id };
-  });
+  return [...remarksOn(definition), ...cacheRemarks(definition), ...fetchRemarks(definition)].map(
+    ({ path, ...rest }) => {
+      const { line, column }: Position = source.locate(["decision", ...path]);
+      return { file, line, column, ...rest, decision_id: definition.id };
+    },
+  );
 }
 
 function remarksOn(definition: Definition): readonly Remark[] {

@@ -1,5 +1,7 @@
 import type { ErrorObject } from "ajv";
+import { authTypes, decisionTypes, guardrailTypes } from "./decision-types.js";
 import { schema } from "./schema.js";
+import { isDuration } from "./schema-hints.js";
 import { textAt } from "./schema-words.js";
 import type { Path } from "./yaml-source.js";
 
@@ -18,7 +20,7 @@ export function leastMeaning(error: ErrorObject): string {
 }
 
 export const mostMeaning = (error: ErrorObject): string =>
-  isShare(error) ? "must be from 0 to 1" : "is too large";
+  isShare(error) ? "must be from 0 to 1" : `must be at most ${(error.params as { limit: number }).limit}`;
 
 /** Of a weight that is a confidence, a threshold and the like. */
 const isShare = (error: ErrorObject): boolean =>
@@ -33,14 +35,26 @@ export function reservedHint(path: Path, value: unknown): string | undefined {
   return `\`${mode}\` is a reserved mode that is not defined yet`;
 }
 
+/** The types there are of what has one. */
+export function knownTypes(path: Path): readonly string[] {
+  if (path[0] === "endpoints") return authTypes;
+  return path.includes("guardrails") ? guardrailTypes : decisionTypes;
+}
+
+/** What a key must be that is a name. */
+export const nameMeaning = (path: Path): string =>
+  path.at(-1) === "headers"
+    ? "the name of a header may hold letters, digits and the like, no blanks and no `:`"
+    : "the name of an endpoint may hold letters, digits, `_` and `-` only, at most 64";
+
 export function patternMeaning(path: Path): string {
+  if (isDuration(path)) return "must be a duration such as 500ms, 30s, 1h or 1h30m";
+  if (path[0] === "endpoints") return endpointPatternMeaning(path);
   switch (path.at(-1)) {
     case "id":
       return "may hold letters, digits, `.`, `_` and `-` only, at most 128";
     case "version":
       return "must be a semantic version such as 1.2.0";
-    case "ttl":
-      return "must be a duration such as 500ms, 30s, 1h or 1h30m";
     case "per":
       return "must be `session` or a duration such as 1h";
     case "org":
@@ -55,6 +69,13 @@ export function patternMeaning(path: Path): string {
         ? "must be a JSON pointer such as /customer/email"
         : "must not hold control characters";
   }
+}
+
+function endpointPatternMeaning(path: Path): string {
+  if (path.at(-2) === "headers") return "may hold printable ASCII characters only";
+  return path.at(-1) === "header"
+    ? "must be the name of a header, such as X-API-Key"
+    : "must be the name of an environment variable";
 }
 
 export const propertiesAt = (schemaPath: string): object =>

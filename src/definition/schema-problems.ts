@@ -1,16 +1,19 @@
 import type { ErrorObject } from "ajv";
 import { didYouMean, nearest } from "../nearest.js";
 import type { Path } from "./yaml-source.js";
-import { decisionTypes, guardrailTypes } from "./decision-types.js";
+import { decisionTypes } from "./decision-types.js";
 import { schema } from "./schema.js";
 import {
   choiceMeaning,
+  knownTypes,
   leastMeaning,
   mostMeaning,
+  nameMeaning,
   patternMeaning,
   propertiesAt,
   reservedHint,
 } from "./schema-meanings.js";
+import { durationHint, foreignKeyHint, mayBeSecret, secretHint } from "./schema-hints.js";
 import { article, describe, listing, pathOf, textAt, valueAt } from "./schema-words.js";
 
 /** A breach of the schema in our words: which place, what was expected, what was found. */
@@ -21,8 +24,6 @@ export interface SchemaFault {
   readonly message: string;
   readonly hint?: string | undefined;
 }
-
-const laterKeys = ["enrich", "endpoints"];
 
 export function explainSchemaErrors(errors: readonly ErrorObject[], value: unknown): readonly SchemaFault[] {
   const faults = [
@@ -62,8 +63,9 @@ export function withMeantType(value: unknown): unknown {
 
 const isType = (type: string): boolean => decisionTypes.some((each) => each === type);
 
-/** What is said already: a missing type by `required`, a missing choice by `oneOf`, an `if` by its own check. */
+/** What is said already: a missing type by `required`, a missing choice by `oneOf`, an `if` by its own check, a name. */
 function isEcho(error: ErrorObject): boolean {
+  if (error.propertyName !== undefined) return true;
   if (error.keyword === "discriminator")
     return (error.params as { tagValue?: unknown }).tagValue === undefined;
   if (/\/rules\/\d+\/if(?:\/|$)/.test(error.instancePath)) return true;
@@ -72,7 +74,7 @@ function isEcho(error: ErrorObject): boolean {
 
 function explain(error: ErrorObject, value: unknown): SchemaFault {
   const path = pathOf(error.instancePath, value);
-  const got = describe(valueAt(value, path));
+  const got = mayBeSecret(path) ? "" : ` (got ${describe(valueAt(value, path))})`;
   const name = nameOf(path);
   switch (error.keyword) {
     case "additionalProperties":
@@ -87,18 +89,20 @@ function explain(error: ErrorObject, value: unknown): SchemaFault {
       return wrongType([...path, "type"], valueAt(value, [...path, "type"]));
     case "oneOf":
       return { path, message: choiceMeaning(path) };
+    case "propertyNames":
+      return wrongName(path, (error.params as { propertyName: string }).propertyName);
     case "type":
       return {
         path,
-        message: `${name} must be ${typesOf(error).map(article).join(" or ")} (got ${got})`,
-        hint: quoteHint(error, path, value),
+        message: `${name} must be ${typesOf(error).map(article).join(" or ")}${got}`,
+        hint: secretHint(path) ?? quoteHint(error, path, value),
       };
     case "enum": {
       const allowed = (error.params as { allowedValues: string[] }).allowedValues;
       const hint = didYouMean(textAt(value, path), allowed);
       return {
         path,
-        message: `${name} must be one of ${listing(allowed)} (got ${got})`,
+        message: `${name} must be one of ${listing(allowed)}${got}`,
         hint: hint ?? reservedHint(path, value),
       };
     }
@@ -106,36 +110,37 @@ function explain(error: ErrorObject, value: unknown): SchemaFault {
     case "minProperties":
       return { path, message: `${name} must not be empty` };
     case "minLength":
-      return { path, message: `${name} must not be empty (got ${got})` };
+      return { path, message: `${name} must not be empty${got}` };
     case "minimum":
-      return { path, message: `${name} ${leastMeaning(error)} (got ${got})` };
+      return { path, message: `${name} ${leastMeaning(error)}${got}` };
     case "exclusiveMinimum":
       return {
         path,
-        message: `${name} must be more than ${(error.params as { limit: number }).limit} (got ${got})`,
+        message: `${name} must be more than ${(error.params as { limit: number }).limit}${got}`,
       };
     case "maxLength":
-      return { path, message: `${name} is too long (got ${got})` };
+      return { path, message: `${name} is too long${got}` };
     case "maximum":
-      return { path, message: `${name} ${mostMeaning(error)} (got ${got})` };
+      return { path, message: `${name} ${mostMeaning(error)}${got}` };
     case "pattern":
-      return { path, message: `${name} ${patternMeaning(path)} (got ${got})` };
+      return {
+        path,
+        message: `${name} ${patternMeaning(path)}${got}`,
+        hint: secretHint(path) ?? durationHint(path, valueAt(value, path)),
+      };
     default:
-      return { path, message: `${name} ${error.message ?? "is not valid"} (got ${got})` };
+      return { path, message: `${name} ${error.message ?? "is not valid"}${got}` };
   }
 }
 
 function unknownKey(path: Path, key: string, schemaPath: string): SchemaFault {
-  if (laterKeys.includes(key)) {
-    return {
-      path,
-      key,
-      message: `\`${key}\` is not supported by this version, which refuses it rather than ignore it`,
-    };
-  }
   const allowed = Object.keys(propertiesAt(schemaPath));
-  const hint = didYouMean(key, allowed) ?? `known here: ${allowed.join(", ")}`;
+  const hint = foreignKeyHint(path, key) ?? didYouMean(key, allowed) ?? `known here: ${allowed.join(", ")}`;
   return { path, key, message: `unknown key \`${key}\``, hint };
+}
+
+function wrongName(path: Path, key: string): SchemaFault {
+  return { path, key, message: `${nameMeaning(path)} (got ${describe(key)})` };
 }
 
 function missingKey(path: Path, key: string): SchemaFault {
@@ -149,11 +154,10 @@ function nameOf(path: Path): string {
 }
 
 function wrongType(path: Path, value: unknown): SchemaFault {
-  const types = path.includes("guardrails") ? guardrailTypes : decisionTypes;
-  const got = describe(value);
+  const types = knownTypes(path);
   const close = typeof value === "string" ? nearest(value, types) : undefined;
   const hint = close === undefined ? undefined : `did you mean \`${close}\`?`;
-  return { path, message: `\`type\` must be one of ${listing(types)} (got ${got})`, hint };
+  return { path, message: `\`type\` must be one of ${listing(types)} (got ${describe(value)})`, hint };
 }
 
 const typesOf = (error: ErrorObject): readonly string[] =>
@@ -168,5 +172,8 @@ function quoteHint(error: ErrorObject, path: Path, value: unknown): string | und
   if (path.at(-1) === "version" && typeof found === "number")
     return 'write all three parts in quotes, as in "1.2.0"';
   if (!wantsText || (typeof found !== "number" && typeof found !== "boolean")) return undefined;
+  const duration = durationHint(path, found);
+  if (duration !== undefined) return duration;
+  if (mayBeSecret(path)) return "put it in quotes";
   return `put it in quotes: "${String(found)}"`;
 }

@@ -1,6 +1,7 @@
-import { gateType } from "./schema/gate.js";
 import type { DecisionSchema } from "./schema/common.js";
 import { name, text } from "./schema/common.js";
+import { endpoints, enrich } from "./schema/endpoints.js";
+import { gateType } from "./schema/gate.js";
 import { guardrails } from "./schema/guardrails.js";
 import { policyType } from "./schema/policy.js";
 import { routingTypes } from "./schema/routing.js";
@@ -39,7 +40,7 @@ export const schema = {
   type: "object",
   minProperties: 1,
   additionalProperties: false,
-  definitions: { ruleCondition, guardrails },
+  definitions: { ruleCondition, guardrails, enrich },
   properties: {
     decision: {
       type: "object",
@@ -48,6 +49,7 @@ export const schema = {
       oneOf: [...routingTypes, scoredType, policyType, gateType] as readonly DecisionSchema[],
     },
     guardrails: { $ref: "#/definitions/guardrails" },
+    endpoints,
     targets: {
       type: "array",
       items: target,

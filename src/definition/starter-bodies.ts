@@ -1,6 +1,7 @@
 /** What stands below the head of a commented definition, for the types that do not route. */
 export const starterBodies: Readonly<Record<"scored" | "policy" | "gate", string>> = {
-  scored: `  # Each evaluator casts one vote or none: the first rule that matches votes.
+  scored: `  # What the rules ask about may be fetched first: see \`agent-33 help endpoints\`.
+  # Each evaluator casts one vote or none: the first rule that matches votes.
   evaluators:
     - name: credit
       ruleset: credit_rules

@@ -1,8 +1,10 @@
 import { casesOf } from "../definition/expressions.js";
+import { fetchesOf } from "../definition/fetches.js";
 import { guardrailsOf } from "../guard/guard.js";
 import type { Definition, LoadedDefinition } from "../model/definition.js";
 import { definitionRows } from "./definition-rows.js";
 import type { Style, View } from "./format.js";
+import { fetchLines } from "./fetch-text.js";
 import { guardrailText } from "./guardrail-text.js";
 import { printable } from "../printable.js";
 
@@ -14,6 +16,7 @@ export function listView(loaded: readonly LoadedDefinition[]): View {
     ...(definition.version !== undefined && { version: definition.version }),
     ...(definition.description !== undefined && { description: definition.description }),
     cases: partsIn(definition),
+    ...endpointNames(definition),
     definition_hash,
     file,
     line,
@@ -35,6 +38,11 @@ export function listView(loaded: readonly LoadedDefinition[]): View {
   };
 }
 
+function endpointNames(definition: Definition): { readonly endpoints?: readonly string[] } {
+  const names = new Set(fetchesOf(definition).map(({ endpoint }) => endpoint));
+  return names.size === 0 ? {} : { endpoints: [...names] };
+}
+
 /** Cases, rules, policies or evaluators: whatever it is made of. */
 function partsIn(definition: Definition): number {
   switch (definition.type) {
@@ -50,9 +58,10 @@ function partsIn(definition: Definition): number {
 }
 
 export function definitionView(loaded: LoadedDefinition): View {
-  const { definition, definition_hash, environment_hash, file, line } = loaded;
+  const { definition, definition_hash, environment, environment_hash, file, line } = loaded;
+  const endpoints = "endpoints" in environment ? { endpoints: environment["endpoints"] } : {};
   return {
-    value: { ...definition, definition_hash, environment_hash, file, line },
+    value: { ...definition, ...endpoints, definition_hash, environment_hash, file, line },
     plain: () =>
       definitionRows(definition)
         .rows.map((row) => row.join("\t"))
@@ -78,6 +87,7 @@ async function describe(loaded: LoadedDefinition, style: Style): Promise<string>
     ...field("input", definition.input ?? "the whole context"),
     ...fields.flatMap(([name, value]) => field(name, value)),
     ...guardrailLines(loaded).flatMap((text) => field("guardrail", text)),
+    ...fetchLines(loaded).flatMap((text) => field("fetches", text)),
     ...field("cache", definition.cache?.enabled ? (definition.cache.ttl ?? "1h") : undefined),
     ...field("file", `${file}:${line}`),
     ...field("hash", definition_hash),

@@ -36,6 +36,7 @@ const shapes: Readonly<Record<string, Shape>> = {
   policy: "hexagon",
   override: "hexagon",
   action: "rounded",
+  endpoint: "rounded",
   result: "rounded",
 };
 
@@ -44,6 +45,7 @@ export const shapeOf = ({ kind }: DrawnNode): Shape =>
 
 const dashedKinds: ReadonlySet<string> = new Set([
   "depends_on",
+  "fetches",
   "requires",
   "precedent",
   "proposed",

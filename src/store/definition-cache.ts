@@ -8,7 +8,7 @@ import { makeDirectory } from "./make-directory.js";
 import { sweepOld } from "./sweep.js";
 
 /** Changes when what is cached changes its shape. */
-const format = 6;
+const format = 7;
 
 /** Definition files as they were understood last time, so that YAML need not be read again. */
 export interface DefinitionCache {

@@ -182,7 +182,7 @@ const cases: readonly Case[] = [
   {
     name: "too many calls to remember",
     policies: `- { name: p, max_calls: { count: ${mark}10001, per: 1h } }`,
-    said: ["`count` is too large (got 10001)"],
+    said: ["`count` must be at most 10000 (got 10001)"],
   },
   {
     name: "no application at all",

@@ -88,11 +88,6 @@ const cases: readonly Case[] = [
     problems: ["2:3 `action` is missing in `decision`", "2:3 `rules` is missing in `decision`"],
   },
   {
-    name: "enrichment, which this version would ignore",
-    yaml: `${valid}  enrich: []\n`,
-    problems: ["9:3 `enrich` is not supported by this version, which refuses it rather than ignore it"],
-  },
-  {
     name: "an id with a blank",
     yaml: valid.replace("id: d", "id: d e"),
     problems: ['2:7 `id` may hold letters, digits, `.`, `_` and `-` only, at most 128 (got "d e")'],

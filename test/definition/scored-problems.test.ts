@@ -67,7 +67,7 @@ const cases: readonly Case[] = [
     name: "a default, which a scored decision does not have",
     yaml: `${valid}  default: { target: stage-z }\n`,
     problems: [
-      "18:3 unknown key `default` | known here: id, name, version, description, input, entities, guardrails, artifacts, logging, cache, type, on_error, evaluators, scoring, targets",
+      "18:3 unknown key `default` | known here: id, name, version, description, input, entities, guardrails, enrich, artifacts, logging, cache, type, on_error, evaluators, scoring, targets",
     ],
   },
   {
@@ -332,7 +332,7 @@ const cases: readonly Case[] = [
   {
     name: "an unknown key of the document",
     yaml: `${valid}evaluators: []\n`,
-    problems: ["18:1 unknown key `evaluators` | known here: decision, guardrails, targets, tests"],
+    problems: ["18:1 unknown key `evaluators` | known here: decision, guardrails, endpoints, targets, tests"],
   },
   {
     name: "a list where a map should be",

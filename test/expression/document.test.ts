@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compileDocument, PartFailure } from "../../src/expression/document.js";
+import { compileDocument, compileLenient, PartFailure } from "../../src/expression/document.js";
 import type { JsonObject } from "../../src/model/json.js";
 import { scopeOf } from "./answers.js";
 
@@ -54,5 +54,41 @@ describe("a document of templates", () => {
     const filled = compileDocument(odd).fill(scopeOf({ n: 1 })) as JsonObject;
     expect(Object.getPrototypeOf(filled)).toBe(Object.prototype);
     expect(JSON.stringify(filled)).toBe('{"__proto__":{"a":1}}');
+  });
+});
+
+describe("a document that is filled whatever is missing", () => {
+  const document = {
+    there: "{{ n }}",
+    alone: "{{ gone.deep }}",
+    within: "n is {{ n }}, m is {{ gone }}!",
+    errored: "{{ n > 'a' }}",
+    list: ["{{ gone }}", 5, { deep: "${ gone }" }],
+  };
+
+  it("has null for what stands alone, and nothing for what stands within text", () => {
+    expect(compileLenient(document).fill(scopeOf({ n: 2 }))).toEqual({
+      there: 2,
+      alone: null,
+      within: "n is 2, m is !",
+      errored: null,
+      list: [null, 5, { deep: null }],
+    });
+  });
+
+  it("tells what it reads, missing or not", () => {
+    expect(compileLenient(document).reads).toEqual(["n", "gone.deep", "n", "gone", "n", "gone", "gone"]);
+  });
+
+  it("is filled as the strict one where nothing is missing", () => {
+    const scope = scopeOf({ n: 2, gone: { deep: [1] } });
+    const sound = { a: "{{ gone.deep }}", b: "of {{ gone }}", c: ["{{ n }}"] };
+    expect(compileLenient(sound).fill(scope)).toEqual(compileDocument(sound).fill(scope));
+  });
+
+  it("is refused where it does not compile, and tells where", () => {
+    const compileWrong = (): unknown => compileLenient({ a: ["{{ n = 1 }}"] });
+    const place = { expression: "{{ n = 1 }}", at: 5, pointer: "/a/0" };
+    expect(compileWrong).toThrow(expect.objectContaining({ code: "expression_invalid", details: place }));
   });
 });

@@ -13,8 +13,8 @@ export function addGraphCommand(parent: Command, io: Io): void {
     .argument("[id...]", "only what these decisions lead to, at once or in the end")
     .summary("draw the decisions and where they lead")
     .description(
-      "Draws each decision with the targets that its branches lead to, what those depend on, the tools that policies " +
-        "are about and the actions of gates. A target that is the id of a decision leads on to that decision. " +
+      "Draws each decision with the targets that its branches lead to, what those depend on, the endpoints that data " +
+        "is fetched from, the tools that policies are about and the actions of gates. A target that is the id of a decision leads on to that decision. " +
         "A tree on a terminal; mermaid and dot for pages and pictures; in a pipe JSON: {nodes, edges}.",
     )
     .addHelpText(

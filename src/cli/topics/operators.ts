@@ -11,8 +11,8 @@ export function operatorsTopic(): string {
     "  all: […]   every one holds          any: […]   at least one holds          none: […]   none holds",
     '  They may be nested. Instead of `if`, a rule may have an expression: when: "credit.score >= 700"',
     "",
-    "  A field is a path into the context. Where there is no such field, every operator is false but `blank`;",
-    "  a value of the wrong type is false, with a note that --explain shows.",
+    "  A field is a path into the context. Where there is no such field, every operator is false but `blank`, and",
+    "  `fetch_from_api`, which never looks at it; a value of the wrong type is false, with a note that --explain shows.",
     ...ruleOperatorGroups.flatMap(({ title, entries }) => [
       "",
       title.toUpperCase(),

@@ -1,4 +1,5 @@
 import { exitCodes } from "../exit-codes.js";
+import { endpointsTopic } from "./endpoints.js";
 import { eventsTopic } from "./events.js";
 import { expressionsTopic } from "./expressions.js";
 import { guardrailsTopic } from "./guardrails.js";
@@ -51,6 +52,7 @@ ${exitCodes.map(({ code, means }) => `  ${String(code).padStart(3)}   ${fold(mea
   policy: policyTopic,
   gate: gateTopic,
   guardrails: guardrailsTopic,
+  endpoints: endpointsTopic,
   formatting: () => `FORMATTING
 
   --format table   for people; the default on a terminal

@@ -25,6 +25,7 @@ STRATEGIES (the confidence has four decimals; of equals, the decision that is se
   threshold          the greatest single weight decides where it reaches the threshold; else the fallback_decision,
                      with half of that weight as the confidence
 
+  What the rules ask about may be fetched first, with \`enrich\` or the operator \`fetch_from_api\`: \`agent-33 help endpoints\`.
   Nobody votes: an error (exit code 1). --format audit prints what it takes to reach the decision again.
 `;
 

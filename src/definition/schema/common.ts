@@ -23,6 +23,7 @@ export const common = {
     description: "What the decision is about, for lineage and precedents.",
   },
   guardrails: { $ref: "#/definitions/guardrails" },
+  enrich: { $ref: "#/definitions/enrich" },
   artifacts: { type: "array", items: text, description: "Input artifacts, for the lineage graph." },
   logging: {
     type: "object",

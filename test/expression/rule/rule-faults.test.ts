@@ -17,6 +17,7 @@ describe("a condition as written", () => {
     [{ field: "a.b-c.0", op: "present" }],
     [{ field: "a", op: "blank", value: true }],
     [{ field: "héllo wörld", op: "in", value: [] }],
+    [{ field: "a", op: "fetch_from_api", value: { endpoint: "x" } }],
     [{ all: [sound, { any: [sound] }, { none: [sound] }] }],
   ])("%j has no faults", (condition) => {
     expect(ruleFaults(condition)).toEqual([]);
@@ -79,8 +80,8 @@ describe("a condition as written", () => {
       { path: ["op"], message: "`op` must be text (got 5)" },
     ],
     [
-      { ...sound, op: "fetch_from_api", value: { endpoint: "x" } },
-      { path: ["op"], message: "the operator `fetch_from_api` is not supported by this version" },
+      { ...sound, op: "fetch_from_api", value: { params: { a: 1 } } },
+      { path: ["value"], message: "`endpoint` must name one (got nothing)" },
     ],
     [
       { field: "a", op: "gt" },

@@ -39,6 +39,7 @@ const probes: Readonly<Record<string, { value: Json; faulty?: Json; wrong?: Json
   average: { value: 1, faulty: { gte: "1" }, wrong: "1" },
   count: { value: 1, faulty: null, wrong: "a" },
   within_radius: { value: aCircle, faulty: { ...aCircle, radius: -1 }, wrong: { lat: 52.5 } },
+  fetch_from_api: { value: { endpoint: "bureau" }, faulty: { endpoint: "bureau", into: "x" } },
 };
 
 const named = Object.entries(probes).map(([name, probe]) => ({ name, ...probe }));
@@ -54,20 +55,27 @@ describe("every operator of rules", () => {
     expect(grouped.sort()).toEqual([...ruleOperators.keys()].sort());
   });
 
-  it.each(entries)("$name answers its documented example as documented", ({ name, example }) => {
+  it.each(entries)("$name answers its documented example as documented", ({ name, example, asksAnyway }) => {
     expect(example.condition.op).toBe(name);
     const { result, note } = traceOf(example.condition, example.context);
-    expect({ result, note }).toEqual({ result: example.answer, note: undefined });
+    const said = asksAnyway ? "no data came from `credit_bureau`" : undefined;
+    expect({ result, note }).toEqual({ result: example.answer, note: said });
   });
 
   it.each(entries)("$name says in the help what it does and what it takes", ({ summary, takes }) => {
     expect([summary, takes].filter((text) => text === "" || text.endsWith("."))).toEqual([]);
   });
 
-  const strict = named.filter(({ name }) => name !== "blank");
+  const anyway = entries.filter(({ asksAnyway }) => asksAnyway).map(({ name }) => name);
+  const strict = named.filter(({ name }) => name !== "blank" && !anyway.includes(name));
 
   it.each(strict)("$name is false, with a note, where the field is missing", ({ name, value }) => {
     expect(askMissing(name, value)).toBe("`x` is missing");
+  });
+
+  it("only `fetch_from_api` is asked where the field is missing, and its note tells of what did not come", () => {
+    expect(anyway).toEqual(["fetch_from_api"]);
+    expect(askMissing("fetch_from_api", { endpoint: "bureau" })).toBe("no data came from `bureau`");
   });
 
   it.each(named)("$name finds no fault with $value", ({ name, value }) => {

@@ -85,6 +85,10 @@ export const yamlTokens: Tokens = [
   '  logging: {mask: ["/a/b"]}\n',
   "  cache: {enabled: true, ttl: 1h30m}\n",
   '  entities: [{type: a, id: "{{ a.id }}"}]\n',
+  '  enrich: [{endpoint: b, params: {p: "{{ a.b }}"}, into: a.c, mapping: {x: y}}]\n',
+  "  enrich: [{endpoint: b, into: __proto__.x}, {endpoint: constructor, into: input}]\n",
+  "endpoints: {b: {url: https://b.example, auth: {type: bearer, token_key: T}, cache: {ttl: 1h}}}\n",
+  "endpoints: {__proto__: {url: 1}, b: {url: 'http://a:b@c', headers: {host: x}}}\n",
   "targets: [t, d, {id: u, kind: stage}]\n",
   "tests: [{decision: x, input: {a: 1}, expect: {target: t}}]\n",
 ];
