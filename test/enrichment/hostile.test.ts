@@ -1,7 +1,6 @@
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
-import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import type { Listening } from "./servers.js";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { ask, exchanging, httpServer, rawServer, saying, watchSockets } from "./servers.js";
 
 const json = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
@@ -30,45 +29,44 @@ function flood(socket: Socket, chunk: Buffer): void {
 const withLength = (body: string, length: number): string =>
   `${json}content-length: ${length}\r\n\r\n${body}`;
 
-// Loading it takes longer than some of these tests wait.
-beforeAll(() => import("../../src/enrichment/ask.js"));
-
 describe("an endpoint that does not answer", () => {
-  const silent = (): Promise<Listening> => rawServer(() => undefined);
-
-  it.each([
-    ["says nothing", silent],
+  it.each<readonly [string, (socket: Socket) => void]>([
+    ["says nothing", () => undefined],
     [
       "sends its headers one by one, without an end",
-      () =>
-        rawServer((socket) => {
-          socket.write("HTTP/1.1 200 OK\r\n");
-          keepDoing(() => socket.write("x: y\r\n"), socket);
-        }),
+      (socket) => {
+        socket.write("HTTP/1.1 200 OK\r\n");
+        keepDoing(() => socket.write("x: y\r\n"), socket);
+      },
     ],
     [
       "sends its body byte by byte, without an end",
-      () =>
-        rawServer((socket) => {
-          socket.write(`${json}\r\n`);
-          keepDoing(() => socket.write(" "), socket);
-        }),
+      (socket) => {
+        socket.write(`${json}\r\n`);
+        keepDoing(() => socket.write(" "), socket);
+      },
     ],
     [
       "puts its answer off again and again",
-      () => rawServer((socket) => keepDoing(() => socket.write("HTTP/1.1 102 Processing\r\n\r\n"), socket)),
+      (socket) => keepDoing(() => socket.write("HTTP/1.1 102 Processing\r\n\r\n"), socket),
     ],
-  ])("in time, as it %s, is given up at once", async (_how, start) => {
-    const server = await start();
-    const sockets = watchSockets();
-    const started = performance.now();
-    expect(await ask(server.url, { signal: AbortSignal.timeout(120) })).toEqual({ kind: "timeout" });
-    expect(performance.now() - started).toBeLessThan(1000);
+  ])("in time, as it %s, is given up at once", async (_how, act) => {
+    const [ending, sockets] = [new AbortController(), watchSockets()];
+    let ended = Infinity;
+    const server = await rawServer((socket) => {
+      act(socket);
+      setTimeout(() => {
+        ended = performance.now();
+        ending.abort();
+      }, 100);
+    });
+    expect(await ask(server.url, { signal: ending.signal })).toEqual({ kind: "timeout" });
+    expect(performance.now() - ended).toBeLessThan(1000);
     expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true]);
   });
 
   it("is not even asked once the time is over", async () => {
-    const [server, sockets] = [await silent(), watchSockets()];
+    const [server, sockets] = [await rawServer(() => undefined), watchSockets()];
     expect(await ask(server.url, { signal: AbortSignal.abort() })).toEqual({ kind: "timeout" });
     expect(sockets).toEqual([]);
   });
@@ -90,7 +88,7 @@ describe("an endpoint that does not answer", () => {
   });
 
   it("as nobody listens there is a failure of the network", async () => {
-    const server = await silent();
+    const server = await rawServer(() => undefined);
     // Nobody can be given this one: the port is the server's, at another address.
     expect(await ask(`http://[::1]:${server.port}/`)).toMatchObject({ kind: "network" });
     expect(server.connections()).toBe(0);
