@@ -5,10 +5,12 @@ import { microsecondsOf } from "../record/moment.js";
 import type { Attempt } from "./attempts.js";
 import { attemptUntilAnswered } from "./attempts.js";
 import { settle } from "./breaker.js";
+import { Crowd } from "./crowd.js";
 import type { Timing } from "./deadline.js";
 import { Deadline } from "./deadline.js";
 import { defaultTimeout, settingsOf } from "./endpoint-settings.js";
 import type { LastFetch } from "./endpoint-state.js";
+import { stateKey } from "./endpoint-state.js";
 import { enter, nextTurn } from "./entry.js";
 import type { Exchange, Exchanged } from "./exchange.js";
 import type { Failed } from "./fetch-failure.js";
@@ -42,9 +44,16 @@ export interface OpenedFetcher extends Fetcher {
 export function openFetcher(options: FetcherOptions): OpenedFetcher {
   const { onTrouble = () => undefined } = options;
   const wall = (): number => microsecondsOf(options.clock());
+  const crowds = new Map<string, Crowd>();
   const world = {
     ...options,
     wall,
+    crowdOf({ name, endpoint }: Fetch): Crowd {
+      const key = stateKey(name, endpoint);
+      const crowd = crowds.get(key) ?? new Crowd(mostAtOnce);
+      crowds.set(key, crowd);
+      return crowd;
+    },
     answers: new KeptAnswers(options.shelves.responses, onTrouble),
     states: new SharedStates(options.shelves.breakers, { wall, onTrouble }),
   };
@@ -62,7 +71,11 @@ export function openFetcher(options: FetcherOptions): OpenedFetcher {
   };
 }
 
+/** So many fetches of one process ask an endpoint at the same time. */
+const mostAtOnce = 16;
+
 interface FetcherWorld extends FetcherOptions {
+  readonly crowdOf: (asked: Fetch) => Crowd;
   readonly wall: () => number;
   readonly answers: KeptAnswers;
   readonly states: SharedStates;
@@ -81,6 +94,15 @@ interface Keeping {
 }
 
 async function fetchAnew(
+  asked: Fetch,
+  keeping: Keeping | undefined,
+  world: FetcherWorld,
+): Promise<FetchOutcome> {
+  return world.crowdOf(asked).enter(() => fetchInTime(asked, keeping, world));
+}
+
+/** Its time begins when it is let in: a batch must not fail for its own length. */
+async function fetchInTime(
   asked: Fetch,
   keeping: Keeping | undefined,
   world: FetcherWorld,
