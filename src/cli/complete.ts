@@ -53,8 +53,9 @@ async function candidatesFor(
   if (command.options.some((option) => isNamed(option, previous ?? "") && option.required)) return [];
   if (typed.current.startsWith("-")) return command.options.flatMap((option) => option.long ?? []);
   const names = command.commands.filter((each) => !each.name().startsWith("_")).map((each) => each.name());
-  if (names.length > 0) return names;
   const expected = argumentAt(command, args.length);
+  if (expected === "endpoint") return [...names, ...(await endpointNames(typed.before, io))];
+  if (names.length > 0) return names;
   if (expected === "id" && command.name() !== "new") return await decisionIds(typed.before, io);
   if (expected === "action") return await gateKeys(typed.before, io);
   if (expected === "tool") return await policyTools(typed.before, io);
@@ -103,6 +104,9 @@ const policyTools = (before: readonly string[], io: Io): Promise<readonly string
   defined(before, io, ({ summaries }) =>
     summaries.flatMap(({ tools = [] }) => tools.filter((tool) => !/[*?]/.test(tool))),
   );
+
+const endpointNames = (before: readonly string[], io: Io): Promise<readonly string[]> =>
+  defined(before, io, ({ endpoints }) => endpoints.map(({ name }) => name));
 
 /** A shell that is completing must not be shown an error. */
 async function defined(

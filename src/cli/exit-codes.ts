@@ -9,7 +9,7 @@ export const exitCodes = [
   {
     code: 1,
     means:
-      "failed: the decision could not be recorded, a condition under --strict, no evaluator voted, a hit policy violated, a way followed in a circle, a named record that cannot be replayed, a bad line of --inputs, a store or definition that cannot be read or written, a damaged log, or a bug of ours",
+      "failed: the decision could not be recorded, a condition under --strict, no evaluator voted, a hit policy violated, a way followed in a circle, data that it needs did not come, a named record that cannot be replayed, a bad line of --inputs, a store or definition that cannot be read or written, a damaged log, or a bug of ours",
   },
   {
     code: 2,
@@ -26,7 +26,7 @@ export const exitCodes = [
   {
     code: 6,
     means:
-      "a mismatch: verify found the log or an export changed, distribution --check an unlikely split, replay another answer, backtest more changes than --max-change, precedents --check a deviation",
+      "a mismatch: verify found the log or an export changed, distribution --check an unlikely split, replay another answer, backtest more changes than --max-change, precedents --check a deviation, endpoints --check one that does not answer",
   },
   { code: 130, means: "interrupted" },
 ] as const;

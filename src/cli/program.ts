@@ -8,6 +8,7 @@ import { addCompletionCommand } from "./commands/completion.js";
 import { addConfigCommand } from "./commands/config.js";
 import { addDistributionCommand } from "./commands/distribution.js";
 import { addDryRunCommand } from "./commands/dry-run.js";
+import { addEndpointsCommand } from "./commands/endpoints.js";
 import { addEvaluateCommand } from "./commands/evaluate.js";
 import { addExplainCommand } from "./commands/explain.js";
 import { addExportCommand } from "./commands/export.js";
@@ -85,7 +86,12 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
   },
   {
     title: "Keep:",
-    commands: { cache: addCacheCommand, prune: addPruneCommand, config: addConfigCommand },
+    commands: {
+      cache: addCacheCommand,
+      endpoints: addEndpointsCommand,
+      prune: addPruneCommand,
+      config: addConfigCommand,
+    },
   },
 ];
 

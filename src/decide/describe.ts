@@ -51,6 +51,8 @@ export function describe(
   result.blocked = blocked;
   result.escalated = escalated;
   if (proposed !== undefined) Object.assign(result, proposed);
+  const { fetched } = circumstances.scope.facts;
+  if (fetched !== undefined) result.fetched = fetched as JsonObject;
   result.cached = cached;
   result.dry_run = dryRun;
   result.timestamp = at;

@@ -15,7 +15,7 @@ export type Credentials =
 /** The headers that show who asks; what they hold comes from the environment. */
 export function credentialsFor(auth: Auth | undefined, env: Environment): Credentials {
   if (auth === undefined) return { ok: true, headers: {}, secrets: [] };
-  for (const name of namesIn(auth)) {
+  for (const name of variablesOf(auth)) {
     const fault = faultOf(auth, name, env[name]);
     if (fault !== undefined) {
       return { ok: false, message: `the environment variable \`${name}\` ${fault}` };
@@ -40,8 +40,11 @@ export function credentialsFor(auth: Auth | undefined, env: Environment): Creden
   }
 }
 
-function namesIn(auth: Auth): readonly string[] {
-  switch (auth.type) {
+/** The environment variables that hold its secrets. */
+export function variablesOf(auth: Auth | undefined): readonly string[] {
+  switch (auth?.type) {
+    case undefined:
+      return [];
     case "api_key":
       return [auth.secret_key];
     case "bearer":

@@ -1,7 +1,8 @@
 import { canonicalJson } from "../digest/canonical-json.js";
 import { sha256Hex } from "../digest/sha256.js";
 import { isObject } from "../expression/equal.js";
-import type { Endpoint, FetchFailure } from "../model/endpoint.js";
+import type { Endpoint } from "../model/endpoint.js";
+import type { LastFetch } from "../model/endpoint-status.js";
 import type { Json } from "../model/json.js";
 
 /** What processes know together about an endpoint; times are in microseconds since 1970. */
@@ -18,13 +19,6 @@ export interface EndpointState {
   readonly sent?: readonly number[];
   /** The last fetch that asked it. */
   readonly last?: LastFetch;
-}
-
-export interface LastFetch {
-  readonly at: string;
-  readonly milliseconds: number;
-  /** Absent: it went well. */
-  readonly error?: FetchFailure;
 }
 
 export const untouched: EndpointState = { circuit: "CLOSED", failures: 0, successes: 0 };

@@ -1,5 +1,6 @@
 import { deepFreeze } from "../digest/freeze.js";
 import type { Fetch, Fetched, Fetcher } from "../model/endpoint.js";
+import type { LastFetch } from "../model/endpoint-status.js";
 import type { Shelf } from "../model/store.js";
 import { microsecondsOf } from "../record/moment.js";
 import type { Attempt } from "./attempts.js";
@@ -9,7 +10,6 @@ import { Crowd } from "./crowd.js";
 import type { Timing } from "./deadline.js";
 import { Deadline } from "./deadline.js";
 import { defaultTimeout, settingsOf } from "./endpoint-settings.js";
-import type { LastFetch } from "./endpoint-state.js";
 import { stateKey } from "./endpoint-state.js";
 import { enter, nextTurn } from "./entry.js";
 import type { Exchange, Exchanged } from "./exchange.js";

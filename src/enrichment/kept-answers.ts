@@ -7,7 +7,7 @@ import type { Json } from "../model/json.js";
 import type { Shelf, ShelfEntry } from "../model/store.js";
 import { microsecondsOf } from "../record/moment.js";
 import { settingsOf } from "./endpoint-settings.js";
-import { configurationDigest } from "./endpoint-state.js";
+import { configurationDigest, stateKey } from "./endpoint-state.js";
 import { gathered } from "./gathered.js";
 
 /** An answer as an endpoint gave it before. */
@@ -53,7 +53,8 @@ export class KeptAnswers {
   async keep(key: string, { name, endpoint }: Fetch, answer: KeptAnswer): Promise<void> {
     const { lifetime = 0 } = settingsOf(endpoint);
     const expires_at = microsecondsOf(answer.fetched_at) + lifetime + keptStale;
-    await this.#put({ key, group: name, expires_at, value: { ...answer, digest: digestOf(key, answer) } });
+    const value = { ...answer, digest: digestOf(key, answer) };
+    await this.#put({ key, group: stateKey(name, endpoint), expires_at, value });
   }
 
   readonly #put = gathered(async (entries: readonly ShelfEntry[]) => {

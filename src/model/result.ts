@@ -1,6 +1,6 @@
 import type { OnFail, RoutingDefinition, Status } from "./definition.js";
 import type { GateOutcome } from "./gate-outcome.js";
-import type { Json } from "./json.js";
+import type { Json, JsonObject } from "./json.js";
 import type { Lineage } from "./lineage.js";
 import type { AuditPayload, Explainability, RuleTrace, ScoredOutcome } from "./scored-outcome.js";
 
@@ -31,6 +31,8 @@ export interface CommonResult extends Partial<Proposed> {
   readonly guardrails: readonly Check[];
   readonly blocked: boolean;
   readonly escalated: boolean;
+  /** What was fetched for it and what became of that; in a record it is among the facts. */
+  readonly fetched?: JsonObject;
   readonly cached: boolean;
   readonly dry_run: boolean;
   readonly timestamp: string;

@@ -1,4 +1,5 @@
 import type { CheckResult } from "../decide/check.js";
+import { fetchedRows } from "./fetched-rows.js";
 import type { Style, View } from "./format.js";
 import { answerColour, outcomeRows } from "./outcome-rows.js";
 import { oneLine } from "./one-line.js";
@@ -22,7 +23,8 @@ async function describe(result: CheckResult, explain: boolean, style: Style): Pr
   for (const each of result.decisions) {
     const said = paint(answerColour(each), each.outcome);
     lines.push(`  ${paint("dim", "decision ")} ${each.decision_id} ${said}`);
-    for (const { name, text } of [...outcomeRows(each), ...(explain ? precedentRows(each) : [])]) {
+    const more = explain ? [...precedentRows(each), ...fetchedRows(each.fetched)] : [];
+    for (const { name, text } of [...outcomeRows(each), ...more]) {
       if (name !== "tool" && name !== "params") lines.push(field(name, text));
     }
     if (each.record_id !== undefined) lines.push(field("record", each.record_id));

@@ -6,6 +6,7 @@ import { soundRecord } from "../record/sound-record.js";
 import { count } from "./amounts.js";
 import { drawBranches, uncut } from "./branches.js";
 import { explainTables } from "./explain-tables.js";
+import { fetchedRows } from "./fetched-rows.js";
 import type { Style, View } from "./format.js";
 import { answerColour, besideAnswer, outcomeRows } from "./outcome-rows.js";
 import { oneLine } from "./one-line.js";
@@ -167,6 +168,7 @@ function rowsOf({ record, explanation, intact, all }: Explained): readonly Row[]
     ...outcomeRows(record),
     ...(all === undefined ? passedRows(record) : []),
     ...lineageRows(record),
+    ...fetchedRows(record.facts["fetched"]),
     ...failed.map(failedRow),
     ...warnings.map((text) => ({ name: "warning", text })),
     { name: "cached", text: cachedText(record) },

@@ -1,5 +1,6 @@
 import type { LogRecord } from "../model/record.js";
 import type { Colour, Style } from "./format.js";
+import { fetchedCell } from "./fetched-rows.js";
 import { answerColour } from "./outcome-rows.js";
 import { oneLine } from "./one-line.js";
 import { answerOf, originOf, readableTime, reasonOf, subjectOf, targetOf } from "./record-text.js";
@@ -20,6 +21,8 @@ interface Column {
   readonly usual: number;
   /** How far its cells may be cut; those of the other columns never are. */
   readonly least?: number;
+  /** Left out where it would be empty, whatever may come. */
+  readonly isRare?: true;
 }
 
 const seq: Column = { title: "seq", cell: (record) => String(record.seq), alignsRight: true, usual: 5 };
@@ -62,6 +65,15 @@ const cached: Column = {
   usual: 6,
 };
 
+/** Few decisions fetch anything, so it is only there where one does. */
+const fetched: Column = {
+  title: "fetched",
+  cell: (record) => (record.kind === "decision" ? oneLine(fetchedCell(record.facts["fetched"])) : ""),
+  usual: 16,
+  least: 10,
+  isRare: true,
+};
+
 const origin: Column = {
   title: "from",
   cell: (record) => (record.kind === "note" ? "" : oneLine(originOf(record).join(" / "))),
@@ -71,8 +83,9 @@ const origin: Column = {
 
 /** From a wide terminal to a narrow one. */
 const choices: readonly (readonly Column[])[] = [
-  [seq, time, decision, answer, because, cached, origin],
-  [seq, time, decision, answer, because, cached],
+  [seq, time, decision, answer, because, cached, fetched, origin],
+  [seq, time, decision, answer, because, cached, fetched],
+  [seq, time, decision, answer, because, fetched],
   [seq, time, decision, answer, because],
   [seq, time, decision, answer],
   [seq, time, decision, target],
@@ -123,9 +136,9 @@ export function logTable(
 
 /** Undefined where there would be nothing to see. */
 function sizeOf(column: Column, records: readonly LogRecord[], more: boolean): Sized | undefined {
-  const { title, cell, usual, least } = column;
+  const { title, cell, usual, least, isRare } = column;
   const widest = records.reduce((most, record) => Math.max(most, widthOf(cell(record))), 0);
-  if (widest === 0 && !more) return undefined;
+  if (widest === 0 && (!more || isRare)) return undefined;
   const wanted = Math.max(widest, title.length, more ? usual : 0);
   return { column, wanted, width: Math.min(wanted, least ?? Infinity) };
 }

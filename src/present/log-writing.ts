@@ -1,5 +1,6 @@
 import type { LogRecord } from "../model/record.js";
 import type { LogLine } from "../model/store.js";
+import { fetchedCell } from "./fetched-rows.js";
 import type { Format, Style } from "./format.js";
 import type { LogTable } from "./log-table.js";
 import { logTable } from "./log-table.js";
@@ -59,12 +60,12 @@ function yamlWriting(toYaml: (value: unknown) => string): LogWriting {
   };
 }
 
-/** Sequence number, time, decision, labels, targets, workflow, stage, record, session, correlation, cached, reasons. */
+/** Sequence number, time, decision, labels, targets, workflow, stage, record, session, correlation, cached, reasons, fetched. */
 function plainLine(record: LogRecord): string {
   const { seq, timestamp, record_id } = record;
   const cells =
     record.kind === "note"
-      ? [record.note, "", "", "", record_id, "", "", "", reasonOf(record)]
+      ? [record.note, "", "", "", record_id, "", "", "", reasonOf(record), ""]
       : [
           record.kind === "decision" ? record.selected_labels.join(", ") : answerOf(record),
           record.kind === "decision" ? record.selected_targets.join(" ") : "",
@@ -75,6 +76,7 @@ function plainLine(record: LogRecord): string {
           record.correlation_id ?? "",
           record.kind === "decision" && record.cached ? "cached" : "",
           reasonOf(record),
+          record.kind === "decision" ? fetchedCell(record.facts["fetched"]) : "",
         ];
   const decision = record.kind === "note" ? "" : subjectOf(record);
   return [String(seq), timestamp, decision, ...cells].map(oneLine).join("\t");

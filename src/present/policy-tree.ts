@@ -1,8 +1,11 @@
 import type { Check } from "../model/result.js";
 import type { Explanation } from "../record/explain.js";
 import type { CallRecord, ExplainedCall, ExplainedInput } from "../record/explain-call.js";
+import type { ToldFetch } from "../record/told-fetches.js";
+import { toldFetches } from "../record/told-fetches.js";
 import { count } from "./amounts.js";
 import type { Branch } from "./branches.js";
+import { fetchText } from "./fetched-rows.js";
 import { answerColour } from "./outcome-rows.js";
 import { leftOutBranch, policiesBranch, valueText } from "./policy-branches.js";
 import { definitionText, precedentText, provenanceOf, recordText } from "./record-rows.js";
@@ -28,6 +31,7 @@ export function policyTree(told: ToldCall): Branch {
     under: [
       verdictBranch(record),
       ...group("inputs", call.inputs.map(inputBranch), verbose),
+      ...group("fetched", toldFetches(record.facts["fetched"]).map(fetchBranch), verbose),
       policiesBranch(record, call),
       ...group("left out", call.left_out.map(leftOutBranch), verbose),
       ...group(
@@ -94,6 +98,11 @@ function inputBranch({ source, ...readings }: ExplainedInput): Branch {
     ],
   };
 }
+
+const fetchBranch = (fetch: ToldFetch): Branch => ({
+  mark: fetch.outcome.type === "came" ? "✓" : "✗",
+  sentence: fetchText(fetch),
+});
 
 const checkBranch = ({ check_name: name, passed, message, on_fail = "block" }: Check): Branch => ({
   mark: passed ? "✓" : on_fail === "warn" ? "!" : "✗",

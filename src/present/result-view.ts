@@ -2,6 +2,7 @@ import type { EvaluatorDetail, Result, RollDetails } from "../model/result.js";
 import { ruleTracesOf } from "../evaluate/scored/rule-traces.js";
 import type { KnownCondition } from "../record/known-conditions.js";
 import { isRoll } from "../record/roll.js";
+import { fetchedRows } from "./fetched-rows.js";
 import type { Style, View } from "./format.js";
 import { oneLine } from "./one-line.js";
 import { answerColour, answerText, besideAnswer, outcomeRows } from "./outcome-rows.js";
@@ -59,7 +60,8 @@ async function describe(
   );
   lines.push(field("input", short(result.input_value, style.columns - 12), style));
   for (const reason of result.because) lines.push(field("because", reason, style));
-  const rows = [...outcomeRows(result), ...(explain ? precedentRows(result) : [])];
+  const more = explain ? [...precedentRows(result), ...fetchedRows(result.fetched)] : [];
+  const rows = [...outcomeRows(result), ...more];
   for (const { name, text } of rows) lines.push(field(name, text, style));
   const others = (result.followed ?? []).filter(({ record_id, decision_id }) =>
     record_id === undefined ? decision_id !== result.decision_id : record_id !== result.record_id,

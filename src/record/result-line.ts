@@ -8,6 +8,7 @@ import { outcomeJson, proposedJson } from "./outcome-json.js";
  */
 export function resultLine(result: Result): string {
   const { record_id: id, decision_name: name, decision_version: version, rules_total: total } = result;
+  const { fetched } = result;
   return (
     `{${id === undefined ? "" : `"record_id":"${id}",`}"decision_id":${quoted(result.decision_id)}` +
     (name === undefined ? "" : `,"decision_name":${quoted(name)}`) +
@@ -20,6 +21,7 @@ export function resultLine(result: Result): string {
     `,"because":${listJson(result.because)},"failed_conditions":${listJson(result.failed_conditions)}` +
     `,"warnings":${listJson(result.warnings)},"guardrails":${JSON.stringify(result.guardrails)}` +
     `,"blocked":${result.blocked},"escalated":${result.escalated}${proposedJson(result)}` +
+    (fetched === undefined ? "" : `,"fetched":${JSON.stringify(fetched)}`) +
     `,"cached":${result.cached}` +
     `,"dry_run":${result.dry_run},"timestamp":"${result.timestamp}"` +
     `,"deterministic_hash":"${result.deterministic_hash}"${outcomeJson(result)}${followedJson(result)}}`

@@ -101,6 +101,7 @@ describe("the log in a pipe", () => {
       "",
       "",
       "",
+      "",
     ]);
     expect([third?.[3], third?.[4], third?.[10]]).toEqual(["Fail, Late", "to-Fail to-Late", "cached"]);
   });

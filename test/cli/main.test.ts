@@ -105,7 +105,7 @@ describe("standard error", () => {
   it("tells with --verbose where settings came from and how long it took", async () => {
     const { err } = await run([...good, "--verbose"]);
     expect(err).toMatch(
-      /^decisions: decisions \(from the current directory\)\ndefinitions: 11 in [\d.]+ ms .*\nstore: .* \(from AGENT33_HOME\)\ndecided in [\d.]+ ms\n$/,
+      /^decisions: decisions \(from the current directory\)\ndefinitions: 13 in [\d.]+ ms .*\nstore: .* \(from AGENT33_HOME\)\ndecided in [\d.]+ ms\n$/,
     );
   });
 

@@ -46,6 +46,8 @@ describe("a result as a line", () => {
     );
     const at = fields.findIndex(([key]) => key === "because");
     fields.splice(at, 0, ["rules_total", 1000]);
+    const before = fields.findIndex(([key]) => key === "cached");
+    fields.splice(before, 0, ["fetched", { "bureau:1": { endpoint: "bureau", ok: false, left_out: true } }]);
     const result = { ...Object.fromEntries(fields), guardrails: checks } as unknown as Result;
     expect(resultLine(result)).toBe(JSON.stringify(result));
   });

@@ -25,6 +25,8 @@ export interface RuleOperator {
     readonly context: JsonObject;
     readonly answer: boolean;
   };
+  /** A condition as people read it, where its parts one behind the other are not that; undefined for a strange `value`. */
+  readonly inWords?: (field: string, value: Json) => string | undefined;
   /** What is wrong with a `value` as written. */
   faultOf(value: Json): string | undefined;
   /** Makes the test of a `value` ready; throws `definition_invalid` where `faultOf` has something to say. */

@@ -1,5 +1,6 @@
 import type { Json } from "../../model/json.js";
-import type { ConditionTrace } from "../../model/result.js";
+import type { ConditionTrace, FieldTrace } from "../../model/result.js";
+import type { RuleOperator } from "./operator-entry.js";
 import { ruleOperators } from "./rule-operators.js";
 
 const longestValue = 120;
@@ -9,10 +10,14 @@ export function traceText(trace: ConditionTrace): string {
   if ("expression" in trace) return trace.expression;
   const { field, operator, expected, negated } = trace;
   const entry = ruleOperators.get(operator);
+  const text = entry?.inWords?.(field, expected) ?? partsOf(trace, entry);
+  return negated ? `not (${text})` : text;
+}
+
+function partsOf({ field, operator, expected }: FieldTrace, entry: RuleOperator | undefined): string {
   const words = [field, entry?.symbol ?? operator.replaceAll("_", " ")];
   if (!entry?.valueless) words.push(shown(expected));
-  const text = words.join(" ");
-  return negated ? `not (${text})` : text;
+  return words.join(" ");
 }
 
 function shown(value: Json): string {

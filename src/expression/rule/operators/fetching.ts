@@ -24,6 +24,10 @@ export const fetchingOperators: readonly RuleOperator[] = [
       context: { customer: { ssn: "123-45-6789" } },
       answer: false,
     },
+    inWords(field, value) {
+      const endpoint = own(value, "endpoint");
+      return typeof endpoint === "string" ? `${endpoint} gave data for ${field}` : undefined;
+    },
     parse,
     test: (fetch) => {
       const key = fetchKey(fetch);
