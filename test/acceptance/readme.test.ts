@@ -2,23 +2,30 @@ import { cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from "node:
 import { delimiter, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { bin, root, samples, temporaryDirectory } from "./command.js";
+import { copySamples, SampleServer, usualPort } from "./sample-server.js";
 import { hasTerminal, noTerminal, typed } from "./terminal.js";
 
 interface Block {
   readonly name: string;
+  /** It is about the server of the samples, which the page has told to start. */
+  readonly needsServer: boolean;
   readonly commands: readonly { readonly line: string; readonly shown: readonly string[] }[];
 }
 
-/** The ```console blocks of a page: `$ command`, then what is seen; `…` stands for anything within a line. */
+/**
+ * The ```console blocks of a page: `$ command`, then what is seen; `…` stands for anything within a line. Those
+ * marked as ```console sample-server are typed beside that server.
+ */
 function consoleBlocks(page: string): readonly Block[] {
   const text = readFileSync(join(root, page), "utf8");
-  return [...text.matchAll(/```console\n([\s\S]*?)```/g)].map((found, index) => {
+  return [...text.matchAll(/```console( sample-server)?\n([\s\S]*?)```/g)].map((found, index) => {
     const commands: { line: string; shown: string[] }[] = [];
-    for (const line of (found[1] ?? "").trimEnd().split("\n")) {
+    for (const line of (found[2] ?? "").trimEnd().split("\n")) {
       if (line.startsWith("$ ")) commands.push({ line: line.slice(2), shown: [] });
       else commands.at(-1)?.shown.push(line);
     }
-    return { name: `${page} #${index + 1}: ${commands[0]?.line.slice(0, 60) ?? ""}`, commands };
+    const name = `${page} #${index + 1}: ${commands[0]?.line.slice(0, 60) ?? ""}`;
+    return { name, needsServer: found[1] !== undefined, commands };
   });
 }
 
@@ -27,31 +34,46 @@ function asPattern(line: string): RegExp {
   return new RegExp(`^${parts.join(".*")}$`);
 }
 
-function workplace(): { readonly cwd: string; readonly path: string } {
+function workplace(server: SampleServer | undefined): { readonly cwd: string; readonly path: string } {
   const cwd = temporaryDirectory();
-  cpSync(samples, join(cwd, "decisions"), { recursive: true });
+  if (server === undefined) cpSync(samples, join(cwd, "decisions"), { recursive: true });
+  else copySamples(join(cwd, "decisions"), server);
   mkdirSync(join(cwd, "bin"));
   symlinkSync(bin, join(cwd, "bin/agent-33"));
   return { cwd, path: `${join(cwd, "bin")}${delimiter}${process.env["PATH"] ?? ""}` };
 }
 
 describe.skipIf(!hasTerminal)(`what the pages show is what is seen${noTerminal}`, () => {
-  it.each(["README.md", "decisions/README.md"].flatMap(consoleBlocks))("$name", async ({ commands }) => {
-    const { cwd, path } = workplace();
-    const script = commands.map(({ line }) => `${line}\necho "@@@"`).join("\n");
-    const { screen } = await typed(script, {
-      cwd,
-      env: { PATH: path, NO_COLOR: "1", AGENT33_HOME: join(cwd, "home") },
-    });
-    const seen = screen.split("@@@\n");
-    for (const [index, { line, shown }] of commands.entries()) {
-      const text = (seen[index] ?? "").replace(/@@@$/, "").trimEnd();
-      const lines = text === "" ? [] : text.split("\n");
-      expect(lines.length, `lines of: ${line}\n${lines.join("\n")}`).toBe(shown.length);
-      for (const [at, expected] of shown.entries()) expect(lines[at]).toMatch(asPattern(expected));
+  const blocks = ["README.md", "decisions/README.md"].flatMap(consoleBlocks);
+
+  it.each(blocks)("$name", async ({ commands, needsServer }) => {
+    const server = needsServer ? await SampleServer.start() : undefined;
+    try {
+      await expectSeen(commands, server);
+    } finally {
+      await server?.stop();
     }
   });
 });
+
+/** The server is on a free port, and the page is read as if it said so. */
+async function expectSeen(commands: Block["commands"], server: SampleServer | undefined): Promise<void> {
+  const { cwd, path } = workplace(server);
+  const here = (text: string): string =>
+    server === undefined ? text : text.replaceAll(usualPort, String(server.port));
+  const script = commands.map(({ line }) => `${here(line)}\necho "@@@"`).join("\n");
+  const { screen } = await typed(script, {
+    cwd,
+    env: { PATH: path, NO_COLOR: "1", AGENT33_HOME: join(cwd, "home") },
+  });
+  const seen = screen.split("@@@\n");
+  for (const [index, { line, shown }] of commands.entries()) {
+    const text = (seen[index] ?? "").replace(/@@@$/, "").trimEnd();
+    const lines = text === "" ? [] : text.split("\n");
+    expect(lines.length, `lines of: ${line}\n${lines.join("\n")}`).toBe(shown.length);
+    for (const [at, expected] of shown.entries()) expect(lines[at]).toMatch(asPattern(here(expected)));
+  }
+}
 
 describe("the pages", () => {
   it("name only files that are there", () => {

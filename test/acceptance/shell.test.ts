@@ -153,7 +153,7 @@ describe("completion", () => {
     const complete = async (...words: readonly string[]): Promise<readonly string[]> =>
       (await run(["__complete", "--", ...words])).stdout.trimEnd().split("\n");
     expect(await complete("dec")).toEqual(["decision"]);
-    expect(await complete("decision", "e")).toEqual(["evaluate", "explain", "export"]);
+    expect(await complete("decision", "e")).toEqual(["evaluate", "explain", "export", "endpoints"]);
     expect(await complete("decision", "evaluate", "decision-q")).toEqual(["decision-quality-gate"]);
     expect(await complete("decision", "evaluate", "--str")).toEqual(["--strict"]);
     expect(await complete("decision", "evaluate", "x", "--format", "t")).toEqual(["table", "target"]);
