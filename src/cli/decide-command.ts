@@ -71,7 +71,7 @@ export function addDecideCommand(parent: Command, io: Io, done: Done, deciding: 
     .option("--explain", "show what came of every condition")
     .option("--strict", "a condition that cannot be evaluated is an error")
     .option("--feedback <json>", "recorded beside the decision, without a part in it: JSON or @file")
-    .option("--no-cache", "evaluate even if the answer is cached");
+    .option("--no-cache", "evaluate even if the answer is cached, and fetch even what is kept");
   addDurabilityFlag(addStoreFlags(addProvenanceFlags(command)));
   return addCommonFlags(command, moreFormats)
     .addHelpText("after", examplesFor(deciding))

@@ -82,7 +82,7 @@ export async function deliberate(
   const { dry_run: dryRun = false, strict = false, no_cache: noCache = false } = request;
   const asIs = { context: given, facts: nothing, system, input: undefined };
   const enriched = needsFetching(loaded)
-    ? await enrichOnce(loaded, asIs, { world, dryRun, known: shared.enriched })
+    ? await enrichOnce(loaded, asIs, { world, dryRun, anew: noCache, known: shared.enriched })
     : undefined;
   const context = enriched?.context ?? given;
   const bare = enriched === undefined ? asIs : { ...asIs, context };

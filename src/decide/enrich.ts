@@ -25,6 +25,13 @@ export interface FetchWorld {
   readonly fetcher?: (() => Promise<Fetcher>) | undefined;
 }
 
+interface Circumstances {
+  readonly world: FetchWorld;
+  readonly dryRun: boolean;
+  /** Whether answers that were kept will not do. */
+  readonly anew: boolean;
+}
+
 /** Whether a definition fetches anything: then it is told from where. */
 export const needsFetching = ({ environment }: LoadedDefinition): boolean => "endpoints" in environment;
 
@@ -35,7 +42,7 @@ export const needsFetching = ({ environment }: LoadedDefinition): boolean => "en
 export async function enrich(
   loaded: LoadedDefinition,
   scope: Scope,
-  { world, dryRun }: { readonly world: FetchWorld; readonly dryRun: boolean },
+  { world, dryRun, anew }: Circumstances,
 ): Promise<Enriched> {
   const { definition } = loaded;
   const endpoints = loaded.environment["endpoints"] as unknown as Endpoints;
@@ -47,7 +54,10 @@ export async function enrich(
   for (const round of rounds) {
     const seen = { ...scope, context };
     const answers = await Promise.all(
-      round.map(async (fetch) => ({ fetch, answer: await ask(fetch, seen, { endpoints, fetcher, dryRun }) })),
+      round.map(async (fetch) => ({
+        fetch,
+        answer: await ask(fetch, seen, { endpoints, fetcher, dryRun, anew }),
+      })),
     );
     for (const { fetch, answer } of answers) {
       const mapped = mapAnswer(fetch, answer);
@@ -117,13 +127,17 @@ async function ask(
     endpoints,
     fetcher,
     dryRun,
-  }: { readonly endpoints: Endpoints; readonly fetcher: Fetcher | undefined; readonly dryRun: boolean },
+    anew,
+  }: Omit<Circumstances, "world"> & {
+    readonly endpoints: Endpoints;
+    readonly fetcher: Fetcher | undefined;
+  },
 ): Promise<Fetched> {
   const endpoint = endpoints[name];
   if (endpoint === undefined || fetcher === undefined) {
     return { ok: false, error: { code: "fetch_refused", message: "nothing can be fetched here" } };
   }
-  return fetcher.fetch({ name, endpoint, params: template.fill(scope), cached, dryRun });
+  return fetcher.fetch({ name, endpoint, params: template.fill(scope), cached: cached && !anew, dryRun });
 }
 
 /** What is remembered: where the data came from and when, not the data, which are in the context. */

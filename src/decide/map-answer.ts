@@ -1,4 +1,5 @@
 import type { WrittenFetch } from "../definition/fetches.js";
+import { deepest } from "../digest/frozen-copy.js";
 import { isObject } from "../expression/equal.js";
 import type { Fetched } from "../model/endpoint.js";
 import type { Json } from "../model/json.js";
@@ -13,10 +14,11 @@ export interface MappedAnswer {
 
 /** What of an answer goes into the context, and what is to be said about it. */
 export function mapAnswer({ endpoint, into, mapping }: WrittenFetch, answer: Fetched): MappedAnswer {
-  if (!answer.ok) return { answer, values: [], warnings: [whyNot(endpoint, answer)] };
+  if (!answer.ok) return failing(endpoint, answer);
   const stale = answer.from === "stale_cache" ? [staleness(endpoint, answer.fetched_at)] : [];
   if (mapping === undefined) {
-    return { answer, values: into === undefined ? [] : [{ at: into, value: answer.data }], warnings: stale };
+    const values = into === undefined ? [] : [{ at: into, value: answer.data }];
+    return values.every(isWithinReach) ? { answer, values, warnings: stale } : failing(endpoint, tooDeep);
   }
   const found = Object.entries(mapping).map(([from, to]) => ({
     from,
@@ -26,15 +28,38 @@ export function mapAnswer({ endpoint, into, mapping }: WrittenFetch, answer: Fet
   const values = found.flatMap(({ at, value }) => (value === undefined ? [] : [{ at, value }]));
   const missing = found.filter(({ value }) => value === undefined).map(({ from }) => `\`${from}\``);
   if (values.length === 0) {
-    const error = { code: "request_failed", message: `its answer has no ${missing.join(", ")}` } as const;
-    const failed = { ok: false, error } as const;
-    return { answer: failed, values: [], warnings: [whyNot(endpoint, failed)] };
+    const message = `its answer has no ${missing.join(", ")}`;
+    return failing(endpoint, { ok: false, error: { code: "request_failed", message } });
   }
+  if (!values.every(isWithinReach)) return failing(endpoint, tooDeep);
   const lacking = missing.length === 0 ? [] : [`the answer of \`${endpoint}\` has no ${missing.join(", ")}`];
   return { answer, values, warnings: [...stale, ...lacking] };
 }
 
-function whyNot(endpoint: string, answer: Exclude<Fetched, { readonly ok: true }>): string {
+const tooDeep: Failed = {
+  ok: false,
+  error: { code: "request_failed", message: "its answer is nested too deeply" },
+};
+
+/** A context with it in can be taken like any other. */
+function isWithinReach({ at, value }: { readonly at: string; readonly value: Json }): boolean {
+  return isShallow(value, deepest - at.split(".").length);
+}
+
+const isShallow = (value: Json, levels: number): boolean =>
+  typeof value !== "object" ||
+  value === null ||
+  (levels > 0 && Object.values(value).every((each: Json) => isShallow(each, levels - 1)));
+
+type Failed = Exclude<Fetched, { readonly ok: true }>;
+
+const failing = (endpoint: string, answer: Failed): MappedAnswer => ({
+  answer,
+  values: [],
+  warnings: [whyNot(endpoint, answer)],
+});
+
+function whyNot(endpoint: string, answer: Failed): string {
   if ("left_out" in answer) return `\`${endpoint}\` was not asked, as a dry run only reads`;
   return `no data came from \`${endpoint}\`: ${answer.error.message}`;
 }

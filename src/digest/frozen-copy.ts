@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../model/json.js";
 
-const deepest = 128;
+export const deepest = 128;
 
 /** A deeply frozen copy of a JSON document; throws a TypeError on anything that JSON could not carry. */
 export function frozenCopy(value: unknown): Json {

@@ -3,7 +3,7 @@ import type { EnrichedOnce } from "../../src/decide/deliberate.js";
 import { deliberate } from "../../src/decide/deliberate.js";
 import { DecisionError } from "../../src/errors.js";
 import type { Fetched } from "../../src/model/endpoint.js";
-import type { JsonObject } from "../../src/model/json.js";
+import type { Json, JsonObject } from "../../src/model/json.js";
 import type { Result } from "../../src/model/result.js";
 import { replayLog } from "../../src/replay/replay-log.js";
 import { failed, fetchedAt, fetching, gave, loadedWith } from "./fetching.js";
@@ -111,6 +111,25 @@ describe("what is fetched", () => {
     const place = fetching(loadedWith(route([deep]), "bureau"), () => gave(7));
     await place.decide({ customer: { ssn: "1", credit: 9 } });
     expect((await place.newest())?.context).toEqual({ customer: { ssn: "1", credit: 7 } });
+  });
+
+  it("is no data where it is nested so deeply that nobody could give it as a context", async () => {
+    const nested = (levels: number): Json => JSON.parse("[".repeat(levels) + "]".repeat(levels)) as Json;
+    const giving = (levels: number): Promise<Result> =>
+      fetching(loadedWith(route([credit]), "bureau"), () => gave(nested(levels))).decide(customer);
+    expect((await giving(127)).warnings.join()).not.toContain("too deeply");
+    expect((await giving(128)).warnings[0]).toBe(
+      "no data came from `bureau`: its answer is nested too deeply",
+    );
+    const mapped = { ...credit, mapping: { data: "value" } };
+    const place = fetching(loadedWith(route([mapped]), "bureau"), () => gave({ data: nested(127) }));
+    expect((await place.decide(customer)).warnings[0]).toContain("too deeply");
+  });
+
+  it("is fetched anew where what is kept will not do", async () => {
+    const place = fetching(loadedWith(route([credit]), "bureau"), () => gave({ score: 1 }));
+    await place.decide(customer, { no_cache: true });
+    expect(place.asked[0]?.cached).toBe(false);
   });
 
   it("has no place within what is no object", async () => {
