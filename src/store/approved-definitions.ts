@@ -1,0 +1,57 @@
+import { realpathSync } from "node:fs";
+import { approvedLibrary } from "../definition/approval/approved-library.js";
+import { verifyLock } from "../definition/approval/verify-lock.js";
+import { DecisionError } from "../errors.js";
+import type { ApprovalLock } from "../model/approval.js";
+import type { Shelf } from "../model/store.js";
+import { noteSeen, refuseRolledBack, seenLock } from "../record/seen-lock.js";
+import type { OpenedDefinitions } from "./definitions.js";
+import { lockPath, readLock } from "./lock-file.js";
+import { verifierOf } from "./trusted-keys.js";
+
+export interface ApprovalOptions {
+  readonly directory: string;
+  /** Public keys: `ed25519:…` or PEM files. */
+  readonly trustedKeys: readonly string[];
+  /** Where the newest lock that was seen is remembered; undefined: nowhere. */
+  readonly shelf: Shelf | undefined;
+}
+
+export interface ApprovedDefinitions {
+  readonly definitions: OpenedDefinitions;
+  /** Remembers the lock, so that no older one can take its place; once is enough. */
+  readonly remember: () => Promise<void>;
+}
+
+/** Those definitions that are approved. Throws where the lock of the directory proves nothing. */
+export async function approvedDefinitions(
+  definitions: OpenedDefinitions,
+  options: ApprovalOptions,
+): Promise<ApprovedDefinitions> {
+  const { directory, shelf } = options;
+  const lock = verifiedLock(options);
+  const place = realpathSync(directory);
+  if (shelf !== undefined) refuseRolledBack(lock, await seenLock(shelf, place));
+  let remembered: Promise<void> | undefined;
+  return {
+    definitions: approvedLibrary(definitions, lock, lockPath(directory)),
+    remember: () => (remembered ??= shelf === undefined ? Promise.resolve() : noteSeen(shelf, place, lock)),
+  };
+}
+
+function verifiedLock({ directory, trustedKeys }: ApprovalOptions): ApprovalLock {
+  if (trustedKeys.length === 0) {
+    throw new DecisionError("not_approved", "definitions must be approved, but no key is trusted", {
+      hint: "trust one with `agent-33 decision config set trusted_keys ed25519:…`; `agent-33 help approval` tells more",
+    });
+  }
+  const verify = verifierOf(trustedKeys);
+  const lock = readLock(directory);
+  if (lock === undefined) {
+    throw new DecisionError("not_approved", `nothing is approved: there is no \`${lockPath(directory)}\``, {
+      hint: "approve definitions with `agent-33 decision approve ID --key FILE`",
+    });
+  }
+  verifyLock(lock, lockPath(directory), verify);
+  return lock;
+}

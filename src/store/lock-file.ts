@@ -1,0 +1,103 @@
+import { closeSync, constants, fstatSync, fsyncSync, openSync, readFileSync, renameSync } from "node:fs";
+import { unlinkSync, writeFileSync } from "node:fs";
+import { lockFault, lockName } from "../definition/approval/lock-fault.js";
+import { parseLock } from "../definition/approval/parse-lock.js";
+import { lockText } from "../definition/approval/revise-lock.js";
+import { DecisionError } from "../errors.js";
+import type { ApprovalLock } from "../model/approval.js";
+import { syncDirectory, systemFiles, writeAll } from "./drivers/jsonl/files.js";
+import { openLock } from "./drivers/jsonl/lock.js";
+import { makeDirectory } from "./make-directory.js";
+
+/** A lock of more bytes was not written by us. */
+const largestLock = 64 * 1024 * 1024;
+
+/** Where the lock of a directory is, as the user would name it. */
+export const lockPath = (directory: string): string =>
+  directory === "." ? lockName : `${directory.replace(/\/$/, "")}/${lockName}`;
+
+/** The lock of a directory, unverified; undefined where there is none. */
+export function readLock(directory: string): ApprovalLock | undefined {
+  const file = lockPath(directory);
+  const text = readText(file);
+  return text === undefined ? undefined : parseLock(text, file);
+}
+
+function readText(file: string): string | undefined {
+  let fd: number;
+  try {
+    // Opening what is no file, such as a pipe, must not wait for anybody.
+    fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    throw lockFault(file, `cannot be read: ${message}`, "see what is in its place", error);
+  }
+  try {
+    const stats = fstatSync(fd);
+    if (!stats.isFile()) throw lockFault(file, "is not a file", "see what is in its place");
+    if (stats.size > largestLock) throw lockFault(file, "is larger than 64 MiB");
+    return readFileSync(fd, "utf8");
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Makes a new lock of the one that is there, which nobody else changes meanwhile. */
+export async function changeLock(
+  directory: string,
+  change: (lock: ApprovalLock | undefined) => ApprovalLock | Promise<ApprovalLock>,
+): Promise<ApprovalLock> {
+  const workplace = `${directory}/.agent-33`;
+  prepare(workplace);
+  const release = await openLock(`${workplace}/approving`).acquire();
+  try {
+    const changed = await change(readLock(directory));
+    write(directory, workplace, lockText(changed));
+    return changed;
+  } finally {
+    release();
+  }
+}
+
+/** Hidden from the definitions, and from git. */
+function prepare(workplace: string): void {
+  try {
+    if (makeDirectory(workplace)) writeFileSync(`${workplace}/.gitignore`, "*\n");
+  } catch (error) {
+    throw unwritable(workplace, error);
+  }
+}
+
+/** Others see the old lock or the new one, also after a power cut. */
+function write(directory: string, workplace: string, text: string): void {
+  const temporary = `${workplace}/lock.${process.pid}.tmp`;
+  try {
+    const fd = openSync(temporary, "w", 0o644);
+    try {
+      writeAll(systemFiles, fd, Buffer.from(text));
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(temporary, `${directory}/${lockName}`);
+    syncDirectory(systemFiles, directory);
+  } catch (error) {
+    attemptUnlink(temporary);
+    throw unwritable(`${directory}/${lockName}`, error);
+  }
+}
+
+function attemptUnlink(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    return;
+  }
+}
+
+function unwritable(path: string, error: unknown): DecisionError {
+  return new DecisionError("file_unwritable", `cannot write \`${path}\`: ${(error as Error).message}`, {
+    cause: error,
+  });
+}
