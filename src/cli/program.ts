@@ -1,11 +1,13 @@
 import type { OutputConfiguration } from "commander";
 import { Command } from "commander";
 import { version } from "../version.js";
+import { addApproveCommand } from "./commands/approve.js";
 import { addBacktestCommand } from "./commands/backtest.js";
 import { addCacheCommand } from "./commands/cache.js";
 import { addCheckCommand } from "./commands/check.js";
 import { addCompletionCommand } from "./commands/completion.js";
 import { addConfigCommand } from "./commands/config.js";
+import { addDiffCommand } from "./commands/diff.js";
 import { addDistributionCommand } from "./commands/distribution.js";
 import { addDryRunCommand } from "./commands/dry-run.js";
 import { addEvaluateCommand } from "./commands/evaluate.js";
@@ -14,6 +16,7 @@ import { addExportCommand } from "./commands/export.js";
 import { addGateCommand } from "./commands/gate.js";
 import { addGraphCommand } from "./commands/graph.js";
 import { addHelpCommand } from "./commands/help.js";
+import { addKeygenCommand } from "./commands/keygen.js";
 import { addLineageCommand } from "./commands/lineage.js";
 import { addListCommand } from "./commands/list.js";
 import { addLogCommand } from "./commands/log.js";
@@ -23,6 +26,7 @@ import { addPrecedentsCommand } from "./commands/precedents.js";
 import { addPruneCommand } from "./commands/prune.js";
 import { addReplayCommand } from "./commands/replay.js";
 import { addResultCommand } from "./commands/result.js";
+import { addRetireCommand } from "./commands/retire.js";
 import { addSchemaCommand } from "./commands/schema.js";
 import { addShowCommand } from "./commands/show.js";
 import { addValidateCommand } from "./commands/validate.js";
@@ -65,6 +69,10 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
       new: addNewCommand,
       schema: addSchemaCommand,
       graph: addGraphCommand,
+      keygen: addKeygenCommand,
+      approve: addApproveCommand,
+      retire: addRetireCommand,
+      diff: addDiffCommand,
     },
   },
   {
@@ -97,7 +105,7 @@ Examples:
   $ agent-33 decision evaluate decision-quality-gate --input '{"artifact": {"quality_score": 0.9}}'
   $ agent-33 decision explain latest
 
-Topics: agent-33 help environment | events | exit-codes | expressions | formatting | operators | scored | policy | gate | guardrails`;
+Topics: agent-33 help environment | events | exit-codes | expressions | formatting | operators | scored | policy | gate | guardrails | approval`;
 
 /** The command line; building it reads nothing and writes nothing. Where one command is meant, only that is built. */
 export function buildProgram(io: Io, done: (code: ExitCode) => void, argv: readonly string[] = []): Command {

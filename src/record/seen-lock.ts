@@ -16,10 +16,15 @@ export async function seenLock(shelf: Shelf, directory: string): Promise<SeenLoc
   return parseSeen((await shelf.get(directory))?.value);
 }
 
-/** Refuses a lock that is older than one that was seen, or another one with the same serial. */
-export function refuseRolledBack({ head }: ApprovalLock, seen: SeenLock | undefined): void {
-  if (seen === undefined || head.serial > seen.serial) return;
-  if (head.serial === seen.serial && headDigest(head) === seen.head) return;
+/** Whether a lock is older than one that was seen, or another one with the same serial. */
+export function isRolledBack({ head }: ApprovalLock, seen: SeenLock | undefined): seen is SeenLock {
+  if (seen === undefined || head.serial > seen.serial) return false;
+  return head.serial < seen.serial || headDigest(head) !== seen.head;
+}
+
+export function refuseRolledBack(lock: ApprovalLock, seen: SeenLock | undefined): void {
+  if (!isRolledBack(lock, seen)) return;
+  const { head } = lock;
   const what =
     head.serial < seen.serial
       ? `was rolled back from serial ${seen.serial} to ${head.serial}`

@@ -29,19 +29,24 @@ export async function approvedDefinitions(
   options: ApprovalOptions,
 ): Promise<ApprovedDefinitions> {
   const { directory, shelf } = options;
-  const lock = verifiedLock(options);
-  const place = realpathSync(directory);
-  if (shelf !== undefined) refuseRolledBack(lock, await seenLock(shelf, place));
+  const lock = await openVerifiedLock(options);
+  const noteLock = (): Promise<void> =>
+    shelf === undefined ? Promise.resolve() : noteSeen(shelf, realpathSync(directory), lock);
   let remembered: Promise<void> | undefined;
   return {
     definitions: approvedLibrary(definitions, lock, lockPath(directory)),
-    remember: () => (remembered ??= shelf === undefined ? Promise.resolve() : noteSeen(shelf, place, lock)),
+    remember: () => (remembered ??= noteLock()),
   };
 }
 
-function verifiedLock({ directory, trustedKeys }: ApprovalOptions): ApprovalLock {
+/** The lock of a directory, signed with trusted keys throughout, and no older than one that was seen. */
+export async function openVerifiedLock({
+  directory,
+  trustedKeys,
+  shelf,
+}: ApprovalOptions): Promise<ApprovalLock> {
   if (trustedKeys.length === 0) {
-    throw new DecisionError("not_approved", "definitions must be approved, but no key is trusted", {
+    throw new DecisionError("not_approved", "no key is trusted, so nothing counts as approved", {
       hint: "trust one with `agent-33 decision config set trusted_keys ed25519:…`; `agent-33 help approval` tells more",
     });
   }
@@ -53,5 +58,6 @@ function verifiedLock({ directory, trustedKeys }: ApprovalOptions): ApprovalLock
     });
   }
   verifyLock(lock, lockPath(directory), verify);
+  if (shelf !== undefined) refuseRolledBack(lock, await seenLock(shelf, realpathSync(directory)));
   return lock;
 }

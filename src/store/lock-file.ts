@@ -43,18 +43,17 @@ function readText(file: string): string | undefined {
   }
 }
 
-/** Makes a new lock of the one that is there, which nobody else changes meanwhile. */
+/** Makes a new lock of the one that is there, which nobody else changes meanwhile; undefined leaves it. */
 export async function changeLock(
   directory: string,
-  change: (lock: ApprovalLock | undefined) => ApprovalLock | Promise<ApprovalLock>,
-): Promise<ApprovalLock> {
+  change: (lock: ApprovalLock | undefined) => Promise<ApprovalLock | undefined>,
+): Promise<void> {
   const workplace = `${directory}/.agent-33`;
   prepare(workplace);
   const release = await openLock(`${workplace}/approving`).acquire();
   try {
     const changed = await change(readLock(directory));
-    write(directory, workplace, lockText(changed));
-    return changed;
+    if (changed !== undefined) write(directory, workplace, lockText(changed));
   } finally {
     release();
   }

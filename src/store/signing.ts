@@ -15,8 +15,8 @@ export function signerOf(path: string): Sign {
 }
 
 function makeSigner(path: string): Sign {
-  const { name, sign } = openPrivateKey(path);
-  return (text) => ({ key: name, signature: sign(text) });
+  const key = openPrivateKey(path);
+  return (text) => ({ key: key.name, signature: key.sign(text) });
 }
 
 /** A private key that was read; its bytes are never shown. */

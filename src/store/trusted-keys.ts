@@ -61,3 +61,6 @@ function unusable(written: string, why: string, cause?: unknown): DecisionError 
     cause,
   });
 }
+
+export const isTrusted = (key: KeyObject, keys: readonly string[]): boolean =>
+  keys.some((written) => nameOf(readTrustedKey(written)) === nameOf(key));

@@ -24,7 +24,12 @@ export function refuseUnapproved(lock: ApprovalLock, id: string, hashes: Hashes)
   if (state === "approved") return;
   throw new DecisionError("not_approved", `\`${id}\` ${whyNot(entry, hashes)}`, {
     hint: hintFor(state, id),
-    details: { decision_id: id, state, ...(entry !== undefined && { serial: entry.serial }), ...named(hashes) },
+    details: {
+      decision_id: id,
+      state,
+      ...(entry !== undefined && { serial: entry.serial }),
+      ...named(hashes),
+    },
   });
 }
 

@@ -50,7 +50,7 @@ const isMissing = ({ status, decision_id }: LockEntry, { ids }: Library): boolea
   status === "approved" && !ids.includes(decision_id);
 
 /** Hashed anew from the very values that are evaluated, whatever a summary or a cache says of them. */
-function withOwnHashes(loaded: LoadedDefinition): LoadedDefinition {
+export function withOwnHashes(loaded: LoadedDefinition): LoadedDefinition {
   const definition = deepFreeze(loaded.definition);
   const environment = deepFreeze(loaded.environment);
   return {
@@ -65,7 +65,8 @@ function withOwnHashes(loaded: LoadedDefinition): LoadedDefinition {
 /** What a decision is asked for by is as it was approved: it must not get out of the way of a question. */
 function asApproved(summary: DefinitionSummary, entry: LockEntry | undefined): DefinitionSummary {
   if (entry?.status !== "approved") return summary;
-  const { tools: _tools, action: _action, ...rest } = summary;
+  const said = Object.entries(summary).filter(([key]) => key !== "tools" && key !== "action");
+  const rest = Object.fromEntries(said) as unknown as Omit<DefinitionSummary, "tools" | "action">;
   const definition = entry.definition as unknown as Definition;
   if (definition.type === "policy") return { ...rest, tools: toolsOf(definition) };
   return definition.type === "gate" ? { ...rest, action: definition.action } : rest;

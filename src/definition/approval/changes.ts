@@ -10,12 +10,17 @@ export interface Change {
 }
 
 /** Where two documents differ, as deep as they can be compared. */
-export function changesBetween(before: Json | undefined, after: Json | undefined, path = ""): readonly Change[] {
+export function changesBetween(
+  before: Json | undefined,
+  after: Json | undefined,
+  path = "",
+): readonly Change[] {
   if (isTree(before) && isTree(after) && Array.isArray(before) === Array.isArray(after)) {
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
     return keys.flatMap((key) => changesBetween(at(before, key), at(after, key), `${path}/${escaped(key)}`));
   }
-  if (before !== undefined && after !== undefined && canonicalJson(before) === canonicalJson(after)) return [];
+  if (before !== undefined && after !== undefined && canonicalJson(before) === canonicalJson(after))
+    return [];
   if (before === undefined && after === undefined) return [];
   return [{ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }];
 }

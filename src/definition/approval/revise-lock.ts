@@ -49,12 +49,12 @@ export function reviseLock(
   return { format: 1, head: { ...head, signature: signer.sign(headText(head)) }, entries };
 }
 
-function signedEntry(statement: Statement, serial: number, { key, sign }: Signer): LockEntry {
+function signedEntry(statement: Statement, serial: number, signer: Signer): LockEntry {
   const { definition, environment, ...rest } = statement;
-  const entry = { serial, ...rest, key };
+  const entry = { serial, ...rest, key: signer.key };
   return {
     ...entry,
-    signature: sign(entryText(entry)),
+    signature: signer.sign(entryText(entry)),
     ...(definition !== undefined && { definition }),
     ...(environment !== undefined && { environment }),
   };
