@@ -1,13 +1,11 @@
-import { existsSync } from "node:fs";
 import { approvalOf } from "../definition/approval/approval-of.js";
-import { lockName } from "../definition/approval/lock-fault.js";
 import { verifyLock } from "../definition/approval/verify-lock.js";
 import type { Library } from "../definition/library.js";
 import { DecisionError } from "../errors.js";
 import type { ApprovalLock } from "../model/approval.js";
 import type { LoadedDefinition } from "../model/definition.js";
 import type { Problem } from "../model/problem.js";
-import { lockPath, readLock } from "../store/lock-file.js";
+import { hasLock, lockPath, readLock } from "../store/lock-file.js";
 import { verifierOf } from "../store/trusted-keys.js";
 
 /** What is to be said of the lock of a directory; nothing where there is none. */
@@ -16,7 +14,7 @@ export async function checkApprovals(
   library: Library,
   trustedKeys: () => readonly string[],
 ): Promise<readonly Problem[]> {
-  if (!existsSync(`${directory}/${lockName}`)) return [];
+  if (!hasLock(directory)) return [];
   const file = lockPath(directory);
   try {
     const lock = readLock(directory);

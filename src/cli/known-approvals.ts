@@ -1,8 +1,7 @@
-import { existsSync } from "node:fs";
-import { lockName } from "../definition/approval/lock-fault.js";
 import { DecisionError } from "../errors.js";
 import type { ApprovalOf } from "../present/definition-views.js";
 import type { Records } from "../record/records.js";
+import { hasLock } from "../store/lock-file.js";
 import type { CommonFlags } from "./flags.js";
 import type { Io } from "./io.js";
 import { settingsFiles } from "./read-settings.js";
@@ -21,7 +20,7 @@ export async function approvalsKnown(
   const files = settingsFiles(io);
   const { value: directory } = decisionsDirectory(flags.decisions, io, files);
   const settings = approvalSettings({}, io, files);
-  if (!settings.required && !existsSync(`${directory}/${lockName}`)) return undefined;
+  if (!settings.required && !hasLock(directory)) return undefined;
   const { openVerifiedLock } = await import("../store/approved-definitions.js");
   const { approvalOf } = await import("../definition/approval/approval-of.js");
   const { withOwnHashes } = await import("../definition/approval/approved-library.js");

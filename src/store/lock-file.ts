@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readFileSync, renameSync } from "node:fs";
-import { unlinkSync, writeFileSync } from "node:fs";
+import { lstatSync, unlinkSync, writeFileSync } from "node:fs";
 import { lockFault, lockName } from "../definition/approval/lock-fault.js";
 import { parseLock } from "../definition/approval/parse-lock.js";
 import { lockText } from "../definition/approval/revise-lock.js";
@@ -16,22 +16,24 @@ const largestLock = 64 * 1024 * 1024;
 export const lockPath = (directory: string): string =>
   directory === "." ? lockName : `${directory.replace(/\/$/, "")}/${lockName}`;
 
+/** Whether there is anything in the place of a lock. */
+export const hasLock = (directory: string): boolean =>
+  lstatSync(`${directory}/${lockName}`, { throwIfNoEntry: false }) !== undefined;
+
 /** The lock of a directory, unverified; undefined where there is none. */
 export function readLock(directory: string): ApprovalLock | undefined {
   const file = lockPath(directory);
-  const text = readText(file);
-  return text === undefined ? undefined : parseLock(text, file);
+  if (!hasLock(directory)) return undefined;
+  return parseLock(readText(file), file);
 }
 
-function readText(file: string): string | undefined {
+function readText(file: string): string {
   let fd: number;
   try {
     // Opening what is no file, such as a pipe, must not wait for anybody.
     fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return undefined;
-    throw lockFault(file, `cannot be read: ${message}`, "see what is in its place", error);
+    throw lockFault(file, `cannot be read: ${(error as Error).message}`, "see what is in its place", error);
   }
   try {
     const stats = fstatSync(fd);

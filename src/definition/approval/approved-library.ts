@@ -20,7 +20,7 @@ export function approvedLibrary<L extends Library>(library: L, lock: ApprovalLoc
     if (known !== undefined) return known;
     const lost = missing.find((entry) => entry.decision_id === id);
     if (lost !== undefined && !library.broken.includes(id)) throw lostError(lost);
-    const loaded = withOwnHashes(await library.find(id));
+    const loaded = withOwnHashes(await library.find(id).catch(asUnapproved));
     refuseUnapproved(lock, id, loaded);
     approved.set(id, loaded);
     return loaded;
@@ -60,6 +60,12 @@ export function withOwnHashes(loaded: LoadedDefinition): LoadedDefinition {
     environment,
     environment_hash: sha256Hex(canonicalJson(environment)),
   };
+}
+
+/** What is exchanged while it is read cannot be told to be approved. */
+function asUnapproved(error: unknown): never {
+  if (!(error instanceof DecisionError) || error.code !== "file_unreadable") throw error;
+  throw new DecisionError("not_approved", error.message, { hint: error.hint, cause: error });
 }
 
 /** What a decision is asked for by is as it was approved: it must not get out of the way of a question. */
