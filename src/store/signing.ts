@@ -76,6 +76,9 @@ export function nameOf(key: Crypto.KeyObject): string {
 }
 
 function readKey(path: string, parse: (pem: string) => Crypto.KeyObject): Crypto.KeyObject {
+  if (path.includes("-----BEGIN")) {
+    throw new DecisionError("usage", "a key is named by its file (got the text of a key)", { hint });
+  }
   let key: Crypto.KeyObject;
   try {
     key = parse(readFileSync(path, "utf8"));

@@ -41,6 +41,7 @@ function fromLine(written: string): KeyObject {
 }
 
 function fromFile(path: string): KeyObject {
+  if (path.includes("-----BEGIN")) throw unusable("-----BEGIN…", "a key is named by its file");
   let pem: string;
   try {
     pem = readFileSync(path, "utf8");

@@ -82,7 +82,7 @@ describe("a decision", () => {
     },
     {
       name: "has other guardrails beside it",
-      files: { loaded: [binary("a")], guardrails: [{ type: "weight_bounds", min_weight: 1 } as Guardrail] },
+      files: { loaded: [binary("a")], guardrails: [{ type: "weight_bounds", min_weight: 1 }] },
       id: "a",
       why: "changed since it was approved with serial 1: the guardrails, targets or endpoints beside it",
     },
@@ -164,7 +164,12 @@ describe("policies", () => {
   });
 
   it("are asked about the tools that were approved, whatever a summary says", () => {
-    const lie = ({ tools: _, ...rest }: DefinitionSummary): DefinitionSummary => rest;
+    const lie = ({ id, definition_hash, position, reached }: DefinitionSummary): DefinitionSummary => ({
+      id,
+      definition_hash,
+      position,
+      reached,
+    });
     const library = approved({ loaded: [policy("p", "write_*")], lie }, lock);
     expect(policiesFor("write_file", library)).toEqual(["p"]);
   });
