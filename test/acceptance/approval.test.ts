@@ -1,13 +1,14 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { generateKeyPairSync, sign } from "node:crypto";
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { approvalStatement, reviseLock } from "../../src/definition/approval/revise-lock.js";
 import { entryText } from "../../src/definition/approval/signed-text.js";
 import { sha256Hex } from "../../src/digest/sha256.js";
 import type { LockEntry } from "../../src/model/approval.js";
+import { thisProcess } from "../../src/store/drivers/jsonl/owner.js";
 import { binary } from "../definition/approval/locks.js";
 import { ApprovedProject, entryOf, files, other, quality, wire } from "./approving.js";
 
@@ -481,6 +482,36 @@ describe("without it", () => {
     expect(asked).toMatchObject({ exitCode: 3, stdout: "" });
   });
 });
+
+describe("approvals at once", () => {
+  it("lose nothing, eight at a time", async () => {
+    const project = await ApprovedProject.make({ approved: false });
+    const ids = Array.from({ length: 8 }, (_, at) => `d-${at}`);
+    for (const id of ids) project.write(`${id}.yaml`, other.replace("id: other", `id: ${id}`));
+    const ran = await Promise.all(ids.map((id) => project.approve(id)));
+    expect(ran.map(({ exitCode }) => exitCode)).toEqual(ids.map(() => 0));
+    const lock = project.readLock();
+    expect(lock.entries.map(({ decision_id }) => decision_id)).toEqual(ids);
+    expect(lock.entries.map(({ serial }) => serial).sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    const asked = await project.run("dry-run", "d-7", "--input", '{"kind": "a"}', "--format", "target");
+    expect(asked).toMatchObject({ exitCode: 0, stdout: "one\n" });
+  });
+
+  it("are not kept waiting by one that was killed", async () => {
+    const project = await ApprovedProject.make({ approved: false });
+    await project.approve("quality");
+    const held = join(project.decisions, ".agent-33/approving");
+    const [free = ""] = readdirSync(held);
+    renameSync(join(held, free), join(held, `9.${deadOwner()}`));
+    expect((await project.approve("other")).exitCode).toBe(0);
+  });
+});
+
+/** Who held the lock and has ended since. */
+function deadOwner(): string {
+  const { pid, realm } = { ...thisProcess(), pid: spawnSync(process.execPath, ["-e", "0"]).pid };
+  return `${pid}-1-${realm}`;
+}
 
 describe("keys", () => {
   it("are made for their owner alone, and never overwritten", async () => {

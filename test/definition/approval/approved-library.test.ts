@@ -44,6 +44,8 @@ function named(definition: Definition): Partial<DefinitionSummary> {
   return definition.type === "gate" ? { action: definition.action } : {};
 }
 
+const bounds: Guardrail = { type: "weight_bounds", min_weight: 1 };
+
 const approved = (files: Files, lock: ApprovalLock): Library =>
   approvedLibrary(libraryOf(files), lock, "decisions.lock");
 
@@ -82,7 +84,7 @@ describe("a decision", () => {
     },
     {
       name: "has other guardrails beside it",
-      files: { loaded: [binary("a")], guardrails: [{ type: "weight_bounds", min_weight: 1 }] },
+      files: { loaded: [binary("a")], guardrails: [bounds] },
       id: "a",
       why: "changed since it was approved with serial 1: the guardrails, targets or endpoints beside it",
     },
