@@ -1,4 +1,3 @@
-import { realpathSync } from "node:fs";
 import { approvalOf, entryOf } from "../definition/approval/approval-of.js";
 import type { Change } from "../definition/approval/changes.js";
 import { changesBetween } from "../definition/approval/changes.js";
@@ -11,7 +10,7 @@ import type { LoadedDefinition } from "../model/definition.js";
 import type { Shelf } from "../model/store.js";
 import type { SeenLock } from "../record/seen-lock.js";
 import { isRolledBack, refuseRolledBack, seenLock } from "../record/seen-lock.js";
-import { changeLock, lockPath } from "./lock-file.js";
+import { changeLock, lockPath, realDirectory } from "./lock-file.js";
 import type { PrivateKey } from "./signing.js";
 import { oneLineKey, verifierOf } from "./trusted-keys.js";
 
@@ -86,7 +85,7 @@ async function sign(
   plan: (lock: ApprovalLock | undefined, seen: SeenLock | undefined) => readonly Planned[],
 ): Promise<readonly Signing[]> {
   const verify = verifierOf([...trustedKeys, oneLineKey(key.publicKey)]);
-  const seen = await seenLock(shelf, realpathSync(directory));
+  const seen = await seenLock(shelf, realDirectory(directory));
   let signings: readonly Signing[] = [];
   await changeLock(directory, (lock) => {
     if (lock !== undefined) verifyLock(lock, lockPath(directory), verify);

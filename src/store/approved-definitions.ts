@@ -1,4 +1,3 @@
-import { realpathSync } from "node:fs";
 import { approvedLibrary } from "../definition/approval/approved-library.js";
 import { verifyLock } from "../definition/approval/verify-lock.js";
 import { DecisionError } from "../errors.js";
@@ -6,7 +5,7 @@ import type { ApprovalLock } from "../model/approval.js";
 import type { Shelf } from "../model/store.js";
 import { noteSeen, refuseRolledBack, seenLock } from "../record/seen-lock.js";
 import type { OpenedDefinitions } from "./definitions.js";
-import { lockPath, readLock } from "./lock-file.js";
+import { lockPath, readLock, realDirectory } from "./lock-file.js";
 import { verifierOf } from "./trusted-keys.js";
 
 export interface ApprovalOptions {
@@ -31,7 +30,7 @@ export async function approvedDefinitions(
   const { directory, shelf } = options;
   const lock = await openVerifiedLock(options);
   const noteLock = (): Promise<void> =>
-    shelf === undefined ? Promise.resolve() : noteSeen(shelf, realpathSync(directory), lock);
+    shelf === undefined ? Promise.resolve() : noteSeen(shelf, realDirectory(directory), lock);
   let remembered: Promise<void> | undefined;
   return {
     definitions: approvedLibrary(definitions, lock, lockPath(directory)),
@@ -58,6 +57,6 @@ export async function openVerifiedLock({
     });
   }
   verifyLock(lock, lockPath(directory), verify);
-  if (shelf !== undefined) refuseRolledBack(lock, await seenLock(shelf, realpathSync(directory)));
+  if (shelf !== undefined) refuseRolledBack(lock, await seenLock(shelf, realDirectory(directory)));
   return lock;
 }

@@ -1,11 +1,12 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readFileSync, renameSync } from "node:fs";
-import { lstatSync, unlinkSync, writeFileSync } from "node:fs";
+import { lstatSync, realpathSync, unlinkSync, writeFileSync } from "node:fs";
 import { lockFault, lockName } from "../definition/approval/lock-fault.js";
 import { parseLock } from "../definition/approval/parse-lock.js";
 import { lockText } from "../definition/approval/revise-lock.js";
 import { DecisionError } from "../errors.js";
 import type { ApprovalLock } from "../model/approval.js";
 import { syncDirectory, systemFiles, writeAll } from "./drivers/jsonl/files.js";
+import type { Release } from "./drivers/jsonl/lock.js";
 import { openLock } from "./drivers/jsonl/lock.js";
 import { makeDirectory } from "./make-directory.js";
 
@@ -15,6 +16,18 @@ const largestLock = 64 * 1024 * 1024;
 /** Where the lock of a directory is, as the user would name it. */
 export const lockPath = (directory: string): string =>
   directory === "." ? lockName : `${directory.replace(/\/$/, "")}/${lockName}`;
+
+/** What a directory of definitions is remembered by, whatever links lead to it. */
+export function realDirectory(directory: string): string {
+  try {
+    return realpathSync(directory);
+  } catch (error) {
+    throw new DecisionError("definitions_missing", `there is no directory \`${directory}\``, {
+      hint: "name the directory of your definitions with --decisions DIR or AGENT33_DECISIONS",
+      cause: error,
+    });
+  }
+}
 
 /** Whether there is anything in the place of a lock. */
 export const hasLock = (directory: string): boolean =>
@@ -52,12 +65,20 @@ export async function changeLock(
 ): Promise<void> {
   const workplace = `${directory}/.agent-33`;
   prepare(workplace);
-  const release = await openLock(`${workplace}/approving`).acquire();
+  const release = await acquire(`${workplace}/approving`);
   try {
     const changed = await change(readLock(directory));
     if (changed !== undefined) write(directory, workplace, lockText(changed));
   } finally {
     release();
+  }
+}
+
+async function acquire(lock: string): Promise<Release> {
+  try {
+    return await openLock(lock).acquire();
+  } catch (error) {
+    throw error instanceof DecisionError ? error : unwritable(lock, error);
   }
 }
 

@@ -170,6 +170,14 @@ describe("retire", () => {
     expect((await evaluate()).code).toBe(0);
   });
 
+  it("refuses a directory that is not there", async () => {
+    const words = ["retire", "quality", "--key", key(), "--decisions", join(root, "nowhere")];
+    expect(await run(words)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("there is no directory") as string,
+    });
+  });
+
   it("needs no file any more", async () => {
     await approve("--all");
     rmSync(join(decisions, "other.yaml"));
