@@ -30,6 +30,8 @@ export interface Configuration extends FetchingConfiguration {
   readonly cacheHome?: string | undefined;
   /** Where decisions are recorded and cached; undefined: nowhere, and records have no ids. */
   readonly store?: StoreConfiguration | undefined;
+  /** There: only definitions are decided by that were approved with one of these keys. */
+  readonly approval?: ApprovalConfiguration | undefined;
 }
 
 export interface FetchingConfiguration {
@@ -39,6 +41,11 @@ export interface FetchingConfiguration {
   readonly onAsking?: ((endpoint: string) => () => void) | undefined;
   /** Hears of what went wrong without touching a decision. */
   readonly onTrouble?: ((message: string) => void) | undefined;
+}
+
+export interface ApprovalConfiguration {
+  /** Public keys: `ed25519:…`, or files of them in PEM. */
+  readonly trustedKeys: readonly string[];
 }
 
 /** The world that decisions are made in. */
@@ -56,21 +63,24 @@ export interface Composed extends World {
 
 export async function compose(configuration: Configuration): Promise<Composed> {
   refuseUnusable(configuration);
-  const { store, onTrouble } = configuration;
+  const { store, onTrouble, approval, decisions } = configuration;
   const records = store === undefined ? undefined : await composeRecords(store, onTrouble);
-  return composeWith(records, await composeDefinitions(configuration), configuration);
+  const definitions = await composeDefinitions(configuration);
+  if (approval === undefined) return composeWith(records, definitions, configuration);
+  return composeApproved(records, definitions, { decisions, ...approval, fetching: configuration });
 }
 
 /** Said at once to those whose compiler does not say it. */
-function refuseUnusable({ decisions, store }: Configuration): void {
+function refuseUnusable({ decisions, store, approval }: Configuration): void {
   const isStore =
     store === undefined ||
     store === "memory" ||
     (typeof (store as unknown) === "object" && typeof (store.directory as unknown) === "string");
-  if (typeof (decisions as unknown) === "string" && isStore) return;
+  const isApproval = approval === undefined || Array.isArray(approval.trustedKeys);
+  if (typeof (decisions as unknown) === "string" && isStore && isApproval) return;
   throw new DecisionError(
     "usage",
-    "`compose` is told the directory of definitions, and where records are kept",
+    "`compose` is told the directory of definitions, where records are kept, and which keys are trusted",
     {
       hint: 'as in { decisions: "decisions", store: { directory: "records" } }; "memory" keeps them in memory',
     },
@@ -92,6 +102,34 @@ export function composeWith<Remembered extends Records | undefined>(
     check: (request) => check(request, world),
     recordToolResult: (request) => recordToolResult(request, world),
     close: async () => records?.store.close(),
+  };
+}
+
+interface ApprovedBy extends ApprovalConfiguration, Pick<Configuration, "decisions"> {
+  readonly fetching: FetchingConfiguration;
+}
+
+/** The same where definitions must be approved; what is asked in earnest is remembered to have been by this lock. */
+export async function composeApproved<Remembered extends Records | undefined>(
+  records: Remembered,
+  opened: OpenedDefinitions,
+  { decisions: directory, trustedKeys, fetching }: ApprovedBy,
+): Promise<Composed & { readonly records: Remembered }> {
+  const { approvedDefinitions } = await import("./store/approved-definitions.js");
+  const shelf = records?.store.shelf("approvals");
+  const { definitions, remember } = await approvedDefinitions(opened, { directory, trustedKeys, shelf });
+  const composed = composeWith(records, definitions, fetching);
+  const remembering =
+    <Asked extends { readonly dry_run?: boolean }, Answer>(ask: (request: Asked) => Promise<Answer>) =>
+    async (request: Asked): Promise<Answer> => {
+      if (!request.dry_run) await remember();
+      return ask(request);
+    };
+  return {
+    ...composed,
+    decide: remembering(composed.decide),
+    follow: remembering(composed.follow),
+    check: remembering(composed.check),
   };
 }
 

@@ -2,7 +2,7 @@ import type { ReplayOptions } from "./replay/replay.js";
 import { replayPayload } from "./replay/replay.js";
 import type { ReplayedDecision } from "./replay/replayed.js";
 
-export type { Composed, Configuration, DataEnrichmentOptions } from "./compose.js";
+export type { ApprovalConfiguration, Composed, Configuration, DataEnrichmentOptions } from "./compose.js";
 export { compose, dataEnrichmentClient } from "./compose.js";
 export type { CheckRequest, CheckResult } from "./decide/check.js";
 export type { Request } from "./decide/decide.js";

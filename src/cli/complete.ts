@@ -62,6 +62,7 @@ async function candidatesFor(
   if (expected === "type") return decisionTypes;
   if (expected === "record") return ["latest"];
   if (expected === "value" && args[0] === "durability") return durabilities;
+  if (expected === "value" && args[0] === "require_approval") return ["true", "false"];
   if (expected === "key") return settingKeys;
   if (expected === "shell") return ["bash", "zsh", "fish"];
   return expected === "topic" ? Object.keys(topics) : [];

@@ -11,8 +11,15 @@ import { targetLine } from "../present/outcome-rows.js";
 import { auditText, resultView } from "../present/result-view.js";
 import type { BatchFormat } from "./batch.js";
 import type { ExitCode } from "./exit-codes.js";
-import type { StoreFlags } from "./flags.js";
-import { addCommonFlags, addDurabilityFlag, addStoreFlags, formatFor, styleFor } from "./flags.js";
+import type { DecideFlags } from "./flags.js";
+import {
+  addApprovalFlag,
+  addCommonFlags,
+  addDurabilityFlag,
+  addStoreFlags,
+  formatFor,
+  styleFor,
+} from "./flags.js";
 import { readContext } from "./input.js";
 import type { Io } from "./io.js";
 import { readMap } from "./map-flag.js";
@@ -21,7 +28,7 @@ import { addProvenanceFlags, provenanceOf } from "./provenance-flags.js";
 import { resultExitCode } from "./result-exit-code.js";
 import { note, openWorld, warn, warnOfProblems } from "./world.js";
 
-interface EvaluateFlags extends StoreFlags, ProvenanceFlags {
+interface EvaluateFlags extends DecideFlags, ProvenanceFlags {
   readonly cache: boolean;
   readonly input?: string;
   readonly feedback?: string;
@@ -72,7 +79,7 @@ export function addDecideCommand(parent: Command, io: Io, done: Done, deciding: 
     .option("--strict", "a condition that cannot be evaluated is an error")
     .option("--feedback <json>", "recorded beside the decision, without a part in it: JSON or @file")
     .option("--no-cache", "evaluate even if the answer is cached, and fetch even what is kept");
-  addDurabilityFlag(addStoreFlags(addProvenanceFlags(command)));
+  addApprovalFlag(addDurabilityFlag(addStoreFlags(addProvenanceFlags(command))));
   return addCommonFlags(command, moreFormats)
     .addHelpText("after", examplesFor(deciding))
     .action(async (word: string, flags: EvaluateFlags) => {

@@ -19,14 +19,14 @@ export const exitCodes = [
   {
     code: 3,
     means:
-      "a definition is invalid, or a guardrail for all; of a call: any policy is; of a gate: one of the action is",
+      "a definition is invalid or not approved, or a guardrail for all; of a call: any policy is; of a gate: one of the action is",
   },
   { code: 4, means: "blocked by a guardrail, denied, or a gate is RED" },
   { code: 5, means: "to be reviewed: a gate is YELLOW" },
   {
     code: 6,
     means:
-      "a mismatch: verify found the log or an export changed, distribution --check an unlikely split, replay another answer, backtest more changes than --max-change, precedents --check a deviation, endpoints --check one that does not answer",
+      "a mismatch: verify found the log or an export changed, distribution --check an unlikely split, replay another answer, backtest more changes than --max-change, precedents --check a deviation, endpoints --check one that does not answer, diff --check a change",
   },
   { code: 130, means: "interrupted" },
 ] as const;

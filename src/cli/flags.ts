@@ -21,6 +21,15 @@ export interface StoreFlags extends CommonFlags {
   readonly durability?: string;
 }
 
+/** Flags of the commands that decide. */
+export interface DecideFlags extends StoreFlags {
+  readonly requireApproval?: boolean;
+}
+
+export function addApprovalFlag(command: Command): Command {
+  return command.option("--require-approval", "decide only by definitions that are approved");
+}
+
 export function addStoreFlags(command: Command): Command {
   return command.option("--store <dir>", "the directory of the log and the cache");
 }

@@ -1,11 +1,13 @@
 import type { OutputConfiguration } from "commander";
 import { Command } from "commander";
 import { version } from "../version.js";
+import { addApproveCommand } from "./commands/approve.js";
 import { addBacktestCommand } from "./commands/backtest.js";
 import { addCacheCommand } from "./commands/cache.js";
 import { addCheckCommand } from "./commands/check.js";
 import { addCompletionCommand } from "./commands/completion.js";
 import { addConfigCommand } from "./commands/config.js";
+import { addDiffCommand } from "./commands/diff.js";
 import { addDistributionCommand } from "./commands/distribution.js";
 import { addDryRunCommand } from "./commands/dry-run.js";
 import { addEndpointsCommand } from "./commands/endpoints.js";
@@ -15,6 +17,7 @@ import { addExportCommand } from "./commands/export.js";
 import { addGateCommand } from "./commands/gate.js";
 import { addGraphCommand } from "./commands/graph.js";
 import { addHelpCommand } from "./commands/help.js";
+import { addKeygenCommand } from "./commands/keygen.js";
 import { addLineageCommand } from "./commands/lineage.js";
 import { addListCommand } from "./commands/list.js";
 import { addLogCommand } from "./commands/log.js";
@@ -24,6 +27,7 @@ import { addPrecedentsCommand } from "./commands/precedents.js";
 import { addPruneCommand } from "./commands/prune.js";
 import { addReplayCommand } from "./commands/replay.js";
 import { addResultCommand } from "./commands/result.js";
+import { addRetireCommand } from "./commands/retire.js";
 import { addSchemaCommand } from "./commands/schema.js";
 import { addShowCommand } from "./commands/show.js";
 import { addValidateCommand } from "./commands/validate.js";
@@ -67,6 +71,10 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
       new: addNewCommand,
       schema: addSchemaCommand,
       graph: addGraphCommand,
+      keygen: addKeygenCommand,
+      approve: addApproveCommand,
+      retire: addRetireCommand,
+      diff: addDiffCommand,
     },
   },
   {
@@ -104,7 +112,7 @@ Examples:
   $ agent-33 decision evaluate decision-quality-gate --input '{"artifact": {"quality_score": 0.9}}'
   $ agent-33 decision explain latest
 
-Topics: agent-33 help environment | events | exit-codes | expressions | formatting | operators | scored | policy | gate | guardrails`;
+Topics: agent-33 help environment | events | exit-codes | expressions | formatting | operators | scored | policy | gate | guardrails | approval`;
 
 /** Whether only the program itself is asked about, and not what `decision` can do. */
 const isFront = ([word = "", ...more]: readonly string[]): boolean =>

@@ -52,3 +52,38 @@ export function integer(minimum: number, maximum: number): Kind<number> {
     },
   };
 }
+
+/** Texts know `1` and `0` too. */
+export function yesOrNo(): Kind<boolean> {
+  return {
+    expected: "`true` or `false`",
+    schema: { type: "boolean" },
+    parse: (value, { isText }) => {
+      if (!isText) return typeof value === "boolean" ? value : undefined;
+      if (value === "true" || value === "1") return true;
+      return value === "false" || value === "0" ? false : undefined;
+    },
+  };
+}
+
+/** Public keys on one line, or the paths of files of them; as one text with commas, in a file also as a list. */
+export function keys(): Kind<string> {
+  return {
+    expected: "public keys: `ed25519:…` or the paths of PEM files, separated by commas",
+    schema: { type: "string", minLength: 1 },
+    parse: (value, place) => {
+      const written: readonly unknown[] = Array.isArray(value) ? value : String(value).split(",");
+      const known = written.map((each) => parseKey(each, place));
+      return known.length === 0 || known.includes(undefined) ? undefined : known.join(",");
+    },
+  };
+}
+
+const keyFile = path("the path of a file", { but: /-----BEGIN|,/ });
+
+function parseKey(written: unknown, place: Place): string | undefined {
+  if (typeof written !== "string") return undefined;
+  const text = written.trim();
+  if (!text.startsWith("ed25519:")) return keyFile.parse(text, place);
+  return /^ed25519:[A-Za-z0-9+/]{43}=$/.test(text) ? text : undefined;
+}

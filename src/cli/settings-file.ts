@@ -2,16 +2,12 @@ import { dirname } from "node:path";
 import type Conf from "conf";
 import { DecisionError } from "../errors.js";
 import { makeDirectory } from "../store/make-directory.js";
-import type { KnownSetting } from "./settings-table.js";
+import type { KnownSetting, Value } from "./settings-table.js";
 
 type Values = Record<string, unknown>;
 
 /** Keeps a value in the user's settings; the other settings stay as they are. */
-export async function writeSetting(
-  path: string,
-  setting: KnownSetting,
-  value: string | number,
-): Promise<void> {
+export async function writeSetting(path: string, setting: KnownSetting, value: Value): Promise<void> {
   await change(path, setting, (conf) => conf.set(setting.key, value));
 }
 

@@ -6,7 +6,7 @@ import { agentHome } from "./agent-home.js";
 import type { Io } from "./io.js";
 import type { SettingsFile } from "./read-settings.js";
 import type { Kind } from "./setting-kinds.js";
-import { choice, integer, path } from "./setting-kinds.js";
+import { choice, integer, keys, path, yesOrNo } from "./setting-kinds.js";
 
 /** A setting with where it came from. */
 export interface Setting<T = string> {
@@ -14,13 +14,19 @@ export interface Setting<T = string> {
   readonly from: string;
 }
 
-export interface KnownSetting<T extends string | number = string | number> extends Kind<T> {
+/** What a setting may be. */
+export type Value = string | number | boolean;
+
+export interface KnownSetting<T extends Value = Value> extends Kind<T> {
   readonly key: string;
   readonly about: string;
-  readonly variable: string;
+  /** Absent: no variable sets it. */
+  readonly variable?: string;
   readonly flag?: string;
   /** A path in a flag or a variable is shown as it was typed. */
   readonly staysAsTyped?: true;
+  /** Whether the project's settings have a say in it: always when left out. */
+  isForProjects?(value: unknown): boolean;
   /** Refuses what `parse` cannot see; asked before a value is kept. */
   confirm?(value: T): Promise<void>;
   /** What the current directory says by itself; stronger than the user's settings. */
@@ -29,7 +35,7 @@ export interface KnownSetting<T extends string | number = string | number> exten
 }
 
 /** A setting that always has a value. */
-export interface CertainSetting<T extends string | number> extends KnownSetting<T> {
+export interface CertainSetting<T extends Value> extends KnownSetting<T> {
   fallback(io: Io): Setting<T>;
 }
 
@@ -88,6 +94,25 @@ export const segmentSize: CertainSetting<number> = {
   ...integer(1024, 1_073_741_824),
 };
 
+/** Who can change the definitions of a project could change its settings too: they may ask for more, not for less. */
+export const requireApproval: CertainSetting<boolean> = {
+  key: "require_approval",
+  about: "`true`: decide only by definitions that are approved; a project can switch it on, not off",
+  variable: "AGENT33_REQUIRE_APPROVAL",
+  flag: "--require-approval",
+  isForProjects: (value) => value !== false,
+  fallback: () => ({ value: false, from: byDefault }),
+  ...yesOrNo(),
+};
+
+export const trustedKeys: KnownSetting<string> = {
+  key: "trusted_keys",
+  about: "the public keys whose approvals count (ed25519:… or PEM files); in the user's settings only",
+  isForProjects: () => false,
+  confirm: async (written) => (await import("./check-trusted-keys.js")).checkTrustedKeys(written),
+  ...keys(),
+};
+
 export const knownSettings: readonly KnownSetting[] = [
   decisions,
   store,
@@ -95,6 +120,8 @@ export const knownSettings: readonly KnownSetting[] = [
   signingKey,
   checkpointEvery,
   segmentSize,
+  requireApproval,
+  trustedKeys,
 ];
 
 export const settingKeys: readonly string[] = knownSettings.map((setting) => setting.key);
@@ -105,6 +132,16 @@ export function knownSetting(key: string): KnownSetting {
   throw new DecisionError("usage", `there is no setting \`${key}\``, {
     hint: didYouMean(key, settingKeys) ?? `choose one of ${settingKeys.join(", ")}`,
   });
+}
+
+/** What a project says and may not say would be silently without effect. */
+export function warnOfProjectSettings(file: SettingsFile | undefined, warn: (message: string) => void): void {
+  if (file === undefined) return;
+  for (const setting of knownSettings) {
+    const { key } = setting;
+    if (!Object.hasOwn(file.values, key) || (setting.isForProjects?.(file.values[key]) ?? true)) continue;
+    warn(`\`${key}\` in \`${file.path}\` does not count: only the user's own settings can say that`);
+  }
 }
 
 /** A misspelt setting would be silently without effect. */

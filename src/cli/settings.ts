@@ -3,8 +3,17 @@ import { DecisionError } from "../errors.js";
 import type { Io } from "./io.js";
 import type { SettingsFile, SettingsFiles } from "./read-settings.js";
 import { settingsFiles } from "./read-settings.js";
-import type { CertainSetting, KnownSetting, Setting } from "./settings-table.js";
-import { checkpointEvery, decisions, durability, segmentSize, signingKey, store } from "./settings-table.js";
+import type { CertainSetting, KnownSetting, Setting, Value } from "./settings-table.js";
+import {
+  checkpointEvery,
+  decisions,
+  durability,
+  requireApproval,
+  segmentSize,
+  signingKey,
+  store,
+  trustedKeys,
+} from "./settings-table.js";
 
 export { settingsFile } from "./read-settings.js";
 export type { Setting } from "./settings-table.js";
@@ -49,6 +58,24 @@ export function storeSettings(
   };
 }
 
+/** Whether definitions must be approved, and with which keys. */
+export interface ApprovalSettings {
+  readonly required: boolean;
+  readonly trustedKeys: () => readonly string[];
+}
+
+export function approvalSettings(
+  flags: { readonly requireApproval?: boolean },
+  io: Io,
+  files: SettingsFiles = settingsFiles(io),
+): ApprovalSettings {
+  const flag = flags.requireApproval ? "true" : undefined;
+  return {
+    required: certain(requireApproval, { flag, io, files }).value,
+    trustedKeys: () => findSetting(trustedKeys, { io, files })?.value.split(",") ?? [],
+  };
+}
+
 interface Sources {
   readonly flag?: string | undefined;
   readonly io: Io;
@@ -56,7 +83,7 @@ interface Sources {
 }
 
 /** The strongest source that says something wins; a weaker one is not even looked at. */
-export function findSetting<T extends string | number>(
+export function findSetting<T extends Value>(
   setting: KnownSetting<T>,
   sources: Sources,
 ): Setting<T> | undefined {
@@ -68,24 +95,34 @@ export function findSetting<T extends string | number>(
 }
 
 /** What would win over the user's settings. */
-export function findStronger<T extends string | number>(
+export function findStronger<T extends Value>(
   setting: KnownSetting<T>,
   { flag, io, files }: Sources,
 ): Setting<T> | undefined {
-  return typed(setting, flag, io) ?? inFile(setting, files.project(), io) ?? setting.here?.(io);
+  return typed(setting, flag, io) ?? inProject(setting, files.project(), io) ?? setting.here?.(io);
 }
 
-function certain<T extends string | number>(setting: CertainSetting<T>, sources: Sources): Setting<T> {
+function inProject<T extends Value>(
+  setting: KnownSetting<T>,
+  file: SettingsFile | undefined,
+  io: Io,
+): Setting<T> | undefined {
+  const isHeard = setting.isForProjects?.(file?.values[setting.key]) ?? true;
+  return isHeard ? inFile(setting, file, io) : undefined;
+}
+
+function certain<T extends Value>(setting: CertainSetting<T>, sources: Sources): Setting<T> {
   return findSetting(setting, sources) ?? setting.fallback(sources.io);
 }
 
-function typed<T extends string | number>(
+function typed<T extends Value>(
   setting: KnownSetting<T>,
   flag: string | undefined,
   io: Io,
 ): Setting<T> | undefined {
-  const from = flag === undefined ? setting.variable : (setting.flag ?? setting.key);
-  const text = flag ?? (io.env[setting.variable] || undefined);
+  const { variable = "" } = setting;
+  const from = flag === undefined ? variable : (setting.flag ?? setting.key);
+  const text = flag ?? (io.env[variable] || undefined);
   if (text === undefined) return undefined;
   const base = setting.staysAsTyped ? undefined : io.cwd;
   const value = setting.parse(text, { env: io.env, base, isText: true });
@@ -93,7 +130,7 @@ function typed<T extends string | number>(
   return { value, from };
 }
 
-function inFile<T extends string | number>(
+function inFile<T extends Value>(
   setting: KnownSetting<T>,
   file: SettingsFile | undefined,
   io: Io,

@@ -9,6 +9,7 @@ import { reviewTargets } from "../definition/review-targets.js";
 import { sharedBuckets } from "../definition/shared-buckets.js";
 import { DecisionError } from "../errors.js";
 import type { Problem } from "../model/problem.js";
+import { checkApprovals } from "./check-approvals.js";
 import { checkGuardrails } from "./check-guardrails.js";
 import type { InFile, ReadAnew } from "./located-library.js";
 import { locatedLibrary, readAnew } from "./located-library.js";
@@ -23,10 +24,19 @@ export interface Validated {
   readonly guardrails: number;
 }
 
-/** Reads everything anew, so that what is said is about what stands there now. */
-export async function validatePaths(paths: readonly string[]): Promise<Validated> {
+/** Reads everything anew, so that what is said is about what stands there now; locks too, in directories. */
+export async function validatePaths(
+  paths: readonly string[],
+  trustedKeys: () => readonly string[] = () => [],
+): Promise<Validated> {
   const read: ReadAnew[] = [];
-  for (const path of withoutRepeats(paths)) read.push(await readAnew(path, isDirectory(path)));
+  const approvals: Problem[] = [];
+  for (const path of withoutRepeats(paths)) {
+    const isFolder = isDirectory(path);
+    const anew = await readAnew(path, isFolder);
+    read.push(anew);
+    if (isFolder) approvals.push(...(await checkApprovals(path, locatedLibrary(anew), trustedKeys)));
+  }
   const located = read.flatMap((each) => each.located);
   const summaries = read.flatMap((each) => each.summaries);
   const isPart = read.some((each) => each.isPart);
@@ -39,6 +49,7 @@ export async function validatePaths(paths: readonly string[]): Promise<Validated
     ...reviewTargets(declaredTargets(summaries) ?? [], located),
     ...(await endpointProblems(declaredEndpoints(summaries), located, isPart)),
     ...guarded.problems,
+    ...approvals,
   ];
   return {
     problems: problems.sort(byPlace),

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { stopwatch } from "../clock.js";
-import type { Composed } from "../compose.js";
-import { composeDefinitions, composeRecords, composeWith } from "../compose.js";
+import type { Composed, FetchingConfiguration } from "../compose.js";
+import { composeApproved, composeDefinitions, composeRecords, composeWith } from "../compose.js";
 import { DecisionError } from "../errors.js";
 import type { Problem } from "../model/problem.js";
 import { printable } from "../printable.js";
@@ -10,14 +10,14 @@ import type { OpenedDefinitions } from "../store/definitions.js";
 import type { StoreConfiguration } from "../store/open.js";
 import { signerOf } from "../store/signing.js";
 import { askingProgress } from "./asking-progress.js";
-import type { CommonFlags, StoreFlags } from "./flags.js";
+import type { CommonFlags, DecideFlags, StoreFlags } from "./flags.js";
 import type { Io } from "./io.js";
 import { Progress, percent } from "./progress.js";
 import type { SettingsFiles } from "./read-settings.js";
 import { settingsFiles } from "./read-settings.js";
 import type { Setting } from "./settings.js";
-import { decisionsDirectory, storeSettings } from "./settings.js";
-import { warnOfUnknownSettings } from "./settings-table.js";
+import { approvalSettings, decisionsDirectory, storeSettings } from "./settings.js";
+import { warnOfProjectSettings, warnOfUnknownSettings } from "./settings-table.js";
 import { cacheHome } from "./user-directory.js";
 
 /** What is defined and what is remembered. */
@@ -27,19 +27,36 @@ export interface Known {
 }
 
 /** The world to decide in, as flags, environment and settings describe it. */
-export async function openWorld(flags: StoreFlags, io: Io): Promise<Composed & Known> {
+export async function openWorld(flags: DecideFlags, io: Io): Promise<Composed & Known> {
+  const files = settingsFiles(io);
+  const { definitions, records } = await openKnown(flags, io, files);
+  const approval = approvalSettings(flags, io, files);
+  const fetching = fetchingFor(flags, io);
+  if (!approval.required) return composeWith(records, definitions, fetching);
+  const { value: decisions } = decisionsDirectory(flags.decisions, io, files);
+  const trustedKeys = approval.trustedKeys();
+  return composeApproved(records, definitions, { decisions, trustedKeys, fetching });
+}
+
+const fetchingFor = (flags: StoreFlags, io: Io): FetchingConfiguration => ({
+  env: io.env,
+  onAsking: askingProgress(flags, io),
+  onTrouble: (message) => warn(flags, io, message),
+});
+
+/** The same for what decides nothing, so that nothing need be approved for it. */
+export async function openForResults(flags: StoreFlags, io: Io): Promise<Composed & Known> {
   const { definitions, records } = await openKnown(flags, io);
-  return composeWith(records, definitions, {
-    env: io.env,
-    onAsking: askingProgress(flags, io),
-    onTrouble: (message) => warn(flags, io, message),
-  });
+  return composeWith(records, definitions);
 }
 
 /** The same without what decides, for commands that only look. */
-export async function openKnown(flags: StoreFlags, io: Io): Promise<Known> {
+export async function openKnown(
+  flags: StoreFlags,
+  io: Io,
+  files: SettingsFiles = settingsFiles(io),
+): Promise<Known> {
   const startedAt = stopwatch();
-  const files = settingsFiles(io);
   const decisions = decisionsDirectory(flags.decisions, io, files);
   const records = await composeRecords(storeConfiguration(flags, io, files), (message) =>
     warn(flags, io, message),
@@ -99,6 +116,7 @@ export function storeConfiguration(
 ): Exclude<StoreConfiguration, "memory"> {
   const { directory, durability, signingKey, checkpointEvery, segmentSize } = storeSettings(flags, io, files);
   warnOfUnknownSettings(files.project(), (message) => warn(flags, io, message));
+  warnOfProjectSettings(files.project(), (message) => warn(flags, io, message));
   refuseFile(directory.value);
   if (signingKey !== undefined && !existsSync(signingKey.value)) throw missingKey(signingKey);
   if (process.listenerCount("SIGXFSZ") === 0) process.on("SIGXFSZ", ignoreFileSizeLimit);

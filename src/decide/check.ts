@@ -42,6 +42,7 @@ export interface CheckWorld extends World {
 export async function check(request: CheckRequest, world: CheckWorld): Promise<CheckResult> {
   refuseNameless(request);
   const context = contextOf(request);
+  await world.definitions.refuseUnapprovedPolicies?.();
   const ids = policiesFor(request.tool, world.definitions);
   const found = await Promise.all(ids.map((id) => world.definitions.find(id)));
   const asked = found.length === 0 ? [noPolicyDefinition(world.definitions.everywhere())] : found;

@@ -44,6 +44,8 @@ export interface Library {
   find(id: string): Promise<LoadedDefinition>;
   /** The same for those who only look at it: broken guardrails for every decision are not in their way. */
   lookUp(id: string): Promise<LoadedDefinition>;
+  /** There where definitions must be approved: throws unless all policies are, and none that was is missing. */
+  refuseUnapprovedPolicies?(): Promise<void>;
 }
 
 export interface BrokenGate {

@@ -1,15 +1,22 @@
 import { casesOf } from "../definition/expressions.js";
 import { fetchesOf } from "../definition/fetches.js";
 import { guardrailsOf } from "../guard/guard.js";
+import type { Approval } from "../model/approval.js";
 import type { Definition, LoadedDefinition } from "../model/definition.js";
+import { approvalText } from "./approval-views.js";
 import { definitionRows } from "./definition-rows.js";
 import type { Style, View } from "./format.js";
 import { fetchLines } from "./fetch-text.js";
 import { guardrailText } from "./guardrail-text.js";
 import { printable } from "../printable.js";
 
-export function listView(loaded: readonly LoadedDefinition[]): View {
-  const items = loaded.map(({ definition, definition_hash, file, line }) => ({
+/** What is known of the approval of a definition. */
+export type ApprovalOf = (loaded: LoadedDefinition) => Approval;
+
+/** Approvals are shown where they are known of. */
+export function listView(loaded: readonly LoadedDefinition[], approvalOf?: ApprovalOf): View {
+  const approvals = approvalOf && loaded.map(approvalOf);
+  const items = loaded.map(({ definition, definition_hash, file, line }, index) => ({
     id: definition.id,
     ...(definition.name !== undefined && { name: definition.name }),
     type: definition.type,
@@ -20,9 +27,10 @@ export function listView(loaded: readonly LoadedDefinition[]): View {
     definition_hash,
     file,
     line,
+    ...(approvals !== undefined && { approval: approvals[index] }),
   }));
-  const rows = items.map(({ id, type, cases, version, name, file }) =>
-    [id, type, String(cases), version ?? "", name ?? "", file].map(printable),
+  const rows = items.map(({ id, type, cases, version, name, file }, index) =>
+    [id, type, String(cases), version ?? "", ...states(approvals?.[index]), name ?? "", file].map(printable),
   );
   return {
     value: items,
@@ -31,7 +39,8 @@ export function listView(loaded: readonly LoadedDefinition[]): View {
     table: async (style) => {
       if (rows.length === 0) return "";
       const { grid } = await import("./grid.js");
-      const titles = ["id", "type", "cases", "version"].map((title) => ({ title }));
+      const names = ["id", "type", "cases", "version", ...(approvals === undefined ? [] : ["approval"])];
+      const titles = names.map((title) => ({ title }));
       const withoutFile = rows.map((row) => row.slice(0, -1));
       return grid([...titles, { title: "name", flexible: true }], withoutFile, style);
     },
@@ -42,6 +51,9 @@ function endpointNames(definition: Definition): { readonly endpoints?: readonly 
   const names = new Set(fetchesOf(definition).map(({ endpoint }) => endpoint));
   return names.size === 0 ? {} : { endpoints: [...names] };
 }
+
+const states = (approval: Approval | undefined): readonly string[] =>
+  approval === undefined ? [] : [approval.state];
 
 /** Cases, rules, policies or evaluators: whatever it is made of. */
 function partsIn(definition: Definition): number {
@@ -57,20 +69,32 @@ function partsIn(definition: Definition): number {
   }
 }
 
-export function definitionView(loaded: LoadedDefinition): View {
+export function definitionView(loaded: LoadedDefinition, approval?: Approval): View {
   const { definition, definition_hash, environment, environment_hash, file, line } = loaded;
   const endpoints = "endpoints" in environment ? { endpoints: environment["endpoints"] } : {};
   return {
-    value: { ...definition, ...endpoints, definition_hash, environment_hash, file, line },
+    value: {
+      ...definition,
+      ...endpoints,
+      definition_hash,
+      environment_hash,
+      file,
+      line,
+      ...(approval !== undefined && { approval }),
+    },
     plain: () =>
       definitionRows(definition)
         .rows.map((row) => row.join("\t"))
         .join("\n"),
-    table: (style) => describe(loaded, style),
+    table: (style) => describe(loaded, approval, style),
   };
 }
 
-async function describe(loaded: LoadedDefinition, style: Style): Promise<string> {
+async function describe(
+  loaded: LoadedDefinition,
+  approval: Approval | undefined,
+  style: Style,
+): Promise<string> {
   const { definition, definition_hash, file, line } = loaded;
   const { grid } = await import("./grid.js");
   const { paint } = style;
@@ -91,6 +115,7 @@ async function describe(loaded: LoadedDefinition, style: Style): Promise<string>
     ...field("cache", definition.cache?.enabled ? (definition.cache.ttl ?? "1h") : undefined),
     ...field("file", `${file}:${line}`),
     ...field("hash", definition_hash),
+    ...field("approval", approval && approvalText(approval)),
     "",
     grid(columns, rows, style),
   ].join("\n");

@@ -4,7 +4,7 @@ import type { View } from "./format.js";
 /** A setting as it is shown; null where nothing sets it. */
 export interface ShownSetting {
   readonly key: string;
-  readonly value: string | number | null;
+  readonly value: string | number | boolean | null;
   readonly from: string | null;
 }
 

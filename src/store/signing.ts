@@ -15,10 +15,27 @@ export function signerOf(path: string): Sign {
 }
 
 function makeSigner(path: string): Sign {
+  const key = openPrivateKey(path);
+  return (text) => ({ key: key.name, signature: key.sign(text) });
+}
+
+/** A private key that was read; its bytes are never shown. */
+export interface PrivateKey {
+  readonly name: string;
+  readonly publicKey: Crypto.KeyObject;
+  /** The signature in base64. */
+  sign(text: string): string;
+}
+
+export function openPrivateKey(path: string): PrivateKey {
   const { createPrivateKey, createPublicKey, sign } = crypto();
   const key = readKey(path, (pem) => createPrivateKey(pem));
-  const name = nameOf(createPublicKey(key));
-  return (text) => ({ key: name, signature: sign(null, Buffer.from(text), key).toString("base64") });
+  const publicKey = createPublicKey(key);
+  return {
+    name: nameOf(publicKey),
+    publicKey,
+    sign: (text) => sign(null, Buffer.from(text), key).toString("base64"),
+  };
 }
 
 /** Tells whether a checkpoint was signed with the other half of a public key. */
@@ -36,26 +53,32 @@ export type CheckSignatureOfText = (
 ) => boolean;
 
 export function textSignatureCheckOf(path: string): CheckSignatureOfText {
-  const { createPublicKey, verify } = crypto();
+  const { createPublicKey } = crypto();
   const key = readKey(path, (pem) => createPublicKey(pem));
   const name = nameOf(key);
-  return (text, { key: signedBy, signature }) => {
-    if (signature === undefined || signedBy !== name) return false;
-    const bytes = Buffer.from(signature, "base64");
-    // Node reads base64 leniently: only one spelling of a signature is the one that was written.
-    return bytes.toString("base64") === signature && verify(null, Buffer.from(text), key, bytes);
-  };
+  return (text, { key: signedBy, signature }) =>
+    signature !== undefined && signedBy === name && fitsKey(key, text, signature);
+}
+
+/** Whether a signature in base64 is that of a text. */
+export function fitsKey(key: Crypto.KeyObject, text: string, signature: string): boolean {
+  const bytes = Buffer.from(signature, "base64");
+  // Node reads base64 leniently: only one spelling of a signature is the one that was written.
+  return bytes.toString("base64") === signature && crypto().verify(null, Buffer.from(text), key, bytes);
 }
 
 /** SHA-256 of what comes piece by piece. */
 export const sha256Stream = (): Crypto.Hash => crypto().createHash("sha256");
 
 /** Keys are told apart by the SHA-256 of their public half. */
-function nameOf(key: Crypto.KeyObject): string {
+export function nameOf(key: Crypto.KeyObject): string {
   return sha256Hex(key.export({ type: "spki", format: "pem" }).toString());
 }
 
 function readKey(path: string, parse: (pem: string) => Crypto.KeyObject): Crypto.KeyObject {
+  if (path.includes("-----BEGIN")) {
+    throw new DecisionError("usage", "a key is named by its file (got the text of a key)", { hint });
+  }
   let key: Crypto.KeyObject;
   try {
     key = parse(readFileSync(path, "utf8"));
@@ -69,10 +92,10 @@ function readKey(path: string, parse: (pem: string) => Crypto.KeyObject): Crypto
 }
 
 const hint =
-  "make one with `openssl genpkey -algorithm ed25519 -out key.pem`, and its public half with `openssl pkey -in key.pem -pubout`";
+  "make one with `agent-33 decision keygen --out key.pem`, or with `openssl genpkey -algorithm ed25519 -out key.pem` and `openssl pkey -in key.pem -pubout`";
 
 /** Loaded when it is needed: most decisions sign nothing. */
-function crypto(): typeof Crypto {
+export function crypto(): typeof Crypto {
   const { getBuiltinModule } = process as { getBuiltinModule?: (id: string) => typeof Crypto };
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- Node before 20.16
   return getBuiltinModule?.("node:crypto") ?? (require("node:crypto") as typeof Crypto);

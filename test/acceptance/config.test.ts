@@ -219,6 +219,8 @@ describe("config list", () => {
       { key: "signing_key", value: null, from: null },
       { key: "checkpoint_every", value: 1000, from: "the default" },
       { key: "segment_size", value: 2048, from: "AGENT33_SEGMENT_SIZE" },
+      { key: "require_approval", value: false, from: "the default" },
+      { key: "trusted_keys", value: null, from: null },
     ]);
   });
 

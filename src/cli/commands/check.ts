@@ -3,8 +3,15 @@ import { checkView } from "../../present/check-view.js";
 import { present } from "../../present/format.js";
 import { printable } from "../../printable.js";
 import type { ExitCode } from "../exit-codes.js";
-import type { StoreFlags } from "../flags.js";
-import { addCommonFlags, addDurabilityFlag, addStoreFlags, formatFor, styleFor } from "../flags.js";
+import type { DecideFlags } from "../flags.js";
+import {
+  addApprovalFlag,
+  addCommonFlags,
+  addDurabilityFlag,
+  addStoreFlags,
+  formatFor,
+  styleFor,
+} from "../flags.js";
 import type { Io } from "../io.js";
 import type { ProvenanceFlags } from "../provenance-flags.js";
 import { addProvenanceFlags, provenanceOf } from "../provenance-flags.js";
@@ -12,7 +19,7 @@ import type { CallFlags } from "../tool-call.js";
 import { addCallFlags, readCall } from "../tool-call.js";
 import { openWorld, warn, warnOfProblems } from "../world.js";
 
-interface CheckFlags extends StoreFlags, ProvenanceFlags, CallFlags {
+interface CheckFlags extends DecideFlags, ProvenanceFlags, CallFlags {
   readonly explain?: boolean;
   readonly strict?: boolean;
   readonly dryRun?: boolean;
@@ -26,7 +33,8 @@ export function addCheckCommand(parent: Command, io: Io, done: (code: ExitCode) 
     .option("--explain", "show what came of every condition")
     .option("--strict", "a condition that cannot be evaluated is an error")
     .option("--dry-run", "keep no record and count nothing");
-  addCommonFlags(addDurabilityFlag(addStoreFlags(addProvenanceFlags(command))), ["reason"])
+  addApprovalFlag(addDurabilityFlag(addStoreFlags(addProvenanceFlags(command))));
+  addCommonFlags(command, ["reason"])
     .summary("ask whether a tool may be called")
     .description(
       "Asks every policy decision whose tool matches; all must allow the call. Prints the outcome, the reason " +

@@ -9,7 +9,13 @@ import type { SettingsFiles } from "../read-settings.js";
 import { settingsFiles } from "../read-settings.js";
 import { findSetting, findStronger, settingsFile, unexpected } from "../settings.js";
 import type { KnownSetting } from "../settings-table.js";
-import { decisions, knownSetting, knownSettings, warnOfUnknownSettings } from "../settings-table.js";
+import {
+  decisions,
+  knownSetting,
+  knownSettings,
+  warnOfProjectSettings,
+  warnOfUnknownSettings,
+} from "../settings-table.js";
 import { note, warn } from "../world.js";
 
 export function addConfigCommand(parent: Command, io: Io): void {
@@ -50,6 +56,7 @@ function addList(config: Command, io: Io): void {
       for (const file of [files.project(), files.user()]) {
         warnOfUnknownSettings(file, (message) => warn(flags, io, message));
       }
+      warnOfProjectSettings(files.project(), (message) => warn(flags, io, message));
     });
 }
 

@@ -13,7 +13,7 @@ import type { Io } from "../io.js";
 import { findRecord } from "../record-reference.js";
 import type { CallFlags } from "../tool-call.js";
 import { addCallFlags, readCall } from "../tool-call.js";
-import { openWorld, warn, warnOfProblems } from "../world.js";
+import { openForResults, warn, warnOfProblems } from "../world.js";
 
 interface ResultFlags extends StoreFlags, CallFlags {
   readonly ok?: boolean;
@@ -47,7 +47,7 @@ Examples:
       const format = formatFor(flags, io, { answer: "one" });
       const ok = succeeded(flags);
       const { tool: name, session_id, params } = readCall(tool, flags, io);
-      const world = await openWorld(flags, io);
+      const world = await openForResults(flags, io);
       const decision = flags.record === undefined ? undefined : await decisionAt(flags.record, world.records);
       const knowsParams = flags.params !== undefined || flags.event !== undefined;
       const result = await world.recordToolResult({

@@ -3,6 +3,7 @@ import { definitionView } from "../../present/definition-views.js";
 import { present } from "../../present/format.js";
 import { keptDefinitionView } from "../../present/kept-definition-view.js";
 import { findKeptDefinition } from "../../record/kept-definition.js";
+import { approvalsKnown } from "../known-approvals.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
@@ -38,8 +39,10 @@ Examples:
 
 async function showCurrent(id: string, flags: ShowFlags, io: Io): Promise<void> {
   const format = formatFor(flags, io, { answer: "one" });
-  const { definitions } = await openKnown(flags, io);
-  const view = definitionView(await definitions.lookUp(id));
+  const { definitions, records } = await openKnown(flags, io);
+  const loaded = await definitions.lookUp(id);
+  const approvalOf = await approvalsKnown(records, flags, io);
+  const view = definitionView(loaded, approvalOf?.(loaded));
   io.out.write(await present(view, format, await styleFor(flags, io)));
   warnOfProblems(flags, io, definitions.problems);
 }

@@ -5,7 +5,7 @@ import type { ExitCode } from "../exit-codes.js";
 import type { CommonFlags } from "../flags.js";
 import { addCommonFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { decisionsDirectory } from "../settings.js";
+import { approvalSettings, decisionsDirectory } from "../settings.js";
 import { warn } from "../world.js";
 
 export function addValidateCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
@@ -16,7 +16,8 @@ export function addValidateCommand(parent: Command, io: Io, done: (code: ExitCod
     .description(
       "Checks every definition and reports all problems at once. Errors end in exit code 3; warnings and notes " +
         "(unreachable cases, overlaps, weights that do not sum to 100, shared buckets, ways to disabled targets, " +
-        "decisions that lead round in a circle, guardrails that fail whatever the input) do not.",
+        "decisions that lead round in a circle, guardrails that fail whatever the input, what changed since it was " +
+        "approved) do not.",
     )
     .addHelpText(
       "after",
@@ -30,7 +31,8 @@ Examples:
       const format = formatFor(flags, io, { answer: "one", more: ["github"] });
       const { validatePaths } = await import("../validate-paths.js");
       const checked = paths.length > 0 ? paths : [decisionsDirectory(flags.decisions, io).value];
-      const { problems, decisions, guardrails, isEmpty } = await validatePaths(checked);
+      const { trustedKeys } = approvalSettings({}, io);
+      const { problems, decisions, guardrails, isEmpty } = await validatePaths(checked, trustedKeys);
       if (format === "github") io.out.write(githubAnnotations(problems));
       else {
         const view = problemsView(problems, { decisions, guardrails });

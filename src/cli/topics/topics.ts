@@ -1,4 +1,5 @@
 import { exitCodes } from "../exit-codes.js";
+import { approvalTopic } from "./approval.js";
 import { endpointsTopic } from "./endpoints.js";
 import { eventsTopic } from "./events.js";
 import { expressionsTopic } from "./expressions.js";
@@ -27,6 +28,7 @@ export const topics: Readonly<Record<string, () => string>> = {
   AGENT33_SIGNING_KEY       the file of the private key (Ed25519, PEM) that checkpoints are signed with
   AGENT33_CHECKPOINT_EVERY  how many records lie between two checkpoints (else 1000)
   AGENT33_SEGMENT_SIZE      how many bytes a file of records may have (else 67108864)
+  AGENT33_REQUIRE_APPROVAL  true: decide only by definitions that are approved (see \`agent-33 help approval\`)
   AGENT33_HOME              the directory of settings and, unless AGENT33_STORE or a setting says otherwise, of records
                             (else the user's config directory, ~/.config/agent-33 on Linux)
   AGENT33_CACHE             the directory where definitions are kept as they were understood
@@ -53,6 +55,7 @@ ${exitCodes.map(({ code, means }) => `  ${String(code).padStart(3)}   ${fold(mea
   gate: gateTopic,
   guardrails: guardrailsTopic,
   endpoints: endpointsTopic,
+  approval: approvalTopic,
   formatting: () => `FORMATTING
 
   --format table   for people; the default on a terminal

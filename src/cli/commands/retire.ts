@@ -1,0 +1,27 @@
+import type { Command } from "commander";
+import { formatFor } from "../flags.js";
+import type { Io } from "../io.js";
+import type { SigningFlags } from "../signing-options.js";
+import { addSigningFlags, showSignings, signingOptions } from "../signing-options.js";
+
+export function addRetireCommand(parent: Command, io: Io): void {
+  addSigningFlags(parent.command("retire").argument("<id...>", "the decisions' ids"))
+    .summary("sign that a decision is not to be decided by any more")
+    .description(
+      "Signs into `decisions.lock` that decisions are retired, whether their files are still there or not. Where " +
+        "approval is required they are refused from then on, also in the form that was approved before.",
+    )
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ agent-33 decision retire decision-quality-gate --key ~/keys/approval.pem`,
+    )
+    .action(async (ids: readonly string[], flags: SigningFlags) => {
+      formatFor(flags, io, { answer: "many" });
+      const options = await signingOptions(flags, io);
+      const { retire } = await import("../../store/approve.js");
+      const signings = await retire([...new Set(ids)], options);
+      await showSignings(signings, options, { flags, io });
+    });
+}

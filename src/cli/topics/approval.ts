@@ -1,0 +1,37 @@
+/** How definitions are approved, and what is refused where they must be. */
+export const approvalTopic = (): string => `APPROVAL
+
+  Who may change a file of definitions changes what is decided. Where approval is required, decisions are made
+  only by definitions that somebody signed with a key that you trust.
+
+    $ agent-33 decision keygen --out ~/keys/approval.pem         once; prints the next line to type
+    $ agent-33 decision config set trusted_keys ed25519:…        on every machine that decides
+    $ agent-33 decision approve --all --key ~/keys/approval.pem  signs them as they are now
+    $ agent-33 decision config set require_approval true         or --require-approval, or AGENT33_REQUIRE_APPROVAL
+
+THE LOCK
+  \`decisions.lock\`, in the directory of definitions, is made to be committed with them. It holds one entry for
+  each decision: its hash, the hash of the guardrails, targets and endpoints that bear on it, a serial that grows
+  with every approval, and a signature. Its head is a signature over all of them, so none can be dropped.
+  What was approved is kept in it, so that \`diff\` can show what changed.
+
+    approved   it is, to the byte of its meaning, what was approved last; comments and layout may differ
+    changed    it was approved, and it or what stands beside it is something else now
+    retired    \`agent-33 decision retire ID --key FILE\` was the last that was said of it
+    unknown    it was never approved, or the lock cannot be trusted
+
+REFUSED (exit code 3)
+  a decision that is not approved; an older form of it, also one that was approved once; any decision while the
+  lock is forged, damaged, signed by a key that you do not trust, or older than one that decisions were made by
+  here (the store remembers that). A call is refused while any policy is not approved, or an approved one is
+  missing; an action while an approved gate of it is missing. What is checked is the very value that is
+  evaluated, so a file that is exchanged meanwhile makes no difference.
+
+KEYS
+  trusted_keys counts in the user's settings only, as who can change a project's definitions could change its
+  settings too; for the same reason a project can switch require_approval on but not off. Keys are separated by
+  commas: \`ed25519:…\`, or paths of PEM files, which nobody else should be able to write.
+  To change keys, trust both, approve --all with the new one, and then trust the old one no longer.
+
+  \`agent-33 decision list\` and \`show\` tell the state, \`validate\` warns of what changed since it was approved.
+`;

@@ -1,0 +1,104 @@
+import type { Change } from "../definition/approval/changes.js";
+import type { Approval, ApprovalState } from "../model/approval.js";
+import { printable } from "../printable.js";
+import type { View } from "./format.js";
+import type { Column } from "./grid.js";
+
+/** What came of a decision that was to be approved or retired. */
+export interface ShownSigning {
+  readonly decision_id: string;
+  readonly status: "approved" | "retired";
+  readonly was: ApprovalState;
+  readonly serial: number;
+  readonly definition_hash: string;
+  readonly environment_hash: string;
+  readonly changes: readonly Change[];
+  readonly environment_changes: readonly Change[];
+}
+
+export function signingsView(signings: readonly ShownSigning[]): View {
+  const rows = signings.map((each) =>
+    [
+      each.decision_id,
+      String(each.serial),
+      each.status,
+      each.was,
+      changedText(each),
+      each.definition_hash,
+      each.environment_hash,
+    ].map(printable),
+  );
+  return {
+    value: signings,
+    items: signings,
+    plain: () => rows.map((row) => row.join("\t")).join("\n"),
+    table: async (style) => {
+      if (rows.length === 0) return "";
+      const { grid } = await import("./grid.js");
+      const titles = ["id", "serial", "status", "was"].map((title) => ({ title }));
+      const columns: readonly Column[] = [
+        ...titles,
+        { title: "changed", flexible: true },
+        { title: "hash" },
+        { title: "beside" },
+      ];
+      const short = rows.map((row) => row.map((cell, index) => (index > 4 ? cell.slice(0, 12) : cell)));
+      return grid(columns, short, style);
+    },
+  };
+}
+
+/** In short; `diff` shows all before it is approved. */
+function changedText({ changes, environment_changes: beside }: ShownSigning): string {
+  const [first] = changes;
+  const more = changes.length > 1 ? ` and ${changes.length - 1} more` : "";
+  return [
+    ...(first === undefined ? [] : [`${first.path}${more}`]),
+    ...(beside.length === 0 ? [] : [`${beside.length} beside it`]),
+  ].join(", ");
+}
+
+/** A state in words. */
+export function approvalText({ state, serial, at }: Approval): string {
+  switch (state) {
+    case "approved":
+      return `approved (serial ${serial ?? 0}, ${at ?? ""})`;
+    case "changed":
+      return `changed since it was approved (serial ${serial ?? 0}, ${at ?? ""})`;
+    case "retired":
+      return `retired (serial ${serial ?? 0}, ${at ?? ""})`;
+    case "unknown":
+      return "unknown";
+  }
+}
+
+/** The keys that were made, and what to type next. */
+export interface ShownKeys {
+  readonly key: string;
+  readonly file: string;
+  readonly public_file: string;
+  readonly public_key: string;
+  /** The command that trusts it. */
+  readonly trust: string;
+}
+
+export function keysView(keys: ShownKeys): View {
+  return {
+    value: keys,
+    plain: () =>
+      [keys.key, keys.file, keys.public_file, keys.public_key, keys.trust].map(printable).join("\t"),
+    table: ({ paint }) => {
+      const line = (name: string, text: string): string =>
+        `  ${paint("dim", name.padEnd(11))} ${printable(text)}`;
+      return [
+        `${paint("bold", "key")}  ${keys.key}`,
+        "",
+        line("private", `${keys.file} (keep it secret; it signs approvals)`),
+        line("public", keys.public_file),
+        "",
+        "Trust it, on every machine that is to decide by what it approves:",
+        `  ${printable(keys.trust)}`,
+      ].join("\n");
+    },
+  };
+}

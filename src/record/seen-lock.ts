@@ -1,0 +1,61 @@
+import { sha256Hex } from "../digest/sha256.js";
+import { DecisionError } from "../errors.js";
+import type { ApprovalLock } from "../model/approval.js";
+import type { Json } from "../model/json.js";
+import type { Shelf } from "../model/store.js";
+
+/** The newest lock of a directory that decisions were made by. */
+export interface SeenLock {
+  readonly serial: number;
+  /** The SHA-256 of its head's signature. */
+  readonly head: string;
+}
+
+/** Directories are told apart by their real paths. */
+export async function seenLock(shelf: Shelf, directory: string): Promise<SeenLock | undefined> {
+  return parseSeen((await shelf.get(directory))?.value);
+}
+
+/** Whether a lock is older than one that was seen, or another one with the same serial. */
+export function isRolledBack({ head }: ApprovalLock, seen: SeenLock | undefined): seen is SeenLock {
+  if (seen === undefined || head.serial > seen.serial) return false;
+  return head.serial < seen.serial || headDigest(head) !== seen.head;
+}
+
+export function refuseRolledBack(lock: ApprovalLock, seen: SeenLock | undefined): void {
+  if (!isRolledBack(lock, seen)) return;
+  const { head } = lock;
+  const what =
+    head.serial < seen.serial
+      ? `was rolled back from serial ${seen.serial} to ${head.serial}`
+      : `is another one than was seen before with serial ${seen.serial}`;
+  throw new DecisionError("not_approved", `the lock of the definitions ${what}`, {
+    hint: "put the newer lock back; if this one is meant, approve all anew with `agent-33 decision approve --all --key FILE`",
+    details: { seen: seen.serial, serial: head.serial },
+  });
+}
+
+/** Remembers a lock; an older one never takes the place of a newer. */
+export async function noteSeen(shelf: Shelf, directory: string, lock: ApprovalLock): Promise<void> {
+  const { serial } = lock.head;
+  const now = { serial, head: headDigest(lock.head) };
+  const known = await seenLock(shelf, directory);
+  if (known?.serial === now.serial && known.head === now.head) return;
+  await shelf.update(directory, (entry) => {
+    const seen = parseSeen(entry?.value);
+    refuseRolledBack(lock, seen);
+    return seen?.serial === serial ? undefined : { key: directory, value: now };
+  });
+}
+
+const headDigest = ({ signature }: ApprovalLock["head"]): string => sha256Hex(signature);
+
+/** What is there but cannot be understood was not written by us: nothing is taken for new because of it. */
+function parseSeen(value: Json | undefined): SeenLock | undefined {
+  if (value === undefined) return undefined;
+  const { serial, head } = (value ?? {}) as { readonly serial?: unknown; readonly head?: unknown };
+  if (typeof serial === "number" && typeof head === "string") return { serial, head };
+  throw new DecisionError("store_failed", "what the store remembers of approvals cannot be understood", {
+    hint: "`agent-33 decision verify` looks at the rest of the store",
+  });
+}

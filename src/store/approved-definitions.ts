@@ -1,0 +1,62 @@
+import { approvedLibrary } from "../definition/approval/approved-library.js";
+import { verifyLock } from "../definition/approval/verify-lock.js";
+import { DecisionError } from "../errors.js";
+import type { ApprovalLock } from "../model/approval.js";
+import type { Shelf } from "../model/store.js";
+import { noteSeen, refuseRolledBack, seenLock } from "../record/seen-lock.js";
+import type { OpenedDefinitions } from "./definitions.js";
+import { lockPath, readLock, realDirectory } from "./lock-file.js";
+import { verifierOf } from "./trusted-keys.js";
+
+export interface ApprovalOptions {
+  readonly directory: string;
+  /** Public keys: `ed25519:…` or PEM files. */
+  readonly trustedKeys: readonly string[];
+  /** Where the newest lock that was seen is remembered; undefined: nowhere. */
+  readonly shelf: Shelf | undefined;
+}
+
+export interface ApprovedDefinitions {
+  readonly definitions: OpenedDefinitions;
+  /** Remembers the lock, so that no older one can take its place; once is enough. */
+  readonly remember: () => Promise<void>;
+}
+
+/** Those definitions that are approved. Throws where the lock of the directory proves nothing. */
+export async function approvedDefinitions(
+  definitions: OpenedDefinitions,
+  options: ApprovalOptions,
+): Promise<ApprovedDefinitions> {
+  const { directory, shelf } = options;
+  const lock = await openVerifiedLock(options);
+  const noteLock = (): Promise<void> =>
+    shelf === undefined ? Promise.resolve() : noteSeen(shelf, realDirectory(directory), lock);
+  let remembered: Promise<void> | undefined;
+  return {
+    definitions: approvedLibrary(definitions, lock, lockPath(directory)),
+    remember: () => (remembered ??= noteLock()),
+  };
+}
+
+/** The lock of a directory, signed with trusted keys throughout, and no older than one that was seen. */
+export async function openVerifiedLock({
+  directory,
+  trustedKeys,
+  shelf,
+}: ApprovalOptions): Promise<ApprovalLock> {
+  if (trustedKeys.length === 0) {
+    throw new DecisionError("not_approved", "no key is trusted, so nothing counts as approved", {
+      hint: "trust one with `agent-33 decision config set trusted_keys ed25519:…`; `agent-33 help approval` tells more",
+    });
+  }
+  const verify = verifierOf(trustedKeys);
+  const lock = readLock(directory);
+  if (lock === undefined) {
+    throw new DecisionError("not_approved", `nothing is approved: there is no \`${lockPath(directory)}\``, {
+      hint: "approve definitions with `agent-33 decision approve ID --key FILE`",
+    });
+  }
+  verifyLock(lock, lockPath(directory), verify);
+  if (shelf !== undefined) refuseRolledBack(lock, await seenLock(shelf, realDirectory(directory)));
+  return lock;
+}

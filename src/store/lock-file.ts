@@ -1,0 +1,125 @@
+import { closeSync, constants, fstatSync, fsyncSync, openSync, readFileSync, renameSync } from "node:fs";
+import { lstatSync, realpathSync, unlinkSync, writeFileSync } from "node:fs";
+import { lockFault, lockName } from "../definition/approval/lock-fault.js";
+import { parseLock } from "../definition/approval/parse-lock.js";
+import { lockText } from "../definition/approval/revise-lock.js";
+import { DecisionError } from "../errors.js";
+import type { ApprovalLock } from "../model/approval.js";
+import { syncDirectory, systemFiles, writeAll } from "./drivers/jsonl/files.js";
+import type { Release } from "./drivers/jsonl/lock.js";
+import { openLock } from "./drivers/jsonl/lock.js";
+import { makeDirectory } from "./make-directory.js";
+
+/** A lock of more bytes was not written by us. */
+const largestLock = 64 * 1024 * 1024;
+
+/** Where the lock of a directory is, as the user would name it. */
+export const lockPath = (directory: string): string =>
+  directory === "." ? lockName : `${directory.replace(/\/$/, "")}/${lockName}`;
+
+/** What a directory of definitions is remembered by, whatever links lead to it. */
+export function realDirectory(directory: string): string {
+  try {
+    return realpathSync(directory);
+  } catch (error) {
+    throw new DecisionError("definitions_missing", `there is no directory \`${directory}\``, {
+      hint: "name the directory of your definitions with --decisions DIR or AGENT33_DECISIONS",
+      cause: error,
+    });
+  }
+}
+
+/** Whether there is anything in the place of a lock. */
+export const hasLock = (directory: string): boolean =>
+  lstatSync(`${directory}/${lockName}`, { throwIfNoEntry: false }) !== undefined;
+
+/** The lock of a directory, unverified; undefined where there is none. */
+export function readLock(directory: string): ApprovalLock | undefined {
+  const file = lockPath(directory);
+  if (!hasLock(directory)) return undefined;
+  return parseLock(readText(file), file);
+}
+
+function readText(file: string): string {
+  let fd: number;
+  try {
+    // Opening what is no file, such as a pipe, must not wait for anybody.
+    fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    throw lockFault(file, `cannot be read: ${(error as Error).message}`, "see what is in its place", error);
+  }
+  try {
+    const stats = fstatSync(fd);
+    if (!stats.isFile()) throw lockFault(file, "is not a file", "see what is in its place");
+    if (stats.size > largestLock) throw lockFault(file, "is larger than 64 MiB");
+    return readFileSync(fd, "utf8");
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Makes a new lock of the one that is there, which nobody else changes meanwhile; undefined leaves it. */
+export async function changeLock(
+  directory: string,
+  change: (lock: ApprovalLock | undefined) => Promise<ApprovalLock | undefined>,
+): Promise<void> {
+  const workplace = `${directory}/.agent-33`;
+  prepare(workplace);
+  const release = await acquire(`${workplace}/approving`);
+  try {
+    const changed = await change(readLock(directory));
+    if (changed !== undefined) write(directory, workplace, lockText(changed));
+  } finally {
+    release();
+  }
+}
+
+async function acquire(lock: string): Promise<Release> {
+  try {
+    return await openLock(lock).acquire();
+  } catch (error) {
+    throw error instanceof DecisionError ? error : unwritable(lock, error);
+  }
+}
+
+/** Hidden from the definitions, and from git. */
+function prepare(workplace: string): void {
+  try {
+    if (makeDirectory(workplace)) writeFileSync(`${workplace}/.gitignore`, "*\n");
+  } catch (error) {
+    throw unwritable(workplace, error);
+  }
+}
+
+/** Others see the old lock or the new one, also after a power cut. */
+function write(directory: string, workplace: string, text: string): void {
+  const temporary = `${workplace}/lock.${process.pid}.tmp`;
+  try {
+    const fd = openSync(temporary, "w", 0o644);
+    try {
+      writeAll(systemFiles, fd, Buffer.from(text));
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(temporary, `${directory}/${lockName}`);
+    syncDirectory(systemFiles, directory);
+  } catch (error) {
+    attemptUnlink(temporary);
+    throw unwritable(`${directory}/${lockName}`, error);
+  }
+}
+
+function attemptUnlink(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    return;
+  }
+}
+
+function unwritable(path: string, error: unknown): DecisionError {
+  return new DecisionError("file_unwritable", `cannot write \`${path}\`: ${(error as Error).message}`, {
+    cause: error,
+  });
+}

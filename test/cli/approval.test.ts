@@ -1,0 +1,415 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { main } from "../../src/cli/main.js";
+import type { ApprovalLock } from "../../src/model/approval.js";
+import { files, other, quality } from "../acceptance/approving.js";
+import { fakeIo } from "./fake-io.js";
+import type { Ran } from "./workplace.js";
+
+let root: string;
+let decisions: string;
+let env: Readonly<Record<string, string>>;
+
+const key = (name = "key"): string => join(root, `${name}.pem`);
+const lockFile = (): string => join(decisions, "decisions.lock");
+const lock = (): ApprovalLock => JSON.parse(readFileSync(lockFile(), "utf8")) as ApprovalLock;
+const write = (name: string, text: string): void => writeFileSync(join(decisions, name), text);
+
+async function run(words: readonly string[], { terminal = false } = {}): Promise<Ran> {
+  const io = fakeIo({ terminal, cwd: root, env: { ...env, NO_COLOR: "1" } });
+  return { code: await main(["decision", ...words], io), ...io.written };
+}
+
+const approve = (...words: readonly string[]): Promise<Ran> => run(["approve", ...words, "--key", key()]);
+const evaluate = (): Promise<Ran> =>
+  run(["evaluate", "quality", "--input", '{"score": 0.9}', "--format", "target", "--require-approval"]);
+const trust = async (...names: readonly string[]): Promise<void> => {
+  const written = names.map((name) => `${key(name)}.pub`).join(",");
+  expect((await run(["config", "set", "trusted_keys", written])).err).toBe("");
+};
+
+beforeEach(async () => {
+  root = mkdtempSync(join(tmpdir(), "agent-33-signing-"));
+  decisions = join(root, "decisions");
+  env = { AGENT33_HOME: join(root, "home"), AGENT33_DECISIONS: decisions };
+  mkdirSync(decisions);
+  write("quality.yaml", quality("0.8"));
+  write("other.yaml", other);
+  await run(["keygen", "--out", key()]);
+  await trust("key");
+});
+
+describe("approve", () => {
+  it("tells what was signed, and what changed since the last time", async () => {
+    const first = JSON.parse((await approve("quality", "--json")).out) as object[];
+    expect(first).toMatchObject([
+      { decision_id: "quality", status: "approved", was: "unknown", serial: 1, changes: [] },
+    ]);
+    write("quality.yaml", quality("0.7"));
+    const { code, out, err } = await approve("quality", "--json");
+    expect([code, err]).toEqual([0, ""]);
+    expect(JSON.parse(out)).toMatchObject([
+      {
+        was: "changed",
+        serial: 2,
+        changes: [{ path: "/cases/0/condition", before: "input >= 0.8", after: "input >= 0.7" }],
+        environment_changes: [],
+      },
+    ]);
+    expect(lock().entries.map(({ serial }) => serial)).toEqual([2]);
+  });
+
+  it("shows people a table", async () => {
+    const { out } = await run(["approve", "--all", "--key", key()], { terminal: true });
+    expect(out).toMatch(/^ID +SERIAL +STATUS +WAS +CHANGED +HASH +BESIDE\n/);
+    expect(out).toMatch(/quality +2 +approved +unknown/);
+  });
+
+  it("leaves what the same key has approved already", async () => {
+    await approve("--all");
+    const before = readFileSync(lockFile(), "utf8");
+    const { code, err } = await approve("--all");
+    expect([code, err]).toEqual([0, "2 of 2 were so already and stay as they are\n"]);
+    expect(readFileSync(lockFile(), "utf8")).toBe(before);
+  });
+
+  it.each([
+    { name: "no decision", words: [], code: 2, why: "name the decisions to approve, or --all of them" },
+    { name: "both", words: ["quality", "--all"], code: 2, why: "name the decisions to approve, or --all" },
+    { name: "an unknown one", words: ["qualty"], code: 2, why: "no decision called `qualty`" },
+  ])("refuses $name", async ({ words, code, why }) => {
+    const ran = await approve(...words);
+    expect([ran.code, ran.out]).toEqual([code, ""]);
+    expect(ran.err).toContain(why);
+  });
+
+  it("needs a key, and a private one", async () => {
+    expect((await run(["approve", "quality"])).code).toBe(2);
+    const { code, err } = await run(["approve", "quality", "--key", `${key()}.pub`]);
+    expect(code).toBe(2);
+    expect(err).toContain("cannot use the key in");
+  });
+
+  it("does not sign what is not valid", async () => {
+    write("broken.yaml", "decision:\n  id: broken\n  type: binary\n");
+    expect((await approve("broken")).code).toBe(3);
+    const all = await approve("--all");
+    expect([all.code, all.out]).toEqual([3, ""]);
+    expect(all.err).toContain("not all definitions are valid");
+    expect((await approve("quality")).code).toBe(0);
+  });
+
+  it("does not sign over a forged lock", async () => {
+    await approve("--all");
+    const text = readFileSync(lockFile(), "utf8").replace('"serial": 1,', '"serial": 7,');
+    writeFileSync(lockFile(), text);
+    write("quality.yaml", quality("0.7"));
+    const { code, err } = await approve("quality");
+    expect(code).toBe(3);
+    expect(err).toContain("is forged");
+    expect(err).toContain("remove it on purpose");
+    expect(readFileSync(lockFile(), "utf8")).toBe(text);
+  });
+
+  it("does not sign into a lock of keys that nobody here trusts, unless its own is the one", async () => {
+    await run(["keygen", "--out", key("stranger")]);
+    await run(["approve", "--all", "--key", key("stranger")]);
+    const { code, err } = await approve("quality");
+    expect(code).toBe(3);
+    expect(err).toContain("signed by a key that is not trusted");
+    write("quality.yaml", quality("0.7"));
+    const own = await run(["approve", "quality", "--key", key("stranger")]);
+    expect(own.code).toBe(0);
+    expect(own.err).toContain("this key is not trusted here");
+  });
+
+  it("of some does not bring back an older lock, approving all does on purpose", async () => {
+    await approve("--all");
+    const old = readFileSync(lockFile(), "utf8");
+    await run(["retire", "other", "--key", key()]);
+    expect((await evaluate()).code).toBe(0);
+    writeFileSync(lockFile(), old);
+    expect((await approve("quality")).err).toContain("was rolled back from serial 3 to 2");
+    expect((await run(["retire", "quality", "--key", key()])).code).toBe(3);
+    expect((await approve("--all")).code).toBe(0);
+    expect(lock().entries.map(({ serial }) => serial)).toEqual([4, 5]);
+    expect((await evaluate()).code).toBe(0);
+  });
+
+  it("goes on from what was seen where the lock was removed on purpose", async () => {
+    await approve("--all");
+    expect((await evaluate()).code).toBe(0);
+    rmSync(lockFile());
+    await approve("quality");
+    expect(lock().head.serial).toBe(3);
+    expect((await evaluate()).code).toBe(0);
+  });
+
+  it("with another key signs anew, so that keys can be changed", async () => {
+    await approve("--all");
+    await run(["keygen", "--out", key("next")]);
+    await trust("key", "next");
+    await run(["approve", "--all", "--key", key("next")]);
+    await trust("next");
+    expect((await evaluate()).out).toBe("deploy\n");
+    await trust("key");
+    expect((await evaluate()).code).toBe(3);
+  });
+});
+
+describe("retire", () => {
+  it("refuses what was approved, until it is approved again", async () => {
+    await approve("--all");
+    const { code, out } = await run(["retire", "quality", "--key", key(), "--json"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject([{ status: "retired", was: "approved", serial: 3 }]);
+    expect((await evaluate()).err).toContain("`quality` was retired with serial 3");
+    await approve("quality");
+    expect((await evaluate()).code).toBe(0);
+  });
+
+  it("refuses a directory that is not there", async () => {
+    const words = ["retire", "quality", "--key", key(), "--decisions", join(root, "nowhere")];
+    expect(await run(words)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("there is no directory") as string,
+    });
+  });
+
+  it("needs no file any more", async () => {
+    await approve("--all");
+    rmSync(join(decisions, "other.yaml"));
+    expect((await run(["retire", "other", "--key", key()])).code).toBe(0);
+  });
+
+  it("refuses what was never approved, and signs nothing then", async () => {
+    await approve("quality");
+    const { code, err } = await run(["retire", "quality", "other", "--key", key()]);
+    expect(code).toBe(2);
+    expect(err).toContain("`other` was never approved");
+    expect(lock().head.serial).toBe(1);
+  });
+});
+
+describe("diff", () => {
+  const diff = (...words: readonly string[]): Promise<Ran> => run(["diff", "quality", ...words]);
+
+  it("says that nothing changed", async () => {
+    await approve("--all");
+    expect(await diff("--check", "--json")).toMatchObject({ code: 0, err: "" });
+    expect((await run(["diff", "quality"], { terminal: true })).out).toMatch(
+      /^quality is as it was approved with serial 2 at /,
+    );
+  });
+
+  it("shows what changed, in the definition and beside it", async () => {
+    await approve("--all");
+    write("quality.yaml", quality("0.1"));
+    write("guardrails.yaml", "guardrails:\n  - { type: weight_bounds, min_weight: 5 }\n");
+    const { code, out } = await diff("--json");
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      decision_id: "quality",
+      state: "changed",
+      serial: 2,
+      changes: [{ path: "/cases/0/condition", before: "input >= 0.8", after: "input >= 0.1" }],
+      environment_changes: [{ path: "/guardrails", after: [{ type: "weight_bounds", min_weight: 5 }] }],
+    });
+    expect((await diff("--check")).code).toBe(6);
+    const shown = (await run(["diff", "quality"], { terminal: true })).out;
+    expect(shown).toContain("quality changed since it was approved with serial 2");
+    expect(shown).toContain("-   - condition: input >= 0.8\n+   - condition: input >= 0.1\n");
+    expect(shown).toContain("+   - type: weight_bounds\n+     min_weight: 5\n");
+    expect((await diff("--format", "plain")).out).toBe(
+      'definition\t/cases/0/condition\t"input >= 0.8"\t"input >= 0.1"\n' +
+        'environment\t/guardrails\t\t[{"type":"weight_bounds","min_weight":5}]\n',
+    );
+  });
+
+  it("shows no change where only the layout did", async () => {
+    await approve("--all");
+    write(
+      "quality.yaml",
+      `# looked at again\n${quality("0.8").replace("type: binary\n", "type:   binary\n")}`,
+    );
+    expect((await diff("--check")).code).toBe(0);
+  });
+
+  it.each([
+    { name: "was never approved", prepare: () => approve("other"), state: "unknown" },
+    { name: "has no lock", prepare: () => undefined, state: "unknown" },
+    {
+      name: "was retired",
+      prepare: async () => {
+        await approve("--all");
+        await run(["retire", "quality", "--key", key()]);
+      },
+      state: "retired",
+    },
+    {
+      name: "is gone",
+      prepare: async () => {
+        await approve("--all");
+        rmSync(join(decisions, "quality.yaml"));
+      },
+      state: "changed",
+    },
+  ])("knows one that $name", async ({ prepare, state }) => {
+    await prepare();
+    const { code, out } = await diff("--check", "--json");
+    expect(code).toBe(6);
+    expect(JSON.parse(out)).toMatchObject({ decision_id: "quality", state });
+    expect((await run(["diff", "quality"], { terminal: true })).code).toBe(0);
+  });
+
+  it("compares without trusting where no key is trusted, and refuses what is no lock", async () => {
+    await approve("--all");
+    await run(["config", "unset", "trusted_keys"]);
+    write("quality.yaml", quality("0.1"));
+    const { code, out, err } = await diff("--json");
+    expect([code, err]).toEqual([0, "warning: no key is trusted, so nothing counts as approved\n"]);
+    expect(JSON.parse(out)).toMatchObject({ state: "unknown", changes: [{ path: "/cases/0/condition" }] });
+    writeFileSync(lockFile(), "{}");
+    expect((await diff()).code).toBe(3);
+  });
+
+  it("refuses what nobody knows", async () => {
+    expect((await run(["diff", "qualty"])).code).toBe(2);
+  });
+});
+
+describe("list, show and validate", () => {
+  it("say nothing of approval where there is none", async () => {
+    const listed = (await run(["list", "--json"])).out;
+    expect(listed).not.toContain("approval");
+    expect((await run(["show", "quality", "--json"])).out).not.toContain("approval");
+    expect((await run(["list"], { terminal: true })).out).not.toContain("APPROVAL");
+    expect((await run(["validate", "--format", "plain"])).out).toBe("");
+  });
+
+  it("say what is approved, changed, retired and unknown", async () => {
+    write("files.yaml", files("/etc/shadow"));
+    write("late.yaml", other.replace("id: other", "id: late"));
+    await approve("files", "quality", "other");
+    write("quality.yaml", quality("0.1"));
+    await run(["retire", "other", "--key", key()]);
+    const { out } = await run(["list", "--json"]);
+    const states = (JSON.parse(out) as { id: string; approval: { state: string; serial?: number } }[]).map(
+      ({ id, approval: { state, serial } }) => [id, state, serial],
+    );
+    expect(states).toEqual([
+      ["files", "approved", 1],
+      ["late", "unknown", undefined],
+      ["other", "retired", 4],
+      ["quality", "changed", 2],
+    ]);
+    const table = (await run(["list"], { terminal: true })).out;
+    expect(table).toMatch(/APPROVAL/);
+    expect(table).toMatch(/quality +binary +1 +changed/);
+    const shown = JSON.parse((await run(["show", "quality", "--json"])).out) as { approval: object };
+    expect(shown.approval).toMatchObject({ state: "changed", serial: 2 });
+    expect((await run(["show", "quality"], { terminal: true })).out).toContain(
+      "changed since it was approved (serial 2",
+    );
+    const problems = (await run(["validate", "--format", "plain"])).out;
+    expect(problems).toContain("warning\t`quality` changed since it was approved with serial 2");
+    expect(problems).toContain("warning\t`other` was retired with serial 4");
+    expect((await run(["validate"])).code).toBe(0);
+  });
+
+  it("warn of an approved decision that is not there", async () => {
+    await approve("--all");
+    rmSync(join(decisions, "other.yaml"));
+    expect((await run(["validate", "--format", "plain"])).out).toContain(
+      "warning\t`other` was approved with serial 1, but its definition is not there",
+    );
+  });
+
+  it("know nothing by a lock that proves nothing, and say why", async () => {
+    await approve("--all");
+    writeFileSync(lockFile(), readFileSync(lockFile(), "utf8").replace('"serial": 1,', '"serial": 7,'));
+    const { code, out, err } = await run(["list", "--json"]);
+    expect(code).toBe(0);
+    expect(out.match(/"state": "unknown"/g)).toHaveLength(2);
+    expect(err).toContain("is forged");
+    const validated = await run(["validate", "--format", "plain"]);
+    expect(validated.code).toBe(3);
+    expect(validated.out).toMatch(/decisions\/decisions\.lock:1:1\terror\t/);
+  });
+
+  it("look at signatures only where a key is trusted", async () => {
+    await approve("--all");
+    await run(["config", "unset", "trusted_keys"]);
+    const { code, out } = await run(["validate", "--format", "plain"]);
+    expect(code).toBe(0);
+    expect(out).toContain("note\tits signatures are not checked, as no key is trusted");
+    expect((await run(["list", "--json"])).err).toContain("no key is trusted");
+  });
+});
+
+describe("the setting trusted_keys", () => {
+  it.each([
+    { name: "no key at all", value: "ed25519:abc", why: "must be public keys" },
+    { name: "a file that is not there", value: "nowhere.pub", why: "cannot be used: ENOENT" },
+    { name: "nothing", value: "", why: "must be public keys" },
+    { name: "a file without a key", value: "agent.txt", why: "it holds no public key in PEM" },
+    { name: "a private key", value: "key.pem", why: "it holds a private key, which is to stay secret" },
+  ])("refuses $name", async ({ value, why }) => {
+    writeFileSync(join(root, "agent.txt"), "no key");
+    const { code, err } = await run(["config", "set", "trusted_keys", value]);
+    expect(code).toBe(2);
+    expect(err).toContain(why);
+  });
+
+  it("refuses a key of another kind, also where it came later", async () => {
+    const { generateKeyPairSync } = await import("node:crypto");
+    const { publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    await approve("--all");
+    writeFileSync(`${key()}.pub`, publicKey.export({ type: "spki", format: "pem" }));
+    expect((await run(["config", "set", "trusted_keys", `${key()}.pub`])).code).toBe(2);
+    const { code, err } = await evaluate();
+    expect(code).toBe(3);
+    expect(err).toContain("it is not an Ed25519 key");
+  });
+
+  it("may be a list in the file of the user's settings", async () => {
+    await approve("--all");
+    const made = await run(["keygen", "--out", key("more"), "--json"]);
+    const { public_key } = JSON.parse(made.out) as { public_key: string };
+    const file = join(root, "home/config.json");
+    writeFileSync(file, JSON.stringify({ trusted_keys: [public_key, "../key.pem.pub"] }));
+    expect((await evaluate()).code).toBe(0);
+    writeFileSync(file, JSON.stringify({ trusted_keys: [public_key] }));
+    expect((await evaluate()).code).toBe(3);
+  });
+});
+
+describe("the setting require_approval", () => {
+  it("comes from the flag, the environment, the project or the user", async () => {
+    const plain = ["evaluate", "quality", "--input", "{}"];
+    expect((await run(plain)).code).toBe(0);
+    env = { ...env, AGENT33_REQUIRE_APPROVAL: "1" };
+    expect((await run(plain)).code).toBe(3);
+    env = { ...env, AGENT33_REQUIRE_APPROVAL: "maybe" };
+    expect((await run(plain)).code).toBe(2);
+    env = { ...env, AGENT33_REQUIRE_APPROVAL: "" };
+    writeFileSync(join(root, "agent-33.json"), '{"require_approval": true}');
+    expect((await run(plain)).code).toBe(3);
+    writeFileSync(join(root, "agent-33.json"), '{"require_approval": "yes"}');
+    expect((await run(plain)).code).toBe(2);
+    rmSync(join(root, "agent-33.json"));
+    await run(["config", "set", "require_approval", "true"]);
+    expect((await run(plain)).code).toBe(3);
+    expect(JSON.parse(readFileSync(join(root, "home/config.json"), "utf8"))).toMatchObject({
+      require_approval: true,
+    });
+  });
+
+  it("does not keep the result of a call from being recorded", async () => {
+    await run(["config", "set", "require_approval", "true"]);
+    const words = ["result", "write_file", "--session-id", "s", "--ok"];
+    expect((await run(words)).err).not.toContain("approved");
+  });
+});
