@@ -322,6 +322,26 @@ describe("where approval is required", () => {
     });
   });
 
+  it("nothing is decided by data of an endpoint that leads elsewhere since", async () => {
+    const project = await ApprovedProject.make();
+    const endpoint = (host: string): string => `endpoints: { bureau: { url: "https://${host}/score" } }\n`;
+    const fetching = {
+      ...{ id: "credit", type: "switch", cases: [{ condition: "credit > 700", target: "pay" }] },
+      ...{ default: { target: "review" }, enrich: [{ endpoint: "bureau", into: "credit" }] },
+    };
+    project.write("bureau.yaml", endpoint("bureau.invalid"));
+    project.write("credit.yaml", JSON.stringify({ decision: fetching }));
+    await project.run("approve", "credit", "--key", project.key);
+    const ask = ["evaluate", "credit", "--input", "{}", "--format", "target"];
+    expect(await project.run(...ask)).toMatchObject({ exitCode: 0, stdout: "review\n" });
+    project.write("bureau.yaml", endpoint("elsewhere.invalid"));
+    expect(await project.run(...ask)).toMatchObject({
+      exitCode: 3,
+      stdout: "",
+      stderr: expect.stringContaining("the guardrails, targets or endpoints beside it") as string,
+    });
+  });
+
   it("a dry run refuses the same, and writes nothing", async () => {
     const project = await ApprovedProject.make();
     const ask = ["dry-run", "quality", "--input", '{"score": 0.9}', "--format", "target"];
