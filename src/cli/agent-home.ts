@@ -9,6 +9,9 @@ export function agentHome({ env, cwd }: Pick<Io, "env" | "cwd">): string {
   return given ? resolve(cwd, withHome(given, env)) : userDirectory("config", env);
 }
 
+/** Where the user's own key is that approves definitions. */
+export const approvalKey = (io: Pick<Io, "env" | "cwd">): string => `${agentHome(io)}/approval-key.pem`;
+
 /** The path with the user's home directory for a leading `~/`. */
 export function withHome(path: string, env: Io["env"]): string {
   if (!/^~(?=[/\\]|$)/.test(path)) return path;

@@ -66,13 +66,13 @@ export function yesOrNo(): Kind<boolean> {
   };
 }
 
-/** Public keys on one line, or the paths of files of them; as one text with commas, in a file also as a list. */
+/** Public keys on one line or in PEM, or the paths of files of them; as one text with commas, or as a list. */
 export function keys(): Kind<string> {
   return {
     expected: "public keys: `ed25519:…` or the paths of PEM files, separated by commas",
     schema: { type: "string", minLength: 1 },
     parse: (value, place) => {
-      const written: readonly unknown[] = Array.isArray(value) ? value : String(value).split(",");
+      const written: readonly unknown[] = Array.isArray(value) ? value : listIn(String(value));
       const known = written.map((each) => parseKey(each, place));
       return known.length === 0 || known.includes(undefined) ? undefined : known.join(",");
     },
@@ -81,9 +81,24 @@ export function keys(): Kind<string> {
 
 const keyFile = path("the path of a file", { but: /-----BEGIN|,/ });
 
+function listIn(text: string): readonly unknown[] {
+  if (!text.trimStart().startsWith("[")) return text.split(",");
+  try {
+    return JSON.parse(text) as readonly unknown[];
+  } catch {
+    return [undefined];
+  }
+}
+
 function parseKey(written: unknown, place: Place): string | undefined {
   if (typeof written !== "string") return undefined;
   const text = written.trim();
+  const pem = publicPem.exec(text)?.[1];
+  if (pem !== undefined) return parseKey(`ed25519:${pem.replaceAll(/\s/g, "")}`, place);
   if (!text.startsWith("ed25519:")) return keyFile.parse(text, place);
   return /^ed25519:[A-Za-z0-9+/]{43}=$/.test(text) ? text : undefined;
 }
+
+/** An Ed25519 key in PEM: sixteen letters that are always the same (RFC 8410), and its 32 bytes in base64. */
+const publicPem =
+  /^-----BEGIN PUBLIC KEY-----\s*MCowBQYDK2VwAyEA([A-Za-z0-9+/\s]+=)\s*-----END PUBLIC KEY-----$/;

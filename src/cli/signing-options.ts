@@ -1,9 +1,12 @@
+import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { systemClock } from "../clock.js";
+import { DecisionError } from "../errors.js";
 import { present } from "../present/format.js";
 import { signingsView } from "../present/approval-views.js";
 import type { Signing, SigningOptions } from "../store/approve.js";
 import { openPrivateKey } from "../store/signing.js";
+import { approvalKey } from "./agent-home.js";
 import type { StoreFlags } from "./flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "./flags.js";
 import type { Io } from "./io.js";
@@ -12,23 +15,32 @@ import { note, openRecords } from "./world.js";
 
 /** Flags of the commands that sign. */
 export interface SigningFlags extends StoreFlags {
-  readonly key: string;
+  readonly key?: string;
 }
 
 export function addSigningFlags(command: Command): Command {
-  command.requiredOption(
+  command.option(
     "--key <file>",
-    "the private key to sign with (`agent-33 decision keygen` makes one)",
+    "the private key to sign with; when left out, the one that `agent-33 decision keygen` made",
   );
   return addCommonFlags(addStoreFlags(command));
 }
 
 export async function signingOptions(flags: SigningFlags, io: Io): Promise<SigningOptions> {
-  const key = openPrivateKey(flags.key);
+  const key = openPrivateKey(flags.key ?? ownKey(io));
   const { value: directory } = decisionsDirectory(flags.decisions, io);
   const { store } = await openRecords(flags, io);
   const trustedKeys = approvalSettings({}, io).trustedKeys();
   return { directory, key, trustedKeys, shelf: store.shelf("approvals"), at: systemClock() };
+}
+
+/** The key that was made without saying where. */
+function ownKey(io: Io): string {
+  const file = approvalKey(io);
+  if (existsSync(file)) return file;
+  throw new DecisionError("usage", "there is no key to sign with", {
+    hint: "make one with `agent-33 decision keygen`, or name one with --key FILE",
+  });
 }
 
 /** Shows what was signed; a key that nobody here trusts is worth a word. */

@@ -386,6 +386,36 @@ describe("the setting trusted_keys", () => {
   });
 });
 
+describe("the key of the user", () => {
+  it("signs where no other is named, in approvals and retirements", async () => {
+    expect(await run(["approve", "quality"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("there is no key to sign with") as string,
+    });
+    const { public_key } = JSON.parse((await run(["keygen", "--json"])).out) as { public_key: string };
+    await run(["config", "set", "trusted_keys", public_key]);
+    expect((await run(["approve", "quality"])).code).toBe(0);
+    expect((await evaluate()).code).toBe(0);
+    expect((await run(["retire", "quality"])).code).toBe(0);
+    expect((await evaluate()).code).toBe(3);
+  });
+
+  it("may be trusted as it stands in its file", async () => {
+    await run(["keygen"]);
+    const pem = readFileSync(join(root, "home/approval-key.pem.pub"), "utf8");
+    const set = await run(["config", "set", "trusted_keys", JSON.stringify([pem])]);
+    expect(set).toMatchObject({ code: 0, err: "" });
+    await run(["approve", "--all"]);
+    expect((await evaluate()).code).toBe(0);
+    writeFileSync(join(root, "home/config.json"), JSON.stringify({ trusted_keys: pem }));
+    expect((await evaluate()).code).toBe(0);
+  });
+
+  it.each(["[", '["ed25519:abc"]', "[]", "[5]"])("is none in %s", async (written) => {
+    expect((await run(["config", "set", "trusted_keys", written])).code).toBe(2);
+  });
+});
+
 describe("the setting require_approval", () => {
   it("comes from the flag, the environment, the project or the user", async () => {
     const plain = ["evaluate", "quality", "--input", "{}"];

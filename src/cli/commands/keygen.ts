@@ -1,8 +1,8 @@
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import { keysView } from "../../present/approval-views.js";
 import { present } from "../../present/format.js";
-import { agentHome, withHome } from "../agent-home.js";
+import { approvalKey, withHome } from "../agent-home.js";
 import type { CommonFlags } from "../flags.js";
 import { addCommonFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
@@ -21,7 +21,7 @@ export function addKeygenCommand(parent: Command, io: Io): void {
     .description(
       "Makes an Ed25519 key: a private half that only its owner may read, and a public one beside it. Prints its " +
         "name and the command that trusts it. Nothing is overwritten. Without --out it is written to the " +
-        "directory of the user's settings.",
+        "directory of the user's settings, where approve and retire look for it.",
     )
     .addHelpText(
       "after",
@@ -33,8 +33,7 @@ Examples:
     .action(async (flags: KeygenFlags) => {
       const format = formatFor(flags, io, { answer: "one" });
       const { out } = flags;
-      const file =
-        out === undefined ? join(agentHome(io), "approval-key.pem") : resolve(io.cwd, withHome(out, io.env));
+      const file = out === undefined ? approvalKey(io) : resolve(io.cwd, withHome(out, io.env));
       const trusted = approvalSettings({}, io).trustedKeys();
       const { makeKeys } = await import("../../store/make-keys.js");
       const made = makeKeys(file);

@@ -4,10 +4,12 @@ export const approvalTopic = (): string => `APPROVAL
   Who may change a file of definitions changes what is decided. Where approval is required, decisions are made
   only by definitions that somebody signed with a key that you trust.
 
-    $ agent-33 decision keygen --out ~/keys/approval.pem         once; prints the next line to type
+    $ agent-33 decision keygen                                   once; prints the next line to type
     $ agent-33 decision config set trusted_keys ed25519:…        on every machine that decides
-    $ agent-33 decision approve --all --key ~/keys/approval.pem  signs them as they are now
+    $ agent-33 decision approve --all                            signs them as they are now
     $ agent-33 decision config set require_approval true         or --require-approval, or AGENT33_REQUIRE_APPROVAL
+
+  A key that is elsewhere is made with --out FILE, and named with --key FILE.
 
 THE LOCK
   \`decisions.lock\`, in the directory of definitions, is made to be committed with them. It holds one entry for
