@@ -22,6 +22,7 @@ function contestantsIn(directory) {
   const cold = join(directory, "cold");
   cpSync(decisions, warm, { recursive: true });
   cpSync(decisions, cold, { recursive: true });
+  const approved = approvedCopy(directory);
   const starting = (args, store) => () => runNode(args, { directory, store: join(directory, store) });
   const bare = { name: "node -e 0", run: starting(["-e", "0"], "none") };
   const rows = [
@@ -49,6 +50,11 @@ function contestantsIn(directory) {
       target: { most: 3.2 },
       note: "its YAML file changed before each run",
     },
+    {
+      name: "evaluate --require-approval",
+      run: starting([...asking("evaluate", approved), "--require-approval"], "store-of-approved"),
+      note: "by a signed lock",
+    },
     { name: "evaluate, scored", run: starting(loan(warm), "store-of-scored"), note: "three evaluators" },
     { name: "check", run: starting(call(warm), "store-of-check"), note: "whether a tool may be called" },
     { name: "gate", run: starting(transfer(warm), "store-of-gate"), note: "with a schema of the context" },
@@ -56,6 +62,18 @@ function contestantsIn(directory) {
     { name: "--version", run: starting([command, "--version"], "none") },
   ];
   return [bare, ...rows.map((row) => ({ ...row, against: bare }))];
+}
+
+/** The samples, every one of them approved with a key that is trusted. */
+function approvedCopy(directory) {
+  const folder = join(directory, "approved");
+  cpSync(decisions, folder, { recursive: true });
+  const run = (...words) =>
+    runNode([command, "decision", ...words], { directory, store: join(directory, "store-of-approved") });
+  run("keygen");
+  run("config", "set", "trusted_keys", join(directory, "home", "approval-key.pem.pub"));
+  run("approve", "--all", "--decisions", folder);
+  return folder;
 }
 
 function asking(verb, folder) {
