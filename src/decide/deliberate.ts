@@ -17,7 +17,7 @@ import { failureWithoutMasked, withoutMasked } from "./conceal.js";
 import type { Counting } from "./counting.js";
 import { countingOf } from "./counting.js";
 import type { Enriched, FetchWorld } from "./enrich.js";
-import { enrich, needsFetching } from "./enrich.js";
+import { enrich, failureAfter, needsFetching } from "./enrich.js";
 import { describe, freezeResult } from "./describe.js";
 import { deterministicHash } from "../record/deterministic-hash.js";
 import type { Clock } from "./gather.js";
@@ -82,7 +82,7 @@ export async function deliberate(
   const { dry_run: dryRun = false, strict = false, no_cache: noCache = false } = request;
   const asIs = { context: given, facts: nothing, system, input: undefined };
   const enriched = needsFetching(loaded)
-    ? await enrichOnce(loaded, asIs, { world, dryRun, anew: noCache, known: shared.enriched })
+    ? await enrichOnce(loaded, asIs, { world, dryRun, anew: noCache, strict, known: shared.enriched })
     : undefined;
   const context = enriched?.context ?? given;
   const bare = enriched === undefined ? asIs : { ...asIs, context };
@@ -97,6 +97,7 @@ export async function deliberate(
   const answered = await answerOf(
     { loaded, prepared, scope, strict, at, recordId },
     noCache ? undefined : records,
+    enriched,
   );
 
   const answeredWith = withWarnings(answered.evaluated, enriched);
@@ -144,7 +145,7 @@ async function enrichOnce(
 const withWarnings = (evaluated: Evaluated, enriched: Enriched | undefined): Evaluated =>
   enriched === undefined || enriched.warnings.length === 0
     ? evaluated
-    : { ...evaluated, warnings: [...enriched.warnings, ...evaluated.warnings] };
+    : { ...evaluated, warnings: [...new Set([...enriched.warnings, ...evaluated.warnings])] };
 
 /** What it rested on, and who came before. */
 async function lineageFor(
@@ -162,11 +163,16 @@ async function lineageFor(
 }
 
 /** What fails must tell no masked value either. */
-async function answerOf(question: Question, records: Records | undefined): Promise<Answer> {
+async function answerOf(
+  question: Question,
+  records: Records | undefined,
+  enriched: Enriched | undefined,
+): Promise<Answer> {
   try {
     return await answer(question, records);
   } catch (error) {
-    throw failureWithoutMasked(error, question.prepared, question.scope);
+    const failure = failureWithoutMasked(error, question.prepared, question.scope);
+    throw enriched === undefined ? failure : failureAfter(failure, enriched);
   }
 }
 

@@ -1,15 +1,14 @@
 import type { WrittenFetch } from "../definition/fetches.js";
-import { destinationsOf, fetchesOf } from "../definition/fetches.js";
-import { readsMasked } from "../definition/mask-pointers.js";
+import { destinationsOf } from "../definition/fetches.js";
 import { deepFreeze } from "../digest/freeze.js";
 import { DecisionError } from "../errors.js";
-import type { LenientTemplate } from "../expression/document.js";
-import { compileLenient } from "../expression/document.js";
-import { overlaps, putAt, removeAt } from "../expression/put-at.js";
+import { putAt, removeAt } from "../expression/put-at.js";
 import type { Definition, LoadedDefinition } from "../model/definition.js";
 import type { Endpoints, Fetched, Fetcher } from "../model/endpoint.js";
 import type { JsonObject } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
+import type { PreparedFetch } from "./fetch-rounds.js";
+import { roundsOf } from "./fetch-rounds.js";
 import { mapAnswer } from "./map-answer.js";
 
 /** The context with what was fetched in it, and what is to be remembered of the fetching. */
@@ -30,6 +29,8 @@ interface Circumstances {
   readonly dryRun: boolean;
   /** Whether answers that were kept will not do. */
   readonly anew: boolean;
+  /** Whether params without a value end the decision. */
+  readonly strict: boolean;
 }
 
 /** Whether a definition fetches anything: then it is told from where. */
@@ -42,7 +43,7 @@ export const needsFetching = ({ environment }: LoadedDefinition): boolean => "en
 export async function enrich(
   loaded: LoadedDefinition,
   scope: Scope,
-  { world, dryRun, anew }: Circumstances,
+  { world, dryRun, anew, strict }: Circumstances,
 ): Promise<Enriched> {
   const { definition } = loaded;
   const endpoints = loaded.environment["endpoints"] as unknown as Endpoints;
@@ -51,13 +52,18 @@ export async function enrich(
   let context = withoutGiven(rounds.flat(), scope.context, warnings);
   const fetched: Record<string, JsonObject> = {};
   const fetcher = await world.fetcher?.();
+  const hasFailed = ({ key }: WrittenFetch): boolean => fetched[key]?.["ok"] === false;
   for (const round of rounds) {
     const seen = { ...scope, context };
+    const filled = round.map((fetch) => ({ fetch, ...fill(fetch, seen) }));
+    if (strict) refuseMissing(definition, filled);
     const answers = await Promise.all(
-      round.map(async (fetch) => ({
-        fetch,
-        answer: await ask(fetch, seen, { endpoints, fetcher, dryRun, anew }),
-      })),
+      filled.map(async ({ fetch, params, missing }) => {
+        const isVain = missing.length > 0 && fetch.after.some(hasFailed);
+        if (isVain) return { fetch, answer: notAsked(missing) };
+        if (missing.length > 0) warnings.push(`\`${fetch.endpoint}\` is asked though ${missing.join(", ")}`);
+        return { fetch, answer: await ask(fetch, params, { endpoints, fetcher, dryRun, anew }) };
+      }),
     );
     for (const { fetch, answer } of answers) {
       const mapped = mapAnswer(fetch, answer);
@@ -70,46 +76,6 @@ export async function enrich(
   return { context: deepFreeze(context), fetched: deepFreeze(fetched), warnings };
 }
 
-interface PreparedFetch extends WrittenFetch {
-  readonly template: LenientTemplate;
-  /** Whether its answer may be kept: nothing of it, nor of its params, is masked. */
-  readonly cached: boolean;
-}
-
-const known = new WeakMap<Definition, readonly (readonly PreparedFetch[])[]>();
-
-/** Which fetches go together: each comes after those whose data its params read. */
-function roundsOf(definition: Definition): readonly (readonly PreparedFetch[])[] {
-  let rounds = known.get(definition);
-  if (rounds === undefined) {
-    rounds = inRounds(fetchesOf(definition).map((fetch) => prepareFetch(fetch, definition)));
-    known.set(definition, rounds);
-  }
-  return rounds;
-}
-
-function prepareFetch(fetch: WrittenFetch, definition: Definition): PreparedFetch {
-  const template = compileLenient(fetch.params ?? {});
-  const masks = definition.logging?.mask ?? [];
-  const touched = [...template.reads, ...destinationsOf(fetch)];
-  return { ...fetch, template, cached: !touched.some((path) => readsMasked(path, masks)) };
-}
-
-function inRounds(fetches: readonly PreparedFetch[]): readonly (readonly PreparedFetch[])[] {
-  const rounds: PreparedFetch[][] = [];
-  const roundOf = new Map<PreparedFetch, number>();
-  for (const fetch of fetches) {
-    const reads = fetch.template.reads.map((path) => path.replace(/^context\./, ""));
-    const after = [...roundOf].filter(([other]) =>
-      destinationsOf(other).some((at) => reads.some((path) => path === "context" || overlaps(path, at))),
-    );
-    const round = Math.max(0, ...after.map(([, number]) => number + 1));
-    roundOf.set(fetch, round);
-    (rounds[round] ??= []).push(fetch);
-  }
-  return rounds;
-}
-
 function withoutGiven(fetches: readonly PreparedFetch[], given: JsonObject, warnings: string[]): JsonObject {
   let context = given;
   for (const at of fetches.flatMap(destinationsOf)) {
@@ -120,15 +86,56 @@ function withoutGiven(fetches: readonly PreparedFetch[], given: JsonObject, warn
   return context;
 }
 
+/** A failure that also tells of data that did not come: they may well be why. */
+export function failureAfter(error: unknown, { warnings }: Enriched): unknown {
+  if (!(error instanceof DecisionError) || warnings.length === 0) return error;
+  const { code, message, hint, details } = error;
+  return new DecisionError(code, `${message} (${warnings.join("; ")})`, { hint, details, cause: error });
+}
+
+interface Filled {
+  readonly params: JsonObject;
+  /** Why some of them have no value. */
+  readonly missing: readonly string[];
+}
+
+function fill({ template }: PreparedFetch, scope: Scope): Filled {
+  const missing: string[] = [];
+  return { params: template.fill(scope, (why) => missing.push(why)), missing };
+}
+
+function refuseMissing(
+  { id }: Definition,
+  filled: readonly (Filled & { readonly fetch: PreparedFetch })[],
+): void {
+  const lacking = filled.find(({ missing }) => missing.length > 0);
+  if (lacking === undefined) return;
+  const { fetch, missing } = lacking;
+  throw new DecisionError(
+    "condition_errored",
+    `\`${id}\`: \`${fetch.endpoint}\` cannot be asked: ${missing.join(", ")}`,
+    {
+      hint: "give the missing values, or ask for them with exists(…) or get(…)",
+      details: { decision_id: id },
+    },
+  );
+}
+
+/** What is asked for data that did not come would be asked about nobody. */
+const notAsked = (missing: readonly string[]): Fetched => ({
+  ok: false,
+  error: { code: "fetch_refused", message: `it was not asked, as ${missing.join(", ")}` },
+});
+
 async function ask(
-  { endpoint: name, template, cached }: PreparedFetch,
-  scope: Scope,
+  { endpoint: name, cached }: PreparedFetch,
+  params: JsonObject,
   {
     endpoints,
     fetcher,
     dryRun,
     anew,
-  }: Omit<Circumstances, "world"> & {
+  }: Omit<Circumstances, "world" | "strict"> & {
     readonly endpoints: Endpoints;
     readonly fetcher: Fetcher | undefined;
   },
@@ -137,7 +144,7 @@ async function ask(
   if (endpoint === undefined || fetcher === undefined) {
     return { ok: false, error: { code: "fetch_refused", message: "nothing can be fetched here" } };
   }
-  return fetcher.fetch({ name, endpoint, params: template.fill(scope), cached: cached && !anew, dryRun });
+  return fetcher.fetch({ name, endpoint, params, cached: cached && !anew, dryRun });
 }
 
 /** What is remembered: where the data came from and when, not the data, which are in the context. */

@@ -15,6 +15,7 @@ export interface MappedAnswer {
 /** What of an answer goes into the context, and what is to be said about it. */
 export function mapAnswer({ endpoint, into, mapping }: WrittenFetch, answer: Fetched): MappedAnswer {
   if (!answer.ok) return failing(endpoint, answer);
+  if (answer.data === null) return failing(endpoint, nothing);
   const stale = answer.from === "stale_cache" ? [staleness(endpoint, answer.fetched_at)] : [];
   if (mapping === undefined) {
     const values = into === undefined ? [] : [{ at: into, value: answer.data }];
@@ -35,6 +36,12 @@ export function mapAnswer({ endpoint, into, mapping }: WrittenFetch, answer: Fet
   const lacking = missing.length === 0 ? [] : [`the answer of \`${endpoint}\` has no ${missing.join(", ")}`];
   return { answer, values, warnings: [...stale, ...lacking] };
 }
+
+/** No content, or null: there is nothing that anybody could go by. */
+const nothing: Failed = {
+  ok: false,
+  error: { code: "request_failed", message: "its answer is empty" },
+};
 
 const tooDeep: Failed = {
   ok: false,

@@ -85,14 +85,21 @@ function mappingFaults(fetch: WrittenFetch): readonly SchemaFault[] {
     taken.add(at, undefined);
     return [
       ...(wrong === undefined ? [] : [{ path, message: wrong }]),
-      ...(from.split(".").includes("")
-        ? [{ path: path.slice(0, -1), key: from, message: `\`${from}\` has an empty part between its dots` }]
-        : []),
+      ...sourceFaults(from).map((fault) => ({ path: path.slice(0, -1), key: from, ...fault })),
       ...(other === undefined
         ? []
         : [{ path, message: `another field of the answer goes into \`${other.path}\`` }]),
     ];
   });
+}
+
+/** What is wrong with where in an answer something is to be found. */
+function sourceFaults(from: string): readonly Pick<SchemaFault, "message" | "hint">[] {
+  if (from.split(".").includes("")) return [{ message: `\`${from}\` has an empty part between its dots` }];
+  const [, list = "", item = "", more = ""] = /^(.+?)\[(\d+)\](.*)$/.exec(from) ?? [];
+  if (list === "") return [];
+  const meant = `${list}.${item}${more}`;
+  return [{ message: `\`${from}\` is no path`, hint: `did you mean \`${meant}\`?` }];
 }
 
 /** Two fetches that go into one place; a condition that is written twice is fetched once. */

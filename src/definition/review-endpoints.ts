@@ -40,7 +40,24 @@ export function reviewEndpoints(
     ];
     return doubts.map((doubt): Problem => ({ file, line, column, severity: "warning", ...doubt }));
   });
-  return [...alone, ...all.flatMap((each) => notKept(each, declared))];
+  return [...alone, ...all.flatMap((each) => [...notKept(each, declared), ...repeated(each)])];
+}
+
+/** Masked values that are sent, and may come back where nothing is masked. */
+function repeated({ file, located }: InFile): readonly Problem[] {
+  const { definition, source } = located;
+  const masks = definition.logging?.mask ?? [];
+  if (masks.length === 0) return [];
+  return fetchesOf(definition).flatMap((fetch): readonly Problem[] => {
+    const reads = textsAt(fetch.params, ["**"]).flatMap(({ text }) => templateReads(text));
+    const sent = reads.find((path) => readsMasked(path, masks));
+    const bare = destinationsOf(fetch).find((path) => !readsMasked(path, masks));
+    if (sent === undefined || bare === undefined || fetch.mapping !== undefined) return [];
+    const { line, column } = source.locate(["decision", ...fetch.path, "endpoint"]);
+    const message = `\`${fetch.endpoint}\` is sent \`${sent}\`, which is masked, and may repeat it in \`${bare}\`, which is not`;
+    const hint = "mask that too, or take only what is needed with `mapping`";
+    return [{ file, line, column, severity: "warning", message, hint, decision_id: definition.id }];
+  });
 }
 
 /** What is said about an endpoint. */

@@ -1,3 +1,4 @@
+import { seemsSecret } from "../definition/written-secrets.js";
 import type { Auth } from "../model/endpoint.js";
 import { isHeaderValue } from "./header-fault.js";
 
@@ -18,7 +19,7 @@ export function credentialsFor(auth: Auth | undefined, env: Environment): Creden
   for (const name of variablesOf(auth)) {
     const fault = faultOf(auth, name, env[name]);
     if (fault !== undefined) {
-      return { ok: false, message: `the environment variable \`${name}\` ${fault}` };
+      return { ok: false, message: `${shownName(name)} ${fault}` };
     }
   }
   const given = (name: string): string => env[name] ?? "";
@@ -39,6 +40,12 @@ export function credentialsFor(auth: Auth | undefined, env: Environment): Creden
     }
   }
 }
+
+/** Somebody may have written the secret itself in place of its name. */
+const shownName = (name: string): string =>
+  seemsSecret(name)
+    ? "the environment variable that it names (which looks like a secret itself)"
+    : `the environment variable \`${name}\``;
 
 /** The environment variables that hold its secrets. */
 export function variablesOf(auth: Auth | undefined): readonly string[] {

@@ -24,7 +24,9 @@ export interface DataEnrichmentClient {
 export function clientOf(given: Endpoints, fetcher: () => Promise<OpenedFetcher>): DataEnrichmentClient {
   const endpoints = checkedEndpoints(given);
   return {
-    async fetch(name, { params = {}, use_cache: cached = true } = {}) {
+    async fetch(name, options = {}) {
+      refuseUnknown(options);
+      const { params = {}, use_cache: cached = true } = options;
       const endpoint = endpointCalled(name, endpoints);
       const asked = { name, endpoint, params: boundParams(params), cached, dryRun: false };
       const fetched = await (await fetcher()).fetch(asked);
@@ -34,6 +36,16 @@ export function clientOf(given: Endpoints, fetcher: () => Promise<OpenedFetcher>
       throw errorOf(name, error, fetched.status);
     },
   };
+}
+
+const optionNames = ["params", "use_cache"];
+
+function refuseUnknown(options: object): void {
+  const unknown = Object.keys(options).find((key) => !optionNames.includes(key));
+  if (unknown === undefined) return;
+  throw new DecisionError("usage", `\`fetch\` has no option \`${unknown}\``, {
+    hint: didYouMean(unknown, optionNames) ?? `there is ${listed(optionNames)}`,
+  });
 }
 
 function endpointCalled(name: string, endpoints: ReadonlyMap<string, Endpoint>): Endpoint {

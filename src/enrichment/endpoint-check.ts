@@ -4,6 +4,7 @@ import { frozenCopy } from "../digest/frozen-copy.js";
 import { isObject } from "../expression/equal.js";
 import type { Endpoint } from "../model/endpoint.js";
 import type { Json, JsonObject } from "../model/json.js";
+import { didYouMean } from "../nearest.js";
 import { settingsOf } from "./endpoint-settings.js";
 
 /** Endpoints that a program gives us, of which no schema has been asked: as much as must be sure to fetch from them. */
@@ -30,13 +31,16 @@ function copyOf(given: unknown): JsonObject {
 
 function faultOf(endpoint: Json): string | undefined {
   if (!isObject(endpoint)) return "it is not an object";
+  const unknown = Object.keys(endpoint).find((key) => !known.includes(key));
+  if (unknown !== undefined) return unknownKey(unknown);
   const { url, method = "get", headers = {}, auth, cache } = endpoint;
   if (typeof url !== "string") return "it has no `url`";
   const fault = urlFault(url);
   if (fault !== undefined) return `its \`url\`: ${fault}`;
   if (!methods.has(method)) return "its `method` is none of get, post, put, delete";
   if (!isObject(headers) || !Object.values(headers).every(isText)) return "its `headers` are not all text";
-  if (auth !== undefined && !isAuth(auth)) return "its `auth` does not name all that it needs";
+  if (auth !== undefined && !isAuth(auth))
+    return "its `auth` does not name environment variables for all that it needs";
   if (cache !== undefined && !(isObject(cache) && isText(cache["ttl"]))) return "its `cache` has no `ttl`";
   return countFault(endpoint);
 }
@@ -51,9 +55,31 @@ function durationFault(endpoint: Endpoint): string | undefined {
   }
 }
 
+const known: readonly string[] = [
+  "url",
+  "method",
+  "auth",
+  "timeout",
+  "headers",
+  "cache",
+  "retry",
+  "rate_limit",
+  "circuit_breaker",
+  "allow_private",
+];
+
+function unknownKey(key: string): string {
+  const meant = didYouMean(key, known);
+  return `it has an unknown key \`${key}\`${meant === undefined ? "" : ` (${meant})`}`;
+}
+
 const methods: ReadonlySet<Json> = new Set(["get", "post", "put", "delete"]);
 
 const isText = (value: Json | undefined): boolean => typeof value === "string";
+
+/** As a definition may name one: what is no name may be the secret itself. */
+const isVariable = (value: Json | undefined): boolean =>
+  typeof value === "string" && /^[A-Za-z_][A-Za-z0-9_]*$/.test(value);
 
 const authKeys: Readonly<Record<string, readonly string[]>> = {
   api_key: ["secret_key"],
@@ -64,7 +90,7 @@ const authKeys: Readonly<Record<string, readonly string[]>> = {
 function isAuth(auth: Json): boolean {
   if (!isObject(auth) || typeof auth["type"] !== "string" || !Object.hasOwn(authKeys, auth["type"]))
     return false;
-  return (authKeys[auth["type"]] ?? []).every((key) => isText(auth[key]));
+  return (authKeys[auth["type"]] ?? []).every((key) => isVariable(auth[key]));
 }
 
 /** What is counted, by where it stands. */

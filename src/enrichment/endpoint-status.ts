@@ -1,3 +1,4 @@
+import { seemsSecret } from "../definition/written-secrets.js";
 import type { PlacedEndpoint } from "../definition/declared-endpoints.js";
 import type { Endpoint } from "../model/endpoint.js";
 import type { Circuit, EndpointStatus, LastFetch } from "../model/endpoint-status.js";
@@ -40,7 +41,10 @@ export async function endpointStatuses(
         circuit: circuitOf(state, endpoint, now),
         cache: cacheOf(endpoint, kept.get(key) ?? [], now),
         ...(rate_limit !== undefined && { rate_limit }),
-        needs: variablesOf(endpoint.auth).map((variable) => ({ variable, set: isSet(env[variable]) })),
+        needs: variablesOf(endpoint.auth).map((variable) => ({
+          variable: seemsSecret(variable) ? "(looks like a secret)" : variable,
+          set: isSet(env[variable]),
+        })),
         last: lastOf(state),
         used_by,
         file,

@@ -3,36 +3,50 @@ import type { Json } from "../model/json.js";
 /** Takes secrets out of whatever comes back from where they were sent. */
 export interface Hiding {
   text(text: string): string;
-  /** Also out of keys, and out of numbers. */
+  /** Also out of keys, and out of numbers; of short secrets only values that are nothing else. */
   data(data: Json): Json;
 }
 
 const mask = "[secret]";
 
-/** Finds each secret as it is, and as it is written in URLs, in JSON, in hex and in base64. */
+/** A shorter one stands in other data by chance: there only what is nothing else is taken out. */
+const shortest = 6;
+
+/** Finds each secret as it is, in capitals or not, and as it is written in URLs, in JSON, in hex and in base64. */
 export function hideSecrets(secrets: readonly string[]): Hiding {
-  const spellings = new Set(secrets.flatMap(spellingsOf));
-  if (spellings.size === 0) return { text: (text) => text, data: (data) => data };
-  // The longest first: a shorter one may be a part of it.
-  const ordered = [...spellings].sort((one, other) => other.length - one.length);
-  const pattern = new RegExp(ordered.map(quoted).join("|"), "g");
-  const text = (shown: string): string => shown.replace(pattern, mask);
-  return { text, data: (data) => hiddenIn(data, text) };
+  const given = secrets.filter((secret) => secret !== "");
+  if (given.length === 0) return { text: (text) => text, data: (data) => data };
+  const text = hider(given);
+  const within = hider(given.filter(({ length }) => length >= shortest));
+  const short = new Set(given.filter(({ length }) => length < shortest));
+  const value = (shown: string): string => (short.has(shown) ? mask : within(shown));
+  return { text, data: (data) => hiddenIn(data, { key: within, value }) };
 }
 
-function hiddenIn(data: Json, hide: (text: string) => string): Json {
+type Hide = (text: string) => string;
+
+function hider(secrets: readonly string[]): Hide {
+  const spellings = new Set(secrets.flatMap(spellingsOf));
+  if (spellings.size === 0) return (text) => text;
+  // The longest first: a shorter one may be a part of it.
+  const ordered = [...spellings].sort((one, other) => other.length - one.length);
+  const pattern = new RegExp(ordered.map(quoted).join("|"), "gi");
+  return (shown) => shown.replace(pattern, mask);
+}
+
+function hiddenIn(data: Json, hide: { readonly key: Hide; readonly value: Hide }): Json {
   switch (typeof data) {
     case "string":
-      return hide(data);
+      return hide.value(data);
     case "number":
-      return hide(String(data)) === String(data) ? data : mask;
+      return hide.value(String(data)) === String(data) ? data : mask;
     case "boolean":
       return data;
     default:
       if (data === null) return data;
       if (Array.isArray(data)) return (data as readonly Json[]).map((item) => hiddenIn(item, hide));
       return Object.fromEntries(
-        Object.entries(data).map(([key, value]) => [hide(key), hiddenIn(value, hide)]),
+        Object.entries(data).map(([key, value]) => [hide.key(key), hiddenIn(value, hide)]),
       );
   }
 }

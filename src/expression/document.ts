@@ -10,7 +10,7 @@ import { compileRendered, compileTemplate } from "./template.js";
 /** A document whose texts are templates, made ready. */
 export interface DocumentTemplate {
   readonly reads: readonly string[];
-  fill(scope: Scope): Json | PartFailure;
+  fill(scope: Scope, missing?: (why: string) => void): Json | PartFailure;
 }
 
 /** Why a document could not be filled, and the JSON pointer of the part that it is about. */
@@ -38,8 +38,11 @@ export function compileLenient(document: JsonObject): LenientTemplate {
 }
 
 export interface LenientTemplate extends DocumentTemplate {
-  fill(scope: Scope): JsonObject;
+  /** `missing` hears of each part that has no value, and why. */
+  fill(scope: Scope, missing?: Missing): JsonObject;
 }
+
+type Missing = (why: string) => void;
 
 type CompileText = (text: string, pointer: string) => DocumentTemplate;
 
@@ -52,10 +55,10 @@ function compilePart(part: Json, pointer: string, compileText: CompileText): Doc
   const isList = Array.isArray(part);
   return {
     reads: parts.flatMap(([, each]) => each.reads),
-    fill(scope) {
+    fill(scope, missing) {
       const filled: [string, Json][] = [];
       for (const [key, each] of parts) {
-        const value = each.fill(scope);
+        const value = each.fill(scope, missing);
         if (value instanceof PartFailure) return value;
         filled.push([key, value]);
       }
@@ -83,9 +86,10 @@ function compileLenientText(text: string, pointer: string): DocumentTemplate {
   const rendered = compileRendered(text, () => "");
   return {
     reads: template.reads,
-    fill(scope) {
+    fill(scope, missing) {
       const value = template.evaluate(scope);
       if (!(value instanceof Failure)) return value;
+      missing?.(value.message);
       return template.tree === undefined ? rendered.render(scope) : null;
     },
   };

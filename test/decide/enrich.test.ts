@@ -126,6 +126,30 @@ describe("what is fetched", () => {
     expect((await place.decide(customer)).warnings[0]).toContain("too deeply");
   });
 
+  it("is nothing where the answer is empty", async () => {
+    const place = fetching(loadedWith(route([credit]), "bureau"), () => gave(null));
+    const { warnings } = await place.decide(customer);
+    expect(warnings[0]).toBe("no data came from `bureau`: its answer is empty");
+    expect((await place.newest())?.context).toEqual(customer);
+  });
+
+  it("is not kept elsewhere where the context is not to be kept", async () => {
+    const loaded = loadedWith(route([credit], { logging: { include_inputs: false } }), "bureau");
+    const place = fetching(loaded, () => gave({ score: 1 }));
+    await place.decide(customer);
+    expect(place.asked[0]?.cached).toBe(false);
+  });
+
+  it("is named where it did not come and a strict decision ends for it", async () => {
+    const place = fetching(loadedWith(route([credit]), "bureau"), () => failed("it is gone"));
+    const error = await place.decide(customer, { strict: true }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "condition_errored" });
+    expect((error as Error).message).toContain("(no data came from `bureau`: it is gone)");
+    const fine = fetching(loadedWith(route([credit]), "bureau"), () => gave({ score: "high" }));
+    const other = await fine.decide(customer, { strict: true }).catch((thrown: unknown) => thrown);
+    expect((other as Error).message).not.toContain("no data came");
+  });
+
   it("is fetched anew where what is kept will not do", async () => {
     const place = fetching(loadedWith(route([credit]), "bureau"), () => gave({ score: 1 }));
     await place.decide(customer, { no_cache: true });
@@ -166,6 +190,40 @@ describe("the params of a fetch", () => {
     const place = fetching(loadedWith(route([{ ...credit, params }]), "bureau"), () => gave(1));
     await place.decide(customer);
     expect(place.asked[0]?.params).toEqual({ a: null, b: "id--123", c: [1, { d: "x" }] });
+  });
+
+  it("are told of where they have no value, and end the decision where that is strict", async () => {
+    const params = { a: "{{ nothing.here }}", b: "{{ if exists(nothing) then nothing else 'none' }}" };
+    const place = fetching(loadedWith(route([{ ...credit, params }]), "bureau"), () => gave({ score: 1 }));
+    const { warnings } = await place.decide(customer);
+    expect(warnings).toEqual(["`bureau` is asked though `nothing.here` is missing"]);
+    await expect(place.decide(customer, { strict: true })).rejects.toMatchObject({
+      code: "condition_errored",
+      message: "`loan`: `bureau` cannot be asked: `nothing.here` is missing",
+    });
+    expect(place.asked.length).toBe(1);
+  });
+
+  it("are not sent where they would be about what did not come", async () => {
+    const steps = [
+      { endpoint: "who", into: "person" },
+      { endpoint: "bureau", params: { id: "{{ person.id }}" }, into: "credit" },
+      {
+        endpoint: "spare",
+        params: { id: "{{ if exists(person.id) then person.id else 'none' }}" },
+        into: "x",
+      },
+    ];
+    const loaded = loadedWith(route(steps), "who", "bureau", "spare");
+    const place = fetching(loaded, ({ name }) =>
+      name === "who" ? failed("it is gone") : gave({ score: 900 }),
+    );
+    const result = await place.decide(customer);
+    expect(place.asked.map(({ name }) => name)).toEqual(["who", "spare"]);
+    expect(result.selected_targets).toEqual(["stage-review"]);
+    expect(result.warnings).toContain(
+      "no data came from `bureau`: it was not asked, as `person.id` is missing",
+    );
   });
 
   it("may read what was fetched before; whatever does not is fetched at once", async () => {

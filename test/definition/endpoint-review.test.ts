@@ -160,8 +160,30 @@ describe("of answers that an endpoint keeps, a reviewer", () => {
 
   it("says nothing where other things are masked, or nothing is kept anyway", () => {
     expect(reviewed(kept(fetch, "/name"))).toEqual([]);
-    expect(reviewed(kept(fetch, "/customer", ""))).toEqual([]);
+    expect(reviewed(kept(fetch, "/x", ""))).toEqual([]);
   });
+
+  it("says that a masked value which is sent may come back where nothing is masked", () => {
+    expect(reviewed(kept(fetch, "/customer", ""))).toEqual([
+      "8:24 warning: `b` is sent `customer.ssn`, which is masked, and may repeat it in `x`, which is not | mask that too, or take only what is needed with `mapping`",
+    ]);
+    expect(reviewed(kept(fetch.replace("into: x", "into: x, mapping: { a: a }"), "/customer", ""))).toEqual(
+      [],
+    );
+    const quiet = kept(fetch, "/customer", "").replace("[/customer]", "[/customer, /x]");
+    expect(reviewed(quiet)).toEqual([]);
+  });
+
+  it.each(["ghp_0123456789abcdefABCDEF", "a3f9c2e18b7d4f60a3f9c2e18b7d4f60", "hunter2"])(
+    "says that %s is no name of a variable, and does not repeat it",
+    (secret) => {
+      const text = `endpoints:\n  b: { ${url}, auth: { type: bearer, token_key: ${secret} } }\n${using("b")}`;
+      const said = reviewed(text);
+      expect(said).toEqual([
+        "2:3 warning: `token_key` of `b` seems to be a secret, and not the name of a variable | put it into an environment variable, and write the name of that",
+      ]);
+    },
+  );
 });
 
 describe("of what is fetched, a reviewer", () => {

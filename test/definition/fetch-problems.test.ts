@@ -126,6 +126,11 @@ const faults: readonly Fault[] = [
     ],
   },
   {
+    name: "a mapping with the brackets of other languages",
+    yaml: fetching(["{ endpoint: b, into: x, mapping: { 'list[0].id': v } }"]),
+    problems: ["7:42 `list[0].id` is no path | did you mean `list.0.id`?"],
+  },
+  {
     name: "params that read what this fetches",
     yaml: fetching(['{ endpoint: b, into: x, params: { a: ["{{ context.x.id }}"] } }']),
     problems: ["7:45 `x.id` is what this fetches, so it is never there yet"],

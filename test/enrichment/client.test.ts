@@ -166,8 +166,23 @@ describe("endpoints that a client is given", () => {
     { endpoint: { url: "ftp://x" }, message: "its `url`: it must begin with https:// or http://" },
     { endpoint: { url, method: "GET" }, message: "its `method` is none of get, post, put, delete" },
     { endpoint: { url, headers: { a: 1 } }, message: "its `headers` are not all text" },
-    { endpoint: { url, auth: { type: "basic" } }, message: "its `auth` does not name all that it needs" },
-    { endpoint: { url, auth: { type: "toString" } }, message: "its `auth` does not name all that it needs" },
+    {
+      endpoint: { url, tiemout: "1s" },
+      message: "it has an unknown key `tiemout` (did you mean `timeout`?)",
+    },
+    { endpoint: { url, zzz: 1 }, message: "it has an unknown key `zzz`" },
+    {
+      endpoint: { url, auth: { type: "bearer", token_key: "sk-live-1" } },
+      message: "its `auth` does not name environment variables for all that it needs",
+    },
+    {
+      endpoint: { url, auth: { type: "basic" } },
+      message: "its `auth` does not name environment variables for all that it needs",
+    },
+    {
+      endpoint: { url, auth: { type: "toString" } },
+      message: "its `auth` does not name environment variables for all that it needs",
+    },
     { endpoint: { url, cache: {} }, message: "its `cache` has no `ttl`" },
     { endpoint: { url, rate_limit: { count: 1 } }, message: "its `rate_limit` has no `count` or no `per`" },
     { endpoint: { url, retry: 3 }, message: "its `retry` is not an object" },

@@ -37,10 +37,26 @@ describe("hiding secrets", () => {
   });
 
   it("looks into keys, texts and numbers, however deep", () => {
-    const hiding = hideSecrets(["1234", "abc"]);
-    expect(hiding.data({ abc: [{ "x-abc": "abc", n: 91234.5, m: 123, ok: true, none: null }] })).toEqual({
-      "[secret]": [{ "x-[secret]": "[secret]", n: "[secret]", m: 123, ok: true, none: null }],
+    const hiding = hideSecrets(["123456", "abcdef"]);
+    const data = { abcdef: [{ "x-abcdef": "abcdef", n: 9123456.5, m: 12345, ok: true, none: null }] };
+    expect(hiding.data(data)).toEqual({
+      "[secret]": [{ "x-[secret]": "[secret]", n: "[secret]", m: 12345, ok: true, none: null }],
     });
+  });
+
+  it("finds them in capitals, too", () => {
+    expect(hideSecrets(["Secret-Key"]).data(["SECRET-KEY", "secret-key"])).toEqual(["[secret]", "[secret]"]);
+  });
+
+  it("takes a short one for one only where it is all there is, so that it spoils no other data", () => {
+    const hiding = hideSecrets(["score", "7"]);
+    expect(hiding.data({ score: 700, is: "score", n: 7, text: "the score" })).toEqual({
+      score: 700,
+      is: "[secret]",
+      n: "[secret]",
+      text: "the score",
+    });
+    expect(hiding.text("the score")).toBe("the [secret]");
   });
 
   it("keeps keys that would be the prototype", () => {

@@ -1,8 +1,8 @@
 /** How data is fetched before a decision: endpoints, \`enrich\` and \`fetch_from_api\`. */
 export const endpointsTopic = (): string => `ENDPOINTS
 
-  Where decisions fetch data from before they are made. They stand at the top of a document, beside no decision,
-  and all decisions of the directory may name them.
+  Where decisions fetch data from before they are made. They stand at the top of a document, and all decisions of
+  the directory may name them.
 
   endpoints:
     credit_bureau:                    letters, digits, _ and -
@@ -20,24 +20,31 @@ export const endpointsTopic = (): string => `ENDPOINTS
       circuit_breaker: { failure_threshold: 5, timeout: 60s, success_threshold: 2 }     these are the defaults
       allow_private: false            true lets it be on this machine or in a private network
 
-  Only http and https, at most 1 MiB of answer, and no redirects. After five failures in a row an endpoint is left
-  alone for a minute; an answer that was kept, however old, then stands in, with a warning.
+  Only http and https, at most 1 MiB of answer, no redirects and no proxies. After five failures in a row an endpoint
+  is left alone for a minute; an answer that was kept, up to a day longer than its ttl, then stands in, with a warning.
+  Tried again is what answered 408, 425, 429, 500, 502, 503 or 504, whatever the method, and, where the connection
+  failed, get, put and delete: give no \`retry\` to what must not happen twice. Where an answer repeats a secret of
+  \`auth\`, [secret] stands in its place; so secrets should be long enough not to be a word of the answer.
 
 ENRICH (in a decision of any type)
   enrich:
     - endpoint: credit_bureau
-      params: { ssn: "{{ customer.ssn }}" }     templates on the context; what is missing is sent empty
+      params: { ssn: "{{ customer.ssn }}" }     templates on the context; what is missing is sent as null, in a
+                                      query and within text empty, with a warning (with --strict it is an error)
       into: credit                    where in the context the answer goes; what the caller put there is left out
-      mapping: { score: value }       only the answer's \`score\`, as credit.value; all of it when left out
+      mapping: { score: value }       only the answer's \`score\`, as credit.value; all of it when left out;
+                                      \`data.items.0.score\` is deeper in it
       required: true                  without it there is no decision (exit code 1), and a gate is YELLOW (5);
                                       false when left out: what reads it is missing, with a warning
 
-  Those whose params read what another one fetches come after it; the others are fetched at once.
+  One whose params read what another fetches is written after it, and not asked where that did not come; all the
+  others are fetched at once. An empty answer (204, null) is no data.
 
 FETCH_FROM_API (in the rules of a scored decision)
   if: { field: customer, op: fetch_from_api, value: { endpoint: credit_bureau, params: { ssn: "{{ customer.ssn }}" } } }
 
-  True where data came, and false on any failure. With mapping: { score: credit.value } they go into the context,
+  True where data came, whether or not there is such a field, and false on any failure. It is asked before any rule
+  is looked at, also by rules that are not reached in the end. With mapping: { score: credit.value } they go into the context,
   for all rules to read.
 
   What was fetched is recorded with the decision: facts.fetched says from where and when, the data are in the context,
