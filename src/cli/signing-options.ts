@@ -11,7 +11,7 @@ import type { StoreFlags } from "./flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "./flags.js";
 import type { Io } from "./io.js";
 import { approvalSettings, decisionsDirectory } from "./settings.js";
-import { note, openRecords } from "./world.js";
+import { note, openSeenLocks } from "./world.js";
 
 /** Flags of the commands that sign. */
 export interface SigningFlags extends StoreFlags {
@@ -29,9 +29,8 @@ export function addSigningFlags(command: Command): Command {
 export async function signingOptions(flags: SigningFlags, io: Io): Promise<SigningOptions> {
   const key = openPrivateKey(flags.key ?? ownKey(io));
   const { value: directory } = decisionsDirectory(flags.decisions, io);
-  const { store } = await openRecords(flags, io);
   const trustedKeys = approvalSettings({}, io).trustedKeys();
-  return { directory, key, trustedKeys, shelf: store.shelf("approvals"), at: systemClock() };
+  return { directory, key, trustedKeys, shelf: await openSeenLocks(flags, io), at: systemClock() };
 }
 
 /** The key that was made without saying where. */

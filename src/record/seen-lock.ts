@@ -4,16 +4,19 @@ import type { ApprovalLock } from "../model/approval.js";
 import type { Json } from "../model/json.js";
 import type { Shelf } from "../model/store.js";
 
-/** The newest lock of a directory that decisions were made by. */
+/** The newest state of a lock that decisions were made by. */
 export interface SeenLock {
   readonly serial: number;
   /** The SHA-256 of its head's signature. */
   readonly head: string;
 }
 
-/** Directories are told apart by their real paths. */
-export async function seenLock(shelf: Shelf, directory: string): Promise<SeenLock | undefined> {
-  return parseSeen((await shelf.get(directory))?.value);
+/** Locks are told apart by their ids, wherever they lie. */
+export async function seenLock(
+  shelf: Shelf,
+  { lock_id }: Pick<ApprovalLock, "lock_id">,
+): Promise<SeenLock | undefined> {
+  return parseSeen((await shelf.get(lock_id))?.value);
 }
 
 /** Whether a lock is older than one that was seen, or another one with the same serial. */
@@ -36,15 +39,16 @@ export function refuseRolledBack(lock: ApprovalLock, seen: SeenLock | undefined)
 }
 
 /** Remembers a lock; an older one never takes the place of a newer. */
-export async function noteSeen(shelf: Shelf, directory: string, lock: ApprovalLock): Promise<void> {
+export async function noteSeen(shelf: Shelf, lock: ApprovalLock): Promise<void> {
   const { serial } = lock.head;
+  const key = lock.lock_id;
   const now = { serial, head: headDigest(lock.head) };
-  const known = await seenLock(shelf, directory);
+  const known = await seenLock(shelf, lock);
   if (known?.serial === now.serial && known.head === now.head) return;
-  await shelf.update(directory, (entry) => {
+  await shelf.update(key, (entry) => {
     const seen = parseSeen(entry?.value);
     refuseRolledBack(lock, seen);
-    return seen?.serial === serial ? undefined : { key: directory, value: now };
+    return seen?.serial === serial ? undefined : { key, value: now };
   });
 }
 

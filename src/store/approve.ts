@@ -10,8 +10,9 @@ import type { LoadedDefinition } from "../model/definition.js";
 import type { Shelf } from "../model/store.js";
 import type { SeenLock } from "../record/seen-lock.js";
 import { isRolledBack, refuseRolledBack, seenLock } from "../record/seen-lock.js";
-import { changeLock, lockPath, realDirectory } from "./lock-file.js";
+import { changeLock, lockPath, refuseMissingDirectory } from "./lock-file.js";
 import type { PrivateKey } from "./signing.js";
+import { newLockId } from "./signing.js";
 import { oneLineKey, verifierOf } from "./trusted-keys.js";
 
 export interface SigningOptions {
@@ -85,17 +86,18 @@ async function sign(
   plan: (lock: ApprovalLock | undefined, seen: SeenLock | undefined) => readonly Planned[],
 ): Promise<readonly Signing[]> {
   const verify = verifierOf([...trustedKeys, oneLineKey(key.publicKey)]);
-  const seen = await seenLock(shelf, realDirectory(directory));
+  refuseMissingDirectory(directory);
   let signings: readonly Signing[] = [];
-  await changeLock(directory, (lock) => {
+  await changeLock(directory, async (lock) => {
     if (lock !== undefined) verifyLock(lock, lockPath(directory), verify);
+    const seen = lock && (await seenLock(shelf, lock));
     const planned = plan(lock, seen);
     const statements = planned.filter(({ stays }) => !stays).map(({ statement }) => statement);
     const signer = { key: key.name, sign: (text: string) => key.sign(text) };
-    const revised =
-      statements.length === 0 ? lock : reviseLock(lock, statements, { signer, above: seen?.serial ?? 0 });
+    const revising = { signer, above: seen?.serial ?? 0, newLockId };
+    const revised = statements.length === 0 ? lock : reviseLock(lock, statements, revising);
     signings = planned.flatMap((each) => signingOf(each, revised));
-    return Promise.resolve(statements.length === 0 ? undefined : revised);
+    return statements.length === 0 ? undefined : revised;
   });
   return signings;
 }

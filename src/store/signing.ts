@@ -70,6 +70,9 @@ export function fitsKey(key: Crypto.KeyObject, text: string, signature: string):
 /** SHA-256 of what comes piece by piece. */
 export const sha256Stream = (): Crypto.Hash => crypto().createHash("sha256");
 
+/** Nobody chose it, and nobody else has it. */
+export const newLockId = (): string => crypto().randomBytes(16).toString("hex");
+
 /** Keys are told apart by the SHA-256 of their public half. */
 export function nameOf(key: Crypto.KeyObject): string {
   return sha256Hex(key.export({ type: "spki", format: "pem" }).toString());

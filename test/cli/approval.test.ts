@@ -138,12 +138,15 @@ describe("approve", () => {
     expect((await evaluate()).code).toBe(0);
   });
 
-  it("goes on from what was seen where the lock was removed on purpose", async () => {
+  it("begins another lock where the first was removed on purpose", async () => {
     await approve("--all");
     expect((await evaluate()).code).toBe(0);
+    const { lock_id } = lock();
+    expect(lock_id).toMatch(/^[0-9a-f]{32}$/);
     rmSync(lockFile());
     await approve("quality");
-    expect(lock().head.serial).toBe(3);
+    expect(lock().head.serial).toBe(1);
+    expect(lock().lock_id).not.toBe(lock_id);
     expect((await evaluate()).code).toBe(0);
   });
 
