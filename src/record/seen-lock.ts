@@ -52,6 +52,18 @@ export async function noteSeen(shelf: Shelf, lock: ApprovalLock): Promise<void> 
   });
 }
 
+/** Remembers a lock that was just signed here; who signed after it may have been quicker. */
+export async function noteSigned(shelf: Shelf, lock: ApprovalLock): Promise<void> {
+  const key = lock.lock_id;
+  const { serial } = lock.head;
+  await shelf.update(key, (entry) => {
+    const seen = parseSeen(entry?.value);
+    return seen !== undefined && seen.serial >= serial
+      ? undefined
+      : { key, value: { serial, head: headDigest(lock.head) } };
+  });
+}
+
 const headDigest = ({ signature }: ApprovalLock["head"]): string => sha256Hex(signature);
 
 /** What is there but cannot be understood was not written by us: nothing is taken for new because of it. */

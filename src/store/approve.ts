@@ -9,7 +9,7 @@ import type { ApprovalLock, ApprovalState, LockEntry } from "../model/approval.j
 import type { LoadedDefinition } from "../model/definition.js";
 import type { Shelf } from "../model/store.js";
 import type { SeenLock } from "../record/seen-lock.js";
-import { isRolledBack, refuseRolledBack, seenLock } from "../record/seen-lock.js";
+import { isRolledBack, noteSigned, refuseRolledBack, seenLock } from "../record/seen-lock.js";
 import { changeLock, lockPath, refuseMissingDirectory } from "./lock-file.js";
 import type { PrivateKey } from "./signing.js";
 import { newLockId } from "./signing.js";
@@ -88,6 +88,7 @@ async function sign(
   const verify = verifierOf([...trustedKeys, oneLineKey(key.publicKey)]);
   refuseMissingDirectory(directory);
   let signings: readonly Signing[] = [];
+  let signed: ApprovalLock | undefined;
   await changeLock(directory, async (lock) => {
     if (lock !== undefined) verifyLock(lock, lockPath(directory), verify);
     const seen = lock && (await seenLock(shelf, lock));
@@ -97,8 +98,10 @@ async function sign(
     const revising = { signer, above: seen?.serial ?? 0, newLockId };
     const revised = statements.length === 0 ? lock : reviseLock(lock, statements, revising);
     signings = planned.flatMap((each) => signingOf(each, revised));
+    signed = revised;
     return statements.length === 0 ? undefined : revised;
   });
+  if (signed !== undefined) await noteSigned(shelf, signed);
   return signings;
 }
 

@@ -138,6 +138,16 @@ describe("approve", () => {
     expect((await evaluate()).code).toBe(0);
   });
 
+  it("remembers what was signed, so that the older lock is refused where nothing was decided yet", async () => {
+    await approve("--all");
+    const old = readFileSync(lockFile(), "utf8");
+    write("quality.yaml", quality("0.95"));
+    await approve("quality");
+    write("quality.yaml", quality("0.8"));
+    writeFileSync(lockFile(), old);
+    expect((await evaluate()).err).toContain("was rolled back from serial 3 to 2");
+  });
+
   it("begins another lock where the first was removed on purpose", async () => {
     await approve("--all");
     expect((await evaluate()).code).toBe(0);
@@ -163,6 +173,14 @@ describe("approve", () => {
 });
 
 describe("retire", () => {
+  it("is remembered where nothing was decided yet", async () => {
+    await approve("--all");
+    const old = readFileSync(lockFile(), "utf8");
+    await run(["retire", "quality", "--key", key()]);
+    writeFileSync(lockFile(), old);
+    expect((await evaluate()).err).toContain("was rolled back from serial 3 to 2");
+  });
+
   it("refuses what was approved, until it is approved again", async () => {
     await approve("--all");
     const { code, out } = await run(["retire", "quality", "--key", key(), "--json"]);

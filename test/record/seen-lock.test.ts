@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { noteSeen, refuseRolledBack, seenLock } from "../../src/record/seen-lock.js";
+import { noteSeen, noteSigned, refuseRolledBack, seenLock } from "../../src/record/seen-lock.js";
 import { openMemoryStore } from "../../src/store/drivers/memory.js";
 import { approving, binary, newKey } from "../definition/approval/locks.js";
 
@@ -31,6 +31,13 @@ describe("the newest lock that was seen", () => {
     await expect(noteSeen(shelf, first)).rejects.toMatchObject({ code: "not_approved" });
     await expect(noteSeen(shelf, other)).rejects.toMatchObject({ code: "not_approved" });
     expect(await seenLock(shelf, first)).toEqual(seen);
+  });
+
+  it("is not taken back by one that was signed before and noted later", async () => {
+    const shelf = openMemoryStore().shelf("approvals");
+    await noteSigned(shelf, second);
+    await noteSigned(shelf, first);
+    expect((await seenLock(shelf, first))?.serial).toBe(2);
   });
 
   it("is not forgotten because it cannot be understood", async () => {
