@@ -4,7 +4,7 @@ import { systemClock } from "../clock.js";
 import { DecisionError } from "../errors.js";
 import { present } from "../present/format.js";
 import { signingsView } from "../present/approval-views.js";
-import type { Signing, SigningOptions } from "../store/approve.js";
+import type { Signing, SigningOptions } from "../store/sign-lock.js";
 import { openPrivateKey } from "../store/signing.js";
 import { approvalKey } from "./agent-home.js";
 import type { StoreFlags } from "./flags.js";

@@ -19,22 +19,20 @@ export async function seenLock(
   return parseSeen((await shelf.get(lock_id))?.value);
 }
 
-/** Whether a lock is older than one that was seen, or another one with the same serial. */
-export function isRolledBack({ head }: ApprovalLock, seen: SeenLock | undefined): seen is SeenLock {
-  if (seen === undefined || head.serial > seen.serial) return false;
-  return head.serial < seen.serial || headDigest(head) !== seen.head;
+/** In words, how a lock is older than what was seen of it, or another one with the same serial; else undefined. */
+export function rollback({ head }: ApprovalLock, seen: SeenLock | undefined): string | undefined {
+  if (seen === undefined || head.serial > seen.serial) return undefined;
+  if (head.serial < seen.serial) return `was rolled back from serial ${seen.serial} to ${head.serial}`;
+  if (headDigest(head) === seen.head) return undefined;
+  return `is another one than was seen before with serial ${seen.serial}`;
 }
 
 export function refuseRolledBack(lock: ApprovalLock, seen: SeenLock | undefined): void {
-  if (!isRolledBack(lock, seen)) return;
-  const { head } = lock;
-  const what =
-    head.serial < seen.serial
-      ? `was rolled back from serial ${seen.serial} to ${head.serial}`
-      : `is another one than was seen before with serial ${seen.serial}`;
+  const what = rollback(lock, seen);
+  if (what === undefined) return;
   throw new DecisionError("not_approved", `the lock of the definitions ${what}`, {
-    hint: "put the newer lock back; if this one is meant, approve all anew with `agent-33 decision approve --all --key FILE`",
-    details: { seen: seen.serial, serial: head.serial },
+    hint: "put the newer lock back; if this one is meant, sign all anew over it with `agent-33 decision approve --all --yes --key FILE`",
+    details: { seen: seen?.serial, serial: lock.head.serial },
   });
 }
 

@@ -125,7 +125,7 @@ describe("approve", () => {
     expect(own.err).toContain("this key is not trusted here");
   });
 
-  it("of some does not bring back an older lock, approving all does on purpose", async () => {
+  it("does not bring back an older lock, unless all of it is meant", async () => {
     await approve("--all");
     const old = readFileSync(lockFile(), "utf8");
     await run(["retire", "other", "--key", key()]);
@@ -133,9 +133,36 @@ describe("approve", () => {
     writeFileSync(lockFile(), old);
     expect((await approve("quality")).err).toContain("was rolled back from serial 3 to 2");
     expect((await run(["retire", "quality", "--key", key()])).code).toBe(3);
-    expect((await approve("--all")).code).toBe(0);
+    for (const words of [["--all"], ["quality", "--yes"]]) {
+      const { code, out, err } = await approve(...words);
+      expect([code, out]).toEqual([3, ""]);
+      expect(err).toContain("was rolled back from serial 3 to 2");
+      expect(err).toContain("agent-33 decision approve --all --yes --key FILE");
+      expect(readFileSync(lockFile(), "utf8")).toBe(old);
+    }
+    const { code, err } = await approve("--all", "--yes");
+    expect([code, err]).toEqual([
+      0,
+      "warning: the lock was rolled back from serial 3 to 2; all is signed anew over it\n",
+    ]);
     expect(lock().entries.map(({ serial }) => serial)).toEqual([4, 5]);
     expect((await evaluate()).code).toBe(0);
+  });
+
+  it("does not go on from another lock with a serial that was seen, unless all of it is meant", async () => {
+    await approve("--all");
+    const old = readFileSync(lockFile(), "utf8");
+    await run(["retire", "other", "--key", key()]);
+    const other = { AGENT33_STORE: join(root, "another-store") };
+    writeFileSync(lockFile(), old);
+    env = { ...env, ...other };
+    await run(["retire", "quality", "--key", key()]);
+    env = { AGENT33_HOME: join(root, "home"), AGENT33_DECISIONS: decisions };
+    expect((await approve("--all")).err).toContain("is another one than was seen before with serial 3");
+    expect((await approve("--all", "--yes")).err).toContain(
+      "warning: the lock is another one than was seen before with serial 3; all is signed anew over it\n",
+    );
+    expect(lock().head.serial).toBeGreaterThan(3);
   });
 
   it("remembers what was signed, so that the older lock is refused where nothing was decided yet", async () => {

@@ -24,8 +24,9 @@ THE LOCK
 
 REFUSED (exit code 3)
   a decision that is not approved; an older form of it, also one that was approved once; any decision while the
-  lock is forged, damaged, signed by a key that you do not trust, or older than one that decisions were made by
-  here (the store remembers that). A call is refused while any policy is not approved, or an approved one is
+  lock is forged, damaged, signed by a key that you do not trust, or older than, or another than, the one that
+  was decided by or signed here (the store remembers that, by the lock's own id). If such a lock is meant after
+  all, \`agent-33 decision approve --all --yes --key FILE\` signs all anew over it. A call is refused while any policy is not approved, or an approved one is
   missing; an action while an approved gate of it is missing. What is checked is the very value that is
   evaluated, so a file that is exchanged meanwhile makes no difference.
 
