@@ -27,23 +27,27 @@ export interface ApprovedAll {
   readonly signings: readonly Signing[];
   /** What was gone back over, in words. */
   readonly wentBack: string | undefined;
+  /** How many are defined and stay retired. */
+  readonly stayRetired: number;
 }
 
-/** The same of all that is defined. */
+/** The same of all that is defined; what was retired on purpose stays so. */
 export async function approveAll(
   loaded: readonly LoadedDefinition[],
   options: ApprovingAll,
 ): Promise<ApprovedAll> {
   let wentBack: string | undefined;
+  let retired: readonly LoadedDefinition[] = [];
   const signings = await signLock(options, (found) => {
     if (!options.mayGoBack) refuseOlder(found);
     wentBack = found.lock && rollback(found.lock, found.seen);
-    const isOld = wentBack !== undefined;
-    const planned = loaded.map((each) => plannedApproval(each, found, options));
+    retired = loaded.filter(({ definition }) => isRetired(definition.id, found));
+    const living = loaded.filter((each) => !retired.includes(each));
+    const planned = living.map((each) => plannedApproval(each, found, options));
     // Nothing of an older lock counts by the way: all is signed anew.
-    return isOld ? planned.map((each) => ({ ...each, stays: false })) : planned;
+    return wentBack === undefined ? planned : planned.map((each) => ({ ...each, stays: false }));
   });
-  return { signings, wentBack };
+  return { signings, wentBack, stayRetired: retired.length };
 }
 
 /** Signs that these are not to be decided by any more, whether their files are still there or not. */
@@ -59,6 +63,9 @@ export function retire(ids: readonly string[], options: SigningOptions): Promise
     });
   });
 }
+
+const isRetired = (id: string, { lock }: Found): boolean =>
+  lock !== undefined && entryOf(lock, id)?.status === "retired";
 
 function refuseOlder({ lock, seen }: Found): void {
   if (lock !== undefined) refuseRolledBack(lock, seen);

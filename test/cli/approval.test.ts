@@ -226,6 +226,23 @@ describe("retire", () => {
     });
   });
 
+  it("stays where all are approved, until it is named", async () => {
+    await approve("--all");
+    await run(["retire", "quality", "--key", key()]);
+    const all = await approve("--all");
+    expect(all.code).toBe(0);
+    expect(all.err).toContain("1 retired decision stays so; name it to approve it again\n");
+    expect(all.out).not.toContain("quality");
+    expect((await evaluate()).err).toContain("`quality` was retired with serial 3");
+    await run(["retire", "other", "--key", key()]);
+    expect((await approve("--all")).err).toBe(
+      "2 retired decisions stay so; name them to approve them again\n",
+    );
+    expect((await approve("--all", "--quiet")).err).toBe("");
+    expect((await approve("quality")).code).toBe(0);
+    expect((await evaluate()).code).toBe(0);
+  });
+
   it("needs no file any more", async () => {
     await approve("--all");
     rmSync(join(decisions, "other.yaml"));

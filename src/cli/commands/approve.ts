@@ -9,7 +9,7 @@ import { formatFor } from "../flags.js";
 import type { Io } from "../io.js";
 import type { SigningFlags } from "../signing-options.js";
 import { addSigningFlags, showSignings, signingOptions } from "../signing-options.js";
-import { warn, warnOfProblems } from "../world.js";
+import { note, warn, warnOfProblems } from "../world.js";
 
 interface ApproveFlags extends SigningFlags {
   readonly all?: boolean;
@@ -20,7 +20,7 @@ export function addApproveCommand(parent: Command, io: Io): void {
   const command = parent
     .command("approve")
     .argument("[id...]", "the decisions' ids")
-    .option("--all", "every decision of the directory")
+    .option("--all", "every decision of the directory but those that were retired")
     .option(
       "-y, --yes",
       "with --all: sign anew over a lock that is older than, or another than, the one seen",
@@ -69,10 +69,17 @@ async function approveEveryOne(
   { flags, io }: { readonly flags: ApproveFlags; readonly io: Io },
 ): Promise<readonly Signing[]> {
   const mayGoBack = flags.yes ?? false;
-  const { signings, wentBack } = await approveAll(await everyOne(definitions), { ...options, mayGoBack });
+  const approved = await approveAll(await everyOne(definitions), { ...options, mayGoBack });
+  const { signings, wentBack, stayRetired } = approved;
   if (wentBack !== undefined) warn(flags, io, `the lock ${wentBack}; all is signed anew over it`);
+  if (stayRetired > 0 && !flags.quiet) note(io, retiredText(stayRetired));
   return signings;
 }
+
+const retiredText = (count: number): string =>
+  count === 1
+    ? "1 retired decision stays so; name it to approve it again"
+    : `${count} retired decisions stay so; name them to approve them again`;
 
 const named = (ids: readonly string[], definitions: OpenedDefinitions): Promise<LoadedDefinition[]> =>
   Promise.all([...new Set(ids)].map((id) => definitions.find(id)));

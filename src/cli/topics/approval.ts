@@ -20,6 +20,7 @@ THE LOCK
     approved   it is, to the byte of its meaning, what was approved last; comments and layout may differ
     changed    it was approved, and it or what stands beside it is something else now
     retired    \`agent-33 decision retire ID --key FILE\` was the last that was said of it
+               (approve --all leaves it so; \`approve ID\` approves it again)
     unknown    it was never approved, or the lock cannot be trusted
 
 REFUSED (exit code 3)
