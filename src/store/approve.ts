@@ -1,5 +1,5 @@
 import { approvalOf, entryOf } from "../definition/approval/approval-of.js";
-import { approvalStatement, retirementStatement } from "../definition/approval/revise-lock.js";
+import { approvalStatement, restatement, retirementStatement } from "../definition/approval/revise-lock.js";
 import { DecisionError } from "../errors.js";
 import type { ApprovalState } from "../model/approval.js";
 import type { LoadedDefinition } from "../model/definition.js";
@@ -31,7 +31,7 @@ export interface ApprovedAll {
   readonly stayRetired: number;
 }
 
-/** The same of all that is defined; what was retired on purpose stays so. */
+/** The same of all that is defined; what was retired on purpose stays so. Afterwards all is signed by this key. */
 export async function approveAll(
   loaded: readonly LoadedDefinition[],
   options: ApprovingAll,
@@ -44,8 +44,13 @@ export async function approveAll(
     retired = loaded.filter(({ definition }) => isRetired(definition.id, found));
     const living = loaded.filter((each) => !retired.includes(each));
     const planned = living.map((each) => plannedApproval(each, found, options));
+    const carried = plannedAgain(living, found, options);
+    if (loaded.length === 0 && carried.every(({ stays }) => stays)) {
+      throw new DecisionError("usage", "no decision is defined here");
+    }
     // Nothing of an older lock counts by the way: all is signed anew.
-    return wentBack === undefined ? planned : planned.map((each) => ({ ...each, stays: false }));
+    if (wentBack !== undefined) return [...planned, ...carried].map((each) => ({ ...each, stays: false }));
+    return [...planned, ...carried.filter(({ stays }) => !stays)];
   });
   return { signings, wentBack, stayRetired: retired.length };
 }
@@ -80,6 +85,20 @@ function plannedApproval(
   const was: ApprovalState = lock ? approvalOf(lock, loaded.definition.id, loaded).state : "unknown";
   const stays = was === "approved" && before?.key === key.name;
   return { statement: approvalStatement(loaded, at), before, was, stays };
+}
+
+/** What is retired, or approved and not there, is said again as it is, so that no other key need be trusted. */
+function plannedAgain(
+  living: readonly LoadedDefinition[],
+  { lock }: Found,
+  { key, at }: Pick<SigningOptions, "key" | "at">,
+): readonly Planned[] {
+  const ids = new Set(living.map(({ definition }) => definition.id));
+  const others = (lock?.entries ?? []).filter(({ decision_id }) => !ids.has(decision_id));
+  return others.map((before) => {
+    const stays = before.key === key.name;
+    return { statement: restatement(before, at), before, was: before.status, stays };
+  });
 }
 
 function neverApproved(id: string): DecisionError {

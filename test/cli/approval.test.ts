@@ -92,6 +92,12 @@ describe("approve", () => {
     expect(err).toContain("cannot use the key in");
   });
 
+  it("has nothing to sign where nothing is defined", async () => {
+    for (const name of ["quality.yaml", "other.yaml"]) rmSync(join(decisions, name));
+    expect(await approve("--all")).toMatchObject({ code: 2, out: "" });
+    expect((await approve("--all")).err).toContain("no decision is defined here");
+  });
+
   it("does not sign what is not valid", async () => {
     write("broken.yaml", "decision:\n  id: broken\n  type: binary\n");
     expect((await approve("broken")).code).toBe(3);
@@ -187,13 +193,31 @@ describe("approve", () => {
     expect((await evaluate()).code).toBe(0);
   });
 
-  it("with another key signs anew, so that keys can be changed", async () => {
+  it("with another key signs all anew, so that keys can be changed", async () => {
+    write("files.yaml", files("/etc/shadow"));
+    write("gone.yaml", other.replace("id: other", "id: gone"));
+    write("late.yaml", other.replace("id: other", "id: late"));
     await approve("--all");
+    await run(["retire", "other", "late", "--key", key()]);
+    for (const name of ["gone.yaml", "late.yaml"]) rmSync(join(decisions, name));
+    const before = lock();
     await run(["keygen", "--out", key("next")]);
     await trust("key", "next");
-    await run(["approve", "--all", "--key", key("next")]);
+    const { code, err } = await run(["approve", "--all", "--key", key("next")]);
+    expect([code, err]).toEqual([0, "1 retired decision stays so; name it to approve it again\n"]);
+    const said = ({ entries }: ApprovalLock): object[] =>
+      entries.map(({ decision_id, status, definition_hash, environment_hash, definition, environment }) => {
+        return { decision_id, status, definition_hash, environment_hash, definition, environment };
+      });
+    expect(said(lock())).toEqual(said(before));
+    expect(new Set(lock().entries.map((entry) => entry.key))).toEqual(new Set([lock().head.key]));
+    expect(Math.min(...lock().entries.map(({ serial }) => serial))).toBe(before.head.serial + 1);
     await trust("next");
     expect((await evaluate()).out).toBe("deploy\n");
+    const ask = (id: string): Promise<Ran> =>
+      run(["evaluate", id, "--input", "{}", "--require-approval", "--quiet"]);
+    expect((await ask("other")).err).toContain("`other` was retired with serial");
+    expect((await ask("gone")).err).toContain("`gone` was approved with serial");
     await trust("key");
     expect((await evaluate()).code).toBe(3);
   });

@@ -97,6 +97,5 @@ function everyOne(definitions: OpenedDefinitions): Promise<LoadedDefinition[]> {
       },
     );
   }
-  if (ids.length === 0) throw new DecisionError("usage", "no decision is defined here");
   return named(ids, definitions);
 }

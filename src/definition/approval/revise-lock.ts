@@ -32,6 +32,17 @@ export function retirementStatement(entry: LockEntry, at: string): Statement {
   return { decision_id, type, status: "retired", definition_hash, environment_hash, at };
 }
 
+/** The same again, to be signed with another key. */
+export function restatement(entry: LockEntry, at: string): Statement {
+  const { definition, environment } = entry;
+  return {
+    ...retirementStatement(entry, at),
+    status: entry.status,
+    ...(definition !== undefined && { definition }),
+    ...(environment !== undefined && { environment }),
+  };
+}
+
 export interface Revising {
   readonly signer: Signer;
   /** The highest serial that is known beside the lock's own. */
