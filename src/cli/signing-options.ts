@@ -42,7 +42,7 @@ function ownKey(io: Io): string {
   });
 }
 
-/** Shows what was signed; a key that nobody here trusts is worth a word. */
+/** Shows what was signed; where no key is trusted yet, that is worth a word. */
 export async function showSignings(
   signings: readonly Signing[],
   { key, trustedKeys, at }: SigningOptions,
@@ -53,8 +53,7 @@ export async function showSignings(
   if (flags.quiet) return;
   const unchanged = signings.filter((each) => each.at !== at).length;
   if (unchanged > 0) note(io, `${unchanged} of ${signings.length} were so already and stay as they are`);
-  const { oneLineKey, isTrusted } = await import("../store/trusted-keys.js");
-  if (isTrusted(key.publicKey, trustedKeys)) return;
-  const all = [...trustedKeys, oneLineKey(key.publicKey)].join(",");
-  note(io, `this key is not trusted here; agent-33 decision config set trusted_keys ${all}`);
+  if (trustedKeys.length > 0) return;
+  const { trustCommand } = await import("../store/trusted-keys.js");
+  note(io, `this key is not trusted here; ${trustCommand(key.publicKey, [])}`);
 }

@@ -11,7 +11,7 @@ import { noteSigned, seenLock } from "../record/seen-lock.js";
 import { changeLock, lockPath, refuseMissingDirectory } from "./lock-file.js";
 import type { PrivateKey } from "./signing.js";
 import { newLockId } from "./signing.js";
-import { oneLineKey, verifierOf } from "./trusted-keys.js";
+import { oneLineKey, refuseUntrustedKey, verifierOf } from "./trusted-keys.js";
 
 export interface SigningOptions {
   readonly directory: string;
@@ -58,6 +58,7 @@ export async function signLock(
   { directory, key, trustedKeys, shelf }: SigningOptions,
   plan: (found: Found) => readonly Planned[],
 ): Promise<readonly Signing[]> {
+  refuseUntrustedKey(key.publicKey, trustedKeys);
   const verify = verifierOf([...trustedKeys, oneLineKey(key.publicKey)]);
   refuseMissingDirectory(directory);
   let signings: readonly Signing[] = [];

@@ -96,7 +96,9 @@ const attacks: readonly Attack[] = [
       const stranger = join(project.root, "stranger.pem");
       await project.run("keygen", "--out", stranger);
       rmSync(project.lock);
+      await project.run("config", "unset", "trusted_keys");
       await project.run("approve", "--all", "--key", stranger);
+      await project.run("config", "set", "trusted_keys", project.oneLine());
     },
     why: "is signed by a key that is not trusted",
   },
@@ -633,6 +635,7 @@ describe("keys", () => {
   it("are shown by their public half only", async () => {
     const project = await ApprovedProject.make({ approved: false });
     const secret = join(project.root, "secret.pem");
+    await project.run("config", "unset", "trusted_keys");
     const said: string[] = [];
     const note = ({ stdout, stderr }: { stdout: string; stderr: string }): number =>
       said.push(stdout, stderr);

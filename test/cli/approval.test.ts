@@ -119,16 +119,34 @@ describe("approve", () => {
     expect(readFileSync(lockFile(), "utf8")).toBe(text);
   });
 
-  it("does not sign into a lock of keys that nobody here trusts, unless its own is the one", async () => {
+  it("does not sign into a lock of keys that nobody here trusts", async () => {
     await run(["keygen", "--out", key("stranger")]);
-    await run(["approve", "--all", "--key", key("stranger")]);
+    await run(["config", "unset", "trusted_keys"]);
+    const own = await run(["approve", "--all", "--key", key("stranger")]);
+    expect(own.code).toBe(0);
+    expect(own.err).toMatch(
+      /^this key is not trusted here; agent-33 decision config set trusted_keys ed25519:/,
+    );
+    await trust("key");
     const { code, err } = await approve("quality");
     expect(code).toBe(3);
     expect(err).toContain("signed by a key that is not trusted");
+  });
+
+  it.each([
+    { name: "approve", words: ["approve", "quality"] },
+    { name: "approve --all", words: ["approve", "--all"] },
+    { name: "retire", words: ["retire", "quality"] },
+  ])("$name does not sign with a key that is not trusted where others are", async ({ words }) => {
+    await approve("--all");
+    const before = readFileSync(lockFile(), "utf8");
+    await run(["keygen", "--out", key("stranger")]);
     write("quality.yaml", quality("0.7"));
-    const own = await run(["approve", "quality", "--key", key("stranger")]);
-    expect(own.code).toBe(0);
-    expect(own.err).toContain("this key is not trusted here");
+    const { code, out, err } = await run([...words, "--key", key("stranger")]);
+    expect([code, out]).toEqual([3, ""]);
+    expect(err).toContain("the key to sign with is not trusted here, so nothing is signed");
+    expect(err).toMatch(/agent-33 decision config set trusted_keys \S+,ed25519:/);
+    expect(readFileSync(lockFile(), "utf8")).toBe(before);
   });
 
   it("does not bring back an older lock, unless all of it is meant", async () => {
