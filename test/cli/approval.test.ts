@@ -474,11 +474,27 @@ describe("the setting trusted_keys", () => {
     const { generateKeyPairSync } = await import("node:crypto");
     const { publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     await approve("--all");
+    writeFileSync(join(root, "home/config.json"), JSON.stringify({ trusted_keys: `${key()}.pub` }));
+    expect((await evaluate()).code).toBe(0);
     writeFileSync(`${key()}.pub`, publicKey.export({ type: "spki", format: "pem" }));
     expect((await run(["config", "set", "trusted_keys", `${key()}.pub`])).code).toBe(2);
     const { code, err } = await evaluate();
     expect(code).toBe(3);
     expect(err).toContain("it is not an Ed25519 key");
+  });
+
+  it("keeps the keys of files, so that exchanging one changes nothing", async () => {
+    await run(["keygen", "--out", key("stranger")]);
+    await approve("--all");
+    for (const written of [`${key()}.pub`, JSON.stringify([`${key()}.pub`, `${key()}.pub`])]) {
+      expect(await run(["config", "set", "trusted_keys", written])).toMatchObject({ code: 0, err: "" });
+      const kept = JSON.parse(readFileSync(join(root, "home/config.json"), "utf8")) as object;
+      expect(kept).toEqual({ trusted_keys: expect.stringMatching(/^ed25519:[^,]+$/) as string });
+    }
+    writeFileSync(`${key()}.pub`, readFileSync(`${key("stranger")}.pub`));
+    expect((await evaluate()).code).toBe(0);
+    const strange = await run(["approve", "--all", "--key", key("stranger")]);
+    expect(strange.err).toContain("is not trusted here");
   });
 
   it("may be a list in the file of the user's settings", async () => {

@@ -34,7 +34,8 @@ REFUSED (exit code 3)
 KEYS
   trusted_keys counts in the user's settings only, as who can change a project's definitions could change its
   settings too; for the same reason a project can switch require_approval on but not off. Keys are separated by
-  commas: \`ed25519:…\`, or paths of PEM files, which nobody else should be able to write.
+  commas: \`ed25519:…\`, or paths of PEM files, whose keys \`config set\` keeps instead of the paths, so that who
+  exchanges a file later changes nothing. (A path that was written into the settings by hand is read every time.)
   To change keys, trust both, approve --all with the new one, and then trust the old one no longer.
 
   \`agent-33 decision list\` and \`show\` tell the state, \`validate\` warns of what changed since it was approved.
