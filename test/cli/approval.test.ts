@@ -423,7 +423,59 @@ describe("list, show and validate", () => {
     const problems = (await run(["validate", "--format", "plain"])).out;
     expect(problems).toContain("warning\t`quality` changed since it was approved with serial 2");
     expect(problems).toContain("warning\t`other` was retired with serial 4");
+    expect(problems).toContain("warning\t`late` is not approved\t");
     expect((await run(["validate"])).code).toBe(0);
+  });
+
+  it("make errors of them where approval is required", async () => {
+    write("files.yaml", files("/etc/shadow"));
+    write("late.yaml", other.replace("id: other", "id: late"));
+    write("gone.yaml", other.replace("id: other", "id: gone"));
+    await approve("files", "gone", "quality", "other");
+    write("quality.yaml", quality("0.1"));
+    rmSync(join(decisions, "gone.yaml"));
+    await run(["retire", "other", "--key", key()]);
+    const words = ["validate", "--format", "plain"];
+    const { code, out } = await run([...words, "--require-approval"]);
+    expect(code).toBe(3);
+    expect(out.match(/\terror\t`[a-z]+` [^\t\n]+/g)).toEqual([
+      "\terror\t`gone` was approved with serial 2, but its definition is not there",
+      "\terror\t`late` is not approved",
+      "\terror\t`other` was retired with serial 5",
+      "\terror\t`quality` changed since it was approved with serial 3",
+    ]);
+    expect((await run(words)).code).toBe(0);
+    await run(["config", "set", "require_approval", "true"]);
+    expect((await run(words)).code).toBe(3);
+    rmSync(join(decisions, "late.yaml"));
+    await run(["retire", "gone", "--key", key()]);
+    rmSync(join(decisions, "other.yaml"));
+    await approve("quality");
+    expect(await run(words)).toMatchObject({ code: 0, out: "" });
+  });
+
+  it("make errors of no lock and no key where approval is required", async () => {
+    const words = ["validate", "--require-approval", "--format", "plain"];
+    const none = await run(words);
+    expect(none.code).toBe(3);
+    expect(none.out).toContain("decisions.lock:1:1\terror\tnothing is approved: there is no lock");
+    expect(none.out).toContain("error\t`quality` is not approved");
+    expect(none.out).toContain("error\t`other` is not approved");
+    await approve("--all");
+    expect(await run(words)).toMatchObject({ code: 0, out: "" });
+    await run(["config", "unset", "trusted_keys"]);
+    expect(await run(words)).toMatchObject({
+      code: 3,
+      out: expect.stringContaining("error\tno key is trusted") as string,
+    });
+  });
+
+  it("do not tell of a file by itself whether it is approved", async () => {
+    await approve("--all");
+    const file = join(decisions, "quality.yaml");
+    const { code, err } = await run(["validate", file, "--require-approval"]);
+    expect([code, err]).toEqual([2, expect.stringContaining("cannot be told by itself")]);
+    expect((await run(["validate", file])).code).toBe(0);
   });
 
   it("warn of an approved decision that is not there", async () => {

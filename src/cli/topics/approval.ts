@@ -38,5 +38,6 @@ KEYS
   exchanges a file later changes nothing. (A path that was written into the settings by hand is read every time.)
   To change keys, trust both, approve --all with the new one, and then trust the old one no longer.
 
-  \`agent-33 decision list\` and \`show\` tell the state, \`validate\` warns of what changed since it was approved.
+  \`agent-33 decision list\` and \`show\` tell the state, \`validate\` warns of what is not as it was approved;
+  with --require-approval, as in CI, that is an error (exit code 3).
 `;
