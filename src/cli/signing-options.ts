@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import type { Command } from "commander";
 import { systemClock } from "../clock.js";
 import { DecisionError } from "../errors.js";
@@ -11,7 +11,7 @@ import type { StoreFlags } from "./flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "./flags.js";
 import type { Io } from "./io.js";
 import { approvalSettings, decisionsDirectory } from "./settings.js";
-import { note, openSeenLocks } from "./world.js";
+import { note, openSeenLocks, warn } from "./world.js";
 
 /** Flags of the commands that sign. */
 export interface SigningFlags extends StoreFlags {
@@ -27,11 +27,18 @@ export function addSigningFlags(command: Command): Command {
 }
 
 export async function signingOptions(flags: SigningFlags, io: Io): Promise<SigningOptions> {
-  const key = openPrivateKey(flags.key ?? ownKey(io));
+  const file = flags.key ?? ownKey(io);
+  const key = openPrivateKey(file);
+  if (isOpenToOthers(file))
+    warn(flags, io, `others can read or write \`${file}\`; \`chmod 600\` keeps them out`);
   const { value: directory } = decisionsDirectory(flags.decisions, io);
   const trustedKeys = approvalSettings({}, io).trustedKeys();
   return { directory, key, trustedKeys, shelf: await openSeenLocks(flags, io), at: systemClock() };
 }
+
+/** Windows keeps who may do what elsewhere. */
+const isOpenToOthers = (file: string): boolean =>
+  process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0;
 
 /** The key that was made without saying where. */
 function ownKey(io: Io): string {

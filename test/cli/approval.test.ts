@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -77,7 +77,7 @@ describe("approve", () => {
 
   it.each([
     { name: "no decision", words: [], code: 2, why: "name the decisions to approve, or --all of them" },
-    { name: "both", words: ["quality", "--all"], code: 2, why: "name the decisions to approve, or --all" },
+    { name: "both", words: ["quality", "--all"], code: 2, why: "`quality` and --all were both given" },
     { name: "an unknown one", words: ["qualty"], code: 2, why: "no decision called `qualty`" },
   ])("refuses $name", async ({ words, code, why }) => {
     const ran = await approve(...words);
@@ -89,7 +89,25 @@ describe("approve", () => {
     expect((await run(["approve", "quality"])).code).toBe(2);
     const { code, err } = await run(["approve", "quality", "--key", `${key()}.pub`]);
     expect(code).toBe(2);
-    expect(err).toContain("cannot use the key in");
+    expect(err).toContain("holds a public key, and signing takes the private one");
+  });
+
+  it("tells an encrypted key as one", async () => {
+    const { generateKeyPairSync } = await import("node:crypto");
+    const { privateKey } = generateKeyPairSync("ed25519");
+    const secret = { cipher: "aes-256-cbc", passphrase: "a secret" };
+    writeFileSync(key("locked"), privateKey.export({ type: "pkcs8", format: "pem", ...secret }));
+    const { code, err } = await run(["approve", "quality", "--key", key("locked")]);
+    expect([code, err]).toEqual([2, expect.stringContaining("is encrypted")]);
+  });
+
+  it.skipIf(process.platform === "win32")("warns of a key that others can read or write", async () => {
+    for (const mode of [0o640, 0o604, 0o620]) {
+      chmodSync(key(), mode);
+      expect((await approve("quality")).err).toContain("warning: others can read or write `");
+    }
+    chmodSync(key(), 0o600);
+    expect((await approve("other")).err).toBe("");
   });
 
   it("has nothing to sign where nothing is defined", async () => {
@@ -505,6 +523,35 @@ describe("list, show and validate", () => {
     expect(code).toBe(0);
     expect(out).toContain("note\tits signatures are not checked, as no key is trusted");
     expect((await run(["list", "--json"])).err).toContain("no key is trusted");
+  });
+});
+
+describe("a lock", () => {
+  it("with marks of a merge says so", async () => {
+    await approve("--all");
+    const text = readFileSync(lockFile(), "utf8");
+    writeFileSync(lockFile(), `<<<<<<< HEAD\n${text}=======\n${text}>>>>>>> other\n`);
+    for (const ran of [await evaluate(), await approve("quality")]) {
+      expect([ran.code, ran.out]).toEqual([3, ""]);
+      expect(ran.err).toContain("decisions.lock` has marks of a merge conflict");
+      expect(ran.err).toContain("hint: take one side");
+    }
+  });
+
+  it("tells apart what is not there and what is not valid", async () => {
+    write("files.yaml", files("/etc/shadow"));
+    await approve("--all");
+    const check = (): Promise<Ran> =>
+      run(["check", "write_file", "--params", "{}", "--session-id", "s", "--require-approval"]);
+    write("files.yaml", files("/etc/shadow").replace("tool: write_*", "tols: write_*"));
+    const invalid = await check();
+    expect(invalid.code).toBe(3);
+    expect(invalid.err).not.toContain("is not there");
+    expect((await run(["validate", "--format", "plain"])).out).not.toContain("is not there");
+    rmSync(join(decisions, "files.yaml"));
+    expect((await check()).err).toContain(
+      "`files` was approved with serial 1, but its definition is not there",
+    );
   });
 });
 

@@ -58,6 +58,11 @@ Examples:
 
 function refuseUnclear(ids: readonly string[], { all = false }: ApproveFlags): void {
   if (all ? ids.length === 0 : ids.length > 0) return;
+  if (all) {
+    throw new DecisionError("usage", `\`${ids.join(" ")}\` and --all were both given`, {
+      hint: "name decisions, or say --all; a retired one is approved again by its name",
+    });
+  }
   throw new DecisionError("usage", "name the decisions to approve, or --all of them", {
     hint: "`agent-33 decision list` shows them",
   });

@@ -66,10 +66,13 @@ export function parseLock(text: string, file: string): ApprovalLock {
   };
 }
 
+const ofMerge = "take one side of it as it was, then approve again what changed on the other";
+
 function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
+    if (/^<{7}/m.test(text)) throw lockFault(file, "has marks of a merge conflict", ofMerge, error);
     throw lockFault(file, "is not JSON", undefined, error);
   }
 }
