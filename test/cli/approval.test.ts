@@ -526,7 +526,44 @@ describe("list, show and validate", () => {
   });
 });
 
+describe("help approval", () => {
+  it("says the same of an older lock as the refusal and the help of approve", async () => {
+    await approve("--all");
+    const old = readFileSync(lockFile(), "utf8");
+    await run(["retire", "other", "--key", key()]);
+    writeFileSync(lockFile(), old);
+    const io = fakeIo({ cwd: root, env });
+    await main(["help", "approval"], io);
+    const command = "agent-33 decision approve --all --yes --key FILE";
+    expect(io.written.out).toContain(command);
+    expect((await evaluate()).err).toContain(command);
+    expect((await run(["approve", "--help"])).out.replaceAll(/\s+/g, " ")).toContain(
+      "unless it is meant: --all --yes signs all anew over it",
+    );
+  });
+});
+
 describe("a lock", () => {
+  it("that was merged by taking the newer side is decided by once the rest is approved again", async () => {
+    await approve("--all");
+    const base = readFileSync(lockFile(), "utf8");
+    const inStore = async (name: string, work: () => Promise<unknown>): Promise<void> => {
+      const before = env;
+      env = { ...env, AGENT33_STORE: join(root, name) };
+      await work();
+      env = before;
+    };
+    write("other.yaml", other.replace("target: one", "target: three"));
+    await inStore("theirs", () => approve("other"));
+    writeFileSync(lockFile(), base);
+    write("quality.yaml", quality("0.7"));
+    await approve("quality");
+    expect((await evaluate()).code).toBe(0);
+    await approve("other");
+    expect((await evaluate()).code).toBe(0);
+    await inStore("theirs", async () => expect((await evaluate()).code).toBe(0));
+  });
+
   it("with marks of a merge says so", async () => {
     await approve("--all");
     const text = readFileSync(lockFile(), "utf8");
