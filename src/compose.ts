@@ -13,7 +13,7 @@ import type { OpenedFetcher } from "./enrichment/fetcher.js";
 import { DecisionError } from "./errors.js";
 import type { Endpoints } from "./model/endpoint.js";
 import type { Result } from "./model/result.js";
-import type { Store } from "./model/store.js";
+import type { Shelf, Store } from "./model/store.js";
 import { microsecondsOf } from "./record/moment.js";
 import { recordId } from "./record/record-id.js";
 import { Records } from "./record/records.js";
@@ -107,16 +107,18 @@ export function composeWith<Remembered extends Records | undefined>(
 
 interface ApprovedBy extends ApprovalConfiguration, Pick<Configuration, "decisions"> {
   readonly fetching: FetchingConfiguration;
+  /** Where the newest locks are remembered; absent: with the records. */
+  readonly seenLocks?: Shelf;
 }
 
 /** The same where definitions must be approved; what is asked in earnest is remembered to have been by this lock. */
 export async function composeApproved<Remembered extends Records | undefined>(
   records: Remembered,
   opened: OpenedDefinitions,
-  { decisions: directory, trustedKeys, fetching }: ApprovedBy,
+  { decisions: directory, trustedKeys, fetching, seenLocks }: ApprovedBy,
 ): Promise<Composed & { readonly records: Remembered }> {
   const { approvedDefinitions } = await import("./store/approved-definitions.js");
-  const shelf = records?.store.shelf("approvals");
+  const shelf = seenLocks ?? (records && seenLocksIn(records.store));
   const { definitions, remember } = await approvedDefinitions(opened, { directory, trustedKeys, shelf });
   const composed = composeWith(records, definitions, fetching);
   const remembering =
@@ -132,6 +134,9 @@ export async function composeApproved<Remembered extends Records | undefined>(
     check: remembering(composed.check),
   };
 }
+
+/** What a store remembers of locks. */
+export const seenLocksIn = (store: Store): Shelf => store.shelf("approvals");
 
 export function composeDefinitions({
   decisions,

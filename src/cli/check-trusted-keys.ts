@@ -1,14 +1,19 @@
 import { DecisionError } from "../errors.js";
-import { readTrustedKey } from "../store/trusted-keys.js";
+import { oneLineKey, readTrustedKey } from "../store/trusted-keys.js";
 
-/** Refuses what is no public Ed25519 key, before it is kept in the settings. */
-export function checkTrustedKeys(written: string): void {
-  for (const key of written.split(",")) {
-    try {
-      readTrustedKey(key);
-    } catch (error) {
-      if (!(error instanceof DecisionError)) throw error;
-      throw new DecisionError("usage", error.message, { hint: error.hint, cause: error });
-    }
+/**
+ * The keys themselves, as they are kept in the settings: who exchanges a file later changes nothing. Refuses what
+ * is no public Ed25519 key.
+ */
+export function trustedKeysToKeep(written: string): string {
+  return [...new Set(written.split(",").map(keyIn))].join(",");
+}
+
+function keyIn(written: string): string {
+  try {
+    return oneLineKey(readTrustedKey(written));
+  } catch (error) {
+    if (!(error instanceof DecisionError)) throw error;
+    throw new DecisionError("usage", error.message, { hint: error.hint, cause: error });
   }
 }

@@ -6,7 +6,7 @@ import type { CommonFlags } from "./flags.js";
 import type { Io } from "./io.js";
 import { settingsFiles } from "./read-settings.js";
 import { approvalSettings, decisionsDirectory } from "./settings.js";
-import { warn } from "./world.js";
+import { openSeenLocks, warn } from "./world.js";
 
 /**
  * What the lock of the definitions says of each, for those who only look; undefined where there is no lock and
@@ -25,7 +25,7 @@ export async function approvalsKnown(
   const { approvalOf } = await import("../definition/approval/approval-of.js");
   const { withOwnHashes } = await import("../definition/approval/approved-library.js");
   try {
-    const shelf = records.store.shelf("approvals");
+    const shelf = await openSeenLocks(flags, io, { files, records });
     const lock = await openVerifiedLock({ directory, trustedKeys: settings.trustedKeys(), shelf });
     return (loaded) => approvalOf(lock, loaded.definition.id, withOwnHashes(loaded));
   } catch (error) {

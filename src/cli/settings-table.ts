@@ -27,8 +27,8 @@ export interface KnownSetting<T extends Value = Value> extends Kind<T> {
   readonly staysAsTyped?: true;
   /** Whether the project's settings have a say in it: always when left out. */
   isForProjects?(value: unknown): boolean;
-  /** Refuses what `parse` cannot see; asked before a value is kept. */
-  confirm?(value: T): Promise<void>;
+  /** What is kept of a value; refuses what `parse` cannot see. */
+  toKeep?(value: T): Promise<T>;
   /** What the current directory says by itself; stronger than the user's settings. */
   here?(io: Io): Setting<T> | undefined;
   fallback?(io: Io): Setting<T>;
@@ -74,7 +74,10 @@ export const signingKey: KnownSetting<string> = {
   key: "signing_key",
   about: "the file of the private key (Ed25519, PEM) that checkpoints are signed with",
   variable: "AGENT33_SIGNING_KEY",
-  confirm: async (file) => (await import("./check-signing-key.js")).checkSigningKey(file),
+  toKeep: async (file) => {
+    await (await import("./check-signing-key.js")).checkSigningKey(file);
+    return file;
+  },
   ...path("the path of a file", { but: /-----BEGIN/ }),
 };
 
@@ -107,9 +110,9 @@ export const requireApproval: CertainSetting<boolean> = {
 
 export const trustedKeys: KnownSetting<string> = {
   key: "trusted_keys",
-  about: "the public keys whose approvals count (ed25519:… or PEM files); in the user's settings only",
+  about: "the public keys whose approvals count; of a PEM file its key is kept; in the user's settings only",
   isForProjects: () => false,
-  confirm: async (written) => (await import("./check-trusted-keys.js")).checkTrustedKeys(written),
+  toKeep: async (written) => (await import("./check-trusted-keys.js")).trustedKeysToKeep(written),
   ...keys(),
 };
 

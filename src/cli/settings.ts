@@ -58,6 +58,12 @@ export function storeSettings(
   };
 }
 
+/** The same as if the project had no settings. */
+export const withoutProject = (files: SettingsFiles): SettingsFiles => ({
+  user: () => files.user(),
+  project: () => undefined,
+});
+
 /** Whether definitions must be approved, and with which keys. */
 export interface ApprovalSettings {
   readonly required: boolean;

@@ -1,17 +1,17 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import type { Command } from "commander";
 import { systemClock } from "../clock.js";
 import { DecisionError } from "../errors.js";
 import { present } from "../present/format.js";
 import { signingsView } from "../present/approval-views.js";
-import type { Signing, SigningOptions } from "../store/approve.js";
+import type { Signing, SigningOptions } from "../store/sign-lock.js";
 import { openPrivateKey } from "../store/signing.js";
 import { approvalKey } from "./agent-home.js";
 import type { StoreFlags } from "./flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "./flags.js";
 import type { Io } from "./io.js";
 import { approvalSettings, decisionsDirectory } from "./settings.js";
-import { note, openRecords } from "./world.js";
+import { note, openSeenLocks, warn } from "./world.js";
 
 /** Flags of the commands that sign. */
 export interface SigningFlags extends StoreFlags {
@@ -27,12 +27,18 @@ export function addSigningFlags(command: Command): Command {
 }
 
 export async function signingOptions(flags: SigningFlags, io: Io): Promise<SigningOptions> {
-  const key = openPrivateKey(flags.key ?? ownKey(io));
+  const file = flags.key ?? ownKey(io);
+  const key = openPrivateKey(file);
+  if (isOpenToOthers(file))
+    warn(flags, io, `others can read or write \`${file}\`; \`chmod 600\` keeps them out`);
   const { value: directory } = decisionsDirectory(flags.decisions, io);
-  const { store } = await openRecords(flags, io);
   const trustedKeys = approvalSettings({}, io).trustedKeys();
-  return { directory, key, trustedKeys, shelf: store.shelf("approvals"), at: systemClock() };
+  return { directory, key, trustedKeys, shelf: await openSeenLocks(flags, io), at: systemClock() };
 }
+
+/** Windows keeps who may do what elsewhere. */
+const isOpenToOthers = (file: string): boolean =>
+  process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0;
 
 /** The key that was made without saying where. */
 function ownKey(io: Io): string {
@@ -43,7 +49,7 @@ function ownKey(io: Io): string {
   });
 }
 
-/** Shows what was signed; a key that nobody here trusts is worth a word. */
+/** Shows what was signed; where no key is trusted yet, that is worth a word. */
 export async function showSignings(
   signings: readonly Signing[],
   { key, trustedKeys, at }: SigningOptions,
@@ -54,8 +60,7 @@ export async function showSignings(
   if (flags.quiet) return;
   const unchanged = signings.filter((each) => each.at !== at).length;
   if (unchanged > 0) note(io, `${unchanged} of ${signings.length} were so already and stay as they are`);
-  const { oneLineKey, isTrusted } = await import("../store/trusted-keys.js");
-  if (isTrusted(key.publicKey, trustedKeys)) return;
-  const all = [...trustedKeys, oneLineKey(key.publicKey)].join(",");
-  note(io, `this key is not trusted here; agent-33 decision config set trusted_keys ${all}`);
+  if (trustedKeys.length > 0) return;
+  const { trustCommand } = await import("../store/trusted-keys.js");
+  note(io, `this key is not trusted here; ${trustCommand(key.publicKey, [])}`);
 }

@@ -13,6 +13,7 @@ import { checkApprovals } from "./check-approvals.js";
 import { checkGuardrails } from "./check-guardrails.js";
 import type { InFile, ReadAnew } from "./located-library.js";
 import { locatedLibrary, readAnew } from "./located-library.js";
+import type { ApprovalSettings } from "./settings.js";
 
 export interface Validated {
   /** By file and place. */
@@ -27,7 +28,7 @@ export interface Validated {
 /** Reads everything anew, so that what is said is about what stands there now; locks too, in directories. */
 export async function validatePaths(
   paths: readonly string[],
-  trustedKeys: () => readonly string[] = () => [],
+  approval: ApprovalSettings = { required: false, trustedKeys: () => [] },
 ): Promise<Validated> {
   const read: ReadAnew[] = [];
   const approvals: Problem[] = [];
@@ -35,7 +36,7 @@ export async function validatePaths(
     const isFolder = isDirectory(path);
     const anew = await readAnew(path, isFolder);
     read.push(anew);
-    if (isFolder) approvals.push(...(await checkApprovals(path, locatedLibrary(anew), trustedKeys)));
+    if (isFolder) approvals.push(...(await checkApprovals(path, locatedLibrary(anew), approval)));
   }
   const located = read.flatMap((each) => each.located);
   const summaries = read.flatMap((each) => each.summaries);
@@ -88,6 +89,15 @@ function attemptRealPath(path: string): string {
   } catch {
     return path;
   }
+}
+
+/** The lock of a directory is about all of it, so a file by itself cannot be told to be approved. */
+export function refuseFiles(paths: readonly string[]): void {
+  const file = paths.find((path) => !isDirectory(path));
+  if (file === undefined) return;
+  throw new DecisionError("usage", `whether \`${file}\` is approved cannot be told by itself`, {
+    hint: "with --require-approval, name the directory that its lock is in",
+  });
 }
 
 function isDirectory(path: string): boolean {

@@ -1,9 +1,10 @@
 import { existsSync, statSync } from "node:fs";
 import { stopwatch } from "../clock.js";
 import type { Composed, FetchingConfiguration } from "../compose.js";
-import { composeApproved, composeDefinitions, composeRecords, composeWith } from "../compose.js";
+import { composeApproved, composeDefinitions, composeRecords, composeWith, seenLocksIn } from "../compose.js";
 import { DecisionError } from "../errors.js";
 import type { Problem } from "../model/problem.js";
+import type { Shelf } from "../model/store.js";
 import { printable } from "../printable.js";
 import type { Records } from "../record/records.js";
 import type { OpenedDefinitions } from "../store/definitions.js";
@@ -16,7 +17,7 @@ import { Progress, percent } from "./progress.js";
 import type { SettingsFiles } from "./read-settings.js";
 import { settingsFiles } from "./read-settings.js";
 import type { Setting } from "./settings.js";
-import { approvalSettings, decisionsDirectory, storeSettings } from "./settings.js";
+import { approvalSettings, decisionsDirectory, storeSettings, withoutProject } from "./settings.js";
 import { warnOfProjectSettings, warnOfUnknownSettings } from "./settings-table.js";
 import { cacheHome } from "./user-directory.js";
 
@@ -35,7 +36,25 @@ export async function openWorld(flags: DecideFlags, io: Io): Promise<Composed & 
   if (!approval.required) return composeWith(records, definitions, fetching);
   const { value: decisions } = decisionsDirectory(flags.decisions, io, files);
   const trustedKeys = approval.trustedKeys();
-  return composeApproved(records, definitions, { decisions, trustedKeys, fetching });
+  const seenLocks = await openSeenLocks(flags, io, { files, records });
+  return composeApproved(records, definitions, { decisions, trustedKeys, fetching, seenLocks });
+}
+
+/**
+ * Where the newest locks are remembered. A project that chose the store could choose one that remembers nothing,
+ * so its settings have no say in this; its records go where they always went.
+ */
+export async function openSeenLocks(
+  flags: StoreFlags,
+  io: Io,
+  { files = settingsFiles(io), records }: { readonly files?: SettingsFiles; readonly records?: Records } = {},
+): Promise<Shelf> {
+  const own = withoutProject(files);
+  const isSame =
+    storeSettings(flags, io, own).directory.value === storeSettings(flags, io, files).directory.value;
+  const opened = isSame ? records : undefined;
+  const { store } = opened ?? (await composeRecords(storeConfiguration(flags, io, own)));
+  return seenLocksIn(store);
 }
 
 const fetchingFor = (flags: StoreFlags, io: Io): FetchingConfiguration => ({

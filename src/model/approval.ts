@@ -4,6 +4,8 @@ import type { JsonObject } from "./json.js";
 /** `decisions.lock`: what of a directory of definitions was approved, and with which keys. */
 export interface ApprovalLock {
   readonly format: 1;
+  /** Made at random with the lock and signed with all of it, so that nothing of another lock fits. */
+  readonly lock_id: string;
   readonly head: LockHead;
   /** One for each decision. */
   readonly entries: readonly LockEntry[];

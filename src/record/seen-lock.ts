@@ -4,47 +4,61 @@ import type { ApprovalLock } from "../model/approval.js";
 import type { Json } from "../model/json.js";
 import type { Shelf } from "../model/store.js";
 
-/** The newest lock of a directory that decisions were made by. */
+/** The newest state of a lock that decisions were made by. */
 export interface SeenLock {
   readonly serial: number;
   /** The SHA-256 of its head's signature. */
   readonly head: string;
 }
 
-/** Directories are told apart by their real paths. */
-export async function seenLock(shelf: Shelf, directory: string): Promise<SeenLock | undefined> {
-  return parseSeen((await shelf.get(directory))?.value);
+/** Locks are told apart by their ids, wherever they lie. */
+export async function seenLock(
+  shelf: Shelf,
+  { lock_id }: Pick<ApprovalLock, "lock_id">,
+): Promise<SeenLock | undefined> {
+  return parseSeen((await shelf.get(lock_id))?.value);
 }
 
-/** Whether a lock is older than one that was seen, or another one with the same serial. */
-export function isRolledBack({ head }: ApprovalLock, seen: SeenLock | undefined): seen is SeenLock {
-  if (seen === undefined || head.serial > seen.serial) return false;
-  return head.serial < seen.serial || headDigest(head) !== seen.head;
+/** In words, how a lock is older than what was seen of it, or another one with the same serial; else undefined. */
+export function rollback({ head }: ApprovalLock, seen: SeenLock | undefined): string | undefined {
+  if (seen === undefined || head.serial > seen.serial) return undefined;
+  if (head.serial < seen.serial) return `was rolled back from serial ${seen.serial} to ${head.serial}`;
+  if (headDigest(head) === seen.head) return undefined;
+  return `is another one than was seen before with serial ${seen.serial}`;
 }
 
 export function refuseRolledBack(lock: ApprovalLock, seen: SeenLock | undefined): void {
-  if (!isRolledBack(lock, seen)) return;
-  const { head } = lock;
-  const what =
-    head.serial < seen.serial
-      ? `was rolled back from serial ${seen.serial} to ${head.serial}`
-      : `is another one than was seen before with serial ${seen.serial}`;
+  const what = rollback(lock, seen);
+  if (what === undefined) return;
   throw new DecisionError("not_approved", `the lock of the definitions ${what}`, {
-    hint: "put the newer lock back; if this one is meant, approve all anew with `agent-33 decision approve --all --key FILE`",
-    details: { seen: seen.serial, serial: head.serial },
+    hint: "put the newer lock back; if this one is meant, sign all anew over it with `agent-33 decision approve --all --yes --key FILE`",
+    details: { seen: seen?.serial, serial: lock.head.serial },
   });
 }
 
 /** Remembers a lock; an older one never takes the place of a newer. */
-export async function noteSeen(shelf: Shelf, directory: string, lock: ApprovalLock): Promise<void> {
+export async function noteSeen(shelf: Shelf, lock: ApprovalLock): Promise<void> {
   const { serial } = lock.head;
+  const key = lock.lock_id;
   const now = { serial, head: headDigest(lock.head) };
-  const known = await seenLock(shelf, directory);
+  const known = await seenLock(shelf, lock);
   if (known?.serial === now.serial && known.head === now.head) return;
-  await shelf.update(directory, (entry) => {
+  await shelf.update(key, (entry) => {
     const seen = parseSeen(entry?.value);
     refuseRolledBack(lock, seen);
-    return seen?.serial === serial ? undefined : { key: directory, value: now };
+    return seen?.serial === serial ? undefined : { key, value: now };
+  });
+}
+
+/** Remembers a lock that was just signed here; who signed after it may have been quicker. */
+export async function noteSigned(shelf: Shelf, lock: ApprovalLock): Promise<void> {
+  const key = lock.lock_id;
+  const { serial } = lock.head;
+  await shelf.update(key, (entry) => {
+    const seen = parseSeen(entry?.value);
+    return seen !== undefined && seen.serial >= serial
+      ? undefined
+      : { key, value: { serial, head: headDigest(lock.head) } };
   });
 }
 

@@ -1,128 +1,105 @@
 import { approvalOf, entryOf } from "../definition/approval/approval-of.js";
-import type { Change } from "../definition/approval/changes.js";
-import { changesBetween } from "../definition/approval/changes.js";
-import type { Statement } from "../definition/approval/revise-lock.js";
-import { approvalStatement, retirementStatement, reviseLock } from "../definition/approval/revise-lock.js";
-import { verifyLock } from "../definition/approval/verify-lock.js";
+import { approvalStatement, restatement, retirementStatement } from "../definition/approval/revise-lock.js";
 import { DecisionError } from "../errors.js";
-import type { ApprovalLock, ApprovalState, LockEntry } from "../model/approval.js";
+import type { ApprovalState } from "../model/approval.js";
 import type { LoadedDefinition } from "../model/definition.js";
-import type { Shelf } from "../model/store.js";
-import type { SeenLock } from "../record/seen-lock.js";
-import { isRolledBack, refuseRolledBack, seenLock } from "../record/seen-lock.js";
-import { changeLock, lockPath, realDirectory } from "./lock-file.js";
-import type { PrivateKey } from "./signing.js";
-import { oneLineKey, verifierOf } from "./trusted-keys.js";
-
-export interface SigningOptions {
-  readonly directory: string;
-  readonly key: PrivateKey;
-  readonly trustedKeys: readonly string[];
-  readonly shelf: Shelf;
-  readonly at: string;
-}
-
-/** What came of a decision that was to be approved or retired. */
-export interface Signing {
-  readonly decision_id: string;
-  readonly status: LockEntry["status"];
-  /** What it was before. */
-  readonly was: ApprovalState;
-  readonly serial: number;
-  readonly definition_hash: string;
-  readonly environment_hash: string;
-  readonly key: string;
-  readonly at: string;
-  /** Since it was approved last; without a last time there are none. */
-  readonly changes: readonly Change[];
-  readonly environment_changes: readonly Change[];
-}
+import { refuseRolledBack, rollback } from "../record/seen-lock.js";
+import type { Found, Planned, Signing, SigningOptions } from "./sign-lock.js";
+import { signLock } from "./sign-lock.js";
 
 /** Signs definitions as they are. What the same key has approved already stays as it is. */
 export function approve(
   loaded: readonly LoadedDefinition[],
-  { all, ...options }: SigningOptions & { readonly all: boolean },
+  options: SigningOptions,
 ): Promise<readonly Signing[]> {
-  const { key, at } = options;
-  return sign(options, (lock, seen) => {
-    const isOld = all && lock !== undefined && isRolledBack(lock, seen);
-    // Where all are approved on purpose, nothing of an older lock is approved by the way.
-    if (lock !== undefined && !all) refuseRolledBack(lock, seen);
-    return loaded.map((each) => {
-      const before = lock && entryOf(lock, each.definition.id);
-      const was = stateOf(lock, each);
-      const stays = was === "approved" && before?.key === key.name && !isOld;
-      return { statement: approvalStatement(each, at), before, was, stays };
-    });
+  return signLock(options, (found) => {
+    refuseOlder(found);
+    return loaded.map((each) => plannedApproval(each, found, options));
   });
+}
+
+export interface ApprovingAll extends SigningOptions {
+  /** Whether the lock may be older than one that was seen, or another one. */
+  readonly mayGoBack: boolean;
+}
+
+export interface ApprovedAll {
+  readonly signings: readonly Signing[];
+  /** What was gone back over, in words. */
+  readonly wentBack: string | undefined;
+  /** How many are defined and stay retired. */
+  readonly stayRetired: number;
+}
+
+/** The same of all that is defined; what was retired on purpose stays so. Afterwards all is signed by this key. */
+export async function approveAll(
+  loaded: readonly LoadedDefinition[],
+  options: ApprovingAll,
+): Promise<ApprovedAll> {
+  let wentBack: string | undefined;
+  let retired: readonly LoadedDefinition[] = [];
+  const signings = await signLock(options, (found) => {
+    if (!options.mayGoBack) refuseOlder(found);
+    wentBack = found.lock && rollback(found.lock, found.seen);
+    retired = loaded.filter(({ definition }) => isRetired(definition.id, found));
+    const living = loaded.filter((each) => !retired.includes(each));
+    const planned = living.map((each) => plannedApproval(each, found, options));
+    const carried = plannedAgain(living, found, options);
+    if (loaded.length === 0 && carried.every(({ stays }) => stays)) {
+      throw new DecisionError("usage", "no decision is defined here");
+    }
+    // Nothing of an older lock counts by the way: all is signed anew.
+    if (wentBack !== undefined) return [...planned, ...carried].map((each) => ({ ...each, stays: false }));
+    return [...planned, ...carried.filter(({ stays }) => !stays)];
+  });
+  return { signings, wentBack, stayRetired: retired.length };
 }
 
 /** Signs that these are not to be decided by any more, whether their files are still there or not. */
 export function retire(ids: readonly string[], options: SigningOptions): Promise<readonly Signing[]> {
   const { key, at } = options;
-  return sign(options, (lock, seen) => {
-    if (lock !== undefined) refuseRolledBack(lock, seen);
+  return signLock(options, (found) => {
+    refuseOlder(found);
     return ids.map((id) => {
-      const before = lock && entryOf(lock, id);
+      const before = found.lock && entryOf(found.lock, id);
       if (before === undefined) throw neverApproved(id);
       const stays = before.status === "retired" && before.key === key.name;
-      const was = before.status;
-      return { statement: retirementStatement(before, at), before, was, stays };
+      return { statement: retirementStatement(before, at), before, was: before.status, stays };
     });
   });
 }
 
-interface Planned {
-  readonly statement: Statement;
-  readonly before: LockEntry | undefined;
-  readonly was: ApprovalState;
-  /** Nothing need be signed. */
-  readonly stays: boolean;
+const isRetired = (id: string, { lock }: Found): boolean =>
+  lock !== undefined && entryOf(lock, id)?.status === "retired";
+
+function refuseOlder({ lock, seen }: Found): void {
+  if (lock !== undefined) refuseRolledBack(lock, seen);
 }
 
-async function sign(
-  { directory, key, trustedKeys, shelf }: SigningOptions,
-  plan: (lock: ApprovalLock | undefined, seen: SeenLock | undefined) => readonly Planned[],
-): Promise<readonly Signing[]> {
-  const verify = verifierOf([...trustedKeys, oneLineKey(key.publicKey)]);
-  const seen = await seenLock(shelf, realDirectory(directory));
-  let signings: readonly Signing[] = [];
-  await changeLock(directory, (lock) => {
-    if (lock !== undefined) verifyLock(lock, lockPath(directory), verify);
-    const planned = plan(lock, seen);
-    const statements = planned.filter(({ stays }) => !stays).map(({ statement }) => statement);
-    const signer = { key: key.name, sign: (text: string) => key.sign(text) };
-    const revised =
-      statements.length === 0 ? lock : reviseLock(lock, statements, { signer, above: seen?.serial ?? 0 });
-    signings = planned.flatMap((each) => signingOf(each, revised));
-    return Promise.resolve(statements.length === 0 ? undefined : revised);
+function plannedApproval(
+  loaded: LoadedDefinition,
+  { lock }: Found,
+  { key, at }: Pick<SigningOptions, "key" | "at">,
+): Planned {
+  const before = lock && entryOf(lock, loaded.definition.id);
+  const was: ApprovalState = lock ? approvalOf(lock, loaded.definition.id, loaded).state : "unknown";
+  const stays = was === "approved" && before?.key === key.name;
+  return { statement: approvalStatement(loaded, at), before, was, stays };
+}
+
+/** What is retired, or approved and not there, is said again as it is, so that no other key need be trusted. */
+function plannedAgain(
+  living: readonly LoadedDefinition[],
+  { lock }: Found,
+  { key, at }: Pick<SigningOptions, "key" | "at">,
+): readonly Planned[] {
+  const ids = new Set(living.map(({ definition }) => definition.id));
+  const others = (lock?.entries ?? []).filter(({ decision_id }) => !ids.has(decision_id));
+  return others.map((before) => {
+    const stays = before.key === key.name;
+    return { statement: restatement(before, at), before, was: before.status, stays };
   });
-  return signings;
 }
-
-function signingOf({ statement, before, was }: Planned, lock: ApprovalLock | undefined): readonly Signing[] {
-  const entry = lock && entryOf(lock, statement.decision_id);
-  if (entry === undefined) return [];
-  const { decision_id, status, serial, definition_hash, environment_hash, key, at } = entry;
-  const isCompared = status === "approved" && before?.status === "approved";
-  return [
-    {
-      decision_id,
-      status,
-      was,
-      serial,
-      definition_hash,
-      environment_hash,
-      key,
-      at,
-      changes: isCompared ? changesBetween(before.definition, entry.definition) : [],
-      environment_changes: isCompared ? changesBetween(before.environment, entry.environment) : [],
-    },
-  ];
-}
-
-const stateOf = (lock: ApprovalLock | undefined, loaded: LoadedDefinition): ApprovalState =>
-  lock === undefined ? "unknown" : approvalOf(lock, loaded.definition.id, loaded).state;
 
 function neverApproved(id: string): DecisionError {
   return new DecisionError("usage", `\`${id}\` was never approved, so it cannot be retired`, {

@@ -5,7 +5,7 @@ import type { ApprovalLock } from "../model/approval.js";
 import type { Shelf } from "../model/store.js";
 import { noteSeen, refuseRolledBack, seenLock } from "../record/seen-lock.js";
 import type { OpenedDefinitions } from "./definitions.js";
-import { lockPath, readLock, realDirectory } from "./lock-file.js";
+import { lockPath, readLock } from "./lock-file.js";
 import { verifierOf } from "./trusted-keys.js";
 
 export interface ApprovalOptions {
@@ -29,8 +29,7 @@ export async function approvedDefinitions(
 ): Promise<ApprovedDefinitions> {
   const { directory, shelf } = options;
   const lock = await openVerifiedLock(options);
-  const noteLock = (): Promise<void> =>
-    shelf === undefined ? Promise.resolve() : noteSeen(shelf, realDirectory(directory), lock);
+  const noteLock = (): Promise<void> => (shelf === undefined ? Promise.resolve() : noteSeen(shelf, lock));
   let remembered: Promise<void> | undefined;
   return {
     definitions: approvedLibrary(definitions, lock, lockPath(directory)),
@@ -57,6 +56,6 @@ export async function openVerifiedLock({
     });
   }
   verifyLock(lock, lockPath(directory), verify);
-  if (shelf !== undefined) refuseRolledBack(lock, await seenLock(shelf, realDirectory(directory)));
+  if (shelf !== undefined) refuseRolledBack(lock, await seenLock(shelf, lock));
   return lock;
 }

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readFileSync, renameSync } from "node:fs";
-import { lstatSync, realpathSync, unlinkSync, writeFileSync } from "node:fs";
+import { lstatSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { lockFault, lockName } from "../definition/approval/lock-fault.js";
 import { parseLock } from "../definition/approval/parse-lock.js";
 import { lockText } from "../definition/approval/revise-lock.js";
@@ -17,16 +17,12 @@ const largestLock = 64 * 1024 * 1024;
 export const lockPath = (directory: string): string =>
   directory === "." ? lockName : `${directory.replace(/\/$/, "")}/${lockName}`;
 
-/** What a directory of definitions is remembered by, whatever links lead to it. */
-export function realDirectory(directory: string): string {
-  try {
-    return realpathSync(directory);
-  } catch (error) {
-    throw new DecisionError("definitions_missing", `there is no directory \`${directory}\``, {
-      hint: "name the directory of your definitions with --decisions DIR or AGENT33_DECISIONS",
-      cause: error,
-    });
-  }
+/** Nothing is signed into a directory that is not there. */
+export function refuseMissingDirectory(directory: string): void {
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return;
+  throw new DecisionError("definitions_missing", `there is no directory \`${directory}\``, {
+    hint: "name the directory of your definitions with --decisions DIR or AGENT33_DECISIONS",
+  });
 }
 
 /** Whether there is anything in the place of a lock. */

@@ -29,13 +29,30 @@ export interface PrivateKey {
 
 export function openPrivateKey(path: string): PrivateKey {
   const { createPrivateKey, createPublicKey, sign } = crypto();
-  const key = readKey(path, (pem) => createPrivateKey(pem));
+  const key = readKey(path, (pem) => {
+    refuseOtherPem(pem, path);
+    return createPrivateKey(pem);
+  });
   const publicKey = createPublicKey(key);
   return {
     name: nameOf(publicKey),
     publicKey,
     sign: (text) => sign(null, Buffer.from(text), key).toString("base64"),
   };
+}
+
+/** Told as what it is, before somebody looks for what is wrong with it. */
+function refuseOtherPem(pem: string, path: string): void {
+  if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type:.*ENCRYPTED/m.test(pem)) {
+    throw new DecisionError("usage", `the key in \`${path}\` is encrypted`, {
+      hint: "write it without a passphrase with `openssl pkey -in FILE -out key.pem`, for yourself alone to read",
+    });
+  }
+  if (pem.includes("-----BEGIN PUBLIC KEY-----")) {
+    throw new DecisionError("usage", `\`${path}\` holds a public key, and signing takes the private one`, {
+      hint: "it is most likely the file of the same name without `.pub`",
+    });
+  }
 }
 
 /** Tells whether a checkpoint was signed with the other half of a public key. */
@@ -70,6 +87,9 @@ export function fitsKey(key: Crypto.KeyObject, text: string, signature: string):
 /** SHA-256 of what comes piece by piece. */
 export const sha256Stream = (): Crypto.Hash => crypto().createHash("sha256");
 
+/** Nobody chose it, and nobody else has it. */
+export const newLockId = (): string => crypto().randomBytes(16).toString("hex");
+
 /** Keys are told apart by the SHA-256 of their public half. */
 export function nameOf(key: Crypto.KeyObject): string {
   return sha256Hex(key.export({ type: "spki", format: "pem" }).toString());
@@ -83,6 +103,7 @@ function readKey(path: string, parse: (pem: string) => Crypto.KeyObject): Crypto
   try {
     key = parse(readFileSync(path, "utf8"));
   } catch (error) {
+    if (error instanceof DecisionError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     const why = code?.startsWith("ERR_") === false ? message : "it holds no key in PEM";
     throw new DecisionError("usage", `cannot use the key in \`${path}\`: ${why}`, { hint, cause: error });

@@ -63,5 +63,14 @@ function unusable(written: string, why: string, cause?: unknown): DecisionError 
   });
 }
 
-export const isTrusted = (key: KeyObject, keys: readonly string[]): boolean =>
-  keys.some((written) => nameOf(readTrustedKey(written)) === nameOf(key));
+/** Where keys are trusted, what another one signed would only keep the whole lock from counting. */
+export function refuseUntrustedKey(key: KeyObject, keys: readonly string[]): void {
+  if (keys.length === 0 || keys.some((written) => nameOf(readTrustedKey(written)) === nameOf(key))) return;
+  throw new DecisionError("not_approved", "the key to sign with is not trusted here, so nothing is signed", {
+    hint: `sign with a key that is, or trust this one too with \`${trustCommand(key, keys)}\``,
+  });
+}
+
+/** What to type to trust a key beside those that are trusted already. */
+export const trustCommand = (key: KeyObject, keys: readonly string[]): string =>
+  `agent-33 decision config set trusted_keys ${[...keys, oneLineKey(key)].join(",")}`;

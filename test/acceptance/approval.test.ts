@@ -9,7 +9,7 @@ import { entryText } from "../../src/definition/approval/signed-text.js";
 import { sha256Hex } from "../../src/digest/sha256.js";
 import type { LockEntry } from "../../src/model/approval.js";
 import { thisProcess } from "../../src/store/drivers/jsonl/owner.js";
-import { binary } from "../definition/approval/locks.js";
+import { binary, newLockId } from "../definition/approval/locks.js";
 import { ApprovedProject, entryOf, files, other, quality, wire } from "./approving.js";
 
 const lax = quality("0.1");
@@ -96,7 +96,9 @@ const attacks: readonly Attack[] = [
       const stranger = join(project.root, "stranger.pem");
       await project.run("keygen", "--out", stranger);
       rmSync(project.lock);
+      await project.run("config", "unset", "trusted_keys");
       await project.run("approve", "--all", "--key", stranger);
+      await project.run("config", "set", "trusted_keys", project.oneLine());
     },
     why: "is signed by a key that is not trusted",
   },
@@ -104,9 +106,9 @@ const attacks: readonly Attack[] = [
     name: "a stranger's signature under a trusted name",
     spoil: (project) => {
       const { privateKey } = generateKeyPairSync("ed25519");
-      project.forge("quality", (entry) => ({
+      project.forge("quality", (entry, lock) => ({
         ...entry,
-        signature: sign(null, Buffer.from(entryText(entry)), privateKey).toString("base64"),
+        signature: sign(null, Buffer.from(entryText(lock, entry)), privateKey).toString("base64"),
       }));
     },
     why: "is forged: the signature of the entry",
@@ -132,8 +134,8 @@ const attacks: readonly Attack[] = [
     name: "a signature by a key of another kind",
     spoil: (project) => {
       const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-      project.forge("quality", (entry) => {
-        const text = Buffer.from(entryText(entry));
+      project.forge("quality", (entry, lock) => {
+        const text = Buffer.from(entryText(lock, entry));
         const signature = sign("sha256", text, { key: privateKey, dsaEncoding: "ieee-p1363" });
         return { ...entry, signature: signature.toString("base64") };
       });
@@ -171,6 +173,7 @@ const attacks: readonly Attack[] = [
       const again = reviseLock(project.readLock(), [approvalStatement(binary("more"), at)], {
         signer: project.signer(),
         above: 0,
+        newLockId,
       });
       project.writeLock(again);
     },
@@ -210,10 +213,33 @@ const attacks: readonly Attack[] = [
     why: "what it holds of `quality` is not what was approved",
   },
   {
+    name: "the entry of another lock with the same serial",
+    spoil: async (project) => {
+      const mine = project.readLock();
+      rmSync(project.lock);
+      project.write("quality.yaml", lax);
+      await project.approve("--all");
+      const theirs = entryOf(project.readLock(), "quality");
+      project.writeLock(mine);
+      project.forge("quality", () => theirs);
+    },
+    why: "is forged: the signature of the entry",
+  },
+  {
+    name: "the name of another lock",
+    spoil: (project) => project.writeLock({ ...project.readLock(), lock_id: "0".repeat(32) }),
+    why: "is forged: the signature of the entry",
+  },
+  {
+    name: "no name of the lock",
+    spoil: (project) => project.writeLock({ ...project.readLock(), lock_id: undefined }),
+    why: "lacks `lock_id`",
+  },
+  {
     name: "the head dropped",
     spoil: (project) => {
-      const { format, entries } = project.readLock();
-      project.writeLock({ format, entries });
+      const { format, lock_id, entries } = project.readLock();
+      project.writeLock({ format, lock_id, entries });
     },
     why: "has no head",
   },
@@ -345,8 +371,9 @@ describe("where approval is required", () => {
   it("a dry run refuses the same, and writes nothing", async () => {
     const project = await ApprovedProject.make();
     const ask = ["dry-run", "quality", "--input", '{"score": 0.9}', "--format", "target"];
+    const before = readdirSync(project.home);
     expect(await project.run(...ask)).toMatchObject({ exitCode: 0, stdout: "deploy\n" });
-    expect(statSync(join(project.home, "approvals"), { throwIfNoEntry: false })).toBeUndefined();
+    expect(readdirSync(project.home)).toEqual(before);
     const old = readFileSync(project.lock);
     await project.run("retire", "other", "--key", project.key);
     await project.evaluate();
@@ -492,6 +519,63 @@ describe("where approval is required", () => {
   });
 });
 
+describe("an older state of a lock", () => {
+  /** A copy of the directory as it was, after the definition was made stricter and decided by. */
+  async function withOlderCopy(): Promise<ApprovedProject> {
+    const project = await ApprovedProject.make();
+    cpSync(project.decisions, join(project.root, "older"), { recursive: true });
+    project.write("quality.yaml", quality("0.95"));
+    await project.approve("quality");
+    expect((await project.evaluate()).stdout).toBe("rework\n");
+    return project;
+  }
+  const refusal = {
+    exitCode: 3,
+    stdout: "",
+    stderr: expect.stringContaining("was rolled back from serial 6 to 5") as string,
+  };
+
+  it.each([
+    { name: "a copy", words: ["--decisions", "older"], prepare: () => undefined },
+    {
+      name: "a link to it",
+      words: ["--decisions", "link"],
+      prepare: ({ root }: ApprovedProject) => symlinkSync("older", join(root, "link")),
+    },
+    {
+      name: "a directory that the project names",
+      words: [],
+      prepare: ({ root }: ApprovedProject) =>
+        writeFileSync(join(root, "agent-33.json"), '{"decisions": "older"}'),
+    },
+    {
+      name: "a directory that the project names, with a store that it names",
+      words: [],
+      prepare: ({ root }: ApprovedProject) =>
+        writeFileSync(join(root, "agent-33.json"), '{"decisions": "older", "store": "elsewhere"}'),
+    },
+  ])("is refused in $name", async ({ words, prepare }) => {
+    const project = await withOlderCopy();
+    prepare(project);
+    expect(await project.evaluate(...words)).toMatchObject(refusal);
+  });
+
+  it("is refused though the project had chosen another store when the newer was seen", async () => {
+    const project = await ApprovedProject.make();
+    const old = readFileSync(project.lock);
+    const settings = join(project.root, "agent-33.json");
+    writeFileSync(settings, '{"store": "elsewhere"}');
+    await project.run("retire", "other", "--key", project.key);
+    expect(await project.evaluate()).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(readdirSync(join(project.root, "elsewhere"))).toContain("log");
+    expect(readdirSync(join(project.root, "elsewhere"))).not.toContain("approvals");
+    expect(project.recorded()).toBe(0);
+    rmSync(settings);
+    writeFileSync(project.lock, old);
+    expect(await project.evaluate()).toMatchObject(refusal);
+  });
+});
+
 describe("without it", () => {
   it("nothing looks at a lock, however broken", async () => {
     const project = await ApprovedProject.make({ approved: false });
@@ -551,6 +635,7 @@ describe("keys", () => {
   it("are shown by their public half only", async () => {
     const project = await ApprovedProject.make({ approved: false });
     const secret = join(project.root, "secret.pem");
+    await project.run("config", "unset", "trusted_keys");
     const said: string[] = [];
     const note = ({ stdout, stderr }: { stdout: string; stderr: string }): number =>
       said.push(stdout, stderr);

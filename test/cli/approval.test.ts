@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -77,7 +77,7 @@ describe("approve", () => {
 
   it.each([
     { name: "no decision", words: [], code: 2, why: "name the decisions to approve, or --all of them" },
-    { name: "both", words: ["quality", "--all"], code: 2, why: "name the decisions to approve, or --all" },
+    { name: "both", words: ["quality", "--all"], code: 2, why: "`quality` and --all were both given" },
     { name: "an unknown one", words: ["qualty"], code: 2, why: "no decision called `qualty`" },
   ])("refuses $name", async ({ words, code, why }) => {
     const ran = await approve(...words);
@@ -89,7 +89,31 @@ describe("approve", () => {
     expect((await run(["approve", "quality"])).code).toBe(2);
     const { code, err } = await run(["approve", "quality", "--key", `${key()}.pub`]);
     expect(code).toBe(2);
-    expect(err).toContain("cannot use the key in");
+    expect(err).toContain("holds a public key, and signing takes the private one");
+  });
+
+  it("tells an encrypted key as one", async () => {
+    const { generateKeyPairSync } = await import("node:crypto");
+    const { privateKey } = generateKeyPairSync("ed25519");
+    const secret = { cipher: "aes-256-cbc", passphrase: "a secret" };
+    writeFileSync(key("locked"), privateKey.export({ type: "pkcs8", format: "pem", ...secret }));
+    const { code, err } = await run(["approve", "quality", "--key", key("locked")]);
+    expect([code, err]).toEqual([2, expect.stringContaining("is encrypted")]);
+  });
+
+  it.skipIf(process.platform === "win32")("warns of a key that others can read or write", async () => {
+    for (const mode of [0o640, 0o604, 0o620]) {
+      chmodSync(key(), mode);
+      expect((await approve("quality")).err).toContain("warning: others can read or write `");
+    }
+    chmodSync(key(), 0o600);
+    expect((await approve("other")).err).toBe("");
+  });
+
+  it("has nothing to sign where nothing is defined", async () => {
+    for (const name of ["quality.yaml", "other.yaml"]) rmSync(join(decisions, name));
+    expect(await approve("--all")).toMatchObject({ code: 2, out: "" });
+    expect((await approve("--all")).err).toContain("no decision is defined here");
   });
 
   it("does not sign what is not valid", async () => {
@@ -113,19 +137,37 @@ describe("approve", () => {
     expect(readFileSync(lockFile(), "utf8")).toBe(text);
   });
 
-  it("does not sign into a lock of keys that nobody here trusts, unless its own is the one", async () => {
+  it("does not sign into a lock of keys that nobody here trusts", async () => {
     await run(["keygen", "--out", key("stranger")]);
-    await run(["approve", "--all", "--key", key("stranger")]);
+    await run(["config", "unset", "trusted_keys"]);
+    const own = await run(["approve", "--all", "--key", key("stranger")]);
+    expect(own.code).toBe(0);
+    expect(own.err).toMatch(
+      /^this key is not trusted here; agent-33 decision config set trusted_keys ed25519:/,
+    );
+    await trust("key");
     const { code, err } = await approve("quality");
     expect(code).toBe(3);
     expect(err).toContain("signed by a key that is not trusted");
-    write("quality.yaml", quality("0.7"));
-    const own = await run(["approve", "quality", "--key", key("stranger")]);
-    expect(own.code).toBe(0);
-    expect(own.err).toContain("this key is not trusted here");
   });
 
-  it("of some does not bring back an older lock, approving all does on purpose", async () => {
+  it.each([
+    { name: "approve", words: ["approve", "quality"] },
+    { name: "approve --all", words: ["approve", "--all"] },
+    { name: "retire", words: ["retire", "quality"] },
+  ])("$name does not sign with a key that is not trusted where others are", async ({ words }) => {
+    await approve("--all");
+    const before = readFileSync(lockFile(), "utf8");
+    await run(["keygen", "--out", key("stranger")]);
+    write("quality.yaml", quality("0.7"));
+    const { code, out, err } = await run([...words, "--key", key("stranger")]);
+    expect([code, out]).toEqual([3, ""]);
+    expect(err).toContain("the key to sign with is not trusted here, so nothing is signed");
+    expect(err).toMatch(/agent-33 decision config set trusted_keys \S+,ed25519:/);
+    expect(readFileSync(lockFile(), "utf8")).toBe(before);
+  });
+
+  it("does not bring back an older lock, unless all of it is meant", async () => {
     await approve("--all");
     const old = readFileSync(lockFile(), "utf8");
     await run(["retire", "other", "--key", key()]);
@@ -133,33 +175,99 @@ describe("approve", () => {
     writeFileSync(lockFile(), old);
     expect((await approve("quality")).err).toContain("was rolled back from serial 3 to 2");
     expect((await run(["retire", "quality", "--key", key()])).code).toBe(3);
-    expect((await approve("--all")).code).toBe(0);
+    for (const words of [["--all"], ["quality", "--yes"]]) {
+      const { code, out, err } = await approve(...words);
+      expect([code, out]).toEqual([3, ""]);
+      expect(err).toContain("was rolled back from serial 3 to 2");
+      expect(err).toContain("agent-33 decision approve --all --yes --key FILE");
+      expect(readFileSync(lockFile(), "utf8")).toBe(old);
+    }
+    const { code, err } = await approve("--all", "--yes");
+    expect([code, err]).toEqual([
+      0,
+      "warning: the lock was rolled back from serial 3 to 2; all is signed anew over it\n",
+    ]);
     expect(lock().entries.map(({ serial }) => serial)).toEqual([4, 5]);
     expect((await evaluate()).code).toBe(0);
   });
 
-  it("goes on from what was seen where the lock was removed on purpose", async () => {
+  it("does not go on from another lock with a serial that was seen, unless all of it is meant", async () => {
+    await approve("--all");
+    const old = readFileSync(lockFile(), "utf8");
+    await run(["retire", "other", "--key", key()]);
+    const other = { AGENT33_STORE: join(root, "another-store") };
+    writeFileSync(lockFile(), old);
+    env = { ...env, ...other };
+    await run(["retire", "quality", "--key", key()]);
+    env = { AGENT33_HOME: join(root, "home"), AGENT33_DECISIONS: decisions };
+    expect((await approve("--all")).err).toContain("is another one than was seen before with serial 3");
+    expect((await approve("--all", "--yes")).err).toContain(
+      "warning: the lock is another one than was seen before with serial 3; all is signed anew over it\n",
+    );
+    expect(lock().head.serial).toBeGreaterThan(3);
+  });
+
+  it("remembers what was signed, so that the older lock is refused where nothing was decided yet", async () => {
+    await approve("--all");
+    const old = readFileSync(lockFile(), "utf8");
+    write("quality.yaml", quality("0.95"));
+    await approve("quality");
+    write("quality.yaml", quality("0.8"));
+    writeFileSync(lockFile(), old);
+    expect((await evaluate()).err).toContain("was rolled back from serial 3 to 2");
+  });
+
+  it("begins another lock where the first was removed on purpose", async () => {
     await approve("--all");
     expect((await evaluate()).code).toBe(0);
+    const { lock_id } = lock();
+    expect(lock_id).toMatch(/^[0-9a-f]{32}$/);
     rmSync(lockFile());
     await approve("quality");
-    expect(lock().head.serial).toBe(3);
+    expect(lock().head.serial).toBe(1);
+    expect(lock().lock_id).not.toBe(lock_id);
     expect((await evaluate()).code).toBe(0);
   });
 
-  it("with another key signs anew, so that keys can be changed", async () => {
+  it("with another key signs all anew, so that keys can be changed", async () => {
+    write("files.yaml", files("/etc/shadow"));
+    write("gone.yaml", other.replace("id: other", "id: gone"));
+    write("late.yaml", other.replace("id: other", "id: late"));
     await approve("--all");
+    await run(["retire", "other", "late", "--key", key()]);
+    for (const name of ["gone.yaml", "late.yaml"]) rmSync(join(decisions, name));
+    const before = lock();
     await run(["keygen", "--out", key("next")]);
     await trust("key", "next");
-    await run(["approve", "--all", "--key", key("next")]);
+    const { code, err } = await run(["approve", "--all", "--key", key("next")]);
+    expect([code, err]).toEqual([0, "1 retired decision stays so; name it to approve it again\n"]);
+    const said = ({ entries }: ApprovalLock): object[] =>
+      entries.map(({ decision_id, status, definition_hash, environment_hash, definition, environment }) => {
+        return { decision_id, status, definition_hash, environment_hash, definition, environment };
+      });
+    expect(said(lock())).toEqual(said(before));
+    expect(new Set(lock().entries.map((entry) => entry.key))).toEqual(new Set([lock().head.key]));
+    expect(Math.min(...lock().entries.map(({ serial }) => serial))).toBe(before.head.serial + 1);
     await trust("next");
     expect((await evaluate()).out).toBe("deploy\n");
+    const ask = (id: string): Promise<Ran> =>
+      run(["evaluate", id, "--input", "{}", "--require-approval", "--quiet"]);
+    expect((await ask("other")).err).toContain("`other` was retired with serial");
+    expect((await ask("gone")).err).toContain("`gone` was approved with serial");
     await trust("key");
     expect((await evaluate()).code).toBe(3);
   });
 });
 
 describe("retire", () => {
+  it("is remembered where nothing was decided yet", async () => {
+    await approve("--all");
+    const old = readFileSync(lockFile(), "utf8");
+    await run(["retire", "quality", "--key", key()]);
+    writeFileSync(lockFile(), old);
+    expect((await evaluate()).err).toContain("was rolled back from serial 3 to 2");
+  });
+
   it("refuses what was approved, until it is approved again", async () => {
     await approve("--all");
     const { code, out } = await run(["retire", "quality", "--key", key(), "--json"]);
@@ -176,6 +284,23 @@ describe("retire", () => {
       code: 2,
       err: expect.stringContaining("there is no directory") as string,
     });
+  });
+
+  it("stays where all are approved, until it is named", async () => {
+    await approve("--all");
+    await run(["retire", "quality", "--key", key()]);
+    const all = await approve("--all");
+    expect(all.code).toBe(0);
+    expect(all.err).toContain("1 retired decision stays so; name it to approve it again\n");
+    expect(all.out).not.toContain("quality");
+    expect((await evaluate()).err).toContain("`quality` was retired with serial 3");
+    await run(["retire", "other", "--key", key()]);
+    expect((await approve("--all")).err).toBe(
+      "2 retired decisions stay so; name them to approve them again\n",
+    );
+    expect((await approve("--all", "--quiet")).err).toBe("");
+    expect((await approve("quality")).code).toBe(0);
+    expect((await evaluate()).code).toBe(0);
   });
 
   it("needs no file any more", async () => {
@@ -316,7 +441,59 @@ describe("list, show and validate", () => {
     const problems = (await run(["validate", "--format", "plain"])).out;
     expect(problems).toContain("warning\t`quality` changed since it was approved with serial 2");
     expect(problems).toContain("warning\t`other` was retired with serial 4");
+    expect(problems).toContain("warning\t`late` is not approved\t");
     expect((await run(["validate"])).code).toBe(0);
+  });
+
+  it("make errors of them where approval is required", async () => {
+    write("files.yaml", files("/etc/shadow"));
+    write("late.yaml", other.replace("id: other", "id: late"));
+    write("gone.yaml", other.replace("id: other", "id: gone"));
+    await approve("files", "gone", "quality", "other");
+    write("quality.yaml", quality("0.1"));
+    rmSync(join(decisions, "gone.yaml"));
+    await run(["retire", "other", "--key", key()]);
+    const words = ["validate", "--format", "plain"];
+    const { code, out } = await run([...words, "--require-approval"]);
+    expect(code).toBe(3);
+    expect(out.match(/\terror\t`[a-z]+` [^\t\n]+/g)).toEqual([
+      "\terror\t`gone` was approved with serial 2, but its definition is not there",
+      "\terror\t`late` is not approved",
+      "\terror\t`other` was retired with serial 5",
+      "\terror\t`quality` changed since it was approved with serial 3",
+    ]);
+    expect((await run(words)).code).toBe(0);
+    await run(["config", "set", "require_approval", "true"]);
+    expect((await run(words)).code).toBe(3);
+    rmSync(join(decisions, "late.yaml"));
+    await run(["retire", "gone", "--key", key()]);
+    rmSync(join(decisions, "other.yaml"));
+    await approve("quality");
+    expect(await run(words)).toMatchObject({ code: 0, out: "" });
+  });
+
+  it("make errors of no lock and no key where approval is required", async () => {
+    const words = ["validate", "--require-approval", "--format", "plain"];
+    const none = await run(words);
+    expect(none.code).toBe(3);
+    expect(none.out).toContain("decisions.lock:1:1\terror\tnothing is approved: there is no lock");
+    expect(none.out).toContain("error\t`quality` is not approved");
+    expect(none.out).toContain("error\t`other` is not approved");
+    await approve("--all");
+    expect(await run(words)).toMatchObject({ code: 0, out: "" });
+    await run(["config", "unset", "trusted_keys"]);
+    expect(await run(words)).toMatchObject({
+      code: 3,
+      out: expect.stringContaining("error\tno key is trusted") as string,
+    });
+  });
+
+  it("do not tell of a file by itself whether it is approved", async () => {
+    await approve("--all");
+    const file = join(decisions, "quality.yaml");
+    const { code, err } = await run(["validate", file, "--require-approval"]);
+    expect([code, err]).toEqual([2, expect.stringContaining("cannot be told by itself")]);
+    expect((await run(["validate", file])).code).toBe(0);
   });
 
   it("warn of an approved decision that is not there", async () => {
@@ -349,6 +526,72 @@ describe("list, show and validate", () => {
   });
 });
 
+describe("help approval", () => {
+  it("says the same of an older lock as the refusal and the help of approve", async () => {
+    await approve("--all");
+    const old = readFileSync(lockFile(), "utf8");
+    await run(["retire", "other", "--key", key()]);
+    writeFileSync(lockFile(), old);
+    const io = fakeIo({ cwd: root, env });
+    await main(["help", "approval"], io);
+    const command = "agent-33 decision approve --all --yes --key FILE";
+    expect(io.written.out).toContain(command);
+    expect((await evaluate()).err).toContain(command);
+    expect((await run(["approve", "--help"])).out.replaceAll(/\s+/g, " ")).toContain(
+      "unless it is meant: --all --yes signs all anew over it",
+    );
+  });
+});
+
+describe("a lock", () => {
+  it("that was merged by taking the newer side is decided by once the rest is approved again", async () => {
+    await approve("--all");
+    const base = readFileSync(lockFile(), "utf8");
+    const inStore = async (name: string, work: () => Promise<unknown>): Promise<void> => {
+      const before = env;
+      env = { ...env, AGENT33_STORE: join(root, name) };
+      await work();
+      env = before;
+    };
+    write("other.yaml", other.replace("target: one", "target: three"));
+    await inStore("theirs", () => approve("other"));
+    writeFileSync(lockFile(), base);
+    write("quality.yaml", quality("0.7"));
+    await approve("quality");
+    expect((await evaluate()).code).toBe(0);
+    await approve("other");
+    expect((await evaluate()).code).toBe(0);
+    await inStore("theirs", async () => expect((await evaluate()).code).toBe(0));
+  });
+
+  it("with marks of a merge says so", async () => {
+    await approve("--all");
+    const text = readFileSync(lockFile(), "utf8");
+    writeFileSync(lockFile(), `<<<<<<< HEAD\n${text}=======\n${text}>>>>>>> other\n`);
+    for (const ran of [await evaluate(), await approve("quality")]) {
+      expect([ran.code, ran.out]).toEqual([3, ""]);
+      expect(ran.err).toContain("decisions.lock` has marks of a merge conflict");
+      expect(ran.err).toContain("hint: take one side");
+    }
+  });
+
+  it("tells apart what is not there and what is not valid", async () => {
+    write("files.yaml", files("/etc/shadow"));
+    await approve("--all");
+    const check = (): Promise<Ran> =>
+      run(["check", "write_file", "--params", "{}", "--session-id", "s", "--require-approval"]);
+    write("files.yaml", files("/etc/shadow").replace("tool: write_*", "tols: write_*"));
+    const invalid = await check();
+    expect(invalid.code).toBe(3);
+    expect(invalid.err).not.toContain("is not there");
+    expect((await run(["validate", "--format", "plain"])).out).not.toContain("is not there");
+    rmSync(join(decisions, "files.yaml"));
+    expect((await check()).err).toContain(
+      "`files` was approved with serial 1, but its definition is not there",
+    );
+  });
+});
+
 describe("the setting trusted_keys", () => {
   it.each([
     { name: "no key at all", value: "ed25519:abc", why: "must be public keys" },
@@ -367,11 +610,27 @@ describe("the setting trusted_keys", () => {
     const { generateKeyPairSync } = await import("node:crypto");
     const { publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     await approve("--all");
+    writeFileSync(join(root, "home/config.json"), JSON.stringify({ trusted_keys: `${key()}.pub` }));
+    expect((await evaluate()).code).toBe(0);
     writeFileSync(`${key()}.pub`, publicKey.export({ type: "spki", format: "pem" }));
     expect((await run(["config", "set", "trusted_keys", `${key()}.pub`])).code).toBe(2);
     const { code, err } = await evaluate();
     expect(code).toBe(3);
     expect(err).toContain("it is not an Ed25519 key");
+  });
+
+  it("keeps the keys of files, so that exchanging one changes nothing", async () => {
+    await run(["keygen", "--out", key("stranger")]);
+    await approve("--all");
+    for (const written of [`${key()}.pub`, JSON.stringify([`${key()}.pub`, `${key()}.pub`])]) {
+      expect(await run(["config", "set", "trusted_keys", written])).toMatchObject({ code: 0, err: "" });
+      const kept = JSON.parse(readFileSync(join(root, "home/config.json"), "utf8")) as object;
+      expect(kept).toEqual({ trusted_keys: expect.stringMatching(/^ed25519:[^,]+$/) as string });
+    }
+    writeFileSync(`${key()}.pub`, readFileSync(`${key("stranger")}.pub`));
+    expect((await evaluate()).code).toBe(0);
+    const strange = await run(["approve", "--all", "--key", key("stranger")]);
+    expect(strange.err).toContain("is not trusted here");
   });
 
   it("may be a list in the file of the user's settings", async () => {

@@ -41,7 +41,6 @@ beforeAll(async () => {
     trustedKeys: [],
     shelf: openMemoryStore().shelf("approvals"),
     at: "2026-11-17T10:00:00.000000Z",
-    all: false,
   });
 });
 

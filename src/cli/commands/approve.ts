@@ -2,29 +2,37 @@ import type { Command } from "commander";
 import { composeDefinitions } from "../../compose.js";
 import { DecisionError } from "../../errors.js";
 import type { LoadedDefinition } from "../../model/definition.js";
+import { approve, approveAll } from "../../store/approve.js";
 import type { OpenedDefinitions } from "../../store/definitions.js";
+import type { Signing, SigningOptions } from "../../store/sign-lock.js";
 import { formatFor } from "../flags.js";
 import type { Io } from "../io.js";
 import type { SigningFlags } from "../signing-options.js";
 import { addSigningFlags, showSignings, signingOptions } from "../signing-options.js";
-import { warnOfProblems } from "../world.js";
+import { note, warn, warnOfProblems } from "../world.js";
 
 interface ApproveFlags extends SigningFlags {
   readonly all?: boolean;
+  readonly yes?: boolean;
 }
 
 export function addApproveCommand(parent: Command, io: Io): void {
   const command = parent
     .command("approve")
     .argument("[id...]", "the decisions' ids")
-    .option("--all", "every decision of the directory");
+    .option("--all", "every decision of the directory but those that were retired")
+    .option(
+      "-y, --yes",
+      "with --all: sign anew over a lock that is older than, or another than, the one seen",
+    );
   addSigningFlags(command)
     .summary("sign a definition as it is now")
     .description(
       "Signs decisions, with the guardrails, targets and endpoints that bear on them, into `decisions.lock` in " +
         "the directory of definitions. With --require-approval, or the setting require_approval, only what is " +
         "signed with a trusted key is decided by. A definition that is not valid is not signed, and nothing is " +
-        "signed into a lock that is forged, or older than one that was seen.",
+        "signed into a lock that is forged. Into one that is older than, or another than, the one that was seen " +
+        "here, nothing is signed either, unless it is meant: --all --yes signs all anew over it.",
     )
     .addHelpText(
       "after",
@@ -40,9 +48,9 @@ Examples:
       const options = await signingOptions(flags, io);
       // Read anew: what is signed is what stands in the files.
       const definitions = await composeDefinitions({ decisions: options.directory });
-      const loaded = await (flags.all ? everyOne(definitions) : named(ids, definitions));
-      const { approve } = await import("../../store/approve.js");
-      const signings = await approve(loaded, { ...options, all: flags.all ?? false });
+      const signings = flags.all
+        ? await approveEveryOne(definitions, options, { flags, io })
+        : await approve(await named(ids, definitions), options);
       await showSignings(signings, options, { flags, io });
       warnOfProblems(flags, io, definitions.problems);
     });
@@ -50,10 +58,33 @@ Examples:
 
 function refuseUnclear(ids: readonly string[], { all = false }: ApproveFlags): void {
   if (all ? ids.length === 0 : ids.length > 0) return;
+  if (all) {
+    throw new DecisionError("usage", `\`${ids.join(" ")}\` and --all were both given`, {
+      hint: "name decisions, or say --all; a retired one is approved again by its name",
+    });
+  }
   throw new DecisionError("usage", "name the decisions to approve, or --all of them", {
     hint: "`agent-33 decision list` shows them",
   });
 }
+
+async function approveEveryOne(
+  definitions: OpenedDefinitions,
+  options: SigningOptions,
+  { flags, io }: { readonly flags: ApproveFlags; readonly io: Io },
+): Promise<readonly Signing[]> {
+  const mayGoBack = flags.yes ?? false;
+  const approved = await approveAll(await everyOne(definitions), { ...options, mayGoBack });
+  const { signings, wentBack, stayRetired } = approved;
+  if (wentBack !== undefined) warn(flags, io, `the lock ${wentBack}; all is signed anew over it`);
+  if (stayRetired > 0 && !flags.quiet) note(io, retiredText(stayRetired));
+  return signings;
+}
+
+const retiredText = (count: number): string =>
+  count === 1
+    ? "1 retired decision stays so; name it to approve it again"
+    : `${count} retired decisions stay so; name them to approve them again`;
 
 const named = (ids: readonly string[], definitions: OpenedDefinitions): Promise<LoadedDefinition[]> =>
   Promise.all([...new Set(ids)].map((id) => definitions.find(id)));
@@ -71,6 +102,5 @@ function everyOne(definitions: OpenedDefinitions): Promise<LoadedDefinition[]> {
       },
     );
   }
-  if (ids.length === 0) throw new DecisionError("usage", "no decision is defined here");
   return named(ids, definitions);
 }

@@ -84,18 +84,18 @@ function addChangeFlags(command: Command): Command {
 function addSet(config: Command, io: Io): void {
   addChangeFlags(config.command("set"))
     .argument("<key>", "the setting's name")
-    .argument("<value>", "its value; a path is kept whole")
+    .argument("<value>", "its value; a path is kept whole, and of trusted_keys the keys themselves")
     .summary("keep a value in the user's settings")
     .description("Keeps a value in the user's settings. A wrong value is refused and changes nothing.")
     .action(async (key: string, text: string, flags: ChangeFlags) => {
       const setting = knownSetting(key);
       const value = setting.parse(text, { env: io.env, base: io.cwd, isText: true });
       if (value === undefined) throw unexpected(setting, text, `\`${key}\``);
-      await setting.confirm?.(value);
+      const kept = (await setting.toKeep?.(value)) ?? value;
       const files = settingsFiles(io);
       const stronger = findStronger(setting, { io, files });
       const { writeSetting } = await import("../settings-file.js");
-      await writeSetting(files.user().path, setting, value);
+      await writeSetting(files.user().path, setting, kept);
       if (stronger !== undefined && !flags.quiet)
         note(io, `\`${key}\` is kept, but here it still comes from ${stronger.from}: \`${stronger.value}\``);
     });

@@ -7,7 +7,7 @@ import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
 import { approvalSettings, decisionsDirectory } from "../settings.js";
-import { openRecords, warn } from "../world.js";
+import { openSeenLocks, warn, warnOfMissingStore } from "../world.js";
 
 interface DiffFlags extends StoreFlags {
   readonly check?: boolean;
@@ -35,12 +35,12 @@ Examples:
       const format = formatFor(flags, io, { answer: "one" });
       const { value: directory } = decisionsDirectory(flags.decisions, io);
       const definitions = await composeDefinitions({ decisions: directory });
-      const { store } = await openRecords(flags, io);
+      warnOfMissingStore(flags, io);
       const { diffWithApproved } = await import("../diff-with-approved.js");
       const diff = await diffWithApproved(id, definitions, {
         directory,
         trustedKeys: approvalSettings({}, io).trustedKeys(),
-        shelf: store.shelf("approvals"),
+        shelf: await openSeenLocks(flags, io),
         doubt: (message) => warn(flags, io, message),
       });
       io.out.write(await present(diffView(diff), format, await styleFor(flags, io)));

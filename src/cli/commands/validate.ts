@@ -8,16 +8,24 @@ import type { Io } from "../io.js";
 import { approvalSettings, decisionsDirectory } from "../settings.js";
 import { warn } from "../world.js";
 
+interface ValidateFlags extends CommonFlags {
+  readonly requireApproval?: boolean;
+}
+
 export function addValidateCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
-  addCommonFlags(parent.command("validate"), ["github"])
+  const command = parent
+    .command("validate")
+    .option("--require-approval", "what is not approved as it is, or is approved and missing, is an error");
+  addCommonFlags(command, ["github"])
     .alias("lint")
     .argument("[path...]", "files or directories; else the directory of definitions")
     .summary("check definitions, and say what a reviewer would ask")
     .description(
       "Checks every definition and reports all problems at once. Errors end in exit code 3; warnings and notes " +
         "(unreachable cases, overlaps, weights that do not sum to 100, shared buckets, ways to disabled targets, " +
-        "decisions that lead round in a circle, guardrails that fail whatever the input, what changed since it was " +
-        "approved) do not.",
+        "decisions that lead round in a circle, guardrails that fail whatever the input, what is not as it was " +
+        "approved) do not. With --require-approval, or the setting require_approval, what is not approved, changed " +
+        "since, retired, or approved and missing is an error too.",
     )
     .addHelpText(
       "after",
@@ -25,14 +33,15 @@ export function addValidateCommand(parent: Command, io: Io, done: (code: ExitCod
 Examples:
   $ agent-33 decision validate
   $ agent-33 decision validate decisions/quality-gate.yaml --format json
-  $ agent-33 decision validate --format github`,
+  $ agent-33 decision validate --require-approval --format github`,
     )
-    .action(async (paths: readonly string[], flags: CommonFlags) => {
+    .action(async (paths: readonly string[], flags: ValidateFlags) => {
       const format = formatFor(flags, io, { answer: "one", more: ["github"] });
-      const { validatePaths } = await import("../validate-paths.js");
+      const { refuseFiles, validatePaths } = await import("../validate-paths.js");
       const checked = paths.length > 0 ? paths : [decisionsDirectory(flags.decisions, io).value];
-      const { trustedKeys } = approvalSettings({}, io);
-      const { problems, decisions, guardrails, isEmpty } = await validatePaths(checked, trustedKeys);
+      if (flags.requireApproval) refuseFiles(checked);
+      const approval = approvalSettings(flags, io);
+      const { problems, decisions, guardrails, isEmpty } = await validatePaths(checked, approval);
       if (format === "github") io.out.write(githubAnnotations(problems));
       else {
         const view = problemsView(problems, { decisions, guardrails });

@@ -13,12 +13,12 @@ import { entryOf, refuseUnapproved } from "./approval-of.js";
 
 /** The part of a library whose definitions are approved; a verified lock says which. */
 export function approvedLibrary<L extends Library>(library: L, lock: ApprovalLock, file: string): L {
-  const missing = lock.entries.filter((entry) => isMissing(entry, library));
+  const missing = lock.entries.flatMap((entry) => lostIn(library, entry));
   const approved = new Map<string, LoadedDefinition>();
   const find = async (id: string): Promise<LoadedDefinition> => {
     const known = approved.get(id);
     if (known !== undefined) return known;
-    const lost = missing.find((entry) => entry.decision_id === id);
+    const lost = missing.find(({ entry }) => entry.decision_id === id);
     if (lost !== undefined && !library.broken.includes(id)) throw lostError(lost);
     const loaded = withOwnHashes(await library.find(id).catch(asUnapproved));
     refuseUnapproved(lock, id, loaded);
@@ -28,8 +28,8 @@ export function approvedLibrary<L extends Library>(library: L, lock: ApprovalLoc
   return {
     ...library,
     summaries: library.summaries.map((summary) => asApproved(summary, entryOf(lock, summary.id))),
-    broken: [...new Set([...library.broken, ...missing.map(({ decision_id }) => decision_id)])],
-    brokenGates: [...library.brokenGates, ...missing.flatMap((entry) => brokenGate(entry, file))],
+    broken: [...new Set([...library.broken, ...missing.map(({ entry }) => entry.decision_id)])],
+    brokenGates: [...library.brokenGates, ...missing.flatMap((lost) => brokenGate(lost, file))],
     find,
     everywhere() {
       const environment = deepFreeze(library.everywhere());
@@ -37,7 +37,7 @@ export function approvedLibrary<L extends Library>(library: L, lock: ApprovalLoc
       return environment;
     },
     async refuseUnapprovedPolicies() {
-      const lost = missing.find(({ type }) => type === "policy");
+      const lost = missing.find(({ entry }) => entry.type === "policy");
       if (lost !== undefined) throw lostError(lost);
       const isPolicy = ({ id, tools }: DefinitionSummary): boolean =>
         tools !== undefined || entryOf(lock, id)?.type === "policy";
@@ -46,8 +46,23 @@ export function approvedLibrary<L extends Library>(library: L, lock: ApprovalLoc
   };
 }
 
-const isMissing = ({ status, decision_id }: LockEntry, { ids }: Library): boolean =>
-  status === "approved" && !ids.includes(decision_id);
+/** What was approved and cannot be decided by, with what to say of it. */
+interface Lost {
+  readonly entry: LockEntry;
+  readonly message: string;
+  readonly hint: string;
+}
+
+function lostIn({ ids, broken }: Library, entry: LockEntry): readonly Lost[] {
+  const { status, decision_id: id, serial } = entry;
+  if (status !== "approved" || ids.includes(id)) return [];
+  const was = `\`${id}\` was approved with serial ${serial}, but its definition is not`;
+  if (broken.includes(id)) return [{ entry, message: `${was} valid any more`, hint: ofInvalid }];
+  const hint = `put it back, or retire it with \`agent-33 decision retire ${id} --key FILE\``;
+  return [{ entry, message: `${was} there`, hint }];
+}
+
+const ofInvalid = "`agent-33 decision validate` tells what is wrong with it";
 
 /** Hashed anew from the very values that are evaluated, whatever a summary or a cache says of them. */
 export function withOwnHashes(loaded: LoadedDefinition): LoadedDefinition {
@@ -78,25 +93,17 @@ function asApproved(summary: DefinitionSummary, entry: LockEntry | undefined): D
   return definition.type === "gate" ? { ...rest, action: definition.action } : rest;
 }
 
-function lostError({ decision_id, serial }: LockEntry): DecisionError {
-  return new DecisionError("not_approved", lostText(decision_id, serial), {
-    hint: lostHint(decision_id),
-    details: { decision_id, serial },
-  });
+function lostError({ entry: { decision_id, serial }, message, hint }: Lost): DecisionError {
+  return new DecisionError("not_approved", message, { hint, details: { decision_id, serial } });
 }
 
-const lostText = (id: string, serial: number): string =>
-  `\`${id}\` was approved with serial ${serial}, but its definition is not there`;
-const lostHint = (id: string): string =>
-  `put it back, or retire it with \`agent-33 decision retire ${id} --key FILE\``;
-
 /** Of the gates of an action, none may answer for one that is not there. */
-function brokenGate({ decision_id, serial, definition }: LockEntry, file: string): readonly BrokenGate[] {
-  const gate = definition as unknown as Definition;
+function brokenGate({ entry, message, hint }: Lost, file: string): readonly BrokenGate[] {
+  const { decision_id } = entry;
+  const gate = entry.definition as unknown as Definition;
   if (gate.type !== "gate") return [];
   const place = { file, line: 1, column: 1, severity: "error", decision_id } as const;
-  const problem = { ...place, message: lostText(decision_id, serial), hint: lostHint(decision_id) };
-  return [{ actions: [gate.action.name], problems: [problem] }];
+  return [{ actions: [gate.action.name], problems: [{ ...place, message, hint }] }];
 }
 
 /** Where no policy is asked there is no entry for what is; then the guardrails are to be those approved last. */

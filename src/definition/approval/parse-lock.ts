@@ -18,7 +18,10 @@ const oneOf =
 
 const isSerial: Test = (value) => Number.isSafeInteger(value) && Number(value) > 0;
 const isHash = fits(/^[0-9a-f]{64}$/);
+const isLockId = fits(/^[0-9a-f]{32}$/);
 const isSignature = fits(/^[A-Za-z0-9+/]{86}==$/);
+
+const lockShape: Shape = { format: isSerial, lock_id: isLockId, head: isObject, entries: Array.isArray };
 
 const headShape: Shape = { serial: isSerial, entries_hash: isHash, key: isHash, signature: isSignature };
 
@@ -46,22 +49,30 @@ export function parseLock(text: string, file: string): ApprovalLock {
   if (lock["format"] !== 1) {
     return refuse(`has the format \`${JSON.stringify(lock["format"])}\`, which this version does not know`);
   }
-  const { head, entries } = lock;
+  const { lock_id, head, entries } = lock;
   if (head === undefined) return refuse("has no head, which signs it as a whole");
   if (!Array.isArray(entries)) return refuse("has no list of entries");
   const fault =
-    faultIn(lock, { format: isSerial, head: isObject, entries: Array.isArray }, "") ??
+    faultIn(lock, lockShape, "") ??
     faultIn(head, headShape, "head") ??
     entries.map((entry, index) => faultIn(entry, shapeOf(entry), `entries/${index}`)).find(Boolean) ??
     repeatIn(entries as readonly LockEntry[]);
   if (fault !== undefined) return refuse(fault);
-  return { format: 1, head: head as LockHead, entries: entries as readonly LockEntry[] };
+  return {
+    format: 1,
+    lock_id: lock_id as string,
+    head: head as LockHead,
+    entries: entries as readonly LockEntry[],
+  };
 }
+
+const ofMerge = "take one side of it as it was, then approve again what changed on the other";
 
 function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
+    if (/^<{7}/m.test(text)) throw lockFault(file, "has marks of a merge conflict", ofMerge, error);
     throw lockFault(file, "is not JSON", undefined, error);
   }
 }

@@ -1,26 +1,24 @@
 import { canonicalJson } from "../../digest/canonical-json.js";
 import { sha256Hex } from "../../digest/sha256.js";
-import type { LockEntry, LockHead } from "../../model/approval.js";
+import type { ApprovalLock, LockEntry, LockHead } from "../../model/approval.js";
 import type { JsonObject } from "../../model/json.js";
 
-/** What is signed of an entry; the definition and the environment stand in it by their hashes. */
-export function entryText({
-  serial,
-  decision_id,
-  type,
-  status,
-  definition_hash,
-  environment_hash,
-  at,
-  key,
-}: Omit<LockEntry, "signature">): string {
-  const signed = { serial, decision_id, type, status, definition_hash, environment_hash, at, key };
+type LockId = Pick<ApprovalLock, "lock_id">;
+
+/** What is signed of an entry of a lock; the definition and the environment stand in it by their hashes. */
+export function entryText({ lock_id }: LockId, entry: Omit<LockEntry, "signature">): string {
+  const { serial, decision_id, type, status, definition_hash, environment_hash, at, key } = entry;
+  const said = { serial, decision_id, type, status, definition_hash, environment_hash, at, key };
+  const signed = { lock_id, ...said };
   return textOf("agent-33 approval entry, format 1", signed);
 }
 
 /** What is signed of the lock as a whole. */
-export function headText({ serial, entries_hash, key }: Omit<LockHead, "signature">): string {
-  return textOf("agent-33 approval head, format 1", { serial, entries_hash, key });
+export function headText(
+  { lock_id }: LockId,
+  { serial, entries_hash, key }: Omit<LockHead, "signature">,
+): string {
+  return textOf("agent-33 approval head, format 1", { lock_id, serial, entries_hash, key });
 }
 
 /** What is signed for one purpose must not pass for something else. */

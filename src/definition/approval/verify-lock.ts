@@ -18,7 +18,7 @@ export function verifyLock(lock: ApprovalLock, file: string, verify: VerifySigna
   const { head, entries } = lock;
   for (const entry of entries) {
     const what = `the entry with serial ${entry.serial} (\`${entry.decision_id}\`)`;
-    refuseUnsigned(verify(entryText(entry), entry), { file, what, key: entry.key });
+    refuseUnsigned(verify(entryText(lock, entry), entry), { file, what, key: entry.key });
     refuseUnproven(entry, file);
   }
   const newest = Math.max(...entries.map(({ serial }) => serial));
@@ -28,7 +28,7 @@ export function verifyLock(lock: ApprovalLock, file: string, verify: VerifySigna
   if (head.entries_hash !== entriesHash(entries)) {
     throw lockFault(file, "has other entries than its head was signed for");
   }
-  refuseUnsigned(verify(headText(head), head), { file, what: "its head", key: head.key });
+  refuseUnsigned(verify(headText(lock, head), head), { file, what: "its head", key: head.key });
 }
 
 function refuseUnsigned(

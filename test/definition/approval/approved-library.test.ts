@@ -10,7 +10,7 @@ import { policiesFor } from "../../../src/definition/tool-match.js";
 import type { ApprovalLock } from "../../../src/model/approval.js";
 import type { Definition, LoadedDefinition } from "../../../src/model/definition.js";
 import type { Guardrail } from "../../../src/model/guardrail.js";
-import { approving, at, binary, gate, newKey, policy } from "./locks.js";
+import { approving, at, binary, gate, newKey, newLockId, policy } from "./locks.js";
 
 const key = newKey();
 const place = { line: 2, column: 1 };
@@ -53,7 +53,7 @@ const retiring = (lock: ApprovalLock, id: string): ApprovalLock =>
   reviseLock(
     lock,
     lock.entries.filter((entry) => entry.decision_id === id).map((entry) => retirementStatement(entry, at)),
-    { signer: key, above: 0 },
+    { signer: key, above: 0, newLockId },
   );
 
 describe("a decision", () => {

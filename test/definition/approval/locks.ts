@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, sign, verify } from "node:crypto";
+import { createHash, generateKeyPairSync, randomBytes, sign, verify } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import type { Signer } from "../../../src/definition/approval/revise-lock.js";
 import { approvalStatement, reviseLock } from "../../../src/definition/approval/revise-lock.js";
@@ -80,5 +80,7 @@ export const approving = (
   reviseLock(
     lock,
     loaded.map((each) => approvalStatement(each, at)),
-    { signer: key, above },
+    { signer: key, above, newLockId },
   );
+
+export const newLockId = (): string => randomBytes(16).toString("hex");

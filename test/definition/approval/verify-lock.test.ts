@@ -3,7 +3,7 @@ import { parseLock } from "../../../src/definition/approval/parse-lock.js";
 import { lockText, retirementStatement, reviseLock } from "../../../src/definition/approval/revise-lock.js";
 import { verifyLock } from "../../../src/definition/approval/verify-lock.js";
 import type { ApprovalLock, LockEntry } from "../../../src/model/approval.js";
-import { approving, at, binary, newKey, trusting } from "./locks.js";
+import { approving, at, binary, newKey, newLockId, trusting } from "./locks.js";
 
 const key = newKey();
 const stranger = newKey();
@@ -53,7 +53,7 @@ describe("a lock", () => {
   });
 
   it("keeps no definition of what is retired", () => {
-    const next = reviseLock(lock, [retirementStatement(a, at)], { signer: key, above: 0 });
+    const next = reviseLock(lock, [retirementStatement(a, at)], { signer: key, above: 0, newLockId });
     expect(entry("a", next)).not.toHaveProperty("definition");
     expect(verdictOn(next)).toBe("fine");
   });
@@ -125,7 +125,7 @@ describe("a lock", () => {
   });
 
   it("that was flipped from retired to approved is refused", () => {
-    const retired = reviseLock(lock, [retirementStatement(a, at)], { signer: key, above: 0 });
+    const retired = reviseLock(lock, [retirementStatement(a, at)], { signer: key, above: 0, newLockId });
     const { definition, environment } = a;
     const flipped = { ...entry("a", retired), status: "approved", definition, environment };
     expect(verdictOn({ ...retired, entries: [flipped, b] })).toContain("does not fit");
