@@ -49,6 +49,7 @@ export async function openSeenLocks(
   io: Io,
   { files = settingsFiles(io), records }: { readonly files?: SettingsFiles; readonly records?: Records } = {},
 ): Promise<Shelf> {
+  if (records === undefined) warnOfSettings(flags, io, files);
   const own = withoutProject(files);
   const isSame =
     storeSettings(flags, io, own).directory.value === storeSettings(flags, io, files).directory.value;
@@ -134,8 +135,7 @@ export function storeConfiguration(
   files: SettingsFiles = settingsFiles(io),
 ): Exclude<StoreConfiguration, "memory"> {
   const { directory, durability, signingKey, checkpointEvery, segmentSize } = storeSettings(flags, io, files);
-  warnOfUnknownSettings(files.project(), (message) => warn(flags, io, message));
-  warnOfProjectSettings(files.project(), (message) => warn(flags, io, message));
+  warnOfSettings(flags, io, files);
   refuseFile(directory.value);
   if (signingKey !== undefined && !existsSync(signingKey.value)) throw missingKey(signingKey);
   if (process.listenerCount("SIGXFSZ") === 0) process.on("SIGXFSZ", ignoreFileSizeLimit);
@@ -148,6 +148,11 @@ export function storeConfiguration(
     progress: readingProgress(flags, io),
     onDamage: (message) => warn(flags, io, message),
   };
+}
+
+function warnOfSettings(flags: StoreFlags, io: Io, files: SettingsFiles): void {
+  warnOfUnknownSettings(files.project(), (message) => warn(flags, io, message));
+  warnOfProjectSettings(files.project(), (message) => warn(flags, io, message));
 }
 
 function refuseFile(directory: string): void {

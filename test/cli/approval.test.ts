@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -108,6 +108,13 @@ describe("approve", () => {
     }
     chmodSync(key(), 0o600);
     expect((await approve("other")).err).toBe("");
+  });
+
+  it("tells what of the project's settings does not count", async () => {
+    writeFileSync(join(root, "agent-33.json"), '{"trusted_keys": "key.pem.pub", "store": "elsewhere"}');
+    const { code, err } = await approve("quality");
+    expect([code, err.match(/`trusted_keys` in `[^`]+` does not count/g)?.length]).toEqual([0, 1]);
+    expect(existsSync(join(root, "elsewhere"))).toBe(false);
   });
 
   it("has nothing to sign where nothing is defined", async () => {
