@@ -7,7 +7,8 @@ export default defineConfig({
     globalSetup: "test/temporary-root.ts",
     testTimeout: 60_000,
     pool: "forks",
-    maxWorkers: 2,
+    // One more than there are cores at least: many tests wait for processes and servers.
+    maxWorkers: 3,
     // Modules keep nothing that one test could leave to another, and loading them anew for each file takes a minute.
     isolate: false,
     // With `--coverage`: what decides must be tested through and through, every branch of it.

@@ -44,8 +44,8 @@ FETCH_FROM_API (in the rules of a scored decision)
   if: { field: customer, op: fetch_from_api, value: { endpoint: credit_bureau, params: { ssn: "{{ customer.ssn }}" } } }
 
   True where data came, whether or not there is such a field, and false on any failure. It is asked before any rule
-  is looked at, also by rules that are not reached in the end. With mapping: { score: credit.value } they go into the context,
-  for all rules to read.
+  is looked at, also by rules that are not reached in the end. With mapping: { score: credit.value } the data go into
+  the context, for all rules to read.
 
   What was fetched is recorded with the decision: facts.fetched says from where and when, the data are in the context,
   and a replay asks nobody. A dry run sends nothing but get and keeps nothing. Of masked data no answer is kept.
