@@ -32,6 +32,11 @@ const lazyFunctions = {
 };
 /** Libraries that only lazily imported files of ours import. */
 const lazyLibraries = ["yaml", "cli-table3", "chalk", "conf"];
+/** Of our own, what most runs do without: even a function that is never called makes a bundle slower to start. */
+const lazyParts = {
+  "read-definitions": "src/definition/read-definitions.ts",
+  "open-fetching": "src/enrichment/open-fetching.ts",
+};
 /** An `import` finds the default export of a CommonJS file as what `require` gives. */
 const footers = { conf: { js: "module.exports = module.exports.default;" } };
 /** The commands of `decision`: one file each, named after it. */
@@ -69,6 +74,14 @@ async function main() {
         entryPoints: [file],
         outfile: `${out}/vendor/${name}.cjs`,
         footer: footers[name],
+      }),
+    ),
+    ...Object.entries(lazyParts).map(([name, file]) =>
+      build({
+        ...commonjs,
+        entryPoints: [file],
+        outfile: `${out}/vendor/${name}.cjs`,
+        plugins: [lazyVendor],
       }),
     ),
     build({
@@ -117,6 +130,11 @@ const lazyVendor = {
   name: "lazy-vendor",
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^\.\/vendor\// }, ({ path }) => ({ path, external: true }));
+    onResolve({ filter: /^\.{1,2}\// }, ({ path, kind }) => {
+      const name = /([^/]+)\.js$/.exec(path)?.[1] ?? "";
+      const isApart = kind === "dynamic-import" && Object.hasOwn(lazyParts, name);
+      return isApart ? { path: `./vendor/${name}.cjs`, external: true } : undefined;
+    });
     onResolve({ filter: /^[a-z@]|generated\.js$/ }, ({ path }) => {
       if (path in lazyFunctions) return { path, namespace: "lazy" };
       if (path.endsWith(".generated.js")) return { path: "./vendor/validate-schema.cjs", external: true };
