@@ -248,7 +248,11 @@ let files = 0;
 async function decideBy(
   value: JsonObject,
   context: JsonObject,
-  { endpoint = at(), beside = [] }: { endpoint?: Endpoint; beside?: readonly JsonObject[] } = {},
+  {
+    endpoint = at(),
+    beside = [],
+    strict = false,
+  }: { endpoint?: Endpoint; beside?: readonly JsonObject[]; strict?: boolean } = {},
 ): Promise<Result & { readonly type: "scored" }> {
   const decisions = join(directory, `decisions-${++files}`);
   const { mkdirSync } = await import("node:fs");
@@ -273,7 +277,7 @@ async function decideBy(
   const documents = [{ endpoints: { bureau: endpoint } }, { decision }];
   writeFileSync(join(decisions, "loan.yaml"), documents.map((each) => JSON.stringify(each)).join("\n---\n"));
   const world = await compose({ decisions, store: "memory", env });
-  const result = await world.decide({ decision_id: "loan", context });
+  const result = await world.decide({ decision_id: "loan", context, strict });
   await world.close();
   return result as Result & { readonly type: "scored" };
 }
@@ -405,6 +409,14 @@ describe("6.7 errors", () => {
       expect(error.name).toBe(error.constructor.name);
     },
   );
+
+  it("end no decision by a rule, however strict it is", async () => {
+    answer = status(500);
+    expect(await decideBy({ endpoint: "bureau" }, {}, { strict: true })).toMatchObject({
+      decision: "review",
+      warnings: ["no data came from `bureau`: it answered 500"],
+    });
+  });
 
   it("are handled gracefully by rules, which may have something else to go by under `any`", async () => {
     answer = status(500);

@@ -31,11 +31,7 @@ export const fetchingOperators: readonly RuleOperator[] = [
     parse,
     test: (fetch) => {
       const key = fetchKey(fetch);
-      return (_actual, { facts }) => {
-        const fetched = own(own(facts, "fetched"), key);
-        if (own(fetched, "ok") === true) return true;
-        return `no data came from \`${fetch.endpoint}\``;
-      };
+      return (_actual, { facts }) => own(own(own(facts, "fetched"), key), "ok") === true;
     },
     readsBeside: (fetch) => [`facts.fetched.${fetchKey(fetch)}.ok`],
   }),

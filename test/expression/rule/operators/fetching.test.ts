@@ -14,7 +14,8 @@ function asked(facts: JsonObject, context: JsonObject = {}): { result: boolean; 
   return { result, note: trace !== undefined && "note" in trace ? trace.note : undefined };
 }
 
-const none = { result: false, note: "no data came from `bureau`" };
+/** An answer like any other: that nothing came is no reason to have none. */
+const none = { result: false, note: undefined };
 
 describe("fetch_from_api", () => {
   it("holds where the facts say that data came, whether or not there is such a field", () => {
