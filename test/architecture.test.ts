@@ -18,6 +18,7 @@ const order = [
   ["decide"],
   ["enrichment", "store", "present"],
   ["compose.ts"],
+  ["serve"],
   ["cli", "index.ts"],
 ];
 

@@ -2,7 +2,7 @@ import { DecisionError } from "../errors.js";
 import type { Entity } from "../model/lineage.js";
 import type { RelatedRange } from "../model/store.js";
 import type { StoreFlags } from "./flags.js";
-import { limitOf } from "./log-query.js";
+import { limitOf } from "../record/asked-query.js";
 import type { TimeRangeFlags } from "./time-range.js";
 import { timeRange } from "./time-range.js";
 
@@ -29,7 +29,7 @@ export const usualLimit = 100;
 export function lineageQuestion(record: string | undefined, flags: LineageFlags): LineageQuestion {
   const { artifact, entity, impact } = flags;
   refuseSeveral({ RECORD: record, "--artifact": artifact, "--entity": entity, "--impact": impact });
-  const limit = flags.limit === undefined ? usualLimit : limitOf(flags.limit);
+  const limit = flags.limit === undefined ? usualLimit : limitOf(flags.limit, "--limit");
   if (artifact !== undefined || entity !== undefined) {
     const key =
       entity === undefined ? { artifact: named("--artifact", artifact) } : { entity: entityOf(entity) };

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
+import { systemClock } from "../clock.js";
 import { decisionTypes } from "../definition/decision-types.js";
-import { DecisionError } from "../errors.js";
 import type { Query } from "../model/store.js";
-import { didYouMean } from "../nearest.js";
+import { askedQuery } from "../record/asked-query.js";
 import type { TimeRangeFlags } from "./time-range.js";
-import { addTimeRangeFlags, timeRange } from "./time-range.js";
+import { addTimeRangeFlags, asFlag } from "./time-range.js";
 
 /** Flags of the commands that look at some of the records. */
 export interface QueryFlags extends TimeRangeFlags {
@@ -19,8 +19,6 @@ export interface QueryFlags extends TimeRangeFlags {
   readonly kind?: string;
   readonly limit?: string;
 }
-
-const kinds = ["decision", "tool_result", "note", "all"] as const;
 
 export function addQueryFlags(command: Command): Command {
   command
@@ -40,36 +38,15 @@ export function addQueryFlags(command: Command): Command {
     .option("--limit <n>", "only the newest so many");
 }
 
+/** What the flags mean at this moment. */
 export function queryFor(flags: QueryFlags): Query {
-  const { decisionId, workflowId, stageId, sessionId, correlationId, label, target } = flags;
-  const kind = oneOf("kind", flags.kind ?? "decision", kinds);
-  return {
-    ...timeRange(flags),
-    ...(kind !== "all" && { kind }),
-    ...(flags.type !== undefined && { type: oneOf("type", flags.type, decisionTypes) }),
-    ...(flags.limit !== undefined && { limit: limitOf(flags.limit) }),
-    ...(decisionId !== undefined && { decision_id: decisionId }),
-    ...(workflowId !== undefined && { workflow_id: workflowId }),
-    ...(stageId !== undefined && { stage_id: stageId }),
-    ...(sessionId !== undefined && { session_id: sessionId }),
-    ...(correlationId !== undefined && { correlation_id: correlationId }),
-    ...(label !== undefined && { label }),
-    ...(target !== undefined && { target }),
+  const { decisionId, workflowId, stageId, sessionId, correlationId, ...others } = flags;
+  const named = {
+    decision_id: decisionId,
+    workflow_id: workflowId,
+    stage_id: stageId,
+    session_id: sessionId,
+    correlation_id: correlationId,
   };
-}
-
-export function oneOf<T extends string>(what: string, given: string, known: readonly T[]): T {
-  const found = known.find((each) => each === given);
-  if (found !== undefined) return found;
-  throw new DecisionError("usage", `there is no ${what} \`${given}\``, {
-    hint: didYouMean(given, known) ?? `choose one of ${known.join(", ")}`,
-  });
-}
-
-export function limitOf(text: string, flag = "--limit"): number {
-  const limit = /^\d+$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && Number.isSafeInteger(limit)) return limit;
-  throw new DecisionError("usage", `${flag} must be a whole number from 1 (got \`${text}\`)`, {
-    hint: `such as ${flag} 20`,
-  });
+  return askedQuery({ ...others, ...named }, systemClock(), asFlag);
 }

@@ -3,7 +3,7 @@ import { leastSimilarity, mostPrecedents } from "../lineage/precedents.js";
 import type { Wanted } from "../lineage/precedents.js";
 import type { RecordKey, RelatedRange } from "../model/store.js";
 import type { StoreFlags } from "./flags.js";
-import { limitOf, oneOf } from "./log-query.js";
+import { limitOf, oneOf } from "../record/asked-query.js";
 import type { TimeRangeFlags } from "./time-range.js";
 import { timeRange } from "./time-range.js";
 
@@ -111,7 +111,7 @@ function idOf(id: string | undefined): string {
 
 function wantedOf({ limit, minSimilarity }: PrecedentsFlags): Wanted {
   return {
-    limit: limit === undefined ? mostPrecedents : limitOf(limit),
+    limit: limit === undefined ? mostPrecedents : limitOf(limit, "--limit"),
     minSimilarity: minSimilarity === undefined ? leastSimilarity : similarityOf(minSimilarity),
   };
 }
@@ -144,7 +144,7 @@ function policyOf(name: string): string {
 function rangeOf(flags: PrecedentsFlags): Related {
   return {
     ...timeRange(flags),
-    limit: limitOf(flags.limit ?? String(defaults.related)),
+    limit: limitOf(flags.limit ?? String(defaults.related), "--limit"),
     ...(flags.outcome !== undefined && { label: oneOf("outcome", flags.outcome, outcomes) }),
   };
 }

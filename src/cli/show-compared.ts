@@ -10,7 +10,7 @@ import { formatFor, styleFor } from "./flags.js";
 import { readContext } from "./input.js";
 import type { Io } from "./io.js";
 import type { About, AskedFlags, OfDecision } from "./precedents-question.js";
-import { findRecord } from "./record-reference.js";
+import { findRecord } from "../record/record-reference.js";
 import { undeclared, whyRecordHasNone } from "./why-no-precedents.js";
 import { note, openRecords, openWorld, warn, warnOfMissingStore, warnOfProblems } from "./world.js";
 

@@ -11,6 +11,10 @@ export function bindFeedback(feedback: unknown): JsonObject | undefined {
   return feedback === undefined ? undefined : bound(feedback, "the feedback", 'such as {"source": "retry"}');
 }
 
+export function bindCaller(caller: unknown): JsonObject {
+  return bound(caller, "the caller", 'such as {"subject": "alice", "issuer": "https://id.example"}');
+}
+
 export function bindMap(map: unknown): JsonObject {
   return bound(map, "the map", 'such as {"artifact": {"type": "{{ kind }}"}}');
 }

@@ -3,6 +3,7 @@ import { policiesFor } from "../definition/tool-match.js";
 import { DecisionError } from "../errors.js";
 import { withParams } from "../evaluate/policy/with-params.js";
 import type { Deliberation } from "../evaluate/policy/deliberation.js";
+import type { AuthenticatedCaller } from "../model/caller.js";
 import type { LoadedDefinition } from "../model/definition.js";
 import type { Json, JsonObject } from "../model/json.js";
 import type { Provenance } from "../model/record.js";
@@ -23,6 +24,7 @@ export interface CheckRequest extends Omit<Provenance, "check_id"> {
   readonly context?: unknown;
   /** The caller cannot change the params, so no override may. */
   readonly fixed_params?: boolean;
+  readonly caller?: AuthenticatedCaller | undefined;
   readonly dry_run?: boolean;
   readonly strict?: boolean;
 }

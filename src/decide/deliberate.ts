@@ -12,7 +12,7 @@ import type { Draft, Records } from "../record/records.js";
 import type { Answer, Question } from "./answer.js";
 import { answer } from "./answer.js";
 import { scoredHash } from "../record/audit-payload.js";
-import { bind, bindFeedback } from "./bind.js";
+import { bind, bindCaller, bindFeedback } from "./bind.js";
 import { failureWithoutMasked, withoutMasked } from "./conceal.js";
 import type { Counting } from "./counting.js";
 import { countingOf } from "./counting.js";
@@ -20,7 +20,7 @@ import type { Enriched, FetchWorld } from "./enrich.js";
 import { enrich, failureAfter, needsFetching } from "./enrich.js";
 import { describe, freezeResult } from "./describe.js";
 import { deterministicHash } from "../record/deterministic-hash.js";
-import type { Clock } from "./gather.js";
+import type { Clock, System } from "./gather.js";
 import { gather, needsFacts, nothing } from "./gather.js";
 import type { Request } from "./request.js";
 import { valuesRead } from "../record/values-read.js";
@@ -78,7 +78,7 @@ export async function deliberate(
   const given = bind(request.context);
   const feedback = request.feedback === undefined ? undefined : bindFeedback(request.feedback);
   const at = shared.at ?? world.clock();
-  const system = { request_time: at, request_id: world.newId(at) };
+  const system = systemOf(request, at, world.newId(at));
   const { dry_run: dryRun = false, strict = false, no_cache: noCache = false } = request;
   const asIs = { context: given, facts: nothing, system, input: undefined };
   const enriched = needsFetching(loaded)
@@ -86,7 +86,7 @@ export async function deliberate(
     : undefined;
   const context = enriched?.context ?? given;
   const bare = enriched === undefined ? asIs : { ...asIs, context };
-  const facts = needsFacts(loaded, prepared, shared)
+  const facts = needsFacts({ loaded, prepared, shared, request })
     ? await gather({ loaded, prepared, scope: bare, request, shared, enriched, world })
     : nothing;
   const scope = facts === nothing ? bare : { ...bare, facts };
@@ -130,6 +130,12 @@ export async function deliberate(
     cachedFrom,
   };
   return { ...made, draft: { result, about, loaded, counts, limits } };
+}
+
+function systemOf({ caller }: Request, at: string, id: string): System {
+  const known = { request_time: at, request_id: id };
+  if (caller === undefined) return known;
+  return { ...known, authenticated_caller: bindCaller(caller) };
 }
 
 async function enrichOnce(

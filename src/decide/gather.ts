@@ -29,22 +29,30 @@ export interface Asked {
 export interface System extends JsonObject {
   readonly request_time: string;
   readonly request_id: string;
+  /** Absent where nobody has proven who asks. */
+  readonly authenticated_caller?: JsonObject;
 }
 
 /** Everything that is not in the context but may bear on the answer. */
 export async function gather(asked: Asked): Promise<JsonObject> {
-  const { loaded, prepared, shared, scope, world } = asked;
-  const known = needsPolicyFacts(prepared, shared) ? await gatherPolicyFacts(asked) : nothing;
-  const facts =
-    asked.enriched === undefined ? known : deepFreeze({ ...known, fetched: asked.enriched.fetched });
+  const { loaded, prepared, shared, scope, world, enriched } = asked;
+  const { authenticated_caller } = scope.system;
+  const facts = deepFreeze({
+    ...(authenticated_caller !== undefined && { authenticated_caller }),
+    ...(needsPolicyFacts(prepared, shared) && (await gatherPolicyFacts(asked))),
+    ...(enriched !== undefined && { fetched: enriched.fetched }),
+  });
   if (!needsDistribution(loaded)) return facts;
   const distribution = await distributionFact(loaded, world.records?.log, scope.system.request_time);
   return deepFreeze({ ...facts, distribution: { ...distribution } });
 }
 
 /** Whether there is anything to find out. */
-export const needsFacts = (loaded: LoadedDefinition, prepared: Prepared, shared: Shared): boolean =>
-  needsPolicyFacts(prepared, shared) || needsDistribution(loaded) || needsFetching(loaded);
+export const needsFacts = ({ loaded, prepared, shared, request }: Omit<Asked, "scope" | "world">): boolean =>
+  request.caller !== undefined ||
+  needsPolicyFacts(prepared, shared) ||
+  needsDistribution(loaded) ||
+  needsFetching(loaded);
 
 const needsPolicyFacts = ({ needs }: Prepared, { setParams, fixedParams = false }: Shared): boolean =>
   needs !== undefined || setParams !== undefined || fixedParams;

@@ -1,9 +1,12 @@
+import type { AuthenticatedCaller } from "../model/caller.js";
 import type { Provenance } from "../model/record.js";
 
 /** What is asked: a decision, the context to make it in, and on whose behalf. */
 export interface Request extends Provenance {
   readonly decision_id: string;
   readonly context: unknown;
+  /** Who asks, where a door has found that out; a caller cannot say it of itself. */
+  readonly caller?: AuthenticatedCaller | undefined;
   /** What the caller wants to have recorded beside it; it has no part in the decision. */
   readonly feedback?: unknown;
   /** Evaluates without keeping anything. */

@@ -7,6 +7,7 @@ import type { Json } from "../model/json.js";
 import type { DecisionRecord } from "../model/record.js";
 import type { Scope } from "../model/scope.js";
 import { masked } from "./mask.js";
+import { recordedSystem } from "./recorded-system.js";
 
 /** What an expression read when the decision was made. */
 export interface Readings {
@@ -48,7 +49,7 @@ const scopeOf = (record: DecisionRecord): Scope => ({
   context: record.context ?? {},
   input: record.context === undefined ? undefined : record.input_value,
   facts: record.facts,
-  system: { request_time: record.timestamp },
+  system: recordedSystem(record),
 });
 
 const isFound = (entry: readonly [string, Json | undefined]): entry is readonly [string, Json] =>

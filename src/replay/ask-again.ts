@@ -9,6 +9,7 @@ import type { DecisionRecord } from "../model/record.js";
 import type { Scope } from "../model/scope.js";
 import type { LogLine } from "../model/store.js";
 import { masked } from "../record/mask.js";
+import { recordedSystem } from "../record/recorded-system.js";
 import { readsConcealed } from "./concealed.js";
 import type { Ready, Unkept } from "./kept-decisions.js";
 import { missingFacts } from "./missing-facts.js";
@@ -29,14 +30,14 @@ export function askAgain(
   made: Ready | Unkept = ready,
 ): AskedAgain | { readonly why: string } {
   const { loaded, prepared } = ready;
-  const { context, facts, timestamp, record_id, workflow_id: workflow } = record;
+  const { context, facts, workflow_id: workflow } = record;
   if (context === undefined) return { why: "its inputs were not logged" };
   if (mayBeMasked(record, loaded) && text.includes(marker) && readsConcealed(prepared, record)) {
     return { why: "it read masked values" };
   }
   const missing = missingFacts(ready, record, made);
   if (missing !== undefined) return { why: missing };
-  const system = { request_time: timestamp, request_id: record_id };
+  const system = recordedSystem(record);
   const seen = ready === made ? context : withoutUnfetched(context, made, ready);
   const scope: Scope = { context: seen, facts, system, input: undefined };
   return { guarded: guard(loaded, evaluate(prepared, scope), { workflow, facts, context: seen }), scope };

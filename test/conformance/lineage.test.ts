@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import type { CheckRequest, CheckResult } from "../../src/decide/check.js";
 import { check } from "../../src/decide/check.js";
-import { explainer, explainSession } from "../../src/cli/explain-records.js";
+import { explainer, explainSession } from "../../src/present/explain-records.js";
 import type { ToolResult } from "../../src/decide/tool-result.js";
 import { recordToolResult } from "../../src/decide/tool-result.js";
 import { buildLibrary } from "../../src/definition/library.js";

@@ -10,11 +10,11 @@ import { isLineIntact } from "../../record/line-intact.js";
 import type { Records } from "../../record/records.js";
 import { recordsOfSession, resultsOf } from "../../record/session-records.js";
 import type { ExitCode } from "../exit-codes.js";
-import { explainer, explainSession } from "../explain-records.js";
+import { explainer, explainSession } from "../../present/explain-records.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { findRecord } from "../record-reference.js";
+import { findRecord } from "../../record/record-reference.js";
 import { note, openRecords, warn } from "../world.js";
 
 interface ExplainFlags extends StoreFlags {

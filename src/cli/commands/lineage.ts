@@ -10,7 +10,7 @@ import { addCommonFlags, addStoreFlags, formatFor } from "../flags.js";
 import type { LineageFlags, LineageQuestion } from "../lineage-question.js";
 import { lineageQuestion, usualLimit } from "../lineage-question.js";
 import { listRelated } from "../list-related.js";
-import { findRecord } from "../record-reference.js";
+import { findRecord } from "../../record/record-reference.js";
 import { addTimeRangeFlags } from "../time-range.js";
 import { note, openRecords, warn } from "../world.js";
 import { pictures, writeDrawing } from "../write-drawing.js";

@@ -9,7 +9,7 @@ import { overrideStatuses } from "../../record/overrides.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { limitOf } from "../log-query.js";
+import { limitOf } from "../../record/asked-query.js";
 import type { Known } from "../world.js";
 import { note, openKnown, warnOfMissingStore, warnOfProblems } from "../world.js";
 
@@ -41,7 +41,7 @@ Examples:
       const format = formatFor(flags, io, { answer: "many" });
       warnOfMissingStore(flags, io);
       const isMeant = expiringBy(flags.expiring, Date.now());
-      const records = limitOf(flags.limit ?? shownRecords);
+      const records = limitOf(flags.limit ?? shownRecords, "--limit");
       const known = await openKnown(flags, io);
       const all = await overridesIn(known, { only: flags.decisionId, now: Date.now(), records });
       const shown = all.filter(isMeant);

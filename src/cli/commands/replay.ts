@@ -14,7 +14,7 @@ import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
 import { Progress } from "../progress.js";
-import { findRecord } from "../record-reference.js";
+import { findRecord } from "../../record/record-reference.js";
 import type { TimeRangeFlags } from "../time-range.js";
 import { addTimeRangeFlags, timeRange } from "../time-range.js";
 import { note, openRecords, refuseMissingStore, warn } from "../world.js";

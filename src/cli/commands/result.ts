@@ -10,7 +10,7 @@ import type { Records } from "../../record/records.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addDurabilityFlag, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { findRecord } from "../record-reference.js";
+import { findRecord } from "../../record/record-reference.js";
 import type { CallFlags } from "../tool-call.js";
 import { addCallFlags, readCall } from "../tool-call.js";
 import { openForResults, warn, warnOfProblems } from "../world.js";

@@ -1,8 +1,8 @@
 import { DecisionError } from "../errors.js";
 import type { Found, Ledger, LogLine } from "../model/store.js";
 import { nearest } from "../nearest.js";
-import type { Records } from "../record/records.js";
-import { isWholeRecord } from "../record/whole-record.js";
+import type { Records } from "./records.js";
+import { isWholeRecord } from "./whole-record.js";
 
 const latest = "latest";
 const shortestBeginning = 4;
