@@ -26,6 +26,7 @@ export type ErrorCode =
   | "invalid_audit_adapter"
   | "replay_mismatch"
   | "not_approved"
+  | "forbidden"
   | "fetch_refused"
   | "request_failed"
   | "request_timeout"

@@ -60,6 +60,7 @@ const byError: Readonly<Record<ErrorCode, ExitCode>> = {
   invalid_audit_adapter: 1,
   replay_mismatch: 6,
   not_approved: 3,
+  forbidden: 2,
   fetch_refused: 1,
   request_failed: 1,
   request_timeout: 1,

@@ -1,4 +1,5 @@
 import { DecisionError } from "../errors.js";
+import type { DecisionRecord } from "../model/record.js";
 import type { Found, Ledger, LogLine } from "../model/store.js";
 import { nearest } from "../nearest.js";
 import type { Records } from "./records.js";
@@ -64,3 +65,17 @@ async function hintOn(text: string, log: Ledger): Promise<string> {
   }
   return "give a record's id or the beginning of it, its number, or `latest`; see `agent-33 decision log`";
 }
+
+/** The same where only a decision will do. */
+export async function findDecision(
+  text: string,
+  records: Pick<Records, "log">,
+  hint: string,
+): Promise<DecisionRecord> {
+  const { record } = await findRecord(text, records);
+  if (record.kind === "decision") return record;
+  throw new DecisionError("usage", `record \`${text}\` is no decision`, { hint });
+}
+
+/** Of whoever tells how a call went. */
+export const hintOnCalls = "name the record of the check that allowed this call";

@@ -1,8 +1,13 @@
 import type { Composed } from "../compose.js";
+import type { ContextCheck, SchemaIssue } from "../definition/gate/context-schema.js";
+import { compileContextSchema } from "../definition/gate/context-schema.js";
+import { DecisionError } from "../errors.js";
 import type { AuthenticatedCaller } from "../model/caller.js";
 import type { JsonObject } from "../model/json.js";
+import { didYouMean } from "../nearest.js";
 import type { Records } from "../record/records.js";
 import type { Scope } from "./auth/scopes.js";
+import { permits } from "./auth/scopes.js";
 
 /** The world as it is at the moment: what changes is another one. */
 export type ServedWorld = Composed & { readonly records: Records };
@@ -27,8 +32,52 @@ export interface Question<Input = unknown, Answer = unknown> {
   /** Whether nothing is kept of it. */
   readonly readOnly: boolean;
   /** The JSON Schema of what is given. */
-  readonly input: JsonObject;
-  /** The JSON Schema of what is answered. */
-  readonly output: JsonObject;
+  readonly input: InputSchema;
   readonly answer: (input: Input, asker: Asker) => Promise<Answer>;
+}
+
+/** The JSON Schema of an object without further keys. */
+export interface InputSchema extends JsonObject {
+  readonly type: "object";
+  readonly properties: Readonly<Record<string, JsonObject>>;
+  readonly required: readonly string[];
+  readonly additionalProperties: false;
+}
+
+/** A question that only sees what fits its schema, from callers who may ask it. */
+export function question<Input, Answer>(written: Question<Input, Answer>): Question<unknown, Answer> {
+  let check: ContextCheck | undefined;
+  return {
+    ...written,
+    async answer(given, asker) {
+      refuseUnpermitted(written, asker);
+      check ??= compileContextSchema(written.input, "the request");
+      const issues = check(given as JsonObject);
+      if (issues.length > 0) throw misshapen(issues, given, written.input);
+      return await written.answer(given as Input, asker);
+    },
+  };
+}
+
+function refuseUnpermitted({ name, scope }: Pick<Question, "name" | "scope">, { caller }: Asker): void {
+  if (permits(caller, scope)) return;
+  throw new DecisionError("forbidden", `\`${name}\` needs the scope \`${scope}\`, which the token lacks`, {
+    hint: "ask the issuer of the token for it",
+    details: { scope },
+  });
+}
+
+/** What is wrong with a request, all of it at once. */
+function misshapen(
+  issues: readonly SchemaIssue[],
+  given: unknown,
+  { properties }: InputSchema,
+): DecisionError {
+  const known = Object.keys(properties);
+  const strays = Object.keys(given ?? {}).filter((key) => !known.includes(key));
+  const meant = strays.flatMap((key) => didYouMean(key, known) ?? [])[0];
+  return new DecisionError("input_invalid", issues.map(({ message }) => message).join("; "), {
+    hint: meant ?? `it takes ${known.map((key) => `\`${key}\``).join(", ")}`,
+    details: { errors: issues },
+  });
 }

@@ -1,16 +1,14 @@
 import type { Command } from "commander";
 import type { ToolResult } from "../../decide/tool-result.js";
 import { DecisionError } from "../../errors.js";
-import type { DecisionRecord } from "../../model/record.js";
 import type { View } from "../../present/format.js";
 import { present } from "../../present/format.js";
 import { oneLine } from "../../present/one-line.js";
 import { toolResultSentence } from "../../present/record-text.js";
-import type { Records } from "../../record/records.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addDurabilityFlag, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { findRecord } from "../../record/record-reference.js";
+import { findDecision, hintOnCalls } from "../../record/record-reference.js";
 import type { CallFlags } from "../tool-call.js";
 import { addCallFlags, readCall } from "../tool-call.js";
 import { openForResults, warn, warnOfProblems } from "../world.js";
@@ -48,7 +46,8 @@ Examples:
       const ok = succeeded(flags);
       const { tool: name, session_id, params } = readCall(tool, flags, io);
       const world = await openForResults(flags, io);
-      const decision = flags.record === undefined ? undefined : await decisionAt(flags.record, world.records);
+      const decision =
+        flags.record === undefined ? undefined : await findDecision(flags.record, world.records, hintOnCalls);
       const knowsParams = flags.params !== undefined || flags.event !== undefined;
       const result = await world.recordToolResult({
         tool: name,
@@ -69,14 +68,6 @@ function succeeded({ ok = false, failed = false }: ResultFlags): boolean {
   if (ok !== failed) return ok;
   throw new DecisionError("usage", ok ? "--ok and --failed exclude each other" : "how it went is missing", {
     hint: "say --ok or --failed",
-  });
-}
-
-async function decisionAt(reference: string, records: Records): Promise<DecisionRecord> {
-  const { record } = await findRecord(reference, records);
-  if (record.kind === "decision") return record;
-  throw new DecisionError("usage", `record \`${reference}\` is no decision`, {
-    hint: "name the record of the check that allowed this call",
   });
 }
 

@@ -14,13 +14,16 @@ export type { SchemaIssue };
 /** Tells where a context does not fit; never throws. */
 export type ContextCheck = (context: JsonObject) => readonly SchemaIssue[];
 
-/** Makes a JSON Schema (draft-07) ready to run; throws where `contextSchemaFault` finds fault with it. */
-export function compileContextSchema(schema: JsonObject): ContextCheck {
+/**
+ * Makes a JSON Schema (draft-07) ready to run; throws where `contextSchemaFault` finds fault with it. `whole` is
+ * what the document is called.
+ */
+export function compileContextSchema(schema: JsonObject, whole = "the context"): ContextCheck {
   const overlong = new Set<string>();
   const validate = newAjv((pattern) => overlong.add(pattern)).compile(schema);
   return (context) => {
     overlong.clear();
-    const issues = checked(() => (validate(context) ? [] : issuesOf(validate.errors ?? [], "the context")));
+    const issues = checked(() => (validate(context) ? [] : issuesOf(validate.errors ?? [], whole)));
     if (overlong.size === 0) return issues;
     return [...issues, ...Array.from(overlong, unanswered)];
   };

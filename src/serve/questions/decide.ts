@@ -1,0 +1,83 @@
+import { findGate } from "../../definition/gate-key.js";
+import type { GateOutcome, GateResult } from "../../model/result.js";
+import { question } from "../question.js";
+import type { ProvenanceInput } from "./fields.js";
+import { context, document, feedback, objectWith, provenance, text } from "./fields.js";
+import { onBehalf } from "./on-behalf.js";
+import { refuseForeignOrg } from "./own-org.js";
+
+interface DecideInput extends ProvenanceInput {
+  readonly org_id: string;
+  readonly domain: string;
+  readonly action: string;
+  readonly world_model_version?: number;
+  readonly context: object;
+  readonly feedback?: object;
+}
+
+export interface DecideAnswer extends GateOutcome {
+  readonly record_id?: string;
+}
+
+/** The gate of an action, by its routing key. */
+export const decideAction = question<DecideInput, DecideAnswer>({
+  name: "decide",
+  title: "Ask the gate of an action",
+  description:
+    "Ask before you act: answers GREEN (do it), GREEN-SKIP (leave it, that is fine), YELLOW (do not act yet: gather " +
+    "evidence or have it reviewed) or RED (stop and escalate), with a work_frame that says what you may do next. " +
+    "`list_actions` tells which actions there are and what their context must hold. The decision is recorded.",
+  scope: "decide",
+  readOnly: false,
+  input: objectWith(
+    {
+      org_id: text("the organisation"),
+      domain: text("the domain of the action"),
+      action: text("the action that is to be taken"),
+      world_model_version: {
+        type: "integer",
+        minimum: 0,
+        description: "the version of the gate; absent: the highest",
+      },
+      context: {
+        ...context,
+        description: "what is known of the case, as the gate's context schema asks for",
+      },
+      ...provenance,
+      feedback,
+    },
+    ["org_id", "domain", "action", "context"],
+  ),
+  async answer(input, asker) {
+    const { org_id: org, domain, action, world_model_version: version } = input;
+    refuseForeignOrg(org, asker);
+    const { world } = asker;
+    const id = findGate({ org, domain, action, version }, world.definitions);
+    const result = await world.decide({
+      decision_id: id,
+      context: input.context,
+      ...(input.feedback !== undefined && { feedback: input.feedback }),
+      ...onBehalf(input, asker),
+    });
+    return gateAnswer(result as GateResult);
+  },
+});
+
+const gateAnswer = ({ status, work_frame, decision_metadata, record_id }: GateResult): DecideAnswer => ({
+  status,
+  work_frame,
+  decision_metadata,
+  ...(record_id !== undefined && { record_id }),
+});
+
+/** The JSON Schema of the answer of a gate. */
+export const gateAnswerSchema = {
+  type: "object",
+  properties: {
+    status: { enum: ["GREEN", "GREEN-SKIP", "YELLOW", "RED"] },
+    work_frame: document("what may be done next"),
+    decision_metadata: document("the rules that matched, and what came of every predicate"),
+    record_id: text("the record of the decision"),
+  },
+  required: ["status", "work_frame", "decision_metadata"],
+} as const;

@@ -1,0 +1,53 @@
+import { explainer } from "../../present/explain-records.js";
+import { explainedValue, noteView, toolResultView } from "../../present/explain-view.js";
+import { isLineIntact } from "../../record/line-intact.js";
+import { findRecord } from "../../record/record-reference.js";
+import type { Asker } from "../question.js";
+import { question } from "../question.js";
+import { objectWith, text } from "./fields.js";
+import { orgOfRecord, refuseForeignOrg } from "./own-org.js";
+import type { LogLine } from "../../model/store.js";
+
+interface RecordInput {
+  readonly record_id: string;
+}
+
+const recordId = text("a record's id or the beginning of it, its number, or `latest`");
+
+/** Why a decision went as it did. */
+export const explainRecord = question<RecordInput, object>({
+  name: "explain_record",
+  title: "Say why a decision went as it did",
+  description:
+    "Explains a record: what was decided, for whom and why, which conditions failed, and what they read. `explanation` " +
+    "says it in sentences.",
+  scope: "audit",
+  readOnly: true,
+  input: objectWith({ record_id: recordId }, ["record_id"]),
+  async answer({ record_id: id }, asker) {
+    const { record, text: line } = await ownRecord(id, asker);
+    const intact = isLineIntact(line);
+    if (record.kind === "note") return noteView(record, intact).value as object;
+    if (record.kind === "tool_result") return toolResultView(record, intact).value as object;
+    return explainedValue(await explainer(asker.world.records.store, false)({ record, intact }));
+  },
+});
+
+/** One line of the log. */
+export const showRecord = question<RecordInput, object>({
+  name: "show_record",
+  title: "Show a record",
+  description: "Shows one line of the log as it was written.",
+  scope: "audit",
+  readOnly: true,
+  input: objectWith({ record_id: recordId }, ["record_id"]),
+  answer: async ({ record_id: id }, asker) => (await ownRecord(id, asker)).record,
+});
+
+export async function ownRecord(id: string, asker: Asker): Promise<LogLine> {
+  const { records } = asker.world;
+  const found = await findRecord(id, records);
+  if (asker.caller?.org_id !== undefined)
+    refuseForeignOrg(await orgOfRecord(found.record, records.store), asker);
+  return found;
+}

@@ -1,0 +1,42 @@
+import type { ToolResult } from "../../decide/tool-result.js";
+import { findDecision, hintOnCalls } from "../../record/record-reference.js";
+import { question } from "../question.js";
+import { document, flag, objectWith, text } from "./fields.js";
+
+interface ResultInput {
+  readonly tool: string;
+  readonly session_id: string;
+  readonly ok: boolean;
+  readonly record_id?: string;
+  readonly params?: object;
+}
+
+/** How a call went; later calls of the session may rest on it. */
+export const recordToolResult = question<ResultInput, ToolResult>({
+  name: "record_tool_result",
+  title: "Tell how a call went",
+  description:
+    "Tell whether a tool call that was allowed has succeeded. Some policies allow a call only after another one has.",
+  scope: "decide",
+  readOnly: false,
+  input: objectWith(
+    {
+      tool: text("the tool that was called"),
+      session_id: text("the session in which it was called"),
+      ok: flag("whether it succeeded"),
+      record_id: text("the record of the decision that allowed it; absent: the newest call of the session"),
+      params: document("what it was called with"),
+    },
+    ["tool", "session_id", "ok"],
+  ),
+  async answer({ tool, session_id, ok, record_id: id, params }, { world }) {
+    const decision = id === undefined ? undefined : await findDecision(id, world.records, hintOnCalls);
+    return world.recordToolResult({
+      tool,
+      session_id,
+      ok,
+      ...(decision && { decision }),
+      ...(params && { params }),
+    });
+  },
+});
