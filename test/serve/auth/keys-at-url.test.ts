@@ -1,0 +1,271 @@
+import { createServer } from "node:http";
+import type { RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import type { Authenticate } from "../../../src/serve/auth/authenticate.js";
+import { openKeysAtUrl } from "../../../src/serve/auth/keys-at-url.js";
+import { authenticateBy, openAuthenticator } from "../../../src/serve/auth/open-authenticator.js";
+import type { TokenKey, TokenWorld } from "./token-world.js";
+import { algorithms, keyOf, keySetOf, optionsOf, tokenKey, tokenOf, tokenWorld } from "./token-world.js";
+
+let world: TokenWorld;
+let old: TokenKey;
+let fresh: TokenKey;
+
+beforeAll(async () => {
+  world = await tokenWorld();
+  old = keyOf(world, "ES256");
+  fresh = await tokenKey("ES256", "fresh");
+});
+
+interface Issuer {
+  readonly url: string;
+  readonly asked: () => number;
+  answer: RequestListener;
+  readonly close: () => Promise<void>;
+}
+
+const serving =
+  (...keys: readonly TokenKey[]): RequestListener =>
+  (_request, response) =>
+    response.end(keySetOf(...keys));
+
+/** Serves on this machine until the test has ended. */
+async function issuer(answer: RequestListener): Promise<Issuer> {
+  let asked = 0;
+  const server = createServer((request, response) => {
+    asked++;
+    made.answer(request, response);
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const close = async (): Promise<void> => {
+    const closed = new Promise((done) => server.close(done));
+    server.closeAllConnections();
+    await closed;
+  };
+  onTestFinished(close);
+  const { port } = server.address() as AddressInfo;
+  const made: Issuer = { url: `http://127.0.0.1:${port}/jwks`, asked: () => asked, answer, close };
+  return made;
+}
+
+/** Only the date stands still and is moved on: sockets and time limits go on as always. */
+function holdDate(): (ms: number) => void {
+  let now = world.now * 1000;
+  vi.useFakeTimers({ toFake: ["Date"], now });
+  onTestFinished(() => void vi.useRealTimers());
+  return (ms) => vi.setSystemTime((now += ms));
+}
+
+const reports: string[] = [];
+
+function open(url: string): Promise<Authenticate> {
+  reports.length = 0;
+  return openAuthenticator(optionsOf(world, url), { report: (message) => reports.push(message) });
+}
+
+/** Asks with a token of a key: 200 or why not. */
+async function ask(authenticate: Authenticate, key: TokenKey): Promise<number> {
+  const found = await authenticate(`Bearer ${tokenOf(world, { key })}`);
+  return "status" in found ? found.status : 200;
+}
+
+describe("keys at a URL", () => {
+  it("are fetched once for many tokens", async () => {
+    const { url, asked } = await issuer(serving(...Object.values(world.keys)));
+    const authenticate = await open(url);
+    const found = await Promise.all(algorithms.map((alg) => ask(authenticate, keyOf(world, alg))));
+    expect(found).toEqual(algorithms.map(() => 200));
+    expect(asked()).toBe(1);
+  });
+
+  it("are fetched again for an unknown kid, but not for every one", async () => {
+    const advance = holdDate();
+    const served = await issuer(serving(old));
+    const authenticate = await open(served.url);
+    expect(await ask(authenticate, old)).toBe(200);
+    served.answer = serving(old, fresh);
+    for (let round = 0; round < 5; round++) expect(await ask(authenticate, fresh)).toBe(401);
+    expect(served.asked()).toBe(1);
+    advance(10_000);
+    expect(await ask(authenticate, fresh)).toBe(200);
+    expect(await ask(authenticate, old)).toBe(200);
+    expect(served.asked()).toBe(2);
+  });
+
+  it("let a key go that is served no more, with the tokens that it had verified", async () => {
+    const advance = holdDate();
+    const served = await issuer(serving(old));
+    const authenticate = await open(served.url);
+    const header = `Bearer ${tokenOf(world, { key: old, claims: { exp: world.now + 9000 } })}`;
+    expect(await authenticate(header)).toMatchObject({ subject: "user-1" });
+    served.answer = serving(fresh);
+    advance(10_000);
+    expect(await ask(authenticate, fresh)).toBe(200);
+    expect(await authenticate(header)).toMatchObject({ status: 401 });
+  });
+
+  it("are renewed before they are too old, and nobody waits for it", async () => {
+    const advance = holdDate();
+    const served = await issuer(serving(old));
+    const authenticate = await open(served.url);
+    expect(await ask(authenticate, old)).toBe(200);
+    advance(301_000);
+    const again = new Promise<void>((resolve) => {
+      served.answer = (request, response) => {
+        serving(old)(request, response);
+        resolve();
+      };
+    });
+    expect(await ask(authenticate, old)).toBe(200);
+    await again;
+    expect(served.asked()).toBe(2);
+  });
+
+  it("count for ten minutes without their issuer, and not a moment longer", async () => {
+    const advance = holdDate();
+    const served = await issuer(serving(old));
+    const authenticate = await open(served.url);
+    const header = `Bearer ${tokenOf(world, { key: old, claims: { exp: world.now + 9000 } })}`;
+    expect(await authenticate(header)).toMatchObject({ subject: "user-1" });
+    await served.close();
+    advance(599_000);
+    expect(await authenticate(header)).toMatchObject({ subject: "user-1" });
+    await vi.waitFor(() => expect(reports).toHaveLength(1));
+    advance(2000);
+    expect(await authenticate(header)).toEqual({
+      status: 503,
+      message: "tokens cannot be checked at the moment",
+    });
+  });
+
+  it("need not be there at the start, and are asked for again after a pause", async () => {
+    const advance = holdDate();
+    const served = await issuer((_request, response) => response.writeHead(500).end());
+    const authenticate = await open(served.url);
+    for (let round = 0; round < 5; round++) expect(await ask(authenticate, old)).toBe(503);
+    expect(served.asked()).toBe(1);
+    expect(reports).toEqual([`the keys at \`${served.url}\` cannot be fetched: it answers with status 500`]);
+    served.answer = serving(old);
+    advance(1999);
+    expect(await ask(authenticate, old)).toBe(503);
+    advance(1);
+    expect(await ask(authenticate, old)).toBe(200);
+  });
+
+  it("are out of reach for good tokens only: a malformed one is refused as ever", async () => {
+    const served = await issuer((_request, response) => response.writeHead(500).end());
+    const authenticate = await open(served.url);
+    expect(await authenticate(undefined)).toMatchObject({ status: 401 });
+    expect(await authenticate("Bearer a.b.c")).toMatchObject({ status: 401 });
+    expect(await authenticate(`Bearer ${tokenOf(world, { header: { alg: "none" } })}`)).toMatchObject({
+      status: 401,
+    });
+  });
+
+  it("are out of reach where nobody listens", async () => {
+    const served = await issuer(serving(old));
+    await served.close();
+    const authenticate = await open(served.url);
+    expect(await ask(authenticate, old)).toBe(503);
+    expect(reports[0]).toContain("ECONNREFUSED");
+  });
+
+  it.each<[string, RequestListener, string]>([
+    [
+      "HTML",
+      (_request, response) => response.setHeader("content-type", "text/html").end("<html>"),
+      "it is not JSON",
+    ],
+    ["nothing", (_request, response) => response.end(), "it is not JSON"],
+    ["204", (_request, response) => response.writeHead(204).end(), "it answers with status 204"],
+    ["404", (_request, response) => response.writeHead(404).end("{}"), "it answers with status 404"],
+    [
+      "an empty set",
+      (_request, response) => response.end('{"keys":[]}'),
+      "it holds no key that signs tokens",
+    ],
+    [
+      "a private key",
+      (_request, response) =>
+        response.end(JSON.stringify({ keys: [old.privateKey.export({ format: "jwk" })] })),
+      "holds a private key",
+    ],
+    [
+      "a symmetric key beside a good one",
+      (_request, response) => response.end(JSON.stringify({ keys: [old.jwk, { kty: "oct", k: "AA" }] })),
+      "is a symmetric key",
+    ],
+    [
+      "an answer that breaks off",
+      (request, response) => {
+        response.writeHead(200, { "content-length": 1000 }).write("{");
+        setImmediate(() => request.socket.destroy());
+      },
+      "cannot be fetched",
+    ],
+  ])("are out of reach where the issuer answers with %s", async (_name, answer, why) => {
+    const served = await issuer(answer);
+    const authenticate = await open(served.url);
+    expect(await ask(authenticate, old)).toBe(503);
+    expect(reports[0]).toContain(why);
+  });
+
+  it.each([301, 302, 303, 307, 308])("are not looked for elsewhere: status %i", async (status) => {
+    const elsewhere = await issuer(serving(old));
+    const served = await issuer((_request, response) =>
+      response.writeHead(status, { location: elsewhere.url }).end(),
+    );
+    const authenticate = await open(served.url);
+    expect(await ask(authenticate, old)).toBe(503);
+    expect(elsewhere.asked()).toBe(0);
+  });
+
+  it.each([true, false])("are given up after a megabyte of a gigabyte; announced: %s", async (announced) => {
+    let sent = 0;
+    let end: () => void;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const served = await issuer((_request, response) => {
+      if (announced) response.setHeader("content-length", 1024 ** 3);
+      const chunk = Buffer.alloc(64 * 1024, " ");
+      const send = (): void => {
+        while (sent < 1024 ** 3 && !response.destroyed) {
+          sent += chunk.length;
+          if (!response.write(chunk)) break;
+        }
+      };
+      response.on("drain", send).on("close", () => end());
+      send();
+    });
+    const authenticate = await open(served.url);
+    expect(await ask(authenticate, old)).toBe(503);
+    await ended;
+    expect(sent).toBeLessThan(64 * 1024 * 1024);
+    expect(reports[0]).toContain("its answer is larger than 1 MiB");
+  });
+
+  it.each<[string, RequestListener]>([
+    ["never answers", () => undefined],
+    ["never ends its answer", (_request, response) => response.writeHead(200).write("{")],
+  ])("are not waited for when the issuer %s", async (_name, answer) => {
+    const served = await issuer(answer);
+    const told: string[] = [];
+    const keys = openKeysAtUrl(
+      new URL(served.url),
+      () => Date.now(),
+      (message) => told.push(message),
+      {
+        timeout: 150,
+        cooldown: 10_000,
+        age: 600_000,
+      },
+    );
+    const authenticate = authenticateBy(
+      keys,
+      { ...optionsOf(world, served.url), algorithms },
+      () => world.now,
+    );
+    expect(await ask(authenticate, old)).toBe(503);
+    expect(told[0]).toMatch(/cannot be fetched: .*timeout/);
+  });
+});

@@ -1,0 +1,137 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Authenticate } from "../../../src/serve/auth/authenticate.js";
+import { openAuthenticator } from "../../../src/serve/auth/open-authenticator.js";
+import type { TokenKey, TokenWorld } from "./token-world.js";
+import { keyFile, keyOf, keySetOf, optionsOf, tokenKey, tokenOf, tokenWorld } from "./token-world.js";
+
+let world: TokenWorld;
+let old: TokenKey;
+let fresh: TokenKey;
+
+beforeAll(async () => {
+  world = await tokenWorld(1_700_000_000);
+  old = keyOf(world, "ES256");
+  fresh = await tokenKey("ES256", "fresh");
+});
+
+interface Opened {
+  readonly path: string;
+  readonly ask: (key: TokenKey) => Promise<number>;
+  readonly wait: (ms: number) => void;
+  readonly reports: readonly string[];
+}
+
+/** Asks with tokens of a key: 200 or why not. */
+async function opened(...keys: readonly TokenKey[]): Promise<Opened> {
+  const path = keyFile(keySetOf(...keys));
+  const reports: string[] = [];
+  let now = world.now * 1000;
+  const authenticate: Authenticate = await openAuthenticator(optionsOf(world, path), {
+    now: () => now,
+    report: (message) => reports.push(message),
+  });
+  return {
+    path,
+    ask: async (key) => {
+      const found = await authenticate(`Bearer ${tokenOf(world, { key })}`);
+      return "status" in found ? found.status : 200;
+    },
+    wait: (ms) => (now += ms),
+    reports,
+  };
+}
+
+describe("keys in a file", () => {
+  it("take in a key the moment a token names it", async () => {
+    const { path, ask } = await opened(old);
+    writeFileSync(path, keySetOf(old, fresh));
+    expect(await ask(fresh)).toBe(200);
+    expect(await ask(old)).toBe(200);
+  });
+
+  it("are not read for every unknown kid", async () => {
+    const { path, ask, wait } = await opened(old);
+    expect(await ask(fresh)).toBe(401);
+    writeFileSync(path, keySetOf(old, fresh));
+    wait(1999);
+    expect(await ask(fresh)).toBe(401);
+    wait(1);
+    expect(await ask(fresh)).toBe(200);
+  });
+
+  it("let a key go that was taken out, with the tokens that it had verified", async () => {
+    const { path, ask, wait } = await opened(old, fresh);
+    const token = `Bearer ${tokenOf(world, { key: old })}`;
+    let now = world.now * 1000;
+    const authenticate = await openAuthenticator(optionsOf(world, path), { now: () => now });
+    expect(await authenticate(token)).toMatchObject({ subject: "user-1" });
+    expect(await ask(old)).toBe(200);
+    const replaced = join(dirname(path), "new.json");
+    writeFileSync(replaced, keySetOf(fresh));
+    renameSync(replaced, path);
+    wait(2000);
+    now += 2000;
+    expect(await authenticate(token)).toMatchObject({ status: 401 });
+    expect(await ask(old)).toBe(401);
+    expect(await ask(fresh)).toBe(200);
+  });
+
+  it("do not trust another key under a kid that is known", async () => {
+    const { path, ask, wait } = await opened(old);
+    const impostor = await tokenKey("ES256", old.kid);
+    expect(await ask(impostor)).toBe(401);
+    writeFileSync(path, keySetOf(impostor));
+    wait(2000);
+    expect(await ask(impostor)).toBe(200);
+    expect(await ask(old)).toBe(401);
+  });
+
+  it.each<[string, (path: string) => void, string]>([
+    ["is gone", (path) => rmSync(path), "ENOENT"],
+    ["is empty", (path) => truncateSync(path), "it is not JSON"],
+    ["is half written", (path) => truncateSync(path, 40), "it is not JSON"],
+    ["holds no key", (path) => writeFileSync(path, '{"keys":[]}'), "it holds no key that signs tokens"],
+    ["is too large", (path) => truncateSync(path, 1024 * 1024 + 1), "it is larger than 1 MiB"],
+  ])("stay as they were when the file %s, and somebody is told once", async (_name, breakIt, why) => {
+    const { path, ask, wait, reports } = await opened(old);
+    breakIt(path);
+    for (let round = 0; round < 3; round++) {
+      wait(2000);
+      expect(await ask(old)).toBe(200);
+      expect(await ask(fresh)).toBe(401);
+    }
+    expect(reports).toHaveLength(1);
+    expect(reports[0]).toContain(why);
+    expect(reports[0]).toContain("those it held before still count");
+    writeFileSync(path, keySetOf(fresh));
+    wait(2000);
+    expect(await ask(fresh)).toBe(200);
+    expect(await ask(old)).toBe(401);
+  });
+
+  it.each<[string, (folder: string) => string, string]>([
+    ["there is none", (folder) => join(folder, "none.json"), "ENOENT"],
+    ["it is a folder", (folder) => folder, "it is not a file"],
+    ["it never ends", () => "/dev/zero", "it is not a file"],
+    [
+      "it is a pipe",
+      (folder) => {
+        execFileSync("mkfifo", [join(folder, "pipe")]);
+        return join(folder, "pipe");
+      },
+      "it is not a file",
+    ],
+    ["it is not JSON", () => keyFile("keys"), "it is not JSON"],
+  ])("must be there from the start: %s", async (_name, pathIn, why) => {
+    const path = pathIn(mkdtempSync(join(tmpdir(), "agent-33-keys-")));
+    await expect(openAuthenticator(optionsOf(world, path))).rejects.toMatchObject({
+      code: "usage",
+      message: expect.stringContaining(why) as string,
+      hint: "give a JSON Web Key Set with the public keys of the issuer",
+    });
+  });
+});
