@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
 import Ajv from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 
@@ -31,12 +32,14 @@ const lazyFunctions = {
   "node:child_process": "export const spawn = (...args) => require('child_process').spawn(...args);",
 };
 /** Libraries that only lazily imported files of ours import. */
-const lazyLibraries = ["yaml", "cli-table3", "chalk", "conf"];
+const lazyLibraries = ["yaml", "cli-table3", "chalk", "conf", "fastify", "@fastify/rate-limit", "jose"];
 /** Of our own, what most runs do without: even a function that is never called makes a bundle slower to start. */
 const lazyParts = {
   "read-definitions": "src/definition/read-definitions.ts",
   "open-fetching": "src/enrichment/open-fetching.ts",
 };
+/** What a library is called among the files. */
+const fileOf = (library) => library.replace("@", "").replace("/", "-");
 /** An `import` finds the default export of a CommonJS file as what `require` gives. */
 const footers = { conf: { js: "module.exports = module.exports.default;" } };
 /** The commands of `decision`: one file each, named after it. */
@@ -58,7 +61,10 @@ const commonjs = { ...common, format: "cjs", minify: true, supported: { "dynamic
 async function main() {
   mkdirSync(`${out}/vendor`, { recursive: true });
   await generateValidator();
-  const vendored = ["re2js", "filtrex", "ajv", ...lazyLibraries].map((name) => [name, require.resolve(name)]);
+  const vendored = ["re2js", "filtrex", "ajv", ...lazyLibraries].map((name) => [
+    fileOf(name),
+    fileURLToPath(import.meta.resolve(name)),
+  ]);
   const built = await Promise.all([
     ...[undefined, "front", ...commands].map((command) =>
       build({
@@ -138,7 +144,9 @@ const lazyVendor = {
     onResolve({ filter: /^[a-z@]|generated\.js$/ }, ({ path }) => {
       if (path in lazyFunctions) return { path, namespace: "lazy" };
       if (path.endsWith(".generated.js")) return { path: "./vendor/validate-schema.cjs", external: true };
-      return lazyLibraries.includes(path) ? { path: `./vendor/${path}.cjs`, external: true } : undefined;
+      return lazyLibraries.includes(path)
+        ? { path: `./vendor/${fileOf(path)}.cjs`, external: true }
+        : undefined;
     });
     onLoad({ filter: /.*/, namespace: "lazy" }, ({ path }) => ({
       contents: lazyFunctions[path],

@@ -31,6 +31,8 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   "cli-table3": ["present/grid.ts"],
   conf: ["cli/settings-file.ts"],
   ajv: ["definition/gate/context-schema.ts"],
+  fastify: ["serve/http/http-server.ts"],
+  "@fastify/rate-limit": ["serve/http/rate-limits.ts"],
   jose: ["serve/auth/signature.ts"],
 };
 

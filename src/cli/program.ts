@@ -29,6 +29,7 @@ import { addReplayCommand } from "./commands/replay.js";
 import { addResultCommand } from "./commands/result.js";
 import { addRetireCommand } from "./commands/retire.js";
 import { addSchemaCommand } from "./commands/schema.js";
+import { addServeCommand } from "./commands/serve.js";
 import { addShowCommand } from "./commands/show.js";
 import { addValidateCommand } from "./commands/validate.js";
 import { addVerifyCommand } from "./commands/verify.js";
@@ -92,6 +93,7 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
       export: addExportCommand,
     },
   },
+  { title: "Run:", commands: { serve: addServeCommand } },
   {
     title: "Keep:",
     commands: {

@@ -1,0 +1,15 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { DecisionError } from "../../errors.js";
+
+const usable = /^[\x21-\x7e]{1,256}$/;
+const traceparent = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** What ties a request to others: its own header, else the trace that it is part of. */
+export function correlationOf(headers: IncomingHttpHeaders): string | undefined {
+  const named = headers["x-correlation-id"];
+  if (named === undefined) return traceparent.exec(String(headers["traceparent"] ?? ""))?.[1];
+  if (typeof named === "string" && usable.test(named)) return named;
+  throw new DecisionError("input_invalid", "`x-correlation-id` must be 1 to 256 visible characters", {
+    hint: "such as a UUID",
+  });
+}

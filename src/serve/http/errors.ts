@@ -1,0 +1,51 @@
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { DecisionError } from "../../errors.js";
+import type { HttpOptions } from "./http-server.js";
+import type { ProblemDocument } from "./problem.js";
+import { problem, problemOf, problemType } from "./problem.js";
+import { allowedMethods } from "./paths.js";
+import { Refusal } from "./refusal.js";
+
+/** Everything that goes wrong is told as a problem, and what is our fault to the log. */
+export function addErrorHandlers(app: FastifyInstance, { log, mcp }: HttpOptions): void {
+  app.setErrorHandler((error, request, reply) => {
+    if (error instanceof Refusal) return sendProblem(reply.headers(error.headers), error.document);
+    const document = problemOf(error);
+    const { status, code } = document;
+    if (status === 403) reply.header("www-authenticate", insufficient(error));
+    if (status === 503) reply.header("retry-after", "1");
+    if (status >= 500) {
+      const { visitor } = request;
+      const isBug = code === "bug" && error instanceof Error;
+      log.log("error", isBug ? error.message : document.detail, {
+        code,
+        ...(visitor.correlationId !== undefined && { correlation_id: visitor.correlationId }),
+        ...(isBug && { stack: error.stack }),
+      });
+    }
+    return sendProblem(reply, document);
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const methods = allowedMethods(request.url, { mcp: mcp !== undefined });
+    if (methods.length === 0) {
+      return sendProblem(reply, problem(404, "there is nothing at this path", { code: "not_found" }));
+    }
+    const detail = `this path takes ${methods.join(" or ")}`;
+    return sendProblem(
+      reply.header("allow", methods.join(", ")),
+      problem(405, detail, { code: "method_not_allowed" }),
+    );
+  });
+}
+
+export function sendProblem(reply: FastifyReply, document: ProblemDocument): FastifyReply {
+  return reply.code(document.status).type(problemType).send(JSON.stringify(document));
+}
+
+function insufficient(error: unknown): string {
+  const { scope } = ((error instanceof DecisionError ? error.details : undefined) ?? {}) as {
+    scope?: string;
+  };
+  const base = `Bearer realm="agent-33", error="insufficient_scope"`;
+  return scope === undefined ? base : `${base}, scope="${scope}"`;
+}

@@ -1,0 +1,83 @@
+import type { FastifyInstance } from "fastify";
+import { DecisionError } from "../../errors.js";
+import { listActions } from "../questions/list-actions.js";
+import { permits } from "../auth/scopes.js";
+import type { Entrance } from "./entrance.js";
+import type { HttpOptions } from "./http-server.js";
+import { actionsDocument, apiDocument } from "./openapi.js";
+import { asPattern, ownPaths } from "./paths.js";
+import { jsonType } from "./question-routes.js";
+
+/** What the server tells of itself, and the door within it for agents. */
+export function addOwnRoutes(app: FastifyInstance, options: HttpOptions, entrance: Entrance): void {
+  const { living, metrics, mcp } = options;
+  app.get(ownPaths.health, { config: { open: true } }, (_request, reply) =>
+    reply.type(jsonType).send('{"status":"ok"}'),
+  );
+  app.get(ownPaths.readiness, { config: { open: true } }, async (_request, reply) => {
+    const readiness = await readinessOf(options, entrance);
+    return reply
+      .code(readiness.ready ? 200 : 503)
+      .type(jsonType)
+      .send(JSON.stringify(readiness));
+  });
+  app.get(ownPaths.metrics, { config: { open: options.publicMetrics } }, (request, reply) => {
+    if (!permits(request.visitor.caller, "read")) throw notPermitted();
+    return reply.type("text/plain; version=0.0.4; charset=utf-8").send(metrics.text());
+  });
+  app.get(ownPaths.document, { config: { open: true } }, (_request, reply) =>
+    reply.type(jsonType).send(JSON.stringify(apiDocument())),
+  );
+  app.get(asPattern(ownPaths.actions), async (request, reply) => {
+    const { org, domain } = request.params as { readonly org: string; readonly domain: string };
+    const { caller, correlationId } = request.visitor;
+    const asker = { world: living.current, caller, correlationId };
+    const { actions } = await listActions.answer({ org_id: org, domain }, asker);
+    if (actions.length === 0) throw noActions(org, domain);
+    return reply.type(jsonType).send(JSON.stringify(actionsDocument(org, domain, actions)));
+  });
+  if (mcp === undefined) return;
+  app.route({
+    method: ["GET", "POST", "DELETE"],
+    url: ownPaths.mcp,
+    handler: async (request, reply) => {
+      reply.hijack();
+      const { caller, correlationId } = request.visitor;
+      await mcp(request.raw, reply.raw, { body: request.body, caller, correlationId });
+    },
+  });
+}
+
+const notPermitted = (): DecisionError =>
+  new DecisionError("forbidden", "metrics need the scope `read`, which the token lacks", {
+    details: { scope: "read" },
+  });
+
+const noActions = (org: string, domain: string): DecisionError =>
+  new DecisionError("definition_not_found", `no action of \`${org}/${domain}\` has a gate`, {
+    hint: "`GET /decisions` lists what is defined",
+  });
+
+interface Readiness {
+  readonly ready: boolean;
+  readonly decisions: number;
+  readonly reason?: string;
+  /** What keeps definitions from being used, or changes from being taken up. */
+  readonly problems?: number;
+}
+
+/** Ready is who can decide and record it. */
+async function readinessOf({ living }: HttpOptions, { isDraining }: Entrance): Promise<Readiness> {
+  const { definitions, records } = living.current;
+  const decisions = definitions.ids.length;
+  const problems = (living.refused ?? definitions).problems.length;
+  const told = { decisions, ...(problems > 0 && { problems }) };
+  if (isDraining()) return { ready: false, ...told, reason: "it is about to end" };
+  try {
+    await records.log.state();
+    return { ready: true, ...told };
+  } catch (error) {
+    const reason = error instanceof DecisionError ? error.message : "the log cannot be read";
+    return { ready: false, ...told, reason };
+  }
+}

@@ -1,0 +1,128 @@
+import type { ErrorCode } from "../../errors.js";
+import { DecisionError } from "../../errors.js";
+
+/** What went wrong, as RFC 9457 has it. */
+export interface ProblemDocument {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: string;
+  readonly hint?: string;
+  /** Each fault of the request. */
+  readonly errors?: unknown;
+}
+
+export const problemType = "application/problem+json; charset=utf-8";
+
+const titles: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  408: "Request Timeout",
+  413: "Content Too Large",
+  415: "Unsupported Media Type",
+  417: "Expectation Failed",
+  421: "Misdirected Request",
+  422: "Unprocessable Content",
+  429: "Too Many Requests",
+  431: "Request Header Fields Too Large",
+  500: "Internal Server Error",
+  502: "Bad Gateway",
+  503: "Service Unavailable",
+  504: "Gateway Timeout",
+};
+
+export interface ProblemOptions {
+  readonly code: string;
+  readonly hint?: string | undefined;
+  readonly errors?: unknown;
+}
+
+export function problem(
+  status: number,
+  detail: string,
+  { code, hint, errors }: ProblemOptions,
+): ProblemDocument {
+  return {
+    type: `urn:agent-33:problem:${code}`,
+    title: titles[status] ?? "Error",
+    status,
+    detail,
+    code,
+    ...(hint !== undefined && { hint }),
+    ...(errors !== undefined && { errors }),
+  };
+}
+
+/** What is wrong with the request is its sender's to mend; with the definitions or the store, the operator's. */
+const statuses: Readonly<Record<ErrorCode, number>> = {
+  usage: 400,
+  input_invalid: 400,
+  forbidden: 403,
+  definition_not_found: 404,
+  record_not_found: 404,
+  condition_errored: 422,
+  hit_policy_violated: 422,
+  way_endless: 422,
+  no_evaluations: 422,
+  invalid_weight: 422,
+  invalid_confidence: 422,
+  invalid_rule_dsl: 422,
+  invalid_configuration: 422,
+  invalid_evaluator: 422,
+  invalid_scoring_strategy: 422,
+  invalid_audit_adapter: 422,
+  replay_mismatch: 422,
+  definition_invalid: 503,
+  definitions_missing: 503,
+  expression_invalid: 503,
+  not_approved: 503,
+  file_exists: 503,
+  file_unreadable: 503,
+  file_unwritable: 503,
+  store_busy: 503,
+  store_failed: 503,
+  log_damaged: 503,
+  fetch_refused: 502,
+  request_failed: 502,
+  network_failed: 502,
+  circuit_open: 503,
+  rate_limited: 503,
+  request_timeout: 504,
+};
+
+export function statusOf(code: ErrorCode): number {
+  return statuses[code];
+}
+
+/** Where files lie, and what they say, is nobody's business on the other side. */
+export function problemOfError(error: DecisionError): ProblemDocument {
+  const { code, message, hint } = error;
+  const { errors, candidates } = (error.details ?? {}) as Partial<Record<string, unknown>>;
+  return problem(statusOf(code), message, { code, hint, errors: errors ?? candidates });
+}
+
+/** A bug of ours, or what the web framework has to say of a request. */
+export function problemOf(error: unknown): ProblemDocument {
+  if (error instanceof DecisionError) return problemOfError(error);
+  const { statusCode, code, message } = error as { statusCode?: number; code?: string; message?: string };
+  if (statusCode !== undefined && statusCode < 500) {
+    return problem(statusCode, framed[code ?? ""] ?? message ?? "the request is wrong", {
+      code: codeOf(statusCode),
+    });
+  }
+  return problem(500, "this is a bug in agent-33, not in the request", { code: "bug" });
+}
+
+const framed: Readonly<Record<string, string>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: "the body is too large",
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: "the body must be JSON: `content-type: application/json`",
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: "the body is not as long as `content-length` says",
+};
+
+export function codeOf(status: number): string {
+  return (titles[status] ?? "error").toLowerCase().replaceAll(" ", "_");
+}

@@ -1,0 +1,97 @@
+import type { JsonObject } from "../../model/json.js";
+import type { Result } from "../../model/result.js";
+import { DecisionError } from "../../errors.js";
+import { resultLine } from "../../record/result-line.js";
+import type { InputSchema, Question } from "../question.js";
+import { checkToolCall } from "../questions/check-tool-call.js";
+import { decideAction } from "../questions/decide.js";
+import { dryRunDecision, evaluateDecision } from "../questions/evaluate.js";
+import { explainRecord, showRecord } from "../questions/explain-record.js";
+import { findPrecedents } from "../questions/find-precedents.js";
+import { findRecords } from "../questions/find-records.js";
+import { listDecisions, showDecision } from "../questions/list-decisions.js";
+import { recordToolResult } from "../questions/record-tool-result.js";
+
+/** What a request gives. */
+export interface Given {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+/** A question that is asked by a method and a path. */
+export interface Route {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly question: Question;
+  /** Which of the question's keys stands in the path. */
+  readonly inPath?: string;
+  /** How the answer is written; else as any JSON is. */
+  readonly write?: (answer: unknown) => string;
+}
+
+const writeResult = (answer: unknown): string => resultLine(answer as Result);
+
+export const routes: readonly Route[] = [
+  { method: "POST", path: "/decide", question: decideAction },
+  {
+    method: "POST",
+    path: "/decisions/{id}/evaluate",
+    question: evaluateDecision,
+    inPath: "decision_id",
+    write: writeResult,
+  },
+  {
+    method: "POST",
+    path: "/decisions/{id}/dry-run",
+    question: dryRunDecision,
+    inPath: "decision_id",
+    write: writeResult,
+  },
+  { method: "POST", path: "/check", question: checkToolCall },
+  { method: "POST", path: "/results", question: recordToolResult },
+  { method: "POST", path: "/precedents", question: findPrecedents },
+  { method: "GET", path: "/decisions", question: listDecisions },
+  { method: "GET", path: "/decisions/{id}", question: showDecision, inPath: "decision_id" },
+  { method: "GET", path: "/records", question: findRecords },
+  { method: "GET", path: "/records/{id}", question: showRecord, inPath: "record_id" },
+  { method: "GET", path: "/records/{id}/explain", question: explainRecord, inPath: "record_id" },
+];
+
+/** What is asked: the body, or the query as the question's schema reads it, and what stands in the path. */
+export function inputOf({ method, question, inPath }: Route, { params, query, body }: Given): unknown {
+  const asked = method === "GET" ? queryInput(query as Query, question.input) : body;
+  if (inPath === undefined) return asked;
+  if (typeof asked !== "object" || asked === null || Array.isArray(asked)) return asked;
+  if (Object.hasOwn(asked, inPath)) {
+    throw new DecisionError("input_invalid", `\`${inPath}\` stands in the path already`, {
+      hint: "leave it out of the body",
+    });
+  }
+  return { ...asked, [inPath]: (params as { readonly id: string }).id };
+}
+
+/** What a question takes without what stands in the path. */
+export function bodySchema({ question: { input }, inPath }: Pick<Route, "question" | "inPath">): InputSchema {
+  if (inPath === undefined) return input;
+  const isOther = (key: string): boolean => key !== inPath;
+  return {
+    ...input,
+    properties: Object.fromEntries(Object.entries(input.properties).filter(([key]) => isOther(key))),
+    required: input.required.filter(isOther),
+  };
+}
+
+type Query = Readonly<Record<string, string | string[]>>;
+
+/** A query has only texts; those that cannot be read as what is meant are left for the schema to refuse. */
+function queryInput(query: Query, { properties }: InputSchema): JsonObject {
+  const read = Object.entries(query).map(([key, value]) => {
+    const type = properties[key]?.["type"];
+    if (type === "integer" && typeof value === "string" && /^-?\d{1,15}$/.test(value))
+      return [key, Number(value)];
+    if (type === "boolean" && (value === "true" || value === "false")) return [key, value === "true"];
+    return [key, value];
+  });
+  return Object.fromEntries(read) as JsonObject;
+}

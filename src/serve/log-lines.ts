@@ -1,0 +1,65 @@
+/** Adds bytes to where logs go; tells when it is done. */
+export type WriteBytes = (bytes: Uint8Array, done: (error: Error | null) => void) => void;
+
+export type Level = "info" | "warn" | "error";
+
+/** Whoever reads the log may be slow; nobody waits for that, and no more than this is held for it. */
+const mostHeld = 1024 * 1024;
+
+/** Writes what happens as JSON lines, a few at a time. */
+export class LogLines {
+  readonly #write: WriteBytes;
+  readonly #clock: () => string;
+  readonly #isQuiet: boolean;
+  #held = "";
+  #dropped = 0;
+  #writing: Promise<void> | undefined;
+
+  constructor(write: WriteBytes, options: { readonly clock: () => string; readonly quiet: boolean }) {
+    this.#write = write;
+    this.#clock = options.clock;
+    this.#isQuiet = options.quiet;
+  }
+
+  /** Where only the worst is wanted, the rest is not written. */
+  log(level: Level, message: string, more: object = {}): void {
+    if (this.#isQuiet && level === "info") return;
+    this.#add(`${JSON.stringify({ time: this.#clock(), level, message, ...more })}\n`);
+  }
+
+  /** Text for people, in its place among the lines. */
+  say(text: string): void {
+    this.#add(`${text}\n`);
+  }
+
+  /** Resolves once everything is written, or cannot be. */
+  async flush(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+  }
+
+  #add(line: string): void {
+    if (this.#held.length > mostHeld) {
+      this.#dropped++;
+      return;
+    }
+    this.#held += line;
+    this.#writing ??= this.#writeHeld();
+  }
+
+  async #writeHeld(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#held !== "") {
+      const lines = this.#held;
+      this.#held = "";
+      await new Promise<void>((resolve) => this.#write(Buffer.from(lines), () => resolve()));
+      if (this.#dropped > 0 && this.#held.length < mostHeld) this.#tellDropped();
+    }
+    this.#writing = undefined;
+  }
+
+  #tellDropped(): void {
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    this.log("warn", "log lines were dropped, as nobody read them in time", { dropped });
+  }
+}
