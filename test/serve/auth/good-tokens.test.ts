@@ -192,6 +192,18 @@ describe("a good token", () => {
     }
   });
 
+  it("is verified once for as long as the keys stay the same", async () => {
+    const header = `Bearer ${tokenOf(world, { claims: { jti: "once" } })}`;
+    expect(await authenticate(header)).toBe(await authenticate(header));
+  });
+
+  it("names its key in at most 256 characters, even where a key is called so", async () => {
+    const keys = await Promise.all([256, 257].map((length) => tokenKey("ES256", "k".repeat(length))));
+    const named = await open({ jwks: keyFile(keySetOf(...keys)) });
+    const found = await Promise.all(keys.map((key) => named(`Bearer ${tokenOf(world, { key })}`)));
+    expect(found).toEqual([caller, expect.objectContaining({ status: 401 })]);
+  });
+
   it("tells of a caller whom nobody can change for the next request", async () => {
     const header = `Bearer ${tokenOf(world, { claims: { act: { sub: "agent-1" } } })}`;
     const found = (await authenticate(header)) as unknown as {

@@ -105,6 +105,23 @@ describe("keys at a URL", () => {
     expect(await authenticate(header)).toMatchObject({ status: 401 });
   });
 
+  it("are the same edition until others are served", async () => {
+    const advance = holdDate();
+    const served = await issuer(serving(old));
+    const keys = openKeysAtUrl(
+      new URL(served.url),
+      () => Date.now(),
+      () => undefined,
+    );
+    const first = await keys.edition();
+    advance(600_001);
+    expect(await keys.edition()).toBe(first);
+    served.answer = serving(fresh);
+    advance(600_001);
+    expect(await keys.edition()).not.toBe(first);
+    expect(served.asked()).toBe(3);
+  });
+
   it("are renewed before they are too old, and nobody waits for it", async () => {
     const advance = holdDate();
     const served = await issuer(serving(old));

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Authenticate } from "../../../src/serve/auth/authenticate.js";
+import { openKeysInFile } from "../../../src/serve/auth/keys-in-file.js";
 import { openAuthenticator } from "../../../src/serve/auth/open-authenticator.js";
 import type { TokenKey, TokenWorld } from "./token-world.js";
 import { keyFile, keyOf, keySetOf, optionsOf, tokenKey, tokenOf, tokenWorld } from "./token-world.js";
@@ -61,6 +62,23 @@ describe("keys in a file", () => {
     expect(await ask(fresh)).toBe(401);
     wait(1);
     expect(await ask(fresh)).toBe(200);
+  });
+
+  it("are the same edition until others are written", async () => {
+    const path = keyFile(keySetOf(old));
+    let now = 0;
+    const keys = await openKeysInFile(
+      path,
+      () => now,
+      () => undefined,
+    );
+    const first = await keys.edition();
+    now += 2000;
+    writeFileSync(path, keySetOf(old));
+    expect(await keys.edition()).toBe(first);
+    now += 2000;
+    writeFileSync(path, keySetOf(fresh));
+    expect(await keys.edition()).not.toBe(first);
   });
 
   it("let a key go that was taken out, with the tokens that it had verified", async () => {
