@@ -1,3 +1,5 @@
+import { isObject } from "../expression/equal.js";
+import type { Json, JsonObject } from "../model/json.js";
 import type { Precedent } from "../model/lineage.js";
 import type { DecisionRecord, LogRecord, ToolResultRecord } from "../model/record.js";
 import type { Check } from "../model/result.js";
@@ -37,7 +39,17 @@ export function provenanceOf(record: DecisionRecord | ToolResultRecord): readonl
     correlation: record.correlation_id,
     parent: record.parent_record_id,
     check: record.check_id,
+    caller: record.kind === "decision" ? callerText(record.facts) : undefined,
   });
+}
+
+/** On whose behalf it was asked, and by whom; a damaged record may hold something else. */
+function callerText({ authenticated_caller: caller }: JsonObject): string | undefined {
+  if (caller === undefined || !isObject(caller) || typeof caller["subject"] !== "string") return undefined;
+  const actors = (Array.isArray(caller["actors"]) ? caller["actors"] : []) as readonly Json[];
+  const subjects = actors.flatMap((each) => (isObject(each) ? [each["subject"]] : []));
+  const names = [caller["subject"], ...subjects].filter((each) => typeof each === "string");
+  return names.join(", by ");
 }
 
 /** A row for each text that there is; a damaged record may hold something else. */

@@ -90,6 +90,26 @@ describe("an explanation on a terminal", () => {
   });
 
   it.each([
+    [{ subject: "alice", actors: [] }, "alice"],
+    [
+      { subject: "alice", actors: [{ subject: "agent-7" }, { subject: "agent-1" }] },
+      "alice, by agent-7, by agent-1",
+    ],
+    [{ subject: "alice", actors: "?" }, "alice"],
+  ])("says who was proven to ask: %j", async (authenticated_caller, said) => {
+    const lines = await linesOf(withRecord({ facts: { authenticated_caller } }));
+    expect(lines).toContain(`  caller        ${said}`);
+  });
+
+  it.each([[{ subject: 1 }], ["alice"], [null]])(
+    "leaves out a caller that is damaged: %j",
+    async (caller) => {
+      const lines = await linesOf(withRecord({ facts: { authenticated_caller: caller } }));
+      expect(lines.join("\n")).not.toContain("caller");
+    },
+  );
+
+  it.each([
     [{ values: { a: "x", b: [1] } }, ['a = "x"', "b = [1]"]],
     [{ values: { a: "[masked]" } }, ["a = [masked]"]],
     [{ values: {}, missing: ["a.b"] }, ["a.b: missing"]],
