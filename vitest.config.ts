@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     exclude: ["test/torture/**"],
-    globalSetup: "test/temporary-root.ts",
+    globalSetup: "test/temporary-root-in-memory.ts",
     testTimeout: 60_000,
     pool: "forks",
     // One more than there are cores at least: many tests wait for processes and servers.

@@ -15,7 +15,7 @@ import type { Signer } from "../../src/definition/approval/revise-lock.js";
 import { sha256Hex } from "../../src/digest/sha256.js";
 import type { ApprovalLock, LockEntry } from "../../src/model/approval.js";
 import type { Ran } from "./command.js";
-import { run, temporaryDirectory } from "./command.js";
+import { newCache, run, temporaryDirectory } from "./command.js";
 
 export const quality = (threshold: string): string => `decision:
   id: quality
@@ -92,6 +92,7 @@ export class ApprovedProject {
   static async #makeFirst(): Promise<ApprovedProject> {
     const project = new ApprovedProject(mkdtempSync(join(tmpdir(), "agent-33-approved-")));
     mkdirSync(project.decisions);
+    newCache(join(project.root, "cache"));
     for (const [name, text] of Object.entries(base)) project.write(name, text);
     await project.run("keygen", "--out", project.key);
     await project.run("config", "set", "trusted_keys", project.oneLine());

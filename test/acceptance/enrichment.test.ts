@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { EndpointStatus } from "../../src/model/endpoint-status.js";
 import type { Result } from "../../src/model/result.js";
 import type { Ran } from "./command.js";
-import { run, temporaryDirectory } from "./command.js";
+import { newCache, run, temporaryDirectory } from "./command.js";
 import { copySamples, SampleServer } from "./sample-server.js";
 
 /** Nobody may ever be shown it. */
@@ -21,7 +21,7 @@ afterEach(() => server.stop());
 class Project {
   readonly directory = temporaryDirectory();
   readonly store = join(this.directory, "store");
-  readonly cache = join(this.directory, "cache");
+  readonly cache = newCache(join(this.directory, "cache"));
   readonly #decisions = join(this.directory, "decisions");
   #shown = "";
 
@@ -70,7 +70,8 @@ class Project {
 
   expectNoSecret(): void {
     expect(this.#shown).not.toContain(canary);
-    expect(filesIn(this.directory).filter((file) => readFileSync(file, "utf8").includes(canary))).toEqual([]);
+    const files = [...filesIn(this.directory), ...filesIn(join(this.cache, "code"))];
+    expect(files.filter((file) => readFileSync(file, "utf8").includes(canary))).toEqual([]);
   }
 }
 
