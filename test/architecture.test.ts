@@ -9,7 +9,15 @@ const source = fileURLToPath(new URL("../src", import.meta.url));
 /** From the innermost to the outermost; a file may import its own room and those before it. */
 const order = [
   ["model"],
-  ["errors.ts", "contract-errors.ts", "nearest.ts", "printable.ts", "version.ts", "clock.ts"],
+  [
+    "errors.ts",
+    "error-document.ts",
+    "contract-errors.ts",
+    "nearest.ts",
+    "printable.ts",
+    "version.ts",
+    "clock.ts",
+  ],
   ["digest"],
   ["expression"],
   ["definition"],
