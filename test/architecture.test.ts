@@ -39,6 +39,8 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   "cli-table3": ["present/grid.ts"],
   conf: ["cli/settings-file.ts"],
   ajv: ["definition/gate/context-schema.ts"],
+  "@modelcontextprotocol/server": ["serve/mcp/sdk.ts"],
+  "@modelcontextprotocol/node": ["serve/mcp/sdk.ts"],
 };
 
 interface Import {
