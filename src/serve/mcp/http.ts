@@ -41,7 +41,10 @@ export function mcpHttp(options: McpOptions): McpHttp {
   let isClosing = false;
   return {
     async handle(req, res, { body, ...by }) {
-      if (isClosing) { refuseLate(res); return; }
+      if (isClosing) {
+        refuseLate(res);
+        return;
+      }
       const authInfo = authInfoOf(by);
       const answer = toNodeHandler(
         { fetch: (request, given) => handler.fetch(request, { ...given, authInfo }) },

@@ -41,7 +41,10 @@ export function lineTransport({ input, write, log }: Streams): LineTransport {
     onLine(line) {
       const read = readMessage(line);
       if (read === "nothing") return;
-      if ("refusal" in read) { refuse(read.refusal); return; }
+      if ("refusal" in read) {
+        refuse(read.refusal);
+        return;
+      }
       if (isAwaited(read.message)) waiting.add(read.message.id);
       answered(cancelledBy(read.message));
       transport.onmessage?.(read.message);
