@@ -1,52 +1,36 @@
-import { write } from "node:fs";
-import { systemClock } from "../clock.js";
 import { openAuthenticator } from "../serve/auth/open-authenticator.js";
+import type { HttpServer } from "../serve/http/http-server.js";
 import { openHttpServer } from "../serve/http/http-server.js";
-import { LivingWorld } from "../serve/living-world.js";
-import type { Change } from "../serve/living-world.js";
-import type { WriteBytes } from "../serve/log-lines.js";
-import { LogLines } from "../serve/log-lines.js";
+import type { LivingWorld } from "../serve/living-world.js";
+import type { LogLines } from "../serve/log-lines.js";
+import type { McpHttp } from "../serve/mcp/http.js";
 import { Metrics } from "../serve/metrics/metrics.js";
-import { observedWorld } from "../serve/observed-world.js";
+import { version } from "../version.js";
 import type { ExitCode } from "./exit-codes.js";
 import type { DecideFlags } from "./flags.js";
 import type { Io } from "./io.js";
+import { openLiving } from "./open-living.js";
 import type { ServeOptions } from "./serve-options.js";
-import { openServed, warnOfProblems } from "./world.js";
-
-/** How often definitions are looked at. */
-const everyMilliseconds = 250;
+import { logLines } from "./standard-error.js";
 
 /** Answers over HTTP until it is told to end; resolves once all that was begun is answered and kept. */
 export async function runServer(options: ServeOptions, flags: DecideFlags, io: Io): Promise<ExitCode> {
-  const log = new LogLines(toStandardError, { clock: systemClock, quiet: flags.quiet ?? false });
-  const served = await openServed(flags, io);
-  const sources = { inFlight: () => 0, decisions: () => 0, isStale: () => false };
-  const metrics = new Metrics({
-    inFlight: () => sources.inFlight(),
-    decisions: () => sources.decisions(),
-    isStale: () => sources.isStale(),
-  });
-  const living = await LivingWorld.open({
-    open: async () => observedWorld(await served.open(), (result) => metrics.decided(result)),
-    stamp: served.stamp,
-    keepsSound: !served.mustBeApproved,
-    everyMilliseconds,
-    onChange: (change) => {
-      metrics.reloads.add({ became: change.became });
-      tellChange(change, log);
-    },
-  });
-  warnOfProblems(flags, io, living.current.definitions.problems);
-  const report = (message: string): void => log.log("warn", message);
-  const authenticate = options.tokens && (await openAuthenticator(options.tokens, { report }));
-  const { mcp: _mcp, ...http } = options;
-  const server = await openHttpServer({ ...http, living, authenticate, metrics, log });
-  Object.assign(sources, {
-    inFlight: server.inFlight,
+  const log = logLines(flags.quiet ?? false);
+  const metrics: Metrics = new Metrics({
+    inFlight: () => server.inFlight(),
     decisions: () => living.current.definitions.ids.length,
     isStale: () => living.refused !== undefined,
   });
+  const living: LivingWorld = await openLiving(flags, io, {
+    log,
+    onChange: ({ became }) => metrics.reloads.add({ became }),
+    onDecided: (result) => metrics.decided(result),
+  });
+  const report = (message: string): void => log.log("warn", message);
+  const authenticate = options.tokens && (await openAuthenticator(options.tokens, { report }));
+  const mcp = options.mcp ? await openMcp(living, log) : undefined;
+  const parts = { living, authenticate, metrics, log, mcp: mcp?.handle };
+  const server: HttpServer = await openHttpServer({ ...options, ...parts });
   const told = untilTold(() => void living.reload());
   const { port } = await server.listen(options.host, options.port);
   const host = options.host.includes(":") ? `[${options.host}]` : options.host;
@@ -56,11 +40,22 @@ export async function runServer(options: ServeOptions, flags: DecideFlags, io: I
   }
   const signal = await told;
   log.log("info", "ending", { signal });
-  await server.drain(options.grace);
+  await Promise.all([mcp?.close(), server.drain(options.grace)]);
   await living.stop();
   await living.current.close();
   await log.flush();
   return signal === "SIGINT" ? 130 : 0;
+}
+
+/** The door within the door: the SDK is loaded where it is wanted. */
+async function openMcp(living: LivingWorld, log: LogLines): Promise<McpHttp> {
+  const { mcpHttp } = await import("../serve/mcp/http.js");
+  return mcpHttp({
+    world: () => living.current,
+    subscribe: living.subscribe,
+    log: (entry) => log.log("warn", "mcp", entry),
+    version,
+  });
 }
 
 /** The first time it is asked to end; the second time it ends at once. */
@@ -70,28 +65,3 @@ function untilTold(reload: () => void): Promise<"SIGTERM" | "SIGINT"> {
     for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, () => resolve(name));
   });
 }
-
-function tellChange(change: Change, log: LogLines): void {
-  if (change.became === "current") {
-    log.log("info", "definitions taken up", {
-      decisions: change.decisions,
-      problems: change.problems.length,
-    });
-    return;
-  }
-  const problems = change.problems.map(
-    ({ file, line, column, message }) => `${file}:${line}:${column} ${message}`,
-  );
-  log.log("error", `a change of the definitions is not taken up: ${change.reason}`, { problems });
-}
-
-const standardError = 2;
-
-/** Without waiting for whoever reads it; where that is nobody, it is lost. */
-const toStandardError: WriteBytes = (bytes, done) => {
-  write(standardError, bytes, (error, written) => {
-    if (error?.code === "EAGAIN") setTimeout(() => toStandardError(bytes, done), 5);
-    else if (error !== null || written >= bytes.length) done(error);
-    else toStandardError(bytes.subarray(written), done);
-  });
-};

@@ -34,8 +34,6 @@ export const actionsPath = "/orgs/{org}/domains/{domain}/actions";
 const heading = (title: string, description: string): JsonObject => ({
   openapi: "3.1.0",
   info: { title, version, description },
-  // That of the schemas in definitions.
-  jsonSchemaDialect: "http://json-schema.org/draft-07/schema#",
 });
 
 const components = (schemas: JsonObject): JsonObject => ({
