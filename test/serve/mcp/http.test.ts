@@ -180,20 +180,34 @@ describe("a change of the definitions", () => {
   });
 });
 
+/** A world whose decisions wait until they are released. */
+function heldWorld(): {
+  world: ServedWorld;
+  reached: Promise<void>;
+  release: () => void;
+  finished: string[];
+} {
+  let release: () => void = () => undefined;
+  let begun: () => void = () => undefined;
+  const reached = new Promise<void>((resolve) => (begun = resolve));
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const finished: string[] = [];
+  const slow: ServedWorld = {
+    ...world,
+    async decide(request) {
+      begun();
+      await held;
+      const result = await world.decide(request);
+      finished.push(result.record_id ?? "");
+      return result;
+    },
+  };
+  return { world: slow, reached, release, finished };
+}
+
 describe("closing", () => {
   it("finishes what was begun, ends the streams of those who listen, and takes no more", async () => {
-    let release: () => void = () => undefined;
-    let begun: () => void = () => undefined;
-    const reached = new Promise<void>((resolve) => (begun = resolve));
-    const held = new Promise<void>((resolve) => (release = resolve));
-    const slow: ServedWorld = {
-      ...world,
-      async decide(request) {
-        begun();
-        await held;
-        return world.decide(request);
-      },
-    };
+    const { world: slow, reached, release } = heldWorld();
     const feed = changes();
     const { url, mcp } = await serveHttp(optionsOf({ world: () => slow, subscribe: feed.subscribe }));
     const client = await connectHttp(url);
@@ -207,5 +221,23 @@ describe("closing", () => {
     await closed;
     expect(await listening.closed).toBeDefined();
     expect(feed.listeners.size).toBe(0);
+  });
+
+  it.each(revisions)("waits for a decision whose client has gone, in $name", async ({ options }) => {
+    const { world: slow, reached, release, finished } = heldWorld();
+    const { url, mcp } = await serveHttp(optionsOf({ world: () => slow }));
+    const client = await connectHttp(url, options);
+    const leaving = new AbortController();
+    const call = client.callTool(
+      { name: typed, arguments: { context: routine } },
+      { signal: leaving.signal },
+    );
+    await reached;
+    leaving.abort();
+    await expect(call).rejects.toThrow();
+    const closed = mcp.close();
+    release();
+    await closed;
+    expect(finished).toHaveLength(1);
   });
 });

@@ -57,21 +57,26 @@ describe("the command", () => {
     expect(await once(child, "exit")).toEqual([0, null]);
   });
 
-  it("finishes a call when the input ends meanwhile", async () => {
+  it("answers fifty calls at once though the input ends meanwhile, with a record for each", async () => {
     const store = temporaryDirectory();
     const child = start(store);
     const session = sessionOver(child.stdin, child.stdout);
     const exit = once(child, "exit");
     session.ask(0, "initialize", opening);
-    session.ask(1, "tools/call", call);
+    for (let id = 1; id <= 50; id++) session.ask(id, "tools/call", call);
     child.stdin.end();
     expect(await exit).toEqual([0, null]);
     await session.next();
-    const answer = (await session.next()) as { result: { structuredContent: { record_id: string } } };
-    const { record_id } = answer.result.structuredContent;
+    const answered = new Set<string>();
+    for (let id = 1; id <= 50; id++) {
+      const answer = (await session.next()) as { result: { structuredContent: { record_id: string } } };
+      answered.add(answer.result.structuredContent.record_id);
+    }
     const { log, store: opened } = await composeRecords({ directory: store, durability: "fast" });
-    expect(await log.find({ beginning: record_id })).toMatchObject({ record: { record_id } });
-    expect((await log.state()).size).toBe(1);
+    const recorded: string[] = [];
+    for await (const { record } of log.select({})) recorded.push(record.record_id);
+    expect(recorded).toHaveLength(50);
+    expect(new Set(recorded)).toEqual(answered);
     await opened.close();
   });
 });
@@ -173,6 +178,24 @@ describe("over standard input and output", () => {
     session.input.end();
     await session.ended;
     expect(feed.listeners.size).toBe(0);
+  });
+
+  it("tells of changes to those who listen in the current revision, and ends though they do", async () => {
+    const feed = changes();
+    const session = serveInProcess(optionsOf({ world: () => world, subscribe: feed.subscribe }));
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientInfo": opening.clientInfo,
+      "io.modelcontextprotocol/clientCapabilities": {},
+    };
+    session.ask(1, "subscriptions/listen", { _meta, notifications: { toolsListChanged: true } });
+    expect(await session.next()).toMatchObject({ method: "notifications/subscriptions/acknowledged" });
+    feed.tell();
+    expect(await session.next()).toMatchObject({ method: "notifications/tools/list_changed" });
+    session.input.end();
+    await session.ended;
+    expect(await session.next()).toMatchObject({ id: 1, result: {} });
+    expect(session.lines).toHaveLength(3);
   });
 
   it("tells whoever runs it of a bug, and whoever asks only that there is one", async () => {
