@@ -1,5 +1,6 @@
 import { DecisionError } from "../../errors.js";
 import { errorDocument } from "../../error-document.js";
+import { toldError } from "../told-details.js";
 import type { McpOptions } from "./options.js";
 import { ProtocolError, ProtocolErrorCode } from "./sdk.js";
 
@@ -13,7 +14,7 @@ export function protocolError(
   if (error instanceof DecisionError) {
     const { InvalidRequest, InternalError } = ProtocolErrorCode;
     const code = error.code === "forbidden" ? InvalidRequest : InternalError;
-    return new ProtocolError(code, error.message, errorDocument(error));
+    return new ProtocolError(code, error.message, errorDocument(toldError(error)));
   }
   log({ level: "error", event: "bug", method, stack: error instanceof Error ? error.stack : String(error) });
   return new ProtocolError(ProtocolErrorCode.InternalError, "internal error");

@@ -1,6 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { DecisionError } from "../../errors.js";
 import { errorDocument } from "../../error-document.js";
+import { toldError } from "../told-details.js";
 import { printable } from "../../printable.js";
 
 /** An answer, for those who read structures and for those who read text. */
@@ -16,7 +17,7 @@ export function failed(error: DecisionError): CallToolResult {
   return {
     isError: true,
     content: [{ type: "text", text: errorText(error) }],
-    structuredContent: { ...errorDocument(error) },
+    structuredContent: { ...errorDocument(toldError(error)) },
   };
 }
 
