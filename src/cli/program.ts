@@ -114,7 +114,7 @@ Examples:
   $ agent-33 decision evaluate decision-quality-gate --input '{"artifact": {"quality_score": 0.9}}'
   $ agent-33 decision explain latest
 
-Topics: agent-33 help environment | events | exit-codes | expressions | formatting | operators | scored | policy | gate | guardrails | endpoints | approval`;
+Topics: agent-33 help environment | events | exit-codes | expressions | formatting | operators | scored | policy | gate | guardrails | endpoints | approval | http | mcp`;
 
 /** Whether only the program itself is asked about, and not what `decision` can do. */
 const isFront = ([word = "", ...more]: readonly string[]): boolean =>
