@@ -60,8 +60,9 @@ describe("the pages about HTTP", () => {
   });
 });
 
-describe("the page about MCP", () => {
-  it.each(questions.map(({ name, scope }) => ({ name, scope })))("lists $name", ({ name, scope }) => {
+describe("the pages about MCP", () => {
+  it.each(questions.map(({ name, scope }) => ({ name, scope })))("list $name", ({ name, scope }) => {
+    expect(readme).toMatch(new RegExp(`^\\| .*\`${name}\`.* \\| \`${scope}\` +\\|$`, "m"));
     expect(topics["mcp"]?.()).toMatch(new RegExp(`^ {2}${name} .* ${scope}$`, "m"));
   });
 });

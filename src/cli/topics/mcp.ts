@@ -21,8 +21,10 @@ TOOLS
   find_precedents      earlier decisions like this one                                                     audit
 
   Each action also has a tool of its own, such as decide_acme_payments_wire_approve, whose schema is that of the
-  gate's context (up to 50 actions). An answer is what the command line prints as JSON. What goes wrong is an answer
+  gate's context (where there are at most 50). An answer is what the command line prints as JSON. What goes wrong is an answer
   that is marked as an error, with code, message and hint, so that the agent can mend its question.
+
+  A correlation_id in the _meta of a call, or the trace of its traceparent, is recorded.
 
 RESOURCES
   agent33://definitions/ID     agent33://records/ID     by id, the beginning of one, number or \`latest\`
