@@ -4,7 +4,8 @@ import type { ErrorCode } from "../errors.js";
 export const exitCodes = [
   {
     code: 0,
-    means: "done; of a call: allowed; of a gate: GREEN or GREEN-SKIP; with --inputs: every line was answered",
+    means:
+      "done; of a call: allowed; of a gate: GREEN or GREEN-SKIP; with --inputs: every line was answered; of serve: ended by SIGTERM",
   },
   {
     code: 1,

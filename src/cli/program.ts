@@ -94,7 +94,7 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
       export: addExportCommand,
     },
   },
-  { title: "Run:", commands: { serve: addServeCommand } },
+  { title: "Run:", commands: { serve: addServeCommand, mcp: addMcpCommand } },
   {
     title: "Keep:",
     commands: {
@@ -103,10 +103,6 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
       prune: addPruneCommand,
       config: addConfigCommand,
     },
-  },
-  {
-    title: "Run:",
-    commands: { mcp: addMcpCommand },
   },
 ];
 
@@ -119,7 +115,7 @@ Examples:
   $ agent-33 decision evaluate decision-quality-gate --input '{"artifact": {"quality_score": 0.9}}'
   $ agent-33 decision explain latest
 
-Topics: agent-33 help environment | events | exit-codes | expressions | formatting | operators | scored | policy | gate | guardrails | endpoints | approval`;
+Topics: agent-33 help environment | events | exit-codes | expressions | formatting | operators | scored | policy | gate | guardrails | endpoints | approval | http | mcp`;
 
 /** Whether only the program itself is asked about, and not what `decision` can do. */
 const isFront = ([word = "", ...more]: readonly string[]): boolean =>

@@ -1,31 +1,33 @@
+import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { bin, root, samples, temporaryDirectory } from "./command.js";
+import { servingPort, startServing } from "./decision-server.js";
 import { copySamples, SampleServer, usualPort } from "./sample-server.js";
 import { hasTerminal, noTerminal, typed } from "./terminal.js";
 
 interface Block {
   readonly name: string;
-  /** It is about the server of the samples, which the page has told to start. */
-  readonly needsServer: boolean;
+  /** The server that the page has told to start: that of the samples, or ours. */
+  readonly beside: "sample-server" | "serve" | undefined;
   readonly commands: readonly { readonly line: string; readonly shown: readonly string[] }[];
 }
 
 /**
  * The ```console blocks of a page: `$ command`, then what is seen; `…` stands for anything within a line. Those
- * marked as ```console sample-server are typed beside that server.
+ * marked as ```console sample-server or ```console serve are typed beside that server.
  */
 function consoleBlocks(page: string): readonly Block[] {
   const text = readFileSync(join(root, page), "utf8");
-  return [...text.matchAll(/```console( sample-server)?\n([\s\S]*?)```/g)].map((found, index) => {
+  return [...text.matchAll(/```console(?: (sample-server|serve))?\n([\s\S]*?)```/g)].map((found, index) => {
     const commands: { line: string; shown: string[] }[] = [];
     for (const line of (found[2] ?? "").trimEnd().split("\n")) {
       if (line.startsWith("$ ")) commands.push({ line: line.slice(2), shown: [] });
       else commands.at(-1)?.shown.push(line);
     }
     const name = `${page} #${index + 1}: ${commands[0]?.line.slice(0, 60) ?? ""}`;
-    return { name, needsServer: found[1] !== undefined, commands };
+    return { name, beside: found[1] as Block["beside"], commands };
   });
 }
 
@@ -34,38 +36,57 @@ function asPattern(line: string): RegExp {
   return new RegExp(`^${parts.join(".*")}$`);
 }
 
-function workplace(server: SampleServer | undefined): { readonly cwd: string; readonly path: string } {
+interface Workplace {
+  readonly cwd: string;
+  readonly env: { readonly PATH: string; readonly NO_COLOR: string; readonly AGENT33_HOME: string };
+}
+
+function workplace(server: SampleServer | undefined): Workplace {
   const cwd = temporaryDirectory();
   if (server === undefined) cpSync(samples, join(cwd, "decisions"), { recursive: true });
   else copySamples(join(cwd, "decisions"), server);
   mkdirSync(join(cwd, "bin"));
   symlinkSync(bin, join(cwd, "bin/agent-33"));
-  return { cwd, path: `${join(cwd, "bin")}${delimiter}${process.env["PATH"] ?? ""}` };
+  const PATH = `${join(cwd, "bin")}${delimiter}${process.env["PATH"] ?? ""}`;
+  return { cwd, env: { PATH, NO_COLOR: "1", AGENT33_HOME: join(cwd, "home") } };
 }
+
+const hasCurl = spawnSync("curl", ["--version"]).status === 0;
 
 describe.skipIf(!hasTerminal)(`what the pages show is what is seen${noTerminal}`, () => {
   const blocks = ["README.md", "decisions/README.md"].flatMap(consoleBlocks);
+  const needsCurl = ({ beside }: Block): boolean => beside === "serve";
 
-  it.each(blocks)("$name", async ({ commands, needsServer }) => {
-    const server = needsServer ? await SampleServer.start() : undefined;
+  it.each(blocks.filter((block) => !needsCurl(block)))("$name", async ({ commands, beside }) => {
+    const server = beside === undefined ? undefined : await SampleServer.start();
     try {
-      await expectSeen(commands, server);
+      await expectSeen(commands, workplace(server), { from: usualPort, to: server?.port });
     } finally {
       await server?.stop();
     }
   });
+
+  const noCurl = hasCurl ? "" : " (skipped: there is no `curl` command to ask with)";
+  it.skipIf(!hasCurl).each(blocks.filter(needsCurl))(`$name${noCurl}`, async ({ commands }) => {
+    const place = workplace(undefined);
+    const server = await startServing(place);
+    try {
+      await expectSeen(commands, place, { from: `:${servingPort}/`, to: `:${server.port}/` });
+    } finally {
+      await server.stop();
+    }
+  });
 });
 
-/** The server is on a free port, and the page is read as if it said so. */
-async function expectSeen(commands: Block["commands"], server: SampleServer | undefined): Promise<void> {
-  const { cwd, path } = workplace(server);
-  const here = (text: string): string =>
-    server === undefined ? text : text.replaceAll(usualPort, String(server.port));
+/** Servers are on a free port, and the page is read as if it said so. */
+async function expectSeen(
+  commands: Block["commands"],
+  { cwd, env }: Workplace,
+  port: { readonly from: string; readonly to: string | number | undefined },
+): Promise<void> {
+  const here = (text: string): string => text.replaceAll(port.from, String(port.to ?? port.from));
   const script = commands.map(({ line }) => `${here(line)}\necho "@@@"`).join("\n");
-  const { screen } = await typed(script, {
-    cwd,
-    env: { PATH: path, NO_COLOR: "1", AGENT33_HOME: join(cwd, "home") },
-  });
+  const { screen } = await typed(script, { cwd, env });
   const seen = screen.split("@@@\n");
   for (const [index, { line, shown }] of commands.entries()) {
     const text = (seen[index] ?? "").replace(/@@@$/, "").trimEnd();

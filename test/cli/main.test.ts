@@ -266,12 +266,15 @@ describe("help", () => {
     expect(out).toMatch(/\nDecide:\n {2}evaluate[\s\S]*\nDefine:\n {2}list/);
   });
 
-  it.each(["environment", "exit-codes", "expressions", "formatting"])("has the topic %s", async (topic) => {
-    const { code, out } = await run(["help", topic]);
-    expect(code).toBe(0);
-    expect(out).toMatch(/^[A-Z ]+\n\n/);
-    for (const line of out.split("\n")) expect(line.length).toBeLessThan(160);
-  });
+  it.each(["environment", "exit-codes", "expressions", "formatting", "http", "mcp"])(
+    "has the topic %s",
+    async (topic) => {
+      const { code, out } = await run(["help", topic]);
+      expect(code).toBe(0);
+      expect(out).toMatch(/^[A-Z ]+\n\n/);
+      for (const line of out.split("\n")) expect(line.length).toBeLessThan(160);
+    },
+  );
 });
 
 describe("colour", () => {

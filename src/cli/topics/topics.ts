@@ -4,6 +4,8 @@ import { endpointsTopic } from "./endpoints.js";
 import { eventsTopic } from "./events.js";
 import { expressionsTopic } from "./expressions.js";
 import { guardrailsTopic } from "./guardrails.js";
+import { httpTopic } from "./http.js";
+import { mcpTopic } from "./mcp.js";
 import { operatorsTopic } from "./operators.js";
 import { gateTopic, policyTopic, scoredTopic } from "./types.js";
 
@@ -33,6 +35,11 @@ export const topics: Readonly<Record<string, () => string>> = {
                             (else the user's config directory, ~/.config/agent-33 on Linux)
   AGENT33_CACHE             the directory where definitions are kept as they were understood
                             (else the user's cache directory; empty: nowhere)
+  AGENT33_HOST              where \`decision serve\` listens (else 127.0.0.1); more than this machine needs the three below
+  AGENT33_PORT              at which port (else 3333)
+  AGENT33_JWKS              the public keys that tokens are signed with: a file or a URL (see \`agent-33 help http\`)
+  AGENT33_ISSUER            who signs the tokens
+  AGENT33_AUDIENCE          whom the tokens are for
   NO_COLOR                  no colours, when not empty
   FORCE_COLOR               colours also where the output is no terminal
   TERM=dumb                 no colours
@@ -56,6 +63,8 @@ ${exitCodes.map(({ code, means }) => `  ${String(code).padStart(3)}   ${fold(mea
   guardrails: guardrailsTopic,
   endpoints: endpointsTopic,
   approval: approvalTopic,
+  http: httpTopic,
+  mcp: mcpTopic,
   formatting: () => `FORMATTING
 
   --format table   for people; the default on a terminal
