@@ -1,4 +1,4 @@
-import { seal } from "../../../record/chain.js";
+import { sealInto, sealedLength } from "../../../record/chain.js";
 import type { Pinned } from "../../../record/checkpoint.js";
 import type { Head } from "./head.js";
 
@@ -32,17 +32,16 @@ export function sealBatch(
 ): Batch {
   const links: { seq: number; hash: string }[] = [];
   const pins = [...due];
-  let text = "";
+  const memory = Buffer.allocUnsafe(sealedLength(bodies));
+  let length = 0;
   let { size: seq, head: hash } = head;
   for (const body of bodies) {
-    const sealed = seal(++seq, body, hash);
-    ({ hash } = sealed);
-    text += sealed.line;
+    ({ end: length, hash } = sealInto(memory, length, { seq: ++seq, body, previous: hash }));
     links.push({ seq, hash });
     if (seq % checkpointEvery === 0) pins.push({ size: seq, head: hash, timestamp: clock() });
   }
   if (pinned && seq % checkpointEvery !== 0) pins.push({ size: seq, head: hash, timestamp: clock() });
-  const bytes = Buffer.from(text);
+  const bytes = memory.subarray(0, length);
   const full = head.bytes > 0 && head.bytes + bytes.length > segmentSize;
   // The lines behind the head are pinned after it.
   if (full) pins.splice(due.length, 0, { size: head.size, head: head.head, timestamp: clock() });
