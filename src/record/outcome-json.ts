@@ -15,6 +15,13 @@ export function outcomeJson(
   return fields === undefined ? "" : `,${JSON.stringify(fields).slice(1, -1)}`;
 }
 
+/** A gate's answer as `POST /decide` gives it: its outcome, and the record of it where there is one. */
+export function gateAnswerJson(result: GateResult): string {
+  const { record_id } = result;
+  const fields = gateJson(result).slice(1);
+  return record_id === undefined ? `{${fields}}` : `{${fields},"record_id":"${record_id}"}`;
+}
+
 /** Field by field, as most of it is the same in all answers of a gate. */
 function gateJson({ status, work_frame, decision_metadata }: GateResult): string {
   const { matched_rules, suppressed, aggregation, predicate_traces } = decision_metadata;
