@@ -11,6 +11,7 @@ import { measureOtherTypes } from "./other-types.mjs";
 import { installPeers } from "./peers.mjs";
 import { measureReplay } from "./replay.mjs";
 import { asDocument, asHeading, asText } from "./report.mjs";
+import { measureServe } from "./serve.mjs";
 import { measureStartUp } from "./start-up.mjs";
 import { repository } from "./tool.mjs";
 
@@ -23,6 +24,7 @@ const full = {
   longLog: { records: 1_000_000, rounds: 40, readings: 5 },
   lineage: { records: 1_000_000, rounds: 40 },
   replay: { records: 200_000, rounds: 5 },
+  serve: { rounds: 5, seconds: 5 },
 };
 const short = {
   startUp: { rounds: 10 },
@@ -31,6 +33,7 @@ const short = {
   longLog: { records: 20_000, rounds: 10, readings: 3 },
   lineage: { records: 20_000, rounds: 10 },
   replay: { records: 40_000, rounds: 3 },
+  serve: { rounds: 3, seconds: 1 },
 };
 
 /** Speed is reported, never judged by the exit code; only what does not run, or answers differently, is a failure. */
@@ -74,6 +77,7 @@ async function* measureAll(settings, directory) {
   yield measureLongLog(settings.longLog, directory);
   yield measureLineage(settings.lineage, directory);
   yield measureReplay(settings.replay, directory);
+  yield measureServe(settings.serve, directory);
 }
 
 function reportFailures(failures) {

@@ -28,7 +28,7 @@ export function run(program, args, { directory, store, stdout = "pipe", stderr =
 }
 
 /** Without what changes how node starts: NODE_EXTRA_CA_CERTS alone lengthens every start. */
-function environment(directory, store) {
+export function environment(directory, store) {
   const kept = Object.entries(process.env).filter(([name]) => !/^(?:NODE|AGENT33)_/.test(name));
   return {
     ...Object.fromEntries(kept),

@@ -4,7 +4,7 @@ import type { Guarded } from "../guard/guard.js";
 import type { LoadedDefinition } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";
 import type { Lineage } from "../model/lineage.js";
-import type { CommonResult, Result } from "../model/result.js";
+import type { CommonResult, GateResult, PolicyResult, Result, ScoredResult } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
 import { auditPayload } from "../record/audit-payload.js";
 
@@ -58,40 +58,50 @@ export function describe(
   result.timestamp = at;
   result.deterministic_hash = hash;
   if (evaluated.outcome !== undefined) {
-    Object.assign(result, outcomeOf(evaluated.outcome, { evaluated, circumstances }));
+    addOutcome(result, evaluated.outcome, { evaluated, circumstances });
   }
   return result as Result;
 }
 
-/** What only this type of decision answers with. */
-function outcomeOf(
+/**
+ * What only this type of decision answers with. Not by `Object.assign`: an object that has grown so large by it
+ * is kept as a table of keys from then on, and all that is done with it takes longer.
+ */
+function addOutcome(
+  result: object,
   outcome: Outcome,
   { evaluated, circumstances }: { readonly evaluated: Evaluated; readonly circumstances: Circumstances },
-): object {
+): void {
   const { feedback, at, hash, scope, lineage } = circumstances;
   switch (outcome.type) {
     case "scored": {
-      const { decision, confidence, evaluations, explanations, scoring_strategy, scoring_parameters } =
-        outcome;
       const { because, failed_conditions } = evaluated;
-      return {
-        decision,
-        confidence,
-        evaluations,
-        explanations,
-        scoring_strategy,
-        scoring_parameters,
-        explainability: { decision, because, failed_conditions },
-        audit_payload: auditPayload(outcome, { context: scope.context, feedback, at, hash }),
-      };
+      const scored = result as Writable<Partial<ScoredResult>>;
+      scored.decision = outcome.decision;
+      scored.confidence = outcome.confidence;
+      scored.evaluations = outcome.evaluations;
+      scored.explanations = outcome.explanations;
+      scored.scoring_strategy = outcome.scoring_strategy;
+      scored.scoring_parameters = outcome.scoring_parameters;
+      scored.explainability = { decision: outcome.decision, because, failed_conditions };
+      scored.audit_payload = auditPayload(outcome, { context: scope.context, feedback, at, hash });
+      return;
     }
     case "policy": {
-      const { tool, allowed, outcome: said, reason, params } = outcome;
-      return { tool, allowed, outcome: said, reason, params, lineage };
+      const policy = result as Writable<Partial<PolicyResult>>;
+      policy.tool = outcome.tool;
+      policy.allowed = outcome.allowed;
+      policy.outcome = outcome.outcome;
+      policy.reason = outcome.reason;
+      policy.params = outcome.params;
+      if (lineage !== undefined) policy.lineage = lineage;
+      return;
     }
     case "gate": {
-      const { status, work_frame, decision_metadata } = outcome;
-      return { status, work_frame, decision_metadata };
+      const gate = result as Writable<Partial<GateResult>>;
+      gate.status = outcome.status;
+      gate.work_frame = outcome.work_frame;
+      gate.decision_metadata = outcome.decision_metadata;
     }
   }
 }

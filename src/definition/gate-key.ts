@@ -32,7 +32,7 @@ export function parseGateKey(text: string): GateKey {
 export function findGate(key: GateKey, library: Library): string {
   refuseBroken(key, library);
   const { summaries, problems } = library;
-  const gates = summaries.flatMap(({ id, action }) => (action === undefined ? [] : [{ id, action }]));
+  const gates = gatesAmong(summaries);
   const fitting = gates.filter(
     ({ action }) => action.org === key.org && action.domain === key.domain && action.name === key.action,
   );
@@ -53,6 +53,23 @@ export function findGate(key: GateKey, library: Library): string {
   throw new DecisionError("definition_not_found", `no gate for \`${name}\``, {
     hint: didYouMean(name, new Set(keys.map((each) => each.replace(/@\d+$/, "")))) ?? listed(keys) + broken,
   });
+}
+
+interface Gate {
+  readonly id: string;
+  readonly action: GateAction;
+}
+
+const known = new WeakMap<Library["summaries"], readonly Gate[]>();
+
+/** The same for all that a server is asked. */
+function gatesAmong(summaries: Library["summaries"]): readonly Gate[] {
+  let gates = known.get(summaries);
+  if (gates === undefined) {
+    gates = summaries.flatMap(({ id, action }) => (action === undefined ? [] : [{ id, action }]));
+    known.set(summaries, gates);
+  }
+  return gates;
 }
 
 function refuseBroken({ org, domain, action }: GateKey, { brokenGates }: Library): void {

@@ -13,7 +13,7 @@ export function conditionsOf(
   { outcome, evaluation_details: details }: Evaluated,
 ): readonly LineageCondition[] {
   if (outcome?.type === "policy") return outcome.conditions;
-  if (type === "scored" || type === "gate") {
+  if (type === "scored") {
     return knownConditions({ type, evaluation_details: details }).map(
       ({ label, condition, result, values }) => ({
         name: label,

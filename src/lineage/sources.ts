@@ -22,8 +22,23 @@ export function inputsOf(prepared: Prepared, scope: Scope): readonly InputSource
       const value = get(scope);
       if (value !== undefined) values[path] = value;
     }
-    return { source, keys, digest: sha256Hex(canonicalJson(values)) };
+    return { source, keys, digest: digestOf(canonicalJson(values)) };
   });
+}
+
+const mostRemembered = 1000;
+const digests = new Map<string, string>();
+
+/** Flags, countries and what is absent come again and again; the oldest gives way. */
+function digestOf(text: string): string {
+  if (text.length > 64) return sha256Hex(text);
+  let digest = digests.get(text);
+  if (digest === undefined) {
+    digest = sha256Hex(text);
+    if (digests.size >= mostRemembered) digests.delete(digests.keys().next().value ?? "");
+    digests.set(text, digest);
+  }
+  return digest;
 }
 
 const known = new WeakMap<Prepared, readonly Source[]>();

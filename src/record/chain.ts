@@ -15,6 +15,26 @@ export function seal(seq: number, body: string, previous: string): Sealed {
   return { line: `${text},"hash":"${hash}"}\n`, hash };
 }
 
+/** More than a line has beside its entry. */
+const frameLength = 200;
+
+/** How many bytes the lines of these entries take at most. */
+export function sealedLength(bodies: readonly string[]): number {
+  return bodies.reduce((sum, body) => sum + Buffer.byteLength(body) + frameLength, 0);
+}
+
+/** The same line, written into bytes: most of it is then made of text only once. */
+export function sealInto(
+  bytes: Buffer,
+  at: number,
+  { seq, body, previous }: { readonly seq: number; readonly body: string; readonly previous: string },
+): { readonly end: number; readonly hash: string } {
+  const length = bytes.write(`{"seq":${seq},${body},"prev_hash":"${previous}"}`, at);
+  const hash = sha256OfBytes(bytes.subarray(at, at + length));
+  const brace = at + length - 1;
+  return { end: brace + bytes.write(`,"hash":"${hash}"}\n`, brace, "latin1"), hash };
+}
+
 /** Of a line's end: `,"prev_hash":"…","hash":"…"}`. */
 const hashLength = `,"hash":"`.length + 64 + `"}`.length;
 const endLength = `"prev_hash":"`.length + 64 + `"`.length + hashLength;

@@ -24,22 +24,30 @@ export function listJson(texts: readonly string[]): string {
 export function detailsJson(all: EvaluationDetails): string {
   let json = "{";
   for (const [label, detail] of Object.entries(all) as [string, ConditionDetail | number][]) {
-    const value = typeof detail === "object" ? conditionJson(detail) : JSON.stringify(detail);
+    const value = typeof detail === "object" ? sharedJson(detail) : JSON.stringify(detail);
     json += `${json === "{" ? "" : ","}${quoted(label)}:${value}`;
   }
   return `${json}}`;
 }
 
-/** A branch answers with one of two frozen details, time and again. */
 const known = new WeakMap<object, string>();
 
-function conditionJson(detail: ConditionDetail): string {
-  let json = known.get(detail);
+/** Of a part that many answers share: a branch answers with one of two frozen details, time and again. */
+export function sharedJson(part: object): string {
+  let json = known.get(part);
   if (json === undefined) {
-    json = JSON.stringify(detail);
-    known.set(detail, json);
+    json = JSON.stringify(part);
+    if (Object.isFrozen(part)) known.set(part, json);
   }
   return json;
+}
+
+/** Of a list of such parts. */
+export function sharedListJson(parts: readonly object[]): string {
+  let json = "[";
+  for (let index = 0; index < parts.length; index++)
+    json += (index === 0 ? "" : ",") + sharedJson(parts[index] ?? {});
+  return `${json}]`;
 }
 
 let lastValue: object | undefined;

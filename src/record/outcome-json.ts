@@ -1,4 +1,5 @@
-import type { Result } from "../model/result.js";
+import type { GateResult, Result } from "../model/result.js";
+import { listJson, quoted, sharedJson, sharedListJson } from "./json-text.js";
 
 /**
  * What only one type of decision answers with, as fields of a record or of a printed answer. Without inputs
@@ -9,11 +10,40 @@ export function outcomeJson(
   result: Result,
   { inputs = true, recorded = false }: { readonly inputs?: boolean; readonly recorded?: boolean } = {},
 ): string {
+  if (result.type === "gate") return gateJson(result);
   const fields = outcomeFields(result, inputs, recorded);
   return fields === undefined ? "" : `,${JSON.stringify(fields).slice(1, -1)}`;
 }
 
-function outcomeFields(result: Result, inputs: boolean, recorded: boolean): object | undefined {
+/** A gate's answer as `POST /decide` gives it: its outcome, and the record of it where there is one. */
+export function gateAnswerJson(result: GateResult): string {
+  const { record_id } = result;
+  const fields = gateJson(result).slice(1);
+  return record_id === undefined ? `{${fields}}` : `{${fields},"record_id":"${record_id}"}`;
+}
+
+/** Field by field, as most of it is the same in all answers of a gate. */
+function gateJson({ status, work_frame, decision_metadata }: GateResult): string {
+  const { matched_rules, suppressed, aggregation, predicate_traces } = decision_metadata;
+  const { errored_predicates, request_id, request_time } = decision_metadata;
+  const { mode, winner, deciding_rules } = aggregation;
+  return (
+    `,"status":"${status}","work_frame":${sharedJson(work_frame)}` +
+    `,"decision_metadata":{"matched_rules":${listJson(matched_rules)}` +
+    `,"suppressed":${suppressed.length === 0 ? "[]" : JSON.stringify(suppressed)}` +
+    `,"aggregation":{"mode":"${mode}","winner":${winner === null ? "null" : quoted(winner)}` +
+    `,"deciding_rules":${listJson(deciding_rules)}}` +
+    `,"predicate_traces":${sharedListJson(predicate_traces)}` +
+    `,"errored_predicates":${errored_predicates.length === 0 ? "[]" : JSON.stringify(errored_predicates)}` +
+    `,"request_id":"${request_id}","request_time":"${request_time}"}`
+  );
+}
+
+function outcomeFields(
+  result: Exclude<Result, GateResult>,
+  inputs: boolean,
+  recorded: boolean,
+): object | undefined {
   switch (result.type) {
     case "binary":
     case "switch":
@@ -29,10 +59,6 @@ function outcomeFields(result: Result, inputs: boolean, recorded: boolean): obje
     case "policy": {
       const { tool, allowed, outcome, reason, params, lineage } = result;
       return { tool, allowed, outcome, reason, ...(inputs && { params }), ...(!recorded && { lineage }) };
-    }
-    case "gate": {
-      const { status, work_frame, decision_metadata } = result;
-      return { status, work_frame, decision_metadata };
     }
   }
 }

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../model/json.js";
-import type { Lineage } from "../model/lineage.js";
+import type { InputSource, Lineage } from "../model/lineage.js";
 import type { NoteRecord, Provenance, ToolResultRecord } from "../model/record.js";
 import type { Logging } from "../model/definition.js";
 import type { Result } from "../model/result.js";
-import { detailsJson, jsonOf, listJson, quoted } from "./json-text.js";
+import { detailsJson, jsonOf, listJson, quoted, sharedListJson } from "./json-text.js";
 import { outcomeJson, proposedJson } from "./outcome-json.js";
 
 /** What a record holds beside the result. */
@@ -41,7 +41,7 @@ export function decisionBody(result: Result, about: About, logging: Logging = {}
     `,"evaluation_details":${evaluation ? keptDetails(result, inputs) : "{}"}` +
     (total === undefined ? "" : `,"rules_total":${total}`) +
     `,"because":${listJson(result.because)},"failed_conditions":${listJson(result.failed_conditions)}` +
-    `,"warnings":${listJson(result.warnings)},"guardrails":${JSON.stringify(result.guardrails)}` +
+    `,"warnings":${listJson(result.warnings)},"guardrails":${rareJson(result.guardrails)}` +
     `,"blocked":${result.blocked},"escalated":${result.escalated}${proposedJson(result)},"dry_run":false` +
     outcomeJson(result, { inputs, recorded: true }) +
     (inputs ? `,"context":${jsonOf(about.context)}` : "") +
@@ -50,8 +50,26 @@ export function decisionBody(result: Result, about: About, logging: Logging = {}
   );
 }
 
+/** In the order in which a lineage is made. */
 function lineageJson(lineage: Lineage, evaluation: boolean): string {
-  return JSON.stringify(evaluation ? lineage : { ...lineage, conditions: [] });
+  const { entities, artifacts, inputs, conditions, policies, override, params_digest, precedents } = lineage;
+  return (
+    `{"entities":${rareJson(entities)},"artifacts":${rareJson(artifacts)},"inputs":${inputsJson(inputs)}` +
+    `,"conditions":${evaluation ? sharedListJson(conditions) : "[]"},"policies":${rareJson(policies)}` +
+    `,"override":${JSON.stringify(override)}` +
+    `,"params_digest":${JSON.stringify(params_digest)}` +
+    `,"precedents":${rareJson(precedents)}}`
+  );
+}
+
+const rareJson = (list: readonly unknown[]): string => (list.length === 0 ? "[]" : JSON.stringify(list));
+
+function inputsJson(inputs: readonly InputSource[]): string {
+  let json = "[";
+  for (const { source, keys, digest } of inputs) {
+    json += `${json === "[" ? "" : ","}{"source":${quoted(source)},"keys":${listJson(keys)},"digest":${JSON.stringify(digest)}}`;
+  }
+  return `${json}]`;
 }
 
 /** What the rules of evaluators read is an input, too. */

@@ -4,13 +4,25 @@
  */
 export function recordId(microseconds: number, random: () => number): string {
   const milliseconds = Math.floor(microseconds / 1000);
-  const time = milliseconds.toString(16).padStart(12, "0");
+  const time = timeText(milliseconds);
   const fraction = Math.floor(((microseconds - milliseconds * 1000) * 4096) / 1000);
   const variant = "89ab"[Math.floor(random() * 4)] ?? "8";
   return (
     `${time.slice(0, 8)}-${time.slice(8)}-7${hex(fraction, 3)}-` +
     `${variant}${digits(random, 3)}-${digits(random, 6)}${digits(random, 6)}`
   );
+}
+
+let knownTime = Number.NaN;
+let knownText = "";
+
+/** Many are made in one millisecond, and numbers of this size are slow to write. */
+function timeText(milliseconds: number): string {
+  if (milliseconds !== knownTime) {
+    knownTime = milliseconds;
+    knownText = milliseconds.toString(16).padStart(12, "0");
+  }
+  return knownText;
 }
 
 const hex = (number: number, length: number): string => number.toString(16).padStart(length, "0");

@@ -31,6 +31,7 @@ export class Records {
   readonly #newNote: RecordsOptions["newNote"];
   readonly #onTrouble: (message: string) => void;
   readonly #kept = new Map<string, Promise<void>>();
+  readonly #isKept = new WeakSet<LoadedDefinition>();
   #unwritten: string[] = [];
   #writing: Promise<void> | undefined;
 
@@ -49,8 +50,11 @@ export class Records {
   async append(...drafts: readonly [Draft, ...Draft[]]): Promise<Limit | undefined> {
     const [first, ...others] = drafts;
     try {
-      await this.#keepDefinition(first.loaded);
-      for (const { loaded } of others) await this.#keepDefinition(loaded);
+      for (const { loaded } of drafts) {
+        if (this.#isKept.has(loaded)) continue;
+        await this.#keepDefinition(loaded);
+        this.#isKept.add(loaded);
+      }
       const appended = await this.store.log.append(entryOf(first), ...others.map(entryOf));
       return "refused" in appended ? appended.refused : undefined;
     } finally {

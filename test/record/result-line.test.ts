@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { compose } from "../../src/compose.js";
+import { gateAnswerJson } from "../../src/record/outcome-json.js";
 import { resultLine } from "../../src/record/result-line.js";
 import type { Result } from "../../src/model/result.js";
 
@@ -26,6 +27,24 @@ const questions: readonly [string, unknown][] = [
   ["gate-wire-approve", { amount: 25_000, payee: { country: "DE" } }],
   ["gate-wire-approve", { amount: "much" }],
 ];
+
+describe("a gate's answer over HTTP", () => {
+  it.each(questions.filter(([id]) => id === "gate-wire-approve"))(
+    "is what JSON.stringify writes: %s %j",
+    async (decision_id, context) => {
+      for (const store of ["memory", undefined] as const) {
+        const { decide } = await compose({ decisions, store });
+        const result = await decide({ decision_id, context });
+        if (result.type !== "gate") throw new Error("not a gate");
+        const { status, work_frame, decision_metadata, record_id } = result;
+        expect(typeof record_id).toBe(store === undefined ? "undefined" : "string");
+        expect(gateAnswerJson(result)).toBe(
+          JSON.stringify({ status, work_frame, decision_metadata, record_id }),
+        );
+      }
+    },
+  );
+});
 
 describe("a result as a line", () => {
   it.each(questions)("is what JSON.stringify writes: %s %j", async (decision_id, context) => {

@@ -2,7 +2,7 @@ import * as fs from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Files } from "../../src/store/drivers/jsonl/files.js";
 
-export type Call = Exclude<keyof Files, "closeSync">;
+export type Call = Exclude<keyof Files, "closeSync" | "fdatasync">;
 
 /** An error as the system makes it. */
 export function systemError(code: string): Error {
@@ -33,6 +33,16 @@ export class FaultyFiles {
     fdatasyncSync: (fd) => {
       this.#before("fdatasyncSync", this.#names.get(fd));
       fs.fdatasyncSync(fd);
+    },
+    // To the disk it is the same, whoever goes on meanwhile.
+    fdatasync: (fd, done) => {
+      try {
+        this.#before("fdatasyncSync", this.#names.get(fd));
+      } catch (error) {
+        setImmediate(() => done(error as Error));
+        return;
+      }
+      fs.fdatasync(fd, done);
     },
     fsyncSync: (fd) => {
       this.#before("fsyncSync", this.#names.get(fd));

@@ -22,6 +22,10 @@ export class PowerCut {
       return fd;
     },
     fdatasyncSync: (fd) => this.#synced(fd),
+    fdatasync: (fd, done) => {
+      this.#synced(fd);
+      setImmediate(() => done(null));
+    },
     fsyncSync: (fd) => this.#synced(fd),
     ftruncateSync: (fd, length) => {
       fs.ftruncateSync(fd, length);

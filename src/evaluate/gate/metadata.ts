@@ -5,13 +5,12 @@ import type { Weighing } from "./weighing.js";
 export function gateMetadata(weighing: Weighing, system: JsonObject): GateMetadata {
   const { rules, answers, matches, suppressed, deciding, errors } = weighing;
   const deciding_rules = deciding.map(({ id }) => id);
-  const ids = rules.map(({ id }) => id);
-  const idsAt = (places: readonly number[]): readonly string[] => places.flatMap((place) => ids[place] ?? []);
+  const idAt = (place: number): string => rules[place]?.id ?? "";
   return {
-    matched_rules: idsAt(matches),
+    matched_rules: matches.map(idAt),
     suppressed: matches.flatMap((place) => {
-      const [rule, by] = idsAt([place, suppressed.get(place) ?? -1]);
-      return rule === undefined || by === undefined ? [] : [{ rule, by }];
+      const by = suppressed.get(place);
+      return by === undefined ? [] : [{ rule: idAt(place), by: idAt(by) }];
     }),
     aggregation: { mode: "winner_takes_all", winner: deciding_rules[0] ?? null, deciding_rules },
     predicate_traces: answers.map(({ trace }) => trace),

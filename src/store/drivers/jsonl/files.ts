@@ -11,7 +11,10 @@ export type Files = Pick<
   | "openSync"
   | "readSync"
   | "writeSync"
->;
+> & {
+  /** Goes on while the disk is waited for. */
+  fdatasync(fd: number, done: (error: Error | null) => void): void;
+};
 
 export const systemFiles: Files = fs;
 

@@ -7,51 +7,76 @@ interface Waiting<Item, Outcome> {
   readonly reject: (error: unknown) => void;
 }
 
+export interface CommitOptions<Item, Outcome> {
+  /** Calls it when it may write, in order; fails where that never comes. */
+  readonly inTurn: (write: (turn: number) => Promise<void>) => Promise<void>;
+  readonly write: (items: readonly Item[], turn: number) => Promise<readonly Outcome[]>;
+  readonly sizeOf: (item: Item) => number;
+  readonly largest: number;
+}
+
 /** What arrives in one turn of the event loop, or while the last lot was written, is written together. */
 export class GroupCommit<Item, Outcome> {
-  readonly #write: (items: readonly Item[]) => Promise<readonly Outcome[]>;
-  readonly #sizeOf: (item: Item) => number;
-  readonly #largest: number;
+  readonly #options: CommitOptions<Item, Outcome>;
   #waiting: Waiting<Item, Outcome>[] = [];
-  #isWriting = false;
+  #isScheduled = false;
+  #onIdle: (() => void)[] = [];
 
-  constructor(
-    write: (items: readonly Item[]) => Promise<readonly Outcome[]>,
-    { sizeOf, largest }: { readonly sizeOf: (item: Item) => number; readonly largest: number },
-  ) {
-    this.#write = write;
-    this.#sizeOf = sizeOf;
-    this.#largest = largest;
+  constructor(options: CommitOptions<Item, Outcome>) {
+    this.#options = options;
   }
 
   add(item: Item): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      if (this.#isWriting) return;
-      this.#isWriting = true;
-      setImmediate(() => void this.#writeAll());
+      if (this.#isScheduled) return;
+      this.#isScheduled = true;
+      setImmediate(() => this.#schedule());
     });
+  }
+
+  /** Resolves once all that was added is written, or has failed. */
+  async idle(): Promise<void> {
+    if (this.#isScheduled) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+  }
+
+  #schedule(): void {
+    const { inTurn } = this.#options;
+    inTurn((turn) => this.#writeLot(turn)).catch((error: unknown) => {
+      for (const { reject } of this.#waiting.splice(0)) reject(error);
+      this.#goOn();
+    });
+  }
+
+  /** The next lot is in the queue before this one is over, so that both may have the same turn. */
+  async #writeLot(turn: number): Promise<void> {
+    const lot = this.#waiting.splice(0, this.#nextLot());
+    try {
+      const items = lot.map(({ item }) => item);
+      const outcomes = await this.#options.write(items, turn);
+      for (const [index, { resolve }] of lot.entries()) resolve(outcomes[index] as Outcome);
+    } catch (error) {
+      for (const { reject } of lot) reject(error);
+    }
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    if (this.#waiting.length > 0) {
+      this.#schedule();
+      return;
+    }
+    this.#isScheduled = false;
+    for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 
   #nextLot(): number {
+    const { sizeOf, largest } = this.#options;
     let size = 0;
     const end = this.#waiting.findIndex(({ item }, index) => {
-      size += this.#sizeOf(item);
-      return index >= mostTogether || (index > 0 && size > this.#largest);
+      size += sizeOf(item);
+      return index >= mostTogether || (index > 0 && size > largest);
     });
     return end === -1 ? this.#waiting.length : end;
-  }
-
-  async #writeAll(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const lot = this.#waiting.splice(0, this.#nextLot());
-      try {
-        const outcomes = await this.#write(lot.map(({ item }) => item));
-        for (const [index, { resolve }] of lot.entries()) resolve(outcomes[index] as Outcome);
-      } catch (error) {
-        for (const { reject } of lot) reject(error);
-      }
-    }
-    this.#isWriting = false;
   }
 }

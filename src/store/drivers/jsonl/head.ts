@@ -51,6 +51,9 @@ export const positionOf = ({ size, head, segment, bytes }: Position): Position =
   bytes,
 });
 
+export const checkpointOf = ({ checkpoint }: Head): Pick<Head, "checkpoint"> =>
+  checkpoint === undefined ? {} : { checkpoint };
+
 /** Only what we would have written ourselves, byte for byte. */
 export function parseHead(bytes: Buffer): Head | undefined {
   const text = bytes.toString("latin1");

@@ -1,4 +1,15 @@
-import { mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { stopwatch } from "../../../clock.js";
 import { DecisionError } from "../../../errors.js";
@@ -14,6 +25,8 @@ export interface Lock {
   /** Undefined where somebody else has it and does not give it back. */
   tryAcquire(): Release | undefined;
   acquire(): Promise<Release>;
+  /** Whether somebody waits for it. One who has died waiting counts once. */
+  isWanted(): boolean;
 }
 
 export type Release = () => void;
@@ -46,14 +59,36 @@ export function openLock(directory: string): Lock {
     },
     async acquire() {
       const startedAt = stopwatch();
-      for (;;) {
+      for (let tries = 0; ; tries++) {
         const got = attempt();
-        if (typeof got !== "string") return got;
+        if (typeof got !== "string") {
+          if (tries > 0) setWanted(directory, false);
+          return got;
+        }
         if (stopwatch() - startedAt > patience) throw busy(directory, got);
+        setWanted(directory, true);
         await pause(1 + Math.random() * 2);
       }
     },
+    isWanted() {
+      const isWanted = existsSync(`${directory}/${wanted}`);
+      if (isWanted) setWanted(directory, false);
+      return isWanted;
+    },
   };
+}
+
+/** A file beside the other; whoever waits makes it time and again. */
+const wanted = "wanted";
+
+/** Only a courtesy: where it cannot be written, the lock works as well. */
+function setWanted(directory: string, isWanted: boolean): void {
+  try {
+    if (isWanted) closeSync(openSync(`${directory}/${wanted}`, "a", 0o600));
+    else unlinkSync(`${directory}/${wanted}`);
+  } catch {
+    return;
+  }
 }
 
 const isFree = (name: string): boolean => name.endsWith(".free");
@@ -141,5 +176,5 @@ function busy(directory: string, name: string): DecisionError {
   );
 }
 
-const pause = (milliseconds: number): Promise<void> =>
+export const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));

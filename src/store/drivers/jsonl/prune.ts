@@ -49,12 +49,12 @@ export function refuseDamaged(directory: string): void {
 }
 
 /** The note comes first: with segments that are still there it does no harm, without it they would be missing. */
-export function prune(
+export async function prune(
   directory: string,
   writer: LogWriter,
   { through, records }: Prunable,
   noteOf: (details: JsonObject) => string,
-): void {
+): Promise<void> {
   const log = `${directory}/log`;
   const doomed = segmentsIn(log).filter((first) => first <= through);
   const newest = doomed.at(-1) ?? 0;
@@ -63,7 +63,7 @@ export function prune(
   const earlier = doomed.flatMap((first) => prunesIn(`${log}/${segmentName(first)}`));
   const details = { through, hash: lastHashOf(`${log}/${segmentName(newest)}`), records };
   const body = noteOf(earlier.length === 0 ? details : { ...details, earlier });
-  writer.append([[{ body }]], { pinned: true });
+  await writer.append([[{ body }]], { pinned: true });
   writer.syncHead();
   for (const first of doomed) unlinkSync(`${log}/${segmentName(first)}`);
 }

@@ -8,6 +8,12 @@ const newline = 10;
 /** Most lines are shorter. */
 const usualLine = 4096;
 
+/** Where the bytes begin that are waited for, and the sequence number of the first record in them. */
+export interface Behind {
+  readonly start: number;
+  readonly next: number;
+}
+
 /** The segment that is written to, kept open from one append to the next. */
 export class SegmentFile {
   readonly #log: string;
@@ -56,17 +62,34 @@ export class SegmentFile {
   }
 
   /** After a failure nobody knows what of the file is on the disk: it is cut back, left, and never synced again. */
-  sync(first: number, { start, next }: { readonly start: number; readonly next: number }): void {
+  sync(first: number, behind: Behind): void {
     const fd = this.make(first);
     try {
       this.#files.fdatasyncSync(fd);
     } catch (error) {
-      this.#files.ftruncateSync(fd, start);
-      this.close();
-      if (start === 0) unlinkSync(this.#path(first));
-      else this.#files.closeSync(this.#files.openSync(this.#path(next), "a", 0o600));
+      this.#leave(first, behind);
       throw error;
     }
+  }
+
+  /** The same, while others go on. Nothing may be done with the file meanwhile. */
+  async syncAside(first: number, behind: Behind): Promise<void> {
+    const fd = this.make(first);
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#files.fdatasync(fd, (error) => (error === null ? resolve() : reject(error)));
+      });
+    } catch (error) {
+      this.#leave(first, behind);
+      throw error;
+    }
+  }
+
+  #leave(first: number, { start, next }: Behind): void {
+    this.#files.ftruncateSync(this.make(first), start);
+    this.close();
+    if (start === 0) unlinkSync(this.#path(first));
+    else this.#files.closeSync(this.#files.openSync(this.#path(next), "a", 0o600));
   }
 
   cutBack(first: number, start: number): void {

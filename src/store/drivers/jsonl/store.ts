@@ -19,6 +19,7 @@ import { LogWriter } from "./log-writer.js";
 import { prune, refuseDamaged } from "./prune.js";
 import { ShelfFiles } from "./shelf-files.js";
 import { untouch } from "./touched.js";
+import { Turns } from "./turns.js";
 import { verifyStore } from "./verify.js";
 
 export interface JsonlOptions {
@@ -39,7 +40,8 @@ export interface JsonlOptions {
 /** A store in JSON lines, for many processes at once. Nothing is touched before it is used. */
 export function openJsonlStore(options: JsonlOptions): Store {
   const { directory, clock, files = systemFiles, segmentSize = 64 * 1024 * 1024 } = options;
-  const locked = lockedBy(directory);
+  const turns = new Turns(lockIn(directory));
+  const locked = lockedBy(directory, turns);
   const now = (): number => microsecondsOf(clock());
   const shelfOf = (name: string): ShelfFiles =>
     new ShelfFiles(`${directory}/${name}`, { files, now, durable: !derived.has(name) });
@@ -51,6 +53,7 @@ export function openJsonlStore(options: JsonlOptions): Store {
     checkpointEvery: options.checkpointEvery ?? 1000,
     sign: options.sign,
     clock,
+    refuse: () => refuseDamage(directory, () => verifyStore(directory).problems[0]?.message),
     note: (note, details) => {
       const timestamp = clock();
       return noteBody({ record_id: options.newId(timestamp), timestamp, note, details });
@@ -61,17 +64,22 @@ export function openJsonlStore(options: JsonlOptions): Store {
     options.onDamage?.(message);
   };
   const { reader, living, close } = lazyReader(`${directory}/log`, { ...options, onDamage: noteDamage });
-  const commit = new GroupCommit<EntryGroup, Appended>(
-    (groups) =>
-      locked(() => {
-        refuseDamage(directory, () => verifyStore(directory).problems[0]?.message);
-        return appendOrLeave(writer, groups, `${directory}/log`);
-      }, "record").finally(() => living.tell("grown")),
-    {
-      sizeOf: (group) => group.reduce((sum, { body }) => sum + body.length, 0),
-      largest: Math.min(largestGroup, segmentSize),
+  const commit = new GroupCommit<EntryGroup, Appended>({
+    inTurn: (write) => locked(write, "record"),
+    write: async (groups, turn) => {
+      try {
+        return await writer.append(groups, { turn });
+      } catch (error) {
+        // What fails is taken back, and is not to be taken for somebody else's doing.
+        if (!(error instanceof DecisionError)) untouch(`${directory}/log`);
+        throw notWritten(directory, "record")(error);
+      } finally {
+        living.tell("grown");
+      }
     },
-  );
+    sizeOf: (group) => group.reduce((sum, { body }) => sum + body.length, 0),
+    largest: Math.min(largestGroup, segmentSize),
+  });
   const log: Ledger = {
     ...reader,
     append: (...entries) => commit.add(entries),
@@ -91,25 +99,16 @@ export function openJsonlStore(options: JsonlOptions): Store {
         (work) => locked(work, derived.has(name) ? "store" : "record"),
         `${directory}/${name}`,
       ),
-    close() {
+    async close() {
+      await commit.idle();
+      await turns.idle();
       writer.close();
       close();
-      return Promise.resolve();
     },
   };
 }
 
-/** What fails is taken back, and is not to be taken for somebody else's doing. */
-function appendOrLeave(writer: LogWriter, groups: readonly EntryGroup[], log: string): readonly Appended[] {
-  try {
-    return writer.append(groups);
-  } catch (error) {
-    if (!(error instanceof DecisionError)) untouch(log);
-    throw error;
-  }
-}
-
-type Locked = <T>(work: () => T, what?: "record" | "store") => Promise<T>;
+type Locked = <T>(work: (turn: number) => T | Promise<T>, what?: "record" | "store") => Promise<T>;
 
 /** What can be done without: it is found out anew. */
 const derived: ReadonlySet<string> = new Set(["cache", "breakers", "responses"]);
@@ -118,23 +117,23 @@ const derived: ReadonlySet<string> = new Set(["cache", "breakers", "responses"])
 const largestGroup = 16 * 1024 * 1024;
 
 /** What cannot be written, or not even be locked, is told as such. */
-function lockedBy(directory: string): Locked {
-  let lock: Lock | undefined;
+function lockedBy(directory: string, turns: Turns): Locked {
   return async (work, what = "store") => {
     try {
-      if (lock === undefined) {
-        makeDirectory(directory, 0o700);
-        lock = openLock(`${directory}/lock`);
-      }
-      const release = await lock.acquire();
-      try {
-        return work();
-      } finally {
-        release();
-      }
+      return await turns.take(work);
     } catch (error) {
       throw notWritten(directory, what)(error);
     }
+  };
+}
+
+/** The lock of a store; made when it is first wanted. */
+function lockIn(directory: string): () => Lock {
+  let lock: Lock | undefined;
+  return () => {
+    if (lock !== undefined) return lock;
+    makeDirectory(directory, 0o700);
+    return (lock = openLock(`${directory}/lock`));
   };
 }
 

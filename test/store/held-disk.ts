@@ -1,0 +1,48 @@
+import type { Store } from "../../src/model/store.js";
+import type { Files } from "../../src/store/drivers/jsonl/files.js";
+import { decided } from "./entries.js";
+
+/** A disk that is waited for while others go on, for as long as a test wants. */
+export class HeldDisk {
+  readonly files: Files;
+  #isHeld = false;
+  #held: ((error?: Error) => void)[] = [];
+  #asked = 0;
+  #onAsked: () => void = () => undefined;
+
+  constructor(files: Files) {
+    this.files = {
+      ...files,
+      fdatasync: (fd, done) => {
+        this.#asked++;
+        if (!this.#isHeld) files.fdatasync(fd, done);
+        else this.#held.push((error) => (error === undefined ? files.fdatasync(fd, done) : done(error)));
+        this.#onAsked();
+      },
+    };
+  }
+
+  /** Writes until the store no longer stands still while it waits; then the disk does not answer. Tells how much that was. */
+  async holdFrom(store: Store): Promise<number> {
+    let written = 0;
+    for (; this.#asked === 0; written++)
+      await store.log.append({ body: decided({ input: `before ${written}` }) });
+    this.#isHeld = true;
+    return written;
+  }
+
+  /** Resolves once the disk is waited for. */
+  async isAsked(): Promise<void> {
+    if (this.#held.length === 0) await new Promise<void>((resolve) => (this.#onAsked = resolve));
+  }
+
+  /** What is waited for now is on the disk, or fails; what comes later waits again. */
+  answer(error?: Error): void {
+    for (const go of this.#held.splice(0)) go(error);
+  }
+
+  letGo(): void {
+    this.#isHeld = false;
+    this.answer();
+  }
+}
