@@ -11,6 +11,7 @@ import { observedWorld } from "../serve/observed-world.js";
 import type { ExitCode } from "./exit-codes.js";
 import type { DecideFlags } from "./flags.js";
 import type { Io } from "./io.js";
+import { listening } from "./listening.js";
 import type { ServeOptions } from "./serve-options.js";
 import { openServed, warnOfProblems } from "./world.js";
 
@@ -40,15 +41,14 @@ export async function runServer(options: ServeOptions, flags: DecideFlags, io: I
   warnOfProblems(flags, io, living.current.definitions.problems);
   const report = (message: string): void => log.log("warn", message);
   const authenticate = options.tokens && (await openAuthenticator(options.tokens, { report }));
-  const { mcp: _mcp, ...http } = options;
-  const server = await openHttpServer({ ...http, living, authenticate, metrics, log });
+  const server = await openHttpServer({ ...options, mcp: undefined, living, authenticate, metrics, log });
   Object.assign(sources, {
     inFlight: server.inFlight,
     decisions: () => living.current.definitions.ids.length,
     isStale: () => living.refused !== undefined,
   });
   const told = untilTold(() => void living.reload());
-  const { port } = await server.listen(options.host, options.port);
+  const { port } = await listening(server, options);
   const host = options.host.includes(":") ? `[${options.host}]` : options.host;
   log.say(`listening on http://${host}:${port}`);
   if (authenticate === undefined) {
@@ -63,11 +63,17 @@ export async function runServer(options: ServeOptions, flags: DecideFlags, io: I
   return signal === "SIGINT" ? 130 : 0;
 }
 
-/** The first time it is asked to end; the second time it ends at once. */
-function untilTold(reload: () => void): Promise<"SIGTERM" | "SIGINT"> {
+const endings = ["SIGTERM", "SIGINT"] as const;
+
+/** The first time it is asked to end; the second time it ends at once, by whichever signal. */
+function untilTold(reload: () => void): Promise<(typeof endings)[number]> {
   process.on("SIGHUP", reload);
   return new Promise((resolve) => {
-    for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, () => resolve(name));
+    const end = (name: NodeJS.Signals): void => {
+      for (const each of endings) process.removeListener(each, end);
+      resolve(name as (typeof endings)[number]);
+    };
+    for (const each of endings) process.on(each, end);
   });
 }
 

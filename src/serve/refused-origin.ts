@@ -18,6 +18,9 @@ export const loopbackNames: readonly string[] = ["localhost", "127.0.0.1", "[::1
 const hostAndPort = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i;
 const pageOrigin = /^https?:\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i;
 
+/** Whether it is one host, with or without a port. */
+export const isHost = (text: string): boolean => hostAndPort.test(text);
+
 /**
  * Why a request is not answered: a page that a browser shows could have sent it, under a name that leads to this
  * machine. Undefined: it is.
