@@ -1,8 +1,9 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isObject } from "../../expression/equal.js";
 import type { Json } from "../../model/json.js";
 import { decideAction } from "../questions/decide.js";
 import { orgOf } from "../questions/own-org.js";
+import { correlationIn } from "./correlation.js";
 import type { Entrance } from "./entrance.js";
 import type { HttpOptions } from "./http-server.js";
 import { asPattern } from "./paths.js";
@@ -22,6 +23,7 @@ export function addQuestionRoutes(app: FastifyInstance, options: HttpOptions, en
         const input = inputOf(route, request);
         const world = options.living.current;
         if (options.rates.org !== undefined) await countOrg(route, request, { input, entrance, options });
+        preferCorrelation(correlationIn(input), request, reply);
         const { caller, correlationId } = request.visitor;
         const answer = await question.answer(input, { world, caller, correlationId });
         noteRecord(request, answer);
@@ -29,6 +31,12 @@ export function addQuestionRoutes(app: FastifyInstance, options: HttpOptions, en
       },
     });
   }
+}
+
+function preferCorrelation(id: string | undefined, request: FastifyRequest, reply: FastifyReply): void {
+  if (id === undefined || id === request.visitor.correlationId) return;
+  request.visitor = { caller: request.visitor.caller, correlationId: id };
+  reply.header("x-correlation-id", id);
 }
 
 interface Counting {
