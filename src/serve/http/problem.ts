@@ -125,10 +125,16 @@ export function problemOfError(error: DecisionError): ProblemDocument {
   return problem(statusOf(code), message, { code, hint, errors: errors ?? candidates });
 }
 
+interface FrameworkError {
+  readonly statusCode?: number;
+  readonly code?: string;
+  readonly message?: string;
+}
+
 /** A bug of ours, or what the web framework has to say of a request. */
 export function problemOf(error: unknown): ProblemDocument {
   if (error instanceof DecisionError) return problemOfError(error);
-  const { statusCode, code, message } = error as { statusCode?: number; code?: string; message?: string };
+  const { statusCode, code, message } = (error ?? {}) as FrameworkError;
   if (statusCode !== undefined && statusCode < 500) {
     return problem(statusCode, framed[code ?? ""] ?? message ?? "the request is wrong", {
       code: codeOf(statusCode),
