@@ -9,6 +9,7 @@ import { version } from "../version.js";
 import type { ExitCode } from "./exit-codes.js";
 import type { DecideFlags } from "./flags.js";
 import type { Io } from "./io.js";
+import { listening } from "./listening.js";
 import { openLiving } from "./open-living.js";
 import type { ServeOptions } from "./serve-options.js";
 import { logLines } from "./standard-error.js";
@@ -32,7 +33,7 @@ export async function runServer(options: ServeOptions, flags: DecideFlags, io: I
   const parts = { living, authenticate, metrics, log, mcp: mcp?.handle };
   const server: HttpServer = await openHttpServer({ ...options, ...parts });
   const told = untilTold(() => void living.reload());
-  const { port } = await server.listen(options.host, options.port);
+  const { port } = await listening(server, options);
   const host = options.host.includes(":") ? `[${options.host}]` : options.host;
   log.say(`listening on http://${host}:${port}`);
   if (authenticate === undefined) {
@@ -58,10 +59,16 @@ async function openMcp(living: LivingWorld, log: LogLines): Promise<McpHttp> {
   });
 }
 
-/** The first time it is asked to end; the second time it ends at once. */
-function untilTold(reload: () => void): Promise<"SIGTERM" | "SIGINT"> {
+const endings = ["SIGTERM", "SIGINT"] as const;
+
+/** The first time it is asked to end; the second time it ends at once, by whichever signal. */
+function untilTold(reload: () => void): Promise<(typeof endings)[number]> {
   process.on("SIGHUP", reload);
   return new Promise((resolve) => {
-    for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, () => resolve(name));
+    const end = (name: NodeJS.Signals): void => {
+      for (const each of endings) process.removeListener(each, end);
+      resolve(name as (typeof endings)[number]);
+    };
+    for (const each of endings) process.on(each, end);
   });
 }

@@ -32,8 +32,17 @@ export class LogLines {
     this.#add(`${text}\n`);
   }
 
-  /** Resolves once everything is written, or cannot be. */
-  async flush(): Promise<void> {
+  /** Resolves once everything is written, or cannot be; or after that many milliseconds. */
+  async flush(patience = Infinity): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const tooLong = new Promise<void>((resolve) => {
+      if (patience < Infinity) timer = setTimeout(resolve, patience);
+    });
+    await Promise.race([this.#written(), tooLong]);
+    clearTimeout(timer);
+  }
+
+  async #written(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
   }
 

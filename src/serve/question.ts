@@ -74,10 +74,19 @@ function misshapen(
   { properties }: InputSchema,
 ): DecisionError {
   const known = Object.keys(properties);
-  const strays = Object.keys(given ?? {}).filter((key) => !known.includes(key));
+  const strays = strayKeys(given, known);
   const meant = strays.flatMap((key) => didYouMean(key, known) ?? [])[0];
   return new DecisionError("input_invalid", issues.map(({ message }) => message).join("; "), {
     hint: meant ?? `it takes ${known.map((key) => `\`${key}\``).join(", ")}`,
     details: { errors: issues },
   });
+}
+
+const mostStrays = 10;
+
+function strayKeys(given: unknown, known: readonly string[]): readonly string[] {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) return [];
+  return Object.keys(given)
+    .filter((key) => !known.includes(key))
+    .slice(0, mostStrays);
 }

@@ -18,6 +18,9 @@ export interface SentOrigin {
 /** A name or an address, and perhaps a port: nothing else that a URL could begin with. */
 const hostShape = /^(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?)(?::(\d{1,5}))?$/i;
 
+/** Whether it is one host, with or without a port. */
+export const isHost = (text: string): boolean => hostShape.test(text);
+
 /**
  * Why a request is refused, if it is: a page that has its own name resolve to this machine sends that name as `Host`,
  * and any page in a browser sends its `Origin`. Programs send no origin.
@@ -26,12 +29,8 @@ export function refusedOrigin(
   { origin, host }: SentOrigin,
   { hosts, origins, loopback = false }: AllowedOrigins,
 ): string | undefined {
-  if (host === undefined || host === "") return "the request has no host";
-  const name = hostname(host);
-  if (name === undefined) return "the host is malformed";
-  if (hosts?.some((each) => hostname(bracketed(each)) === name) === false) {
-    return `the host \`${name}\` is not ours`;
-  }
+  const whyHost = hosts === undefined ? undefined : refusedHost(host, hosts);
+  if (whyHost !== undefined) return whyHost;
   if (origin === undefined) return undefined;
   const from = webOrigin(origin);
   if (from === undefined) return "the origin is malformed or opaque";
@@ -39,6 +38,31 @@ export function refusedOrigin(
   if (loopback && loopbackNames.includes(/^https?:\/\/(.+?)(?::\d+)?$/.exec(from)?.[1] ?? ""))
     return undefined;
   return `the origin \`${from}\` is not allowed`;
+}
+
+function refusedHost(host: string | undefined, hosts: readonly string[]): string | undefined {
+  if (host === undefined || host === "") return "the request has no host";
+  const name = hostname(host);
+  if (name === undefined) return "the host is malformed";
+  return hosts.some((each) => hostname(bracketed(each)) === name)
+    ? undefined
+    : `the host \`${name}\` is not ours`;
+}
+
+/** So many names are remembered; whoever sends others has them looked at anew. */
+const mostKnown = 1000;
+
+/** The same for all requests: nearly all of them are sent to the same name. */
+export function originGuard(allowed: AllowedOrigins): (sent: SentOrigin) => string | undefined {
+  const known = new Map<string, string | undefined>();
+  return (sent) => {
+    const key = sent.origin === undefined ? (sent.host ?? "") : `${sent.host ?? ""}\n${sent.origin}`;
+    const before = known.get(key);
+    if (before !== undefined || known.has(key)) return before;
+    const why = refusedOrigin(sent, allowed);
+    if (known.size < mostKnown) known.set(key, why);
+    return why;
+  };
 }
 
 /** In the one way that it is written in URLs. */

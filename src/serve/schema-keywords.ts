@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../model/json.js";
 /** The keywords of draft-07 that hold a schema, a list of them, or one for each name. */
 const single = new Set(["additionalProperties", "propertyNames", "contains", "not", "if", "then", "else"]);
 const listed = new Set(["allOf", "anyOf", "oneOf"]);
-const mapped = new Set(["properties", "patternProperties", "definitions", "dependencies"]);
+const mapped = new Set(["properties", "patternProperties", "definitions", "$defs", "dependencies"]);
 
 /** What a keyword holds, in the schema that it stands in. */
 export function holds(keyword: string, schema: JsonObject): "schema" | "list" | "map" | "value" {

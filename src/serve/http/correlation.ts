@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import { DecisionError } from "../../errors.js";
 
 const usable = /^[\x21-\x7e]{1,256}$/;
-const traceparent = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
+/** Trace Context: version ff and a trace of noughts are none. */
+const traceparent = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** What ties a request to others: its own header, else the trace that it is part of. */
 export function correlationOf(headers: IncomingHttpHeaders): string | undefined {
@@ -12,4 +13,10 @@ export function correlationOf(headers: IncomingHttpHeaders): string | undefined 
   throw new DecisionError("input_invalid", "`x-correlation-id` must be 1 to 256 visible characters", {
     hint: "such as a UUID",
   });
+}
+
+/** That of the body, which goes before the others; undefined: none that a header could carry. */
+export function correlationIn(input: unknown): string | undefined {
+  const { correlation_id: id } = (input ?? {}) as { readonly correlation_id?: unknown };
+  return typeof id === "string" && usable.test(id) ? id : undefined;
 }

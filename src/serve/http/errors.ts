@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { DecisionError } from "../../errors.js";
+import type { LogLines } from "../log-lines.js";
 import type { HttpOptions } from "./http-server.js";
+import { allowedMethods } from "./paths.js";
 import type { ProblemDocument } from "./problem.js";
 import { problem, problemOf, problemType } from "./problem.js";
-import { allowedMethods } from "./paths.js";
 import { Refusal } from "./refusal.js";
 
 /** Everything that goes wrong is told as a problem, and what is our fault to the log. */
@@ -11,18 +12,10 @@ export function addErrorHandlers(app: FastifyInstance, { log, mcp }: HttpOptions
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof Refusal) return sendProblem(reply.headers(error.headers), error.document);
     const document = problemOf(error);
-    const { status, code } = document;
+    const { status } = document;
     if (status === 403) reply.header("www-authenticate", insufficient(error));
     if (status === 503) reply.header("retry-after", "1");
-    if (status >= 500) {
-      const { visitor } = request;
-      const isBug = code === "bug" && error instanceof Error;
-      log.log("error", isBug ? error.message : document.detail, {
-        code,
-        ...(visitor.correlationId !== undefined && { correlation_id: visitor.correlationId }),
-        ...(isBug && { stack: error.stack }),
-      });
-    }
+    if (status >= 500) tellFault(error, document, { log, correlationId: request.visitor.correlationId });
     return sendProblem(reply, document);
   });
   app.setNotFoundHandler((request, reply) => {
@@ -40,6 +33,21 @@ export function addErrorHandlers(app: FastifyInstance, { log, mcp }: HttpOptions
 
 export function sendProblem(reply: FastifyReply, document: ProblemDocument): FastifyReply {
   return reply.code(document.status).type(problemType).send(JSON.stringify(document));
+}
+
+/** What those who ask need not know. */
+function tellFault(
+  error: unknown,
+  { code, detail }: ProblemDocument,
+  { log, correlationId }: { readonly log: LogLines; readonly correlationId: string | undefined },
+): void {
+  const { message = detail, stack } = error instanceof Error ? error : {};
+  log.log("error", message, {
+    code,
+    ...(error instanceof DecisionError && error.hint !== undefined && { hint: error.hint }),
+    ...(correlationId !== undefined && { correlation_id: correlationId }),
+    ...(code === "bug" && { stack: stack ?? String(error) }),
+  });
 }
 
 function insufficient(error: unknown): string {

@@ -8,13 +8,15 @@ import type { LivingWorld } from "../living-world.js";
 import type { LogLines } from "../log-lines.js";
 import type { Metrics } from "../metrics/metrics.js";
 import type { AllowedOrigins } from "../refused-origin.js";
-import { answerClientError } from "./client-error.js";
+import { answerClientError, answerTheRest } from "./client-error.js";
 import { addEntrance } from "./entrance.js";
-import { addErrorHandlers } from "./errors.js";
+import { addErrorHandlers, sendProblem } from "./errors.js";
 import { jsonBody } from "./json-body.js";
 import { addOwnRoutes } from "./own-routes.js";
+import { problemOf } from "./problem.js";
 import { addQuestionRoutes } from "./question-routes.js";
 import type { Rates } from "./rate-limits.js";
+import { Visits } from "./visits.js";
 
 /** What handles a request of MCP, once it is known who asks. */
 export type McpHandler = (
@@ -53,6 +55,7 @@ export interface HttpServer {
 /** The door for programs: every question at its path. */
 export async function openHttpServer(options: HttpOptions): Promise<HttpServer> {
   const { requestTimeout, largestBody: bodyLimit } = options;
+  const visits = new Visits(options);
   const app = fastify({
     bodyLimit,
     requestTimeout,
@@ -61,11 +64,24 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
     forceCloseConnections: false,
     return503OnClosing: false,
     routerOptions: { maxParamLength: 512 },
-    http: { headersTimeout: requestTimeout, connectionsCheckingInterval: 1_000, maxHeaderSize: 16 * 1024 },
+    http: {
+      headersTimeout: requestTimeout,
+      connectionsCheckingInterval: Math.min(1_000, requestTimeout),
+      maxHeaderSize: 16 * 1024,
+      // Else the first of two counts, and nobody sees that there are two.
+      joinDuplicateHeaders: true,
+      requireHostHeader: false,
+    },
     clientErrorHandler: answerClientError,
+    // These come to no route, so not through the entrance either.
+    frameworkErrors: (error, request, reply) => {
+      visits.begin(request, reply);
+      sendProblem(reply, problemOf(error));
+    },
   });
+  answerTheRest(app.server);
   readJsonOnly(app);
-  const entrance = await addEntrance(app, options);
+  const entrance = await addEntrance(app, options, visits);
   addErrorHandlers(app, options);
   addOwnRoutes(app, options, entrance);
   addQuestionRoutes(app, options, entrance);
@@ -75,7 +91,7 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
       await app.listen({ host, port });
       return app.server.address() as AddressInfo;
     },
-    inFlight: entrance.inFlight,
+    inFlight: () => visits.inFlight,
     drain: async (milliseconds) => {
       entrance.drain();
       await ended(app, milliseconds);
@@ -99,11 +115,15 @@ function readJsonOnly(app: FastifyInstance): void {
   );
 }
 
-/** No new connection is taken from here on. */
+const lookForIdle = 50;
+
+/** No new connection is taken from here on, and each that is not needed any more is let go. */
 async function ended({ server }: FastifyInstance, milliseconds: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
+  const letGo = setInterval(() => server.closeIdleConnections(), lookForIdle);
   const timer = setTimeout(() => server.closeAllConnections(), milliseconds);
   await closed;
   clearTimeout(timer);
+  clearInterval(letGo);
 }

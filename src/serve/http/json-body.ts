@@ -7,13 +7,24 @@ const deepest = 64;
 /** The document that a body is, before anything is made of it. */
 export function jsonBody(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw unusable("it is not UTF-8");
-  if (isTooDeep(bytes)) throw unusable(`it is nested deeper than ${deepest}`);
+  const names = namesIn(bytes);
+  if (names === undefined) throw unusable(`it is nested deeper than ${deepest}`);
+  const value = parsed(bytes);
+  // Others may take the first of two where we would take the last.
+  if (keysOf(value) !== names) throw unusable("an object has a key twice");
+  return value;
+}
+
+function parsed(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString("utf8")) as unknown;
+    return JSON.parse(bytes.toString("utf8"));
   } catch (error) {
-    throw unusable(bytes.length === 0 ? "it is empty" : (error as Error).message);
+    throw unusable(bytes.length === 0 ? "it is empty" : whatIsWrong(error as Error));
   }
 }
+
+/** Without the piece of the body that it shows. */
+const whatIsWrong = ({ message }: Error): string => message.replace(/,? *(?:\.\.\.)?".*$/s, "");
 
 const unusable = (why: string): DecisionError =>
   new DecisionError("input_invalid", `the body is not JSON that can be used: ${why}`, {
@@ -27,9 +38,12 @@ const caseBit = 0x20;
 const opening = 0x7b;
 const closing = 0x7d;
 
-/** Brackets within texts do not count. */
-function isTooDeep(bytes: Buffer): boolean {
+const colon = 0x3a;
+
+/** How many names are written in it; undefined: it is nested too deeply. What is within texts does not count. */
+function namesIn(bytes: Buffer): number | undefined {
   let depth = 0;
+  let names = 0;
   let isText = false;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] ?? 0;
@@ -37,9 +51,21 @@ function isTooDeep(bytes: Buffer): boolean {
       if (byte === escape) at++;
       else if (byte === quote) isText = false;
     } else if (byte === quote) isText = true;
+    else if (byte === colon) names++;
     else if ((byte | caseBit) === opening) {
-      if (++depth > deepest) return true;
+      if (++depth > deepest) return undefined;
     } else if ((byte | caseBit) === closing) depth--;
   }
-  return false;
+  return names;
+}
+
+function keysOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  let keys = 0;
+  if (Array.isArray(value)) {
+    for (const each of value) keys += keysOf(each);
+    return keys;
+  }
+  for (const key in value) keys += 1 + keysOf((value as Record<string, unknown>)[key]);
+  return keys;
 }

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../model/json.js";
+import type { JsonObject } from "../../model/json.js";
 import { version } from "../../version.js";
 import { nestedSchema } from "../nested-schema.js";
 import type { Action } from "../questions/list-actions.js";
@@ -8,13 +8,15 @@ import { bodySchema, routes } from "./routes.js";
 
 /** The actions of a domain as an OpenAPI document: what `/decide` takes for each, and what it answers. */
 export function actionsDocument(org: string, domain: string, actions: readonly Action[]): JsonObject {
+  const named = withNames(actions);
   return {
     ...heading(`Actions of ${org}/${domain}`, "Ask the gate of an action before taking it."),
-    paths: { "/decide": { post: decideOperation(actions) } },
-    components: components(
-      Object.fromEntries(actions.map((action) => [schemaName(action), requestSchema(action)])),
-    ),
-    "x-actions": actions as unknown as Json,
+    paths: { "/decide": { post: decideOperation(named) } },
+    components: components(Object.fromEntries(named.map((each) => [each.schema, requestSchema(each)]))),
+    "x-actions": named.map(({ schema, ...action }) => ({
+      ...action,
+      ...(action.context_schema && { context_schema: { $ref: contextPlace(schema) } }),
+    })),
   };
 }
 
@@ -67,12 +69,27 @@ const answered = (description: string, schema: JsonObject): JsonObject => ({
   ...problems,
 });
 
-/** A name that may stand in a reference. */
-const schemaName = ({ action, world_model_version }: Action): string =>
-  `${action.replace(/[^A-Za-z0-9._-]/g, "_")}_v${world_model_version}`;
+interface NamedAction extends Action {
+  /** What its schema is called. */
+  readonly schema: string;
+}
 
-function requestSchema(each: Action): JsonObject {
-  const { org_id, domain, action, world_model_version, latest, context_schema, description } = each;
+/** Names that may stand in a reference, each of them once. */
+function withNames(actions: readonly Action[]): readonly NamedAction[] {
+  const taken = new Set<string>();
+  return actions.map((each) => {
+    const plain = `${each.action.replace(/[^A-Za-z0-9._-]/g, "_")}_v${each.world_model_version}`;
+    let schema = plain;
+    for (let more = 2; taken.has(schema); more++) schema = `${plain}_${more}`;
+    taken.add(schema);
+    return { ...each, schema };
+  });
+}
+
+const contextPlace = (schema: string): string => `#/components/schemas/${schema}/$defs/context`;
+
+function requestSchema(each: NamedAction): JsonObject {
+  const { org_id, domain, action, world_model_version, latest, context_schema, description, schema } = each;
   const { properties, required } = decideAction.input;
   return {
     ...decideAction.input,
@@ -83,19 +100,14 @@ function requestSchema(each: Action): JsonObject {
       domain: { const: domain },
       action: { const: action },
       world_model_version: { const: world_model_version },
-      context: { $ref: `#/components/schemas/${schemaName(each)}/$defs/context` },
+      context: { $ref: contextPlace(schema) },
     },
     required: latest ? required : [...required, "world_model_version"],
-    $defs: {
-      context: nestedSchema(
-        context_schema ?? { type: "object" },
-        `#/components/schemas/${schemaName(each)}/$defs/context`,
-      ),
-    },
+    $defs: { context: nestedSchema(context_schema ?? { type: "object" }, contextPlace(schema)) },
   };
 }
 
-const decideOperation = (actions: readonly Action[]): JsonObject => ({
+const decideOperation = (actions: readonly NamedAction[]): JsonObject => ({
   operationId: "decide",
   summary: decideAction.title,
   description: decideAction.description,
@@ -104,7 +116,7 @@ const decideOperation = (actions: readonly Action[]): JsonObject => ({
     required: true,
     content: {
       "application/json": {
-        schema: { oneOf: actions.map((each) => ({ $ref: `#/components/schemas/${schemaName(each)}` })) },
+        schema: { oneOf: actions.map(({ schema }) => ({ $ref: `#/components/schemas/${schema}` })) },
       },
     },
   },

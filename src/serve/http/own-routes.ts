@@ -6,6 +6,7 @@ import type { Entrance } from "./entrance.js";
 import type { HttpOptions } from "./http-server.js";
 import { actionsDocument, apiDocument } from "./openapi.js";
 import { asPattern, ownPaths } from "./paths.js";
+import { problemOf } from "./problem.js";
 import { jsonType } from "./question-routes.js";
 
 /** What the server tells of itself, and the door within it for agents. */
@@ -25,8 +26,9 @@ export function addOwnRoutes(app: FastifyInstance, options: HttpOptions, entranc
     if (!permits(request.visitor.caller, "read")) throw notPermitted();
     return reply.type("text/plain; version=0.0.4; charset=utf-8").send(metrics.text());
   });
+  const document = JSON.stringify(apiDocument());
   app.get(ownPaths.document, { config: { open: true } }, (_request, reply) =>
-    reply.type(jsonType).send(JSON.stringify(apiDocument())),
+    reply.type(jsonType).send(document),
   );
   app.get(asPattern(ownPaths.actions), async (request, reply) => {
     const { org, domain } = request.params as { readonly org: string; readonly domain: string };
@@ -62,7 +64,9 @@ interface Readiness {
   readonly ready: boolean;
   readonly decisions: number;
   readonly reason?: string;
-  /** What keeps definitions from being used, or changes from being taken up. */
+  /** There is a change of the definitions that is not taken up. */
+  readonly stale?: true;
+  /** What keeps definitions from being used, or the change from being taken up. */
   readonly problems?: number;
 }
 
@@ -71,13 +75,13 @@ async function readinessOf({ living }: HttpOptions, { isDraining }: Entrance): P
   const { definitions, records } = living.current;
   const decisions = definitions.ids.length;
   const problems = (living.refused ?? definitions).problems.length;
-  const told = { decisions, ...(problems > 0 && { problems }) };
+  const isStale = living.refused !== undefined;
+  const told = { decisions, ...(isStale && { stale: true as const }), ...(problems > 0 && { problems }) };
   if (isDraining()) return { ready: false, ...told, reason: "it is about to end" };
   try {
     await records.log.state();
     return { ready: true, ...told };
   } catch (error) {
-    const reason = error instanceof DecisionError ? error.message : "the log cannot be read";
-    return { ready: false, ...told, reason };
+    return { ready: false, ...told, reason: problemOf(error).detail };
   }
 }

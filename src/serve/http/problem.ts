@@ -23,6 +23,7 @@ const titles: Readonly<Record<number, string>> = {
   405: "Method Not Allowed",
   408: "Request Timeout",
   413: "Content Too Large",
+  414: "URI Too Long",
   415: "Unsupported Media Type",
   417: "Expectation Failed",
   421: "Misdirected Request",
@@ -30,9 +31,11 @@ const titles: Readonly<Record<number, string>> = {
   429: "Too Many Requests",
   431: "Request Header Fields Too Large",
   500: "Internal Server Error",
+  501: "Not Implemented",
   502: "Bad Gateway",
   503: "Service Unavailable",
   504: "Gateway Timeout",
+  505: "HTTP Version Not Supported",
 };
 
 export interface ProblemOptions {
@@ -48,7 +51,7 @@ export function problem(
 ): ProblemDocument {
   return {
     type: `urn:agent-33:problem:${code}`,
-    title: titles[status] ?? "Error",
+    title: titleOf(status),
     status,
     detail,
     code,
@@ -98,17 +101,40 @@ export function statusOf(code: ErrorCode): number {
   return statuses[code];
 }
 
-/** Where files lie, and what they say, is nobody's business on the other side. */
+/** What only the operator can mend: it may name files and addresses, which is nobody's business on the other side. */
+const kept: Readonly<Partial<Record<ErrorCode, string>>> = {
+  definition_invalid: "a definition that this rests on is not valid",
+  definitions_missing: "the definitions cannot be read",
+  expression_invalid: "a definition that this rests on is not valid",
+  not_approved: "what this rests on is not approved",
+  file_exists: "a file could not be written",
+  file_unreadable: "a file could not be read",
+  file_unwritable: "a file could not be written",
+  store_busy: "the store is busy",
+  store_failed: "the store cannot be used",
+  log_damaged: "the log of decisions is damaged",
+};
+
 export function problemOfError(error: DecisionError): ProblemDocument {
   const { code, message, hint } = error;
+  const ours = kept[code];
+  if (ours !== undefined) {
+    return problem(statusOf(code), ours, { code, hint: "whoever runs the server finds more in its log" });
+  }
   const { errors, candidates } = (error.details ?? {}) as Partial<Record<string, unknown>>;
   return problem(statusOf(code), message, { code, hint, errors: errors ?? candidates });
+}
+
+interface FrameworkError {
+  readonly statusCode?: number;
+  readonly code?: string;
+  readonly message?: string;
 }
 
 /** A bug of ours, or what the web framework has to say of a request. */
 export function problemOf(error: unknown): ProblemDocument {
   if (error instanceof DecisionError) return problemOfError(error);
-  const { statusCode, code, message } = error as { statusCode?: number; code?: string; message?: string };
+  const { statusCode, code, message } = (error ?? {}) as FrameworkError;
   if (statusCode !== undefined && statusCode < 500) {
     return problem(statusCode, framed[code ?? ""] ?? message ?? "the request is wrong", {
       code: codeOf(statusCode),
@@ -121,8 +147,14 @@ const framed: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: "the body is too large",
   FST_ERR_CTP_INVALID_MEDIA_TYPE: "the body must be JSON: `content-type: application/json`",
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: "the body is not as long as `content-length` says",
+  FST_ERR_BAD_URL: "the path holds an escape that means nothing",
+  FST_ERR_MAX_PARAM_LENGTH: "the path holds an id that is too long",
 };
 
+export function titleOf(status: number): string {
+  return titles[status] ?? "Error";
+}
+
 export function codeOf(status: number): string {
-  return (titles[status] ?? "error").toLowerCase().replaceAll(" ", "_");
+  return titleOf(status).toLowerCase().replaceAll(" ", "_");
 }

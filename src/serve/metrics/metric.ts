@@ -102,10 +102,20 @@ const joined = (...labels: readonly string[]): string => {
   return given === "" ? "" : `{${given}}`;
 };
 
-const labelText = (labels: Labels): string =>
-  Object.entries(labels)
-    .map(([name, value]) => `${name}="${escaped(value)}"`)
-    .join(",");
+/** There are few labels, and many things that have them. */
+const labelTexts = new Map<string, string>();
+const mostTexts = 10_000;
+
+function labelText(labels: Labels): string {
+  let key = "";
+  for (const name in labels) key += `${name}\0${labels[name] ?? ""}\0`;
+  const known = labelTexts.get(key);
+  if (known !== undefined) return known;
+  const entries = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
+  const text = entries.join(",");
+  if (labelTexts.size < mostTexts) labelTexts.set(key, text);
+  return text;
+}
 
 const escaped = (value: string): string =>
   value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');

@@ -1,0 +1,77 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { stopwatch } from "../../clock.js";
+import type { AuthenticatedCaller } from "../../model/caller.js";
+import type { LogLines } from "../log-lines.js";
+import type { Metrics } from "../metrics/metrics.js";
+
+/** Who has come in. */
+export interface Visitor {
+  readonly caller: AuthenticatedCaller | undefined;
+  readonly correlationId: string | undefined;
+}
+
+const nobody: Visitor = { caller: undefined, correlationId: undefined };
+
+/** Nobody was there any more to hear the answer. */
+const goneAway = 499;
+
+const ourFaults: readonly number[] = [500, 502, 503, 504];
+
+const knownMethods: readonly string[] = ["GET", "HEAD", "POST", "DELETE", "OPTIONS"];
+
+/** The requests that are being answered; each of them is told of once it is over. */
+export class Visits {
+  readonly #metrics: Metrics;
+  readonly #log: LogLines;
+  #inFlight = 0;
+
+  constructor({ metrics, log }: { readonly metrics: Metrics; readonly log: LogLines }) {
+    this.#metrics = metrics;
+    this.#log = log;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  begin(request: FastifyRequest, reply: FastifyReply): void {
+    this.#inFlight++;
+    request.visitor = nobody;
+    const startedAt = stopwatch();
+    // Unlike the hook for answers, this also comes where the other side has gone.
+    reply.raw.once("close", () => {
+      this.#inFlight--;
+      this.#tell(request, reply, stopwatch() - startedAt);
+    });
+  }
+
+  /** Nothing that a request holds is told: it may be a secret. */
+  #tell(request: FastifyRequest, reply: FastifyReply, milliseconds: number): void {
+    const route = request.routeOptions.url ?? "unknown";
+    const method = knownMethods.includes(request.method) ? request.method : "other";
+    const status = reply.raw.writableFinished ? reply.raw.statusCode : goneAway;
+    this.#metrics.requests.add({ method, route, status: String(status) });
+    this.#metrics.seconds.observe({ route }, milliseconds / 1000);
+    const { caller, correlationId } = request.visitor;
+    this.#log.log(ourFaults.includes(status) ? "error" : "info", "request", {
+      method,
+      route,
+      status,
+      duration_ms: Math.round(milliseconds * 1000) / 1000,
+      ...(correlationId !== undefined && { correlation_id: correlationId }),
+      ...(caller !== undefined && {
+        caller: caller.subject,
+        actors: caller.actors.map(({ subject }) => subject),
+      }),
+      ...(request.recordId !== undefined && { record_id: request.recordId }),
+    });
+  }
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    visitor: Visitor;
+    /** Of the decision that was made, where one was. */
+    recordId?: string;
+  }
+}

@@ -1,0 +1,132 @@
+import { afterAll } from "vitest";
+import type { HttpOptions, HttpServer } from "../../../src/serve/http/http-server.js";
+import { openHttpServer } from "../../../src/serve/http/http-server.js";
+import type { Change } from "../../../src/serve/living-world.js";
+import { LivingWorld } from "../../../src/serve/living-world.js";
+import { LogLines } from "../../../src/serve/log-lines.js";
+import { Metrics } from "../../../src/serve/metrics/metrics.js";
+import { observedWorld } from "../../../src/serve/observed-world.js";
+import type { ServedWorld } from "../../../src/serve/question.js";
+import { loopbackNames } from "../../../src/serve/refused-origin.js";
+import { sampleWorld } from "../asking.js";
+
+export interface Serving {
+  readonly url: string;
+  readonly port: number;
+  readonly server: HttpServer;
+  readonly living: LivingWorld;
+  readonly metrics: Metrics;
+  readonly changes: readonly Change[];
+  /** The number of the newest record. */
+  readonly recorded: () => Promise<number>;
+  /** Everything that was logged so far. */
+  readonly logged: () => Promise<string>;
+}
+
+export interface ServingOptions extends Partial<Omit<HttpOptions, "living" | "metrics" | "log">> {
+  readonly world?: ServedWorld;
+  readonly open?: () => Promise<ServedWorld>;
+  readonly stamp?: () => string;
+  readonly keepsSound?: boolean;
+}
+
+export const wire = { org_id: "acme", domain: "payments", action: "wire.approve" };
+export const routine = { amount: 250, payee: { country: "DE" } };
+export const routineWire = { ...wire, context: routine };
+
+/** A server of the samples on a port of its own, until the tests of the file are over. */
+export async function serving(options: ServingOptions = {}): Promise<Serving> {
+  const { world, open, stamp = () => "", keepsSound = true, ...http } = options;
+  const written: string[] = [];
+  const log = new LogLines(
+    (bytes, done) => {
+      written.push(Buffer.from(bytes).toString());
+      done(null);
+    },
+    { clock: () => "2026-11-15T10:30:00.000000Z", quiet: false },
+  );
+  const current = world ?? (open === undefined ? await sampleWorld() : undefined);
+  const changes: Change[] = [];
+  const metrics: Metrics = new Metrics({
+    inFlight: () => server.inFlight(),
+    decisions: () => living.current.definitions.ids.length,
+    isStale: () => living.refused !== undefined,
+  });
+  const living: LivingWorld = await LivingWorld.open({
+    open: async () => observedWorld(await (open?.() ?? current!), (result) => metrics.decided(result)),
+    stamp,
+    keepsSound,
+    everyMilliseconds: 10,
+    onChange: (change) => void changes.push(change),
+  });
+  const server: HttpServer = await openHttpServer({
+    authenticate: undefined,
+    allowed: { hosts: loopbackNames, origins: ["https://app.example"], loopback: true },
+    rates: {},
+    mostInFlight: 1024,
+    largestBody: 1024 * 1024,
+    requestTimeout: 10_000,
+    publicMetrics: false,
+    ...http,
+    living,
+    metrics,
+    log,
+  });
+  const { port } = await server.listen("127.0.0.1", 0);
+  afterAll(async () => {
+    await server.drain(1_000);
+    await living.stop();
+  });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    server,
+    living,
+    metrics,
+    changes,
+    recorded: async () => (await living.current.records.log.state()).size,
+    async logged() {
+      await log.flush();
+      return written.join("");
+    },
+  };
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export async function post(
+  { url }: Pick<Serving, "url">,
+  path: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answered> {
+  return answered(
+    await fetch(`${url}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    }),
+  );
+}
+
+export async function get(
+  { url }: Pick<Serving, "url">,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answered> {
+  return answered(await fetch(`${url}${path}`, { headers }));
+}
+
+async function answered(response: Response): Promise<Answered> {
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.includes("json") === true;
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (isJson ? JSON.parse(text) : { text }) as Answered["body"],
+  };
+}
