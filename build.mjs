@@ -47,6 +47,8 @@ const commands = readdirSync("src/cli/commands")
   .map((file) => file.replace(".ts", ""))
   .filter((name) => !["completion", "help"].includes(name));
 const validator = "src/definition/validate-schema.generated.js";
+/** All that is used of a library of many parts. */
+const sdk = "src/serve/mcp/sdk.ts";
 
 const common = {
   bundle: true,
@@ -74,7 +76,7 @@ async function main() {
         plugins: command === undefined ? [lazyVendor] : [lazyVendor, onlyCommand(command)],
       }),
     ),
-    ...[...vendored, ["validate-schema", validator]].map(([name, file]) =>
+    ...[...vendored, ["validate-schema", validator], ["mcp", sdk]].map(([name, file]) =>
       build({
         ...commonjs,
         entryPoints: [file],
@@ -138,6 +140,7 @@ const lazyVendor = {
     onResolve({ filter: /^\.\/vendor\// }, ({ path }) => ({ path, external: true }));
     onResolve({ filter: /^\.{1,2}\// }, ({ path, kind }) => {
       const name = /([^/]+)\.js$/.exec(path)?.[1] ?? "";
+      if (name === "sdk") return { path: "./vendor/mcp.cjs", external: true };
       const isApart = kind === "dynamic-import" && Object.hasOwn(lazyParts, name);
       return isApart ? { path: `./vendor/${name}.cjs`, external: true } : undefined;
     });

@@ -9,7 +9,15 @@ const source = fileURLToPath(new URL("../src", import.meta.url));
 /** From the innermost to the outermost; a file may import its own room and those before it. */
 const order = [
   ["model"],
-  ["errors.ts", "contract-errors.ts", "nearest.ts", "printable.ts", "version.ts", "clock.ts"],
+  [
+    "errors.ts",
+    "error-document.ts",
+    "contract-errors.ts",
+    "nearest.ts",
+    "printable.ts",
+    "version.ts",
+    "clock.ts",
+  ],
   ["digest"],
   ["expression"],
   ["definition"],
@@ -34,6 +42,8 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   fastify: ["serve/http/http-server.ts"],
   "@fastify/rate-limit": ["serve/http/rate-limits.ts"],
   jose: ["serve/auth/signature.ts"],
+  "@modelcontextprotocol/server": ["serve/mcp/sdk.ts"],
+  "@modelcontextprotocol/node": ["serve/mcp/sdk.ts"],
 };
 
 interface Import {

@@ -1,6 +1,7 @@
 import { openSync } from "node:fs";
 import type { Composed } from "../compose.js";
 import type { Request } from "../decide/decide.js";
+import { errorDocument } from "../error-document.js";
 import type { ErrorCode } from "../errors.js";
 import { DecisionError } from "../errors.js";
 import type { Result } from "../model/result.js";
@@ -16,7 +17,6 @@ import { readLines } from "./lines.js";
 import type { ToContext } from "./map-flag.js";
 import { piecesOf } from "./pieces.js";
 import { Progress } from "./progress.js";
-import { errorDocument } from "./report-error.js";
 import { untilInterrupted } from "./until-interrupted.js";
 
 export type BatchFormat = "jsonl" | "plain" | "target" | "audit";

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { CommanderError } from "commander";
+import { errorDocument } from "../error-document.js";
 import { DecisionError } from "../errors.js";
 import type { ExitCode } from "./exit-codes.js";
 import { exitCodeOf } from "./exit-codes.js";
@@ -7,7 +8,7 @@ import { styleFor, wantsJsonErrors } from "./flags.js";
 import type { Io } from "./io.js";
 import { OutputClosed } from "./io.js";
 import { buildProgram, commandNames } from "./program.js";
-import { bugDocument, describeError, errorDocument } from "./report-error.js";
+import { bugDocument, describeError } from "./report-error.js";
 
 /** Runs one command line and tells the exit code; everything it says goes through `io`. */
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {

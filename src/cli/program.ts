@@ -21,6 +21,7 @@ import { addKeygenCommand } from "./commands/keygen.js";
 import { addLineageCommand } from "./commands/lineage.js";
 import { addListCommand } from "./commands/list.js";
 import { addLogCommand } from "./commands/log.js";
+import { addMcpCommand } from "./commands/mcp.js";
 import { addNewCommand } from "./commands/new.js";
 import { addOverridesCommand } from "./commands/overrides.js";
 import { addPrecedentsCommand } from "./commands/precedents.js";
@@ -102,6 +103,10 @@ const groups: readonly { readonly title: string; readonly commands: Readonly<Rec
       prune: addPruneCommand,
       config: addConfigCommand,
     },
+  },
+  {
+    title: "Run:",
+    commands: { mcp: addMcpCommand },
   },
 ];
 

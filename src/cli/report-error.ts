@@ -5,14 +5,6 @@ import { printable } from "../printable.js";
 import { describeProblem } from "../present/problems-view.js";
 import { version } from "../version.js";
 
-/** An error as JSON carries it. */
-export function errorDocument(error: DecisionError): { readonly error: object } {
-  const { code, message, hint, details } = error;
-  return {
-    error: { code, message, ...(hint !== undefined && { hint }), ...(details !== undefined && { details }) },
-  };
-}
-
 /** What of an error's details is shown to people. */
 interface Shown {
   readonly problems?: readonly Problem[];

@@ -1,0 +1,37 @@
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import { DecisionError } from "../../errors.js";
+import { didYouMean } from "../../nearest.js";
+import type { Asker } from "../question.js";
+import { correlationOf } from "./correlation.js";
+import type { McpTool } from "./listed-tool.js";
+import { ProtocolError, ProtocolErrorCode } from "./sdk.js";
+import { answered, failed } from "./tool-result.js";
+import { toolsFor } from "./tools.js";
+
+export interface ToolCall {
+  readonly name: string;
+  readonly arguments?: Readonly<Record<string, unknown>> | undefined;
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Calls a tool; what can be put right by asking otherwise is a result, which agents get to see. */
+export async function callTool(call: ToolCall, asker: Asker): Promise<CallToolResult> {
+  const tools = await toolsFor(asker);
+  const tool = tools.find(({ listed }) => listed.name === call.name);
+  if (tool === undefined) throw unknownTool(call.name, tools);
+  try {
+    const correlationId = correlationOf(call._meta, asker.correlationId);
+    return answered(await tool.answer(call.arguments ?? {}, { ...asker, correlationId }));
+  } catch (error) {
+    if (error instanceof DecisionError) return failed(error);
+    throw error;
+  }
+}
+
+function unknownTool(name: string, tools: readonly McpTool[]): ProtocolError {
+  const names = tools.map(({ listed }) => listed.name);
+  const hint = didYouMean(name, names) ?? "`tools/list` tells which there are";
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool \`${name}\`; ${hint}`, {
+    hint,
+  });
+}

@@ -1,0 +1,86 @@
+import type { NodeIncomingMessageLike, NodeServerResponseLike } from "@modelcontextprotocol/node";
+import type { AuthInfo } from "@modelcontextprotocol/server";
+import type { AskedBy, McpOptions } from "./options.js";
+import { refusal } from "./read-message.js";
+import { runningWork } from "./running-work.js";
+import { createMcpHandler, toNodeHandler } from "./sdk.js";
+import { mcpServer } from "./server.js";
+
+export interface McpHttp {
+  /** Answers a request to the endpoint; who asks, and from where, has been looked at before. */
+  readonly handle: (
+    req: NodeIncomingMessageLike,
+    res: NodeServerResponseLike,
+    given: McpHttpRequest,
+  ) => Promise<void>;
+  /** Takes no more, finishes what was begun, then ends the streams of those who listen. */
+  readonly close: () => Promise<void>;
+}
+
+export interface McpHttpRequest extends AskedBy {
+  /** Parsed; undefined: it is still to be read. */
+  readonly body: unknown;
+}
+
+/**
+ * MCP over HTTP. Nothing is kept between requests, for clients of the old kind neither: there are no sessions that
+ * could be taken over or pile up. Only clients of the new kind can listen for changes.
+ */
+export function mcpHttp(options: McpOptions): McpHttp {
+  const { during, idle } = runningWork();
+  const onerror = ({ message }: Error): void => options.log({ level: "warn", event: "protocol", message });
+  const handler = createMcpHandler(
+    ({ era, authInfo }) =>
+      mcpServer(options, { ...askedBy(authInfo), listChanged: era === "modern", during }),
+    { onerror },
+  );
+  const forget = options.subscribe(() => {
+    handler.notify.toolsChanged();
+    handler.notify.resourcesChanged();
+  });
+  let isClosing = false;
+  return {
+    async handle(req, res, { body, ...by }) {
+      if (isClosing) {
+        refuseLate(res);
+        return;
+      }
+      const authInfo = authInfoOf(by);
+      const answer = toNodeHandler(
+        { fetch: (request, given) => handler.fetch(request, { ...given, authInfo }) },
+        { onerror },
+      );
+      const exchange = answer(req, res, body);
+      await (isListening(req) ? exchange : during(exchange));
+    },
+    async close() {
+      isClosing = true;
+      forget();
+      await idle();
+      await handler.close();
+    },
+  };
+}
+
+/** The SDK hands this on untouched, and looks at none of it. */
+const authInfoOf = (by: AskedBy): AuthInfo => ({
+  token: "",
+  clientId: by.caller?.client_id ?? "",
+  scopes: [...(by.caller?.scopes ?? [])],
+  extra: { by },
+});
+
+function askedBy(info: AuthInfo | undefined): AskedBy {
+  const by = info?.extra?.["by"] as AskedBy | undefined;
+  if (by === undefined) throw new Error("the SDK lost who asks");
+  return by;
+}
+
+/** Whoever asks for that without this header is refused. */
+const isListening = ({ headers }: NodeIncomingMessageLike): boolean =>
+  headers["mcp-method"] === "subscriptions/listen";
+
+function refuseLate(res: NodeServerResponseLike): void {
+  res.writeHead(503, { "content-type": "application/json", connection: "close" });
+  res.end(JSON.stringify(refusal(-32000, "the server is shutting down")));
+}

@@ -1,0 +1,74 @@
+import type { Readable, Writable } from "node:stream";
+import { lineTransport } from "./line-transport.js";
+import type { McpOptions } from "./options.js";
+import { reserveStream } from "./reserve-stream.js";
+import { runningWork } from "./running-work.js";
+import type { PlainServer } from "./sdk.js";
+import { serveOver } from "./sdk.js";
+import { mcpServer } from "./server.js";
+
+export interface StdioStreams {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Where that goes which is no part of the protocol. */
+  readonly aside: Writable;
+}
+
+/** Answers whoever started us, until the input ends or a signal comes; what was begun by then is still answered. */
+export async function serveStdio(
+  options: McpOptions,
+  { input, output, aside }: StdioStreams = {
+    input: process.stdin,
+    output: process.stdout,
+    aside: process.stderr,
+  },
+): Promise<void> {
+  const { write, release } = reserveStream(output, aside);
+  const { during, idle } = runningWork();
+  const transport = lineTransport({ input, write, log: options.log });
+  const stopped = stopAsked(output);
+  const handle = serveOver(
+    ({ era }) => {
+      const connection = { caller: undefined, correlationId: undefined, listChanged: true, during };
+      const server = mcpServer(options, connection);
+      tellChanges(server, era, options);
+      return server;
+    },
+    { transport, onerror: ({ message }) => options.log({ level: "warn", event: "protocol", message }) },
+  );
+  await Promise.race([transport.ended, stopped.asked]);
+  stopped.forget();
+  await transport.settle();
+  await idle();
+  await handle.close();
+  release();
+}
+
+const signals = ["SIGINT", "SIGTERM"] as const;
+
+/** By a signal, which is heard once, or because nobody reads our answers any more. */
+function stopAsked(output: Writable): { readonly asked: Promise<void>; readonly forget: () => void } {
+  let stop = (): void => undefined;
+  const asked = new Promise<void>((resolve) => (stop = resolve));
+  for (const signal of signals) process.once(signal, stop);
+  output.on("error", stop);
+  // The stream stays guarded: answers to what is still running fail one by one.
+  return { asked, forget: () => signals.forEach((signal) => process.off(signal, stop)) };
+}
+
+/** Before a client of the old kind says that it is ready, it must not be told anything. */
+function tellChanges(server: PlainServer, era: "legacy" | "modern", { subscribe, log }: McpOptions): void {
+  const onTrouble = (error: unknown): void =>
+    log({ level: "warn", event: "protocol", message: String(error) });
+  let forget = (): void => undefined;
+  const begin = (): void => {
+    forget();
+    forget = subscribe(() => {
+      server.sendToolListChanged().catch(onTrouble);
+      server.sendResourceListChanged().catch(onTrouble);
+    });
+  };
+  if (era === "modern") begin();
+  else server.oninitialized = begin;
+  server.onclose = () => forget();
+}
