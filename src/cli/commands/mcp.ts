@@ -4,7 +4,7 @@ import type { ExitCode } from "../exit-codes.js";
 import type { DecideFlags } from "../flags.js";
 import { addApprovalFlag, addDurabilityFlag, addStoreFlags } from "../flags.js";
 import type { Io } from "../io.js";
-import { openWorld, warnOfProblems } from "../world.js";
+import { note, openWorld, warnOfProblems } from "../world.js";
 
 export function addMcpCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
   const command = parent.command("mcp").option("--decisions <dir>", "the directory of definitions");
@@ -29,6 +29,7 @@ Examples:
       const given = { ...flags, color: false };
       const world = await openWorld(given, io);
       warnOfProblems(given, io, world.definitions.problems);
+      if (io.stdin.isTerminal && !flags.quiet) note(io, "waiting for an MCP client on standard input");
       const { serveStdio } = await import("../../serve/mcp/stdio.js");
       await serveStdio({
         world: () => world,

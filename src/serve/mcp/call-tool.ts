@@ -17,7 +17,7 @@ export interface ToolCall {
 /** Calls a tool; what can be put right by asking otherwise is a result, which agents get to see. */
 export async function callTool(call: ToolCall, asker: Asker): Promise<CallToolResult> {
   const tools = await toolsFor(asker);
-  const tool = tools.find(({ listed }) => listed.name === call.name);
+  const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined) throw unknownTool(call.name, tools);
   try {
     const correlationId = correlationOf(call._meta, asker.correlationId);
@@ -29,8 +29,11 @@ export async function callTool(call: ToolCall, asker: Asker): Promise<CallToolRe
 }
 
 function unknownTool(name: string, tools: readonly McpTool[]): ProtocolError {
-  const names = tools.map(({ listed }) => listed.name);
-  const hint = didYouMean(name, names) ?? "`tools/list` tells which there are";
+  const hint =
+    didYouMean(
+      name,
+      tools.map((each) => each.name),
+    ) ?? "`tools/list` tells which there are";
   return new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool \`${name}\`; ${hint}`, {
     hint,
   });

@@ -6,13 +6,16 @@ import { runningWork } from "./running-work.js";
 import { createMcpHandler, toNodeHandler } from "./sdk.js";
 import { mcpServer } from "./server.js";
 
+/** What is used of the request that Node hands out. */
+export interface NodeRequest extends AsyncIterable<unknown> {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers: Record<string, string | string[] | undefined>;
+}
+
 export interface McpHttp {
   /** Answers a request to the endpoint; who asks, and from where, has been looked at before. */
-  readonly handle: (
-    req: NodeIncomingMessageLike,
-    res: NodeServerResponseLike,
-    given: McpHttpRequest,
-  ) => Promise<void>;
+  readonly handle: (req: NodeRequest, res: NodeServerResponseLike, given: McpHttpRequest) => Promise<void>;
   /** Takes no more, finishes what was begun, then ends the streams of those who listen. */
   readonly close: () => Promise<void>;
 }
@@ -50,7 +53,7 @@ export function mcpHttp(options: McpOptions): McpHttp {
         { fetch: (request, given) => handler.fetch(request, { ...given, authInfo }) },
         { onerror },
       );
-      const exchange = answer(req, res, body);
+      const exchange = answer(req as NodeIncomingMessageLike, res, body);
       await (isListening(req) ? exchange : during(exchange));
     },
     async close() {
@@ -77,8 +80,7 @@ function askedBy(info: AuthInfo | undefined): AskedBy {
 }
 
 /** Whoever asks for that without this header is refused. */
-const isListening = ({ headers }: NodeIncomingMessageLike): boolean =>
-  headers["mcp-method"] === "subscriptions/listen";
+const isListening = ({ headers }: NodeRequest): boolean => headers["mcp-method"] === "subscriptions/listen";
 
 function refuseLate(res: NodeServerResponseLike): void {
   res.writeHead(503, { "content-type": "application/json", connection: "close" });

@@ -2,8 +2,8 @@ import type { Tool } from "@modelcontextprotocol/server";
 import type { Question } from "../question.js";
 
 /** A question as MCP has it. */
-export interface McpTool extends Pick<Question, "scope" | "answer"> {
-  readonly listed: Tool;
+export interface McpTool extends Pick<Question, "name" | "scope" | "answer"> {
+  readonly listed: () => Tool;
 }
 
 export function listedTool({

@@ -2,7 +2,7 @@ import type { Tool } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../model/json.js";
 import { permits } from "../auth/scopes.js";
 import type { Asker, InputSchema } from "../question.js";
-import { isOwn, orgOf } from "../questions/own-org.js";
+import { isOwn } from "../questions/own-org.js";
 import { questions } from "../questions/questions.js";
 import type { McpTool } from "./listed-tool.js";
 import { listedTool } from "./listed-tool.js";
@@ -15,10 +15,9 @@ const most = { typed: 50, ids: 200 };
 export async function toolsFor(asker: Asker): Promise<readonly McpTool[]> {
   const { world, caller } = asker;
   const own = (await typedTools(world)).filter(({ org }) => isOwn(org, caller?.org_id));
-  const ids = ownIds(asker);
-  const generic = questions.map(({ scope, answer, ...asked }): McpTool => {
-    const input = withIds(asked.input, ids);
-    return { scope, answer, listed: listedTool({ ...asked, input }) };
+  const generic = questions.map((each): McpTool => {
+    const listed = (): Tool => listedTool({ ...each, input: withIds(each.input, ownIds(asker)) });
+    return { name: each.name, scope: each.scope, answer: each.answer, listed };
   });
   return own.length > most.typed ? generic : [...generic, ...own];
 }
@@ -26,11 +25,15 @@ export async function toolsFor(asker: Asker): Promise<readonly McpTool[]> {
 /** Those that whoever asks may call. */
 export async function listedTools(asker: Asker): Promise<Tool[]> {
   const tools = await toolsFor(asker);
-  return tools.filter(({ scope }) => permits(asker.caller, scope)).map(({ listed }) => listed);
+  return tools.filter(({ scope }) => permits(asker.caller, scope)).map(({ listed }) => listed());
 }
 
-export const ownIds = ({ world: { definitions }, caller }: Asker): readonly string[] =>
-  definitions.ids.filter((id) => isOwn(orgOf(id, definitions), caller?.org_id));
+/** The decisions that whoever asks may ask about. */
+export function ownIds({ world: { definitions }, caller }: Asker): readonly string[] {
+  if (caller?.org_id === undefined) return definitions.ids;
+  const orgs = new Map(definitions.summaries.map(({ id, action }) => [id, action?.org]));
+  return definitions.ids.filter((id) => isOwn(orgs.get(id), caller.org_id));
+}
 
 /** Where a decision must be named, the names that there are. */
 function withIds(input: InputSchema, ids: readonly string[]): InputSchema {

@@ -53,12 +53,8 @@ function typedTool(name: string, action: Action): TypedTool {
     input,
     answer: (given, asker) => decideAction.answer({ org_id, domain, action: verb, ...given }, asker),
   });
-  return {
-    org: org_id,
-    scope: asked.scope,
-    answer: asked.answer,
-    listed: listedTool({ ...asked, input: typedInput(input, action) }),
-  };
+  const listed = listedTool({ ...asked, input: typedInput(input, action) });
+  return { name, org: org_id, scope: asked.scope, answer: asked.answer, listed: () => listed };
 }
 
 function descriptionOf({ org_id: org, domain, action, description }: Action): string {

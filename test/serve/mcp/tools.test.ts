@@ -1,0 +1,107 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { listedTools } from "../../../src/serve/mcp/tools.js";
+import { typedNames } from "../../../src/serve/mcp/typed-names.js";
+import { questions } from "../../../src/serve/questions/questions.js";
+import { temporaryDirectory } from "../../acceptance/command.js";
+import { alice, askerOf, sampleWorld } from "../asking.js";
+import { typed } from "./every-tool.js";
+
+const key = (org_id: string, domain: string, action: string): Parameters<typeof typedNames>[0][0] => ({
+  org_id,
+  domain,
+  action,
+});
+
+describe("the name of a tool for an action", () => {
+  const nameOf = (...keys: Parameters<typeof typedNames>[0]): readonly string[] => [
+    ...typedNames(keys).keys(),
+  ];
+
+  it("is made of what finds the gate", () => {
+    expect(nameOf(key("acme", "payments", "wire.approve"))).toEqual([typed]);
+    expect(nameOf(key("a-b", "c/d", "é x"))).toEqual(["decide_a-b_c_d___x"]);
+  });
+
+  it("is no longer than clients take", () => {
+    const [one = "", two = "", ...more] = nameOf(
+      key("acme", "payments", `${"x".repeat(80)}1`),
+      key("acme", "payments", `${"x".repeat(80)}2`),
+    );
+    expect(more).toEqual([]);
+    for (const name of [one, two]) expect(name).toMatch(/^[A-Za-z0-9_-]{64}$/);
+    expect(one).not.toBe(two);
+  });
+
+  it("is its own, and stays so when another action comes to be", () => {
+    const [first, second, third] = [key("a", "b", "c.d"), key("a", "b", "c_d"), key("a", "b.c", "d")];
+    const names = nameOf(first, second, third);
+    expect(new Set(names).size).toBe(3);
+    for (const name of names) expect(name).toMatch(/^decide_a_b_c_d_[0-9a-f]{8}$/);
+    expect(nameOf(third, first)).toEqual([names[2], names[0]]);
+  });
+
+  it("is left out where it cannot be told from another", () => {
+    const clash = [key("a", "b", "c.d"), key("a", "b", "c_d")];
+    const [hashed = ""] = nameOf(...clash);
+    const forged = key("a", "b", hashed.replace("decide_a_b_", ""));
+    expect(nameOf(...clash, forged)).not.toContain(hashed);
+  });
+});
+
+const gate = (index: number): string => `
+decision:
+  id: gate-${index}
+  name: Gate ${index}
+  version: "1.0.0"
+  type: gate
+  action: { org: org-${index % 5}, domain: d, name: act-${index} }
+  rules:
+    - { id: always, tier: T3, severity: 1, when: "true", status: GREEN, reason: fine }
+`;
+
+describe("a list of tools", () => {
+  it("tells which decisions there are", async () => {
+    const world = await sampleWorld();
+    const tools = await listedTools(askerOf(world));
+    const named = tools.filter(({ inputSchema }) => {
+      const id = inputSchema.properties?.["decision_id"] as { readonly enum?: unknown } | undefined;
+      return id?.enum !== undefined;
+    });
+    expect(named.map(({ name }) => name)).toEqual(["show_decision", "evaluate", "dry_run"]);
+    for (const { inputSchema } of named) {
+      expect(inputSchema.properties?.["decision_id"]).toMatchObject({ enum: world.definitions.ids });
+    }
+  });
+
+  it("says of each tool what it does to the world", async () => {
+    const tools = await listedTools(askerOf(await sampleWorld()));
+    for (const { name, annotations } of tools) {
+      const readOnly = questions.find((each) => each.name === name)?.readOnly ?? false;
+      expect(annotations, name).toMatchObject({
+        readOnlyHint: readOnly,
+        destructiveHint: false,
+        idempotentHint: readOnly,
+        openWorldHint: false,
+      });
+    }
+  });
+
+  it("stays short where there are many gates, for those who see that many", async () => {
+    const decisions = join(temporaryDirectory(), "decisions");
+    mkdirSync(decisions);
+    const gates = Array.from({ length: 201 }, (_, index) => gate(index));
+    writeFileSync(join(decisions, "gates.yaml"), gates.join("---"));
+    const world = await sampleWorld(decisions);
+    expect(world.definitions.ids).toHaveLength(201);
+    const tools = await listedTools(askerOf(world));
+    expect(tools.map(({ name }) => name)).toEqual(questions.map(({ name }) => name));
+    const evaluate = tools.find(({ name }) => name === "evaluate");
+    expect(evaluate?.inputSchema.properties?.["decision_id"]).not.toHaveProperty("enum");
+    const caller = { ...alice, org_id: "org-1" };
+    const own = await listedTools(askerOf(world, { caller }));
+    expect(own.filter(({ name }) => name.startsWith("decide_org-1_d_act-"))).toHaveLength(40);
+    expect(own).toHaveLength(questions.length + 40);
+  });
+});
