@@ -97,7 +97,7 @@ const bearing = (token: string | undefined): Record<string, string> =>
   token === undefined ? {} : { authorization: `Bearer ${token}` };
 
 /** At the question's own path. */
-async function askHttp(origin: string, { name, input, token }: Ask): Promise<Reply> {
+export async function askHttp(origin: string, { name, input, token }: Ask): Promise<Reply> {
   const route = routes.find(({ question }) => question.name === name);
   if (route?.method !== "POST") throw new Error(`\`${name}\` is not asked with a body`);
   const { path, inPath = "" } = route;
@@ -113,7 +113,7 @@ async function askHttp(origin: string, { name, input, token }: Ask): Promise<Rep
   return { refused: { ...(status && { status }), ...named({ code, message, hint, errors }) } };
 }
 
-async function askMcp(clientOf: () => Promise<Client>, { name, input }: Ask): Promise<Reply> {
+export async function askMcp(clientOf: () => Promise<Client>, { name, input }: Ask): Promise<Reply> {
   let client;
   try {
     client = await clientOf();

@@ -27,9 +27,12 @@ export class ServedProcess {
     this.#ended = once(child, "exit");
   }
 
-  static async start(args: readonly string[]): Promise<ServedProcess> {
+  static async start(
+    args: readonly string[],
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<ServedProcess> {
     const child = spawn(process.execPath, [bin, "decision", "serve", ...args], {
-      env: cleanEnvironment(),
+      env: cleanEnvironment(more),
       stdio: ["ignore", "inherit", "pipe"],
     });
     const complaints: string[] = [];
