@@ -7,5 +7,5 @@ const seconds = process.env["AGENT33_TORTURE"] === "full" ? 60 : 10;
 it(`serves fifty connections as fast as they ask for ${seconds} s, and keeps what it answered`, async () => {
   const report = await soak({ seconds, connections: 50, pause: 0 });
   expectSoaked(report);
-  expect(report.records).toBeGreaterThan(100 * seconds);
+  expect(report.records).toBeGreaterThan(20 * seconds);
 });
