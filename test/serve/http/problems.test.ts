@@ -12,11 +12,11 @@ import { get, post, routineWire, serving } from "./serving.js";
 
 let world: ServedWorld;
 let server: Serving;
-let thrown: Error;
+let thrown: unknown;
 
 beforeAll(async () => {
   world = await sampleWorld();
-  server = await serving({ world: { ...world, decide: () => Promise.reject(thrown) } });
+  server = await serving({ world: { ...world, decide: () => Promise.reject(thrown as Error) } });
 });
 
 const expected: Readonly<Record<ErrorCode, number>> = {
