@@ -202,7 +202,8 @@ describe("a living world", () => {
 
 describe("where definitions must be approved", () => {
   it("takes up every change, and does not decide by what is not approved", async () => {
-    const { root, decisions, store, run } = workplace();
+    const place = workplace();
+    const { root, decisions, store } = place;
     const env = {
       AGENT33_HOME: join(root, "home"),
       AGENT33_STORE: store,
@@ -211,14 +212,18 @@ describe("where definitions must be approved", () => {
     };
     const key = join(root, "key.pem");
     const done = async (...words: readonly string[]): Promise<void> => {
-      const { code, err } = await run(words, { env });
+      const { code, err } = await place.run(words, { env });
       expect({ code, err }).toEqual({ code: 0, err: expect.any(String) as string });
     };
     await done("keygen", "--out", key);
     await done("config", "set", "trusted_keys", `${key}.pub`);
     await done("approve", "--all", "--yes", "--key", key);
     const served = await openServed({ color: false }, fakeIo({ cwd: root, env }));
-    const server = await serving({ ...served, keepsSound: !served.mustBeApproved });
+    const server = await serving({
+      open: () => served.open(),
+      stamp: served.stamp,
+      keepsSound: !served.mustBeApproved,
+    });
     expect((await post(server, "/decide", routineWire)).status).toBe(200);
     rewrite(join(decisions, wireFile), "amount > 10000", "amount > 100000");
     await until(() => server.changes.length === 1);
