@@ -219,7 +219,11 @@ describe("where definitions must be approved", () => {
     await done("config", "set", "trusted_keys", `${key}.pub`);
     await done("approve", "--all", "--yes", "--key", key);
     const served = await openServed({ color: false }, fakeIo({ cwd: root, env }));
-    const server = await serving({ ...served, keepsSound: !served.mustBeApproved });
+    const server = await serving({
+      open: () => served.open(),
+      stamp: served.stamp,
+      keepsSound: !served.mustBeApproved,
+    });
     expect((await post(server, "/decide", routineWire)).status).toBe(200);
     rewrite(join(decisions, wireFile), "amount > 10000", "amount > 100000");
     await until(() => server.changes.length === 1);

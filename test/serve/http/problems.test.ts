@@ -16,7 +16,15 @@ let thrown: unknown;
 
 beforeAll(async () => {
   world = await sampleWorld();
-  server = await serving({ world: { ...world, decide: () => Promise.reject(thrown) } });
+  server = await serving({
+    world: {
+      ...world,
+      decide: () =>
+        Promise.resolve().then(() => {
+          throw thrown;
+        }),
+    },
+  });
 });
 
 const expected: Readonly<Record<ErrorCode, number>> = {
