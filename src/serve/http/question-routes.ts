@@ -3,6 +3,7 @@ import { correlationIn } from "./correlation.js";
 import type { Entrance } from "./entrance.js";
 import type { HttpOptions } from "./http-server.js";
 import { orgCounted } from "./org-counted.js";
+import { together } from "./together.js";
 import { asPattern } from "./paths.js";
 import { inputOf, routes } from "./routes.js";
 
@@ -17,6 +18,7 @@ export function addQuestionRoutes(app: FastifyInstance, options: HttpOptions, en
       method,
       url: asPattern(path),
       handler: async (request, reply) => {
+        await together();
         const input = inputOf(route, request);
         const world = options.living.current;
         const org = isCounted ? orgCounted(input, request.visitor.caller, world.definitions) : undefined;
