@@ -6,6 +6,9 @@ export type Level = "info" | "warn" | "error";
 /** Whoever reads the log may be slow; nobody waits for that, and no more than this is held for it. */
 const mostHeld = 1024 * 1024;
 
+/** In milliseconds. */
+const gatheredFor = 20;
+
 /** Writes what happens as JSON lines, a few at a time. */
 export class LogLines {
   readonly #write: WriteBytes;
@@ -14,6 +17,7 @@ export class LogLines {
   #held = "";
   #dropped = 0;
   #writing: Promise<void> | undefined;
+  #hurry = (): void => undefined;
 
   constructor(write: WriteBytes, options: { readonly clock: () => string; readonly quiet: boolean }) {
     this.#write = write;
@@ -25,11 +29,13 @@ export class LogLines {
   log(level: Level, message: string, more: object = {}): void {
     if (this.#isQuiet && level === "info") return;
     this.#add(`${JSON.stringify({ time: this.#clock(), level, message, ...more })}\n`);
+    if (level !== "info") this.#hurry();
   }
 
   /** Text for people, in its place among the lines. */
   say(text: string): void {
     this.#add(`${text}\n`);
+    this.#hurry();
   }
 
   /** Resolves once everything is written, or cannot be; or after that many milliseconds. */
@@ -43,7 +49,10 @@ export class LogLines {
   }
 
   async #written(): Promise<void> {
-    while (this.#writing !== undefined) await this.#writing;
+    while (this.#writing !== undefined) {
+      this.#hurry();
+      await this.#writing;
+    }
   }
 
   #add(line: string): void {
@@ -56,7 +65,7 @@ export class LogLines {
   }
 
   async #writeHeld(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
+    await this.#gathered();
     while (this.#held !== "") {
       const lines = this.#held;
       this.#held = "";
@@ -64,6 +73,18 @@ export class LogLines {
       if (this.#dropped > 0 && this.#held.length < mostHeld) this.#tellDropped();
     }
     this.#writing = undefined;
+  }
+
+  /** What is no trouble may wait a moment for others to be written with. */
+  async #gathered(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, gatheredFor);
+      this.#hurry = () => {
+        clearTimeout(timer);
+        setImmediate(resolve);
+      };
+    });
+    this.#hurry = () => undefined;
   }
 
   #tellDropped(): void {

@@ -60,6 +60,25 @@ describe("turns at the store", () => {
     expect(await turns.take((turn) => turn)).toBe((seen[0] ?? 0) + 1);
   });
 
+  it("go on for a moment where a process was busy, unless somebody waits or it ends", async () => {
+    const directory = join(storeDirectory(), "lock");
+    const turns = new Turns(() => openLock(directory));
+    for (let times = 0; times < 40; times++) await turns.take(() => undefined);
+    const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    const seen: number[] = [];
+    for (let times = 0; times < 3; times++) {
+      seen.push(await turns.take((turn) => turn));
+      await soon();
+    }
+    expect(new Set(seen).size).toBe(1);
+    await turns.idle();
+    expect(readdirSync(directory)).toEqual([expect.stringMatching(/^\d+\.free$/)]);
+    await turns.take(() => undefined);
+    await new Turns(() => openLock(directory)).take(() => undefined);
+    expect(await turns.take((turn) => turn)).toBeGreaterThan(seen[0] ?? 0);
+    await turns.idle();
+  });
+
   it("do one thing after the other, whatever each waits for, and go on where one fails", async () => {
     const turns = new Turns(() => openLock(join(storeDirectory(), "lock")));
     const done: string[] = [];

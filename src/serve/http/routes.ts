@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../model/json.js";
-import type { Result } from "../../model/result.js";
+import type { GateResult, Result } from "../../model/result.js";
 import { DecisionError } from "../../errors.js";
+import { gateAnswerJson } from "../../record/outcome-json.js";
 import { resultLine } from "../../record/result-line.js";
 import type { InputSchema, Question } from "../question.js";
 import { checkToolCall } from "../questions/check-tool-call.js";
@@ -30,10 +31,11 @@ export interface Route {
   readonly write?: (answer: unknown) => string;
 }
 
+const writeGate = (answer: unknown): string => gateAnswerJson(answer as GateResult);
 const writeResult = (answer: unknown): string => resultLine(answer as Result);
 
 export const routes: readonly Route[] = [
-  { method: "POST", path: "/decide", question: decideAction },
+  { method: "POST", path: "/decide", question: decideAction, write: writeGate },
   {
     method: "POST",
     path: "/decisions/{id}/evaluate",

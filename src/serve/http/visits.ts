@@ -19,10 +19,17 @@ const ourFaults: readonly number[] = [500, 502, 503, 504];
 
 const knownMethods: readonly string[] = ["GET", "HEAD", "POST", "DELETE", "OPTIONS"];
 
+interface Ended {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly milliseconds: number;
+}
+
 /** The requests that are being answered; each of them is told of once it is over. */
 export class Visits {
   readonly #metrics: Metrics;
   readonly #log: LogLines;
+  readonly #ended: Ended[] = [];
   #inFlight = 0;
 
   constructor({ metrics, log }: { readonly metrics: Metrics; readonly log: LogLines }) {
@@ -41,12 +48,21 @@ export class Visits {
     // Unlike the hook for answers, this also comes where the other side has gone.
     reply.raw.once("close", () => {
       this.#inFlight--;
-      this.#tell(request, reply, stopwatch() - startedAt);
+      this.#tellSoon({ request, reply, milliseconds: stopwatch() - startedAt });
+    });
+  }
+
+  /** Together with the others that ended in the same moment. */
+  #tellSoon(visit: Ended): void {
+    this.#ended.push(visit);
+    if (this.#ended.length > 1) return;
+    setImmediate(() => {
+      for (const each of this.#ended.splice(0)) this.#tell(each);
     });
   }
 
   /** Nothing that a request holds is told: it may be a secret. */
-  #tell(request: FastifyRequest, reply: FastifyReply, milliseconds: number): void {
+  #tell({ request, reply, milliseconds }: Ended): void {
     const route = request.routeOptions.url ?? "unknown";
     const method = knownMethods.includes(request.method) ? request.method : "other";
     const status = reply.raw.writableFinished ? reply.raw.statusCode : goneAway;

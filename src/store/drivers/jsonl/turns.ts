@@ -7,6 +7,11 @@ const longest = 20;
 /** Longer than those who wait for the lock take to look again. */
 const courtesy = 5;
 
+/** After so many things to do a process counts as a busy one. */
+const busyAfter = 32;
+/** So long a busy process keeps the lock where nothing is to be done: soon there will be. In milliseconds. */
+const linger = 2;
+
 interface Task {
   /** Never fails: who asked for it is told. */
   readonly run: (turn: number) => Promise<void>;
@@ -24,6 +29,8 @@ export class Turns {
   #isRunning = false;
   #onIdle: (() => void)[] = [];
   #yieldedAt = 0;
+  #done = 0;
+  #onTask = (): void => undefined;
 
   constructor(open: () => Lock) {
     this.#open = open;
@@ -35,12 +42,14 @@ export class Turns {
       const begin = async (turn: number): Promise<T> => work(turn);
       const run = (turn: number): Promise<void> => begin(turn).then(resolve, reject);
       this.#tasks.push({ run, reject });
-      if (!this.#isRunning) void this.#runAll();
+      if (this.#isRunning) this.#onTask();
+      else void this.#runAll();
     });
   }
 
   /** Resolves once nothing is being done. */
   async idle(): Promise<void> {
+    this.#onTask();
     if (this.#isRunning) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
@@ -64,13 +73,28 @@ export class Turns {
     const startedAt = stopwatch();
     this.#turn++;
     try {
-      do await this.#tasks.shift()?.run(this.#turn);
-      while (this.#tasks.length > 0 && stopwatch() - startedAt < longest);
+      do {
+        this.#done++;
+        await this.#tasks.shift()?.run(this.#turn);
+        if (this.#tasks.length === 0 && this.#done >= busyAfter && !lock.isWanted()) await this.#linger();
+      } while (this.#tasks.length > 0 && stopwatch() - startedAt < longest);
     } finally {
       release();
     }
     if (this.#tasks.length === 0 || stopwatch() - this.#yieldedAt < longest) return;
     if (lock.isWanted()) await pause(courtesy);
     this.#yieldedAt = stopwatch();
+  }
+
+  /** To take the lock again costs more than what is done under it; whoever else wants it has it at once. */
+  async #linger(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, linger);
+      this.#onTask = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#onTask = () => undefined;
   }
 }
