@@ -51,7 +51,7 @@ export function serveOptions(flags: ServeFlags, { env }: Io): ServeOptions {
   if (tokens === undefined && !isLoopback(host)) throw exposed(host);
   return {
     host,
-    port: whole("--port", flags.port ?? (env["AGENT33_PORT"] || "3333"), { least: 0, most: 65_535 }),
+    port: portOf(flags, env),
     tokens,
     rates: ratesOf(flags, tokens !== undefined),
     largestBody: whole("--max-body", flags.maxBody, { least: 1024, most: 64 * 1024 * 1024 }),
@@ -62,6 +62,12 @@ export function serveOptions(flags: ServeFlags, { env }: Io): ServeOptions {
     publicMetrics: flags.publicMetrics ?? false,
     mcp: flags.mcp ?? false,
   };
+}
+
+function portOf({ port }: ServeFlags, env: Io["env"]): number {
+  const bounds = { least: 0, most: 65_535 };
+  if (port !== undefined) return whole("--port", port, bounds);
+  return whole("AGENT33_PORT", env["AGENT33_PORT"] || "3333", bounds);
 }
 
 const isLoopback = (host: string): boolean =>

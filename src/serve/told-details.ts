@@ -1,17 +1,40 @@
+import type { ErrorCode } from "../errors.js";
 import { DecisionError } from "../errors.js";
 import { isObject } from "../expression/equal.js";
 import type { Json, JsonObject } from "../model/json.js";
 
-/** Of the details of an error, those that are about the request; where files lie is nobody's business on the other side. */
+/** Of the details of an error, those that are about the request. */
 const told = ["errors", "candidates", "scope", "way"];
 
-export function toldDetails({ details }: DecisionError): JsonObject | undefined {
-  if (!isObject(details as Json)) return undefined;
-  const kept = Object.entries(details as JsonObject).filter(([key]) => told.includes(key));
-  return kept.length === 0 ? undefined : Object.fromEntries(kept);
-}
+/** What only the operator can mend: it may name files and addresses, which is nobody's business on the other side. */
+const ours: Readonly<Partial<Record<ErrorCode, string>>> = {
+  definition_invalid: "a definition that this rests on is not valid",
+  definitions_missing: "the definitions cannot be read",
+  expression_invalid: "a definition that this rests on is not valid",
+  not_approved: "what this rests on is not approved",
+  file_exists: "a file could not be written",
+  file_unreadable: "a file could not be read",
+  file_unwritable: "a file could not be written",
+  store_busy: "the store is busy",
+  store_failed: "the store cannot be used",
+  log_damaged: "the log of decisions is damaged",
+};
 
 /** The same error as the other side may know it. */
 export function toldError(error: DecisionError): DecisionError {
-  return new DecisionError(error.code, error.message, { hint: error.hint, details: toldDetails(error) });
+  const { code, message, hint } = error;
+  const kept = ours[code];
+  if (kept !== undefined) {
+    return new DecisionError(code, kept, { hint: "whoever runs the server finds more in its log" });
+  }
+  return new DecisionError(code, message, { hint, details: toldDetails(error) });
+}
+
+/** Whether more is known than the other side is told. */
+export const isKept = ({ code }: DecisionError): boolean => ours[code] !== undefined;
+
+function toldDetails({ details }: DecisionError): JsonObject | undefined {
+  if (!isObject(details as Json)) return undefined;
+  const kept = Object.entries(details as JsonObject).filter(([key]) => told.includes(key));
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }

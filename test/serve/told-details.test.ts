@@ -11,5 +11,14 @@ it("tells whoever asks what is wrong with the request, and nothing of our files"
 });
 
 it.each([[undefined], [null], ["text"], [{ problems: [] }]])("has nothing to tell of %j", (details) => {
-  expect(toldError(new DecisionError("definition_invalid", "no", { details })).details).toBeUndefined();
+  expect(toldError(new DecisionError("input_invalid", "no", { details })).details).toBeUndefined();
+});
+
+it("tells of what only the operator can mend that it is so, and nothing of where", () => {
+  const error = new DecisionError("not_approved", "there is no `secret/decisions.lock`", {
+    hint: "in secret/",
+  });
+  const told = toldError(error);
+  expect(told.code).toBe("not_approved");
+  expect(`${told.message} ${told.hint ?? ""}`).not.toContain("secret");
 });

@@ -3,6 +3,7 @@ import { originGuard } from "../refused-origin.js";
 import { correlationOf } from "./correlation.js";
 import { answerPage } from "./cross-origin.js";
 import type { HttpOptions } from "./http-server.js";
+import { nothingThere } from "./errors.js";
 import { problem } from "./problem.js";
 import type { CountRequest } from "./rate-limits.js";
 import { openRateLimits } from "./rate-limits.js";
@@ -42,6 +43,7 @@ export async function addEntrance(
     if (correlationId !== undefined) reply.header("x-correlation-id", correlationId);
     request.visitor = { caller: undefined, correlationId };
     if (answerPage(request, reply, { mcp })) return;
+    if (request.is404) throw nothingThere(request.url, { mcp });
     if (authenticate === undefined || isOpen) done();
     else letIn(request, authenticate, countRequest).then(() => done(), done);
   });

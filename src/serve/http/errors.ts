@@ -18,17 +18,23 @@ export function addErrorHandlers(app: FastifyInstance, { log, mcp }: HttpOptions
     if (status >= 500) tellFault(error, document, { log, correlationId: request.visitor.correlationId });
     return sendProblem(reply, document);
   });
-  app.setNotFoundHandler((request, reply) => {
-    const methods = allowedMethods(request.url, { mcp: mcp !== undefined });
-    if (methods.length === 0) {
-      return sendProblem(reply, problem(404, "there is nothing at this path", { code: "not_found" }));
-    }
-    const detail = `this path takes ${methods.join(" or ")}`;
-    return sendProblem(
-      reply.header("allow", methods.join(", ")),
-      problem(405, detail, { code: "method_not_allowed" }),
-    );
+  app.setNotFoundHandler((request) => {
+    throw nothingThere(request.url, { mcp: mcp !== undefined });
   });
+}
+
+/** There is nothing at the path, or nothing for the method. */
+export function nothingThere(url: string, { mcp }: { readonly mcp: boolean }): Refusal {
+  const methods = allowedMethods(url, { mcp });
+  if (methods.length > 0) {
+    const detail = `this path takes ${methods.join(" or ")}`;
+    return new Refusal(problem(405, detail, { code: "method_not_allowed" }), { allow: methods.join(", ") });
+  }
+  const isMcp = allowedMethods(url, { mcp: true }).length > 0;
+  const hint = isMcp
+    ? "MCP is served where the server is started with --mcp"
+    : "`GET /openapi.json` tells what there is";
+  return new Refusal(problem(404, "there is nothing at this path", { code: "not_found", hint }));
 }
 
 export function sendProblem(reply: FastifyReply, document: ProblemDocument): FastifyReply {

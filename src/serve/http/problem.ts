@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../../errors.js";
 import { DecisionError } from "../../errors.js";
+import { toldError } from "../told-details.js";
 
 /** What went wrong, as RFC 9457 has it. */
 export interface ProblemDocument {
@@ -101,27 +102,9 @@ export function statusOf(code: ErrorCode): number {
   return statuses[code];
 }
 
-/** What only the operator can mend: it may name files and addresses, which is nobody's business on the other side. */
-const kept: Readonly<Partial<Record<ErrorCode, string>>> = {
-  definition_invalid: "a definition that this rests on is not valid",
-  definitions_missing: "the definitions cannot be read",
-  expression_invalid: "a definition that this rests on is not valid",
-  not_approved: "what this rests on is not approved",
-  file_exists: "a file could not be written",
-  file_unreadable: "a file could not be read",
-  file_unwritable: "a file could not be written",
-  store_busy: "the store is busy",
-  store_failed: "the store cannot be used",
-  log_damaged: "the log of decisions is damaged",
-};
-
 export function problemOfError(error: DecisionError): ProblemDocument {
-  const { code, message, hint } = error;
-  const ours = kept[code];
-  if (ours !== undefined) {
-    return problem(statusOf(code), ours, { code, hint: "whoever runs the server finds more in its log" });
-  }
-  const { errors, candidates } = (error.details ?? {}) as Partial<Record<string, unknown>>;
+  const { code, message, hint, details } = toldError(error);
+  const { errors, candidates } = (details ?? {}) as Partial<Record<string, unknown>>;
   return problem(statusOf(code), message, { code, hint, errors: errors ?? candidates });
 }
 
@@ -136,16 +119,16 @@ export function problemOf(error: unknown): ProblemDocument {
   if (error instanceof DecisionError) return problemOfError(error);
   const { statusCode, code, message } = (error ?? {}) as FrameworkError;
   if (statusCode !== undefined && statusCode < 500) {
-    return problem(statusCode, framed[code ?? ""] ?? message ?? "the request is wrong", {
-      code: codeOf(statusCode),
-    });
+    const hint = statusCode === 415 ? "send JSON with `content-type: application/json`" : undefined;
+    const detail = framed[code ?? ""] ?? message ?? "the request is wrong";
+    return problem(statusCode, detail, { code: codeOf(statusCode), hint });
   }
   return problem(500, "this is a bug in agent-33, not in the request", { code: "bug" });
 }
 
 const framed: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: "the body is too large",
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: "the body must be JSON: `content-type: application/json`",
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: "the body must be JSON",
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: "the body is not as long as `content-length` says",
   FST_ERR_BAD_URL: "the path holds an escape that means nothing",
   FST_ERR_MAX_PARAM_LENGTH: "the path holds an id that is too long",

@@ -2,8 +2,10 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import { DecisionError } from "../../errors.js";
 import { didYouMean } from "../../nearest.js";
 import type { Asker } from "../question.js";
+import { isKept } from "../told-details.js";
 import { correlationOf } from "./correlation.js";
 import type { McpTool } from "./listed-tool.js";
+import type { McpOptions } from "./options.js";
 import { ProtocolError, ProtocolErrorCode } from "./sdk.js";
 import { answered, failed } from "./tool-result.js";
 import { toolsFor } from "./tools.js";
@@ -15,7 +17,11 @@ export interface ToolCall {
 }
 
 /** Calls a tool; what can be put right by asking otherwise is a result, which agents get to see. */
-export async function callTool(call: ToolCall, asker: Asker): Promise<CallToolResult> {
+export async function callTool(
+  call: ToolCall,
+  asker: Asker,
+  log: McpOptions["log"],
+): Promise<CallToolResult> {
   const tools = await toolsFor(asker);
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined) throw unknownTool(call.name, tools);
@@ -23,8 +29,12 @@ export async function callTool(call: ToolCall, asker: Asker): Promise<CallToolRe
     const correlationId = correlationOf(call._meta, asker.correlationId);
     return answered(await tool.answer(call.arguments ?? {}, { ...asker, correlationId }));
   } catch (error) {
-    if (error instanceof DecisionError) return failed(error);
-    throw error;
+    if (!(error instanceof DecisionError)) throw error;
+    if (isKept(error)) {
+      const { code, message, hint } = error;
+      log({ level: "error", event: "failed", tool: call.name, code, message, hint });
+    }
+    return failed(error);
   }
 }
 

@@ -1,6 +1,6 @@
 import { DecisionError } from "../../errors.js";
 import { errorDocument } from "../../error-document.js";
-import { toldError } from "../told-details.js";
+import { isKept, toldError } from "../told-details.js";
 import type { McpOptions } from "./options.js";
 import { ProtocolError, ProtocolErrorCode } from "./sdk.js";
 
@@ -14,7 +14,10 @@ export function protocolError(
   if (error instanceof DecisionError) {
     const { InvalidRequest, InternalError } = ProtocolErrorCode;
     const code = error.code === "forbidden" ? InvalidRequest : InternalError;
-    return new ProtocolError(code, error.message, errorDocument(toldError(error)));
+    const told = toldError(error);
+    if (isKept(error))
+      log({ level: "error", event: "failed", method, message: error.message, hint: error.hint });
+    return new ProtocolError(code, told.message, errorDocument(told));
   }
   log({ level: "error", event: "bug", method, stack: error instanceof Error ? error.stack : String(error) });
   return new ProtocolError(ProtocolErrorCode.InternalError, "internal error");

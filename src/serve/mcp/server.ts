@@ -39,7 +39,7 @@ export function mcpServer(options: McpOptions, connection: Connection): PlainSer
   );
   server.setRequestHandler(
     "tools/call",
-    answering(({ params }, asker) => callTool(params, asker)),
+    answering(({ params }, asker) => callTool(params, asker, options.log)),
   );
   server.setRequestHandler(
     "resources/list",

@@ -14,10 +14,11 @@ export function answered(answer: unknown): CallToolResult {
 
 /** A failure that the agent can do something about. */
 export function failed(error: DecisionError): CallToolResult {
+  const told = toldError(error);
   return {
     isError: true,
-    content: [{ type: "text", text: errorText(error) }],
-    structuredContent: { ...errorDocument(toldError(error)) },
+    content: [{ type: "text", text: errorText(told) }],
+    structuredContent: { ...errorDocument(told) },
   };
 }
 
