@@ -107,7 +107,7 @@ describe("a connection that is kept", () => {
       response.end();
     });
     // Those of tests before may still be closing.
-    await vi.waitFor(() => expect(openSockets()).toBe(0));
+    await vi.waitFor(() => expect(openSockets()).toBe(0), { timeout: 20_000, interval: 20 });
     const sockets = watchSockets();
     await ask(server.url);
     await new Promise((done) => setImmediate(done));

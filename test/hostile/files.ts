@@ -100,7 +100,7 @@ export function testFiles(classes: readonly HostileFiles[]): void {
 }
 
 /** The first of each kind. */
-function samples(files: readonly HostileFile[]): readonly HostileFile[] {
+export function samples(files: readonly HostileFile[]): readonly HostileFile[] {
   const kinds = new Set(files.map(({ is }) => is).filter((is) => is !== "sound or broken"));
   return [...kinds].flatMap((kind) => files.find(({ is }) => is === kind) ?? []);
 }

@@ -43,9 +43,9 @@ export async function addEntrance(
     if (correlationId !== undefined) reply.header("x-correlation-id", correlationId);
     request.visitor = { caller: undefined, correlationId };
     if (answerPage(request, reply, { mcp })) return;
-    if (request.is404) throw nothingThere(request.url, { mcp });
-    if (authenticate === undefined || isOpen) done();
-    else letIn(request, authenticate, countRequest).then(() => done(), done);
+    const goOn = (): void => done(request.is404 ? nothingThere(request.url, { mcp }) : undefined);
+    if (authenticate === undefined || isOpen) goOn();
+    else letIn(request, authenticate, countRequest).then(goOn, done);
   });
   return { isDraining: () => draining, drain: () => (draining = true), countRequest };
 }

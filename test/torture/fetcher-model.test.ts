@@ -1,0 +1,1 @@
+import "../enrichment/fetcher-model.test.js";
