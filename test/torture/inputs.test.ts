@@ -5,13 +5,16 @@ import { peakOf, writeContexts } from "../acceptance/long-inputs.js";
 
 const lines = process.env["AGENT33_TORTURE"] === "full" ? 1_000_000 : 240_000;
 
-it(`answers ${lines} lines in memory that does not grow with their number`, async () => {
-  const folder = temporaryDirectory();
-  const [few, many] = [join(folder, "few.jsonl"), join(folder, "many.jsonl")];
-  writeContexts(few, Math.floor(lines / 3));
-  writeContexts(many, lines);
-  const small = await peakOf(few, folder);
-  const large = await peakOf(many, folder);
-  expect(large).toMatchObject({ answers: lines, errors: lines / 1000, exitCode: 1 });
-  expect(large.megabytes - small.megabytes).toBeLessThan(40);
-});
+it.each(["evaluate", "dry-run"] as const)(
+  `answers ${lines} lines in memory that does not grow with their number: %s`,
+  async (verb) => {
+    const folder = temporaryDirectory();
+    const [few, many] = [join(folder, "few.jsonl"), join(folder, "many.jsonl")];
+    writeContexts(few, Math.floor(lines / 3));
+    writeContexts(many, lines);
+    const small = await peakOf(few, folder, verb);
+    const large = await peakOf(many, folder, verb);
+    expect(large).toMatchObject({ answers: lines, errors: lines / 1000, exitCode: 1 });
+    expect(large.megabytes - small.megabytes).toBeLessThan(40);
+  },
+);
