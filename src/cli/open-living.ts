@@ -39,8 +39,9 @@ export async function openLiving(
 
 function tellChange(change: Change, log: LogLines): void {
   if (change.became === "current") {
-    const { decisions, problems } = change;
-    log.log("info", "definitions taken up", { decisions, problems: problems.length });
+    const { decisions, problems, gone } = change;
+    const more = { decisions, problems: problems.length, ...(gone.length > 0 && { gone }) };
+    log.log(gone.length > 0 ? "warn" : "info", "definitions taken up", more);
     return;
   }
   const problems = change.problems.map(

@@ -86,7 +86,16 @@ function tokenOptions(flags: ServeFlags, env: Io["env"]): TokenOptions | undefin
   const jwks = flags.jwks ?? (env["AGENT33_JWKS"] || undefined);
   const issuer = flags.issuer ?? (env["AGENT33_ISSUER"] || undefined);
   const audience = flags.audience ?? (env["AGENT33_AUDIENCE"] || undefined);
-  if (jwks === undefined && issuer === undefined && audience === undefined) return undefined;
+  if (jwks === undefined && issuer === undefined && audience === undefined) {
+    if (flags.requireScopes !== true && flags.algorithms === undefined) return undefined;
+    throw new DecisionError(
+      "usage",
+      "without keys no tokens are asked for, so nothing can be asked of them",
+      {
+        hint: "give --jwks, --issuer and --audience, too",
+      },
+    );
+  }
   if (jwks === undefined || issuer === undefined || audience === undefined) {
     throw new DecisionError("usage", "--jwks, --issuer and --audience belong together", {
       hint: "a token counts only if it is signed with one of the keys, by this issuer, and for this audience",

@@ -4,7 +4,13 @@ import type { ServedWorld } from "./question.js";
 
 /** What became of a change of the definitions. */
 export type Change =
-  | { readonly became: "current"; readonly decisions: number; readonly problems: readonly Problem[] }
+  | {
+      readonly became: "current";
+      readonly decisions: number;
+      readonly problems: readonly Problem[];
+      /** The decisions that were there before and are no more. */
+      readonly gone: readonly string[];
+    }
   /** What it would break is gone on with as it was. */
   | { readonly became: "refused"; readonly reason: string; readonly problems: readonly Problem[] };
 
@@ -87,7 +93,9 @@ export class LivingWorld {
       const next = await this.#options.open();
       const broken = this.#options.keepsSound ? newProblems(next, this.#current) : [];
       if (broken.length > 0) this.#refuse("it cannot be used", broken);
-      else this.#become(next);
+      else if (this.#options.keepsSound && isEmptied(next, this.#current)) {
+        this.#refuse("nothing is defined any more", []);
+      } else this.#become(next);
     } catch (error) {
       const isExpected = error instanceof DecisionError;
       this.#refuse(isExpected ? error.message : String(error), []);
@@ -95,10 +103,11 @@ export class LivingWorld {
   }
 
   #become(next: ServedWorld): void {
+    const { ids, problems } = next.definitions;
+    const gone = this.#current.definitions.ids.filter((id) => !ids.includes(id));
     this.#current = next;
     this.#refused = undefined;
-    const { ids, problems } = next.definitions;
-    this.#options.onChange({ became: "current", decisions: ids.length, problems });
+    this.#options.onChange({ became: "current", decisions: ids.length, problems, gone });
     for (const listener of this.#listeners) listener();
   }
 
@@ -116,6 +125,10 @@ export class LivingWorld {
     }
   }
 }
+
+/** Where no policy is left, every call would be allowed; files that are all gone are more likely on their way. */
+const isEmptied = (next: ServedWorld, current: ServedWorld): boolean =>
+  next.definitions.ids.length === 0 && current.definitions.ids.length > 0;
 
 /** What is wrong now and was not before. */
 function newProblems(next: ServedWorld, current: ServedWorld): readonly Problem[] {

@@ -8,6 +8,7 @@ import { LivingWorld } from "../../src/serve/living-world.js";
 import type { ServedWorld } from "../../src/serve/question.js";
 import { definitionStamp } from "../../src/store/definition-stamp.js";
 import { workplace } from "../cli/workplace.js";
+import { sampleWorld } from "./asking.js";
 import { openServed } from "../../src/cli/world.js";
 import { fakeIo } from "../cli/fake-io.js";
 import { samples } from "./asking.js";
@@ -197,6 +198,25 @@ describe("a living world", () => {
     fails = false;
     await one.reload();
     expect(one.refused).toBeUndefined();
+  });
+});
+
+describe("where all definitions are gone", () => {
+  it("goes on with those that it had: without policies every call would be allowed", async () => {
+    const place = workplace();
+    const world = await sampleWorld(place.decisions);
+    const empty = { ...world, definitions: { ...world.definitions, ids: [], summaries: [] } };
+    let stamp = "1";
+    const server = await serving({
+      open: () => Promise.resolve(stamp === "1" ? world : empty),
+      stamp: () => stamp,
+    });
+    stamp = "2";
+    await until(() => server.changes.length === 1);
+    expect(server.changes).toEqual([
+      { became: "refused", reason: "nothing is defined any more", problems: [] },
+    ]);
+    expect((await post(server, "/decide", routineWire)).status).toBe(200);
   });
 });
 

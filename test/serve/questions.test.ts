@@ -118,6 +118,15 @@ describe("a token for one organisation", () => {
     }
   });
 
+  it("does not show what another organisation has asked", async () => {
+    const asked = { decision_id: "decision-quality-gate", context: { artifact: { quality_score: 1 } } };
+    const { record_id } = await evaluateDecision.answer(asked, bound("acme"));
+    await expect(showRecord.answer({ record_id }, bound("umbrella"))).rejects.toMatchObject({
+      code: "forbidden",
+    });
+    expect(await showRecord.answer({ record_id }, bound("acme"))).toMatchObject({ record_id });
+  });
+
   it("shows nothing of the others in lists", async () => {
     const other = bound("umbrella");
     expect(await listActions.answer({}, other)).toEqual({ actions: [] });

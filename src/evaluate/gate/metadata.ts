@@ -5,12 +5,13 @@ import type { Weighing } from "./weighing.js";
 export function gateMetadata(weighing: Weighing, system: JsonObject): GateMetadata {
   const { rules, answers, matches, suppressed, deciding, errors } = weighing;
   const deciding_rules = deciding.map(({ id }) => id);
-  const idAt = (place: number): string => rules[place]?.id ?? "";
+  const ids = rules.map(({ id }) => id);
+  const idsAt = (places: readonly number[]): readonly string[] => places.flatMap((place) => ids[place] ?? []);
   return {
-    matched_rules: matches.map(idAt),
+    matched_rules: idsAt(matches),
     suppressed: matches.flatMap((place) => {
-      const by = suppressed.get(place);
-      return by === undefined ? [] : [{ rule: idAt(place), by: idAt(by) }];
+      const [rule, by] = idsAt([place, suppressed.get(place) ?? -1]);
+      return rule === undefined || by === undefined ? [] : [{ rule, by }];
     }),
     aggregation: { mode: "winner_takes_all", winner: deciding_rules[0] ?? null, deciding_rules },
     predicate_traces: answers.map(({ trace }) => trace),

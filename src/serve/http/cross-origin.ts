@@ -10,10 +10,11 @@ const toldMcp = ["mcp-session-id"];
 export function answerPage(
   request: FastifyRequest,
   reply: FastifyReply,
-  { mcp }: { readonly mcp: boolean },
+  { mcp, origins }: { readonly mcp: boolean; readonly origins: readonly string[] },
 ): boolean {
   const { origin, "access-control-request-method": wanted } = request.headers;
-  if (origin === undefined) return false;
+  // Other pages of this machine may ask, but a browser must not show them the answer.
+  if (origin === undefined || !origins.includes(origin)) return false;
   reply.header("vary", "origin").header("access-control-allow-origin", origin);
   reply.header("access-control-expose-headers", [...told, ...(mcp ? toldMcp : [])].join(", "));
   if (request.method !== "OPTIONS" || wanted === undefined) return false;

@@ -42,7 +42,7 @@ export async function addEntrance(
     const correlationId = correlationOf(request.headers);
     if (correlationId !== undefined) reply.header("x-correlation-id", correlationId);
     request.visitor = { caller: undefined, correlationId };
-    if (answerPage(request, reply, { mcp })) return;
+    if (answerPage(request, reply, { mcp, origins: options.allowed.origins })) return;
     const goOn = (): void => done(request.is404 ? nothingThere(request.url, { mcp }) : undefined);
     if (authenticate === undefined || isOpen) goOn();
     else letIn(request, authenticate, countRequest).then(goOn, done);

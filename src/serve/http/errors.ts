@@ -38,7 +38,10 @@ export function nothingThere(url: string, { mcp }: { readonly mcp: boolean }): R
 }
 
 export function sendProblem(reply: FastifyReply, document: ProblemDocument): FastifyReply {
-  return reply.code(document.status).type(problemType).send(JSON.stringify(document));
+  const { status, code } = document;
+  // Its detail may repeat what was sent.
+  reply.request.problem = { code };
+  return reply.code(status).type(problemType).send(JSON.stringify(document));
 }
 
 /** What those who ask need not know. */

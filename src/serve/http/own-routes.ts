@@ -90,6 +90,7 @@ async function readinessOf({ living }: HttpOptions, { isDraining }: Entrance): P
   const isStale = living.refused !== undefined;
   const told = { decisions, ...(isStale && { stale: true as const }), ...(problems > 0 && { problems }) };
   if (isDraining()) return { ready: false, ...told, reason: "it is about to end" };
+  if (decisions === 0) return { ready: false, ...told, reason: "there is no decision that could be made" };
   try {
     await records.log.state();
     return { ready: true, ...told };

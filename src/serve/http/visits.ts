@@ -80,6 +80,7 @@ export class Visits {
         actors: caller.actors.map(({ subject }) => subject),
       }),
       ...(request.recordId !== undefined && { record_id: request.recordId }),
+      ...request.problem,
     });
   }
 }
@@ -89,5 +90,7 @@ declare module "fastify" {
     visitor: Visitor;
     /** Of the decision that was made, where one was. */
     recordId?: string;
+    /** Why it was not answered. */
+    problem?: { readonly code: string };
   }
 }

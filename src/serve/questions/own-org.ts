@@ -1,5 +1,7 @@
 import type { Library } from "../../definition/library.js";
 import { DecisionError } from "../../errors.js";
+import { isObject } from "../../expression/equal.js";
+import type { Json } from "../../model/json.js";
 import type { LogRecord } from "../../model/record.js";
 import type { Store } from "../../model/store.js";
 import { keptDefinition } from "../../record/kept-definition.js";
@@ -20,9 +22,18 @@ export const isOwn = (org: string | undefined, bound: string | undefined): boole
 export const orgOf = (id: string, { summaries }: Pick<Library, "summaries">): string | undefined =>
   summaries.find((each) => each.id === id)?.action?.org;
 
-/** The same of a record, by the definition that it was made with; one that is lost belongs to nobody. */
+/**
+ * The same of a record: of a gate by the definition that it was made with, where one that is lost belongs to nobody;
+ * of anything else by who asked.
+ */
 export async function orgOfRecord(record: LogRecord, store: Store): Promise<string | undefined> {
-  if (record.kind !== "decision" || record.type !== "gate") return undefined;
+  if (record.kind !== "decision") return undefined;
+  if (record.type !== "gate") return callerOrg(record.facts["authenticated_caller"]);
   const definition = await keptDefinition(record.definition_hash, store);
   return definition?.type === "gate" ? definition.action.org : "";
+}
+
+function callerOrg(caller: Json | undefined): string | undefined {
+  const org = caller !== undefined && isObject(caller) ? caller["org_id"] : undefined;
+  return typeof org === "string" ? org : undefined;
 }
