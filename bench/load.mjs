@@ -1,6 +1,7 @@
 /**
  * Asks a server without pause over so many connections, and tells on stdout how often each status was answered
- * and how many answers came per second. Raw sockets and bytes made beforehand leave the machine to the server.
+ * and how many answers came per second. Raw sockets, bytes made beforehand, and one piece of memory for each
+ * connection that all its answers are read into, leave the machine to the server.
  */
 import { connect } from "node:net";
 
@@ -10,6 +11,7 @@ const request = Buffer.from(
   `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n` +
     `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
 );
+const largestAnswer = 64 * 1024;
 const statuses = {};
 const startedAt = performance.now();
 const until = startedAt + Number(seconds) * 1000;
@@ -21,26 +23,34 @@ process.stdout.write(JSON.stringify({ statuses, per_second: inTime / Number(seco
 /** Ends once its last answer has come: what is answered late still counts as answered. */
 function askWithoutPause() {
   return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), "127.0.0.1", () => socket.write(request));
-    let left = Buffer.alloc(0);
-    socket.setNoDelay(true);
-    socket.on("error", reject);
-    socket.on("close", () => reject(new Error("the server closed the connection")));
-    socket.on("data", (chunk) => {
-      left = left.length === 0 ? chunk : Buffer.concat([left, chunk]);
-      const answer = wholeAnswer(left);
-      if (answer === undefined) return;
-      left = left.subarray(answer.length);
+    let parts = [];
+    const onPart = (length, memory) => {
+      const part = memory.subarray(0, length);
+      const bytes = parts.length === 0 ? part : Buffer.concat([...parts, part]);
+      const answer = wholeAnswer(bytes);
+      if (answer === undefined) {
+        // The memory is written over by the next part.
+        parts = [Buffer.from(bytes)];
+        return true;
+      }
+      if (bytes.length > answer.length) throw new Error("more was answered than was asked");
+      parts = [];
       statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
       if (performance.now() < until) {
         inTime++;
         socket.write(request);
-        return;
+        return true;
       }
       socket.removeAllListeners("close");
       socket.end();
       resolve();
-    });
+      return true;
+    };
+    const onread = { buffer: Buffer.alloc(largestAnswer), callback: onPart };
+    const socket = connect({ port: Number(port), host: "127.0.0.1", noDelay: true, onread });
+    socket.on("connect", () => socket.write(request));
+    socket.on("error", reject);
+    socket.on("close", () => reject(new Error("the server closed the connection")));
   });
 }
 
