@@ -47,6 +47,8 @@ export interface Ledger {
    * keeps one out. Limits are looked at in the same step that adds them.
    */
   append(...entries: readonly [Entry, ...Entry[]]): Promise<Appended>;
+  /** Fails as adding would, where nothing can be added at the moment. */
+  ready(): Promise<void>;
   counter(name: string): Promise<Counter>;
   /** How many entries there ever were, and the hash of the last. */
   state(): Promise<LedgerState>;

@@ -81,6 +81,7 @@ function appending(withStore: WithStore): void {
   it(
     "tells how many there are and the hash of the last",
     withStore(async ({ log }) => {
+      await log.ready();
       expect(await log.state()).toEqual({ size: 0, head: "0".repeat(64) });
       for (let size = 1; size <= 5; size++) {
         const { hash } = (await log.append({ body: decided() })) as { hash: string };

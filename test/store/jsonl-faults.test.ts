@@ -332,11 +332,15 @@ describe("files that were removed while they are open", () => {
     await expect(store.log.append(entry())).rejects.toMatchObject({ code: "log_damaged" });
   });
 
-  it("make a new log where all of it is gone", async () => {
+  it("make a new log where all of it is gone, once somebody who would add to it was told", async () => {
     const directory = storeDirectory();
     const store = openLog(directory);
     await store.log.append(entry());
+    await store.log.ready();
     rmSync(directory, { recursive: true });
+    for (let times = 0; times < 2; times++)
+      await expect(store.log.ready()).rejects.toMatchObject({ code: "store_failed" });
+    await expect(store.log.append(entry())).rejects.toMatchObject({ code: "store_failed" });
     expect(await store.log.append(entry())).toMatchObject({ seq: 1 });
     expect(sizeOf(directory)).toBeGreaterThan(0);
     expectSound(directory);

@@ -72,6 +72,7 @@ function memoryLedger(): Ledger {
       return Promise.resolve(appended.at(-1) ?? { seq: size, hash: head });
     },
     counter: (name) => Promise.resolve(counterOf(name)),
+    ready: () => Promise.resolve(),
     state: () => Promise.resolve({ size, head }),
     // eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
     async *select(query) {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -6,6 +6,7 @@ import { compose } from "../../../src/compose.js";
 import type { ErrorCode } from "../../../src/errors.js";
 import { DecisionError } from "../../../src/errors.js";
 import type { ServedWorld } from "../../../src/serve/question.js";
+import { verifyStore } from "../../../src/store/drivers/jsonl/verify.js";
 import { sampleWorld, samples } from "../asking.js";
 import type { Answered, Serving } from "./serving.js";
 import { get, post, routineWire, serving } from "./serving.js";
@@ -135,6 +136,45 @@ describe("a problem", () => {
     const actions = await get(server, "/orgs/acme/domains/nothing/actions");
     expectProblem(actions);
     expect(actions.status).toBe(404);
+  });
+});
+
+describe("a store that is harmed while it is in use", () => {
+  it("is not ready any more from the first look at its log on, until somebody has verified that it is mended", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "agent-33-harmed-"));
+    const own = await compose({ decisions: samples, store: { directory }, env: {} });
+    const harmed = await serving({ world: { ...own, records: own.records! } });
+    await post(harmed, "/decide", routineWire);
+    const segment = join(directory, "log", "000000000001.jsonl");
+    const original = readFileSync(segment);
+    writeFileSync(segment, original.toString().replace("GREEN", "Green"));
+    for (let times = 0; times < 2; times++) {
+      const unready = await get(harmed, "/readyz");
+      expect(unready).toMatchObject({ status: 503, body: { ready: false } });
+      expect(unready.body["reason"]).toContain("damaged");
+      expect(JSON.stringify(unready.body)).not.toContain(directory);
+    }
+    expect((await post(harmed, "/decide", routineWire)).body["code"]).toBe("log_damaged");
+    writeFileSync(segment, original);
+    expect((await post(harmed, "/decide", routineWire)).status).toBe(200);
+    expect((await get(harmed, "/readyz")).status).toBe(200);
+    await own.close();
+  });
+
+  it("tells once that it was removed, and keeps the definitions of all that follows", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "agent-33-removed-"));
+    const own = await compose({ decisions: samples, store: { directory }, env: {} });
+    const removed = await serving({ world: { ...own, records: own.records! } });
+    await post(removed, "/decide", routineWire);
+    rmSync(directory, { recursive: true });
+    expect((await get(removed, "/readyz")).status).toBe(503);
+    const refused = await post(removed, "/decide", routineWire);
+    expect(refused).toMatchObject({ status: 503, body: { code: "store_failed" } });
+    expect((await post(removed, "/decide", routineWire)).status).toBe(200);
+    expect((await get(removed, "/readyz")).status).toBe(200);
+    await own.close();
+    // Which misses the definitions that records were decided by.
+    expect(verifyStore(directory)).toMatchObject({ size: 1, problems: [] });
   });
 });
 

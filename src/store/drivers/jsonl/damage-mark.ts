@@ -1,6 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { makeDirectory } from "../../make-directory.js";
 import { damaged } from "./damage.js";
+import { readMaybe } from "./files.js";
 import { isTouched } from "./touched.js";
 
 const markIn = (directory: string): string => `${directory}/log/index/damaged`;
@@ -23,6 +24,15 @@ export function refuseDamage(directory: string, firstProblem: () => string | und
   const isMarked = existsSync(markIn(directory));
   if (!isMarked && !isTouched(`${directory}/log`)) return;
   const problem = firstProblem();
-  if (problem !== undefined) throw damaged(`${directory}/log`, problem);
+  if (problem !== undefined) {
+    markDamage(directory, problem);
+    throw damaged(`${directory}/log`, problem);
+  }
   if (isMarked) markDamage(directory, undefined);
+}
+
+/** Takes the word of whoever has read the whole log; a mark that is out of date goes with the next that is added. */
+export function refuseMarked(directory: string): void {
+  const mark = readMaybe(markIn(directory));
+  if (mark !== undefined) throw damaged(`${directory}/log`, mark.toString().trim());
 }

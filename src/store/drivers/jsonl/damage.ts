@@ -7,6 +7,15 @@ export function damaged(directory: string, what: string): DecisionError {
   });
 }
 
+/** Somebody has removed it while it was in use. */
+export function gone(directory: string): DecisionError {
+  return new DecisionError(
+    "store_failed",
+    `the log in \`${directory}\` is gone: it was removed while in use`,
+    { hint: "put it back, or ask again to begin a new one" },
+  );
+}
+
 /** What cannot be read is told as such. */
 export function reading<T>(where: string, read: () => T): T {
   try {

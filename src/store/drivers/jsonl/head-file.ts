@@ -1,6 +1,6 @@
 import { renameSync, statSync } from "node:fs";
 import { makeDirectory } from "../../make-directory.js";
-import { damaged } from "./damage.js";
+import { damaged, gone } from "./damage.js";
 import type { Files } from "./files.js";
 import { openExisting, syncDirectory } from "./files.js";
 import type { Head } from "./head.js";
@@ -12,6 +12,7 @@ export class HeadFile {
   readonly #log: string;
   readonly #files: Files;
   #open: number | undefined;
+  #wasThere = false;
 
   constructor(log: string, files: Files) {
     this.#log = log;
@@ -46,12 +47,15 @@ export class HeadFile {
     this.close();
     const path = `${this.#log}/head`;
     this.#open = openExisting(this.#files, path, "r+") ?? this.#begin(path);
+    this.#wasThere = true;
     return this.#open;
   }
 
   /** The head comes first, and whole, so a log without one has lost it. */
   #begin(path: string): number {
     if (this.#hasRecords()) throw damaged(this.#log, "its head file is missing");
+    // What was kept beside the old log is not beside a new one.
+    if (this.#wasThere) throw gone(this.#log);
     makeDirectory(this.#log, 0o700);
     const temporary = `${path}.${process.pid}.tmp`;
     const fd = this.#files.openSync(temporary, "w+", 0o600);
@@ -65,6 +69,11 @@ export class HeadFile {
       this.#files.closeSync(fd);
       throw error;
     }
+  }
+
+  /** Somebody was told that it is gone: the next begins a new one. */
+  forget(): void {
+    this.#wasThere = false;
   }
 
   #hasRecords(): boolean {

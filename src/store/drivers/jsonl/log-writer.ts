@@ -12,7 +12,7 @@ import { sealBatch } from "./seal-batch.js";
 import type { Behind } from "./segment-file.js";
 import { SegmentFile } from "./segment-file.js";
 import type { MakeNote } from "./settle-log.js";
-import { settleLog } from "./settle-log.js";
+import { refuseLost, settleLog } from "./settle-log.js";
 
 export interface WriterOptions {
   readonly files: Files;
@@ -67,7 +67,7 @@ export class LogWriter {
     groups: readonly EntryGroup[],
     { pinned = false, turn }: How = {},
   ): Promise<readonly Appended[]> {
-    const settled = this.#settleIn(turn);
+    const settled = this.#settleOrForget(turn);
     const admission = this.#counters.admit(groups, settled.head.size + settled.notes.length + 1);
     const bodies = [...settled.notes, ...admission.bodies];
     if (bodies.length === 0) return admission.outcomes([]);
@@ -75,6 +75,12 @@ export class LogWriter {
     const head = await this.#write(batch, settled.head, admission);
     if (turn !== undefined) this.#known = { turn, head };
     return admission.outcomes(batch.links.slice(settled.notes.length));
+  }
+
+  /** Fails where nothing could be added now. */
+  refuse(): void {
+    this.#options.refuse();
+    refuseLost(this.#directory, { head: this.#head, segment: this.#segment });
   }
 
   /** Where the log ends now. */
@@ -102,6 +108,15 @@ export class LogWriter {
   close(): void {
     this.#head.close();
     this.#segment.close();
+  }
+
+  #settleOrForget(turn: number | undefined): Settled {
+    try {
+      return this.#settleIn(turn);
+    } catch (error) {
+      this.#head.forget();
+      throw error;
+    }
   }
 
   /** Within one turn nobody else has written; what is known of it is learnt anew once something is written. */

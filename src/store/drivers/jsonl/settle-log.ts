@@ -26,21 +26,30 @@ export interface LogParts {
 /** Finds out where the log ends, and puts in order what a crash has left. */
 export function settleLog(directory: string, parts: LogParts): Settled {
   const head = parts.head.read();
-  const size = parts.segment.sizeOf(head.segment);
-  const isCut = size < head.bytes;
-  if (isCut || (head.bytes > 0 && parts.segment.hashBefore(head.bytes) !== head.head)) {
-    if (head.synced !== undefined)
-      return settleAfterPowerCut(directory, parts, { lost: head, synced: head.synced });
-    throw damaged(
-      directory,
-      isCut
-        ? `it is shorter than it was: its end was cut off, or something in it was changed`
-        : `record ${head.size} does not stand where it was written last`,
-    );
+  const lost = whatIsLost(head, parts);
+  if (lost !== undefined) {
+    if (head.synced === undefined) throw damaged(directory, lost);
+    return settleAfterPowerCut(directory, parts, { lost: head, synced: head.synced });
   }
+  const size = parts.segment.sizeOf(head.segment);
   const next = nextSegment(directory, head);
   if (size > head.bytes || next !== undefined) return settleAfterCrash(directory, parts, head);
   return { head, notes: notesOn(head, parts), pins: [] };
+}
+
+/** Fails where the log does not end as its head says, and changes nothing. */
+export function refuseLost(directory: string, parts: Pick<LogParts, "head" | "segment">): void {
+  const head = parts.head.read();
+  const lost = whatIsLost(head, parts);
+  if (lost !== undefined && head.synced === undefined) throw damaged(directory, lost);
+}
+
+function whatIsLost(head: Head, { segment }: Pick<LogParts, "segment">): string | undefined {
+  if (segment.sizeOf(head.segment) < head.bytes)
+    return "it is shorter than it was: its end was cut off, or something in it was changed";
+  if (head.bytes > 0 && segment.hashBefore(head.bytes) !== head.head)
+    return `record ${head.size} does not stand where it was written last`;
+  return undefined;
 }
 
 /** Only where the disk was not waited for: what it had not got is gone, and the log says so. */

@@ -7,7 +7,7 @@ import { makeDirectory } from "../../make-directory.js";
 import type { EntryGroup } from "./counters.js";
 import { Counters } from "./counters.js";
 import { notWritten, reading } from "./damage.js";
-import { markDamage, refuseDamage } from "./damage-mark.js";
+import { markDamage, refuseDamage, refuseMarked } from "./damage-mark.js";
 import type { Files } from "./files.js";
 import { systemFiles } from "./files.js";
 import { GroupCommit } from "./group-commit.js";
@@ -83,6 +83,12 @@ export function openJsonlStore(options: JsonlOptions): Store {
   const log: Ledger = {
     ...reader,
     append: (...entries) => commit.add(entries),
+    ready: () =>
+      locked(() => {
+        // First: who asks time and again must not have all of the log read each time.
+        refuseMarked(directory);
+        writer.refuse();
+      }),
     counter: (name) => Promise.resolve(reading(directory, () => counters.get(name))),
     prune: async (found, noteOf) => {
       if (found.through === 0) return;
