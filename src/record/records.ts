@@ -62,10 +62,19 @@ export class Records {
     }
   }
 
+  add(...entries: readonly [Entry, ...Entry[]]): Promise<Appended> {
+    return this.#asking(() => this.store.log.append(...entries));
+  }
+
+  /** Fails where nothing could be remembered at the moment. */
+  ready(): Promise<void> {
+    return this.#asking(() => this.store.log.ready());
+  }
+
   /** After a failure nobody knows what of the store is left, so what was kept beside the log is looked for anew. */
-  async add(...entries: readonly [Entry, ...Entry[]]): Promise<Appended> {
+  async #asking<T>(ask: () => Promise<T>): Promise<T> {
     try {
-      return await this.store.log.append(...entries);
+      return await ask();
     } catch (error) {
       this.#kept.clear();
       this.#isKept = new WeakSet();

@@ -337,11 +337,11 @@ describe("files that were removed while they are open", () => {
     const store = openLog(directory);
     await store.log.append(entry());
     await store.log.ready();
-    rmSync(directory, { recursive: true });
-    for (let times = 0; times < 2; times++)
-      await expect(store.log.ready()).rejects.toMatchObject({ code: "store_failed" });
-    await expect(store.log.append(entry())).rejects.toMatchObject({ code: "store_failed" });
-    expect(await store.log.append(entry())).toMatchObject({ seq: 1 });
+    for (const told of [() => store.log.ready(), () => store.log.append(entry())]) {
+      rmSync(directory, { recursive: true });
+      await expect(told()).rejects.toMatchObject({ code: "store_failed" });
+      expect(await store.log.append(entry())).toMatchObject({ seq: 1 });
+    }
     expect(sizeOf(directory)).toBeGreaterThan(0);
     expectSound(directory);
   });

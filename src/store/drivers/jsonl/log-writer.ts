@@ -67,7 +67,7 @@ export class LogWriter {
     groups: readonly EntryGroup[],
     { pinned = false, turn }: How = {},
   ): Promise<readonly Appended[]> {
-    const settled = this.#settleOrForget(turn);
+    const settled = this.#orForget(() => this.#settleIn(turn));
     const admission = this.#counters.admit(groups, settled.head.size + settled.notes.length + 1);
     const bodies = [...settled.notes, ...admission.bodies];
     if (bodies.length === 0) return admission.outcomes([]);
@@ -79,8 +79,10 @@ export class LogWriter {
 
   /** Fails where nothing could be added now. */
   refuse(): void {
-    this.#options.refuse();
-    refuseLost(this.#directory, { head: this.#head, segment: this.#segment });
+    this.#orForget(() => {
+      this.#options.refuse();
+      refuseLost(this.#directory, { head: this.#head, segment: this.#segment });
+    });
   }
 
   /** Where the log ends now. */
@@ -110,9 +112,10 @@ export class LogWriter {
     this.#segment.close();
   }
 
-  #settleOrForget(turn: number | undefined): Settled {
+  /** Whoever is told that the log is gone knows that the next one is new. */
+  #orForget<T>(look: () => T): T {
     try {
-      return this.#settleIn(turn);
+      return look();
     } catch (error) {
       this.#head.forget();
       throw error;
