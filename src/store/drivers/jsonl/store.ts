@@ -1,9 +1,10 @@
 import { DecisionError } from "../../../errors.js";
-import type { Appended, Ledger, Shelf, ShelfEntry, Store } from "../../../model/store.js";
+import type { Appended, Ledger, Store } from "../../../model/store.js";
 import type { Sign } from "../../../record/checkpoint.js";
 import { microsecondsOf } from "../../../record/moment.js";
 import { noteBody } from "../../../record/record-body.js";
 import { makeDirectory } from "../../make-directory.js";
+import { asShelf } from "./as-shelf.js";
 import type { EntryGroup } from "./counters.js";
 import { Counters } from "./counters.js";
 import { notWritten, reading } from "./damage.js";
@@ -141,30 +142,4 @@ function lockIn(directory: string): () => Lock {
     makeDirectory(directory, 0o700);
     return (lock = openLock(`${directory}/lock`));
   };
-}
-
-function asShelf(shelf: ShelfFiles, locked: Locked, where: string): Shelf {
-  return {
-    get: (key) => Promise.resolve(reading(where, () => shelf.get(key))),
-    put: (entries) => (entries.length === 0 ? Promise.resolve() : locked(() => shelf.put(entries))),
-    update: (key, change) =>
-      locked(() => {
-        const before = shelf.get(key);
-        const after = change(before);
-        if (after !== undefined) shelf.put([after]);
-        return after ?? before;
-      }),
-    remove: (isDoomed) =>
-      shelf.leaves().length === 0 ? Promise.resolve(0) : locked(() => shelf.remove(isDoomed)),
-    entries: () => entriesOf(shelf, where),
-    extent() {
-      const size = reading(where, () => shelf.leaves()).reduce((sum, leaf) => sum + shelf.sizeOf(leaf), 0);
-      return Promise.resolve({ size, where });
-    },
-  };
-}
-
-// eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
-async function* entriesOf(shelf: ShelfFiles, where: string): AsyncGenerator<ShelfEntry> {
-  for (const leaf of reading(where, () => shelf.leaves())) yield* reading(where, () => shelf.entriesOf(leaf));
 }
