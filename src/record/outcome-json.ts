@@ -15,15 +15,26 @@ export function outcomeJson(
   return fields === undefined ? "" : `,${JSON.stringify(fields).slice(1, -1)}`;
 }
 
-/** A gate's answer as `POST /decide` gives it: its outcome, and the record of it where there is one. */
-export function gateAnswerJson(result: GateResult): string {
-  const { record_id } = result;
-  const fields = gateJson(result).slice(1);
+/** What `decide` answers of a gate's result: its outcome, why, and the record of it where there is one. */
+export type GateAnswer = Pick<
+  GateResult,
+  "status" | "work_frame" | "decision_metadata" | "because" | "warnings" | "record_id"
+>;
+
+/** The same as `POST /decide` writes it. */
+export function gateAnswerJson(answer: GateAnswer): string {
+  const { because, warnings, record_id } = answer;
+  const why = `,"because":${listJson(because)},"warnings":${listJson(warnings)}`;
+  const fields = gateJson(answer).slice(1) + why;
   return record_id === undefined ? `{${fields}}` : `{${fields},"record_id":"${record_id}"}`;
 }
 
 /** Field by field, as most of it is the same in all answers of a gate. */
-function gateJson({ status, work_frame, decision_metadata }: GateResult): string {
+function gateJson({
+  status,
+  work_frame,
+  decision_metadata,
+}: Pick<GateResult, "status" | "work_frame" | "decision_metadata">): string {
   const { matched_rules, suppressed, aggregation, predicate_traces } = decision_metadata;
   const { errored_predicates, request_id, request_time } = decision_metadata;
   const { mode, winner, deciding_rules } = aggregation;

@@ -110,8 +110,15 @@ async function overMcp(commands: readonly AskedCommand[], place: Place): Promise
 }
 
 /** What `decide` answers of the whole result. */
-const gateAnswer = ({ status, work_frame, decision_metadata, record_id }: JsonObject): JsonObject =>
-  ({ status, work_frame, decision_metadata, record_id }) as JsonObject;
+const gateAnswer = ({
+  status,
+  work_frame,
+  decision_metadata,
+  because,
+  warnings,
+  record_id,
+}: JsonObject): JsonObject =>
+  ({ status, work_frame, decision_metadata, because, warnings, record_id }) as JsonObject;
 
 /** One after the other, as what is asked may rest on what was asked before. */
 async function inOrder(

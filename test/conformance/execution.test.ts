@@ -6,7 +6,7 @@ import { compose } from "../../src/compose.js";
 import type { JsonObject } from "../../src/model/json.js";
 import type { DecisionRecord } from "../../src/model/record.js";
 import { openAuthenticator } from "../../src/serve/auth/open-authenticator.js";
-import type { DecideAnswer } from "../../src/serve/questions/decide.js";
+import type { GateAnswer } from "../../src/record/outcome-json.js";
 import type { ServedWorld } from "../../src/serve/question.js";
 import { ApprovedProject, wire } from "../acceptance/approving.js";
 import { sampleWorld } from "../serve/asking.js";
@@ -48,10 +48,10 @@ describe.each(doorNames)("over %s", (name) => {
   const ask: Door = (...asked) => doors[name](...asked);
   const routed = { org_id: "acme", domain: "ops" };
 
-  const decide = async (action: string, context: JsonObject = {}): Promise<DecideAnswer> => {
+  const decide = async (action: string, context: JsonObject = {}): Promise<GateAnswer> => {
     const reply = await ask("decide", { ...routed, action, context }, tokenWith());
     if ("refused" in reply) throw new Error(reply.refused.message);
-    return reply.answer as unknown as DecideAnswer;
+    return reply.answer as unknown as GateAnswer;
   };
 
   const check = (clauses: readonly Clause[]): void => {
@@ -412,7 +412,8 @@ describe.each(doorNames)("over %s", (name) => {
 
     it("the metadata hold rules, suppression, aggregation, traces, errors and the request", async () => {
       const answer = await decide("be-GREEN");
-      expect(Object.keys(answer).sort()).toEqual(["decision_metadata", "record_id", "status", "work_frame"]);
+      const asSpecified = ["decision_metadata", "record_id", "status", "work_frame"];
+      expect(Object.keys(answer).sort()).toEqual(["because", "warnings", ...asSpecified].sort());
       expect(Object.keys(answer.decision_metadata).sort()).toEqual([
         "aggregation",
         "errored_predicates",

@@ -36,10 +36,10 @@ describe("a gate's answer over HTTP", () => {
         const { decide } = await compose({ decisions, store });
         const result = await decide({ decision_id, context });
         if (result.type !== "gate") throw new Error("not a gate");
-        const { status, work_frame, decision_metadata, record_id } = result;
+        const { status, work_frame, decision_metadata, because, warnings, record_id } = result;
         expect(typeof record_id).toBe(store === undefined ? "undefined" : "string");
         expect(gateAnswerJson(result)).toBe(
-          JSON.stringify({ status, work_frame, decision_metadata, record_id }),
+          JSON.stringify({ status, work_frame, decision_metadata, because, warnings, record_id }),
         );
       }
     },

@@ -56,10 +56,22 @@ describe("every question", () => {
 });
 
 describe("decide", () => {
-  it("answers with the status, the work frame, what it rests on and the record", async () => {
+  it("answers with the status, the work frame, what it rests on, why, and the record", async () => {
     const answer = await decideAction.answer({ ...wire, context: routine }, asker);
-    expect(Object.keys(answer)).toEqual(["status", "work_frame", "decision_metadata", "record_id"]);
+    const fields = ["status", "work_frame", "decision_metadata", "because", "warnings", "record_id"];
+    expect(Object.keys(answer)).toEqual(fields);
     expect(answer).toMatchObject({ status: "GREEN", work_frame: { mode: "execute" } });
+  });
+
+  it("says why to those who may not look into the log", async () => {
+    const by = askerOf(world, { caller: { ...alice, scopes: ["decide"] } });
+    const asked = { ...wire, context: { ...routine, payee: { country: "XX" } } };
+    const { because, warnings, record_id } = await decideAction.answer(asked, by);
+    expect(because.length).toBeGreaterThan(0);
+    expect(await showRecord.answer({ record_id }, asker)).toMatchObject({ because, warnings });
+    const lacking = await decideAction.answer({ ...wire, context: {} }, by);
+    expect(lacking.status).toBe("YELLOW");
+    expect(lacking.warnings.length).toBeGreaterThan(0);
   });
 
   it("records who asked, and what ties it to the rest", async () => {

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../model/json.js";
-import type { GateResult, Result } from "../../model/result.js";
+import type { Result } from "../../model/result.js";
 import { DecisionError } from "../../errors.js";
+import type { GateAnswer } from "../../record/outcome-json.js";
 import { gateAnswerJson } from "../../record/outcome-json.js";
 import { resultLine } from "../../record/result-line.js";
 import type { InputSchema, Question } from "../question.js";
@@ -31,7 +32,7 @@ export interface Route {
   readonly write?: (answer: unknown) => string;
 }
 
-const writeGate = (answer: unknown): string => gateAnswerJson(answer as GateResult);
+const writeGate = (answer: unknown): string => gateAnswerJson(answer as GateAnswer);
 const writeResult = (answer: unknown): string => resultLine(answer as Result);
 
 export const routes: readonly Route[] = [

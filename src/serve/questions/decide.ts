@@ -1,8 +1,9 @@
 import { findGate } from "../../definition/gate-key.js";
-import type { GateOutcome, GateResult } from "../../model/result.js";
+import type { GateResult } from "../../model/result.js";
+import type { GateAnswer } from "../../record/outcome-json.js";
 import { question } from "../question.js";
 import type { ProvenanceInput } from "./fields.js";
-import { context, document, feedback, objectWith, provenance, text } from "./fields.js";
+import { context, document, feedback, objectWith, provenance, text, texts } from "./fields.js";
 import { onBehalf } from "./on-behalf.js";
 import { refuseForeignOrg } from "./own-org.js";
 
@@ -15,17 +16,14 @@ interface DecideInput extends ProvenanceInput {
   readonly feedback?: object;
 }
 
-export interface DecideAnswer extends GateOutcome {
-  readonly record_id?: string;
-}
-
 /** The gate of an action, by its routing key. */
-export const decideAction = question<DecideInput, DecideAnswer>({
+export const decideAction = question<DecideInput, GateAnswer>({
   name: "decide",
   title: "Ask the gate of an action",
   description:
     "Ask before you act: answers GREEN (do it), GREEN-SKIP (leave it, that is fine), YELLOW (do not act yet: gather " +
-    "evidence or have it reviewed) or RED (stop and escalate), with a work_frame that says what you may do next. " +
+    "evidence or have it reviewed) or RED (stop and escalate), why (because, warnings), and " +
+    "with a work_frame what you may do next. " +
     "`list_actions` tells which actions there are and what their context must hold. The decision is recorded.",
   scope: "decide",
   readOnly: false,
@@ -63,10 +61,19 @@ export const decideAction = question<DecideInput, DecideAnswer>({
   },
 });
 
-const gateAnswer = ({ status, work_frame, decision_metadata, record_id }: GateResult): DecideAnswer => ({
+const gateAnswer = ({
   status,
   work_frame,
   decision_metadata,
+  because,
+  warnings,
+  record_id,
+}: GateResult): GateAnswer => ({
+  status,
+  work_frame,
+  decision_metadata,
+  because,
+  warnings,
   ...(record_id !== undefined && { record_id }),
 });
 
@@ -77,7 +84,9 @@ export const gateAnswerSchema = {
     status: { enum: ["GREEN", "GREEN-SKIP", "YELLOW", "RED"] },
     work_frame: document("what may be done next"),
     decision_metadata: document("the rules that matched, and what came of every predicate"),
+    because: texts("why: the reasons of the rules that decided, and of guardrails that objected"),
+    warnings: texts("what could not be evaluated, and what guardrails warn of"),
     record_id: text("the record of the decision"),
   },
-  required: ["status", "work_frame", "decision_metadata"],
+  required: ["status", "work_frame", "decision_metadata", "because", "warnings"],
 } as const;
