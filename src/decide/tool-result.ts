@@ -35,7 +35,10 @@ export interface ToolResultWorld {
   readonly records?: Records | undefined;
 }
 
-export type ToolResult = Omit<ToolResultRecord, "seq" | "prev_hash" | "hash" | "counted">;
+export interface ToolResult extends Omit<ToolResultRecord, "seq" | "prev_hash" | "hash" | "counted"> {
+  /** What whoever tells it should know; no part of the record. */
+  readonly warnings: readonly string[];
+}
 
 /** Records how a call went, linked to the decisions that allowed it; later calls of the session may rest on it. */
 export async function recordToolResult(
@@ -70,8 +73,11 @@ export async function recordToolResult(
     ...(ok ? await readsOf(contextsOf(request, decisions), session, world.definitions) : []),
   ];
   await records.add({ body: toolResultBody(result), counts });
-  return { kind: "tool_result", ...result };
+  return { kind: "tool_result", ...result, warnings: first === undefined ? [unasked(request)] : [] };
 }
+
+const unasked = ({ tool, session_id }: ToolResultRequest): string =>
+  `no open call of \`${tool}\` was allowed in session \`${session_id}\``;
 
 function refuseNameless({ tool, session_id, ok }: ToolResultRequest): void {
   const isText = (value: unknown): boolean => typeof value === "string" && value !== "";

@@ -355,7 +355,10 @@ describe("the result of a call", () => {
     const ran = await workplace().run(succeeded);
     expect(ran.code).toBe(0);
     expect(ran.err).toBe("warning: no open call of `select_metric` was allowed in session `s-1`\n");
-    expect(resultOf(ran).decision_records).toEqual([]);
+    expect(resultOf(ran)).toMatchObject({
+      decision_records: [],
+      warnings: ["no open call of `select_metric` was allowed in session `s-1`"],
+    });
   });
 
   it("is a sentence for people", async () => {

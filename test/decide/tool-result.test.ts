@@ -84,7 +84,7 @@ describe("the result of a call", () => {
   it("is recorded and linked to the decision that allowed it", async () => {
     const world = place(open);
     const checked = await world.check("t");
-    const result = await world.result("t", { ok: false });
+    const { warnings, ...result } = await world.result("t", { ok: false });
     const [id] = idsOf(checked);
     const [allowed, record] = await world.log();
     expect(result).toEqual({
@@ -98,7 +98,9 @@ describe("the result of a call", () => {
       parent_record_id: id,
       check_id: (allowed as DecisionRecord).check_id,
     });
+    expect(warnings).toEqual([]);
     expect(record).toMatchObject({ ...result, seq: 2 });
+    expect(record).not.toHaveProperty("warnings");
   });
 
   it("is linked to all decisions that were asked about the call", async () => {
@@ -173,6 +175,7 @@ describe("the result of a call", () => {
     expect(result.decision_records).toEqual([]);
     expect(result).not.toHaveProperty("parent_record_id");
     expect(result).not.toHaveProperty("check_id");
+    expect(result.warnings).toEqual(["no open call of `t` was allowed in session `s`"]);
   });
 
   it("does not close the newest call where that of an older one is told", async () => {

@@ -167,6 +167,10 @@ describe("what else is asked", () => {
     expect(checked).toMatchObject({ tool: "select_metric", allowed: true });
     const result = await recordToolResult.answer({ tool: call.tool, session_id: "s-1", ok: true }, asker);
     expect(result.decision_records).toEqual(checked.decisions.map(({ record_id }) => record_id));
+    expect(result.warnings).toEqual([]);
+    expect(await recordToolResult.answer({ tool: "t", session_id: "s-1", ok: true }, asker)).toMatchObject({
+      warnings: ["no open call of `t` was allowed in session `s-1`"],
+    });
   });
 
   it("is not given twice", async () => {

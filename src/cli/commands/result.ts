@@ -57,9 +57,7 @@ Examples:
         ...(knowsParams && { params }),
       });
       io.out.write(await present(resultView(result), format, await styleFor(flags, io)));
-      if (result.decision_records.length === 0) {
-        warn(flags, io, `no open call of \`${name}\` was allowed in session \`${session_id}\``);
-      }
+      for (const warning of result.warnings) warn(flags, io, warning);
       warnOfProblems(flags, io, world.definitions.problems);
     });
 }
