@@ -72,7 +72,10 @@ export async function findDecision(
   records: Pick<Records, "log">,
   hint: string,
 ): Promise<DecisionRecord> {
-  const { record } = await findRecord(text, records);
+  return asDecision(text, await findRecord(text, records), hint);
+}
+
+export function asDecision(text: string, { record }: LogLine, hint: string): DecisionRecord {
   if (record.kind === "decision") return record;
   throw new DecisionError("usage", `record \`${text}\` is no decision`, { hint });
 }

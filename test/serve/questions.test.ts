@@ -151,6 +151,93 @@ describe("a token for one organisation", () => {
   });
 });
 
+describe("what another organisation has recorded", () => {
+  const bound = (org_id: string): Asker => askerOf(world, { caller: { ...alice, org_id } });
+  const quality = { decision_id: "decision-quality-gate", context: { artifact: { quality_score: 1 } } };
+  const call = { tool: "some_tool", params: {} };
+
+  it("does not hide the latest record that may be seen", async () => {
+    const own = await evaluateDecision.answer(quality, bound("initech"));
+    const { record_id } = await evaluateDecision.answer(quality, bound("acme"));
+    await decideAction.answer({ ...wire, context: routine }, asker);
+    for (const each of [showRecord, explainRecord, findPrecedents]) {
+      const answer = await each.answer({ record_id: "latest" }, bound("initech"));
+      expect(answer).toMatchObject({ record_id: own.record_id });
+    }
+    await expect(showRecord.answer({ record_id }, bound("initech"))).rejects.toMatchObject({
+      code: "forbidden",
+    });
+    expect(await showRecord.answer({ record_id: "Latest" }, bound("acme"))).toMatchObject({ type: "gate" });
+  });
+
+  it("does not count among the newest records", async () => {
+    const ids: (string | undefined)[] = [];
+    for (let i = 0; i < 3; i++) {
+      ids.push((await evaluateDecision.answer(quality, bound("hooli"))).record_id);
+      await evaluateDecision.answer(quality, bound("acme"));
+    }
+    const asked = { decision_id: quality.decision_id, limit: 2, since: "1h" };
+    const idsOf = async (more: object): Promise<readonly string[]> =>
+      (await findRecords.answer({ ...asked, ...more }, bound("hooli"))).records.map((each) => each.record_id);
+    expect(await idsOf({})).toEqual(ids.slice(-2));
+    expect(await idsOf({ reverse: true })).toEqual(ids.slice(-2).reverse());
+  });
+
+  it("is not there where there is nothing else", async () => {
+    const fresh = await sampleWorld();
+    await decideAction.answer({ ...wire, context: routine }, askerOf(fresh));
+    const by = askerOf(fresh, { caller: { ...alice, org_id: "initech" } });
+    await expect(showRecord.answer({ record_id: "latest" }, by)).rejects.toMatchObject({
+      code: "record_not_found",
+      hint: "nothing has been recorded yet for the organisation that the `org_id` of the token names",
+    });
+  });
+
+  it("makes a session theirs alone, with all that is told of it", async () => {
+    const session = { session_id: "s-acme" };
+    const checked = await checkToolCall.answer({ ...call, ...session }, bound("acme"));
+    const told = { tool: call.tool, ok: true, ...session };
+    const result = await recordToolResult.answer(told, bound("acme"));
+    const refused = { code: "forbidden" };
+    const other = bound("initech");
+    const before = (await world.records.log.state()).size;
+    const record_id = checked.decisions[0]?.record_id;
+    await expect(checkToolCall.answer({ ...call, ...session }, other)).rejects.toMatchObject(refused);
+    await expect(recordToolResult.answer(told, other)).rejects.toMatchObject(refused);
+    await expect(
+      recordToolResult.answer({ ...told, session_id: "s-mine", record_id }, other),
+    ).rejects.toMatchObject(refused);
+    for (const each of [evaluateDecision, dryRunDecision, findPrecedents]) {
+      await expect(each.answer({ ...quality, ...session }, other)).rejects.toMatchObject(refused);
+    }
+    await expect(showRecord.answer({ record_id: result.record_id }, other)).rejects.toMatchObject(refused);
+    expect(await findRecords.answer({ kind: "tool_result", ...session }, other)).toEqual({ records: [] });
+    expect((await world.records.log.state()).size).toBe(before);
+    expect(await recordToolResult.answer(told, bound("acme"))).toMatchObject({ ok: true });
+    expect(await showRecord.answer({ record_id: result.record_id }, bound("acme"))).toMatchObject(told);
+    const { records } = await findRecords.answer({ kind: "tool_result", ...session }, bound("acme"));
+    expect(records).toHaveLength(2);
+  });
+
+  it("leaves a session that belongs to none, or to several, open", async () => {
+    const session = { session_id: "s-none" };
+    await checkToolCall.answer({ ...call, ...session }, asker);
+    expect(await checkToolCall.answer({ ...call, ...session }, bound("acme"))).toMatchObject({
+      tool: call.tool,
+    });
+    const shared = { session_id: "s-shared" };
+    await evaluateDecision.answer({ ...quality, ...shared }, bound("initech"));
+    await decideAction.answer({ ...wire, context: routine, ...shared }, asker);
+    for (const org of ["initech", "acme"]) {
+      const answer = await recordToolResult.answer({ tool: "t", ok: true, ...shared }, bound(org));
+      expect(answer).toMatchObject(shared);
+    }
+    await expect(
+      recordToolResult.answer({ tool: "t", ok: true, ...shared }, bound("hooli")),
+    ).rejects.toMatchObject({ code: "forbidden" });
+  });
+});
+
 describe("what else is asked", () => {
   it("is a decision of any type, kept or not", async () => {
     const asked = { decision_id: "decision-quality-gate", context: { artifact: { quality_score: 0.9 } } };

@@ -4,6 +4,7 @@ import { question } from "../question.js";
 import type { ProvenanceInput } from "./fields.js";
 import { document, flag, objectWith, provenance, text } from "./fields.js";
 import { onBehalf } from "./on-behalf.js";
+import { refuseForeignSession } from "./own-records.js";
 
 interface CheckInput extends ProvenanceInput {
   readonly tool: string;
@@ -40,7 +41,8 @@ export const checkToolCall = question<CheckInput, CheckResult>({
     },
     ["tool", "params", "session_id"],
   ),
-  answer(asked, asker) {
+  async answer(asked, asker) {
+    await refuseForeignSession(asked, asker);
     const { tool, params, fixed_params = false, dry_run = false, strict = false } = asked;
     return asker.world.check({
       tool,

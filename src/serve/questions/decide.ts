@@ -6,6 +6,7 @@ import type { ProvenanceInput } from "./fields.js";
 import { context, document, feedback, objectWith, provenance, text, texts } from "./fields.js";
 import { onBehalf } from "./on-behalf.js";
 import { refuseForeignOrg } from "./own-org.js";
+import { refuseForeignSession } from "./own-records.js";
 
 interface DecideInput extends ProvenanceInput {
   readonly org_id: string;
@@ -49,6 +50,7 @@ export const decideAction = question<DecideInput, GateAnswer>({
   async answer(input, asker) {
     const { org_id: org, domain, action, world_model_version: version } = input;
     refuseForeignOrg(org, asker);
+    await refuseForeignSession(input, asker);
     const { world } = asker;
     const id = findGate({ org, domain, action, version }, world.definitions);
     const result = await world.decide({

@@ -5,6 +5,7 @@ import type { ProvenanceInput } from "./fields.js";
 import { context, feedback, flag, objectWith, provenance, text } from "./fields.js";
 import { onBehalf } from "./on-behalf.js";
 import { orgOf, refuseForeignOrg } from "./own-org.js";
+import { refuseForeignSession } from "./own-records.js";
 
 interface EvaluateInput extends ProvenanceInput {
   readonly decision_id: string;
@@ -53,10 +54,11 @@ export const dryRunDecision: Question<unknown, Result> = question<EvaluateInput,
   answer: (asked, asker) => evaluated(asked, asker, true),
 });
 
-function evaluated(asked: EvaluateInput, asker: Asker, dryRun: boolean): Promise<Result> {
+async function evaluated(asked: EvaluateInput, asker: Asker, dryRun: boolean): Promise<Result> {
   const { decision_id, strict = false, no_cache = false, follow = false } = asked;
   const { world } = asker;
   refuseForeignOrg(orgOf(decision_id, world.definitions), asker);
+  await refuseForeignSession(asked, asker);
   return (follow ? world.follow : world.decide)({
     decision_id,
     context: asked.context,

@@ -1,12 +1,9 @@
 import { explainer } from "../../present/explain-records.js";
 import { explainedValue, noteView, toolResultView } from "../../present/explain-view.js";
 import { isLineIntact } from "../../record/line-intact.js";
-import { findRecord } from "../../record/record-reference.js";
-import type { Asker } from "../question.js";
 import { question } from "../question.js";
 import { objectWith, text } from "./fields.js";
-import { orgOfRecord, refuseForeignOrg } from "./own-org.js";
-import type { LogLine } from "../../model/store.js";
+import { ownRecord } from "./own-records.js";
 
 interface RecordInput {
   readonly record_id: string;
@@ -43,11 +40,3 @@ export const showRecord = question<RecordInput, object>({
   input: objectWith({ record_id: recordId }, ["record_id"]),
   answer: async ({ record_id: id }, asker) => (await ownRecord(id, asker)).record,
 });
-
-export async function ownRecord(id: string, asker: Asker): Promise<LogLine> {
-  const { records } = asker.world;
-  const found = await findRecord(id, records);
-  if (asker.caller?.org_id !== undefined)
-    refuseForeignOrg(await orgOfRecord(found.record, records.store), asker);
-  return found;
-}

@@ -6,9 +6,9 @@ import { leastSimilarity, mostPrecedents } from "../../lineage/precedents.js";
 import type { Asker } from "../question.js";
 import { question } from "../question.js";
 import { context, objectWith, provenance, text } from "./fields.js";
-import { ownRecord } from "./explain-record.js";
 import { onBehalf } from "./on-behalf.js";
 import { orgOf, refuseForeignOrg } from "./own-org.js";
+import { ownRecord, refuseForeignSession } from "./own-records.js";
 
 interface PrecedentsInput {
   readonly decision_id?: string;
@@ -38,13 +38,14 @@ export const findPrecedents = question<PrecedentsInput, Compared>({
     limit: { type: "integer", minimum: 1, maximum: 100, description: `else ${mostPrecedents}` },
     min_similarity: { type: "number", minimum: 0, maximum: 1, description: `else ${leastSimilarity}` },
   }),
-  answer(asked, asker) {
+  async answer(asked, asker) {
     const { decision_id: id, context: given, record_id: record, limit, min_similarity } = asked;
     const wanted = { limit: limit ?? mostPrecedents, minSimilarity: min_similarity ?? leastSimilarity };
     if (record !== undefined && id === undefined && given === undefined)
       return ofRecord(record, wanted, asker);
     if (id === undefined || given === undefined || record !== undefined) throw unclear();
     refuseForeignOrg(orgOf(id, asker.world.definitions), asker);
+    await refuseForeignSession(asked, asker);
     const request = { decision_id: id, context: given, ...onBehalf(asked, asker) };
     return compareWithEarlier(request, asker.world, wanted);
   },

@@ -1,13 +1,14 @@
 import { DecisionError } from "../../errors.js";
 import type { JsonObject } from "../../model/json.js";
 import type { LogRecord } from "../../model/record.js";
+import type { LogLine, Query } from "../../model/store.js";
 import { askedKinds, askedQuery } from "../../record/asked-query.js";
 import type { AskedQuery } from "../../record/asked-query.js";
 import { decisionTypes } from "../../definition/decision-types.js";
 import type { Asker } from "../question.js";
 import { question } from "../question.js";
 import { flag, objectWith, text } from "./fields.js";
-import { isOwn, orgOfRecord } from "./own-org.js";
+import { ownRecords } from "./own-records.js";
 
 interface RecordsInput extends Omit<AskedQuery, "limit"> {
   readonly limit?: number;
@@ -55,32 +56,31 @@ export const findRecords = question<RecordsInput, RecordsAnswer>({
     reverse: flag("newest first"),
   }),
   async answer({ limit = most.usual, after, reverse = false, ...asked }, asker) {
-    const { clock, records } = asker.world;
-    const query = { ...askedQuery(asked, clock(), (field) => `\`${field}\``), reverse };
-    if (after === undefined) return { records: await own(records.log.select({ ...query, limit }), asker) };
+    const query = { ...askedQuery(asked, asker.world.clock(), (field) => `\`${field}\``), reverse };
+    if (after === undefined) return { records: await newest(query, limit, asker) };
     if (reverse) throw new DecisionError("usage", "`after` and `reverse` exclude each other");
-    return page(await own(records.log.select({ ...query, after }), asker, limit + 1), limit);
+    return page(await first(limit + 1, ownRecords({ ...query, after }, asker)), limit);
   },
 });
+
+/** Those that may not be seen do not count. */
+async function newest(query: Query, limit: number, asker: Asker): Promise<readonly LogRecord[]> {
+  const found = await first(limit, ownRecords({ ...query, reverse: true }, asker));
+  return query.reverse === true ? found : found.toReversed();
+}
+
+async function first(count: number, lines: AsyncIterable<LogLine>): Promise<readonly LogRecord[]> {
+  const found: LogRecord[] = [];
+  for await (const { record } of lines) {
+    found.push(record);
+    if (found.length >= count) break;
+  }
+  return found;
+}
 
 /** One more than is wanted tells whether there are more. */
 function page(found: readonly LogRecord[], limit: number): RecordsAnswer {
   const records = found.slice(0, limit);
   const last = records.at(-1);
   return { records, ...(found.length > limit && last !== undefined && { next_after: last.seq }) };
-}
-
-async function own(
-  lines: AsyncIterable<{ readonly record: LogRecord }>,
-  { world, caller }: Asker,
-  wanted = Infinity,
-): Promise<readonly LogRecord[]> {
-  const found: LogRecord[] = [];
-  for await (const { record } of lines) {
-    const isForeign =
-      caller?.org_id !== undefined && !isOwn(await orgOfRecord(record, world.records.store), caller.org_id);
-    if (!isForeign) found.push(record);
-    if (found.length >= wanted) break;
-  }
-  return found;
 }

@@ -1,7 +1,8 @@
 import type { ToolResult } from "../../decide/tool-result.js";
-import { findDecision, hintOnCalls } from "../../record/record-reference.js";
+import { asDecision, hintOnCalls } from "../../record/record-reference.js";
 import { question } from "../question.js";
 import { document, flag, objectWith, text } from "./fields.js";
+import { ownRecord, refuseForeignSession } from "./own-records.js";
 
 interface ResultInput {
   readonly tool: string;
@@ -29,9 +30,10 @@ export const recordToolResult = question<ResultInput, ToolResult>({
     },
     ["tool", "session_id", "ok"],
   ),
-  async answer({ tool, session_id, ok, record_id: id, params }, { world }) {
-    const decision = id === undefined ? undefined : await findDecision(id, world.records, hintOnCalls);
-    return world.recordToolResult({
+  async answer({ tool, session_id, ok, record_id: id, params }, asker) {
+    await refuseForeignSession({ session_id }, asker);
+    const decision = id === undefined ? undefined : asDecision(id, await ownRecord(id, asker), hintOnCalls);
+    return asker.world.recordToolResult({
       tool,
       session_id,
       ok,
