@@ -33,6 +33,8 @@ export interface Question<Input = unknown, Answer = unknown> {
   readonly readOnly: boolean;
   /** The JSON Schema of what is given. */
   readonly input: InputSchema;
+  /** The JSON Schema of what is answered. */
+  readonly output: AnswerSchema;
   readonly answer: (input: Input, asker: Asker) => Promise<Answer>;
 }
 
@@ -42,6 +44,13 @@ export interface InputSchema extends JsonObject {
   readonly properties: Readonly<Record<string, JsonObject>>;
   readonly required: readonly string[];
   readonly additionalProperties: false;
+}
+
+/** The JSON Schema of an object that may have further keys. */
+export interface AnswerSchema extends JsonObject {
+  readonly type: "object";
+  readonly properties: Readonly<Record<string, JsonObject>>;
+  readonly required: readonly string[];
 }
 
 /** A question that only sees what fits its schema, from callers who may ask it. */

@@ -11,13 +11,15 @@ export function listedTool({
   title,
   description,
   input,
+  output,
   readOnly,
-}: Pick<Question, "name" | "title" | "description" | "input" | "readOnly">): Tool {
+}: Pick<Question, "name" | "title" | "description" | "input" | "output" | "readOnly">): Tool {
   return {
     name,
     title,
     description,
     inputSchema: { ...input, required: [...input.required] } as Tool["inputSchema"],
+    outputSchema: { ...output, required: [...output.required] },
     annotations: {
       title,
       readOnlyHint: readOnly,

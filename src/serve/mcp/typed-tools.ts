@@ -51,6 +51,7 @@ function typedTool(name: string, action: Action): TypedTool {
     scope: decideAction.scope,
     readOnly: decideAction.readOnly,
     input,
+    output: decideAction.output,
     answer: (given, asker) => decideAction.answer({ org_id, domain, action: verb, ...given }, asker),
   });
   const listed = listedTool({ ...asked, input: typedInput(input, action) });

@@ -1,6 +1,7 @@
 import type { CheckResult } from "../../decide/check.js";
 import { DecisionError } from "../../errors.js";
 import { question } from "../question.js";
+import { answerWith, list, resultSchema, said } from "./answer-fields.js";
 import type { ProvenanceInput } from "./fields.js";
 import { document, flag, objectWith, provenance, text } from "./fields.js";
 import { onBehalf } from "./on-behalf.js";
@@ -41,6 +42,15 @@ export const checkToolCall = question<CheckInput, CheckResult>({
     },
     ["tool", "params", "session_id"],
   ),
+  output: answerWith({
+    tool: said("the tool that is to be called"),
+    allowed: flag("whether it may be called"),
+    outcome: said("allowed, denied or allowed_by_exception"),
+    reason: said("why"),
+    params: { description: "what it may be called with" },
+    warnings: list("what overrides and guardrails warn of"),
+    decisions: list("what each decision said that was asked", resultSchema),
+  }),
   async answer(asked, asker) {
     await refuseForeignSession(asked, asker);
     const { tool, params, fixed_params = false, dry_run = false, strict = false } = asked;

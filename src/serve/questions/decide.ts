@@ -2,8 +2,9 @@ import { findGate } from "../../definition/gate-key.js";
 import type { GateResult } from "../../model/result.js";
 import type { GateAnswer } from "../../record/outcome-json.js";
 import { question } from "../question.js";
+import { answerWith, list, recordIdSaid } from "./answer-fields.js";
 import type { ProvenanceInput } from "./fields.js";
-import { context, document, feedback, objectWith, provenance, text, texts } from "./fields.js";
+import { context, document, feedback, objectWith, provenance, text } from "./fields.js";
 import { onBehalf } from "./on-behalf.js";
 import { refuseForeignOrg } from "./own-org.js";
 import { refuseForeignSession } from "./own-records.js";
@@ -16,6 +17,18 @@ interface DecideInput extends ProvenanceInput {
   readonly context: object;
   readonly feedback?: object;
 }
+
+/** The JSON Schema of the answer of a gate. */
+export const gateAnswerSchema = answerWith(
+  {
+    status: { enum: ["GREEN", "GREEN-SKIP", "YELLOW", "RED"] },
+    work_frame: document("what may be done next"),
+    decision_metadata: document("the rules that matched, and what came of every predicate"),
+    because: list("why: the reasons of the rules that decided, and of guardrails that objected"),
+    warnings: list("what could not be evaluated, and what guardrails warn of"),
+  },
+  { record_id: recordIdSaid },
+);
 
 /** The gate of an action, by its routing key. */
 export const decideAction = question<DecideInput, GateAnswer>({
@@ -47,6 +60,7 @@ export const decideAction = question<DecideInput, GateAnswer>({
     },
     ["org_id", "domain", "action", "context"],
   ),
+  output: gateAnswerSchema,
   async answer(input, asker) {
     const { org_id: org, domain, action, world_model_version: version } = input;
     refuseForeignOrg(org, asker);
@@ -78,17 +92,3 @@ const gateAnswer = ({
   warnings,
   ...(record_id !== undefined && { record_id }),
 });
-
-/** The JSON Schema of the answer of a gate. */
-export const gateAnswerSchema = {
-  type: "object",
-  properties: {
-    status: { enum: ["GREEN", "GREEN-SKIP", "YELLOW", "RED"] },
-    work_frame: document("what may be done next"),
-    decision_metadata: document("the rules that matched, and what came of every predicate"),
-    because: texts("why: the reasons of the rules that decided, and of guardrails that objected"),
-    warnings: texts("what could not be evaluated, and what guardrails warn of"),
-    record_id: text("the record of the decision"),
-  },
-  required: ["status", "work_frame", "decision_metadata", "because", "warnings"],
-} as const;

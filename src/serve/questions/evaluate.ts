@@ -1,6 +1,7 @@
 import type { Result } from "../../model/result.js";
 import type { Asker, Question } from "../question.js";
 import { question } from "../question.js";
+import { resultSchema } from "./answer-fields.js";
 import type { ProvenanceInput } from "./fields.js";
 import { context, feedback, flag, objectWith, provenance, text } from "./fields.js";
 import { onBehalf } from "./on-behalf.js";
@@ -40,6 +41,7 @@ export const evaluateDecision: Question<unknown, Result> = question<EvaluateInpu
   scope: "decide",
   readOnly: false,
   input,
+  output: resultSchema,
   answer: (asked, asker) => evaluated(asked, asker, false),
 });
 
@@ -51,6 +53,7 @@ export const dryRunDecision: Question<unknown, Result> = question<EvaluateInput,
   scope: "decide",
   readOnly: true,
   input,
+  output: resultSchema,
   answer: (asked, asker) => evaluated(asked, asker, true),
 });
 

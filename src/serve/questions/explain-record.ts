@@ -2,7 +2,8 @@ import { explainer } from "../../present/explain-records.js";
 import { explainedValue, noteView, toolResultView } from "../../present/explain-view.js";
 import { isLineIntact } from "../../record/line-intact.js";
 import { question } from "../question.js";
-import { objectWith, text } from "./fields.js";
+import { answerWith, said } from "./answer-fields.js";
+import { document, objectWith, text } from "./fields.js";
 import { ownRecord } from "./own-records.js";
 
 interface RecordInput {
@@ -10,6 +11,13 @@ interface RecordInput {
 }
 
 const recordId = text("a record's id or the beginning of it, its number, or `latest`");
+
+const recordFields = {
+  kind: said("decision, tool_result or note"),
+  record_id: said("the record's id"),
+  seq: { type: "integer", description: "its number" },
+  timestamp: said("when it was kept"),
+};
 
 /** Why a decision went as it did. */
 export const explainRecord = question<RecordInput, object>({
@@ -21,6 +29,7 @@ export const explainRecord = question<RecordInput, object>({
   scope: "audit",
   readOnly: true,
   input: objectWith({ record_id: recordId }, ["record_id"]),
+  output: answerWith({ ...recordFields, explanation: document("what was decided and why, in sentences") }),
   async answer({ record_id: id }, asker) {
     const { record, text: line } = await ownRecord(id, asker);
     const intact = isLineIntact(line);
@@ -38,5 +47,6 @@ export const showRecord = question<RecordInput, object>({
   scope: "audit",
   readOnly: true,
   input: objectWith({ record_id: recordId }, ["record_id"]),
+  output: answerWith(recordFields),
   answer: async ({ record_id: id }, asker) => (await ownRecord(id, asker)).record,
 });

@@ -19,12 +19,6 @@ export const text = (description: string): JsonObject => ({
   description,
 });
 
-export const texts = (description: string): JsonObject => ({
-  type: "array",
-  items: { type: "string" },
-  description,
-});
-
 export const flag = (description: string): JsonObject => ({ type: "boolean", description });
 
 export const document = (description: string): JsonObject => ({ type: "object", description });

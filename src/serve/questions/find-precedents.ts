@@ -5,7 +5,8 @@ import { compareRecord } from "../../lineage/compared.js";
 import { leastSimilarity, mostPrecedents } from "../../lineage/precedents.js";
 import type { Asker } from "../question.js";
 import { question } from "../question.js";
-import { context, objectWith, provenance, text } from "./fields.js";
+import { answerWith, list, said } from "./answer-fields.js";
+import { context, document, objectWith, provenance, text } from "./fields.js";
 import { onBehalf } from "./on-behalf.js";
 import { orgOf, refuseForeignOrg } from "./own-org.js";
 import { ownRecord, refuseForeignSession } from "./own-records.js";
@@ -38,6 +39,17 @@ export const findPrecedents = question<PrecedentsInput, Compared>({
     limit: { type: "integer", minimum: 1, maximum: 100, description: `else ${mostPrecedents}` },
     min_similarity: { type: "number", minimum: 0, maximum: 1, description: `else ${leastSimilarity}` },
   }),
+  output: answerWith(
+    {
+      decision_id: said("the decision that is compared"),
+      type: said("of the decision"),
+      outcome: said("what is decided"),
+      entities: list("what it is about", document("an entity")),
+      sources: list("the parts of the context that it reads"),
+      precedents: list("the most similar first", document("an earlier decision, its outcome and why")),
+    },
+    { record_id: said("the record that is compared") },
+  ),
   async answer(asked, asker) {
     const { decision_id: id, context: given, record_id: record, limit, min_similarity } = asked;
     const wanted = { limit: limit ?? mostPrecedents, minSimilarity: min_similarity ?? leastSimilarity };

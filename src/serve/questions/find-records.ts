@@ -7,7 +7,8 @@ import type { AskedQuery } from "../../record/asked-query.js";
 import { decisionTypes } from "../../definition/decision-types.js";
 import type { Asker } from "../question.js";
 import { question } from "../question.js";
-import { flag, objectWith, text } from "./fields.js";
+import { answerWith, list } from "./answer-fields.js";
+import { document, flag, objectWith, text } from "./fields.js";
 import { ownRecords } from "./own-records.js";
 
 interface RecordsInput extends Omit<AskedQuery, "limit"> {
@@ -55,6 +56,10 @@ export const findRecords = question<RecordsInput, RecordsAnswer>({
     after: number("only records with a greater number", { minimum: 0 }),
     reverse: flag("newest first"),
   }),
+  output: answerWith(
+    { records: list("the records that fit", document("a line of the log")) },
+    { next_after: number("goes on behind the last of them; absent: there are no more", {}) },
+  ),
   async answer({ limit = most.usual, after, reverse = false, ...asked }, asker) {
     const query = { ...askedQuery(asked, asker.world.clock(), (field) => `\`${field}\``), reverse };
     if (after === undefined) return { records: await newest(query, limit, asker) };

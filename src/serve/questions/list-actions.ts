@@ -2,7 +2,8 @@ import type { GateDefinition } from "../../model/definition.js";
 import type { JsonObject } from "../../model/json.js";
 import type { Asker, ServedWorld } from "../question.js";
 import { question } from "../question.js";
-import { objectWith, text } from "./fields.js";
+import { answerWith, list, said } from "./answer-fields.js";
+import { document, flag, objectWith, text } from "./fields.js";
 import { isOwn, refuseForeignOrg } from "./own-org.js";
 
 interface ActionsInput {
@@ -36,6 +37,22 @@ export const listActions = question<ActionsInput, { readonly actions: readonly A
   input: objectWith({
     org_id: text("only those of this organisation"),
     domain: text("only those of this domain"),
+  }),
+  output: answerWith({
+    actions: list(
+      "by name, the newest version of each first",
+      answerWith(
+        {
+          org_id: said("the organisation"),
+          domain: said("the domain of the action"),
+          action: said("the action"),
+          world_model_version: { type: "integer", description: "the version of the gate" },
+          latest: flag("whether it answers where no version is named"),
+          decision_id: said("the decision that is its gate"),
+        },
+        { context_schema: document("the JSON Schema of the context; absent: any object will do") },
+      ),
+    ),
   }),
   answer: async (asked, asker) => ({ actions: await actionsFor(asked, asker) }),
 });

@@ -2,8 +2,15 @@ import type { JsonObject } from "../../model/json.js";
 import type { ServedWorld } from "../question.js";
 import { question } from "../question.js";
 import { definitionView, listView } from "../../present/definition-views.js";
+import { answerWith, list, said } from "./answer-fields.js";
 import { objectWith, text } from "./fields.js";
 import { isOwn, orgOf, refuseForeignOrg } from "./own-org.js";
+
+const definitionSchema = answerWith({
+  id: said("the decision's id"),
+  type: said("of the decision"),
+  definition_hash: said("the same for the same definition"),
+});
 
 /** All that is defined. */
 export const listDecisions = question<object, { readonly decisions: readonly JsonObject[] }>({
@@ -13,6 +20,7 @@ export const listDecisions = question<object, { readonly decisions: readonly Jso
   scope: "read",
   readOnly: true,
   input: objectWith({}),
+  output: answerWith({ decisions: list("all that are defined", definitionSchema) }),
   async answer(_asked, { world, caller }) {
     const own = world.definitions.ids.filter((id) => isOwn(orgOf(id, world.definitions), caller?.org_id));
     const loaded = await Promise.all(own.map((id) => world.definitions.lookUp(id)));
@@ -28,6 +36,7 @@ export const showDecision = question<{ readonly decision_id: string }, JsonObjec
   scope: "read",
   readOnly: true,
   input: objectWith({ decision_id: text("the decision's id") }, ["decision_id"]),
+  output: definitionSchema,
   answer({ decision_id: id }, asker) {
     refuseForeignOrg(orgOf(id, asker.world.definitions), asker);
     return shownDecision(id, asker.world);

@@ -1,6 +1,7 @@
 import type { ToolResult } from "../../decide/tool-result.js";
 import { asDecision, hintOnCalls } from "../../record/record-reference.js";
 import { question } from "../question.js";
+import { answerWith, list, said } from "./answer-fields.js";
 import { document, flag, objectWith, text } from "./fields.js";
 import { ownRecord, refuseForeignSession } from "./own-records.js";
 
@@ -29,6 +30,19 @@ export const recordToolResult = question<ResultInput, ToolResult>({
       params: document("what it was called with"),
     },
     ["tool", "session_id", "ok"],
+  ),
+  output: answerWith(
+    {
+      kind: { const: "tool_result" },
+      record_id: said("the record of how it went"),
+      timestamp: said("when it was told"),
+      tool: said("the tool that was called"),
+      ok: flag("whether it succeeded"),
+      session_id: said("the session in which it was called"),
+      decision_records: list("the decisions that allowed it"),
+      warnings: list("that no such call was allowed"),
+    },
+    { parent_record_id: said("the first of those decisions") },
   ),
   async answer({ tool, session_id, ok, record_id: id, params }, asker) {
     await refuseForeignSession({ session_id }, asker);

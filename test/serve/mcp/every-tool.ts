@@ -1,4 +1,5 @@
 import type { Client } from "@modelcontextprotocol/client";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "vitest";
 import { questions } from "../../../src/serve/questions/questions.js";
 
@@ -29,18 +30,25 @@ const asked: Readonly<Record<string, (recordId: string) => readonly [object, obj
   find_precedents: (record_id) => [{ record_id }, { record_id }],
 };
 
+/** As a client would that knows nothing of us. */
+const accepts = (schema: object | undefined, answer: unknown): boolean =>
+  schema !== undefined && new Ajv2020({ allowUnionTypes: true }).validate(schema, answer);
+
 /** Lists the tools and calls each of them. */
 export async function callEveryTool(client: Client): Promise<void> {
   const { tools } = await client.listTools();
   const names = tools.map(({ name }) => name);
   expect(names).toEqual([...questions.map(({ name }) => name), typed]);
   expect(Object.keys(asked).sort()).toEqual([...names].sort());
+  const schemas = new Map(tools.map(({ name, outputSchema }) => [name, outputSchema]));
   let recordId = "";
   for (const [name, ask] of Object.entries(asked)) {
     const [given, answer] = ask(recordId);
     const result = await client.callTool({ name, arguments: { ...given } });
     expect(result, name).toMatchObject({ structuredContent: answer });
     expect(result.isError, name).toBeUndefined();
+    expect(accepts(schemas.get(name), result.structuredContent), name).toBe(true);
+    expect(accepts(schemas.get(name), {}), name).toBe(false);
     const [content] = result.content as readonly { readonly type: string; readonly text: string }[];
     expect(content?.type).toBe("text");
     expect(JSON.parse(content?.text ?? "")).toEqual(result.structuredContent);
