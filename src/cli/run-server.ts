@@ -78,7 +78,7 @@ async function openMcp(living: LivingWorld, log: LogLines): Promise<McpHttp> {
   return mcpHttp({
     world: () => living.current,
     subscribe: living.subscribe,
-    log: (entry) => log.log("warn", "mcp", entry),
+    log: ({ level, ...entry }) => log.log(level, "mcp", entry),
     version,
   });
 }

@@ -17,7 +17,7 @@ export function addMcpCommand(parent: Command, io: Io, done: (code: ExitCode) =>
     .description(
       "Answers the agent that starts it in the Model Context Protocol, over standard input and output, until the " +
         "input ends. It can decide, evaluate, check tool calls, and look at what was decided; every action that has " +
-        "a gate is a tool of its own. Warnings go to standard error.",
+        "a gate is a tool of its own. Each call is told on standard error, with its record, and so are warnings.",
     )
     .addHelpText(
       "after",
@@ -36,7 +36,7 @@ Examples:
       await serveStdio({
         world: () => living.current,
         subscribe: living.subscribe,
-        log: (entry) => log.log("warn", "mcp", entry),
+        log: ({ level, ...entry }) => log.log(level, "mcp", entry),
         version,
       });
       await living.stop();

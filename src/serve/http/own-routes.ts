@@ -1,11 +1,11 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { DecisionError } from "../../errors.js";
 import { listActions } from "../questions/list-actions.js";
 import { permits } from "../auth/scopes.js";
 import type { Entrance } from "./entrance.js";
 import type { HttpOptions } from "./http-server.js";
+import { addMcpRoute } from "./mcp-route.js";
 import { actionsDocument, apiDocument } from "./openapi.js";
-import { orgCounted } from "./org-counted.js";
 import { asPattern, ownPaths } from "./paths.js";
 import { problemOf } from "./problem.js";
 import { jsonType } from "./question-routes.js";
@@ -39,27 +39,7 @@ export function addOwnRoutes(app: FastifyInstance, options: HttpOptions, entranc
     if (actions.length === 0) throw noActions(org, domain);
     return reply.type(jsonType).send(JSON.stringify(actionsDocument(org, domain, actions)));
   });
-  if (mcp === undefined) return;
-  app.route({
-    method: ["GET", "POST", "DELETE"],
-    url: ownPaths.mcp,
-    handler: async (request, reply) => {
-      if (options.rates.org !== undefined) await countOrg(request, { living, entrance });
-      reply.hijack();
-      const { caller, correlationId } = request.visitor;
-      await mcp(request.raw, reply.raw, { body: request.body, caller, correlationId });
-    },
-  });
-}
-
-/** A call of a tool says which organisation it is about, as a question over HTTP does. */
-async function countOrg(
-  request: FastifyRequest,
-  { living, entrance }: { readonly living: HttpOptions["living"]; readonly entrance: Entrance },
-): Promise<void> {
-  const { params } = (request.body ?? {}) as { readonly params?: { readonly arguments?: unknown } };
-  const org = orgCounted(params?.arguments, request.visitor.caller, living.current.definitions);
-  if (org !== undefined) await entrance.countRequest(request, "org", org);
+  if (mcp !== undefined) addMcpRoute(app, mcp, { options, entrance });
 }
 
 const notPermitted = (): DecisionError =>

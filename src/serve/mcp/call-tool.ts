@@ -1,4 +1,5 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
+import { stopwatch } from "../../clock.js";
 import { DecisionError } from "../../errors.js";
 import { didYouMean } from "../../nearest.js";
 import type { Asker } from "../question.js";
@@ -25,17 +26,37 @@ export async function callTool(
   const tools = await toolsFor(asker);
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined) throw unknownTool(call.name, tools);
+  const startedAt = stopwatch();
+  const tell = (more: object): void => {
+    const duration_ms = Math.round((stopwatch() - startedAt) * 1000) / 1000;
+    log({ level: "info", event: "called", tool: tool.name, duration_ms, ...callerIn(asker), ...more });
+  };
   try {
     const correlationId = correlationOf(call._meta, asker.correlationId);
-    return answered(await tool.answer(call.arguments ?? {}, { ...asker, correlationId }));
+    const answer = await tool.answer(call.arguments ?? {}, { ...asker, correlationId });
+    tell({ ...recordIn(answer), ...(correlationId !== undefined && { correlation_id: correlationId }) });
+    return answered(answer);
   } catch (error) {
     if (!(error instanceof DecisionError)) throw error;
-    if (isKept(error)) {
-      const { code, message, hint } = error;
-      log({ level: "error", event: "failed", tool: call.name, code, message, hint });
-    }
+    const { code, message, hint } = error;
+    tell({ code });
+    if (isKept(error)) log({ level: "error", event: "failed", tool: tool.name, code, message, hint });
     return failed(error);
   }
+}
+
+const callerIn = ({ caller }: Asker): object =>
+  caller === undefined ? {} : { caller: caller.subject, actors: caller.actors.map(({ subject }) => subject) };
+
+/** So that the log of calls leads to the log of decisions; of a call that was asked about, to the first of them. */
+function recordIn(answer: unknown): object {
+  const { record_id, decisions } = answer as Recorded & { readonly decisions?: readonly Recorded[] };
+  const id = record_id ?? decisions?.[0]?.record_id;
+  return typeof id === "string" ? { record_id: id } : {};
+}
+
+interface Recorded {
+  readonly record_id?: unknown;
 }
 
 function unknownTool(name: string, tools: readonly McpTool[]): ProtocolError {

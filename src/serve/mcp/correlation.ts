@@ -18,6 +18,6 @@ export function correlationOf(
 }
 
 /** One that is malformed is to be ignored, as the standard says. */
-function traceIdOf(parent: unknown): string | undefined {
+export function traceIdOf(parent: unknown): string | undefined {
   return typeof parent === "string" ? traceparent.exec(parent)?.[1] : undefined;
 }

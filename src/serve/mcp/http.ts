@@ -1,7 +1,8 @@
 import type { NodeIncomingMessageLike, NodeServerResponseLike } from "@modelcontextprotocol/node";
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import type { AskedBy, McpOptions } from "./options.js";
-import { refusal } from "./read-message.js";
+import type { Refusal } from "./read-message.js";
+import { batchRefusal, refusal } from "./read-message.js";
 import { runningWork } from "./running-work.js";
 import { createMcpHandler, toNodeHandler } from "./sdk.js";
 import { mcpServer } from "./server.js";
@@ -45,7 +46,12 @@ export function mcpHttp(options: McpOptions): McpHttp {
   return {
     async handle(req, res, { body, ...by }) {
       if (isClosing) {
-        refuseLate(res);
+        refuse(res, 503, refusal(-32000, "the server is shutting down"));
+        return;
+      }
+      if (Array.isArray(body)) {
+        // Nobody would count how many calls there are in one request.
+        refuse(res, 400, batchRefusal());
         return;
       }
       const authInfo = authInfoOf(by);
@@ -82,7 +88,7 @@ function askedBy(info: AuthInfo | undefined): AskedBy {
 /** Whoever asks for that without this header is refused. */
 const isListening = ({ headers }: NodeRequest): boolean => headers["mcp-method"] === "subscriptions/listen";
 
-function refuseLate(res: NodeServerResponseLike): void {
-  res.writeHead(503, { "content-type": "application/json", connection: "close" });
-  res.end(JSON.stringify(refusal(-32000, "the server is shutting down")));
+function refuse(res: NodeServerResponseLike, status: number, told: Refusal): void {
+  res.writeHead(status, { "content-type": "application/json", connection: "close" });
+  res.end(JSON.stringify(told));
 }

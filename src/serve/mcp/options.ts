@@ -1,4 +1,5 @@
 import type { AuthenticatedCaller } from "../../model/caller.js";
+import type { Level } from "../log-lines.js";
 import type { ServedWorld } from "../question.js";
 
 /** What the door of MCP is told once. */
@@ -7,8 +8,14 @@ export interface McpOptions {
   /** Hears that definitions have changed, until what it gives is called. */
   readonly subscribe: (listener: () => void) => () => void;
   /** Takes what is for whoever runs the server, never for whoever asks. */
-  readonly log: (entry: object) => void;
+  readonly log: (entry: McpEntry) => void;
   readonly version: string;
+}
+
+export interface McpEntry {
+  readonly level: Level;
+  readonly event: "called" | "failed" | "bug" | "protocol" | "refused_line";
+  readonly [more: string]: unknown;
 }
 
 /** Who is at the door. */

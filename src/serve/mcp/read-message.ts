@@ -33,10 +33,13 @@ export function refusal(code: number, message: string, id: RequestId | null = nu
   return { jsonrpc: "2.0", id, error: { code, message } };
 }
 
+export const batchRefusal = (): Refusal =>
+  refusal(ProtocolErrorCode.InvalidRequest, "batches are not supported");
+
 /** What seems to be an answer is not answered: two who did that would never come to an end. */
 function refused(value: unknown): Read {
   const { InvalidRequest } = ProtocolErrorCode;
-  if (Array.isArray(value)) return { refusal: refusal(InvalidRequest, "batches are not supported") };
+  if (Array.isArray(value)) return { refusal: batchRefusal() };
   const { id, method, result, error } = (value ?? {}) as Readonly<Record<string, unknown>>;
   if (method === undefined && (result !== undefined || error !== undefined)) return "nothing";
   const known = typeof id === "string" || Number.isSafeInteger(id) ? (id as RequestId) : null;
