@@ -1,6 +1,7 @@
 import { systemClock } from "./clock.js";
 import type { Request, World } from "./decide/decide.js";
 import { decide } from "./decide/decide.js";
+import type { OnDecided } from "./decide/follow.js";
 import { follow } from "./decide/follow.js";
 import type { CheckRequest, CheckResult } from "./decide/check.js";
 import { check } from "./decide/check.js";
@@ -53,7 +54,7 @@ export interface Composed extends World {
   readonly definitions: OpenedDefinitions;
   readonly decide: (request: Request) => Promise<Result>;
   /** Makes a decision, and those that it leads to. */
-  readonly follow: (request: Request) => Promise<Result>;
+  readonly follow: (request: Request, onDecided?: OnDecided) => Promise<Result>;
   /** Asks every policy decision for a tool whether it may be called. */
   readonly check: (request: CheckRequest) => Promise<CheckResult>;
   /** Records how a call went that was asked about. */
@@ -98,7 +99,7 @@ export function composeWith<Remembered extends Records | undefined>(
   return {
     ...world,
     decide: (request) => decide(request, world),
-    follow: (request) => follow(request, world),
+    follow: (request, onDecided) => follow(request, world, onDecided),
     check: (request) => check(request, world),
     recordToolResult: (request) => recordToolResult(request, world),
     close: async () => records?.store.close(),
@@ -122,10 +123,12 @@ export async function composeApproved<Remembered extends Records | undefined>(
   const { definitions, remember } = await approvedDefinitions(opened, { directory, trustedKeys, shelf });
   const composed = composeWith(records, definitions, fetching);
   const remembering =
-    <Asked extends { readonly dry_run?: boolean }, Answer>(ask: (request: Asked) => Promise<Answer>) =>
-    async (request: Asked): Promise<Answer> => {
+    <Asked extends { readonly dry_run?: boolean }, More extends readonly unknown[], Answer>(
+      ask: (request: Asked, ...more: More) => Promise<Answer>,
+    ) =>
+    async (request: Asked, ...more: More): Promise<Answer> => {
       if (!request.dry_run) await remember();
-      return ask(request);
+      return ask(request, ...more);
     };
   return {
     ...composed,

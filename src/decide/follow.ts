@@ -12,6 +12,9 @@ export interface FollowWorld extends World {
 /** A longer way is nobody's intention. */
 const mostSteps = 32;
 
+/** Hears of each decision on a way, also of those on one that leads to no end. */
+export type OnDecided = (result: Result) => void;
+
 /** What was walked so far. */
 interface Walk {
   readonly steps: FollowedStep[];
@@ -23,9 +26,13 @@ interface Walk {
  * Makes a decision, and those that it leads to, one record each. Answers with the last one; where a table led
  * to several at once, with the one that went worst.
  */
-export async function follow(request: Request, world: FollowWorld): Promise<Result> {
+export async function follow(
+  request: Request,
+  world: FollowWorld,
+  onDecided: OnDecided = () => undefined,
+): Promise<Result> {
   const walk: Walk = { steps: [], ends: [] };
-  await step(request, { path: [], world, walk });
+  await step(request, { path: [], world, walk, onDecided });
   const { steps, ends } = walk;
   const worst = Math.max(...ends.map(severityOf));
   const answer = ends.findLast((end) => severityOf(end) === worst);
@@ -40,12 +47,14 @@ interface Way {
   readonly path: readonly string[];
   readonly world: FollowWorld;
   readonly walk: Walk;
+  readonly onDecided: OnDecided;
 }
 
-async function step(request: Request, { path, world, walk }: Way): Promise<void> {
+async function step(request: Request, { path, world, walk, onDecided }: Way): Promise<void> {
   const way = [...path, request.decision_id];
   refuseEndless(way);
   const result = await decide(request, world);
+  onDecided(result);
   const { decision_id, record_id, type, selected_targets, selected_labels } = result;
   const parent = request.parent_record_id;
   walk.steps.push({
@@ -61,7 +70,7 @@ async function step(request: Request, { path, world, walk }: Way): Promise<void>
   if (isEnd) walk.ends.push(next.length === 0 ? result : withoutTargets(result, next));
   for (const target of new Set(next)) {
     const from = record_id === undefined ? {} : { parent_record_id: record_id };
-    await step({ ...request, ...from, decision_id: target }, { path: way, world, walk });
+    await step({ ...request, ...from, decision_id: target }, { path: way, world, walk, onDecided });
   }
 }
 

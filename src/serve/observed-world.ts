@@ -10,11 +10,10 @@ export function observedWorld(world: ServedWorld, onDecided: (result: Result) =>
       if (!result.dry_run) onDecided(result);
       return result;
     },
-    async follow(request) {
-      const result = await world.follow(request);
-      if (!result.dry_run) onDecided(result);
-      return result;
-    },
+    follow: (request) =>
+      world.follow(request, (result) => {
+        if (!result.dry_run) onDecided(result);
+      }),
     async check(request) {
       const checked = await world.check(request);
       if (!request.dry_run) for (const result of checked.decisions) onDecided(result);

@@ -1,6 +1,10 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Counter, Gauge, Histogram } from "../../src/serve/metrics/metric.js";
-import type { Serving } from "./http/serving.js";
+import { sampleWorld } from "./asking.js";
+import type { Answered, Serving } from "./http/serving.js";
 import { get, post, routineWire, serving } from "./http/serving.js";
 
 interface Sample {
@@ -135,6 +139,30 @@ describe("the metrics of a server", () => {
     expect([...families.values()].every(({ type }) => ["counter", "gauge", "histogram"].includes(type))).toBe(
       true,
     );
+  });
+
+  it("count every decision on a way that is followed", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "agent-33-way-"));
+    const way = (id: string, target: string): string =>
+      `decision: { id: ${id}, name: Way, version: "1.0.0", type: binary, cases: [{ condition: "x > 5", target: far }], default: { target: ${target} } }\n`;
+    writeFileSync(
+      join(directory, "way.yaml"),
+      [way("one", "two"), way("two", "end"), way("round", "about"), way("about", "round")].join("---\n"),
+    );
+    const following = await serving({ world: await sampleWorld(directory) });
+    const ask = (id: string, how = "evaluate"): Promise<Answered> =>
+      post(following, `/decisions/${id}/${how}`, { context: { x: 1 }, follow: true });
+    expect((await ask("one")).body["followed"]).toHaveLength(2);
+    await ask("one", "dry-run");
+    expect((await ask("round")).status).toBe(422);
+    const families = parse(await (await fetch(`${following.url}/metrics`)).text());
+    const { samples } = families.get("agent33_decisions_total")!;
+    expect(samples.map(({ labels, value }) => [labels["decision_id"], value])).toEqual([
+      ["one", 1],
+      ["two", 1],
+      ["round", 1],
+      ["about", 1],
+    ]);
   });
 
   it("go along with lines of the log that parse, and hold nothing of what was sent", async () => {

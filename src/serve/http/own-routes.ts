@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { DecisionError } from "../../errors.js";
+import type { AuthenticatedCaller } from "../../model/caller.js";
 import { listActions } from "../questions/list-actions.js";
 import { permits } from "../auth/scopes.js";
 import type { Entrance } from "./entrance.js";
@@ -24,7 +25,7 @@ export function addOwnRoutes(app: FastifyInstance, options: HttpOptions, entranc
       .send(JSON.stringify(readiness));
   });
   app.get(ownPaths.metrics, { config: { open: options.publicMetrics } }, (request, reply) => {
-    if (!permits(request.visitor.caller, "read")) throw notPermitted();
+    refuseMetrics(request.visitor.caller);
     return reply.type("text/plain; version=0.0.4; charset=utf-8").send(metrics.text());
   });
   const document = JSON.stringify(apiDocument());
@@ -42,10 +43,18 @@ export function addOwnRoutes(app: FastifyInstance, options: HttpOptions, entranc
   if (mcp !== undefined) addMcpRoute(app, mcp, { options, entrance });
 }
 
-const notPermitted = (): DecisionError =>
-  new DecisionError("forbidden", "metrics need the scope `read`, which the token lacks", {
-    details: { scope: "read" },
+/** They tell of the decisions of all organisations. */
+function refuseMetrics(caller: AuthenticatedCaller | undefined): void {
+  if (!permits(caller, "read")) {
+    throw new DecisionError("forbidden", "metrics need the scope `read`, which the token lacks", {
+      details: { scope: "read" },
+    });
+  }
+  if (caller?.org_id === undefined) return;
+  throw new DecisionError("forbidden", "metrics tell of all organisations, and the token is for one", {
+    hint: "ask with a token without `org_id`",
   });
+}
 
 const noActions = (org: string, domain: string): DecisionError =>
   new DecisionError("definition_not_found", `no action of \`${org}/${domain}\` has a gate`, {

@@ -137,6 +137,12 @@ describe("a good token over HTTP", () => {
     expect((await get(server, "/orgs/acme/domains/payments/actions", other)).status).toBe(403);
   });
 
+  it("of an organisation does not show what all of them have decided", async () => {
+    const refused = await get(server, "/metrics", bearer({ org_id: "acme" }));
+    expect(refused).toMatchObject({ status: 403, body: { code: "forbidden" } });
+    expect(refused.body["hint"]).toBe("ask with a token without `org_id`");
+  });
+
   it("is wanted everywhere but where the machine is looked after", async () => {
     for (const path of ["/healthz", "/readyz", "/openapi.json"])
       expect((await get(server, path)).status).toBe(200);
@@ -145,6 +151,7 @@ describe("a good token over HTTP", () => {
     expect((await get(server, "/metrics", bearer())).status).toBe(200);
     const telling = await guarded({}, { publicMetrics: true });
     expect((await get(telling, "/metrics")).status).toBe(200);
+    expect((await get(telling, "/metrics", bearer({ org_id: "acme" }))).status).toBe(200);
   });
 
   it("cannot be told from a bad one while there are no keys", async () => {
