@@ -31,11 +31,12 @@ export function compileTemplate(text: string): Template {
 /** A text for people. */
 export interface Text {
   readonly reads: readonly string[];
-  /** What of it cannot be filled in stays as it is written. */
+  /** Always gives one, whatever of it cannot be filled in. */
   render(scope: Scope): string;
 }
 
-export const compileText = (text: string): Text => compileRendered(text, (part) => `{{ ${part} }}`);
+/** What cannot be filled in is told as nothing: people who read a reason need not know how it is written. */
+export const compileText = (text: string): Text => compileRendered(text, () => "(nothing)");
 
 /** The same with something else in place of what cannot be filled in. */
 export function compileRendered(text: string, instead: (part: string) => string): Text {

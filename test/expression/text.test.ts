@@ -10,8 +10,8 @@ describe("a text for people", () => {
     ["is filled in", "hello {{ name }}, ${ n + 1 }", "hello Eve, 2"],
     ["shows a value that stands alone", "{{ n }}", "1"],
     ["shows an object as JSON", "{{ o }}", '{"a":1,"b":[true,null]}'],
-    ["stays as it is written where it cannot be filled in", "hello {{ nobody }}", "hello {{ nobody }}"],
-    ["is filled in as far as can be", "{{ n }} is too many for ${who}", "1 is too many for {{ who }}"],
+    ["says so where there is nothing to fill in", "hello {{ nobody }}", "hello (nothing)"],
+    ["is filled in as far as can be", "{{ n }} is too many for ${who}", "1 is too many for (nothing)"],
   ])("%s", (_claim, text, shown) => {
     expect(compileText(text).render(scope)).toBe(shown);
   });

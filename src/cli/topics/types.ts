@@ -43,7 +43,7 @@ export const policyTopic = (): string => `POLICY
       read_before_write:      what one of the write_tools writes, one of the read_tools must have read in the session
         { read_tools: [read_file], write_tools: [write_file], path: params.path }
       max_calls: { count: 20, per: session }        or per: "1h": in the last hour of the session
-      reason: "…"             why it allows; deny_reason: why it denies; {{ … }} is filled in
+      reason: "…"             why it allows; deny_reason: why it denies; {{ … }} is filled in, or is (nothing)
     - name: docs_are_fine     an override: it flips the denials of the policies it names
       overrides: [inside_project]
       when: "ends_with(params.path, '.md')"         always, when left out; where it errs, it does not apply
@@ -69,7 +69,7 @@ export const gateTopic = (): string => `GATE
       applies_when: "…"       whether it is asked at all; may be left out
       when: "payee.country in ('XX', 'YY')"
       status: RED             GREEN, GREEN-SKIP, YELLOW or RED
-      reason: "…"             {{ … }} is filled in
+      reason: "…"             {{ … }} is filled in, or is (nothing)
       suppresses: [routine]   these do not count where this one matches (and is not suppressed itself)
       work_frame:             next_action, allowed_actions, forbidden_actions, required_output, missing_evidence,
         { next_human_owner: compliance }            next_human_owner: merged from the rules that decide

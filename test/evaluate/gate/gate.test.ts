@@ -167,9 +167,9 @@ describe("the reason of a rule", () => {
     ["rendered", "{{ n }} of {{ input.n }}", "5 of 5"],
     ["of another type as JSON", "{{ [n, 'x'] }}", '[5,"x"]'],
     [
-      "as it is written where it cannot be rendered",
+      "with nothing in place of what cannot be filled in",
       "{{ absent }} is too large",
-      "{{ absent }} is too large",
+      "(nothing) is too large",
     ],
     ["as the condition where there is none", undefined, "n == 5"],
   ])("is told %s", (_how, reason, told) => {

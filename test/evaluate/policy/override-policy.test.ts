@@ -93,8 +93,8 @@ describe("an override", () => {
     expect(ask({ expires_at: "2020-01-01", when: "n > 1" })).not.toHaveProperty("error");
   });
 
-  it("applies with the words as they are written where its rationale cannot be filled in", () => {
-    expect(ask({ reason: "for {{ nobody }}" })).toMatchObject({ applies: true, reason: "for {{ nobody }}" });
+  it("applies with nothing in place of what of its rationale cannot be filled in", () => {
+    expect(ask({ reason: "for {{ nobody }}" })).toMatchObject({ applies: true, reason: "for (nothing)" });
   });
 
   it("reads what its condition, its rationale and its params read", () => {
