@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { topics } from "../../src/cli/topics/topics.js";
 import { compose } from "../../src/compose.js";
 import type { AuthenticatedCaller } from "../../src/model/caller.js";
-import { actionsPath } from "../../src/serve/http/openapi.js";
+import { ownPaths } from "../../src/serve/http/paths.js";
 import { routes } from "../../src/serve/http/routes.js";
 import { Metrics } from "../../src/serve/metrics/metrics.js";
 import { questions } from "../../src/serve/questions/questions.js";
@@ -13,7 +13,7 @@ import { root, samples, temporaryDirectory } from "../acceptance/command.js";
 const readme = readFileSync(join(root, "README.md"), "utf8");
 const asked = [
   ...routes.map(({ method, path, question }) => ({ method, path, scope: question.scope })),
-  { method: "GET", path: actionsPath, scope: "read" },
+  { method: "GET", path: ownPaths.actions, scope: "read" },
   { method: "GET", path: "/metrics", scope: "read" },
 ];
 

@@ -6,7 +6,8 @@ import { permits } from "../auth/scopes.js";
 import type { Entrance } from "./entrance.js";
 import type { HttpOptions } from "./http-server.js";
 import { addMcpRoute } from "./mcp-route.js";
-import { actionsDocument, apiDocument } from "./openapi.js";
+import { actionsDocument } from "./actions-document.js";
+import { apiDocument } from "./openapi.js";
 import { asPattern, ownPaths } from "./paths.js";
 import { problemOf } from "./problem.js";
 import { jsonType } from "./question-routes.js";
@@ -28,7 +29,7 @@ export function addOwnRoutes(app: FastifyInstance, options: HttpOptions, entranc
     refuseMetrics(request.visitor.caller);
     return reply.type("text/plain; version=0.0.4; charset=utf-8").send(metrics.text());
   });
-  const document = JSON.stringify(apiDocument());
+  const document = JSON.stringify(apiDocument({ mcp: mcp !== undefined }));
   app.get(ownPaths.document, { config: { open: true } }, (_request, reply) =>
     reply.type(jsonType).send(document),
   );

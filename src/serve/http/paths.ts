@@ -1,4 +1,3 @@
-import { actionsPath } from "./openapi.js";
 import { routes } from "./routes.js";
 
 /** What the server tells of itself. */
@@ -7,7 +6,7 @@ export const ownPaths = {
   readiness: "/readyz",
   metrics: "/metrics",
   document: "/openapi.json",
-  actions: actionsPath,
+  actions: "/orgs/{org}/domains/{domain}/actions",
   mcp: "/mcp",
 } as const;
 

@@ -165,8 +165,10 @@ describe("what the server says of itself", () => {
         "/check",
         "/records/{id}/explain",
         "/orgs/{org}/domains/{domain}/actions",
+        ...["/healthz", "/readyz", "/metrics", "/openapi.json"],
       ]),
     );
+    expect(body["paths"]).not.toHaveProperty("/mcp");
     for (const path of Object.keys(body["paths"] as object)) {
       const methods = Object.keys((body["paths"] as Record<string, object>)[path]!).map((each) =>
         each.toUpperCase(),
@@ -176,6 +178,38 @@ describe("what the server says of itself", () => {
       expect(refused.headers.get("allow")?.split(", ")).toEqual(expect.arrayContaining(methods));
       await refused.text();
     }
+  });
+
+  it("names the door for agents where there is one", async () => {
+    const mcp = (): Promise<void> => Promise.resolve();
+    const { body } = await get(await serving({ world: server.living.current, mcp }), "/openapi.json");
+    expect(await new Validator().validate(structuredClone(body))).toEqual({ valid: true });
+    expect(Object.keys((body["paths"] as Record<string, object>)["/mcp"]!)).toEqual([
+      "post",
+      "get",
+      "delete",
+    ]);
+  });
+
+  it("tells what is answered, and how problems are told", async () => {
+    const { body } = await get(server, "/openapi.json");
+    const ready = await get(server, "/readyz");
+    const at = (path: string): string => `/paths/${path}/responses/200/content/application~1json/schema`;
+    expect(accepts(body as JsonObject, at("~1readyz/get"), ready.body)).toBe(true);
+    const asked = {
+      org_id: "acme",
+      domain: "payments",
+      action: "wire.approve",
+      context: { payee: { name: "x" } },
+    };
+    const decided = await post(server, "/decide", asked);
+    expect(accepts(body as JsonObject, at("~1decide/post"), decided.body)).toBe(true);
+    const evaluated = await post(server, "/decisions/gate-1/evaluate", { context: asked.context });
+    expect(accepts(body as JsonObject, at("~1decisions~1{id}~1evaluate/post"), evaluated.body)).toBe(true);
+    const refused = await post(server, "/decide", {});
+    const problem = "/components/schemas/Problem";
+    expect(accepts(body as JsonObject, problem, refused.body)).toBe(true);
+    expect(accepts(body as JsonObject, problem, { ...refused.body, errors: "none" })).toBe(false);
   });
 
   it("is one for the actions of a domain, too, where each action has its own schema", async () => {
