@@ -1,7 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { DecisionError } from "../../errors.js";
+import { longestText } from "../questions/fields.js";
 
-const usable = /^[\x21-\x7e]{1,256}$/;
+/** As long as in a body; a header cannot carry other characters. */
+const visible = /^[\x21-\x7e]+$/;
+const isUsable = (id: string): boolean => id.length <= longestText && visible.test(id);
 /** Trace Context: version ff and a trace of noughts are none. */
 const traceparent = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
@@ -9,14 +12,18 @@ const traceparent = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-
 export function correlationOf(headers: IncomingHttpHeaders): string | undefined {
   const named = headers["x-correlation-id"];
   if (named === undefined) return traceparent.exec(String(headers["traceparent"] ?? ""))?.[1];
-  if (typeof named === "string" && usable.test(named)) return named;
-  throw new DecisionError("input_invalid", "`x-correlation-id` must be 1 to 256 visible characters", {
-    hint: "such as a UUID",
-  });
+  if (typeof named === "string" && isUsable(named)) return named;
+  throw new DecisionError(
+    "input_invalid",
+    `\`x-correlation-id\` must be 1 to ${longestText} visible characters`,
+    {
+      hint: "such as a UUID",
+    },
+  );
 }
 
 /** That of the body, which goes before the others; undefined: none that a header could carry. */
 export function correlationIn(input: unknown): string | undefined {
   const { correlation_id: id } = (input ?? {}) as { readonly correlation_id?: unknown };
-  return typeof id === "string" && usable.test(id) ? id : undefined;
+  return typeof id === "string" && isUsable(id) ? id : undefined;
 }

@@ -1,8 +1,8 @@
 import { DecisionError } from "../../errors.js";
+import { longestText } from "../questions/fields.js";
 
 /** W3C Trace Context: version, trace id, parent id, flags. */
 const traceparent = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
-const longest = 1024;
 
 /** What ties a call to the rest: what its `_meta` says, else what is known of the request. */
 export function correlationOf(
@@ -11,9 +11,9 @@ export function correlationOf(
 ): string | undefined {
   const given = meta?.["correlation_id"];
   if (given === undefined) return traceIdOf(meta?.["traceparent"]) ?? ofRequest;
-  if (typeof given === "string" && given !== "" && given.length <= longest) return given;
+  if (typeof given === "string" && given !== "" && given.length <= longestText) return given;
   throw new DecisionError("input_invalid", "`correlation_id` in `_meta` must be text", {
-    hint: `at least one and at most ${longest} characters`,
+    hint: `at least one and at most ${longestText} characters`,
   });
 }
 

@@ -9,8 +9,8 @@ export function objectWith(
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-/** No name of ours is longer. */
-const longestText = 1024;
+/** No name is longer, whichever way it comes. */
+export const longestText = 1024;
 
 export const text = (description: string): JsonObject => ({
   type: "string",

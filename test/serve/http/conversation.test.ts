@@ -283,6 +283,18 @@ describe("a correlation id", () => {
       id: "order-4",
     },
     { name: "its body", headers: {}, body: { correlation_id: "order-5" }, id: "order-5" },
+    {
+      name: "a header as long as a body may have it",
+      headers: { "x-correlation-id": "h".repeat(1024) },
+      body: {},
+      id: "h".repeat(1024),
+    },
+    {
+      name: "a body of that length",
+      headers: {},
+      body: { correlation_id: "b".repeat(1024) },
+      id: "b".repeat(1024),
+    },
   ])("of a request is that of $name: echoed, recorded and logged", async ({ headers, body, id }) => {
     const answer = await post(server, "/decide", { ...routineWire, ...body }, headers);
     expect(answer.headers.get("x-correlation-id")).toBe(id);

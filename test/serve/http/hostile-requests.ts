@@ -141,7 +141,10 @@ const heads: readonly HostileRequest[] = [
   written("a header of 20 KB", request({ more: [`X-Name: ${"x".repeat(20_000)}`] }), 431),
   written("2,000 headers", request({ more: Array.from({ length: 2000 }, (_, at) => `X-${at}: x`) }), 431),
   written("a correlation id with a space", request({ more: ["X-Correlation-Id: a b"] })),
-  written("a correlation id of 257 characters", request({ more: [`X-Correlation-Id: ${"x".repeat(257)}`] })),
+  written(
+    "a correlation id of 1025 characters",
+    request({ more: [`X-Correlation-Id: ${"x".repeat(1025)}`] }),
+  ),
   written("an empty correlation id", request({ more: ["X-Correlation-Id:"] })),
   written("two correlation ids", request({ more: ["X-Correlation-Id: a", "X-Correlation-Id: b"] })),
   written("a correlation id in Latin-1", request({ more: ["X-Correlation-Id: \u00e9"] })),
