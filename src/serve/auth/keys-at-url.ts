@@ -3,7 +3,7 @@ import { KeysUnreachable, watchOf } from "./keys.js";
 import type { FetchTimes } from "./signature.js";
 import { findFetched } from "./signature.js";
 import type { KeySet } from "./usable-keys.js";
-import { usableKeys } from "./usable-keys.js";
+import { usableKeys, withoutKeys } from "./usable-keys.js";
 
 const usual: FetchTimes = { timeout: 5000, cooldown: 10_000, age: 600_000 };
 /** How long an issuer that failed is not asked again. */
@@ -54,7 +54,8 @@ function fetchPatiently(
     if (now() - failedAt < pauseMs) throw new KeysUnreachable("the issuer failed a moment ago");
     try {
       const keys = usableKeys(await textAt(url, signal), url.href);
-      watch.fine();
+      if (keys.keys.length > 0) watch.fine();
+      else watch.fault(`${withoutKeys(url.href).message}; no token counts`);
       return keys;
     } catch (cause) {
       failedAt = now();

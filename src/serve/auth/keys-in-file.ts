@@ -4,7 +4,7 @@ import type { Keys, Report } from "./keys.js";
 import { watchOf } from "./keys.js";
 import type { FindKey } from "./signature.js";
 import { findIn, isUnknownKey } from "./signature.js";
-import { unusable, usableKeys } from "./usable-keys.js";
+import { unusable, usableKeys, withoutKeys } from "./usable-keys.js";
 
 /** How long a file is taken not to have changed, and one that lacks a key not to have got it. */
 const pauseMs = 2000;
@@ -13,12 +13,17 @@ const largestFile = 1024 * 1024;
 interface Held {
   readonly text: string;
   readonly find: FindKey;
+  readonly isEmpty: boolean;
 }
 
-/** Keys from a file, read again and again; once there are good ones, a broken file does not take them away. */
+/**
+ * Keys from a file, read again and again. Once there are good ones, a broken file does not take them away; one that
+ * says that there are none does.
+ */
 export async function openKeysInFile(path: string, now: () => number, report: Report): Promise<Keys> {
   const watch = watchOf(report);
   let held = keysOf(await textOf(path), path);
+  if (held.isEmpty) throw withoutKeys(path);
   let readAt = now();
   let missedAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
@@ -27,7 +32,8 @@ export async function openKeysInFile(path: string, now: () => number, report: Re
     try {
       const text = await textOf(path);
       if (text !== held.text) held = keysOf(text, path);
-      watch.fine();
+      if (held.isEmpty) watch.fault(`${withoutKeys(path).message}; no token counts`);
+      else watch.fine();
     } catch (error) {
       watch.fault(`${(error as Error).message}; those it held before still count`);
     }
@@ -53,7 +59,10 @@ export async function openKeysInFile(path: string, now: () => number, report: Re
   };
 }
 
-const keysOf = (text: string, path: string): Held => ({ text, find: findIn(usableKeys(text, path)) });
+function keysOf(text: string, path: string): Held {
+  const set = usableKeys(text, path);
+  return { text, find: findIn(set), isEmpty: set.keys.length === 0 };
+}
 
 async function textOf(path: string): Promise<string> {
   let file;

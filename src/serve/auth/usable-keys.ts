@@ -26,15 +26,18 @@ const curves: readonly unknown[] = ["P-256", "P-384", "P-521", "Ed25519"];
 const secrets = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
 const smallestModulus = 2048;
 
-/** The keys of a JSON Web Key Set that can check a token, and of each only what that takes. */
+/** The keys of a JSON Web Key Set that can check a token, and of each only what that takes; perhaps none. */
 export function usableKeys(text: string, where: string): KeySet {
   const written = keysIn(text, where);
   written.forEach((key) => refuseSecret(key, where));
   const keys = written.filter(canCheckTokens).map(publicPart);
-  if (keys.length === 0) throw unusable(where, "it holds no key that signs tokens");
   keys.forEach((key) => checkStrength(key, where));
   return { keys };
 }
+
+/** Says that whoever had keys has none any more: none of the tokens counts. */
+export const withoutKeys = (where: string): DecisionError =>
+  unusable(where, "it holds no key that signs tokens");
 
 function keysIn(text: string, where: string): readonly Written[] {
   let value: unknown;

@@ -105,6 +105,19 @@ describe("keys at a URL", () => {
     expect(await authenticate(header)).toMatchObject({ status: 401 });
   });
 
+  it("count no more once the issuer says that there are none, and somebody is told", async () => {
+    const advance = holdDate();
+    const served = await issuer(serving(old));
+    const authenticate = await open(served.url);
+    expect(await ask(authenticate, old)).toBe(200);
+    served.answer = serving();
+    advance(301_000);
+    await ask(authenticate, old);
+    await vi.waitFor(() => expect(reports).toHaveLength(1));
+    expect(reports[0]).toContain("it holds no key that signs tokens; no token counts");
+    await vi.waitFor(async () => expect(await ask(authenticate, old)).toBe(401));
+  });
+
   it("are the same edition until others are served", async () => {
     const advance = holdDate();
     const served = await issuer(serving(old));
@@ -197,11 +210,6 @@ describe("keys at a URL", () => {
     ["nothing", (_request, response) => response.end(), "it is not JSON"],
     ["204", (_request, response) => response.writeHead(204).end(), "it answers with status 204"],
     ["404", (_request, response) => response.writeHead(404).end("{}"), "it answers with status 404"],
-    [
-      "an empty set",
-      (_request, response) => response.end('{"keys":[]}'),
-      "it holds no key that signs tokens",
-    ],
     [
       "a private key",
       (_request, response) =>

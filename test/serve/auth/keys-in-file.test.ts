@@ -112,7 +112,6 @@ describe("keys in a file", () => {
     ["is gone", (path) => rmSync(path), "ENOENT"],
     ["is empty", (path) => truncateSync(path), "it is not JSON"],
     ["is half written", (path) => truncateSync(path, 40), "it is not JSON"],
-    ["holds no key", (path) => writeFileSync(path, '{"keys":[]}'), "it holds no key that signs tokens"],
     ["is too large", (path) => truncateSync(path, 1024 * 1024 + 1), "it is larger than 1 MiB"],
   ])("stay as they were when the file %s, and somebody is told once", async (_name, breakIt, why) => {
     const { path, ask, wait, reports } = await opened(old);
@@ -131,6 +130,25 @@ describe("keys in a file", () => {
     expect(await ask(old)).toBe(401);
   });
 
+  it.each([
+    { name: "none at all", keys: () => [] },
+    { name: "none that signs tokens", keys: () => [{ ...old.jwk, use: "enc" }] },
+  ])("count no more once the file holds $name, and somebody is told once", async ({ keys }) => {
+    const { path, ask, wait, reports } = await opened(old);
+    expect(await ask(old)).toBe(200);
+    writeFileSync(path, JSON.stringify({ keys: keys() }));
+    for (let round = 0; round < 3; round++) {
+      wait(2000);
+      expect(await ask(old)).toBe(401);
+    }
+    expect(reports).toEqual([
+      `the keys in \`${path}\` cannot be used: it holds no key that signs tokens; no token counts`,
+    ]);
+    writeFileSync(path, keySetOf(old));
+    wait(2000);
+    expect(await ask(old)).toBe(200);
+  });
+
   it.each<[string, (folder: string) => string, string]>([
     ["there is none", (folder) => join(folder, "none.json"), "ENOENT"],
     ["it is a folder", (folder) => folder, "it is not a file"],
@@ -144,6 +162,7 @@ describe("keys in a file", () => {
       "it is not a file",
     ],
     ["it is not JSON", () => keyFile("keys"), "it is not JSON"],
+    ["it holds no key", () => keyFile('{"keys":[]}'), "it holds no key that signs tokens"],
   ])("must be there from the start: %s", async (_name, pathIn, why) => {
     const path = pathIn(mkdtempSync(join(tmpdir(), "agent-33-keys-")));
     await expect(openAuthenticator(optionsOf(world, path))).rejects.toMatchObject({
