@@ -7,7 +7,7 @@ import { buildProgram } from "../../src/cli/program.js";
 import { serveOptions } from "../../src/cli/serve-options.js";
 import { topics } from "../../src/cli/topics/topics.js";
 import { fakeIo } from "../cli/fake-io.js";
-import { bin, cleanEnvironment, root, samples, temporaryDirectory } from "./command.js";
+import { bin, cleanEnvironment, root, run, samples, temporaryDirectory } from "./command.js";
 import { servingPort, startServing } from "./decision-server.js";
 
 const readme = readFileSync(join(root, "README.md"), "utf8");
@@ -61,6 +61,36 @@ describe("every recipe", () => {
   });
 });
 
+describe("the rules that go by who asks", () => {
+  it("deny those without a token", async () => {
+    const rules = recipe("yaml", "agents-only-prepare").replace(/^/gm, "    ").trimEnd();
+    const decisions = temporaryDirectory();
+    const gate = readFileSync(join(samples, "wire-transfer.yaml"), "utf8");
+    writeFileSync(
+      join(decisions, "gate.yaml"),
+      gate.replace(/^ {2}rules:$/m, (line) => `${line}\n${rules}`),
+    );
+    const words = ["decision", "gate", "acme/payments/wire.approve", "--decisions", decisions, "--json"];
+    const input = ["--input", '{"amount": 250, "payee": {"country": "DE"}}'];
+    const { exitCode, stdout } = await run([...words, ...input, "--store", join(decisions, "store")]);
+    expect(exitCode).toBe(4);
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: "RED",
+      decision_metadata: { matched_rules: expect.arrayContaining(["callers-are-known"]) as string[] },
+    });
+  });
+});
+
+describe("the command that agents start", () => {
+  it("is the installed one, on every page", async () => {
+    const { stdout } = await run(["decision", "mcp", "--help"]);
+    for (const page of [readme, stdout, topics["mcp"]?.() ?? ""]) {
+      const started = [...page.matchAll(/claude mcp add agent-33 -- (.*? mcp)/g)].map((found) => found[1]);
+      expect(new Set(started)).toEqual(new Set(["agent-33 decision mcp"]));
+    }
+  });
+});
+
 const analyzes = spawnSync("systemd-analyze", ["--version"]).status === 0;
 const noSystemd = analyzes ? "" : " (skipped: there is no `systemd-analyze` command)";
 
@@ -108,6 +138,11 @@ describe("the container", () => {
     });
     const withoutKeys = fakeIo({ env });
     expect(() => serveOptions({ ...flags, grace: "8s" }, withoutKeys)).toThrow("without tokens nobody");
+  });
+
+  it("is built without what is made anew in it", () => {
+    const [, ignored = ""] = /`\.dockerignore`.*\n\n```\n([\s\S]*?)```/.exec(readme) ?? [];
+    expect(ignored.split("\n")).toEqual(expect.arrayContaining([".git", "node_modules", "dist"]));
   });
 
   it("is healthy while the server answers, and not afterwards", async () => {

@@ -25,7 +25,7 @@ export function addMcpCommand(parent: Command, io: Io, done: (code: ExitCode) =>
 Examples:
   $ agent-33 decision mcp
   $ agent-33 decision mcp --decisions decisions --store .agent-33
-  $ claude mcp add agent-33 -- npx agent-33 decision mcp --decisions decisions`,
+  $ claude mcp add agent-33 -- agent-33 decision mcp --decisions /path/to/decisions`,
     )
     .action(async (flags: Omit<DecideFlags, "color">) => {
       const given = { ...flags, color: false };

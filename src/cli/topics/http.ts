@@ -35,7 +35,8 @@ STATUSES
   502, 504  data that it needs did not come     503  not now: definitions, store, keys of the issuer, too much to do
 
 TOKENS
-  --jwks FILE|URL   the public keys of the issuer; https, or http on this machine; looked at again when they change
+  --jwks FILE|URL   the public keys of the issuer; https, or http on this machine; looked at again when they change;
+                    a set without keys revokes all of them
   --issuer ISS      what \`iss\` must be          --audience AUD    what must be in \`aud\`
   --algorithms A,B  else RS256 to ES512 and EdDSA; never HS256 or none          --clock-skew 30s
 
@@ -49,15 +50,22 @@ TOKENS
     system.authenticated_caller.delegated          true: somebody else asks for the subject
     system.authenticated_caller.actors.0.subject   who asks now (the claim \`act\` of RFC 8693), then whom that acts for
     … .issuer  .client_id  .org_id  .scopes
-  Without a token it is missing, whatever the context says: such a condition is errored, and never matches.
+  Without a token it is missing, whatever the context says: such a condition is errored, and never matches. Deny those
+  without one by a rule of its own: not exists(system.authenticated_caller).
 
 WHILE IT RUNS
   Changed definitions are taken up within a second, at once on SIGHUP. A change that would break something is not:
   the log says what, agent33_definitions_stale is 1, and what was there goes on. Where approval is required, a change
   is taken up, and what is not approved is refused (503).
-  SIGTERM and Ctrl-C let it answer what has come, for up to --grace (8s); a second one ends it at once.
+  SIGTERM and Ctrl-C let it answer what has come, for up to --grace (8s); a second one ends it at once (143, 130).
   A record is on the disk before its answer is sent; requests that come at the same time share one write.
 
   X-Correlation-Id, else the trace of traceparent, is recorded, logged and sent back. The log on standard error has
-  one line of JSON a request, without bodies, queries and tokens; --quiet leaves only what goes wrong.
+  one line of JSON a request, without bodies, queries and tokens; --quiet leaves only what goes wrong. What does not
+  begin with { is for people, such as \`listening on http://…\`.
+
+BEHIND A PROXY
+  It speaks HTTP; put nginx, Caddy or the like in front for TLS. Without keys the names in Host must be those of this
+  machine or of --allow-host, and whoever reaches the proxy may ask; with keys any Host is answered, unless
+  --allow-host names some. X-Forwarded-For and its kin are not looked at.
 `;
