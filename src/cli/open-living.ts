@@ -45,7 +45,8 @@ function tellChange(change: Change, log: LogLines): void {
     return;
   }
   const problems = change.problems.map(
-    ({ file, line, column, message }) => `${file}:${line}:${column} ${message}`,
+    ({ file, line, column, message, hint }) =>
+      `${file}:${line}:${column} ${message}${hint === undefined ? "" : ` (${hint})`}`,
   );
   log.log("error", `a change of the definitions is not taken up: ${change.reason}`, { problems });
 }

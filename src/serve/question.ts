@@ -83,19 +83,35 @@ function misshapen(
   { properties }: InputSchema,
 ): DecisionError {
   const known = Object.keys(properties);
-  const strays = strayKeys(given, known);
-  const meant = strays.flatMap((key) => didYouMean(key, known) ?? [])[0];
+  const open = known.filter((key) => !isGiven(key, given, issues));
+  const meant = strayKeys(given, known).flatMap((key) => didYouMean(key, open) ?? [])[0];
   return new DecisionError("input_invalid", issues.map(({ message }) => message).join("; "), {
-    hint: meant ?? `it takes ${known.map((key) => `\`${key}\``).join(", ")}`,
+    hint: meant ?? takes(open, given),
     details: { errors: issues },
   });
+}
+
+/** Whether nothing is left to say of it; what stands in a path is given, too. */
+function isGiven(key: string, given: unknown, issues: readonly SchemaIssue[]): boolean {
+  if (!isObject(given) || !Object.hasOwn(given, key)) return false;
+  return !issues.some(({ path }) => path === key || path.startsWith(`${key}.`));
+}
+
+function takes(open: readonly string[], given: unknown): string {
+  if (!isObject(given)) return "send a JSON object";
+  return open.length === 0
+    ? "it takes nothing else"
+    : `it takes ${open.map((key) => `\`${key}\``).join(", ")}`;
 }
 
 const mostStrays = 10;
 
 function strayKeys(given: unknown, known: readonly string[]): readonly string[] {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) return [];
+  if (!isObject(given)) return [];
   return Object.keys(given)
     .filter((key) => !known.includes(key))
     .slice(0, mostStrays);
 }
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

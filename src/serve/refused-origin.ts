@@ -21,6 +21,12 @@ const hostShape = /^(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?)(?::(\
 /** Whether it is one host, with or without a port. */
 export const isHost = (text: string): boolean => hostShape.test(text);
 
+/** Why a request is refused, and what could be done. */
+export interface Foreign {
+  readonly why: string;
+  readonly hint: string;
+}
+
 /**
  * Why a request is refused, if it is: a page that has its own name resolve to this machine sends that name as `Host`,
  * and any page in a browser sends its `Origin`. Programs send no origin.
@@ -28,33 +34,41 @@ export const isHost = (text: string): boolean => hostShape.test(text);
 export function refusedOrigin(
   { origin, host }: SentOrigin,
   { hosts, origins, loopback = false }: AllowedOrigins,
-): string | undefined {
+): Foreign | undefined {
   const whyHost = hosts === undefined ? undefined : refusedHost(host, hosts);
   if (whyHost !== undefined) return whyHost;
   if (origin === undefined) return undefined;
   const from = webOrigin(origin);
-  if (from === undefined) return "the origin is malformed or opaque";
+  if (from === undefined) return { why: "the origin is malformed or opaque", hint: servedPages };
   if (origins.some((each) => webOrigin(each) === from)) return undefined;
   if (loopback && loopbackNames.includes(/^https?:\/\/(.+?)(?::\d+)?$/.exec(from)?.[1] ?? ""))
     return undefined;
-  return `the origin \`${from}\` is not allowed`;
+  return {
+    why: `the origin \`${from}\` is not allowed`,
+    hint: `whoever runs the server can allow it with --allow-origin ${from}`,
+  };
 }
 
-function refusedHost(host: string | undefined, hosts: readonly string[]): string | undefined {
-  if (host === undefined || host === "") return "the request has no host";
+const servedPages = "only pages that a web server serves can ask; files and sandboxes cannot";
+
+function refusedHost(host: string | undefined, hosts: readonly string[]): Foreign | undefined {
+  const hint = "name the server in the header `host`, as in its URL";
+  if (host === undefined || host === "") return { why: "the request has no host", hint };
   const name = hostname(host);
-  if (name === undefined) return "the host is malformed";
-  return hosts.some((each) => hostname(bracketed(each)) === name)
-    ? undefined
-    : `the host \`${name}\` is not ours`;
+  if (name === undefined) return { why: "the host is malformed", hint };
+  if (hosts.some((each) => hostname(bracketed(each)) === name)) return undefined;
+  return {
+    why: `the host \`${name}\` is not ours`,
+    hint: `whoever runs the server can allow it with --allow-host ${name}`,
+  };
 }
 
 /** So many names are remembered; whoever sends others has them looked at anew. */
 const mostKnown = 1000;
 
 /** The same for all requests: nearly all of them are sent to the same name. */
-export function originGuard(allowed: AllowedOrigins): (sent: SentOrigin) => string | undefined {
-  const known = new Map<string, string | undefined>();
+export function originGuard(allowed: AllowedOrigins): (sent: SentOrigin) => Foreign | undefined {
+  const known = new Map<string, Foreign | undefined>();
   return (sent) => {
     const key = sent.origin === undefined ? (sent.host ?? "") : `${sent.host ?? ""}\n${sent.origin}`;
     const before = known.get(key);

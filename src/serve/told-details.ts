@@ -20,6 +20,21 @@ const ours: Readonly<Partial<Record<ErrorCode, string>>> = {
   log_damaged: "the log of decisions is damaged",
 };
 
+/** What to do instead of what a hint says to whoever types commands. */
+const instead: Readonly<Partial<Record<ErrorCode, string>>> = {
+  definition_not_found: "`GET /decisions`, over MCP `list_decisions`, tells what is defined",
+  ...Object.fromEntries(
+    [
+      "fetch_refused",
+      "request_failed",
+      "network_failed",
+      "circuit_open",
+      "rate_limited",
+      "request_timeout",
+    ].map((code) => [code, "try again later; whoever runs the server can look after the endpoint"]),
+  ),
+};
+
 /** The same error as the other side may know it. */
 export function toldError(error: DecisionError): DecisionError {
   const { code, message, hint } = error;
@@ -27,7 +42,16 @@ export function toldError(error: DecisionError): DecisionError {
   if (kept !== undefined) {
     return new DecisionError(code, kept, { hint: "whoever runs the server finds more in its log" });
   }
-  return new DecisionError(code, message, { hint, details: toldDetails(error) });
+  return new DecisionError(code, message, { hint: toldHint(hint, code), details: toldDetails(error) });
+}
+
+const aboutCommands = /`agent-33 |(?<![\w-])--[a-z]/;
+
+/** Without what only helps at the command line. */
+function toldHint(hint: string | undefined, code: ErrorCode): string | undefined {
+  if (hint === undefined || !aboutCommands.test(hint)) return hint;
+  const kept = hint.split("; ").filter((part) => !aboutCommands.test(part));
+  return kept.length === 0 ? instead[code] : kept.join("; ");
 }
 
 /** Whether more is known than the other side is told. */

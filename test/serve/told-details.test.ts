@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { ErrorCode } from "../../src/errors.js";
 import { DecisionError } from "../../src/errors.js";
 import { toldError } from "../../src/serve/told-details.js";
 
@@ -12,6 +13,29 @@ it("tells whoever asks what is wrong with the request, and nothing of our files"
 
 it.each([[undefined], [null], ["text"], [{ problems: [] }]])("has nothing to tell of %j", (details) => {
   expect(toldError(new DecisionError("input_invalid", "no", { details })).details).toBeUndefined();
+});
+
+it.each<[ErrorCode, string, string | undefined]>([
+  [
+    "record_not_found",
+    "give its number, or `latest`; see `agent-33 decision log`",
+    "give its number, or `latest`",
+  ],
+  ["input_invalid", "give it with --params; the context holds `session`", "the context holds `session`"],
+  [
+    "definition_not_found",
+    "run `agent-33 decision list` to see what is defined",
+    "`GET /decisions`, over MCP `list_decisions`, tells what is defined",
+  ],
+  [
+    "request_timeout",
+    "see how it is with `agent-33 decision endpoints --check`",
+    "try again later; whoever runs the server can look after the endpoint",
+  ],
+  ["usage", "see --help", undefined],
+  ["usage", "`a--b` and 1 -- 2 are no flags", "`a--b` and 1 -- 2 are no flags"],
+])("tells nobody to type a command who cannot: %s, %s", (code, hint, told) => {
+  expect(toldError(new DecisionError(code, "no", { hint })).hint).toBe(told);
 });
 
 it("tells of what only the operator can mend that it is so, and nothing of where", () => {

@@ -7,6 +7,8 @@ export interface Unauthenticated {
   readonly error?: "invalid_request" | "invalid_token";
   /** For whoever asks; tells nothing that a forger could use. */
   readonly message: string;
+  /** What to do; the same for all who are refused for this reason. */
+  readonly hint: string;
 }
 
 /** Finds out who asks, from the `Authorization` header alone. */

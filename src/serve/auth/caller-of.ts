@@ -42,7 +42,7 @@ function actorsOf(outermost: Json | undefined): readonly Actor[] {
     if (!isObject(act)) throw new Malformed("the claim `act` of the token is malformed");
     if (actors.length === mostActors) throw new Malformed(`more than ${mostActors} act for each other`);
     actors.push({
-      subject: neededName(act, "sub"),
+      subject: neededName(act, "sub", "the claim `act` of the token"),
       ...named("issuer", nameIn(act, "iss")),
       ...clientOf(act),
     });
@@ -75,9 +75,9 @@ function scopeText(value: Json, claim: string): readonly string[] {
   throw new Malformed(`the claim \`${claim}\` of the token is malformed`);
 }
 
-function neededName(claims: JsonObject, claim: string): string {
+function neededName(claims: JsonObject, claim: string, where = "the token"): string {
   const name = nameIn(claims, claim);
-  if (name === undefined) throw new Malformed(`the token has no claim \`${claim}\``);
+  if (name === undefined) throw new Malformed(`${where} has no \`${claim}\``);
   return name;
 }
 

@@ -12,14 +12,20 @@ export function claimsFault(
 ): Unauthenticated | undefined {
   const { iss, aud, exp, nbf, iat } = claims;
   const skew = expected.clockSkewSeconds;
-  if (iss !== expected.issuer) return invalidToken("the token is from another issuer");
-  if (!isFor(expected.audience, aud)) return invalidToken("the token is for another audience");
-  if (!isMoment(exp)) return invalidToken("the token does not say when it expires");
+  if (iss !== expected.issuer) return invalidToken("the token is from another issuer", otherIssuer);
+  if (!isFor(expected.audience, aud)) return invalidToken("the token is for another audience", otherAudience);
+  if (!isMoment(exp)) return invalidToken("the token does not say when it expires", endless);
   if (hasExpired(exp, skew, now)) return expired;
-  if (!isPast(nbf, now + skew)) return invalidToken("the token is not valid yet");
-  if (!isPast(iat, now + skew)) return invalidToken("the token was issued in the future");
+  if (!isPast(nbf, now + skew)) return invalidToken("the token is not valid yet", early);
+  if (!isPast(iat, now + skew)) return invalidToken("the token was issued in the future", early);
   return undefined;
 }
+
+const otherIssuer = "get a token from the issuer that this server trusts; whoever runs it knows which";
+const otherAudience =
+  "ask the issuer for a token that is for this server; whoever runs it knows its audience";
+const endless = "have the issuer set the claim `exp`";
+const early = "wait, and see that the clocks of the issuer and of this server agree";
 
 export const expired = invalidToken("the token has expired");
 

@@ -69,7 +69,10 @@ export function authenticateBy(keys: Keys, options: TokenOptions, now: () => num
   };
 }
 
-const unsigned = invalidToken("the token is not signed by its issuer");
+const unsigned = invalidToken(
+  "the token is not signed by its issuer",
+  "get a new token from the issuer, which may have changed its keys",
+);
 
 function verifiedBy(payload: Uint8Array, options: TokenOptions, now: number): Verified | Unauthenticated {
   const claims = strictObject(payload);

@@ -11,12 +11,16 @@ const longestKid = 256;
 /** What is wrong with a token on its face, before any key is asked for. */
 export function tokenFault(token: string, algorithms: readonly string[]): Unauthenticated | undefined {
   const parts = token.split(".");
-  if (parts.length === 5) return invalidToken("encrypted tokens are not accepted");
-  if (parts.length !== 3 || !parts.every(isCanonical)) return invalidToken("the token is not a signed JWT");
+  if (parts.length === 5) return invalidToken("encrypted tokens are not accepted", signedJwt);
+  if (parts.length !== 3 || !parts.every(isCanonical))
+    return invalidToken("the token is not a signed JWT", signedJwt);
   const header = strictObject(Buffer.from(parts[0] ?? "", "base64url"));
   if (header === undefined) return invalidToken("the header of the token is malformed");
   return headerFault(header, algorithms);
 }
+
+const signedJwt = "send the signed JWT as its issuer gave it";
+const otherAlgorithm = "have the issuer sign it by another, such as RS256, ES256 or EdDSA";
 
 /** Bits beyond the last byte could be anything, and one signature be written in many ways. */
 function isCanonical(part: string): boolean {
@@ -28,7 +32,7 @@ function headerFault(header: JsonObject, algorithms: readonly string[]): Unauthe
   const named = forbidden.find((name) => Object.hasOwn(header, name));
   if (named !== undefined) return invalidToken(`a token with \`${named}\` in its header is not accepted`);
   if (typeof alg !== "string" || !algorithms.includes(alg)) {
-    return invalidToken("the algorithm of the token is not accepted");
+    return invalidToken("the algorithm of the token is not accepted", otherAlgorithm);
   }
   if (typ !== undefined && !isAccepted(typ)) return invalidToken("a token of this type is not accepted");
   if (kid !== undefined && (typeof kid !== "string" || kid.length > longestKid)) {

@@ -38,7 +38,8 @@ export async function addEntrance(
     refuseUnfit(request.raw);
     const { host, origin } = request.headers;
     const foreign = whyForeign({ host, origin });
-    if (foreign !== undefined) throw new Refusal(problem(403, foreign, { code: "forbidden" }));
+    if (foreign !== undefined)
+      throw new Refusal(problem(403, foreign.why, { code: "forbidden", hint: foreign.hint }));
     const correlationId = correlationOf(request.headers);
     if (correlationId !== undefined) reply.header("x-correlation-id", correlationId);
     request.visitor = { caller: undefined, correlationId };

@@ -8,10 +8,10 @@ import { problem, problemOf, problemType } from "./problem.js";
 import { Refusal } from "./refusal.js";
 
 /** Everything that goes wrong is told as a problem, and what is our fault to the log. */
-export function addErrorHandlers(app: FastifyInstance, { log, mcp }: HttpOptions): void {
+export function addErrorHandlers(app: FastifyInstance, { log, mcp, largestBody }: HttpOptions): void {
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof Refusal) return sendProblem(reply.headers(error.headers), error.document);
-    const document = problemOf(error);
+    const document = problemOf(error, { largestBody });
     const { status } = document;
     if (status === 403) reply.header("www-authenticate", insufficient(error));
     if (status === 503) reply.header("retry-after", "1");

@@ -114,16 +114,27 @@ interface FrameworkError {
   readonly message?: string;
 }
 
+/** What the server was told to bear. */
+interface Limits {
+  readonly largestBody?: number;
+}
+
 /** A bug of ours, or what the web framework has to say of a request. */
-export function problemOf(error: unknown): ProblemDocument {
+export function problemOf(error: unknown, limits: Limits = {}): ProblemDocument {
   if (error instanceof DecisionError) return problemOfError(error);
   const { statusCode, code, message } = (error ?? {}) as FrameworkError;
   if (statusCode !== undefined && statusCode < 500) {
-    const hint = statusCode === 415 ? "send JSON with `content-type: application/json`" : undefined;
+    const hint = hintOn(statusCode, limits);
     const detail = framed[code ?? ""] ?? message ?? "the request is wrong";
     return problem(statusCode, detail, { code: codeOf(statusCode), hint });
   }
   return problem(500, "this is a bug in agent-33, not in the request", { code: "bug" });
+}
+
+function hintOn(status: number, { largestBody }: Limits): string | undefined {
+  if (status === 415) return "send JSON with `content-type: application/json`";
+  if (status !== 413 || largestBody === undefined) return undefined;
+  return `at most ${largestBody} bytes are read; whoever runs the server can allow more with --max-body`;
 }
 
 const framed: Readonly<Record<string, string>> = {

@@ -16,17 +16,14 @@ export class Refusal extends Error {
 }
 
 /** As RFC 6750 has it: who brings no token is told only that one is wanted. */
-export function unauthenticated({ status, error, message }: Unauthenticated): Refusal {
+export function unauthenticated({ status, error, message, hint }: Unauthenticated): Refusal {
   if (status === 503) {
-    return new Refusal(problem(503, message, { code: "keys_unavailable" }), { "retry-after": "5" });
+    return new Refusal(problem(503, message, { code: "keys_unavailable", hint }), { "retry-after": "5" });
   }
   const challenge = `Bearer realm="agent-33"${error === undefined ? "" : `, error="${error}", error_description="${message}"`}`;
-  return new Refusal(
-    problem(401, message, { code: "unauthorized", hint: "send `authorization: Bearer TOKEN`" }),
-    {
-      "www-authenticate": challenge,
-    },
-  );
+  return new Refusal(problem(401, message, { code: "unauthorized", hint }), {
+    "www-authenticate": challenge,
+  });
 }
 
 export function tooMany(what: string, seconds: number): Refusal {

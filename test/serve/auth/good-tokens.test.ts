@@ -185,6 +185,7 @@ describe("a good token", () => {
           status: 401,
           error: "invalid_token",
           message: "the token has expired",
+          hint: "get a new token from its issuer",
         });
       }
     } finally {

@@ -166,6 +166,7 @@ describe("keys at a URL", () => {
     expect(await authenticate(header)).toEqual({
       status: 503,
       message: "tokens cannot be checked at the moment",
+      hint: "try again in 5 s",
     });
   });
 

@@ -107,8 +107,9 @@ describe("agent-33 decision serve", () => {
     child.kill("SIGHUP");
     await says('"message":"definitions taken up"');
     expect((await post({ url }, "/decide", routineWire)).body["status"]).toBe("YELLOW");
-    writeFileSync(file, text.replace("amount > 10000", "amount >"));
+    writeFileSync(file, text.replace("aggregation:", "agregation:"));
     await says('"level":"error","message":"a change of the definitions is not taken up: it cannot be used"');
+    await says("(did you mean `aggregation`?)");
     expect((await get({ url }, "/readyz")).body).toMatchObject({ ready: true, stale: true });
     child.kill("SIGINT");
     expect(await exit).toEqual({ code: 130, signal: null });

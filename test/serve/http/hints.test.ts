@@ -1,0 +1,140 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { openAuthenticator } from "../../../src/serve/auth/open-authenticator.js";
+import type { ServedWorld } from "../../../src/serve/question.js";
+import { sampleWorld } from "../asking.js";
+import type { Changes, TokenWorld } from "../auth/token-world.js";
+import { keyFile, keySet, optionsOf, tokenOf, tokenWorld } from "../auth/token-world.js";
+import { goodRequest } from "./hostile-requests.js";
+import { rawExchange } from "./raw-exchange.js";
+import type { Serving } from "./serving.js";
+import { get, post, routineWire, serving } from "./serving.js";
+
+let world: ServedWorld;
+let server: Serving;
+
+beforeAll(async () => {
+  world = await sampleWorld();
+  server = await serving({ world, largestBody: 2048 });
+});
+
+const evaluate = "/decisions/decision-quality-gate/evaluate";
+
+describe("whoever is refused is told what to do", () => {
+  it("by name, where the host is another", async () => {
+    const [answer] = await rawExchange(server.port, goodRequest({ host: "Host: API.example:8080" }));
+    expect(JSON.parse(answer?.body ?? "")).toMatchObject({
+      status: 403,
+      detail: "the host `api.example` is not ours",
+      hint: "whoever runs the server can allow it with --allow-host api.example",
+    });
+  });
+
+  it.each([
+    [
+      "https://other.example",
+      "whoever runs the server can allow it with --allow-origin https://other.example",
+    ],
+    ["null", "only pages that a web server serves can ask; files and sandboxes cannot"],
+  ])("where the page is one of %s", async (origin, hint) => {
+    expect((await get(server, "/decisions", { origin })).body).toMatchObject({ status: 403, hint });
+  });
+
+  it("where the body is too large, and what would not be", async () => {
+    const { body } = await post(server, evaluate, { context: { text: "x".repeat(3000) } });
+    expect(body).toMatchObject({
+      status: 413,
+      detail: "the body is too large",
+      hint: "at most 2048 bytes are read; whoever runs the server can allow more with --max-body",
+    });
+  });
+
+  it.each<[string, unknown, string]>([
+    ["a key that nobody knows", { context: {}, zzzz: 1 }, "it takes `workflow_id`,"],
+    ["a context that is none", { context: 5 }, "it takes `context`,"],
+    ["no object", [], "send a JSON object"],
+  ])("of %s, and not what the path says already", async (_name, body, hint) => {
+    const answer = await post(server, evaluate, body);
+    expect(answer.status).toBe(400);
+    expect(answer.body["hint"]).toMatch(new RegExp(`^${hint}`));
+    expect(answer.body["hint"]).not.toContain("decision_id");
+  });
+
+  it("where nothing else can be given", async () => {
+    const { body } = await get(server, "/records/1?zzzz=1");
+    expect(body).toMatchObject({ status: 400, hint: "it takes nothing else" });
+  });
+
+  it.each([
+    ["/decisions/zzzz", "`GET /decisions`, over MCP `list_decisions`, tells what is defined"],
+    ["/records/zzzz", "nothing has been recorded yet"],
+  ])("at %s without a word of the command line", async (path, hint) => {
+    expect((await get(server, path)).body).toMatchObject({ status: 404, hint });
+  });
+});
+
+describe("whoever brings a token that does not count is told what to do", () => {
+  let tokens: TokenWorld;
+  let guarded: Serving;
+
+  beforeAll(async () => {
+    tokens = await tokenWorld();
+    const authenticate = await openAuthenticator(optionsOf(tokens, keyFile(keySet(tokens))));
+    guarded = await serving({ world, authenticate });
+  });
+
+  it.each<[string, (now: number) => Changes, string, RegExp]>([
+    ["expired", (now) => ({ claims: { exp: now - 60 } }), "the token has expired", /^get a new token/],
+    ["early", (now) => ({ claims: { nbf: now + 600 } }), "the token is not valid yet", /clocks/],
+    [
+      "from the future",
+      (now) => ({ claims: { iat: now + 600 } }),
+      "the token was issued in the future",
+      /clocks/,
+    ],
+    [
+      "of others",
+      () => ({ claims: { iss: "https://other" } }),
+      "the token is from another issuer",
+      /issuer that/,
+    ],
+    [
+      "for others",
+      () => ({ claims: { aud: "other" } }),
+      "the token is for another audience",
+      /for this server/,
+    ],
+    ["endless", () => ({ claims: { exp: undefined } }), "the token does not say when it expires", /`exp`/],
+    ["forged", () => ({ key: tokens.attacker }), "the token is not signed by its issuer", /changed its keys/],
+    ["of `none`", () => ({ header: { alg: "none" } }), "the algorithm of the token is not accepted", /RS256/],
+    [
+      "without a subject",
+      () => ({ claims: { sub: undefined } }),
+      "the token has no `sub`",
+      /^get a new token/,
+    ],
+    [
+      "with nobody who acts",
+      () => ({ claims: { act: {} } }),
+      "the claim `act` of the token has no `sub`",
+      /^get a new token/,
+    ],
+  ])("%s", async (_name, changes, detail, hint) => {
+    const authorization = `Bearer ${tokenOf(tokens, changes(tokens.now))}`;
+    const { body } = await post(guarded, "/decide", routineWire, { authorization });
+    expect(body).toMatchObject({ status: 401, detail, hint: expect.stringMatching(hint) as string });
+    expect(JSON.stringify(body)).not.toContain(tokens.issuer);
+  });
+
+  it.each<Record<string, string>>([{}, { authorization: "Basic eDp5" }, { authorization: "Bearer a b" }])(
+    "none: %j",
+    async (headers) => {
+      const { body } = await post(guarded, "/decide", routineWire, headers);
+      expect(body).toMatchObject({ status: 401, hint: "send `authorization: Bearer TOKEN`" });
+    },
+  );
+
+  it("no signed JWT", async () => {
+    const { body } = await post(guarded, "/decide", routineWire, { authorization: "Bearer abc" });
+    expect(body["hint"]).toBe("send the signed JWT as its issuer gave it");
+  });
+});
