@@ -3,7 +3,7 @@ import { parseDuration } from "../record/moment.js";
 import type { TokenOptions } from "../serve/auth/authenticate.js";
 import type { Rate, Rates } from "../serve/http/rate-limits.js";
 import type { AllowedOrigins } from "../serve/refused-origin.js";
-import { loopbackNames } from "../serve/refused-origin.js";
+import { isAllowableHost, loopbackNames, webOrigin } from "../serve/refused-origin.js";
 import type { DecideFlags } from "./flags.js";
 import type { Io } from "./io.js";
 
@@ -83,6 +83,7 @@ const exposed = (host: string): DecisionError =>
   );
 
 function tokenOptions(flags: ServeFlags, env: Io["env"]): TokenOptions | undefined {
+  const skew = milliseconds("--clock-skew", flags.clockSkew, { least: 0, most: 300_000 });
   const jwks = flags.jwks ?? (env["AGENT33_JWKS"] || undefined);
   const issuer = flags.issuer ?? (env["AGENT33_ISSUER"] || undefined);
   const audience = flags.audience ?? (env["AGENT33_AUDIENCE"] || undefined);
@@ -101,7 +102,6 @@ function tokenOptions(flags: ServeFlags, env: Io["env"]): TokenOptions | undefin
       hint: "a token counts only if it is signed with one of the keys, by this issuer, and for this audience",
     });
   }
-  const skew = milliseconds("--clock-skew", flags.clockSkew, { least: 0, most: 300_000 });
   return {
     jwks,
     issuer,
@@ -133,14 +133,29 @@ function rateOf(flag: string, text: string): Rate | undefined {
 }
 
 function allowedOrigins(flags: ServeFlags, host: string, hasTokens: boolean): AllowedOrigins {
-  const hosts = listed(flags.allowHost).map((each) => each.toLowerCase());
+  const hosts = listed(flags.allowHost).map(hostOf);
   const own = host.includes(":") ? `[${host}]` : host;
   return {
     // Whoever has a token was not led here by a page of somebody else.
     hosts: hasTokens && hosts.length === 0 ? undefined : [...loopbackNames, own.toLowerCase(), ...hosts],
-    origins: listed(flags.allowOrigin),
+    origins: listed(flags.allowOrigin).map(originOf),
     loopback: !hasTokens,
   };
+}
+
+function hostOf(text: string): string {
+  if (isAllowableHost(text)) return text.toLowerCase();
+  throw new DecisionError("usage", `--allow-host must be the name of a host (got \`${text}\`)`, {
+    hint: "such as --allow-host decisions.example",
+  });
+}
+
+function originOf(text: string): string {
+  const origin = webOrigin(text);
+  if (origin !== undefined) return origin;
+  throw new DecisionError("usage", `--allow-origin must be the origin of a page (got \`${text}\`)`, {
+    hint: "scheme and host, and nothing after them, such as --allow-origin https://app.example.org",
+  });
 }
 
 const listed = (text: string | undefined): readonly string[] =>

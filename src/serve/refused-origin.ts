@@ -21,6 +21,9 @@ const hostShape = /^(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?)(?::(\
 /** Whether it is one host, with or without a port. */
 export const isHost = (text: string): boolean => hostShape.test(text);
 
+/** The same for whoever writes it down: IPv6 needs no brackets there. */
+export const isAllowableHost = (text: string): boolean => hostname(bracketed(text)) !== undefined;
+
 /** Why a request is refused, and what could be done. */
 export interface Foreign {
   readonly why: string;
@@ -92,8 +95,11 @@ function hostname(host: string): string | undefined {
 
 const bracketed = (host: string): string => (/^[0-9a-f.]*:[0-9a-f:.]*$/i.test(host) ? `[${host}]` : host);
 
-/** An origin has no path, no name and no password; that of a file or a sandbox is `null`, and could be anybody's. */
-function webOrigin(text: string): string | undefined {
+/**
+ * An origin as browsers write it. It has no path, no name and no password; that of a file or a sandbox is `null`, and
+ * could be anybody's.
+ */
+export function webOrigin(text: string): string | undefined {
   const [, scheme, host] = /^([a-z][a-z0-9+.-]*):\/\/([^/?#@\\\s]+)$/i.exec(text) ?? [];
   if (scheme === undefined || host === undefined || hostname(host) === undefined) return undefined;
   try {

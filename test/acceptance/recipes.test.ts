@@ -61,26 +61,6 @@ describe("every recipe", () => {
   });
 });
 
-describe("the rules that go by who asks", () => {
-  it("deny those without a token", async () => {
-    const rules = recipe("yaml", "agents-only-prepare").replace(/^/gm, "    ").trimEnd();
-    const decisions = temporaryDirectory();
-    const gate = readFileSync(join(samples, "wire-transfer.yaml"), "utf8");
-    writeFileSync(
-      join(decisions, "gate.yaml"),
-      gate.replace(/^ {2}rules:$/m, (line) => `${line}\n${rules}`),
-    );
-    const words = ["decision", "gate", "acme/payments/wire.approve", "--decisions", decisions, "--json"];
-    const input = ["--input", '{"amount": 250, "payee": {"country": "DE"}}'];
-    const { exitCode, stdout } = await run([...words, ...input, "--store", join(decisions, "store")]);
-    expect(exitCode).toBe(4);
-    expect(JSON.parse(stdout)).toMatchObject({
-      status: "RED",
-      decision_metadata: { matched_rules: expect.arrayContaining(["callers-are-known"]) as string[] },
-    });
-  });
-});
-
 describe("the command that agents start", () => {
   it("is the installed one, on every page", async () => {
     const { stdout } = await run(["decision", "mcp", "--help"]);

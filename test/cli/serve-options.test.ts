@@ -97,6 +97,19 @@ describe("the options of a server", () => {
       },
     },
     {
+      name: "origins in any spelling, and hosts with a port or without brackets",
+      flags: {
+        allowHost: "api.example:443,fe80::1",
+        allowOrigin: "HTTPS://App.example:443, http://[::1]:80",
+      },
+      means: {
+        allowed: {
+          hosts: ["localhost", "127.0.0.1", "[::1]", "127.0.0.1", "api.example:443", "fe80::1"],
+          origins: ["https://app.example", "http://[::1]"],
+        },
+      },
+    },
+    {
       name: "times",
       flags: { requestTimeout: "1500ms", grace: "1m" },
       means: { requestTimeout: 1500, grace: 60_000 },
@@ -119,6 +132,20 @@ describe("the options of a server", () => {
     { flags: { jwks: "k" }, says: "--jwks, --issuer and --audience belong together" },
     { flags: { issuer: "i", audience: "a" }, says: "belong together" },
     { flags: { ...tokens, clockSkew: "6m" }, says: "--clock-skew must be a duration up to 300s" },
+    ...["6m", "soon", "", "-1s"].map((clockSkew) => ({
+      flags: { clockSkew },
+      says: "--clock-skew must be a duration up to 300s",
+    })),
+    ...["app.example", "https://app.example/", "https://", "*", "null", "https://a@b", "https://a b"].map(
+      (origin) => ({
+        flags: { allowOrigin: `https://good.example,${origin}` },
+        says: `--allow-origin must be the origin of a page (got \`${origin}\`)`,
+      }),
+    ),
+    ...["https://api.example", "api.example/", "*", "*.example", "a b", "api.example:99999"].map((host) => ({
+      flags: { allowHost: host },
+      says: `--allow-host must be the name of a host (got \`${host}\`)`,
+    })),
     ...["0/1s", "1", "1/", "/1s", "-1/1s", "1/0s", "x/1s", "1/x", "1.5/1s", "1e3/1s"].map((rate) => ({
       flags: { ratePerCaller: rate },
       says: `--rate-per-caller must be so many per time (got \`${rate}\`)`,

@@ -33,8 +33,8 @@ describe("the pages about HTTP", () => {
     for (const name of names) expect(readme).toContain(`\`${name}\``);
   });
 
-  it("show a rule that goes by who asks", async () => {
-    const [, rule = ""] = /```yaml\n(- id: agents-only-prepare\n[\s\S]*?)```/.exec(readme) ?? [];
+  it("show rules that go by who asks, and deny those of whom nothing is known", async () => {
+    const [, rule = ""] = /```yaml\n(- id: callers-are-known\n[\s\S]*?)```/.exec(readme) ?? [];
     const decisions = temporaryDirectory();
     const sample = readFileSync(join(samples, "wire-transfer.yaml"), "utf8");
     const indented = rule.replace(/^(?=.)/gm, "    ");
@@ -54,7 +54,7 @@ describe("the pages about HTTP", () => {
       actors: [],
     };
     const agent = { ...alice, delegated: true, actors: [{ subject: "agent-7" }] };
-    expect(await ask()).toMatchObject({ status: "GREEN" });
+    expect(await ask()).toMatchObject({ status: "RED", because: ["Nobody is known to ask"] });
     expect(await ask(alice)).toMatchObject({ status: "GREEN" });
     expect(await ask(agent)).toMatchObject({ status: "YELLOW", because: ["agent-7 asks for alice"] });
   });
