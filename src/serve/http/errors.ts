@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import { DecisionError } from "../../errors.js";
 import type { LogLines } from "../log-lines.js";
 import type { HttpOptions } from "./http-server.js";
+import { goneAway, noteCutShort } from "./cut-short.js";
 import { allowedMethods } from "./paths.js";
 import type { ProblemDocument } from "./problem.js";
 import { problem, problemOf, problemType } from "./problem.js";
@@ -10,6 +11,8 @@ import { Refusal } from "./refusal.js";
 /** Everything that goes wrong is told as a problem, and what is our fault to the log. */
 export function addErrorHandlers(app: FastifyInstance, { log, mcp, largestBody }: HttpOptions): void {
   app.setErrorHandler((error, request, reply) => {
+    const { complete, destroyed } = request.raw;
+    if (destroyed && !complete) noteCutShort(reply.raw, goneAway);
     if (error instanceof Refusal) return sendProblem(reply.headers(error.headers), error.document);
     const document = problemOf(error, { largestBody });
     const { status } = document;
@@ -38,9 +41,9 @@ export function nothingThere(url: string, { mcp }: { readonly mcp: boolean }): R
 }
 
 export function sendProblem(reply: FastifyReply, document: ProblemDocument): FastifyReply {
-  const { status, code } = document;
-  // Its detail may repeat what was sent.
-  reply.request.problem = { code };
+  const { status, code, detail } = document;
+  // Others may repeat what was sent; of tokens nothing is ever repeated.
+  reply.request.problem = status === 401 ? { code, detail } : { code };
   return reply.code(status).type(problemType).send(JSON.stringify(document));
 }
 

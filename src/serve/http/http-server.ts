@@ -8,7 +8,7 @@ import type { LivingWorld } from "../living-world.js";
 import type { LogLines } from "../log-lines.js";
 import type { Metrics } from "../metrics/metrics.js";
 import type { AllowedOrigins } from "../refused-origin.js";
-import { answerClientError, answerTheRest } from "./client-error.js";
+import { answerTheRest, clientErrors } from "./client-error.js";
 import { addEntrance } from "./entrance.js";
 import { addErrorHandlers, sendProblem } from "./errors.js";
 import { jsonBody } from "./json-body.js";
@@ -72,14 +72,14 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
       joinDuplicateHeaders: true,
       requireHostHeader: false,
     },
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: clientErrors(options),
     // These come to no route, so not through the entrance either.
     frameworkErrors: (error, request, reply) => {
       visits.begin(request, reply);
       sendProblem(reply, problemOf(error));
     },
   });
-  answerTheRest(app.server);
+  answerTheRest(app.server, options);
   readJsonOnly(app);
   const entrance = await addEntrance(app, options, visits);
   addErrorHandlers(app, options);
@@ -94,7 +94,7 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
     inFlight: () => visits.inFlight,
     drain: async (milliseconds) => {
       entrance.drain();
-      await ended(app, milliseconds);
+      await ended(app, milliseconds, () => visits.cutOff());
       await app.close();
     },
   };
@@ -118,11 +118,14 @@ function readJsonOnly(app: FastifyInstance): void {
 const lookForIdle = 50;
 
 /** No new connection is taken from here on, and each that is not needed any more is let go. */
-async function ended({ server }: FastifyInstance, milliseconds: number): Promise<void> {
+async function ended({ server }: FastifyInstance, milliseconds: number, onCutOff: () => void): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   const letGo = setInterval(() => server.closeIdleConnections(), lookForIdle);
-  const timer = setTimeout(() => server.closeAllConnections(), milliseconds);
+  const timer = setTimeout(() => {
+    onCutOff();
+    server.closeAllConnections();
+  }, milliseconds);
   await closed;
   clearTimeout(timer);
   clearInterval(letGo);

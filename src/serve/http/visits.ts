@@ -3,6 +3,8 @@ import { stopwatch } from "../../clock.js";
 import type { AuthenticatedCaller } from "../../model/caller.js";
 import type { LogLines } from "../log-lines.js";
 import type { Metrics } from "../metrics/metrics.js";
+import type { CutShort } from "./cut-short.js";
+import { cutShort, goneAway } from "./cut-short.js";
 
 /** Who has come in. */
 export interface Visitor {
@@ -12,8 +14,8 @@ export interface Visitor {
 
 const nobody: Visitor = { caller: undefined, correlationId: undefined };
 
-/** Nobody was there any more to hear the answer. */
-const goneAway = 499;
+/** The time to end was over before the answer was there. */
+const cutOff: CutShort = { status: 503, code: "cut_off" };
 
 const ourFaults: readonly number[] = [500, 502, 503, 504];
 
@@ -31,6 +33,7 @@ export class Visits {
   readonly #log: LogLines;
   readonly #ended: Ended[] = [];
   #inFlight = 0;
+  #isCutOff = false;
 
   constructor({ metrics, log }: { readonly metrics: Metrics; readonly log: LogLines }) {
     this.#metrics = metrics;
@@ -39,6 +42,11 @@ export class Visits {
 
   get inFlight(): number {
     return this.#inFlight;
+  }
+
+  /** From here on nobody goes away by itself. */
+  cutOff(): void {
+    this.#isCutOff = true;
   }
 
   begin(request: FastifyRequest, reply: FastifyReply): void {
@@ -65,7 +73,8 @@ export class Visits {
   #tell({ request, reply, milliseconds }: Ended): void {
     const route = request.routeOptions.url ?? "unknown";
     const method = knownMethods.includes(request.method) ? request.method : "other";
-    const status = reply.raw.writableFinished ? reply.raw.statusCode : goneAway;
+    const cut = this.#whyCutShort(reply);
+    const status = cut?.status ?? reply.raw.statusCode;
     this.#metrics.requests.add({ method, route, status: String(status) });
     this.#metrics.seconds.observe({ route }, milliseconds / 1000);
     const { caller, correlationId } = request.visitor;
@@ -81,7 +90,13 @@ export class Visits {
       }),
       ...(request.recordId !== undefined && { record_id: request.recordId }),
       ...request.problem,
+      ...cut,
     });
+  }
+
+  #whyCutShort({ raw }: FastifyReply): CutShort | undefined {
+    const why = cutShort(raw);
+    return why === goneAway && this.#isCutOff ? cutOff : why;
   }
 }
 
@@ -91,6 +106,6 @@ declare module "fastify" {
     /** Of the decision that was made, where one was. */
     recordId?: string;
     /** Why it was not answered. */
-    problem?: { readonly code: string };
+    problem?: { readonly code: string; readonly detail?: string };
   }
 }

@@ -1,0 +1,145 @@
+import { connect } from "node:net";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openAuthenticator } from "../../../src/serve/auth/open-authenticator.js";
+import type { ServedWorld } from "../../../src/serve/question.js";
+import { sampleWorld } from "../asking.js";
+import { keyFile, keySet, optionsOf, tokenOf, tokenWorld } from "../auth/token-world.js";
+import { goodRequest } from "./hostile-requests.js";
+import { rawExchange } from "./raw-exchange.js";
+import type { Serving } from "./serving.js";
+import { post, routineWire, serving } from "./serving.js";
+
+let world: ServedWorld;
+
+beforeAll(async () => {
+  world = await sampleWorld();
+});
+
+type Line = Readonly<Record<string, unknown>>;
+
+/** What the log says of requests, once it says of so many. */
+async function requestsOf(server: Serving, count: number): Promise<readonly Line[]> {
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const lines = (await server.logged()).split("\n").slice(0, -1);
+    const requests = lines
+      .map((line) => JSON.parse(line) as Line)
+      .filter(({ message }) => message === "request");
+    if (requests.length >= count) return requests;
+  }
+}
+
+const incomplete = goodRequest().subarray(0, -10);
+
+describe("the log of requests", () => {
+  it("tells of a body that did not come in time that it timed out", async () => {
+    const hasty = await serving({ world, requestTimeout: 100 });
+    const [answer] = await rawExchange(hasty.port, incomplete);
+    expect(JSON.parse(answer?.body ?? "")).toMatchObject({
+      status: 408,
+      code: "request_timeout",
+      hint: "send it within 0.1 s; whoever runs the server can allow more with --request-timeout",
+    });
+    expect(await requestsOf(hasty, 1)).toMatchObject([
+      { level: "info", method: "POST", route: "/decide", status: 408, code: "request_timeout" },
+    ]);
+    expect(hasty.metrics.text()).toContain('{method="POST",route="/decide",status="408"} 1\n');
+  });
+
+  it("tells of a request that the end of the server cut off, and of one that went away before", async () => {
+    const ending = await serving({ world });
+    const sockets = [1, 2].map(() => connect(ending.port, "127.0.0.1").on("error", () => undefined));
+    for (const socket of sockets) socket.write(incomplete);
+    while (ending.server.inFlight() < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    const drained = ending.server.drain(300);
+    sockets[0]?.destroy();
+    await drained;
+    const [gone, cut, ...others] = await requestsOf(ending, 2);
+    expect(gone).toMatchObject({ level: "info", route: "/decide", status: 499, code: "gone_away" });
+    expect(cut).toMatchObject({ level: "error", route: "/decide", status: 503, code: "cut_off" });
+    expect(others).toEqual([]);
+  });
+
+  it.each(["destroy", "resetAndDestroy"] as const)(
+    "tells of a request that is never sent in full that its sender had gone: %s",
+    async (leave) => {
+      const server = await serving({ world });
+      const socket = connect(server.port, "127.0.0.1");
+      socket.write(incomplete);
+      while (server.server.inFlight() < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+      socket[leave]();
+      expect(await requestsOf(server, 1)).toMatchObject([
+        { level: "info", route: "/decide", status: 499, code: "gone_away" },
+      ]);
+      expect(server.metrics.text()).toContain('{method="POST",route="/decide",status="499"} 1\n');
+    },
+  );
+
+  it.each<[string, string | Uint8Array, number, string]>([
+    ["what is no request", "nonsense\r\n\r\n", 400, "bad_request"],
+    [
+      "headers that did not come in time",
+      "POST /decide HTTP/1.1\r\nHost: localhost\r\n",
+      408,
+      "request_timeout",
+    ],
+    [
+      "headers that are too large",
+      goodRequest({ more: [`X: ${"x".repeat(20_000)}`] }),
+      431,
+      "request_header_fields_too_large",
+    ],
+    ["a wish for a tunnel", "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n", 405, "method_not_allowed"],
+    ["another expectation", goodRequest({ more: ["Expect: secret-of-ours"] }), 417, "expectation_failed"],
+  ])("tells of %s, and nothing that it held", async (_name, bytes, status, code) => {
+    const server = await serving({ world, requestTimeout: 100 });
+    const [answer] = await rawExchange(server.port, bytes);
+    expect(answer?.status).toBe(status);
+    const [line, ...others] = await requestsOf(server, 1);
+    const { time, ...told } = line ?? {};
+    expect(time).toBeDefined();
+    expect(told).toEqual({
+      level: "info",
+      message: "request",
+      method: "unknown",
+      route: "unknown",
+      status,
+      code,
+    });
+    expect(others).toEqual([]);
+    expect(server.metrics.text()).toContain(`{method="unknown",route="unknown",status="${status}"} 1\n`);
+  });
+
+  it("tells of what follows a request on its connection apart from it", async () => {
+    const server = await serving({ world });
+    await rawExchange(server.port, [goodRequest(), "nonsense\r\n\r\n"], { answers: 2 });
+    const told = (await requestsOf(server, 2)).map(
+      ({ route, status }) => `${String(route)} ${String(status)}`,
+    );
+    expect(told.sort()).toEqual(["/decide 200", "unknown 400"]);
+  });
+
+  it("tells why a token did not count, and nothing of the token", async () => {
+    const tokens = await tokenWorld();
+    const authenticate = await openAuthenticator(optionsOf(tokens, keyFile(keySet(tokens))));
+    const server = await serving({ world, authenticate });
+    const token = tokenOf(tokens, { claims: { exp: tokens.now - 600, sub: "secret-subject" } });
+    await post(server, "/decide", routineWire);
+    await post(server, "/decide", routineWire, { authorization: `Bearer ${token}` });
+    expect(await requestsOf(server, 2)).toMatchObject([
+      { status: 401, code: "unauthorized", detail: "a bearer token is needed" },
+      { status: 401, code: "unauthorized", detail: "the token has expired" },
+    ]);
+    const logged = await server.logged();
+    expect(logged).not.toContain("secret-subject");
+    for (const part of token.split(".")) expect(logged).not.toContain(part);
+  });
+
+  it("repeats no detail of other refusals", async () => {
+    const server = await serving({ world });
+    await post(server, "/decide", { ...routineWire, "secret-key": 1 });
+    const [line] = await requestsOf(server, 1);
+    expect(line).toMatchObject({ status: 400, code: "input_invalid" });
+    expect(JSON.stringify(line)).not.toContain("secret-key");
+  });
+});
