@@ -5,7 +5,8 @@ import type { LogLines } from "../serve/log-lines.js";
 import { observedWorld } from "../serve/observed-world.js";
 import type { DecideFlags } from "./flags.js";
 import type { Io } from "./io.js";
-import { openServed, warnOfProblems } from "./world.js";
+import { openServed } from "./open-served.js";
+import { warnOfProblems } from "./world.js";
 
 /** How often definitions are looked at. */
 const everyMilliseconds = 250;

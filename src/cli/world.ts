@@ -9,7 +9,6 @@ import { printable } from "../printable.js";
 import type { Records } from "../record/records.js";
 import type { OpenedDefinitions } from "../store/definitions.js";
 import type { StoreConfiguration } from "../store/open.js";
-import { definitionStamp } from "../store/definition-stamp.js";
 import { signerOf } from "../store/signing.js";
 import { askingProgress } from "./asking-progress.js";
 import type { CommonFlags, DecideFlags, StoreFlags } from "./flags.js";
@@ -59,40 +58,10 @@ export async function openSeenLocks(
   return seenLocksIn(store);
 }
 
-/** What a server needs, which goes on while definitions change. */
-export interface Served {
-  readonly records: Records;
-  /** The world with the definitions as they are now. */
-  readonly open: () => Promise<Composed & Known>;
-  /** Changes whenever the definitions do. */
-  readonly stamp: () => string;
-  readonly mustBeApproved: boolean;
-}
-
-export async function openServed(flags: DecideFlags, io: Io): Promise<Served> {
-  const files = settingsFiles(io);
-  const records = await openOwnRecords(flags, io, files);
-  const { value: decisions } = decisionsDirectory(flags.decisions, io, files);
-  const approval = approvalSettings(flags, io, files);
-  const fetching = fetchingFor(flags, io);
-  const seenLocks = approval.required ? await openSeenLocks(flags, io, { files, records }) : undefined;
-  return {
-    records,
-    mustBeApproved: approval.required,
-    stamp: () => definitionStamp(decisions),
-    async open() {
-      const definitions = await composeDefinitions({ decisions, cacheHome: cacheHome(io.env) });
-      if (seenLocks === undefined) return composeWith(records, definitions, fetching);
-      const trustedKeys = approval.trustedKeys();
-      return composeApproved(records, definitions, { decisions, trustedKeys, fetching, seenLocks });
-    },
-  };
-}
-
-const openOwnRecords = (flags: StoreFlags, io: Io, files: SettingsFiles): Promise<Records> =>
+export const openOwnRecords = (flags: StoreFlags, io: Io, files: SettingsFiles): Promise<Records> =>
   composeRecords(storeConfiguration(flags, io, files), (message) => warn(flags, io, message));
 
-const fetchingFor = (flags: StoreFlags, io: Io): FetchingConfiguration => ({
+export const fetchingFor = (flags: StoreFlags, io: Io): FetchingConfiguration => ({
   env: io.env,
   onAsking: askingProgress(flags, io),
   onTrouble: (message) => warn(flags, io, message),

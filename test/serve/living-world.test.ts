@@ -9,7 +9,7 @@ import type { ServedWorld } from "../../src/serve/question.js";
 import { definitionStamp } from "../../src/store/definition-stamp.js";
 import { workplace } from "../cli/workplace.js";
 import { sampleWorld } from "./asking.js";
-import { openServed } from "../../src/cli/world.js";
+import { openServed } from "../../src/cli/open-served.js";
 import { fakeIo } from "../cli/fake-io.js";
 import { samples } from "./asking.js";
 import type { Serving } from "./http/serving.js";
