@@ -34,6 +34,8 @@ export class LivingWorld {
   readonly #timer: NodeJS.Timeout;
   readonly #options: LivingOptions;
   readonly #listeners = new Set<() => void>();
+  /** Every decision that could be made since the start. */
+  readonly #everKnown: Set<string>;
 
   static async open(options: LivingOptions): Promise<LivingWorld> {
     const stamp = options.stamp();
@@ -44,6 +46,7 @@ export class LivingWorld {
     this.#current = current;
     this.#seen = stamp;
     this.#options = options;
+    this.#everKnown = new Set(current.definitions.ids);
     this.#timer = setInterval(() => void this.#inTurn(() => this.#look()), options.everyMilliseconds);
     this.#timer.unref();
   }
@@ -55,6 +58,12 @@ export class LivingWorld {
   /** The change that is not taken up; undefined: what is there is what is served. */
   get refused(): Change | undefined {
     return this.#refused;
+  }
+
+  /** The decisions that could be made since the start, and cannot any more as nothing defines them. */
+  get removed(): readonly string[] {
+    const { ids } = this.#current.definitions;
+    return [...this.#everKnown].filter((id) => !ids.includes(id));
   }
 
   /** Hears of each change that is taken up. */
@@ -105,6 +114,7 @@ export class LivingWorld {
   #become(next: ServedWorld): void {
     const { ids, problems } = next.definitions;
     const gone = this.#current.definitions.ids.filter((id) => !ids.includes(id));
+    for (const id of ids) this.#everKnown.add(id);
     this.#current = next;
     this.#refused = undefined;
     this.#options.onChange({ became: "current", decisions: ids.length, problems, gone });

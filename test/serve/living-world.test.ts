@@ -130,9 +130,12 @@ describe("a changed definition", () => {
     rmSync(join(server.decisions, wireFile));
     await until(() => server.changes.length === 1);
     expect((await post(server, "/decide", routineWire)).status).toBe(404);
+    expect(await get(server, "/readyz")).toMatchObject({ status: 200, body: { ready: true, removed: 1 } });
+    expect(server.living.removed).toEqual(["gate-wire-approve"]);
     cpSync(join(samples, wireFile), join(server.decisions, wireFile));
     await until(() => server.changes.length === 2);
     expect((await post(server, "/decide", routineWire)).status).toBe(200);
+    expect((await get(server, "/readyz")).body).not.toHaveProperty("removed");
   });
 
   it("among several that are saved one after the other is taken up with the rest", async () => {
@@ -259,7 +262,15 @@ describe("where definitions must be approved", () => {
       status: 503,
       body: { code: "not_approved" },
     });
-    expect(became(server.changes)).toEqual(["current", "current", "current"]);
+    const call = { tool: "anything", params: {}, session_id: "s1" };
+    expect((await post(server, "/check", call)).status).toBe(200);
+    rmSync(join(decisions, "data-science-agent.yaml"));
+    await until(() => server.changes.length === 4);
+    expect(await post(server, "/check", call)).toMatchObject({
+      status: 503,
+      body: { code: "not_approved" },
+    });
+    expect(new Set(became(server.changes))).toEqual(new Set(["current"]));
     await served.records.store.close();
   });
 });

@@ -56,7 +56,8 @@ TOKENS
 WHILE IT RUNS
   Changed definitions are taken up within a second, at once on SIGHUP. A change that would break something is not:
   the log says what, agent33_definitions_stale is 1, and what was there goes on. Where approval is required, a change
-  is taken up, and what is not approved is refused (503).
+  is taken up, and what is not approved is refused (503), also while an approved policy is gone. Without approval, a
+  removed policy denies nothing any more: the log names it, and /readyz tells how many are \`removed\` since the start.
   SIGTERM and Ctrl-C let it answer what has come, for up to --grace (8s); a second one ends it at once (143, 130).
   A record is on the disk before its answer is sent; requests that come at the same time share one write.
 

@@ -68,6 +68,8 @@ interface Readiness {
   readonly reason?: string;
   /** There is a change of the definitions that is not taken up. */
   readonly stale?: true;
+  /** How many decisions there were since the start that are no more; which, the log tells. */
+  readonly removed?: number;
   /** What keeps definitions from being used, or the change from being taken up. */
   readonly problems?: number;
 }
@@ -78,7 +80,13 @@ async function readinessOf({ living }: HttpOptions, { isDraining }: Entrance): P
   const decisions = definitions.ids.length;
   const problems = (living.refused ?? definitions).problems.length;
   const isStale = living.refused !== undefined;
-  const told = { decisions, ...(isStale && { stale: true as const }), ...(problems > 0 && { problems }) };
+  const removed = living.removed.length;
+  const told = {
+    decisions,
+    ...(isStale && { stale: true as const }),
+    ...(removed > 0 && { removed }),
+    ...(problems > 0 && { problems }),
+  };
   if (isDraining()) return { ready: false, ...told, reason: "it is about to end" };
   if (decisions === 0) return { ready: false, ...told, reason: "there is no decision that could be made" };
   try {
