@@ -30,7 +30,8 @@ export function callerOf(
       actors,
     };
   } catch (error) {
-    if (error instanceof Malformed) return invalidToken(error.message);
+    if (error instanceof Malformed)
+      return invalidToken(error.message, "have the issuer mend it in its tokens");
     throw error;
   }
 }
