@@ -61,6 +61,22 @@ class Project {
     return { ...ran, target: result?.selected_targets[0], fetched };
   }
 
+  /** By three fetches that fail, of one run. */
+  async openCircuit(): Promise<void> {
+    const file = join(this.directory, "three.jsonl");
+    const customers = ["c-3", "c-4", "c-5"];
+    writeFileSync(file, customers.map((id) => `${JSON.stringify({ customer: { id } })}\n`).join(""));
+    const { stdout } = await this.run(
+      "evaluate",
+      "decision-credit-check",
+      "--inputs",
+      file,
+      "--format",
+      "jsonl",
+    );
+    expect(stdout.match(/"code":"request_failed"/g)).toHaveLength(3);
+  }
+
   async endpoint(name = "credit_bureau"): Promise<EndpointStatus> {
     const { stdout } = await this.run("endpoints", name, "--json");
     const [status] = (JSON.parse(stdout) as { readonly endpoints: readonly EndpointStatus[] }).endpoints;
@@ -209,7 +225,7 @@ describe("an endpoint that fails", () => {
   it("is tried once after a while, and is back where that goes well", async () => {
     await server.become("failing");
     const project = new Project(soon);
-    for (let time = 0; time < 3; time++) await project.ask();
+    await project.openCircuit();
     await server.become("ok");
     await pause(300);
     expect((await project.endpoint()).circuit).toEqual({ state: "HALF_OPEN", failures: 3 });
@@ -222,7 +238,7 @@ describe("an endpoint that fails", () => {
   it("is left alone again where the try fails", async () => {
     await server.become("failing");
     const project = new Project(soon);
-    for (let time = 0; time < 3; time++) await project.ask();
+    await project.openCircuit();
     await pause(300);
     expect((await project.ask()).fetched?.error?.code).toBe("request_failed");
     expect((await project.endpoint()).circuit.failures).toBe(4);
@@ -262,7 +278,7 @@ describe("an endpoint that fails", () => {
   it("is tried by one process alone, while three others are told that its circuit is open", async () => {
     await server.become("failing");
     const project = new Project({ ...soon, "timeout: 1s": "timeout: 3s", "attempts: 2": "attempts: 1" });
-    for (let time = 0; time < 3; time++) await project.ask();
+    await project.openCircuit();
     await server.become("slow");
     const before = await server.requests();
     await pause(300);
@@ -289,7 +305,7 @@ describe("an endpoint that fails", () => {
   it("is asked again at once after a reset", async () => {
     await server.become("failing");
     const project = new Project(never);
-    for (let time = 0; time < 3; time++) await project.ask();
+    await project.openCircuit();
     await server.become("ok");
     const { exitCode, stdout } = await project.run("endpoints", "reset", "credit_bureau", "--json");
     expect({ exitCode, value: JSON.parse(stdout) as unknown }).toEqual({
@@ -413,6 +429,13 @@ describe("the server of the samples", () => {
     while ((await server.requests()) === 0) await pause(5);
     expect(await server.stop(signal)).toBe(0);
     expect(await waiting).toBe("cut off");
+  });
+
+  it("does as another run of its script tells it", async () => {
+    expect(await server.becomeByCommand("failing")).toContain("is failing from now on");
+    const headers = { "x-api-key": canary };
+    const { status } = await fetch(`http://127.0.0.1:${server.port}/score?customer=c-1`, { headers });
+    expect(status).toBe(503);
   });
 
   it("wants its key", async () => {

@@ -37,9 +37,16 @@ export class SampleServer {
     return new SampleServer(child, Number(/:(\d+)$/m.exec(said)?.[1]));
   }
 
-  /** As a person does it. */
   async become(mode: Mode): Promise<void> {
-    await execa(process.execPath, [script, mode, String(this.port)]);
+    const headers = { "content-type": "application/json" };
+    const body = JSON.stringify({ mode });
+    const { status } = await fetch(`http://127.0.0.1:${this.port}/mode`, { method: "POST", headers, body });
+    if (status !== 200) throw new Error(`the server did not become ${mode}: it answered ${status}`);
+  }
+
+  /** As a person does it; gives what that person is told. */
+  async becomeByCommand(mode: Mode): Promise<string> {
+    return (await execa(process.execPath, [script, mode, String(this.port)])).stdout;
   }
 
   /** How many scores it was asked for. */

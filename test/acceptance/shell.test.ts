@@ -68,7 +68,7 @@ describe("in a script", () => {
   });
 
   it("Ctrl-C ends with 130", async () => {
-    const script = `agent-33 decision evaluate decision-ab-prompt-variant --inputs - < <(sleep 5) & sleep 0.6; kill -INT $!; wait $!; echo $?`;
+    const script = `agent-33 decision evaluate decision-ab-prompt-variant --inputs - < <(exec sleep 5 2>/dev/null) & sleep 0.6; kill -INT $!; wait $!; echo $?`;
     // A shell without job control makes its children ignore SIGINT; `set -m` gives them their own.
     expect((await inShell("bash", `set -m; ${script}`)).stdout.split("\n").at(-1)).toBe("130");
   });
