@@ -6,6 +6,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     exclude: ["test/torture/**"],
     globalSetup: "test/temporary-root-in-memory.ts",
+    setupFiles: "test/end-each-file.ts",
     testTimeout: 60_000,
     pool: "forks",
     // One more than there are cores at least: many tests wait for processes and servers.

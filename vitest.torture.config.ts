@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ["test/torture/**/*.test.ts"],
     globalSetup: "test/temporary-root.ts",
+    setupFiles: "test/end-each-file.ts",
     testTimeout: 1_800_000,
     pool: "forks",
     maxWorkers: 1,

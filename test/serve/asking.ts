@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll } from "vitest";
 import { compose } from "../../src/compose.js";
 import type { AuthenticatedCaller } from "../../src/model/caller.js";
 import type { Asker, ServedWorld } from "../../src/serve/question.js";
+import { afterFile } from "../after-file.js";
 
 export const samples = fileURLToPath(new URL("../../decisions", import.meta.url));
 
@@ -23,7 +23,7 @@ export async function sampleWorld(decisions = samples): Promise<ServedWorld> {
   const world = await compose({ decisions, store: { directory, durability: "fast" }, env: {} });
   const { records } = world;
   if (records === undefined) throw new Error("there is a store");
-  afterAll(async () => {
+  afterFile(async () => {
     await world.close();
     rmSync(directory, { recursive: true, force: true });
   });

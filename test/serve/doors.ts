@@ -1,6 +1,5 @@
 import type { AddressInfo } from "node:net";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { afterAll } from "vitest";
 import { systemClock } from "../../src/clock.js";
 import type { JsonObject } from "../../src/model/json.js";
 import type { Authenticate } from "../../src/serve/auth/authenticate.js";
@@ -11,6 +10,7 @@ import { LogLines } from "../../src/serve/log-lines.js";
 import { mcpHttp } from "../../src/serve/mcp/http.js";
 import { Metrics } from "../../src/serve/metrics/metrics.js";
 import type { ServedWorld } from "../../src/serve/question.js";
+import { afterFile } from "../after-file.js";
 
 /** What is wrong with a request, whichever door says so. */
 export interface Refused {
@@ -77,7 +77,7 @@ async function served(world: ServedWorld, authenticate: Authenticate | undefined
     mcp: mcp.handle,
   });
   const { port }: AddressInfo = await server.listen("127.0.0.1", 0);
-  afterAll(async () => {
+  afterFile(async () => {
     await living.stop();
     await mcp.close();
     await server.drain(0);
@@ -141,6 +141,6 @@ async function connected(origin: string, token: string | undefined): Promise<Cli
   const client = new Client({ name: "test", version: "1" });
   const requestInit = { headers: bearing(token) };
   await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", origin), { requestInit }));
-  afterAll(() => client.close());
+  afterFile(() => client.close());
   return client;
 }

@@ -1,4 +1,3 @@
-import { afterAll } from "vitest";
 import type { HttpOptions, HttpServer } from "../../../src/serve/http/http-server.js";
 import { openHttpServer } from "../../../src/serve/http/http-server.js";
 import type { Change } from "../../../src/serve/living-world.js";
@@ -9,6 +8,7 @@ import { observedWorld } from "../../../src/serve/observed-world.js";
 import type { ServedWorld } from "../../../src/serve/question.js";
 import { loopbackNames } from "../../../src/serve/refused-origin.js";
 import { sampleWorld } from "../asking.js";
+import { afterFile } from "../../after-file.js";
 
 export interface Serving {
   readonly url: string;
@@ -73,7 +73,7 @@ export async function serving(options: ServingOptions = {}): Promise<Serving> {
     log,
   });
   const { port } = await server.listen("127.0.0.1", 0);
-  afterAll(async () => {
+  afterFile(async () => {
     await server.drain(1_000);
     await living.stop();
   });

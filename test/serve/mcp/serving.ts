@@ -4,10 +4,10 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll } from "vitest";
 import { mcpHttp } from "../../../src/serve/mcp/http.js";
 import type { McpHttp } from "../../../src/serve/mcp/http.js";
 import type { AskedBy, McpOptions } from "../../../src/serve/mcp/options.js";
+import { afterFile } from "../../after-file.js";
 
 /** The revisions that a client may speak: the current one without sessions, and two of the old kind. */
 export const revisions: readonly { readonly name: string; readonly options: ClientOptions }[] = [
@@ -60,7 +60,7 @@ export async function serveHttp(
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  afterAll(async () => {
+  afterFile(async () => {
     await mcp.close();
     server.closeAllConnections();
     server.close();
@@ -82,6 +82,6 @@ async function bodyOf(req: IncomingMessage, parse: boolean): Promise<unknown> {
 export async function connectHttp(url: URL, options: ClientOptions = current): Promise<Client> {
   const client = new Client({ name: "test", version: "1" }, options);
   await client.connect(new StreamableHTTPClientTransport(url));
-  afterAll(() => client.close());
+  afterFile(() => client.close());
   return client;
 }
