@@ -13,6 +13,7 @@ describe("--inputs with many lines", () => {
     const large = await peakOf(many, folder, "dry-run");
     expect(small).toMatchObject({ answers: 30_000, errors: 30, exitCode: 1 });
     expect(large).toMatchObject({ answers: 90_000, errors: 90, exitCode: 1 });
-    expect(large.megabytes - small.megabytes).toBeLessThan(15);
+    // The 60,000 more answers alone, kept as texts, would take 70 MB.
+    expect(large.megabytes - small.megabytes).toBeLessThan(30);
   });
 });
