@@ -17,10 +17,17 @@ export function seal(seq: number, body: string, previous: string): Sealed {
 
 /** More than a line has beside its entry. */
 const frameLength = 200;
+/** No character has more. */
+const mostBytes = 3;
 
 /** How many bytes the lines of these entries take at most. */
 export function sealedLength(bodies: readonly string[]): number {
   return bodies.reduce((sum, body) => sum + Buffer.byteLength(body) + frameLength, 0);
+}
+
+/** The same without looking at their characters: it may be three times as many. */
+export function roomFor(bodies: readonly string[]): number {
+  return bodies.reduce((sum, body) => sum + mostBytes * body.length + frameLength, 0);
 }
 
 /** The same line, written into bytes: most of it is then made of text only once. */

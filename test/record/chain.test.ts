@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isIntact, linkOf, origin, seal, sealInto, sealedLength } from "../../src/record/chain.js";
+import { isIntact, linkOf, origin, roomFor, seal, sealInto, sealedLength } from "../../src/record/chain.js";
 
 const bodies = [
   '"kind":"note"',
@@ -9,8 +9,8 @@ const bodies = [
 ];
 
 describe("a line that is sealed into bytes", () => {
-  it("is the one that is sealed as a text, and fits", () => {
-    const bytes = Buffer.alloc(sealedLength(bodies));
+  it.each([sealedLength, roomFor])("is the one that is sealed as a text, and fits into %o", (lengthOf) => {
+    const bytes = Buffer.alloc(lengthOf(bodies));
     let [at, previous, text] = [0, origin, ""];
     for (const [index, body] of bodies.entries()) {
       const seq = Number.MAX_SAFE_INTEGER - bodies.length + index;

@@ -59,13 +59,14 @@ export async function soak({ seconds, connections, pause: between }: SoakOptions
   all.end();
 
   const exchanges = (await Promise.all(asking)).flat();
+  const byCommand = await commanding;
   const kept = await keptRecords(places.store);
   const { exitCode } = await run(["decision", "verify", "--store", places.store]);
   return {
     faults: [
       ...[first, second].flatMap(({ complaints }) => complaints),
       ...exchanges.flatMap(({ fault }) => fault ?? []),
-      ...faultsOfLog(exchanges, kept, await commanding),
+      ...faultsOfLog(exchanges, kept, byCommand),
     ],
     statuses: counted(exchanges),
     ended: [told, killed],

@@ -1,4 +1,4 @@
-import { sealInto, sealedLength } from "../../../record/chain.js";
+import { roomFor, sealInto, sealedLength } from "../../../record/chain.js";
 import type { Pinned } from "../../../record/checkpoint.js";
 import type { Head } from "./head.js";
 
@@ -11,6 +11,7 @@ export interface Settled {
 
 /** Lines that are to be added, and where the log ends with them. */
 export interface Batch {
+  /** To be written before the next batch is made: that has the same memory. */
   readonly bytes: Buffer;
   readonly links: readonly { readonly seq: number; readonly hash: string }[];
   readonly head: Head;
@@ -32,7 +33,7 @@ export function sealBatch(
 ): Batch {
   const links: { seq: number; hash: string }[] = [];
   const pins = [...due];
-  const memory = Buffer.allocUnsafe(sealedLength(bodies));
+  const memory = memoryFor(bodies);
   let length = 0;
   let { size: seq, head: hash } = head;
   for (const body of bodies) {
@@ -48,4 +49,16 @@ export function sealBatch(
   const segment = full ? head.size + 1 : head.segment;
   const end = (full ? 0 : head.bytes) + bytes.length;
   return { bytes, links, pins, head: { ...head, size: seq, head: hash, segment, bytes: end } };
+}
+
+/** Larger batches are rare, and get memory of their own. */
+const mostKept = 1024 * 1024;
+let kept = Buffer.alloc(0);
+
+/** Where a batch is made: to count the bytes of a small one would take longer than to make it. */
+function memoryFor(bodies: readonly string[]): Buffer {
+  const room = roomFor(bodies);
+  if (room > mostKept) return Buffer.allocUnsafe(sealedLength(bodies));
+  if (kept.length < room) kept = Buffer.allocUnsafe(Math.min(2 * room, mostKept));
+  return kept;
 }
