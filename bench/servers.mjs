@@ -10,11 +10,15 @@ export async function startServer(args, places) {
   const child = start(args, places, ["ignore", "ignore", "pipe"]);
   let said = "";
   const url = await new Promise((resolve, reject) => {
-    child.stderr.on("data", (chunk) => {
+    const listen = (chunk) => {
       said += chunk;
       const [, found] = /listening on (http:\/\/[\d.]+:\d+)/.exec(said) ?? [];
-      if (found !== undefined) resolve(found);
-    });
+      if (found === undefined) return;
+      // What it says of each request is read, so that it can say it, and let go.
+      child.stderr.off("data", listen).resume();
+      resolve(found);
+    };
+    child.stderr.on("data", listen);
     child.once("close", (code) => reject(new Error(`it ended with ${code}: ${said.trim()}`)));
   });
   return { url, stop: () => stop(child) };
