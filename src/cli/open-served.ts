@@ -33,6 +33,8 @@ export async function openServed(flags: DecideFlags, io: Io): Promise<Served> {
     stamp: () => definitionStamp(decisions),
     async open() {
       const definitions = await composeDefinitions({ decisions, cacheHome: cacheHome(io.env) });
+      // Now, as the files of those that nobody has asked for yet may be others by the time somebody does.
+      for (const id of definitions.ids) await definitions.lookUp(id);
       if (seenLocks === undefined) return composeWith(records, definitions, fetching);
       const trustedKeys = approval.trustedKeys();
       return composeApproved(records, definitions, { decisions, trustedKeys, fetching, seenLocks });

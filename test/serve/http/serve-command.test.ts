@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -111,6 +111,13 @@ describe("agent-33 decision serve", () => {
     await says('"level":"error","message":"a change of the definitions is not taken up: it cannot be used"');
     await says("(did you mean `aggregation`?)");
     expect((await get({ url }, "/readyz")).body).toMatchObject({ ready: true, stale: true });
+    for (const name of readdirSync(decisions)) rmSync(join(decisions, name), { recursive: true });
+    await says("nothing is defined any more");
+    const unasked = await post({ url }, "/decisions/decision-quality-gate/evaluate", {
+      context: { artifact: { quality_score: 0.9 } },
+    });
+    expect(unasked).toMatchObject({ status: 200, body: { selected_labels: ["Pass"] } });
+    expect((await get({ url }, "/decisions")).status).toBe(200);
     child.kill("SIGINT");
     expect(await exit).toEqual({ code: 130, signal: null });
   });
