@@ -49,8 +49,7 @@ export async function recordToolResult(
   if (world.records === undefined) {
     throw new DecisionError("store_failed", "without a store there is nothing to record a result in");
   }
-  const { records } = world;
-  const { log } = records;
+  const { log } = world.records;
   refuseNameless(request);
   const digest = await digestOf(request, world.definitions);
   const decisions = await decisionsOn({ ...request, digest }, log);
@@ -72,7 +71,7 @@ export async function recordToolResult(
     ...(ok ? [successCounter(session, tool)] : []),
     ...(ok ? await readsOf(contextsOf(request, decisions), session, world.definitions) : []),
   ];
-  await records.add({ body: toolResultBody(result), counts });
+  await log.append({ body: toolResultBody(result), counts });
   return { kind: "tool_result", ...result, warnings: first === undefined ? [unasked(request)] : [] };
 }
 

@@ -1,7 +1,7 @@
 import type { LoadedDefinition } from "../model/definition.js";
 import type { Json, JsonObject } from "../model/json.js";
 import type { Result } from "../model/result.js";
-import type { Appended, Count, Entry, Ledger, Limit, Prunable, Store } from "../model/store.js";
+import type { Count, Entry, Ledger, Limit, Prunable, Store } from "../model/store.js";
 import { AnswerCache } from "./answer-cache.js";
 import type { About } from "./record-body.js";
 import { decisionBody, noteBody } from "./record-body.js";
@@ -31,7 +31,7 @@ export class Records {
   readonly #newNote: RecordsOptions["newNote"];
   readonly #onTrouble: (message: string) => void;
   readonly #kept = new Map<string, Promise<void>>();
-  #isKept = new WeakSet<LoadedDefinition>();
+  readonly #isKept = new WeakSet<LoadedDefinition>();
   #unwritten: string[] = [];
   #writing: Promise<void> | undefined;
 
@@ -55,30 +55,10 @@ export class Records {
         await this.#keepDefinition(loaded);
         this.#isKept.add(loaded);
       }
-      const appended = await this.add(entryOf(first), ...others.map(entryOf));
+      const appended = await this.store.log.append(entryOf(first), ...others.map(entryOf));
       return "refused" in appended ? appended.refused : undefined;
     } finally {
       for (const { result } of drafts) this.recent.remove(result.record_id ?? "");
-    }
-  }
-
-  add(...entries: readonly [Entry, ...Entry[]]): Promise<Appended> {
-    return this.#asking(() => this.store.log.append(...entries));
-  }
-
-  /** Fails where nothing could be remembered at the moment. */
-  ready(): Promise<void> {
-    return this.#asking(() => this.store.log.ready());
-  }
-
-  /** After a failure nobody knows what of the store is left, so what was kept beside the log is looked for anew. */
-  async #asking<T>(ask: () => Promise<T>): Promise<T> {
-    try {
-      return await ask();
-    } catch (error) {
-      this.#kept.clear();
-      this.#isKept = new WeakSet();
-      throw error;
     }
   }
 

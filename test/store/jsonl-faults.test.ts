@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { appendFileSync, cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Entry, Store } from "../../src/model/store.js";
@@ -332,17 +332,41 @@ describe("files that were removed while they are open", () => {
     await expect(store.log.append(entry())).rejects.toMatchObject({ code: "log_damaged" });
   });
 
-  it("make a new log where all of it is gone, once somebody who would add to it was told", async () => {
+  it("are not replaced by a new log where all of it is gone, until they are back or somebody begins anew", async () => {
     const directory = storeDirectory();
     const store = openLog(directory);
     await store.log.append(entry());
-    await store.log.ready();
-    for (const told of [() => store.log.ready(), () => store.log.append(entry())]) {
-      rmSync(directory, { recursive: true });
-      await expect(told()).rejects.toMatchObject({ code: "store_failed" });
-      expect(await store.log.append(entry())).toMatchObject({ seq: 1 });
+    renameSync(directory, `${directory}-moved`);
+    for (let times = 0; times < 2; times++) {
+      await expect(store.log.ready()).rejects.toMatchObject({ code: "store_failed" });
+      await expect(store.log.append(entry())).rejects.toMatchObject({ code: "store_failed" });
     }
-    expect(sizeOf(directory)).toBeGreaterThan(0);
+    rmSync(directory, { recursive: true });
+    renameSync(`${directory}-moved`, directory);
+    await store.log.ready();
+    expect(await store.log.append(entry())).toMatchObject({ seq: 2 });
     expectSound(directory);
+    rmSync(directory, { recursive: true });
+    expect(await openLog(directory).log.append(entry())).toMatchObject({ seq: 1 });
+    expectSound(directory);
+  });
+
+  it("are not added to where an older copy, or another log, is in their place", async () => {
+    const directory = storeDirectory();
+    const store = openLog(directory);
+    await store.log.append(entry());
+    const copy = (from: string, to: string): void =>
+      cpSync(from, to, { recursive: true, filter: (path) => !path.endsWith("lock") });
+    copy(directory, `${directory}-older`);
+    await store.log.append(entry());
+    const other = await filled(2);
+    for (const place of [`${directory}-older`, other]) {
+      rmSync(directory, { recursive: true });
+      copy(place, directory);
+      await expect(store.log.ready()).rejects.toMatchObject({ code: "log_damaged" });
+      await expect(store.log.append(entry())).rejects.toMatchObject({ code: "log_damaged" });
+      expect(sizeOf(directory)).toBe(sizeOf(place));
+    }
+    rmSync(`${directory}-older`, { recursive: true });
   });
 });

@@ -90,7 +90,7 @@ async function readinessOf({ living }: HttpOptions, { isDraining }: Entrance): P
   if (isDraining()) return { ready: false, ...told, reason: "it is about to end" };
   if (decisions === 0) return { ready: false, ...told, reason: "there is no decision that could be made" };
   try {
-    await records.ready();
+    await records.log.ready();
     return { ready: true, ...told };
   } catch (error) {
     return { ready: false, ...told, reason: problemOf(error).detail };

@@ -1,7 +1,8 @@
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { makeDirectory } from "../../make-directory.js";
 import { damaged } from "./damage.js";
 import { readMaybe } from "./files.js";
+import { segmentName, segmentsIn } from "./segments.js";
 import { isTouched } from "./touched.js";
 
 const markIn = (directory: string): string => `${directory}/log/index/damaged`;
@@ -31,8 +32,18 @@ export function refuseDamage(directory: string, firstProblem: () => string | und
   if (isMarked) markDamage(directory, undefined);
 }
 
-/** Takes the word of whoever has read the whole log; a mark that is out of date goes with the next that is added. */
+/** Takes the word of whoever has read the whole log, unless something was changed since. */
 export function refuseMarked(directory: string): void {
   const mark = readMaybe(markIn(directory));
-  if (mark !== undefined) throw damaged(`${directory}/log`, mark.toString().trim());
+  if (mark === undefined || isChangedSince(directory, statSync(markIn(directory)).mtimeMs)) return;
+  throw damaged(`${directory}/log`, mark.toString().trim());
+}
+
+/** Also what has its old times again: nobody can set when that was done. */
+function isChangedSince(directory: string, moment: number): boolean {
+  const names = ["head", ...segmentsIn(`${directory}/log`).map(segmentName)];
+  return names.some((name) => {
+    const found = statSync(`${directory}/log/${name}`, { throwIfNoEntry: false });
+    return found === undefined || found.ctimeMs > moment;
+  });
 }

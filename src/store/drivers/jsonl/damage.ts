@@ -12,7 +12,7 @@ export function gone(directory: string): DecisionError {
   return new DecisionError(
     "store_failed",
     `the log in \`${directory}\` is gone: it was removed while in use`,
-    { hint: "put it back, or ask again to begin a new one" },
+    { hint: "put it back; whoever is started anew begins a new one" },
   );
 }
 

@@ -3,7 +3,7 @@ import { makeDirectory } from "../../make-directory.js";
 import { damaged, gone } from "./damage.js";
 import type { Files } from "./files.js";
 import { openExisting, syncDirectory } from "./files.js";
-import type { Head } from "./head.js";
+import type { Head, Position } from "./head.js";
 import { emptyHead, readHead, writeHead } from "./head.js";
 import { segmentName, segmentsIn } from "./segments.js";
 
@@ -11,24 +11,35 @@ import { segmentName, segmentsIn } from "./segments.js";
 export class HeadFile {
   readonly #log: string;
   readonly #files: Files;
+  readonly #path: string;
   #open: number | undefined;
-  #wasThere = false;
+  #inode = 0;
+  #reached: Position = emptyHead;
 
   constructor(log: string, files: Files) {
     this.#log = log;
+    this.#path = `${log}/head`;
     this.#files = files;
   }
 
   read(): Head {
     const head = readHead(this.#files, this.#descriptor());
-    if (head !== undefined) return head;
+    if (head !== undefined) return this.#noOlder(head);
     if (this.#hasRecords()) throw damaged(this.#log, "its head file cannot be read");
     this.write(emptyHead);
     return emptyHead;
   }
 
+  /** To be called by who has just read it, or has seen that it is in its place. */
   write(head: Head): void {
-    writeHead(this.#files, this.#descriptor(), head);
+    writeHead(this.#files, this.#open ?? this.#descriptor(), head);
+    this.#reached = head;
+  }
+
+  /** Whether the file that is open is the one of the log: it may have been removed, or moved away with all of it. */
+  isInPlace(): boolean {
+    if (this.#open === undefined) return false;
+    return statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode;
   }
 
   /** Waits for the disk: once segments are gone, an older head would lead nowhere. */
@@ -41,28 +52,25 @@ export class HeadFile {
     this.#open = undefined;
   }
 
-  /** Opened anew where the file was removed meanwhile. */
   #descriptor(): number {
-    if (this.#open !== undefined && this.#files.fstatSync(this.#open).nlink > 0) return this.#open;
+    if (this.#open !== undefined && this.isInPlace()) return this.#open;
     this.close();
-    const path = `${this.#log}/head`;
-    this.#open = openExisting(this.#files, path, "r+") ?? this.#begin(path);
-    this.#wasThere = true;
+    this.#open = openExisting(this.#files, this.#path, "r+") ?? this.#begin();
+    this.#inode = this.#files.fstatSync(this.#open).ino;
     return this.#open;
   }
 
   /** The head comes first, and whole, so a log without one has lost it. */
-  #begin(path: string): number {
+  #begin(): number {
     if (this.#hasRecords()) throw damaged(this.#log, "its head file is missing");
-    // What was kept beside the old log is not beside a new one.
-    if (this.#wasThere) throw gone(this.#log);
+    if (this.#reached.size > 0) throw gone(this.#log);
     makeDirectory(this.#log, 0o700);
-    const temporary = `${path}.${process.pid}.tmp`;
+    const temporary = `${this.#path}.${process.pid}.tmp`;
     const fd = this.#files.openSync(temporary, "w+", 0o600);
     try {
       writeHead(this.#files, fd, emptyHead);
       this.#files.fsyncSync(fd);
-      renameSync(temporary, path);
+      renameSync(temporary, this.#path);
       syncDirectory(this.#files, this.#log);
       return fd;
     } catch (error) {
@@ -71,9 +79,14 @@ export class HeadFile {
     }
   }
 
-  /** Somebody was told that it is gone: the next begins a new one. */
-  forget(): void {
-    this.#wasThere = false;
+  /** What this process has seen in the log is acknowledged, and must not be written a second time. */
+  #noOlder(head: Head): Head {
+    const { size, head: hash } = this.#reached;
+    if (head.size < size || (head.size === size && head.head !== hash)) {
+      throw damaged(this.#log, `it had ${size} records before, and is another one now, or an older copy`);
+    }
+    this.#reached = head;
+    return head;
   }
 
   #hasRecords(): boolean {

@@ -38,17 +38,20 @@ const lease = 20_000;
 
 export function openLock(directory: string): Lock {
   let known: string | undefined;
+  /** What could not be given back, as the directory was not there at that moment. */
+  let unreturned: string | undefined;
 
   const attempt = (): Release | string => {
     for (;;) {
       const name = known ?? currentName(directory);
       known = undefined;
-      if (!isFree(name) && !isAbandoned(directory, name)) return name;
+      if (!isFree(name) && name !== unreturned && !isAbandoned(directory, name)) return name;
       const mine = `${generationOf(name) + 1}.${ownerName(thisProcess())}`;
       if (!renamed(directory, name, mine)) continue;
       return () => {
         const free = `${generationOf(mine)}.free`;
         if (renamed(directory, mine, free)) known = free;
+        else unreturned = mine;
       };
     }
   };

@@ -67,7 +67,7 @@ export class LogWriter {
     groups: readonly EntryGroup[],
     { pinned = false, turn }: How = {},
   ): Promise<readonly Appended[]> {
-    const settled = this.#orForget(() => this.#settleIn(turn));
+    const settled = this.#settleIn(turn);
     const admission = this.#counters.admit(groups, settled.head.size + settled.notes.length + 1);
     const bodies = [...settled.notes, ...admission.bodies];
     if (bodies.length === 0) return admission.outcomes([]);
@@ -79,10 +79,8 @@ export class LogWriter {
 
   /** Fails where nothing could be added now. */
   refuse(): void {
-    this.#orForget(() => {
-      this.#options.refuse();
-      refuseLost(this.#directory, { head: this.#head, segment: this.#segment });
-    });
+    this.#options.refuse();
+    refuseLost(this.#directory, { head: this.#head, segment: this.#segment });
   }
 
   /** Where the log ends now. */
@@ -112,22 +110,15 @@ export class LogWriter {
     this.#segment.close();
   }
 
-  /** Whoever is told that the log is gone knows that the next one is new. */
-  #orForget<T>(look: () => T): T {
-    try {
-      return look();
-    } catch (error) {
-      this.#head.forget();
-      throw error;
-    }
-  }
-
   /** Within one turn nobody else has written; what is known of it is learnt anew once something is written. */
   #settleIn(turn: number | undefined): Settled {
     const known = this.#known;
     this.#known = undefined;
     if (turn === undefined) return this.#settle();
-    const isAsLeft = known?.turn === turn && this.#segment.sizeOf(known.head.segment) === known.head.bytes;
+    const isAsLeft =
+      known?.turn === turn &&
+      this.#head.isInPlace() &&
+      this.#segment.sizeOf(known.head.segment) === known.head.bytes;
     if (isAsLeft) return { head: known.head, notes: [], pins: [] };
     this.#options.refuse();
     return this.#settle();
