@@ -1,5 +1,6 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { originGuard } from "../refused-origin.js";
+import { CallerShares } from "./caller-shares.js";
 import { correlationOf } from "./correlation.js";
 import { answerPage } from "./cross-origin.js";
 import type { HttpOptions } from "./http-server.js";
@@ -25,6 +26,7 @@ export async function addEntrance(
 ): Promise<Entrance> {
   const { authenticate, mostInFlight } = options;
   const countRequest = await openRateLimits(app, options.rates);
+  const shares = new CallerShares(mostInFlight);
   const mcp = options.mcp !== undefined;
   const whyForeign = originGuard(options.allowed);
   let draining = false;
@@ -46,7 +48,7 @@ export async function addEntrance(
     if (answerPage(request, reply, { mcp, origins: options.allowed.origins })) return;
     const goOn = (): void => done(request.is404 ? nothingThere(request.url, { mcp }) : undefined);
     if (authenticate === undefined || isOpen) goOn();
-    else letIn(request, authenticate, countRequest).then(goOn, done);
+    else letIn(request, reply, { authenticate, shares, countRequest }).then(goOn, done);
   });
   return { isDraining: () => draining, drain: () => (draining = true), countRequest };
 }
@@ -55,13 +57,21 @@ export async function addEntrance(
 const isOpenTo = ({ routeOptions }: FastifyRequest): boolean =>
   (routeOptions.config as { readonly open?: boolean }).open === true;
 
+interface Doormen {
+  readonly authenticate: NonNullable<HttpOptions["authenticate"]>;
+  readonly shares: CallerShares;
+  readonly countRequest: CountRequest;
+}
+
 async function letIn(
   request: FastifyRequest,
-  authenticate: NonNullable<HttpOptions["authenticate"]>,
-  countRequest: CountRequest,
+  reply: FastifyReply,
+  { authenticate, shares, countRequest }: Doormen,
 ): Promise<void> {
   const caller = await authenticate(request.headers.authorization);
   if ("status" in caller) throw unauthenticated(caller);
   request.visitor = { caller, correlationId: request.visitor.correlationId };
-  await countRequest(request, "caller", JSON.stringify([caller.issuer, caller.subject, caller.client_id]));
+  const name = JSON.stringify([caller.issuer, caller.subject, caller.client_id]);
+  await countRequest(request, "caller", name);
+  shares.take(name, reply.raw);
 }

@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { connect } from "node:net";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { TokenOptions } from "../../../src/serve/auth/authenticate.js";
 import { openAuthenticator } from "../../../src/serve/auth/open-authenticator.js";
 import type { ServedWorld } from "../../../src/serve/question.js";
@@ -221,5 +222,23 @@ describe("a rate limit", () => {
     for (const org_id of ["a", "b", "a", "b"]) {
       expect((await post(limited, "/decide", { ...routineWire, org_id }, bearer())).status).toBe(404);
     }
+  });
+});
+
+describe("a caller who sends slowly", () => {
+  it("has half of what is answered at a time, and leaves the rest to others", async () => {
+    const shared = await guarded({}, { mostInFlight: 4 });
+    const slow = Array.from({ length: 2 }, () => connect(shared.port, "127.0.0.1"));
+    const { authorization } = bearer({ sub: "slow" });
+    for (const socket of slow)
+      socket.write(goodRequest({ more: [`Authorization: ${authorization}`], length: 1000 }));
+    await vi.waitUntil(() => shared.server.inFlight() === 2, 5_000);
+    const refused = await post(shared, "/decide", routineWire, { authorization });
+    expect(refused).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect((await post(shared, "/decide", routineWire, bearer({ sub: "other" }))).status).toBe(200);
+    for (const socket of slow) socket.destroy();
+    await vi.waitUntil(() => shared.server.inFlight() === 0, 5_000);
+    expect((await post(shared, "/decide", routineWire, { authorization })).status).toBe(200);
   });
 });
