@@ -51,6 +51,7 @@ async function recordsFor(asker: Asker): Promise<Resource[]> {
     uri: `agent33://records/${record.record_id}`,
     name: record.record_id,
     ...("decision_id" in record && { title: `${record.decision_id}, ${record.timestamp}` }),
+    ...(record.intact === false && { description: "Changed since it was written." }),
     mimeType,
   }));
 }

@@ -1,10 +1,12 @@
 import { explainer } from "../../present/explain-records.js";
 import { explainedValue, noteView, toolResultView } from "../../present/explain-view.js";
-import { isLineIntact } from "../../record/line-intact.js";
+import type { LogLine } from "../../model/store.js";
+import type { Asker } from "../question.js";
 import { question } from "../question.js";
 import { answerWith, said } from "./answer-fields.js";
 import { document, objectWith, text } from "./fields.js";
 import { ownRecord } from "./own-records.js";
+import { intactSaid, marked, toldRecord } from "./told-record.js";
 
 interface RecordInput {
   readonly record_id: string;
@@ -29,24 +31,30 @@ export const explainRecord = question<RecordInput, object>({
   scope: "audit",
   readOnly: true,
   input: objectWith({ record_id: recordId }, ["record_id"]),
-  output: answerWith({ ...recordFields, explanation: document("what was decided and why, in sentences") }),
+  output: answerWith(
+    { ...recordFields, explanation: document("what was decided and why, in sentences") },
+    { intact: intactSaid },
+  ),
   async answer({ record_id: id }, asker) {
-    const { record, text: line } = await ownRecord(id, asker);
-    const intact = isLineIntact(line);
-    if (record.kind === "note") return noteView(record, intact).value as object;
-    if (record.kind === "tool_result") return toolResultView(record, intact).value as object;
-    return explainedValue(await explainer(asker.world.records.store, false)({ record, intact }));
+    const line = await ownRecord(id, asker);
+    return marked(await explainedLine(line, asker), line.intact);
   },
 });
+
+async function explainedLine({ record, intact }: LogLine, { world }: Asker): Promise<object> {
+  if (record.kind === "note") return noteView(record, intact).value as object;
+  if (record.kind === "tool_result") return toolResultView(record, intact).value as object;
+  return explainedValue(await explainer(world.records.store, false)({ record, intact }));
+}
 
 /** One line of the log. */
 export const showRecord = question<RecordInput, object>({
   name: "show_record",
   title: "Show a record",
-  description: "Shows one line of the log as it was written.",
+  description: "Shows one line of the log; `intact: false` says that it is not as it was written.",
   scope: "audit",
   readOnly: true,
   input: objectWith({ record_id: recordId }, ["record_id"]),
-  output: answerWith(recordFields),
-  answer: async ({ record_id: id }, asker) => (await ownRecord(id, asker)).record,
+  output: answerWith(recordFields, { intact: intactSaid }),
+  answer: async ({ record_id: id }, asker) => toldRecord(await ownRecord(id, asker)),
 });

@@ -1,6 +1,5 @@
 import { DecisionError } from "../../errors.js";
 import type { JsonObject } from "../../model/json.js";
-import type { LogRecord } from "../../model/record.js";
 import type { LogLine, Query } from "../../model/store.js";
 import { askedKinds, askedQuery } from "../../record/asked-query.js";
 import type { AskedQuery } from "../../record/asked-query.js";
@@ -10,6 +9,8 @@ import { question } from "../question.js";
 import { answerWith, list } from "./answer-fields.js";
 import { document, flag, objectWith, text } from "./fields.js";
 import { ownRecords } from "./own-records.js";
+import type { ToldRecord } from "./told-record.js";
+import { intactSaid, toldRecord } from "./told-record.js";
 
 interface RecordsInput extends Omit<AskedQuery, "limit"> {
   readonly limit?: number;
@@ -18,7 +19,7 @@ interface RecordsInput extends Omit<AskedQuery, "limit"> {
 }
 
 export interface RecordsAnswer {
-  readonly records: readonly LogRecord[];
+  readonly records: readonly ToldRecord[];
   /** Goes on behind the last of them; absent: there are no more. */
   readonly next_after?: number;
 }
@@ -31,6 +32,8 @@ const number = (description: string, more: JsonObject): JsonObject => ({
   description,
   ...more,
 });
+
+const aLine: JsonObject = { ...document("a line of the log"), properties: { intact: intactSaid } };
 
 /** What was decided. */
 export const findRecords = question<RecordsInput, RecordsAnswer>({
@@ -57,7 +60,7 @@ export const findRecords = question<RecordsInput, RecordsAnswer>({
     reverse: flag("newest first"),
   }),
   output: answerWith(
-    { records: list("the records that fit", document("a line of the log")) },
+    { records: list("the records that fit", aLine) },
     { next_after: number("goes on behind the last of them; absent: there are no more", {}) },
   ),
   async answer({ limit = most.usual, after, reverse = false, ...asked }, asker) {
@@ -69,22 +72,22 @@ export const findRecords = question<RecordsInput, RecordsAnswer>({
 });
 
 /** Those that may not be seen do not count. */
-async function newest(query: Query, limit: number, asker: Asker): Promise<readonly LogRecord[]> {
+async function newest(query: Query, limit: number, asker: Asker): Promise<readonly ToldRecord[]> {
   const found = await first(limit, ownRecords({ ...query, reverse: true }, asker));
   return query.reverse === true ? found : found.toReversed();
 }
 
-async function first(count: number, lines: AsyncIterable<LogLine>): Promise<readonly LogRecord[]> {
-  const found: LogRecord[] = [];
-  for await (const { record } of lines) {
-    found.push(record);
+async function first(count: number, lines: AsyncIterable<LogLine>): Promise<readonly ToldRecord[]> {
+  const found: ToldRecord[] = [];
+  for await (const line of lines) {
+    found.push(toldRecord(line));
     if (found.length >= count) break;
   }
   return found;
 }
 
 /** One more than is wanted tells whether there are more. */
-function page(found: readonly LogRecord[], limit: number): RecordsAnswer {
+function page(found: readonly ToldRecord[], limit: number): RecordsAnswer {
   const records = found.slice(0, limit);
   const last = records.at(-1);
   return { records, ...(found.length > limit && last !== undefined && { next_after: last.seq }) };
