@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { recordIn } from "../record-in.js";
 import { correlationIn } from "./correlation.js";
 import type { Entrance } from "./entrance.js";
 import type { HttpOptions } from "./http-server.js";
@@ -26,7 +27,8 @@ export function addQuestionRoutes(app: FastifyInstance, options: HttpOptions, en
         preferCorrelation(correlationIn(input), request, reply);
         const { caller, correlationId } = request.visitor;
         const answer = await question.answer(input, { world, caller, correlationId });
-        noteRecord(request, answer);
+        const recordId = recordIn(answer);
+        if (recordId !== undefined) request.recordId = recordId;
         return reply.type(jsonType).send(write(answer));
       },
     });
@@ -37,10 +39,4 @@ function preferCorrelation(id: string | undefined, request: FastifyRequest, repl
   if (id === undefined || id === request.visitor.correlationId) return;
   request.visitor = { caller: request.visitor.caller, correlationId: id };
   reply.header("x-correlation-id", id);
-}
-
-/** So that the log of requests leads to the log of decisions. */
-function noteRecord(request: FastifyRequest, answer: unknown): void {
-  const { record_id: id } = answer as { readonly record_id?: unknown };
-  if (typeof id === "string") request.recordId = id;
 }

@@ -3,6 +3,7 @@ import { stopwatch } from "../../clock.js";
 import { DecisionError } from "../../errors.js";
 import { didYouMean } from "../../nearest.js";
 import type { Asker } from "../question.js";
+import { recordIn } from "../record-in.js";
 import { isKept } from "../told-details.js";
 import { correlationOf } from "./correlation.js";
 import type { McpTool } from "./listed-tool.js";
@@ -34,7 +35,11 @@ export async function callTool(
   try {
     const correlationId = correlationOf(call._meta, asker.correlationId);
     const answer = await tool.answer(call.arguments ?? {}, { ...asker, correlationId });
-    tell({ ...recordIn(answer), ...(correlationId !== undefined && { correlation_id: correlationId }) });
+    const recordId = recordIn(answer);
+    tell({
+      ...(recordId !== undefined && { record_id: recordId }),
+      ...(correlationId !== undefined && { correlation_id: correlationId }),
+    });
     return answered(answer);
   } catch (error) {
     if (!(error instanceof DecisionError)) throw error;
@@ -47,17 +52,6 @@ export async function callTool(
 
 const callerIn = ({ caller }: Asker): object =>
   caller === undefined ? {} : { caller: caller.subject, actors: caller.actors.map(({ subject }) => subject) };
-
-/** So that the log of calls leads to the log of decisions; of a call that was asked about, to the first of them. */
-function recordIn(answer: unknown): object {
-  const { record_id, decisions } = answer as Recorded & { readonly decisions?: readonly Recorded[] };
-  const id = record_id ?? decisions?.[0]?.record_id;
-  return typeof id === "string" ? { record_id: id } : {};
-}
-
-interface Recorded {
-  readonly record_id?: unknown;
-}
 
 function unknownTool(name: string, tools: readonly McpTool[]): ProtocolError {
   const hint =

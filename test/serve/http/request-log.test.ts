@@ -29,6 +29,11 @@ async function requestsOf(server: Serving, count: number): Promise<readonly Line
   }
 }
 
+interface Told {
+  readonly record_id?: string;
+}
+
+const call = { tool: "select_metric", params: { name: "churn" }, session_id: "s-1" };
 const incomplete = goodRequest().subarray(0, -10);
 
 describe("the log of requests", () => {
@@ -133,6 +138,26 @@ describe("the log of requests", () => {
     const logged = await server.logged();
     expect(logged).not.toContain("secret-subject");
     for (const part of token.split(".")) expect(logged).not.toContain(part);
+  });
+
+  it.each([
+    { name: "a decision", path: "/decide", body: routineWire },
+    { name: "a call, by the first of its decisions", path: "/check", body: call },
+  ])("leads to the record of $name", async ({ path, body }) => {
+    const server = await serving({ world });
+    const answer = await post(server, path, body);
+    const { record_id, decisions } = answer.body as Told & { readonly decisions?: readonly Told[] };
+    const [line] = await requestsOf(server, 1);
+    expect(line).toMatchObject({ route: path, status: 200, record_id: expect.any(String) as unknown });
+    expect(line?.["record_id"]).toBe(record_id ?? decisions?.[0]?.record_id);
+  });
+
+  it("leads to no record where none was kept", async () => {
+    const server = await serving({ world });
+    await post(server, "/check", { ...call, dry_run: true });
+    const [line] = await requestsOf(server, 1);
+    expect(line).toMatchObject({ route: "/check", status: 200 });
+    expect(line).not.toHaveProperty("record_id");
   });
 
   it("repeats no detail of other refusals", async () => {
