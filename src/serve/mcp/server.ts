@@ -1,6 +1,7 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 import { DecisionError } from "../../errors.js";
 import type { Asker } from "../question.js";
+import { toldError } from "../told-details.js";
 import { callTool } from "./call-tool.js";
 import { instructions } from "./instructions.js";
 import type { AskedBy, McpOptions } from "./options.js";
@@ -74,7 +75,8 @@ async function textOf(uri: string, asker: Asker): Promise<string> {
     if (text !== undefined) return text;
   } catch (error) {
     if (!(error instanceof DecisionError) || !unknown.has(error.code)) throw error;
-    throw new ResourceNotFoundError(uri, errorText(error).replace("error: ", "").replace("\nhint: ", "; "));
+    const told = errorText(toldError(error));
+    throw new ResourceNotFoundError(uri, told.replace("error: ", "").replace("\nhint: ", "; "));
   }
   throw new ResourceNotFoundError(
     uri,

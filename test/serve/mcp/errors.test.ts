@@ -77,6 +77,22 @@ describe("a resource", () => {
     await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32602, data: { uri } });
   });
 
+  it.each([
+    {
+      uri: "agent33://definitions/nothing",
+      message: /nothing.*; `GET \/decisions`, over MCP `list_decisions`, tells what is defined$/,
+    },
+    {
+      uri: "agent33://records/zzzz",
+      message: /no record is `zzzz`; give a record's id or the beginning of it, its number, or `latest`$/,
+    },
+  ])("that is not found is told of without commands to type: $uri", async ({ uri, message }) => {
+    await client.callTool({ name: typed, arguments: { context: routine } });
+    await expect(client.readResource({ uri })).rejects.toMatchObject({
+      message: expect.stringMatching(message) as unknown,
+    });
+  });
+
   it("is completed by the ids that there are", async () => {
     const ref = { type: "ref/resource", uri: "agent33://definitions/{id}" } as const;
     const { completion } = await client.complete({ ref, argument: { name: "id", value: "gate-" } });
