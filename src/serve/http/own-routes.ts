@@ -18,8 +18,9 @@ export function addOwnRoutes(app: FastifyInstance, options: HttpOptions, entranc
   app.get(ownPaths.health, { config: { open: true } }, (_request, reply) =>
     reply.type(jsonType).send('{"status":"ok"}'),
   );
-  app.get(ownPaths.readiness, { config: { open: true } }, async (_request, reply) => {
+  app.get(ownPaths.readiness, { config: { open: true } }, async (request, reply) => {
     const readiness = await readinessOf(options, entrance);
+    if (readiness.reason !== undefined) request.problem = { code: "not_ready", detail: readiness.reason };
     return reply
       .code(readiness.ready ? 200 : 503)
       .type(jsonType)

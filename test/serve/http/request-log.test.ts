@@ -1,13 +1,17 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { compose } from "../../../src/compose.js";
 import { openAuthenticator } from "../../../src/serve/auth/open-authenticator.js";
 import type { ServedWorld } from "../../../src/serve/question.js";
-import { sampleWorld } from "../asking.js";
+import { samples, sampleWorld } from "../asking.js";
 import { keyFile, keySet, optionsOf, tokenOf, tokenWorld } from "../auth/token-world.js";
 import { goodRequest } from "./hostile-requests.js";
 import { rawExchange } from "./raw-exchange.js";
 import type { Serving } from "./serving.js";
-import { post, routineWire, serving } from "./serving.js";
+import { get, post, routineWire, serving } from "./serving.js";
 
 let world: ServedWorld;
 
@@ -158,6 +162,27 @@ describe("the log of requests", () => {
     const [line] = await requestsOf(server, 1);
     expect(line).toMatchObject({ route: "/check", status: 200 });
     expect(line).not.toHaveProperty("record_id");
+  });
+
+  it("tells why it was not ready, without paths", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "agent-33-unready-"));
+    const own = await compose({ decisions: samples, store: { directory, durability: "fast" }, env: {} });
+    const server = await serving({ world: { ...own, records: own.records! } });
+    await get(server, "/readyz");
+    rmSync(join(directory, "log"), { recursive: true, force: true });
+    writeFileSync(join(directory, "log"), "");
+    await get(server, "/readyz");
+    const [ready, unready] = await requestsOf(server, 2);
+    expect(ready).toMatchObject({ level: "info", route: "/readyz", status: 200 });
+    expect(ready).not.toHaveProperty("code");
+    expect(unready).toMatchObject({
+      level: "error",
+      route: "/readyz",
+      status: 503,
+      code: "not_ready",
+      detail: "the store cannot be used",
+    });
+    await own.close();
   });
 
   it("repeats no detail of other refusals", async () => {
