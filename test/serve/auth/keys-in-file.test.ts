@@ -131,6 +131,22 @@ describe("keys in a file", () => {
   });
 
   it.each([
+    { name: "a symmetric key", key: () => ({ kty: "oct", k: "c2VjcmV0" }), why: "is a symmetric key" },
+    { name: "a private key", key: () => ({ ...fresh.jwk, d: "c2VjcmV0" }), why: "holds a private key" },
+    { name: "a damaged key", key: () => ({ ...fresh.jwk, x: "AAAA" }), why: "is damaged" },
+  ])("stay as they were while the file holds $name, alone or among others", async ({ key, why }) => {
+    const { path, ask, wait, reports } = await opened(old);
+    for (const keys of [[key()], [fresh.jwk, key()]]) {
+      writeFileSync(path, JSON.stringify({ keys }));
+      wait(2000);
+      expect(await ask(old)).toBe(200);
+    }
+    expect(reports).toHaveLength(1);
+    expect(reports[0]).toContain(why);
+    expect(reports[0]).toContain("those it held before still count");
+  });
+
+  it.each([
     { name: "none at all", keys: () => [] },
     { name: "none that signs tokens", keys: () => [{ ...old.jwk, use: "enc" }] },
   ])("count no more once the file holds $name, and somebody is told once", async ({ keys }) => {

@@ -315,6 +315,14 @@ describe("a correlation id", () => {
     },
   );
 
+  it.each(["a b", "", "é", "x".repeat(1025)])(
+    "in a header that is not to carry it is refused: `%s`",
+    async (id) => {
+      const answer = await post(server, "/decide", routineWire, { "x-correlation-id": id });
+      expect([answer.status, answer.body["code"]]).toEqual([400, "input_invalid"]);
+    },
+  );
+
   it("that no header can carry is recorded, and not echoed", async () => {
     const answer = await post(server, "/decide", { ...routineWire, correlation_id: "a\r\nset-cookie: x=1" });
     expect([answer.status, answer.headers.get("x-correlation-id"), answer.headers.get("set-cookie")]).toEqual(
