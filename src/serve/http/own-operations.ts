@@ -48,6 +48,10 @@ const readinessSchema: JsonObject = {
     decisions: { type: "integer", description: "how many are defined" },
     reason: { type: "string", description: "why it is not ready" },
     stale: { const: true, description: "there is a change of the definitions that is not taken up" },
+    removed: {
+      type: "integer",
+      description: "how many decisions there were since the start that are no more",
+    },
     problems: { type: "integer", description: "how many things are wrong with the definitions" },
   },
   required: ["ready", "decisions"],
