@@ -13,6 +13,8 @@ export const mostPrecedents = 5;
 export interface Wanted {
   readonly limit?: number;
   readonly minSimilarity?: number;
+  /** Only records that this is true of; absent: all. */
+  readonly maySee?: (record: DecisionRecord) => Promise<boolean>;
 }
 
 /** A precedent with the record that it is. */
@@ -31,7 +33,7 @@ export interface Outcome {
 export async function choosePrecedents(
   { labels, targets, ...traits }: Traits & Outcome,
   neighbours: readonly Neighbour[],
-  { limit = mostPrecedents, minSimilarity = leastSimilarity }: Wanted = {},
+  { limit = mostPrecedents, minSimilarity = leastSimilarity, maySee }: Wanted = {},
 ): Promise<readonly FoundPrecedent[]> {
   const similarity = similarityTo(traits);
   const ranked: { readonly neighbour: Neighbour; readonly score: number }[] = [];
@@ -46,6 +48,7 @@ export async function choosePrecedents(
     const record = await neighbour.read();
     // One that was about to be recorded may have been recorded meanwhile.
     if (record?.kind !== "decision" || found.has(record.record_id)) continue;
+    if (maySee !== undefined && !(await maySee(record))) continue;
     const precedent = {
       record_id: record.record_id,
       similarity: rounded(score),
@@ -61,8 +64,10 @@ export async function choosePrecedents(
 /** Nothing is more similar than what is the same, and the newest of these come first. */
 export function enoughOf(
   traits: Traits,
-  { limit = mostPrecedents }: Wanted = {},
+  { limit = mostPrecedents, maySee }: Wanted = {},
 ): (found: Neighbour) => boolean {
+  // Whether one may be seen is only known once it is read.
+  if (maySee !== undefined) return () => false;
   const similarity = similarityTo(traits);
   let same = 0;
   return (found) => similarity(found) === 1 && ++same >= limit;

@@ -3,13 +3,14 @@ import { DecisionError } from "../../errors.js";
 import type { Compared } from "../../lineage/compared.js";
 import { compareRecord } from "../../lineage/compared.js";
 import { leastSimilarity, mostPrecedents } from "../../lineage/precedents.js";
+import type { Wanted } from "../../lineage/precedents.js";
 import type { Asker } from "../question.js";
 import { question } from "../question.js";
 import { answerWith, list, said } from "./answer-fields.js";
 import { context, document, objectWith, provenance, text } from "./fields.js";
 import { onBehalf } from "./on-behalf.js";
 import { orgOf, refuseForeignOrg } from "./own-org.js";
-import { ownRecord, refuseForeignSession } from "./own-records.js";
+import { ownRecord, recordsSeenBy, refuseForeignSession } from "./own-records.js";
 
 interface PrecedentsInput {
   readonly decision_id?: string;
@@ -52,7 +53,11 @@ export const findPrecedents = question<PrecedentsInput, Compared>({
   ),
   async answer(asked, asker) {
     const { decision_id: id, context: given, record_id: record, limit, min_similarity } = asked;
-    const wanted = { limit: limit ?? mostPrecedents, minSimilarity: min_similarity ?? leastSimilarity };
+    const wanted = {
+      limit: limit ?? mostPrecedents,
+      minSimilarity: min_similarity ?? leastSimilarity,
+      ...seenBy(asker),
+    };
     if (record !== undefined && id === undefined && given === undefined)
       return ofRecord(record, wanted, asker);
     if (id === undefined || given === undefined || record !== undefined) throw unclear();
@@ -63,11 +68,12 @@ export const findPrecedents = question<PrecedentsInput, Compared>({
   },
 });
 
-async function ofRecord(
-  id: string,
-  wanted: { readonly limit: number; readonly minSimilarity: number },
-  asker: Asker,
-): Promise<Compared> {
+function seenBy(asker: Asker): Pick<Wanted, "maySee"> {
+  const maySee = recordsSeenBy(asker);
+  return maySee === undefined ? {} : { maySee };
+}
+
+async function ofRecord(id: string, wanted: Wanted, asker: Asker): Promise<Compared> {
   const { record } = await ownRecord(id, asker);
   if (record.kind === "decision") return compareRecord(record, asker.world.records.log, wanted);
   throw new DecisionError("usage", `record ${record.seq} is no decision, so it has no precedents`);

@@ -31,13 +31,23 @@ async function latestOwn(asker: Asker): Promise<LogLine> {
 /** Those of the records that fit which whoever asks may see. */
 export async function* ownRecords(
   query: Parameters<Records["log"]["select"]>[0],
-  { world: { records }, caller }: Asker,
+  asker: Asker,
 ): AsyncGenerator<LogLine> {
-  const org = caller?.org_id;
-  const sessions = new Map<string | undefined, boolean>();
-  for await (const line of records.log.select(query)) {
-    if (org === undefined || (await isOwnRecord(line.record, org, { records, sessions }))) yield line;
+  const maySee = recordsSeenBy(asker);
+  for await (const line of asker.world.records.log.select(query)) {
+    if (maySee === undefined || (await maySee(line.record))) yield line;
   }
+}
+
+/** Tells which records whoever asks may see; undefined: all of them. */
+export function recordsSeenBy({
+  world: { records },
+  caller,
+}: Asker): ((record: LogRecord) => Promise<boolean>) | undefined {
+  const org = caller?.org_id;
+  if (org === undefined) return undefined;
+  const sessions = new Map<string | undefined, boolean>();
+  return (record) => isOwnRecord(record, org, { records, sessions });
 }
 
 /** What is told of a session, or asked in it, may decide what it is allowed later. */
