@@ -6,6 +6,7 @@ import type { ProvenanceInput } from "./fields.js";
 import { document, flag, objectWith, provenance, text } from "./fields.js";
 import { onBehalf } from "./on-behalf.js";
 import { refuseForeignSession } from "./own-records.js";
+import { ownReferences } from "./own-references.js";
 
 interface CheckInput extends ProvenanceInput {
   readonly tool: string;
@@ -54,7 +55,7 @@ export const checkToolCall = question<CheckInput, CheckResult>({
   async answer(asked, asker) {
     await refuseForeignSession(asked, asker);
     const { tool, params, fixed_params = false, dry_run = false, strict = false } = asked;
-    return asker.world.check({
+    const checked = await asker.world.check({
       tool,
       params,
       context: contextOf(asked),
@@ -63,6 +64,7 @@ export const checkToolCall = question<CheckInput, CheckResult>({
       strict,
       ...onBehalf(asked, asker),
     });
+    return { ...checked, decisions: await Promise.all(checked.decisions.map(ownReferences(asker))) };
   },
 });
 

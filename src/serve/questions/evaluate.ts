@@ -7,6 +7,7 @@ import { context, feedback, flag, objectWith, provenance, text } from "./fields.
 import { onBehalf } from "./on-behalf.js";
 import { orgOf, refuseForeignOrg } from "./own-org.js";
 import { refuseForeignSession } from "./own-records.js";
+import { ownReferences } from "./own-references.js";
 
 interface EvaluateInput extends ProvenanceInput {
   readonly decision_id: string;
@@ -62,7 +63,7 @@ async function evaluated(asked: EvaluateInput, asker: Asker, dryRun: boolean): P
   const { world } = asker;
   refuseForeignOrg(orgOf(decision_id, world.definitions), asker);
   await refuseForeignSession(asked, asker);
-  return (follow ? world.follow : world.decide)({
+  const result = await (follow ? world.follow : world.decide)({
     decision_id,
     context: asked.context,
     ...(asked.feedback !== undefined && { feedback: asked.feedback }),
@@ -71,4 +72,5 @@ async function evaluated(asked: EvaluateInput, asker: Asker, dryRun: boolean): P
     no_cache,
     ...onBehalf(asked, asker),
   });
+  return ownReferences(asker)(result);
 }

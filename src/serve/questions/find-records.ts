@@ -9,6 +9,7 @@ import { question } from "../question.js";
 import { answerWith, list } from "./answer-fields.js";
 import { document, flag, objectWith, text } from "./fields.js";
 import { ownRecords } from "./own-records.js";
+import { ownReferences } from "./own-references.js";
 import type { ToldRecord } from "./told-record.js";
 import { intactSaid, toldRecord } from "./told-record.js";
 
@@ -65,11 +66,15 @@ export const findRecords = question<RecordsInput, RecordsAnswer>({
   ),
   async answer({ limit = most.usual, after, reverse = false, ...asked }, asker) {
     const query = { ...askedQuery(asked, asker.world.clock(), (field) => `\`${field}\``), reverse };
-    if (after === undefined) return { records: await newest(query, limit, asker) };
+    if (after === undefined) return told({ records: await newest(query, limit, asker) }, asker);
     if (reverse) throw new DecisionError("usage", "`after` and `reverse` exclude each other");
-    return page(await first(limit + 1, ownRecords({ ...query, after }, asker)), limit);
+    return told(page(await first(limit + 1, ownRecords({ ...query, after }, asker)), limit), asker);
   },
 });
+
+async function told(answer: RecordsAnswer, asker: Asker): Promise<RecordsAnswer> {
+  return { ...answer, records: await Promise.all(answer.records.map(ownReferences(asker))) };
+}
 
 /** Those that may not be seen do not count. */
 async function newest(query: Query, limit: number, asker: Asker): Promise<readonly ToldRecord[]> {

@@ -5,7 +5,7 @@ import { sampleWorld } from "../asking.js";
 import type { TokenWorld } from "../auth/token-world.js";
 import { keyFile, keySet, optionsOf, tokenOf, tokenWorld } from "../auth/token-world.js";
 import type { Answered, Serving } from "./serving.js";
-import { post, serving } from "./serving.js";
+import { get, post, serving } from "./serving.js";
 
 let world: ServedWorld;
 let tokens: TokenWorld;
@@ -55,5 +55,59 @@ describe("precedents for a token of one organisation", () => {
     expect(await compared(question, "acme")).toEqual(ids["acme"]?.slice(-5).reverse());
     expect(await compared(question, "umbrella")).toEqual([]);
     expect(await compared({ ...question, limit: 100 })).toHaveLength(10);
+  });
+});
+
+describe("what a token of one organisation is told", () => {
+  const lineageOf = (body: object): readonly string[] => idsIn((body as { readonly lineage: Cited }).lineage);
+
+  const seen = async (path: string, org?: string): Promise<Answered["body"]> =>
+    (await get(server, path, by(org))).body;
+
+  it("names no precedents of another, though they are recorded", async () => {
+    const foreign = String((await evaluated("told", "acme"))["record_id"]);
+    const open = String((await evaluated("told"))["record_id"]);
+    const own = await evaluated("told", "globex");
+    expect(lineageOf(own)).toEqual([open]);
+    const path = `/records/${String(own["record_id"])}`;
+    const listed = await seen("/records?limit=1", "globex");
+    const [newest] = listed["records"] as readonly object[];
+    const told = [await seen(path, "globex"), await seen(`${path}/explain`, "globex"), newest ?? {}];
+    expect(told.map(lineageOf)).toEqual([[open], [open], [open]]);
+    expect(lineageOf(await seen(path))).toEqual([open, foreign]);
+    expect(lineageOf(await evaluated("told", "acme"))).toEqual([open, foreign]);
+  });
+
+  it("names none in the answer to a check, nor where nothing is recorded", async () => {
+    const foreign = (await evaluated("checked", "acme"))["record_id"];
+    const { session, ...call } = asked("checked") as { readonly session: object };
+    const check = { ...call, context: { session } };
+    const checked = async (org: string, more: object = {}): Promise<readonly string[]> => {
+      const body = { ...check, session_id: `checked-${org}`, ...more };
+      const answer = await post(server, "/check", body, by(org));
+      return (answer.body["decisions"] as readonly object[]).flatMap(lineageOf);
+    };
+    expect(await checked("acme", { dry_run: true })).toEqual([foreign]);
+    expect(await checked("globex", { dry_run: true })).toEqual([]);
+    expect(await checked("globex")).toEqual([]);
+  });
+
+  it("does not name the record of another whose answer was cached", async () => {
+    const roll = async (org: string): Promise<string> => {
+      const path = "/decisions/decision-ab-prompt-variant/evaluate";
+      const answer = await post(server, path, { context: { request: { id: "shared" } } }, by(org));
+      return `/records/${String(answer.body["record_id"])}`;
+    };
+    const first = await roll("acme");
+    const own = await roll("acme");
+    const foreign = await roll("globex");
+    const origin = first.replace("/records/", "");
+    expect(await seen(own, "acme")).toMatchObject({ cached: true, cached_from: origin });
+    expect(await seen(foreign)).toMatchObject({ cached: true, cached_from: origin });
+    for (const path of [foreign, `${foreign}/explain`]) {
+      const told = await seen(path, "globex");
+      expect(told).toMatchObject({ cached: true });
+      expect(JSON.stringify(told)).not.toContain(origin);
+    }
   });
 });
