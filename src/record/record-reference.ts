@@ -8,10 +8,20 @@ import { isWholeRecord } from "./whole-record.js";
 const latest = "latest";
 const shortestBeginning = 4;
 
-/** The record that is meant: by its id, a unique beginning of one, its sequence number, or `latest`. */
-export async function findRecord(text: string, { log }: Pick<Records, "log">): Promise<LogLine> {
+/** Whether the record with an id may be seen. */
+export type IsSeen = (id: string) => Promise<boolean>;
+
+/**
+ * The record that is meant: by its id, a unique beginning of one, its sequence number, or `latest`. Where not all may
+ * be seen, and none is meant, it is told neither how many there are nor which of the others it could be.
+ */
+export async function findRecord(
+  text: string,
+  { log }: Pick<Records, "log">,
+  isSeen?: IsSeen,
+): Promise<LogLine> {
   const found = await lookUp(text.toLowerCase(), log);
-  if ("candidates" in found) throw await notFound(text, found.candidates, log);
+  if ("candidates" in found) throw await notFound(text, found.candidates, { log, isSeen });
   if (isWholeRecord(found.record)) return found;
   throw new DecisionError("log_damaged", `the record \`${text}\` is damaged`, {
     hint: "see `agent-33 decision verify`",
@@ -38,27 +48,48 @@ async function either(first: () => Promise<Found>, second: () => Promise<Found>)
   return "candidates" in found && found.candidates.length === 0 ? await second() : found;
 }
 
-async function notFound(text: string, candidates: readonly string[], log: Ledger): Promise<DecisionError> {
+interface Telling {
+  readonly log: Ledger;
+  readonly isSeen: IsSeen | undefined;
+}
+
+async function notFound(
+  text: string,
+  candidates: readonly string[],
+  { log, isSeen }: Telling,
+): Promise<DecisionError> {
   if (candidates.length === 0) {
     return new DecisionError("record_not_found", `no record is \`${text}\``, {
-      hint: await hintOn(text, log),
+      hint: isSeen === undefined ? await hintOn(text, log) : hintOnForm(text),
     });
   }
-  return new DecisionError("record_not_found", `more than one record begins with \`${text}\``, {
-    hint: `write more of it: ${candidates.map((id) => `\`${id}\``).join(", ")}`,
-    details: { candidates },
+  const message = `more than one record begins with \`${text}\``;
+  const told = isSeen === undefined ? candidates : await seenOf(candidates, isSeen);
+  if (told.length === 0) return new DecisionError("record_not_found", message, { hint: "write more of it" });
+  return new DecisionError("record_not_found", message, {
+    hint: `write more of it: ${told.map((id) => `\`${id}\``).join(", ")}`,
+    details: { candidates: told },
   });
+}
+
+async function seenOf(ids: readonly string[], isSeen: IsSeen): Promise<readonly string[]> {
+  const seen: string[] = [];
+  for (const id of ids) if (await isSeen(id)) seen.push(id);
+  return seen;
 }
 
 async function hintOn(text: string, log: Ledger): Promise<string> {
   const { size } = await log.state();
   if (size === 0) return "nothing has been recorded yet";
-  if (/^\d{1,7}$/.test(text)) {
-    if (Number(text) === 0) return "the first one is number 1";
-    return Number(text) > size
-      ? `the last one is number ${size}`
-      : "it may have been pruned or damaged; see `agent-33 decision verify`";
-  }
+  if (!/^\d{1,7}$/.test(text) || Number(text) === 0) return hintOnForm(text);
+  return Number(text) > size
+    ? `the last one is number ${size}`
+    : "it may have been pruned or damaged; see `agent-33 decision verify`";
+}
+
+/** As far as it can be said without a look at the log. */
+function hintOnForm(text: string): string {
+  if (/^0{1,7}$/.test(text)) return "the first one is number 1";
   if (nearest(text, [latest]) !== undefined) return `did you mean \`${latest}\`?`;
   if (/^[0-9a-f-]+$/i.test(text) && text.length < shortestBeginning) {
     return `the beginning of an id needs ${shortestBeginning} characters at least`;

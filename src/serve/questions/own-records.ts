@@ -4,6 +4,7 @@ import type { Json } from "../../model/json.js";
 import type { DecisionRecord, LogRecord } from "../../model/record.js";
 import type { LogLine } from "../../model/store.js";
 import { keptDefinition } from "../../record/kept-definition.js";
+import type { IsSeen } from "../../record/record-reference.js";
 import { findRecord } from "../../record/record-reference.js";
 import type { Records } from "../../record/records.js";
 import { isWholeRecord } from "../../record/whole-record.js";
@@ -15,7 +16,7 @@ export async function ownRecord(id: string, asker: Asker): Promise<LogLine> {
   const { records } = asker.world;
   if (asker.caller?.org_id === undefined) return findRecord(id, records);
   if (id.toLowerCase() === "latest") return latestOwn(asker);
-  const found = await findRecord(id, records);
+  const found = await findRecord(id, records, idsSeenBy(asker));
   if (found.record.kind === "tool_result") await refuseForeignSession(found.record, asker);
   else refuseForeignOrg(await orgOfRecord(found.record, records), asker);
   return found;
@@ -48,6 +49,23 @@ export function recordsSeenBy({
   if (org === undefined) return undefined;
   const sessions = new Map<string | undefined, boolean>();
   return (record) => isOwnRecord(record, org, { records, sessions });
+}
+
+/** The same by their ids; one that is no longer there may have been anybody's. */
+export function idsSeenBy(asker: Asker): IsSeen | undefined {
+  const maySee = recordsSeenBy(asker);
+  if (maySee === undefined) return undefined;
+  const { log } = asker.world.records;
+  const look = async (id: string): Promise<boolean> => {
+    const found = await log.find({ beginning: id });
+    return "record" in found && found.record.record_id === id && (await maySee(found.record));
+  };
+  const known = new Map<string, Promise<boolean>>();
+  return (id) => {
+    const looking = known.get(id) ?? look(id);
+    known.set(id, looking);
+    return looking;
+  };
 }
 
 /** What is told of a session, or asked in it, may decide what it is allowed later. */

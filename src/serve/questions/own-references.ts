@@ -1,28 +1,15 @@
 import type { Precedent } from "../../model/lineage.js";
+import type { IsSeen } from "../../record/record-reference.js";
 import { isMapping, isText, itemsOf, shaped } from "../../record/shape.js";
 import type { Asker } from "../question.js";
-import { recordsSeenBy } from "./own-records.js";
+import { idsSeenBy } from "./own-records.js";
 
 /** Leaves out of records and answers which other records they name, where whoever asks may not see those. */
 export function ownReferences(asker: Asker): <Told extends object>(told: Told) => Promise<Told> {
-  const maySee = recordsSeenBy(asker);
-  if (maySee === undefined) return (told) => Promise.resolve(told);
-  const { log } = asker.world.records;
-  const look = async (id: string): Promise<boolean> => {
-    const found = await log.find({ beginning: id });
-    // One that is no longer there may have been anybody's.
-    return "record" in found && found.record.record_id === id && (await maySee(found.record));
-  };
-  const known = new Map<string, Promise<boolean>>();
-  const isSeen = (id: string): Promise<boolean> => {
-    const looking = known.get(id) ?? look(id);
-    known.set(id, looking);
-    return looking;
-  };
+  const isSeen = idsSeenBy(asker);
+  if (isSeen === undefined) return (told) => Promise.resolve(told);
   return async (told) => withoutPrecedents(await withoutOrigin(told, isSeen), isSeen);
 }
-
-type IsSeen = (id: string) => Promise<boolean>;
 
 /** The record whose answer was taken from the cache. */
 async function withoutOrigin<Told extends { readonly cached_from?: unknown }>(

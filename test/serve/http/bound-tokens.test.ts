@@ -1,21 +1,24 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openAuthenticator } from "../../../src/serve/auth/open-authenticator.js";
 import type { ServedWorld } from "../../../src/serve/question.js";
-import { sampleWorld } from "../asking.js";
+import { alice, sampleWorld } from "../asking.js";
 import type { TokenWorld } from "../auth/token-world.js";
 import { keyFile, keySet, optionsOf, tokenOf, tokenWorld } from "../auth/token-world.js";
+import { connectHttp, nobody, optionsOf as mcpOptionsOf, serveHttp } from "../mcp/serving.js";
 import type { Answered, Serving } from "./serving.js";
-import { get, post, serving } from "./serving.js";
+import { get, post, routineWire, serving } from "./serving.js";
 
 let world: ServedWorld;
 let tokens: TokenWorld;
 let server: Serving;
 
-beforeAll(async () => {
+async function open(): Promise<void> {
   [world, tokens] = await Promise.all([sampleWorld(), tokenWorld()]);
   const authenticate = await openAuthenticator(optionsOf(tokens, keyFile(keySet(tokens))));
   server = await serving({ world, authenticate });
-});
+}
+
+beforeAll(open);
 
 /** Whoever has a token for the organisation; without one, for all. */
 const by = (org?: string): { readonly authorization: string } => ({
@@ -109,5 +112,65 @@ describe("what a token of one organisation is told", () => {
       expect(told).toMatchObject({ cached: true });
       expect(JSON.stringify(told)).not.toContain(origin);
     }
+  });
+});
+
+describe("a record that a token of one organisation means", () => {
+  // Ids of records that were made shortly before begin so, too.
+  beforeEach(open);
+
+  const wire = async (): Promise<string> =>
+    String((await post(server, "/decide", routineWire, by("acme"))).body["record_id"]);
+
+  /** What all of the ids begin with. */
+  const commonOf = (...[first = "", ...others]: readonly string[]): string => {
+    let length = first.length;
+    while (!others.every((id) => id.startsWith(first.slice(0, length)))) length--;
+    return first.slice(0, length);
+  };
+
+  it("is not told to be one of another's where more than one begins so", async () => {
+    const ids = [await wire(), await wire()];
+    const common = commonOf(...ids);
+    const asked = [
+      (org?: string) => get(server, `/records/${common}`, by(org)),
+      (org?: string) => get(server, `/records/${common}/explain`, by(org)),
+      (org?: string) => post(server, "/precedents", { record_id: common }, by(org)),
+    ];
+    for (const ask of asked) {
+      const { status, body } = await ask("hooli");
+      expect([status, body["detail"]]).toEqual([404, `more than one record begins with \`${common}\``]);
+      expect([body["hint"], body["errors"]]).toEqual(["write more of it", undefined]);
+      expect((await ask("acme")).body["errors"]).toEqual(ids.toReversed());
+      expect((await ask()).body["errors"]).toEqual(ids.toReversed());
+    }
+  });
+
+  it("is told to be one of its own where more than one begins so", async () => {
+    const foreign = await wire();
+    const own = String((await evaluated("begun", "hooli"))["record_id"]);
+    const { body } = await get(server, `/records/${commonOf(foreign, own)}`, by("hooli"));
+    expect([body["hint"], body["errors"]]).toEqual([`write more of it: \`${own}\``, [own]]);
+  });
+
+  it("is not told to be beyond the last number of all", async () => {
+    const hintOf = async (org?: string): Promise<unknown> =>
+      (await get(server, "/records/99999", by(org))).body["hint"];
+    await wire();
+    expect(await hintOf()).toBe("the last one is number 1");
+    expect(await hintOf("hooli")).toMatch(/^give a record's id or the beginning of it, its number/);
+  });
+
+  it("is not told as a resource of MCP, either", async () => {
+    const ids = [await wire(), await wire()];
+    const { url } = await serveHttp(mcpOptionsOf({ world: () => world }), {
+      by: { ...nobody, caller: { ...alice, org_id: "hooli" } },
+    });
+    const client = await connectHttp(url);
+    const common = commonOf(...ids);
+    const reading = client.readResource({ uri: `agent33://records/${common}` });
+    await expect(reading).rejects.toMatchObject({
+      message: `more than one record begins with \`${common}\`; write more of it`,
+    });
   });
 });
