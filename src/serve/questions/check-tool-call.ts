@@ -4,8 +4,8 @@ import { question } from "../question.js";
 import { answerWith, list, resultSchema, said } from "./answer-fields.js";
 import type { ProvenanceInput } from "./fields.js";
 import { document, flag, objectWith, provenance, text } from "./fields.js";
+import { inOwnSession } from "./in-own-session.js";
 import { onBehalf } from "./on-behalf.js";
-import { refuseForeignSession } from "./own-records.js";
 import { ownReferences } from "./own-references.js";
 
 interface CheckInput extends ProvenanceInput {
@@ -53,17 +53,18 @@ export const checkToolCall = question<CheckInput, CheckResult>({
     decisions: list("what each decision said that was asked", resultSchema),
   }),
   async answer(asked, asker) {
-    await refuseForeignSession(asked, asker);
     const { tool, params, fixed_params = false, dry_run = false, strict = false } = asked;
-    const checked = await asker.world.check({
-      tool,
-      params,
-      context: contextOf(asked),
-      fixed_params,
-      dry_run,
-      strict,
-      ...onBehalf(asked, asker),
-    });
+    const check = (): Promise<CheckResult> =>
+      asker.world.check({
+        tool,
+        params,
+        context: contextOf(asked),
+        fixed_params,
+        dry_run,
+        strict,
+        ...onBehalf(asked, asker),
+      });
+    const checked = await inOwnSession(asked, asker, check);
     return { ...checked, decisions: await Promise.all(checked.decisions.map(ownReferences(asker))) };
   },
 });

@@ -1,13 +1,13 @@
 import { findGate } from "../../definition/gate-key.js";
-import type { GateResult } from "../../model/result.js";
+import type { GateResult, Result } from "../../model/result.js";
 import type { GateAnswer } from "../../record/outcome-json.js";
 import { question } from "../question.js";
 import { answerWith, list, recordIdSaid } from "./answer-fields.js";
 import type { ProvenanceInput } from "./fields.js";
 import { context, document, feedback, objectWith, provenance, text } from "./fields.js";
+import { inOwnSession } from "./in-own-session.js";
 import { onBehalf } from "./on-behalf.js";
 import { refuseForeignOrg } from "./own-org.js";
-import { refuseForeignSession } from "./own-records.js";
 
 interface DecideInput extends ProvenanceInput {
   readonly org_id: string;
@@ -64,16 +64,16 @@ export const decideAction = question<DecideInput, GateAnswer>({
   async answer(input, asker) {
     const { org_id: org, domain, action, world_model_version: version } = input;
     refuseForeignOrg(org, asker);
-    await refuseForeignSession(input, asker);
     const { world } = asker;
     const id = findGate({ org, domain, action, version }, world.definitions);
-    const result = await world.decide({
-      decision_id: id,
-      context: input.context,
-      ...(input.feedback !== undefined && { feedback: input.feedback }),
-      ...onBehalf(input, asker),
-    });
-    return gateAnswer(result as GateResult);
+    const decide = (): Promise<Result> =>
+      world.decide({
+        decision_id: id,
+        context: input.context,
+        ...(input.feedback !== undefined && { feedback: input.feedback }),
+        ...onBehalf(input, asker),
+      });
+    return gateAnswer((await inOwnSession(input, asker, decide)) as GateResult);
   },
 });
 

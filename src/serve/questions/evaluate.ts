@@ -4,9 +4,9 @@ import { question } from "../question.js";
 import { resultSchema } from "./answer-fields.js";
 import type { ProvenanceInput } from "./fields.js";
 import { context, feedback, flag, objectWith, provenance, text } from "./fields.js";
+import { inOwnSession } from "./in-own-session.js";
 import { onBehalf } from "./on-behalf.js";
 import { orgOf, refuseForeignOrg } from "./own-org.js";
-import { refuseForeignSession } from "./own-records.js";
 import { ownReferences } from "./own-references.js";
 
 interface EvaluateInput extends ProvenanceInput {
@@ -62,15 +62,15 @@ async function evaluated(asked: EvaluateInput, asker: Asker, dryRun: boolean): P
   const { decision_id, strict = false, no_cache = false, follow = false } = asked;
   const { world } = asker;
   refuseForeignOrg(orgOf(decision_id, world.definitions), asker);
-  await refuseForeignSession(asked, asker);
-  const result = await (follow ? world.follow : world.decide)({
-    decision_id,
-    context: asked.context,
-    ...(asked.feedback !== undefined && { feedback: asked.feedback }),
-    dry_run: dryRun,
-    strict,
-    no_cache,
-    ...onBehalf(asked, asker),
-  });
-  return ownReferences(asker)(result);
+  const decide = (): Promise<Result> =>
+    (follow ? world.follow : world.decide)({
+      decision_id,
+      context: asked.context,
+      ...(asked.feedback !== undefined && { feedback: asked.feedback }),
+      dry_run: dryRun,
+      strict,
+      no_cache,
+      ...onBehalf(asked, asker),
+    });
+  return ownReferences(asker)(await inOwnSession(asked, asker, decide));
 }

@@ -3,7 +3,8 @@ import { asDecision, hintOnCalls } from "../../record/record-reference.js";
 import { question } from "../question.js";
 import { answerWith, list, said } from "./answer-fields.js";
 import { document, flag, objectWith, text } from "./fields.js";
-import { ownRecord, refuseForeignSession } from "./own-records.js";
+import { inOwnSession } from "./in-own-session.js";
+import { ownRecord } from "./own-records.js";
 
 interface ResultInput {
   readonly tool: string;
@@ -44,15 +45,15 @@ export const recordToolResult = question<ResultInput, ToolResult>({
     },
     { parent_record_id: said("the first of those decisions") },
   ),
-  async answer({ tool, session_id, ok, record_id: id, params }, asker) {
-    await refuseForeignSession({ session_id }, asker);
-    const decision = id === undefined ? undefined : asDecision(id, await ownRecord(id, asker), hintOnCalls);
-    return asker.world.recordToolResult({
-      tool,
-      session_id,
-      ok,
-      ...(decision && { decision }),
-      ...(params && { params }),
-    });
-  },
+  answer: ({ tool, session_id, ok, record_id: id, params }, asker) =>
+    inOwnSession({ session_id }, asker, async () => {
+      const decision = id === undefined ? undefined : asDecision(id, await ownRecord(id, asker), hintOnCalls);
+      return asker.world.recordToolResult({
+        tool,
+        session_id,
+        ok,
+        ...(decision && { decision }),
+        ...(params && { params }),
+      });
+    }),
 });

@@ -174,3 +174,18 @@ describe("a record that a token of one organisation means", () => {
     });
   });
 });
+
+describe("a session that two organisations begin at the same moment", () => {
+  it("is that of one of them, and stays it", async () => {
+    for (let time = 0; time < 5; time++) {
+      const call = { tool: "read_source", params: { source: "crm" }, session_id: `race-${time}` };
+      const asking = (): Promise<readonly number[]> =>
+        Promise.all(
+          ["acme", "globex"].map(async (org) => (await post(server, "/check", call, by(org))).status),
+        );
+      const answers = await asking();
+      expect(answers.toSorted()).toEqual([200, 403]);
+      expect(await asking()).toEqual(answers);
+    }
+  });
+});
