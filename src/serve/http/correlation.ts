@@ -1,17 +1,16 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { DecisionError } from "../../errors.js";
 import { longestText } from "../questions/fields.js";
+import { traceIdOf } from "../trace-id.js";
 
 /** As long as in a body; a header cannot carry other characters. */
 const visible = /^[\x21-\x7e]+$/;
 const isUsable = (id: string): boolean => id.length <= longestText && visible.test(id);
-/** Trace Context: version ff and a trace of noughts are none. */
-const traceparent = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** What ties a request to others: its own header, else the trace that it is part of. */
 export function correlationOf(headers: IncomingHttpHeaders): string | undefined {
   const named = headers["x-correlation-id"];
-  if (named === undefined) return traceparent.exec(String(headers["traceparent"] ?? ""))?.[1];
+  if (named === undefined) return traceIdOf(headers["traceparent"]);
   if (typeof named === "string" && isUsable(named)) return named;
   throw new DecisionError(
     "input_invalid",

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { traceIdOf } from "../mcp/correlation.js";
 import { typedTools } from "../mcp/typed-tools.js";
+import { traceIdOf } from "../trace-id.js";
 import { correlationIn } from "./correlation.js";
 import type { Entrance } from "./entrance.js";
 import type { HttpOptions, McpHandler } from "./http-server.js";

@@ -1,8 +1,6 @@
 import { DecisionError } from "../../errors.js";
 import { longestText } from "../questions/fields.js";
-
-/** W3C Trace Context: version, trace id, parent id, flags. */
-const traceparent = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
+import { traceIdOf } from "../trace-id.js";
 
 /** What ties a call to the rest: what its `_meta` says, else what is known of the request. */
 export function correlationOf(
@@ -15,9 +13,4 @@ export function correlationOf(
   throw new DecisionError("input_invalid", "`correlation_id` in `_meta` must be text", {
     hint: `at least one and at most ${longestText} characters`,
   });
-}
-
-/** One that is malformed is to be ignored, as the standard says. */
-export function traceIdOf(parent: unknown): string | undefined {
-  return typeof parent === "string" ? traceparent.exec(parent)?.[1] : undefined;
 }
