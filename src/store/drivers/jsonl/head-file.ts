@@ -13,7 +13,7 @@ export class HeadFile {
   readonly #files: Files;
   readonly #path: string;
   #open: number | undefined;
-  #inode = 0;
+  #place = "";
   #reached: Position = emptyHead;
 
   constructor(log: string, files: Files) {
@@ -39,7 +39,7 @@ export class HeadFile {
   /** Whether the file that is open is the one of the log: it may have been removed, or moved away with all of it. */
   isInPlace(): boolean {
     if (this.#open === undefined) return false;
-    return statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode;
+    return placeOf(statSync(this.#path, { throwIfNoEntry: false })) === this.#place;
   }
 
   /** Waits for the disk: once segments are gone, an older head would lead nowhere. */
@@ -56,7 +56,7 @@ export class HeadFile {
     if (this.#open !== undefined && this.isInPlace()) return this.#open;
     this.close();
     this.#open = openExisting(this.#files, this.#path, "r+") ?? this.#begin();
-    this.#inode = this.#files.fstatSync(this.#open).ino;
+    this.#place = placeOf(this.#files.fstatSync(this.#open));
     return this.#open;
   }
 
@@ -93,3 +93,7 @@ export class HeadFile {
     return segmentsIn(this.#log).some((first) => statSync(`${this.#log}/${segmentName(first)}`).size > 0);
   }
 }
+
+/** Numbers of files are given anew on each disk, and another one may have been mounted. */
+const placeOf = (found: { readonly dev: number; readonly ino: number } | undefined): string =>
+  found === undefined ? "" : `${found.dev}:${found.ino}`;
