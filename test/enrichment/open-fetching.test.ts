@@ -122,7 +122,8 @@ it("asks once for a thousand who want the same, fifty at a time", async () => {
   expect(server.heard).toHaveLength(1);
 });
 
-it("keeps to the rate limit as the endpoint sees it", async () => {
+// On a busy machine the first of two may be on its way for longer than the second.
+it("keeps to the rate limit as the endpoint sees it", { retry: 3 }, async () => {
   const arrivals: number[] = [];
   const server = await httpServer((_request, response) => {
     arrivals.push(stopwatch());
@@ -132,8 +133,8 @@ it("keeps to the rate limit as the endpoint sees it", async () => {
   await Promise.all([1, 2, 3, 4, 5].map(() => fetch({ rate_limit: { count: 2, per: "200ms" } })));
   expect(arrivals).toHaveLength(5);
   const gaps = arrivals.slice(2).map((at, index) => at - (arrivals[index] ?? 0));
-  // The first of two may have been on its way for longer on a busy machine; without a limit there would be no gap.
-  for (const gap of gaps) expect(gap).toBeGreaterThan(120);
+  // As exact as timers and the way to it are.
+  for (const gap of gaps) expect(gap).toBeGreaterThan(190);
 });
 
 it("puts no secret on a shelf, though the endpoint sends it back", async () => {
