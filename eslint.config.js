@@ -19,13 +19,12 @@ export default tseslint.config(
       "@typescript-eslint/prefer-nullish-coalescing": ["error", { ignorePrimitives: { string: true } }],
       "@typescript-eslint/prefer-readonly-parameter-types": "off",
       eqeqeq: "error",
-      "max-lines": ["error", { max: 220, skipBlankLines: true, skipComments: true }],
       "no-console": "error",
     },
   },
   {
     files: ["test/**/*.ts"],
-    rules: { "max-lines": "off", "@typescript-eslint/no-non-null-assertion": "off" },
+    rules: { "@typescript-eslint/no-non-null-assertion": "off" },
   },
   {
     files: ["**/*.{js,mjs,cjs}"],
