@@ -36,7 +36,7 @@ const lazyLibraries = ["yaml", "cli-table3", "chalk", "conf", "fastify", "@fasti
 /** Of our own, what most runs do without: even a function that is never called makes a bundle slower to start. */
 const lazyParts = {
   "read-definitions": "src/definition/read-definitions.ts",
-  "open-fetching": "src/enrichment/open-fetching.ts",
+  fetcher: "src/enrichment/fetcher.ts",
 };
 /** What a library is called among the files. */
 const fileOf = (library) => library.replace("@", "").replace("/", "-");

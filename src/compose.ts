@@ -9,19 +9,19 @@ import type { ToolResult, ToolResultRequest } from "./decide/tool-result.js";
 import { recordToolResult } from "./decide/tool-result.js";
 import type { Environment } from "./enrichment/auth.js";
 import type { DataEnrichmentClient } from "./enrichment/client.js";
-import { clientOf } from "./enrichment/client.js";
-import type { OpenedFetcher } from "./enrichment/fetcher.js";
+import { createClient } from "./enrichment/client.js";
+import type { EndpointFetcher } from "./enrichment/fetcher.js";
 import { DecisionError } from "./errors.js";
 import type { Endpoints } from "./model/endpoint.js";
 import type { Result } from "./model/result.js";
 import type { Shelf, Store } from "./model/store.js";
-import { microsecondsOf } from "./record/moment.js";
-import { recordId } from "./record/record-id.js";
+import { microsecondsOf } from "./record/timestamp.js";
+import { newRecordId } from "./record/record-id.js";
 import { Records } from "./record/records.js";
 import type { OpenedDefinitions } from "./store/definitions.js";
 import { openDefinitions } from "./store/definitions.js";
-import type { StoreConfiguration } from "./store/open.js";
-import { openStore } from "./store/open.js";
+import type { StoreConfiguration } from "./store/open-store.js";
+import { openStore } from "./store/open-store.js";
 import { version } from "./version.js";
 
 export interface Configuration extends FetchingConfiguration {
@@ -118,9 +118,13 @@ export async function composeApproved<Remembered extends Records | undefined>(
   opened: OpenedDefinitions,
   { decisions: directory, trustedKeys, fetching, seenLocks }: ApprovedBy,
 ): Promise<Composed & { readonly records: Remembered }> {
-  const { approvedDefinitions } = await import("./store/approved-definitions.js");
+  const { openApprovedDefinitions: approvedDefinitions } = await import("./store/approved-definitions.js");
   const shelf = seenLocks ?? (records && seenLocksIn(records.store));
-  const { definitions, remember } = await approvedDefinitions(opened, { directory, trustedKeys, shelf });
+  const { definitions, markLockSeen: remember } = await approvedDefinitions(opened, {
+    directory,
+    trustedKeys,
+    shelf,
+  });
   const composed = composeWith(records, definitions, fetching);
   const remembering =
     <Asked extends { readonly dry_run?: boolean }, More extends readonly unknown[], Answer>(
@@ -157,15 +161,18 @@ export async function composeRecords(
     const timestamp = systemClock();
     return { record_id: newId(timestamp), timestamp };
   };
-  return new Records(await openStore(store, { clock: systemClock, newId }), { newNote, onTrouble });
+  return new Records(await openStore(store, { clock: systemClock, newId }), {
+    newNote,
+    onWarning: onTrouble,
+  });
 }
 
 /** What fetches from endpoints; most decisions do without, so it is loaded for those that do not. */
 async function composeFetcher(
   store: Store | undefined,
   { env = process.env, onAsking, onTrouble }: FetchingConfiguration,
-): Promise<OpenedFetcher> {
-  const { openFetching } = await import("./enrichment/open-fetching.js");
+): Promise<EndpointFetcher> {
+  const { createNetworkFetcher: openFetching } = await import("./enrichment/fetcher.js");
   const kept = store ?? (await openStore("memory", { clock: systemClock, newId }));
   const shelves = { breakers: kept.shelf("breakers"), responses: kept.shelf("responses") };
   return openFetching({ shelves, env, onAsking, onTrouble });
@@ -184,7 +191,7 @@ export function dataEnrichmentClient(options: DataEnrichmentOptions): DataEnrich
   const fetcher = once(async () =>
     composeFetcher(await openStore(store, { clock: systemClock, newId }), options),
   );
-  return clientOf(options.endpoints, fetcher);
+  return createClient(options.endpoints, fetcher);
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {
@@ -192,4 +199,4 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   return () => (made ??= make());
 }
 
-const newId = (timestamp: string): string => recordId(microsecondsOf(timestamp), Math.random);
+const newId = (timestamp: string): string => newRecordId(microsecondsOf(timestamp), Math.random);

@@ -1,6 +1,5 @@
-import type { ReplayOptions } from "./replay/replay.js";
-import { replayPayload } from "./replay/replay.js";
-import type { ReplayedDecision } from "./replay/replayed.js";
+import type { ReplayOptions, ReplayedDecision } from "./replay/replay-payload.js";
+import { replayPayload } from "./replay/replay-payload.js";
 
 export type { ApprovalConfiguration, Composed, Configuration, DataEnrichmentOptions } from "./compose.js";
 export { compose, dataEnrichmentClient } from "./compose.js";
@@ -27,11 +26,11 @@ export {
   ReplayMismatchError,
   RequestError,
   TimeoutError,
-} from "./contract-errors.js";
+} from "./errors.js";
 export type { Evaluated, Prepared } from "./evaluate/evaluate.js";
 export { evaluate } from "./evaluate/evaluate.js";
 export { prepare } from "./evaluate/prepare.js";
-export { checkedEvaluation as evaluation } from "./evaluate/scored/evaluation.js";
+export { validateEvaluation as evaluation } from "./evaluate/scored/evaluation.js";
 export type { EvaluationGiven, Evaluator, ScoringPlugIn } from "./evaluate/scored/plug-ins.js";
 export type { Expression } from "./expression/compile.js";
 export { compile } from "./expression/compile.js";
@@ -55,11 +54,11 @@ export type {
 } from "./model/definition.js";
 export type { Endpoint, Endpoints, Enrichment } from "./model/endpoint.js";
 export type { Json, JsonObject } from "./model/json.js";
-export type { Problem } from "./model/problem.js";
+export type { Diagnostic as Problem } from "./model/diagnostic.js";
 export type { Lineage } from "./model/lineage.js";
 export type { DecisionRecord, LogRecord, NoteRecord, Provenance, ToolResultRecord } from "./model/record.js";
 export type { Ledger, LogLine, Prunable, Query, Shelf, Store, Tally, TimeRange } from "./model/store.js";
-export type { StoreConfiguration } from "./store/open.js";
+export type { StoreConfiguration } from "./store/open-store.js";
 export type {
   AuditPayload,
   Check,
@@ -76,10 +75,10 @@ export type {
   WorkFrame,
 } from "./model/result.js";
 export type { Scope } from "./model/scope.js";
-export type { Comparison, Difference } from "./replay/compare.js";
-export { compareWithPayload } from "./replay/compare.js";
-export type { ReplayOptions } from "./replay/replay.js";
-export type { ReplayedDecision, ReplayedPayload } from "./replay/replayed.js";
+export type { Comparison, Difference } from "./replay/replay-payload.js";
+export { compareWithPayload } from "./replay/replay-payload.js";
+export type { ReplayOptions } from "./replay/replay-payload.js";
+export type { ReplayedDecision, ReplayedPayload } from "./replay/replay-payload.js";
 export { version } from "./version.js";
 
 /**

@@ -9,15 +9,7 @@ const source = fileURLToPath(new URL("../src", import.meta.url));
 /** From the innermost to the outermost; a file may import its own room and those before it. */
 const order = [
   ["model"],
-  [
-    "errors.ts",
-    "error-document.ts",
-    "contract-errors.ts",
-    "nearest.ts",
-    "printable.ts",
-    "version.ts",
-    "clock.ts",
-  ],
+  ["errors.ts", "errors.ts", "errors.ts", "text.ts", "text.ts", "version.ts", "clock.ts"],
   ["digest"],
   ["expression"],
   ["definition"],
@@ -38,7 +30,7 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   chalk: ["present/paint.ts"],
   "cli-table3": ["present/grid.ts"],
   conf: ["cli/settings-file.ts"],
-  ajv: ["definition/gate/context-schema.ts"],
+  ajv: ["definition/context-schema.ts"],
   fastify: ["serve/http/http-server.ts"],
   "@fastify/rate-limit": ["serve/http/rate-limits.ts"],
   jose: ["serve/auth/signature.ts"],
@@ -116,10 +108,10 @@ describe("the house", () => {
   });
 
   it("loads what the network needs with the first request", () => {
-    const loaded = imports.filter(
-      ({ from, typeOnly }) => from === "enrichment/open-exchange.ts" && !typeOnly,
+    const loaded = imports.filter(({ from, typeOnly }) => from === "enrichment/exchange.ts" && !typeOnly);
+    expect(loaded.map(({ to }) => to)).toEqual(["./http-exchange.js"]);
+    expect(readFileSync(join(source, "enrichment/exchange.ts"), "utf8")).toContain(
+      'import("./http-exchange.js")',
     );
-    expect(loaded.map(({ to }) => to)).toEqual(["./ask.js"]);
-    expect(readFileSync(join(source, "enrichment/open-exchange.ts"), "utf8")).toContain('import("./ask.js")');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import * as library from "../src/index.js";
+import type { ErrorCode } from "../src/errors.js";
 import {
   CircuitOpenError,
   InvalidAuditAdapterError,
@@ -14,9 +14,9 @@ import {
   ReplayMismatchError,
   RequestError,
   TimeoutError,
-} from "../src/contract-errors.js";
-import type { ErrorCode } from "../src/errors.js";
-import { DecisionError } from "../src/errors.js";
+  DecisionError,
+} from "../src/errors.js";
+import * as library from "../src/index.js";
 
 const mismatch = {
   expected: { decision: "approve", confidence: 0.75 },

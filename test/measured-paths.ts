@@ -6,6 +6,6 @@ export const measuredPaths: readonly string[] = [
   "src/guard/",
   "src/expression/rule/",
   "src/replay/",
-  "src/contract-errors.ts",
+  "src/errors.ts",
   "src/errors.ts",
 ];

@@ -1,28 +1,24 @@
-import { openSync } from "node:fs";
-import type { Composed } from "../compose.js";
-import type { Request } from "../decide/decide.js";
-import { errorDocument } from "../error-document.js";
-import type { ErrorCode } from "../errors.js";
-import { DecisionError } from "../errors.js";
-import type { Result } from "../model/result.js";
-import { printable } from "../printable.js";
-import { resultLine } from "../record/result-line.js";
-import { targetLine } from "../present/outcome-rows.js";
-import { auditText, plainResult } from "../present/result-view.js";
-import { parseJson, refuseTerminal, withoutMark } from "./input.js";
+import { openSync, fstatSync } from "node:fs";
+import type { Socket } from "node:net";
+import type { ToContext } from "./input.js";
+import { parseJson, assertNotTerminal, stripByteOrderMark } from "./input.js";
 import type { Input, Io } from "./io.js";
 import { input } from "./io.js";
-import type { Line } from "./lines.js";
-import { readLines } from "./lines.js";
-import type { ToContext } from "./map-flag.js";
-import { piecesOf } from "./pieces.js";
 import { Progress } from "./progress.js";
-import { untilInterrupted } from "./until-interrupted.js";
+import type { Composed } from "../compose.js";
+import type { Request } from "../decide/decide.js";
+import type { ErrorCode } from "../errors.js";
+import { errorDocument, DecisionError } from "../errors.js";
+import type { Result } from "../model/result.js";
+import { printable } from "../text.js";
+import { targetLine } from "../present/result-rows.js";
+import { auditText, plainResult } from "../present/result-view.js";
+import { resultJson } from "../record/record-json.js";
 
 export type BatchFormat = "jsonl" | "plain" | "target" | "audit";
 
 /** Enough for one write to be worth it, little enough to be gone before the garbage collector ages it. */
-const flushedAt = 64 * 1024;
+const flushSize = 64 * 1024;
 
 export interface Batch {
   readonly request: Omit<Request, "context">;
@@ -35,39 +31,41 @@ export interface Batch {
 }
 
 /** So many are decided at a time: recorded together, or few enough to be young still when they are forgotten. */
-const windows = { recorded: 256, dry: 32 };
+const windowSizes = { recorded: 256, dry: 32 };
 
 /** Answers each line of a file or stream as soon as it is there; tells how many could not be answered. */
-export function answerLines(batch: Batch, world: Composed, io: Io): Promise<number | "interrupted"> {
-  const opened = openLines(batch.file, io);
+export function runBatch(batch: Batch, world: Composed, io: Io): Promise<number | "interrupted"> {
+  const opened = openInput(batch.file, io);
   return untilInterrupted((signal) => {
-    const pieces = readable(batch.file, piecesOf(opened, signal));
-    return answerAll(readLines(pieces, signal), { batch, world, io });
+    const pieces = withReadErrors(batch.file, readChunks(opened, signal));
+    return decideAll(readLines(pieces, signal), { batch, world, io });
   });
 }
 
-interface Asking {
+interface BatchRun {
   readonly batch: Batch;
   readonly world: Composed;
   readonly io: Io;
 }
 
-async function answerAll(arriving: AsyncIterable<readonly Line[]>, asking: Asking): Promise<number> {
+async function decideAll(arriving: AsyncIterable<readonly Line[]>, asking: BatchRun): Promise<number> {
   const { batch, world, io } = asking;
   const progress = new Progress(io, batch.quiet);
-  const warned = new Warned();
-  const window = batch.request.dry_run ? windows.dry : windows.recorded;
+  const warned = new WarningSummary();
+  const window = batch.request.dry_run ? windowSizes.dry : windowSizes.recorded;
   let bad = 0;
   let answered = 0;
   for await (const lines of arriving) {
     for (let from = 0; from < lines.length; from += window) {
       const asked = lines.slice(from, from + window).filter((line) => !isBlank(line));
-      const outcomes = await Promise.all(asked.map((line) => answerLine(line, batch, world)));
+      const outcomes = await Promise.all(asked.map((line) => decideLine(line, batch, world)));
       progress.erase();
-      bad += writeAnswers(asked, outcomes, { batch, warned, io });
+      bad += writeResults(asked, outcomes, { batch, warned, io });
       answered += asked.length;
       const so = answered;
-      progress.show((seconds) => `${count(so)} answered, ${count(Math.round(so / seconds))} per second`);
+      progress.show(
+        (seconds) => `${formatCount(so)} answered, ${formatCount(Math.round(so / seconds))} per second`,
+      );
     }
   }
   progress.erase();
@@ -75,21 +73,21 @@ async function answerAll(arriving: AsyncIterable<readonly Line[]>, asking: Askin
   return bad;
 }
 
-const count = (number: number): string => number.toLocaleString("en");
+const formatCount = (number: number): string => number.toLocaleString("en");
 
 const isBlank = (line: Line): boolean => "text" in line && line.text.trim() === "";
 
-interface Audience {
+interface BatchOutput {
   readonly batch: Batch;
-  readonly warned: Warned;
+  readonly warned: WarningSummary;
   readonly io: Io;
 }
 
 /** Writes what came of the lines, in their order; tells how many were bad. */
-function writeAnswers(
+function writeResults(
   lines: readonly Line[],
   outcomes: readonly (Result | DecisionError)[],
-  { batch: { format }, warned, io }: Audience,
+  { batch: { format }, warned, io }: BatchOutput,
 ): number {
   let bad = 0;
   let answers = "";
@@ -100,9 +98,9 @@ function writeAnswers(
   for (const [index, outcome] of outcomes.entries()) {
     const line = lines[index]?.number ?? 0;
     if (!(outcome instanceof DecisionError)) {
-      answers += write(outcome, format);
+      answers += formatResult(outcome, format);
       warned.note(line, outcome);
-      if (answers.length > flushedAt) flush();
+      if (answers.length > flushSize) flush();
       continue;
     }
     bad++;
@@ -118,51 +116,51 @@ function writeAnswers(
   return bad;
 }
 
-function openLines(file: string, io: Io): Input {
+function openInput(file: string, io: Io): Input {
   if (file === "-") {
-    refuseTerminal(io);
+    assertNotTerminal(io);
     return io.stdin;
   }
   try {
     return input(openSync(file, "r"));
   } catch (error) {
-    throw unreadable(file, error);
+    throw readError(file, error);
   }
 }
 
-async function* readable(file: string, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* withReadErrors(file: string, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
     yield* pieces;
   } catch (error) {
-    throw unreadable(file, error);
+    throw readError(file, error);
   }
 }
 
-function unreadable(file: string, error: unknown): DecisionError {
+function readError(file: string, error: unknown): DecisionError {
   const what = file === "-" ? "standard input" : `\`${file}\``;
   const message = `cannot read ${what}: ${(error as Error).message}`;
   return new DecisionError("input_invalid", message, { cause: error });
 }
 
-async function answerLine(line: Line, batch: Batch, world: Composed): Promise<Result | DecisionError> {
+async function decideLine(line: Line, batch: Batch, world: Composed): Promise<Result | DecisionError> {
   try {
     if ("tooLong" in line) throw new DecisionError("input_invalid", "the line is longer than 16 MiB");
-    const given = parseJson(line.number === 1 ? withoutMark(line.text) : line.text, "the line");
+    const given = parseJson(line.number === 1 ? stripByteOrderMark(line.text) : line.text, "the line");
     const decide = batch.follow ? world.follow : world.decide;
     return await decide({ ...batch.request, context: batch.toContext(given) });
   } catch (error) {
-    if (error instanceof DecisionError && !endsAll.has(error.code)) return error;
+    if (error instanceof DecisionError && !fatalCodes.has(error.code)) return error;
     throw error;
   }
 }
 
 /** Where one decision cannot be recorded, none can. */
-const endsAll: ReadonlySet<ErrorCode> = new Set(["store_failed", "store_busy", "log_damaged"]);
+const fatalCodes: ReadonlySet<ErrorCode> = new Set(["store_failed", "store_busy", "log_damaged"]);
 
-function write(result: Result, format: BatchFormat): string {
+function formatResult(result: Result, format: BatchFormat): string {
   switch (format) {
     case "jsonl":
-      return `${resultLine(result)}\n`;
+      return `${resultJson(result)}\n`;
     case "plain":
       return `${plainResult(result)}\n`;
     case "target":
@@ -173,7 +171,7 @@ function write(result: Result, format: BatchFormat): string {
 }
 
 /** Lines with warnings, be it of a condition or a guardrail: told once, not a thousand times. */
-class Warned {
+class WarningSummary {
   #lines = 0;
   #first = "";
 
@@ -188,4 +186,134 @@ class Warned {
     const what = `${this.#lines} of ${answered} lines ${this.#lines === 1 ? "has" : "have"} warnings`;
     io.err.write(`warning: ${what}; first ${printable(this.#first)}\n`);
   }
+}
+
+export type Line =
+  { readonly number: number; readonly text: string } | { readonly number: number; readonly tooLong: true };
+
+const maxLineBytes = 16 * 1024 * 1024;
+const newline = 10;
+
+/**
+ * The lines of a stream, as many at a time as have arrived, never holding more than one unfinished line. The
+ * last needs no end, unless the stream was cut short by the signal.
+ */
+export async function* readLines(
+  pieces: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Line[]> {
+  let rest: Buffer[] = [];
+  let restLength = 0;
+  let number = 0;
+  const finish = (end: Buffer): Line => {
+    number++;
+    const whole = restLength === 0 ? end : Buffer.concat([...rest, end]);
+    const tooLong = restLength + end.length > maxLineBytes;
+    rest = [];
+    restLength = 0;
+    return tooLong ? { number, tooLong } : { number, text: whole.toString("utf8") };
+  };
+  for await (const piece of pieces) {
+    const lines: Line[] = [];
+    let from = 0;
+    for (let at = piece.indexOf(newline); at !== -1; at = piece.indexOf(newline, from)) {
+      lines.push(finish(piece.subarray(from, at)));
+      from = at + 1;
+    }
+    const left = piece.subarray(from);
+    if (left.length > 0) {
+      restLength += left.length;
+      if (restLength <= maxLineBytes) rest.push(Buffer.from(left));
+      else rest = [];
+    }
+    if (lines.length > 0) yield lines;
+  }
+  if (restLength > 0 && !signal.aborted) yield [finish(Buffer.alloc(0))];
+}
+
+const chunkSize = 256 * 1024;
+
+/**
+ * What comes in, piece by piece, as soon as it is there. After the signal no more is read, but what was read
+ * already still comes. A piece is only good until the next is asked for.
+ */
+export async function* readChunks(input: Input, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const socket = input.fd === undefined ? undefined : await openSocket(input.fd);
+  if (socket === undefined) yield* readFileChunks(input, signal);
+  else yield* readSocketChunks(socket, signal);
+}
+
+/** What may keep us waiting is waited for in the event loop, where signals are heard; other things are there. */
+async function openSocket(fd: number): Promise<Socket | undefined> {
+  const stats = fstatSync(fd);
+  if (stats.isFIFO() || stats.isSocket()) {
+    const net = await import("node:net");
+    return new net.Socket({ fd, readable: true, writable: false });
+  }
+  if (!stats.isCharacterDevice()) return undefined;
+  const { isatty, ReadStream } = await import("node:tty");
+  return isatty(fd) ? new ReadStream(fd) : undefined;
+}
+
+async function* readFileChunks(input: Input, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const buffer = Buffer.allocUnsafe(chunkSize);
+  while (!signal.aborted) {
+    const length = input.read(buffer);
+    if (length === 0) return;
+    yield buffer.subarray(0, length);
+    // Else a signal would not be heard before the end.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+async function* readSocketChunks(socket: Socket, signal: AbortSignal): AsyncGenerator<Buffer> {
+  let wake = (): void => undefined;
+  let failure: Error | undefined;
+  const notice = (): void => wake();
+  socket.on("readable", notice).on("close", notice);
+  socket.on("error", (error) => (failure = error));
+  signal.addEventListener("abort", notice);
+  try {
+    for (;;) {
+      const isLast = signal.aborted;
+      // All that has arrived while the last piece was worked on, as one.
+      const piece = socket.read() as Buffer | null;
+      if (piece !== null) yield piece;
+      else if (failure !== undefined) throw failure;
+      if (isLast || (piece === null && socket.closed)) return;
+      if (piece === null) await new Promise<void>((resolve) => (wake = resolve));
+    }
+  } finally {
+    signal.removeEventListener("abort", notice);
+    socket.destroy();
+  }
+}
+
+const interruptSignals = ["SIGINT", "SIGTERM"] as const;
+
+/**
+ * Works until it is done or told to end, by Ctrl-C or SIGTERM; what is told is heard once, so that a second
+ * time ends the process at once.
+ */
+export async function untilInterrupted<Outcome>(
+  work: (signal: AbortSignal) => Promise<Outcome>,
+): Promise<Outcome | "interrupted"> {
+  const interrupt = new AbortController();
+  const forget = (): void => {
+    for (const name of interruptSignals) process.removeListener(name, stop);
+  };
+  const stop = (name: NodeJS.Signals): void => {
+    forget();
+    interrupt.abort(name);
+  };
+  for (const name of interruptSignals) process.on(name, stop);
+  try {
+    const outcome = await work(interrupt.signal);
+    if (!interrupt.signal.aborted) return outcome;
+  } finally {
+    forget();
+  }
+  // Whoever supervises us sees what it asked for: an end by this signal.
+  if (interrupt.signal.reason === "SIGTERM") process.kill(process.pid, "SIGTERM");
+  return "interrupted";
 }

@@ -4,9 +4,9 @@ import { gateKeyText } from "../definition/gate-key.js";
 import type { Library } from "../definition/library.js";
 import { formats } from "../present/format.js";
 import type { Io } from "./io.js";
-import { settingKeys } from "./settings-table.js";
+import { settingKeys } from "./settings.js";
 import { topics } from "./topics/topics.js";
-import { openKnown } from "./world.js";
+import { openReadableWorld } from "./world.js";
 
 /** What could stand where the last of the words is being typed. */
 export async function complete(
@@ -16,13 +16,16 @@ export async function complete(
 ): Promise<readonly string[]> {
   const before = words.slice(0, -1);
   const current = words.at(-1) ?? "";
-  const { command, args } = walk(program, before);
+  const { command, args } = findTypedCommand(program, before);
   const candidates = await candidatesFor(command, args, { before, current }, io);
   return candidates.filter((candidate) => candidate.startsWith(current));
 }
 
 /** The command that the words lead to, and the words after it that are no flags. */
-function walk(program: Command, words: readonly string[]): { command: Command; args: readonly string[] } {
+function findTypedCommand(
+  program: Command,
+  words: readonly string[],
+): { command: Command; args: readonly string[] } {
   let command = program;
   const args: string[] = [];
   for (let index = 0; index < words.length; index++) {
@@ -94,23 +97,23 @@ function formatsOf(command: Command): readonly string[] {
 }
 
 const decisionIds = (before: readonly string[], io: Io): Promise<readonly string[]> =>
-  defined(before, io, ({ ids }) => ids);
+  fromDefinitions(before, io, ({ ids }) => ids);
 
 const gateKeys = (before: readonly string[], io: Io): Promise<readonly string[]> =>
-  defined(before, io, ({ summaries }) =>
+  fromDefinitions(before, io, ({ summaries }) =>
     summaries.flatMap(({ action }) => (action === undefined ? [] : [gateKeyText(action)])),
   );
 
 const policyTools = (before: readonly string[], io: Io): Promise<readonly string[]> =>
-  defined(before, io, ({ summaries }) =>
+  fromDefinitions(before, io, ({ summaries }) =>
     summaries.flatMap(({ tools = [] }) => tools.filter((tool) => !/[*?]/.test(tool))),
   );
 
 const endpointNames = (before: readonly string[], io: Io): Promise<readonly string[]> =>
-  defined(before, io, ({ endpoints }) => endpoints.map(({ name }) => name));
+  fromDefinitions(before, io, ({ endpoints }) => endpoints.map(({ name }) => name));
 
 /** A shell that is completing must not be shown an error. */
-async function defined(
+async function fromDefinitions(
   before: readonly string[],
   io: Io,
   words: (definitions: Library) => readonly string[],
@@ -118,7 +121,7 @@ async function defined(
   const flag = before.indexOf("--decisions");
   const decisions = flag === -1 ? undefined : before[flag + 1];
   try {
-    const { definitions } = await openKnown(
+    const { definitions } = await openReadableWorld(
       { ...(decisions !== undefined && { decisions }), color: false, quiet: true },
       io,
     );

@@ -1,17 +1,8 @@
-import { stopwatch } from "../clock.js";
 import type { Command } from "commander";
-import type { Composed } from "../compose.js";
-import type { Library } from "../definition/library.js";
-import type { Request } from "../decide/decide.js";
-import { casesOf } from "../definition/expressions.js";
-import { labelsOf } from "../definition/labels.js";
-import { DecisionError } from "../errors.js";
-import { present } from "../present/format.js";
-import { targetLine } from "../present/outcome-rows.js";
-import { auditText, resultView } from "../present/result-view.js";
 import type { BatchFormat } from "./batch.js";
 import type { ExitCode } from "./exit-codes.js";
-import type { DecideFlags } from "./flags.js";
+import { resultExitCode } from "./exit-codes.js";
+import type { DecideFlags, ProvenanceFlags } from "./flags.js";
 import {
   addApprovalFlag,
   addCommonFlags,
@@ -19,14 +10,22 @@ import {
   addStoreFlags,
   formatFor,
   styleFor,
+  addProvenanceFlags,
+  provenanceOf,
 } from "./flags.js";
-import { readContext } from "./input.js";
+import { readDocument, readEventMap } from "./input.js";
 import type { Io } from "./io.js";
-import { readMap } from "./map-flag.js";
-import type { ProvenanceFlags } from "./provenance-flags.js";
-import { addProvenanceFlags, provenanceOf } from "./provenance-flags.js";
-import { resultExitCode } from "./result-exit-code.js";
-import { note, openWorld, warn, warnOfProblems } from "./world.js";
+import { note, openWorld, warn, warnAboutDefinitions } from "./world.js";
+import { stopwatch } from "../clock.js";
+import type { Composed } from "../compose.js";
+import type { Request } from "../decide/decide.js";
+import { labelsOf } from "../definition/branches.js";
+import { casesOf } from "../definition/expressions.js";
+import type { Library } from "../definition/library.js";
+import { DecisionError } from "../errors.js";
+import { present } from "../present/format.js";
+import { targetLine } from "../present/result-rows.js";
+import { auditText, resultView } from "../present/result-view.js";
 
 interface EvaluateFlags extends DecideFlags, ProvenanceFlags {
   readonly cache: boolean;
@@ -40,11 +39,11 @@ interface EvaluateFlags extends DecideFlags, ProvenanceFlags {
 }
 
 /** Beyond these the rest are only counted. */
-const shownWarnings = 5;
+const maxWarnings = 5;
 
 export type Done = (code: ExitCode) => void;
 
-interface Deciding {
+interface DecideCommand {
   readonly name: string;
   readonly dryRun: boolean;
   readonly argument?: readonly [name: string, description: string];
@@ -54,10 +53,10 @@ interface Deciding {
 }
 
 /** Formats that only answers of decisions have. */
-const moreFormats = ["target", "audit"] as const;
+const resultFormats = ["target", "audit"] as const;
 
 /** A command that makes decisions, and either records them or not. */
-export function addDecideCommand(parent: Command, io: Io, done: Done, deciding: Deciding): Command {
+export function addDecideCommand(parent: Command, io: Io, done: Done, deciding: DecideCommand): Command {
   const { name, argument = ["<id>", "the decision's id"] } = deciding;
   const command = parent
     .command(name)
@@ -80,7 +79,7 @@ export function addDecideCommand(parent: Command, io: Io, done: Done, deciding: 
     .option("--feedback <json>", "recorded beside the decision, without a part in it: JSON or @file")
     .option("--no-cache", "evaluate even if the answer is cached, and fetch even what is kept");
   addApprovalFlag(addDurabilityFlag(addStoreFlags(addProvenanceFlags(command))));
-  return addCommonFlags(command, moreFormats)
+  return addCommonFlags(command, resultFormats)
     .addHelpText("after", examplesFor(deciding))
     .action(async (word: string, flags: EvaluateFlags) => {
       const ask = flags.inputs === undefined ? decideOne : decideMany;
@@ -88,7 +87,7 @@ export function addDecideCommand(parent: Command, io: Io, done: Done, deciding: 
     });
 }
 
-function examplesFor({ name, examples }: Deciding): string {
+function examplesFor({ name, examples }: DecideCommand): string {
   const usual = [
     `agent-33 decision ${name} decision-quality-gate --input '{"artifact": {"quality_score": 0.9}}'`,
     `agent-33 decision ${name} decision-quality-gate --input @context.json --explain`,
@@ -99,14 +98,17 @@ function examplesFor({ name, examples }: Deciding): string {
   return `\nExamples:\n${(examples ?? usual).map((each) => `  $ ${each}`).join("\n")}`;
 }
 
-interface Asked {
+interface Invocation {
   readonly word: string;
   readonly flags: EvaluateFlags;
-  readonly deciding: Deciding;
+  readonly deciding: DecideCommand;
 }
 
 /** The decision that is meant; one that cannot be printed as wanted is not made. */
-async function meant({ word, flags, deciding }: Asked, { definitions }: Composed): Promise<string> {
+async function resolveDecision(
+  { word, flags, deciding }: Invocation,
+  { definitions }: Composed,
+): Promise<string> {
   const id = deciding.resolve?.(word, definitions) ?? word;
   const { definition } = await definitions.find(id);
   if (flags.format !== "audit" || definition.type === "scored") return id;
@@ -119,19 +121,19 @@ async function meant({ word, flags, deciding }: Asked, { definitions }: Composed
   );
 }
 
-async function decideOne(asked: Asked, io: Io): Promise<ExitCode> {
+async function decideOne(asked: Invocation, io: Io): Promise<ExitCode> {
   const { flags } = asked;
   if (flags.input === undefined) {
     throw new DecisionError("usage", "the context is missing", {
       hint: "give it with --input JSON, --input @file or --input -; many at once with --inputs FILE",
     });
   }
-  const format = formatFor(flags, io, { answer: "one", more: moreFormats });
-  const toContext = await readMap(flags.map, io);
-  const context = toContext(readContext(flags.input, io));
-  const feedback = feedbackOf(flags, io);
+  const format = formatFor(flags, io, { answer: "one", more: resultFormats });
+  const toContext = await readEventMap(flags.map, io);
+  const context = toContext(readDocument(flags.input, io));
+  const feedback = readFeedback(flags, io);
   const world = await openWorld(flags, io);
-  const id = await meant(asked, world);
+  const id = await resolveDecision(asked, world);
   const startedAt = stopwatch();
   const decide = flags.follow ? world.follow : world.decide;
   const result = await decide({ ...requestFor(id, asked), ...feedback, context });
@@ -146,21 +148,21 @@ async function decideOne(asked: Asked, io: Io): Promise<ExitCode> {
     const view = resultView(result, { explain, verbose, cases: await casesFor(result.decision_id, world) });
     io.out.write(await present(view, format, await styleFor(flags, io)));
   }
-  for (const warning of result.warnings.slice(0, shownWarnings)) warn(flags, io, warning);
-  const more = result.warnings.length - shownWarnings;
+  for (const warning of result.warnings.slice(0, maxWarnings)) warn(flags, io, warning);
+  const more = result.warnings.length - maxWarnings;
   if (more > 0) {
     const which = flags.explain ? "" : "; --explain shows what came of each condition";
     warn(flags, io, `there ${more === 1 ? "is 1 more warning" : `are ${more} more warnings`}${which}`);
   }
-  warnOfProblems(flags, io, world.definitions.problems);
+  warnAboutDefinitions(flags, io, world.definitions.problems);
   return resultExitCode(result);
 }
 
-function feedbackOf({ feedback }: EvaluateFlags, io: Io): { readonly feedback?: unknown } {
-  return feedback === undefined ? {} : { feedback: readContext(feedback, io, "--feedback") };
+function readFeedback({ feedback }: EvaluateFlags, io: Io): { readonly feedback?: unknown } {
+  return feedback === undefined ? {} : { feedback: readDocument(feedback, io, "--feedback") };
 }
 
-function requestFor(id: string, { flags, deciding }: Asked): Omit<Request, "context"> {
+function requestFor(id: string, { flags, deciding }: Invocation): Omit<Request, "context"> {
   const { strict = false, cache } = flags;
   return {
     decision_id: id,
@@ -180,7 +182,7 @@ async function casesFor(
   return labelsOf(cases).map((label, index) => ({ label, condition: cases[index]?.condition ?? "" }));
 }
 
-async function decideMany(asked: Asked, io: Io): Promise<ExitCode> {
+async function decideMany(asked: Invocation, io: Io): Promise<ExitCode> {
   const { flags } = asked;
   if (flags.input !== undefined) {
     throw new DecisionError("usage", "--input and --inputs exclude each other", {
@@ -188,12 +190,12 @@ async function decideMany(asked: Asked, io: Io): Promise<ExitCode> {
     });
   }
   const format = batchFormat(flags, io);
-  const toContext = await readMap(flags.map, io);
-  const feedback = feedbackOf(flags, io);
+  const toContext = await readEventMap(flags.map, io);
+  const feedback = readFeedback(flags, io);
   const world = await openWorld(flags, io);
-  const id = await meant(asked, world);
-  warnOfProblems(flags, io, world.definitions.problems);
-  const { answerLines } = await import("./batch.js");
+  const id = await resolveDecision(asked, world);
+  warnAboutDefinitions(flags, io, world.definitions.problems);
+  const { runBatch: answerLines } = await import("./batch.js");
   const bad = await answerLines(
     {
       request: { ...requestFor(id, asked), ...feedback },
@@ -212,7 +214,7 @@ async function decideMany(asked: Asked, io: Io): Promise<ExitCode> {
 
 /** JSON lines on a terminal too: a table would have to know all lines before it could show one. */
 function batchFormat(flags: EvaluateFlags, io: Io): BatchFormat {
-  const format = formatFor(flags, io, { answer: "many", more: moreFormats });
+  const format = formatFor(flags, io, { answer: "many", more: resultFormats });
   if (format === "target" || format === "audit" || format === "plain" || format === "jsonl") return format;
   if (format === "json" || flags.format === undefined) return "jsonl";
   throw new DecisionError("usage", `--inputs cannot be answered as \`${format}\``, {

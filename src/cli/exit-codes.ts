@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../errors.js";
+import type { Result } from "../model/result.js";
 
 /** What scripts can tell from the exit code alone. */
 export const exitCodes = [
@@ -34,7 +35,7 @@ export const exitCodes = [
 
 export type ExitCode = (typeof exitCodes)[number]["code"];
 
-const byError: Readonly<Record<ErrorCode, ExitCode>> = {
+const exitCodesByError: Readonly<Record<ErrorCode, ExitCode>> = {
   usage: 2,
   input_invalid: 2,
   definition_not_found: 2,
@@ -71,5 +72,21 @@ const byError: Readonly<Record<ErrorCode, ExitCode>> = {
 };
 
 export function exitCodeOf(code: ErrorCode): ExitCode {
-  return byError[code];
+  return exitCodesByError[code];
+}
+
+/** What a script can tell of a decision from the exit code alone. */
+export function resultExitCode(result: Result): ExitCode {
+  if (result.blocked) return 4;
+  if (result.type === "policy") return result.allowed ? 0 : 4;
+  if (result.type !== "gate") return 0;
+  switch (result.status) {
+    case "GREEN":
+    case "GREEN-SKIP":
+      return 0;
+    case "YELLOW":
+      return 5;
+    case "RED":
+      return 4;
+  }
 }

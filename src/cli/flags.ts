@@ -1,9 +1,14 @@
 import type { Command } from "commander";
+import type { Io, Stream } from "./io.js";
+import { systemClock } from "../clock.js";
+import { decisionTypes } from "../definition/decision-types.js";
 import { DecisionError } from "../errors.js";
-import { didYouMean } from "../nearest.js";
+import type { Provenance } from "../model/record.js";
+import type { TimeRange, Query } from "../model/store.js";
+import { didYouMean } from "../text.js";
 import type { Format, Style } from "../present/format.js";
 import { formats } from "../present/format.js";
-import type { Io, Stream } from "./io.js";
+import { parseTimeRange, parseRecordFilter } from "../record/record-query.js";
 
 /** Flags that every command which prints data has. */
 export interface CommonFlags {
@@ -75,7 +80,7 @@ export function wantsJsonErrors(argv: readonly string[]): boolean {
 }
 
 /** Colour is decided once per stream. */
-export function wantsColour(color: boolean, { env }: Io, stream: Stream): boolean {
+function wantsColour(color: boolean, { env }: Io, stream: Stream): boolean {
   if (!color || env["NO_COLOR"] || env["FORCE_COLOR"] === "0") return false;
   if (env["FORCE_COLOR"]) return true;
   return stream.isTerminal && env["TERM"] !== "dumb";
@@ -90,4 +95,99 @@ export async function styleFor(
   if (!wantsColour(flags.color, io, stream)) return { columns, paint: (_colour, text) => text };
   const { colourPaint } = await import("../present/paint.js");
   return { columns, paint: colourPaint() };
+}
+
+/** What is answered without any of the commands of `decision`. */
+export const programFlags: readonly string[] = ["--help", "-h", "--version", "-V"];
+
+/** Flags that say on whose behalf something is asked. */
+export interface ProvenanceFlags {
+  readonly workflowId?: string;
+  readonly stageId?: string;
+  readonly sessionId?: string;
+  readonly correlationId?: string;
+}
+
+export function addProvenanceFlags(command: Command): Command {
+  return command
+    .option("--workflow-id <id>", "the workflow that asks; recorded")
+    .option("--stage-id <id>", "the stage that asks; recorded")
+    .option("--session-id <id>", "the session that asks; recorded")
+    .option("--correlation-id <id>", "what ties this to other systems' logs; recorded");
+}
+
+export function provenanceOf(flags: ProvenanceFlags): Provenance {
+  const { workflowId, stageId, sessionId, correlationId } = flags;
+  return {
+    ...(workflowId !== undefined && { workflow_id: workflowId }),
+    ...(stageId !== undefined && { stage_id: stageId }),
+    ...(sessionId !== undefined && { session_id: sessionId }),
+    ...(correlationId !== undefined && { correlation_id: correlationId }),
+  };
+}
+
+/** Flags of the commands that look at a stretch of the log. */
+export interface TimeRangeFlags {
+  readonly since?: string;
+  readonly until?: string;
+}
+
+export function addTimeRangeFlags(command: Command): Command {
+  return command
+    .option(
+      "--since <time>",
+      "from this moment on: 2026-11-15T10:30:00Z, 2026-11-15 (midnight in UTC), or 7d (that long ago)",
+    )
+    .option("--until <time>", "up to this moment, itself included");
+}
+
+/** What the flags mean at this moment. */
+export const timeRange = ({ since, until }: TimeRangeFlags): TimeRange =>
+  parseTimeRange({ since, until }, systemClock(), flagName);
+
+const flagName = (field: string): string => `--${field}`;
+
+/** Flags of the commands that look at some of the records. */
+export interface QueryFlags extends TimeRangeFlags {
+  readonly decisionId?: string;
+  readonly workflowId?: string;
+  readonly stageId?: string;
+  readonly sessionId?: string;
+  readonly correlationId?: string;
+  readonly label?: string;
+  readonly target?: string;
+  readonly type?: string;
+  readonly kind?: string;
+  readonly limit?: string;
+}
+
+export function addQueryFlags(command: Command): Command {
+  command
+    .option("--decision-id <id>", "only this decision")
+    .option("--workflow-id <id>", "only on behalf of this workflow")
+    .option("--stage-id <id>", "only on behalf of this stage")
+    .option("--session-id <id>", "only on behalf of this session")
+    .option("--correlation-id <id>", "only what is tied together by this");
+  return addTimeRangeFlags(command)
+    .option("--label <label>", "only where this branch was taken")
+    .option("--target <target>", "only where this was the target")
+    .option("--type <type>", `only decisions of this type: ${decisionTypes.join(", ")}`)
+    .option(
+      "--kind <kind>",
+      "decision (the default), tool_result (how a call went), note (what happened to the log itself) or all",
+    )
+    .option("--limit <n>", "only the newest so many");
+}
+
+/** What the flags mean at this moment. */
+export function queryFor(flags: QueryFlags): Query {
+  const { decisionId, workflowId, stageId, sessionId, correlationId, ...others } = flags;
+  const named = {
+    decision_id: decisionId,
+    workflow_id: workflowId,
+    stage_id: stageId,
+    session_id: sessionId,
+    correlation_id: correlationId,
+  };
+  return parseRecordFilter({ ...others, ...named }, systemClock(), flagName);
 }

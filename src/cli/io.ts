@@ -1,5 +1,5 @@
-import { DecisionError } from "../errors.js";
 import { fstatSync, readSync, statSync, writeSync } from "node:fs";
+import { DecisionError } from "../errors.js";
 
 /** The terminal or pipes that a command talks to; the only place that writes. */
 export interface Io {
@@ -107,4 +107,23 @@ const waiting = new Int32Array(new SharedArrayBuffer(4));
 /** A pipe that is full or empty for the moment answers EAGAIN; there is nothing else to do but wait. */
 function pause(milliseconds: number): void {
   Atomics.wait(waiting, 0, 0, milliseconds);
+}
+
+/** Whether something that cannot be undone may be done: `--yes`, or a yes on the terminal. */
+export function confirm(question: string, { yes = false }: { readonly yes?: boolean }, io: Io): boolean {
+  if (yes) return true;
+  if (!io.stdin.isTerminal || !io.err.isTerminal) {
+    throw new DecisionError("usage", "this cannot be undone, so it has to be confirmed", {
+      hint: "add --yes to do it without being asked",
+    });
+  }
+  io.err.write(`${question} [y/N] `);
+  const answer = readAnswer(io);
+  if (!answer.endsWith("\n")) io.err.write("\n");
+  return /^y(?:es)?$/i.test(answer.trim());
+}
+
+function readAnswer(io: Io): string {
+  const buffer = new Uint8Array(256);
+  return Buffer.from(buffer.subarray(0, io.stdin.read(buffer))).toString("utf8");
 }

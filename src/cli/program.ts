@@ -35,7 +35,7 @@ import { addShowCommand } from "./commands/show.js";
 import { addValidateCommand } from "./commands/validate.js";
 import { addVerifyCommand } from "./commands/verify.js";
 import type { ExitCode } from "./exit-codes.js";
-import { frontFlags } from "./front-flags.js";
+import { programFlags } from "./flags.js";
 import type { Io } from "./io.js";
 
 /** commander would ask `process.stdout` for all of this, and that takes milliseconds to load. */
@@ -51,65 +51,66 @@ function outputOf(io: Io): OutputConfiguration {
   };
 }
 
-type Add = (parent: Command, io: Io, done: (code: ExitCode) => void) => void;
+type AddCommand = (parent: Command, io: Io, done: (code: ExitCode) => void) => void;
 
-const groups: readonly { readonly title: string; readonly commands: Readonly<Record<string, Add>> }[] = [
-  {
-    title: "Decide:",
-    commands: {
-      evaluate: addEvaluateCommand,
-      "dry-run": addDryRunCommand,
-      check: addCheckCommand,
-      result: addResultCommand,
-      gate: addGateCommand,
+const groups: readonly { readonly title: string; readonly commands: Readonly<Record<string, AddCommand>> }[] =
+  [
+    {
+      title: "Decide:",
+      commands: {
+        evaluate: addEvaluateCommand,
+        "dry-run": addDryRunCommand,
+        check: addCheckCommand,
+        result: addResultCommand,
+        gate: addGateCommand,
+      },
     },
-  },
-  {
-    title: "Define:",
-    commands: {
-      list: addListCommand,
-      show: addShowCommand,
-      validate: addValidateCommand,
-      new: addNewCommand,
-      schema: addSchemaCommand,
-      graph: addGraphCommand,
-      keygen: addKeygenCommand,
-      approve: addApproveCommand,
-      retire: addRetireCommand,
-      diff: addDiffCommand,
+    {
+      title: "Define:",
+      commands: {
+        list: addListCommand,
+        show: addShowCommand,
+        validate: addValidateCommand,
+        new: addNewCommand,
+        schema: addSchemaCommand,
+        graph: addGraphCommand,
+        keygen: addKeygenCommand,
+        approve: addApproveCommand,
+        retire: addRetireCommand,
+        diff: addDiffCommand,
+      },
     },
-  },
-  {
-    title: "Audit:",
-    commands: {
-      log: addLogCommand,
-      explain: addExplainCommand,
-      distribution: addDistributionCommand,
-      lineage: addLineageCommand,
-      precedents: addPrecedentsCommand,
-      replay: addReplayCommand,
-      backtest: addBacktestCommand,
-      verify: addVerifyCommand,
-      overrides: addOverridesCommand,
-      export: addExportCommand,
+    {
+      title: "Audit:",
+      commands: {
+        log: addLogCommand,
+        explain: addExplainCommand,
+        distribution: addDistributionCommand,
+        lineage: addLineageCommand,
+        precedents: addPrecedentsCommand,
+        replay: addReplayCommand,
+        backtest: addBacktestCommand,
+        verify: addVerifyCommand,
+        overrides: addOverridesCommand,
+        export: addExportCommand,
+      },
     },
-  },
-  { title: "Run:", commands: { serve: addServeCommand, mcp: addMcpCommand } },
-  {
-    title: "Keep:",
-    commands: {
-      cache: addCacheCommand,
-      endpoints: addEndpointsCommand,
-      prune: addPruneCommand,
-      config: addConfigCommand,
+    { title: "Run:", commands: { serve: addServeCommand, mcp: addMcpCommand } },
+    {
+      title: "Keep:",
+      commands: {
+        cache: addCacheCommand,
+        endpoints: addEndpointsCommand,
+        prune: addPruneCommand,
+        config: addConfigCommand,
+      },
     },
-  },
-];
+  ];
 
 /** The words that may follow `agent-33 decision`. */
 export const commandNames: readonly string[] = groups.flatMap(({ commands }) => Object.keys(commands));
 
-const overview = `
+const programHelp = `
 Examples:
   $ agent-33 decision list
   $ agent-33 decision evaluate decision-quality-gate --input '{"artifact": {"quality_score": 0.9}}'
@@ -118,8 +119,8 @@ Examples:
 Topics: agent-33 help environment | events | exit-codes | expressions | formatting | operators | scored | policy | gate | guardrails | endpoints | approval | http | mcp`;
 
 /** Whether only the program itself is asked about, and not what `decision` can do. */
-const isFront = ([word = "", ...more]: readonly string[]): boolean =>
-  more.length === 0 && frontFlags.includes(word);
+const isProgramFlag = ([word = "", ...more]: readonly string[]): boolean =>
+  more.length === 0 && programFlags.includes(word);
 
 /** The command line; building it reads nothing and writes nothing. Where one command is meant, only that is built. */
 export function buildProgram(io: Io, done: (code: ExitCode) => void, argv: readonly string[] = []): Command {
@@ -141,8 +142,8 @@ export function buildProgram(io: Io, done: (code: ExitCode) => void, argv: reado
     return program;
   }
   program.description("Decisions of unattended agents and workflows, as code.").version(version);
-  program.addHelpText("after", overview);
-  if (!isFront(argv)) {
+  program.addHelpText("after", programHelp);
+  if (!isProgramFlag(argv)) {
     for (const { title, commands } of groups) {
       decision.commandsGroup(title);
       for (const add of Object.values(commands)) add(decision, io, done);

@@ -1,5 +1,6 @@
-import { stopwatch } from "../clock.js";
+import type { CommonFlags } from "./flags.js";
 import type { Io } from "./io.js";
+import { stopwatch } from "../clock.js";
 
 /** A line on the terminal that says how far we are, once it takes long enough to wonder; nothing anywhere else. */
 export class Progress {
@@ -32,3 +33,33 @@ export class Progress {
 
 export const percent = (done: number, total: number): string =>
   `${total === 0 ? 100 : Math.floor((done / total) * 100)} %`;
+
+const redrawInterval = 100;
+
+/** Says on a terminal which endpoints are being asked, while that takes long enough to wonder. */
+export function fetchProgress(
+  { quiet = false }: Pick<CommonFlags, "quiet">,
+  io: Io,
+): ((endpoint: string) => () => void) | undefined {
+  if (quiet || !io.err.isTerminal) return undefined;
+  const asked: string[] = [];
+  let progress: Progress | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  return (endpoint) => {
+    if (asked.push(endpoint) === 1) {
+      const shown = (progress = new Progress(io));
+      timer = setInterval(() => shown.show(() => `asking ${endpointNames(asked)} …`), redrawInterval);
+    }
+    return () => {
+      asked.splice(asked.indexOf(endpoint), 1);
+      if (asked.length > 0) return;
+      clearInterval(timer);
+      progress?.erase();
+    };
+  };
+}
+
+function endpointNames(asked: readonly string[]): string {
+  const [first = "", ...others] = new Set(asked);
+  return others.length === 0 ? `\`${first}\`` : `\`${first}\` and ${others.length} more`;
+}

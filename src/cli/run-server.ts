@@ -1,69 +1,71 @@
-import { openAuthenticator } from "../serve/auth/open-authenticator.js";
-import type { HttpServer } from "../serve/http/http-server.js";
-import { openHttpServer } from "../serve/http/http-server.js";
-import type { LivingWorld } from "../serve/living-world.js";
-import type { LogLines } from "../serve/log-lines.js";
-import type { McpHttp } from "../serve/mcp/http.js";
-import { Metrics } from "../serve/metrics/metrics.js";
-import { version } from "../version.js";
+import type { AddressInfo } from "node:net";
 import type { ExitCode } from "./exit-codes.js";
 import type { DecideFlags } from "./flags.js";
 import type { Io } from "./io.js";
-import { listening } from "./listening.js";
-import { openLiving } from "./open-living.js";
-import type { ServeOptions } from "./serve-options.js";
-import { logLines } from "./standard-error.js";
+import { openReloadingWorld, openServerLog } from "./server-world.js";
+import type { ServeOptions } from "./commands/serve.js";
+import { DecisionError } from "../errors.js";
+import { openAuthenticator } from "../serve/auth/open-authenticator.js";
+import type { HttpServer } from "../serve/http/http-server.js";
+import { openHttpServer } from "../serve/http/http-server.js";
+import type { ReloadingWorld } from "../serve/reloading-world.js";
+import type { LogWriter } from "../serve/log-writer.js";
+import type { McpHttp } from "../serve/mcp/http.js";
+import { Metrics } from "../serve/metrics.js";
+import { version } from "../version.js";
 
 /** How long the end waits for whoever reads the log. */
-const patience = 1_000;
+const logFlushTimeout = 1_000;
 
 /** Answers over HTTP until it is told to end; resolves once all that was begun is answered and kept. */
 export async function runServer(options: ServeOptions, flags: DecideFlags, io: Io): Promise<ExitCode> {
-  const log = logLines(flags.quiet ?? false);
+  const log = openServerLog(flags.quiet ?? false);
   const report = (message: string): void => log.log("warn", message);
   const authenticate = options.tokens && (await openAuthenticator(options.tokens, { report }));
   const metrics: Metrics = new Metrics({
     inFlight: () => server.inFlight(),
     decisions: () => living.current.definitions.ids.length,
-    isStale: () => living.refused !== undefined,
+    isStale: () => living.rejected !== undefined,
   });
-  const living: LivingWorld = await openLiving(flags, io, {
+  const living: ReloadingWorld = await openReloadingWorld(flags, io, {
     log,
     onChange: ({ became }) => metrics.reloads.add({ became }),
-    onDecided: (result) => metrics.decided(result),
+    onDecided: (result) => metrics.countDecision(result),
   });
   const mcp = options.mcp ? await openMcp(living, log) : undefined;
   const parts = { living, authenticate, metrics, log, mcp: mcp?.handle };
   const server: HttpServer = await openHttpServer({ ...options, ...parts });
   try {
-    const signal = await answering({ server, mcp, living }, options, log);
+    const signal = await serveUntilSignal({ server, mcp, living }, options, log);
     return signal === "SIGINT" ? 130 : 0;
   } finally {
     await living.stop();
     await living.current.close();
-    await log.flush(patience);
+    await log.flush(logFlushTimeout);
   }
 }
 
-interface Doors {
+interface RunningServer {
   readonly server: HttpServer;
   readonly mcp: McpHttp | undefined;
-  readonly living: LivingWorld;
+  readonly living: ReloadingWorld;
 }
 
-async function answering(
-  { server, mcp, living }: Doors,
+async function serveUntilSignal(
+  { server, mcp, living }: RunningServer,
   options: ServeOptions,
-  log: LogLines,
-): Promise<Ending> {
+  log: LogWriter,
+): Promise<StopSignal> {
   const { port } = await listening(server, options);
   const reload = (): void => void living.reload();
   process.on("SIGHUP", reload);
-  const told = untilTold();
+  const told = waitForSignal();
   const host = options.host.includes(":") ? `[${options.host}]` : options.host;
-  log.say(`listening on http://${host}:${port}`);
+  log.writeText(`listening on http://${host}:${port}`);
   if (options.tokens === undefined) {
-    log.say("no tokens are asked for, so it listens to this machine alone; give --jwks to let others ask");
+    log.writeText(
+      "no tokens are asked for, so it listens to this machine alone; give --jwks to let others ask",
+    );
   }
   const signal = await told;
   log.log("info", "ending", { signal });
@@ -73,8 +75,8 @@ async function answering(
 }
 
 /** The door within the door: the SDK is loaded where it is wanted. */
-async function openMcp(living: LivingWorld, log: LogLines): Promise<McpHttp> {
-  const { mcpHttp } = await import("../serve/mcp/http.js");
+async function openMcp(living: ReloadingWorld, log: LogWriter): Promise<McpHttp> {
+  const { createMcpHttp: mcpHttp } = await import("../serve/mcp/http.js");
   return mcpHttp({
     world: () => living.current,
     subscribe: living.subscribe,
@@ -83,16 +85,46 @@ async function openMcp(living: LivingWorld, log: LogLines): Promise<McpHttp> {
   });
 }
 
-const endings = ["SIGTERM", "SIGINT"] as const;
-type Ending = (typeof endings)[number];
+const stopSignals = ["SIGTERM", "SIGINT"] as const;
+type StopSignal = (typeof stopSignals)[number];
 
 /** The first time it is asked to end; the second time it ends at once, by whichever signal. */
-function untilTold(): Promise<Ending> {
+function waitForSignal(): Promise<StopSignal> {
   return new Promise((resolve) => {
     const end = (name: NodeJS.Signals): void => {
-      for (const each of endings) process.removeListener(each, end);
-      resolve(name as Ending);
+      for (const each of stopSignals) process.removeListener(each, end);
+      resolve(name as StopSignal);
     };
-    for (const each of endings) process.on(each, end);
+    for (const each of stopSignals) process.on(each, end);
   });
 }
+
+/** Where it listens; throws what to do where it cannot. */
+export async function listening(
+  server: Pick<HttpServer, "listen">,
+  { host, port }: Pick<ServeOptions, "host" | "port">,
+): Promise<AddressInfo> {
+  try {
+    return await server.listen(host, port);
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    const [why, hint] = listenErrors[code] ?? [];
+    if (why === undefined) throw error;
+    throw new DecisionError("network_failed", `cannot listen on \`${host}\`, port ${port}: ${why}`, {
+      hint,
+      cause: error,
+    });
+  }
+}
+
+/** Why the system lets nobody listen there, and what to do. */
+const listenErrors: Readonly<Record<string, readonly [string, string]>> = {
+  EADDRINUSE: ["it is in use", "end what listens there, or give another with --port; 0 takes a free one"],
+  EACCES: ["that is not permitted", "give a port above 1023 with --port"],
+  EPERM: ["that is not permitted", "give another with --host or --port"],
+  EADDRNOTAVAIL: ["this machine has no such address", "give one of its addresses with --host"],
+  EINVAL: ["this is no address to listen on", "give one of the machine's addresses with --host"],
+  ENOTFOUND: ["there is no such host", "give one of the machine's addresses with --host"],
+  EAI_AGAIN: ["its address cannot be found out", "give one of the machine's addresses with --host"],
+  EAFNOSUPPORT: ["this machine has no such addresses", "give another with --host"],
+};

@@ -4,9 +4,9 @@ import { systemClock } from "../clock.js";
 import { DecisionError } from "../errors.js";
 import { present } from "../present/format.js";
 import { signingsView } from "../present/approval-views.js";
-import type { Signing, SigningOptions } from "../store/sign-lock.js";
+import type { Signing, SigningOptions } from "../store/approve.js";
 import { openPrivateKey } from "../store/signing.js";
-import { approvalKey } from "./agent-home.js";
+import { approvalKeyFile } from "./directories.js";
 import type { StoreFlags } from "./flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "./flags.js";
 import type { Io } from "./io.js";
@@ -27,7 +27,7 @@ export function addSigningFlags(command: Command): Command {
 }
 
 export async function signingOptions(flags: SigningFlags, io: Io): Promise<SigningOptions> {
-  const file = flags.key ?? ownKey(io);
+  const file = flags.key ?? defaultKeyFile(io);
   const key = openPrivateKey(file);
   if (isOpenToOthers(file))
     warn(flags, io, `others can read or write \`${file}\`; \`chmod 600\` keeps them out`);
@@ -41,8 +41,8 @@ const isOpenToOthers = (file: string): boolean =>
   process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0;
 
 /** The key that was made without saying where. */
-function ownKey(io: Io): string {
-  const file = approvalKey(io);
+function defaultKeyFile(io: Io): string {
+  const file = approvalKeyFile(io);
   if (existsSync(file)) return file;
   throw new DecisionError("usage", "there is no key to sign with", {
     hint: "make one with `agent-33 decision keygen`, or name one with --key FILE",
@@ -61,6 +61,6 @@ export async function showSignings(
   const unchanged = signings.filter((each) => each.at !== at).length;
   if (unchanged > 0) note(io, `${unchanged} of ${signings.length} were so already and stay as they are`);
   if (trustedKeys.length > 0) return;
-  const { trustCommand } = await import("../store/trusted-keys.js");
+  const { trustCommand } = await import("../store/approval-keys.js");
   note(io, `this key is not trusted here; ${trustCommand(key.publicKey, [])}`);
 }

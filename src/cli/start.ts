@@ -1,10 +1,9 @@
 import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { Script } from "node:vm";
-import { makeDirectory } from "../store/make-directory.js";
-import { sweepOld } from "../store/sweep.js";
-import { frontFlags } from "./front-flags.js";
-import { cacheHome } from "./user-directory.js";
+import { cacheHome } from "./directories.js";
+import { programFlags } from "./flags.js";
+import { makeDirectory, removeUnusedFolders } from "../store/files.js";
 
 declare const __BUNDLE_HASH__: string;
 /** The commands of `decision`; each has a bundle of its own, as what it does not need would cost it time. */
@@ -19,11 +18,11 @@ const folder =
 /** Runs a file of the bundle with the machine code that V8 made of it last time; compiling is half of a start. */
 function load(file: string, cacheName: string): object {
   const path = `${__dirname}/${file}`;
-  const cachedData = folder === undefined ? undefined : readOwn(`${folder}/${cacheName}`);
+  const cachedData = folder === undefined ? undefined : readOwnedFile(`${folder}/${cacheName}`);
   const source = `(function(exports,require,module){${readFileSync(path, "latin1")}\n})`;
   const script = new Script(source, { filename: path, ...(cachedData && { cachedData }) });
   if (folder !== undefined && (cachedData === undefined || script.cachedDataRejected)) {
-    process.once("exit", () => keep(folder, cacheName, script));
+    process.once("exit", () => saveCode(folder, cacheName, script));
   }
   const module = { exports: {} };
   (script.runInThisContext() as Wrapper)(module.exports, requireWithin, module);
@@ -44,7 +43,7 @@ function requireWithin(name: string): unknown {
 }
 
 /** Code is only taken from a file that nobody else could have written. */
-function readOwn(path: string): Buffer | undefined {
+function readOwnedFile(path: string): Buffer | undefined {
   let fd: number;
   try {
     fd = openSync(path, "r");
@@ -66,11 +65,11 @@ function readOwn(path: string): Buffer | undefined {
  * On disk before it has its name, as V8 does not notice code that a crash has damaged; and only after a
  * run that went well, so that misspelt commands leave nothing behind.
  */
-function keep(into: string, cacheName: string, script: Script): void {
+function saveCode(into: string, cacheName: string, script: Script): void {
   if (process.exitCode !== 0) return;
   try {
     const isNew = makeDirectory(into, 0o700);
-    if (isNew) sweepOld(dirname(into), Date.now());
+    if (isNew) removeUnusedFolders(dirname(into), Date.now());
     const temporary = `${into}/${cacheName}.${process.pid}.tmp`;
     const fd = openSync(temporary, "w", 0o600);
     writeFileSync(fd, script.createCachedData());
@@ -83,12 +82,12 @@ function keep(into: string, cacheName: string, script: Script): void {
 }
 
 /** What stands for one of the commands of `decision` in full, or for the program itself; everything else finds its way in the whole bundle. */
-function meantCommand(): string | undefined {
+function bundleName(): string | undefined {
   const [group = "", verb = ""] = process.argv.slice(2);
-  if (process.argv.length === 3 && frontFlags.includes(group)) return "front";
+  if (process.argv.length === 3 && programFlags.includes(group)) return "front";
   return group === "decision" && __COMMANDS__.includes(verb) ? verb : undefined;
 }
 
-const command = meantCommand();
+const command = bundleName();
 if (command === undefined) load("agent-33.cjs", "agent-33");
 else load(`commands/${command}.cjs`, command);

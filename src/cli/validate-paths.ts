@@ -1,23 +1,27 @@
 import { realpathSync, statSync } from "node:fs";
-import type { FileSummary } from "../definition/definition-file.js";
-import { declaredTargets } from "../definition/declared-targets.js";
-import type { PlacedEndpoint } from "../definition/declared-endpoints.js";
-import { declaredEndpoints } from "../definition/declared-endpoints.js";
-import { review } from "../definition/review.js";
-import { reviewEndpoints } from "../definition/review-endpoints.js";
-import { reviewTargets } from "../definition/review-targets.js";
-import { sharedBuckets } from "../definition/shared-buckets.js";
-import { DecisionError } from "../errors.js";
-import type { Problem } from "../model/problem.js";
-import { checkApprovals } from "./check-approvals.js";
-import { checkGuardrails } from "./check-guardrails.js";
-import type { InFile, ReadAnew } from "./located-library.js";
-import { locatedLibrary, readAnew } from "./located-library.js";
+import type { DefinitionInFile, DefinitionFiles } from "./definition-files.js";
+import { libraryOf, readDefinitionFiles } from "./definition-files.js";
 import type { ApprovalSettings } from "./settings.js";
+import { approvalOf } from "../definition/approval/approved-library.js";
+import { verifyLock } from "../definition/approval/lock.js";
+import type { FileSummary, LocatedEndpoint } from "../definition/definition-file.js";
+import { declaredTargets, declaredEndpoints } from "../definition/definition-file.js";
+import type { Library } from "../definition/library.js";
+import { reviewEndpoints } from "../definition/reviews/review-endpoints.js";
+import { reviewTargets, reviewSharedBuckets } from "../definition/reviews/review-directory.js";
+import { reviewDefinition } from "../definition/reviews/review-definition.js";
+import { DecisionError } from "../errors.js";
+import type { StaticCheck } from "../guard/static-checks.js";
+import { staticChecks } from "../guard/static-checks.js";
+import type { Approval, ApprovalLock } from "../model/approval.js";
+import type { LoadedDefinition, Definition, OnFail } from "../model/definition.js";
+import type { Diagnostic } from "../model/diagnostic.js";
+import { hasApprovalLock, approvalLockPath, readApprovalLock } from "../store/approval-lock-file.js";
+import { signatureVerifier } from "../store/approval-keys.js";
 
-export interface Validated {
+export interface ValidationReport {
   /** By file and place. */
-  readonly problems: readonly Problem[];
+  readonly problems: readonly Diagnostic[];
   readonly decisions: number;
   /** Whether nothing at all is declared there. */
   readonly isEmpty: boolean;
@@ -29,26 +33,26 @@ export interface Validated {
 export async function validatePaths(
   paths: readonly string[],
   approval: ApprovalSettings = { required: false, trustedKeys: () => [] },
-): Promise<Validated> {
-  const read: ReadAnew[] = [];
-  const approvals: Problem[] = [];
-  for (const path of withoutRepeats(paths)) {
+): Promise<ValidationReport> {
+  const read: DefinitionFiles[] = [];
+  const approvals: Diagnostic[] = [];
+  for (const path of uniquePaths(paths)) {
     const isFolder = isDirectory(path);
-    const anew = await readAnew(path, isFolder);
+    const anew = await readDefinitionFiles(path, isFolder);
     read.push(anew);
-    if (isFolder) approvals.push(...(await checkApprovals(path, locatedLibrary(anew), approval)));
+    if (isFolder) approvals.push(...(await checkApprovals(path, libraryOf(anew), approval)));
   }
   const located = read.flatMap((each) => each.located);
   const summaries = read.flatMap((each) => each.summaries);
   const isPart = read.some((each) => each.isPart);
-  const library = locatedLibrary({ summaries, located, isPart });
+  const library = libraryOf({ summaries, located, isPart });
   const guarded = await checkGuardrails(located, library);
   const problems = [
     ...library.problems,
-    ...located.flatMap((each) => review(each.file, each.located)),
-    ...sharedBuckets(located),
+    ...located.flatMap((each) => reviewDefinition(each.file, each.located)),
+    ...reviewSharedBuckets(located),
     ...reviewTargets(declaredTargets(summaries) ?? [], located),
-    ...(await endpointProblems(declaredEndpoints(summaries), located, isPart)),
+    ...(await endpointDiagnostics(declaredEndpoints(summaries), located, isPart)),
     ...guarded.problems,
     ...approvals,
   ];
@@ -60,30 +64,36 @@ export async function validatePaths(
   };
 }
 
-async function endpointProblems(
-  declared: readonly PlacedEndpoint[],
-  located: readonly InFile[],
+async function endpointDiagnostics(
+  declared: readonly LocatedEndpoint[],
+  located: readonly DefinitionInFile[],
   isPart: boolean,
-): Promise<readonly Problem[]> {
+): Promise<readonly Diagnostic[]> {
   if (declared.length === 0) return [];
-  const { addressFault: lookAtAddress } = await import("../enrichment/address.js");
+  const { findAddressFault: lookAtAddress } = await import("../enrichment/address.js");
   return reviewEndpoints(declared, located, { lookAtAddress, isPart });
 }
 
-const isEmpty = ({ definitions, guardrails, targets, endpoints, problems }: FileSummary): boolean =>
+const isEmpty = ({
+  definitions,
+  guardrails,
+  targets,
+  endpoints,
+  diagnostics: problems,
+}: FileSummary): boolean =>
   definitions.length === 0 &&
   [guardrails, targets, endpoints].every((each) => each === undefined) &&
   problems.length === 0;
 
 /** A file or directory that is named twice is still one. */
-function withoutRepeats(paths: readonly string[]): readonly string[] {
-  const real = new Map(paths.map((path) => [attemptRealPath(path), path]));
+function uniquePaths(paths: readonly string[]): readonly string[] {
+  const real = new Map(paths.map((path) => [realPathOf(path), path]));
   const inside = (path: string): boolean =>
     [...real.keys()].some((other) => path !== other && path.startsWith(`${other}/`));
   return [...real].filter(([path]) => !inside(path)).map(([, path]) => path);
 }
 
-function attemptRealPath(path: string): string {
+function realPathOf(path: string): string {
   try {
     return realpathSync(path);
   } catch {
@@ -92,7 +102,7 @@ function attemptRealPath(path: string): string {
 }
 
 /** The lock of a directory is about all of it, so a file by itself cannot be told to be approved. */
-export function refuseFiles(paths: readonly string[]): void {
+export function assertDirectories(paths: readonly string[]): void {
   const file = paths.find((path) => !isDirectory(path));
   if (file === undefined) return;
   throw new DecisionError("usage", `whether \`${file}\` is approved cannot be told by itself`, {
@@ -111,7 +121,176 @@ function isDirectory(path: string): boolean {
   }
 }
 
-function byPlace(a: Problem, b: Problem): number {
+function byPlace(a: Diagnostic, b: Diagnostic): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   return a.line - b.line || a.column - b.column;
 }
+
+/** What is to be said of the lock of a directory: errors where approval is required, else nothing where there is none. */
+export async function checkApprovals(
+  directory: string,
+  library: Library,
+  { required, trustedKeys }: ApprovalSettings,
+): Promise<readonly Diagnostic[]> {
+  const file = approvalLockPath(directory);
+  const severity = required ? "error" : "warning";
+  if (!hasApprovalLock(directory))
+    return required
+      ? [missingLock(file), ...(await unapprovedDefinitions(undefined, library, severity))]
+      : [];
+  try {
+    const lock = readApprovalLock(directory);
+    const keys = trustedKeys();
+    if (lock === undefined) return [];
+    verifyLock(lock, file, keys.length === 0 ? undefined : signatureVerifier(keys));
+    return [
+      ...(keys.length === 0 ? [unverifiedLock(file, required)] : []),
+      ...(await unapprovedDefinitions(lock, library, severity)),
+      ...missingDefinitions(lock, library, { file, severity }),
+    ];
+  } catch (error) {
+    if (!(error instanceof DecisionError) || error.code !== "not_approved") throw error;
+    const { message, hint } = error;
+    return [{ ...startOf(file), severity: "error", message, ...(hint !== undefined && { hint }) }];
+  }
+}
+
+const startOf = (file: string): Pick<Diagnostic, "file" | "line" | "column"> => ({
+  file,
+  line: 1,
+  column: 1,
+});
+
+const missingLock = (file: string): Diagnostic => ({
+  ...startOf(file),
+  severity: "error",
+  message: "nothing is approved: there is no lock",
+  hint: "approve definitions with `agent-33 decision approve ID --key FILE`",
+});
+
+const unverifiedLock = (file: string, required: boolean): Diagnostic =>
+  required
+    ? {
+        ...startOf(file),
+        severity: "error",
+        message: "no key is trusted, so nothing counts as approved",
+        hint: "trust one with `agent-33 decision config set trusted_keys ed25519:…`",
+      }
+    : { ...startOf(file), severity: "note", message: "its signatures are not checked, as no key is trusted" };
+
+async function unapprovedDefinitions(
+  lock: ApprovalLock | undefined,
+  library: Library,
+  severity: Diagnostic["severity"],
+): Promise<readonly Diagnostic[]> {
+  const loaded = await Promise.all(library.ids.map((id) => library.lookUp(id)));
+  return loaded.flatMap((each) => {
+    const { definition, file, line } = each;
+    const said = approvalMessage(each, lock);
+    return said === undefined
+      ? []
+      : [{ file, line, column: 1, severity, decision_id: definition.id, ...said }];
+  });
+}
+
+function approvalMessage(
+  { definition: { id }, ...hashes }: LoadedDefinition,
+  lock: ApprovalLock | undefined,
+): Pick<Diagnostic, "message" | "hint"> | undefined {
+  const { state, serial = 0 }: Approval = lock ? approvalOf(lock, id, hashes) : { state: "unknown" };
+  switch (state) {
+    case "approved":
+      return undefined;
+    case "retired":
+      return { message: `\`${id}\` was retired with serial ${serial}` };
+    case "changed":
+      return {
+        message: `\`${id}\` changed since it was approved with serial ${serial}`,
+        hint: `see what changed with \`agent-33 decision diff ${id}\``,
+      };
+    case "unknown":
+      return {
+        message: `\`${id}\` is not approved`,
+        hint: `approve it with \`agent-33 decision approve ${id} --key FILE\``,
+      };
+  }
+}
+
+function missingDefinitions(
+  { entries }: ApprovalLock,
+  { ids, broken }: Library,
+  { file, severity }: Pick<Diagnostic, "file" | "severity">,
+): readonly Diagnostic[] {
+  return entries
+    .filter(
+      ({ status, decision_id: id }) => status === "approved" && !ids.includes(id) && !broken.includes(id),
+    )
+    .map(({ decision_id, serial }) => ({
+      ...startOf(file),
+      severity,
+      decision_id,
+      message: `\`${decision_id}\` was approved with serial ${serial}, but its definition is not there`,
+      hint: `put it back, or retire it with \`agent-33 decision retire ${decision_id} --key FILE\``,
+    }));
+}
+
+/** Runs the guardrails of all sound definitions that need no input. */
+export async function checkGuardrails(
+  located: readonly DefinitionInFile[],
+  library: Library,
+): Promise<{ readonly problems: readonly Diagnostic[]; readonly checked: number }> {
+  const problems: Diagnostic[] = [];
+  let checked = 0;
+  for (const each of located) {
+    const checks = await staticChecksOf(each.located.definition, library);
+    checked += checks.length;
+    problems.push(...checks.flatMap((check) => failureDiagnostics(check, each)));
+  }
+  return { problems, checked };
+}
+
+/** None where the definition cannot be used, which is said elsewhere. */
+async function staticChecksOf({ id }: Definition, library: Library): Promise<readonly StaticCheck[]> {
+  try {
+    return staticChecks(await library.find(id));
+  } catch (error) {
+    if (error instanceof DecisionError) return [];
+    throw error;
+  }
+}
+
+const effectsOnTarget: Readonly<Record<OnFail, string>> = {
+  block: "so what leads there is blocked",
+  escalate: "so what leads there is escalated",
+  warn: "which is let pass",
+};
+
+function failureDiagnostics(
+  { guardrail, failures }: StaticCheck,
+  { file, located }: DefinitionInFile,
+): readonly Diagnostic[] {
+  const { definition, source } = located;
+  const index = definition.guardrails?.indexOf(guardrail) ?? -1;
+  const { line, column } =
+    index === -1 ? located.summary.position : source.locate(["decision", "guardrails", index]);
+  const { type, on_fail: onFail = "block" } = guardrail;
+  // What cannot be checked blocks, whatever it was to do.
+  const always =
+    type === "no_disabled_targets"
+      ? effectsOnTarget[onFail]
+      : `so every decision ${effectsOnAll[type === "distribution_drift" ? "block" : onFail]}`;
+  return failures.map((failure) => ({
+    file,
+    line,
+    column,
+    severity: "warning",
+    message: `guardrail \`${type}\` fails: ${failure}, ${always}`,
+    decision_id: definition.id,
+  }));
+}
+
+const effectsOnAll: Readonly<Record<OnFail, string>> = {
+  block: "is blocked",
+  escalate: "is escalated",
+  warn: "has a warning",
+};

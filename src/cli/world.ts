@@ -1,38 +1,44 @@
 import { existsSync, statSync } from "node:fs";
+import type { CommonFlags, DecideFlags, StoreFlags } from "./flags.js";
+import type { Io } from "./io.js";
+import { fetchProgress, Progress, percent } from "./progress.js";
+import type { SettingsFiles, Setting } from "./settings.js";
+import {
+  settingsFiles,
+  approvalSettings,
+  decisionsDirectory,
+  storeSettings,
+  withoutProject,
+  warnAboutIgnoredSettings,
+  warnAboutUnknownSettings,
+} from "./settings.js";
+import { cacheHome } from "./directories.js";
 import { stopwatch } from "../clock.js";
 import type { Composed, FetchingConfiguration } from "../compose.js";
 import { composeApproved, composeDefinitions, composeRecords, composeWith, seenLocksIn } from "../compose.js";
 import { DecisionError } from "../errors.js";
-import type { Problem } from "../model/problem.js";
+import type { Diagnostic } from "../model/diagnostic.js";
 import type { Shelf } from "../model/store.js";
-import { printable } from "../printable.js";
+import { printable } from "../text.js";
+import type { FindApproval } from "../present/definition-views.js";
 import type { Records } from "../record/records.js";
 import type { OpenedDefinitions } from "../store/definitions.js";
-import type { StoreConfiguration } from "../store/open.js";
-import { signerOf } from "../store/signing.js";
-import { askingProgress } from "./asking-progress.js";
-import type { CommonFlags, DecideFlags, StoreFlags } from "./flags.js";
-import type { Io } from "./io.js";
-import { Progress, percent } from "./progress.js";
-import type { SettingsFiles } from "./read-settings.js";
-import { settingsFiles } from "./read-settings.js";
-import type { Setting } from "./settings.js";
-import { approvalSettings, decisionsDirectory, storeSettings, withoutProject } from "./settings.js";
-import { warnOfProjectSettings, warnOfUnknownSettings } from "./settings-table.js";
-import { cacheHome } from "./user-directory.js";
+import { hasApprovalLock } from "../store/approval-lock-file.js";
+import type { StoreConfiguration } from "../store/open-store.js";
+import { signerFromFile } from "../store/signing.js";
 
 /** What is defined and what is remembered. */
-export interface Known {
+export interface ReadableWorld {
   readonly definitions: OpenedDefinitions;
   readonly records: Records;
 }
 
 /** The world to decide in, as flags, environment and settings describe it. */
-export async function openWorld(flags: DecideFlags, io: Io): Promise<Composed & Known> {
+export async function openWorld(flags: DecideFlags, io: Io): Promise<Composed & ReadableWorld> {
   const files = settingsFiles(io);
-  const { definitions, records } = await openKnown(flags, io, files);
+  const { definitions, records } = await openReadableWorld(flags, io, files);
   const approval = approvalSettings(flags, io, files);
-  const fetching = fetchingFor(flags, io);
+  const fetching = fetchingOptions(flags, io);
   if (!approval.required) return composeWith(records, definitions, fetching);
   const { value: decisions } = decisionsDirectory(flags.decisions, io, files);
   const trustedKeys = approval.trustedKeys();
@@ -49,7 +55,7 @@ export async function openSeenLocks(
   io: Io,
   { files = settingsFiles(io), records }: { readonly files?: SettingsFiles; readonly records?: Records } = {},
 ): Promise<Shelf> {
-  if (records === undefined) warnOfSettings(flags, io, files);
+  if (records === undefined) warnAboutSettings(flags, io, files);
   const own = withoutProject(files);
   const isSame =
     storeSettings(flags, io, own).directory.value === storeSettings(flags, io, files).directory.value;
@@ -58,30 +64,30 @@ export async function openSeenLocks(
   return seenLocksIn(store);
 }
 
-export const openOwnRecords = (flags: StoreFlags, io: Io, files: SettingsFiles): Promise<Records> =>
+export const openStoreRecords = (flags: StoreFlags, io: Io, files: SettingsFiles): Promise<Records> =>
   composeRecords(storeConfiguration(flags, io, files), (message) => warn(flags, io, message));
 
-export const fetchingFor = (flags: StoreFlags, io: Io): FetchingConfiguration => ({
+export const fetchingOptions = (flags: StoreFlags, io: Io): FetchingConfiguration => ({
   env: io.env,
-  onAsking: askingProgress(flags, io),
+  onAsking: fetchProgress(flags, io),
   onTrouble: (message) => warn(flags, io, message),
 });
 
 /** The same for what decides nothing, so that nothing need be approved for it. */
-export async function openForResults(flags: StoreFlags, io: Io): Promise<Composed & Known> {
-  const { definitions, records } = await openKnown(flags, io);
+export async function openForToolResults(flags: StoreFlags, io: Io): Promise<Composed & ReadableWorld> {
+  const { definitions, records } = await openReadableWorld(flags, io);
   return composeWith(records, definitions);
 }
 
 /** The same without what decides, for commands that only look. */
-export async function openKnown(
+export async function openReadableWorld(
   flags: StoreFlags,
   io: Io,
   files: SettingsFiles = settingsFiles(io),
-): Promise<Known> {
+): Promise<ReadableWorld> {
   const startedAt = stopwatch();
   const decisions = decisionsDirectory(flags.decisions, io, files);
-  const records = await openOwnRecords(flags, io, files);
+  const records = await openStoreRecords(flags, io, files);
   const definitions = await composeDefinitions({
     decisions: decisions.value,
     cacheHome: cacheHome(io.env),
@@ -101,26 +107,26 @@ export async function openKnown(
 
 /** What is remembered, for questions that need no definitions. */
 export function openRecords(flags: StoreFlags, io: Io): Promise<Records> {
-  warnOfMissingStore(flags, io);
+  warnIfStoreMissing(flags, io);
   if (flags.verbose) noteStore(flags, io);
   return composeRecords(storeConfiguration(flags, io), (message) => warn(flags, io, message));
 }
 
 /** What was named as the store and is not there; only making a decision makes one. */
-function missingStore(flags: StoreFlags, io: Io): string | undefined {
+function missingStorePath(flags: StoreFlags, io: Io): string | undefined {
   if (flags.store === undefined) return undefined;
   const { directory } = storeSettings(flags, io);
   return existsSync(directory.value) ? undefined : directory.value;
 }
 
-export function warnOfMissingStore(flags: StoreFlags, io: Io): void {
-  const missing = missingStore(flags, io);
+export function warnIfStoreMissing(flags: StoreFlags, io: Io): void {
+  const missing = missingStorePath(flags, io);
   if (missing !== undefined) warn(flags, io, `there is no store in \`${missing}\` yet`);
 }
 
 /** Where an answer of nothing would be taken for one of something. */
-export function refuseMissingStore(flags: StoreFlags, io: Io): void {
-  const missing = missingStore(flags, io);
+export function assertStoreExists(flags: StoreFlags, io: Io): void {
+  const missing = missingStorePath(flags, io);
   if (missing === undefined) return;
   throw new DecisionError("usage", `there is no store in \`${missing}\``, {
     hint: "name the directory that decisions were recorded in; `agent-33 decision config get store` tells the usual one",
@@ -136,8 +142,8 @@ export function storeConfiguration(
   files: SettingsFiles = settingsFiles(io),
 ): Exclude<StoreConfiguration, "memory"> {
   const { directory, durability, signingKey, checkpointEvery, segmentSize } = storeSettings(flags, io, files);
-  warnOfSettings(flags, io, files);
-  refuseFile(directory.value);
+  warnAboutSettings(flags, io, files);
+  assertDirectory(directory.value);
   if (signingKey !== undefined && !existsSync(signingKey.value)) throw missingKey(signingKey);
   if (process.listenerCount("SIGXFSZ") === 0) process.on("SIGXFSZ", ignoreFileSizeLimit);
   return {
@@ -145,18 +151,18 @@ export function storeConfiguration(
     durability: durability.value,
     segmentSize: segmentSize.value,
     checkpointEvery: checkpointEvery.value,
-    sign: signingKey && signerOf(signingKey.value),
+    sign: signingKey && signerFromFile(signingKey.value),
     progress: readingProgress(flags, io),
     onDamage: (message) => warn(flags, io, message),
   };
 }
 
-function warnOfSettings(flags: StoreFlags, io: Io, files: SettingsFiles): void {
-  warnOfUnknownSettings(files.project(), (message) => warn(flags, io, message));
-  warnOfProjectSettings(files.project(), (message) => warn(flags, io, message));
+function warnAboutSettings(flags: StoreFlags, io: Io, files: SettingsFiles): void {
+  warnAboutUnknownSettings(files.project(), (message) => warn(flags, io, message));
+  warnAboutIgnoredSettings(files.project(), (message) => warn(flags, io, message));
 }
 
-function refuseFile(directory: string): void {
+function assertDirectory(directory: string): void {
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== false) return;
   throw new DecisionError("store_failed", `the store \`${directory}\` is not a directory`, {
     hint: "name the directory that records are kept in",
@@ -194,13 +200,40 @@ export function warn(flags: CommonFlags, io: Io, message: string): void {
 }
 
 /** Broken files are only a warning to those who ask for something else. */
-export function warnOfProblems(flags: CommonFlags, io: Io, problems: readonly Problem[]): void {
-  const files = new Map<string, Problem[]>();
+export function warnAboutDefinitions(flags: CommonFlags, io: Io, problems: readonly Diagnostic[]): void {
+  const files = new Map<string, Diagnostic[]>();
   for (const problem of problems) files.set(problem.file, [...(files.get(problem.file) ?? []), problem]);
   for (const [file, found] of files) {
     const [first] = found;
     const more = found.length > 1 ? ` (and ${found.length - 1} more)` : "";
     if (first)
       warn(flags, io, `${file}:${first.line}:${first.column} cannot be used: ${first.message}${more}`);
+  }
+}
+
+/**
+ * What the lock of the definitions says of each, for those who only look; undefined where there is no lock and
+ * none is asked for. Where it proves nothing, a warning says why, and nothing is known.
+ */
+export async function openApprovals(
+  records: Records,
+  flags: CommonFlags,
+  io: Io,
+): Promise<FindApproval | undefined> {
+  const files = settingsFiles(io);
+  const { value: directory } = decisionsDirectory(flags.decisions, io, files);
+  const settings = approvalSettings({}, io, files);
+  if (!settings.required && !hasApprovalLock(directory)) return undefined;
+  const { readVerifiedLock: openVerifiedLock } = await import("../store/approved-definitions.js");
+  const { approvalOf } = await import("../definition/approval/approved-library.js");
+  const { withRecomputedHashes: withOwnHashes } = await import("../definition/approval/approved-library.js");
+  try {
+    const shelf = await openSeenLocks(flags, io, { files, records });
+    const lock = await openVerifiedLock({ directory, trustedKeys: settings.trustedKeys(), shelf });
+    return (loaded) => approvalOf(lock, loaded.definition.id, withOwnHashes(loaded));
+  } catch (error) {
+    if (!(error instanceof DecisionError) || error.code !== "not_approved") throw error;
+    warn(flags, io, error.message);
+    return () => ({ state: "unknown" });
   }
 }

@@ -1,4 +1,4 @@
-import { frozenCopy } from "../digest/frozen-copy.js";
+import { frozenCopy } from "../digest/freeze-json.js";
 import { DecisionError } from "../errors.js";
 import type { Json, JsonObject } from "../model/json.js";
 

@@ -1,20 +1,22 @@
-import type { Library } from "../definition/library.js";
-import { policiesFor } from "../definition/tool-match.js";
-import { DecisionError } from "../errors.js";
-import { withParams } from "../evaluate/policy/with-params.js";
-import type { Deliberation } from "../evaluate/policy/deliberation.js";
-import type { AuthenticatedCaller } from "../model/caller.js";
-import type { LoadedDefinition } from "../model/definition.js";
-import type { Json, JsonObject } from "../model/json.js";
-import type { Provenance } from "../model/record.js";
-import type { PolicyOutcome, PolicyResult } from "../model/result.js";
 import { bind } from "./bind.js";
 import type { Deliberated, EnrichedOnce, World } from "./deliberate.js";
 import { deliberate } from "./deliberate.js";
-import { callWithCounter, isCallCounter } from "../record/counter-names.js";
-import { noPolicyDefinition } from "./no-policy.js";
-import { paramsDigest } from "./params-digest.js";
-import { untilRemembered } from "./remember.js";
+import { retryOnLostRace } from "./record.js";
+import type { Library } from "../definition/library.js";
+import { definitionHash } from "../definition/loaded-definition.js";
+import { findPolicies } from "../definition/tool-match.js";
+import { canonicalJson } from "../digest/canonical-json.js";
+import { deepFreeze } from "../digest/freeze-json.js";
+import { sha256Hex } from "../digest/sha256.js";
+import { DecisionError } from "../errors.js";
+import type { DetailedPolicyOutcome } from "../evaluate/policy/policy-outcome.js";
+import { mergeParams } from "../evaluate/policy/policy-outcome.js";
+import type { LoadedDefinition, Environment, PolicyDefinition } from "../model/definition.js";
+import type { Json, JsonObject } from "../model/json.js";
+import type { AuthenticatedCaller, Provenance } from "../model/record.js";
+import type { PolicyOutcome, PolicyResult } from "../model/result.js";
+import { callWithParamsCounter, isCallCounter } from "../record/counters.js";
+import { maskContext } from "../record/mask.js";
 
 /** What is asked of a call: the tool, its params, and what else may bear on it. */
 export interface CheckRequest extends Omit<Provenance, "check_id"> {
@@ -42,27 +44,27 @@ export interface CheckWorld extends World {
 
 /** Asks every policy decision for the tool; all of them must allow the call. */
 export async function check(request: CheckRequest, world: CheckWorld): Promise<CheckResult> {
-  refuseNameless(request);
+  assertNamed(request);
   const context = contextOf(request);
-  await world.definitions.refuseUnapprovedPolicies?.();
-  const ids = policiesFor(request.tool, world.definitions);
+  await world.definitions.assertPoliciesApproved?.();
+  const ids = findPolicies(request.tool, world.definitions);
   const found = await Promise.all(ids.map((id) => world.definitions.find(id)));
-  const asked = found.length === 0 ? [noPolicyDefinition(world.definitions.everywhere())] : found;
+  const asked = found.length === 0 ? [noPolicyDefinition(world.definitions.sharedEnvironment())] : found;
   const records = request.dry_run ? undefined : world.records;
   const enriched: EnrichedOnce = new Map();
-  const decided = await untilRemembered(async () => {
-    const made = await deliberateAll(request, context, { asked, world, enriched });
+  const decided = await retryOnLostRace(async () => {
+    const made = await evaluateEach(request, context, { asked, world, enriched });
     const combined = combine(request.tool, context, made);
     return {
       decided: combined,
-      made: combined.allowed ? countedOnce(made, combined, { request, asked }) : uncounted(made),
+      made: combined.allowed ? countOnce(made, combined, { request, asked }) : withoutCounts(made),
     };
   }, records);
   if (world.definitions.summaries.some(({ tools }) => tools !== undefined)) return decided;
   return { ...decided, warnings: [...decided.warnings, "no policy is defined, so every call is allowed"] };
 }
 
-function refuseNameless({ tool, session_id: session }: CheckRequest): void {
+function assertNamed({ tool, session_id: session }: CheckRequest): void {
   const isText = (value: unknown): boolean => typeof value === "string" && value !== "";
   if (isText(tool) && (session === undefined || isText(session))) return;
   throw new DecisionError(
@@ -88,7 +90,7 @@ function contextOf({ tool, params, context = {} }: CheckRequest): JsonObject {
 }
 
 /** One after the other, so that each knows what those before have set. */
-async function deliberateAll(
+async function evaluateEach(
   request: CheckRequest,
   context: JsonObject,
   {
@@ -115,36 +117,36 @@ async function deliberateAll(
     };
     const deliberated = await deliberate(question, loaded, world, shared).catch((error: unknown) => {
       // Those before will never be recorded.
-      for (const { result } of made) world.records?.recent.remove(result.record_id ?? "");
+      for (const { result } of made) world.records?.pending.remove(result.record_id ?? "");
       throw error;
     });
-    setParams = { ...setParams, ...outcomeIn(deliberated).set_params };
+    setParams = { ...setParams, ...policyOutcome(deliberated).set_params };
     made.push(deliberated);
   }
   return made;
 }
 
-function outcomeIn({ evaluated }: Deliberated): Deliberation {
+function policyOutcome({ evaluated }: Deliberated): DetailedPolicyOutcome {
   if (evaluated.outcome?.type !== "policy") throw new Error("only policies are asked about calls");
   return evaluated.outcome;
 }
 
 /** All must allow; the first that denies gives the reason, and overrides that change params change them all. */
 function combine(tool: string, context: JsonObject, made: readonly Deliberated[]): CheckResult {
-  const outcomes = made.map(outcomeIn);
+  const outcomes = made.map(policyOutcome);
   const decisions = made.map(({ result }) => result as PolicyResult);
   const warnings = decisions.flatMap((each) => each.warnings);
   const [first] = outcomes;
   if (first === undefined) throw new Error("nothing was asked");
   const denial = outcomes.find(({ allowed }) => !allowed);
-  if (denial !== undefined) return { ...said(tool, denial), warnings, decisions };
+  if (denial !== undefined) return { ...toOutcome(tool, denial), warnings, decisions };
   const exception = outcomes.find(({ outcome }) => outcome === "allowed_by_exception");
   const set = outcomes.reduce<JsonObject>((all, each) => ({ ...all, ...each.set_params }), {});
-  const params = withParams(context["params"] ?? null, set);
-  return { ...said(tool, exception ?? first), params, warnings, decisions };
+  const params = mergeParams(context["params"] ?? null, set);
+  return { ...toOutcome(tool, exception ?? first), params, warnings, decisions };
 }
 
-const said = (tool: string, { allowed, outcome, reason, params }: PolicyOutcome): PolicyOutcome => ({
+const toOutcome = (tool: string, { allowed, outcome, reason, params }: PolicyOutcome): PolicyOutcome => ({
   tool,
   allowed,
   outcome,
@@ -153,11 +155,11 @@ const said = (tool: string, { allowed, outcome, reason, params }: PolicyOutcome)
 });
 
 /** What is denied by one is counted by none. */
-const uncounted = (made: readonly Deliberated[]): readonly Deliberated[] =>
+const withoutCounts = (made: readonly Deliberated[]): readonly Deliberated[] =>
   made.map((each) => ({ ...each, draft: each.draft && { ...each.draft, counts: [], limits: [] } }));
 
 /** A call that several allow is one call, of the first that is recorded; its result may name it by its params. */
-function countedOnce(
+function countOnce(
   made: readonly Deliberated[],
   { tool, params }: CheckResult,
   { request, asked }: { readonly request: CheckRequest; readonly asked: readonly LoadedDefinition[] },
@@ -166,7 +168,7 @@ function countedOnce(
   const first = made.find(({ draft }) => draft !== undefined);
   const digests = new Set([request.params as Json, params].map((each) => paramsDigest(each, asked)));
   const named =
-    session === undefined ? [] : [...digests].map((digest) => callWithCounter(session, tool, digest));
+    session === undefined ? [] : [...digests].map((digest) => callWithParamsCounter(session, tool, digest));
   return made.map((each) => {
     const { draft } = each;
     if (draft === undefined) return each;
@@ -176,4 +178,35 @@ function countedOnce(
         : draft.counts.filter((count) => typeof count !== "string" || !isCallCounter(count));
     return { ...each, draft: { ...draft, counts } };
   });
+}
+
+const noPolicyDefinitions = new Map<string, LoadedDefinition>();
+
+/** What is asked where no policy is about the tool: it allows the call, and the record says so. */
+function noPolicyDefinition(everywhere: Environment): LoadedDefinition {
+  const environment = everywhere as unknown as JsonObject;
+  const hash = sha256Hex(canonicalJson(environment));
+  let loaded = noPolicyDefinitions.get(hash);
+  if (loaded === undefined) {
+    const definition: PolicyDefinition = { id: "none", type: "policy", tool: "*", policies: [] };
+    loaded = deepFreeze({
+      definition,
+      definition_hash: definitionHash(definition),
+      environment,
+      environment_hash: hash,
+      file: "",
+      line: 0,
+    });
+    noPolicyDefinitions.set(hash, loaded);
+  }
+  return loaded;
+}
+
+const digestLength = 32;
+
+/** Tells calls with different params apart, without the values that any of the decisions masks. */
+export function paramsDigest(params: Json, asked: readonly LoadedDefinition[]): string {
+  const pointers = asked.flatMap(({ definition }) => definition.logging?.mask ?? []);
+  const { params: shown = null } = maskContext({ params }, pointers);
+  return sha256Hex(canonicalJson(shown)).slice(0, digestLength);
 }

@@ -1,29 +1,27 @@
+import { bind, bindCaller, bindFeedback } from "./bind.js";
+import { describe, freezeResult } from "./describe.js";
+import type { Enriched, FetchWorld } from "./enrich.js";
+import { enrich, withFetchWarnings, needsFetching } from "./enrich.js";
+import type { Answer, EvaluationRequest } from "./evaluate-cached.js";
+import { evaluateCached } from "./evaluate-cached.js";
+import type { Clock, System } from "./gather.js";
+import { gather, needsFacts, noFacts } from "./gather.js";
+import { maskFailure, maskResult } from "./mask.js";
+import type { Counting } from "./record.js";
+import { countCall } from "./record.js";
+import type { DecisionRequest } from "./request.js";
 import type { Library } from "../definition/library.js";
 import type { Evaluated, Prepared } from "../evaluate/evaluate.js";
 import { prepareLazily } from "../evaluate/prepare-lazily.js";
 import { guard } from "../guard/guard.js";
-import { lineageOf } from "../lineage/lineage-of.js";
+import { buildLineage } from "../lineage/build-lineage.js";
 import type { LoadedDefinition } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";
 import type { Lineage } from "../model/lineage.js";
 import type { Result } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
-import type { Draft, Records } from "../record/records.js";
-import type { Answer, Question } from "./answer.js";
-import { answer } from "./answer.js";
-import { scoredHash } from "../record/audit-payload.js";
-import { bind, bindCaller, bindFeedback } from "./bind.js";
-import { failureWithoutMasked, withoutMasked } from "./conceal.js";
-import type { Counting } from "./counting.js";
-import { countingOf } from "./counting.js";
-import type { Enriched, FetchWorld } from "./enrich.js";
-import { enrich, failureAfter, needsFetching } from "./enrich.js";
-import { describe, freezeResult } from "./describe.js";
-import { deterministicHash } from "../record/deterministic-hash.js";
-import type { Clock, System } from "./gather.js";
-import { gather, needsFacts, nothing } from "./gather.js";
-import type { Request } from "./request.js";
-import { valuesRead } from "../record/values-read.js";
+import { scoredHash, deterministicHash, valuesReadJson } from "../record/deterministic-hash.js";
+import type { RecordDraft, Records } from "../record/records.js";
 
 /** All that a decision needs from outside. */
 export interface World extends FetchWorld {
@@ -44,13 +42,13 @@ export interface Deliberated {
   /** The answer with all its values; the result shows the masked ones as masked. */
   readonly evaluated: Evaluated;
   /** With what is to grow with it. Undefined where nothing is to be remembered. */
-  readonly draft: Draft | undefined;
+  readonly draft: RecordDraft | undefined;
   readonly answered: Answer;
   readonly lineal: Lineal;
 }
 
 /** What the lineage is made of: as much as may be shown. */
-export interface Lineal {
+interface Lineal {
   readonly prepared: Prepared;
   readonly shown: Scope;
   readonly evaluated: Evaluated;
@@ -68,7 +66,7 @@ export interface Shared {
 
 /** Makes a decision: everything but remembering it. */
 export async function deliberate(
-  request: Request,
+  request: DecisionRequest,
   loaded: LoadedDefinition,
   world: World,
   shared: Shared = {},
@@ -80,7 +78,7 @@ export async function deliberate(
   const at = shared.at ?? world.clock();
   const system = systemOf(request, at, world.newId(at));
   const { dry_run: dryRun = false, strict = false, no_cache: noCache = false } = request;
-  const asIs = { context: given, facts: nothing, system, input: undefined };
+  const asIs = { context: given, facts: noFacts, system, input: undefined };
   const enriched = needsFetching(loaded)
     ? await enrichOnce(loaded, asIs, { world, dryRun, anew: noCache, strict, known: shared.enriched })
     : undefined;
@@ -88,8 +86,8 @@ export async function deliberate(
   const bare = enriched === undefined ? asIs : { ...asIs, context };
   const facts = needsFacts({ loaded, prepared, shared, request })
     ? await gather({ loaded, prepared, scope: bare, request, shared, enriched, world })
-    : nothing;
-  const scope = facts === nothing ? bare : { ...bare, facts };
+    : noFacts;
+  const scope = facts === noFacts ? bare : { ...bare, facts };
 
   const records = dryRun ? undefined : world.records;
   const isLogged = records !== undefined && loaded.definition.logging?.log_decision !== false;
@@ -102,11 +100,11 @@ export async function deliberate(
 
   const answeredWith = withWarnings(answered.evaluated, enriched);
   const guarded = guard(loaded, answeredWith, { context, workflow: request.workflow_id, facts });
-  const { scope: shown, evaluated } = withoutMasked(prepared, scope, guarded.evaluated);
+  const { scope: shown, evaluated } = maskResult(prepared, scope, guarded.evaluated);
   const hash =
     evaluated.outcome?.type === "scored"
       ? scoredHash(shown.context, evaluated.outcome)
-      : deterministicHash(loaded, valuesRead(prepared, shown), evaluated);
+      : deterministicHash(loaded, valuesReadJson(prepared, shown), evaluated);
   const { cached, cacheKey, cachedFrom } = answered;
   const isPolicy = loaded.definition.type === "policy";
   const lineal = { prepared, shown, evaluated };
@@ -129,10 +127,10 @@ export async function deliberate(
     cacheKey,
     cachedFrom,
   };
-  return { ...made, draft: { result, about, loaded, counts, limits } };
+  return { ...made, draft: { result, metadata: about, loaded, counts, limits } };
 }
 
-function systemOf({ caller }: Request, at: string, id: string): System {
+function systemOf({ caller }: DecisionRequest, at: string, id: string): System {
   const known = { request_time: at, request_id: id };
   if (caller === undefined) return known;
   return { ...known, authenticated_caller: bindCaller(caller) };
@@ -159,7 +157,7 @@ async function lineageFor(
   recordId: string | undefined,
   { records }: World,
 ): Promise<Lineage> {
-  const lineage = lineageOf(prepared, shown, evaluated);
+  const lineage = buildLineage(prepared, shown, evaluated);
   if (lineage.entities.length === 0 || records === undefined) return lineage;
   const { id: decisionId } = prepared.definition;
   const { selected_labels: labels, selected_targets: targets } = evaluated;
@@ -170,15 +168,15 @@ async function lineageFor(
 
 /** What fails must tell no masked value either. */
 async function answerOf(
-  question: Question,
+  question: EvaluationRequest,
   records: Records | undefined,
   enriched: Enriched | undefined,
 ): Promise<Answer> {
   try {
-    return await answer(question, records);
+    return await evaluateCached(question, records);
   } catch (error) {
-    const failure = failureWithoutMasked(error, question.prepared, question.scope);
-    throw enriched === undefined ? failure : failureAfter(failure, enriched);
+    const failure = maskFailure(error, question.prepared, question.scope);
+    throw enriched === undefined ? failure : withFetchWarnings(failure, enriched);
   }
 }
 
@@ -186,12 +184,12 @@ const nothingGrows: Counting = { counts: [], limits: [] };
 
 function growing(
   { outcome }: Evaluated,
-  { session_id: session }: Request,
+  { session_id: session }: DecisionRequest,
   { definition }: LoadedDefinition,
   { at, needs }: { readonly at: string; readonly needs: Prepared["needs"] },
 ): Counting {
   if (outcome?.type !== "policy" || !outcome.allowed) return nothingGrows;
-  return countingOf(outcome, { decisionId: definition.id, session, at, needs });
+  return countCall(outcome, { decisionId: definition.id, session, at, needs });
 }
 
 const preparations = new WeakMap<object, Prepared>();

@@ -1,12 +1,12 @@
-import { deepFreeze } from "../digest/freeze.js";
-import type { Evaluated, Outcome } from "../evaluate/evaluated.js";
+import { deepFreeze } from "../digest/freeze-json.js";
+import type { Evaluated, Outcome } from "../evaluate/evaluate.js";
 import type { Guarded } from "../guard/guard.js";
 import type { LoadedDefinition } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";
 import type { Lineage } from "../model/lineage.js";
 import type { CommonResult, GateResult, PolicyResult, Result, ScoredResult } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
-import { auditPayload } from "../record/audit-payload.js";
+import { buildAuditPayload } from "../record/deterministic-hash.js";
 
 interface Circumstances {
   readonly recordId: string | undefined;
@@ -84,7 +84,7 @@ function addOutcome(
       scored.scoring_strategy = outcome.scoring_strategy;
       scored.scoring_parameters = outcome.scoring_parameters;
       scored.explainability = { decision: outcome.decision, because, failed_conditions };
-      scored.audit_payload = auditPayload(outcome, { context: scope.context, feedback, at, hash });
+      scored.audit_payload = buildAuditPayload(outcome, { context: scope.context, feedback, at, hash });
       return;
     }
     case "policy": {

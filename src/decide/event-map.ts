@@ -1,8 +1,8 @@
 import { DecisionError } from "../errors.js";
-import type { DocumentPlace, DocumentTemplate } from "../expression/document.js";
-import { compileDocument, PartFailure } from "../expression/document.js";
+import type { DocumentLocation, DocumentTemplate } from "../expression/document-template.js";
+import { compileDocument, DocumentFailure } from "../expression/document-template.js";
 import { isObject } from "../expression/equal.js";
-import { caret } from "../expression/expression-error.js";
+import { renderCaret } from "../expression/failure.js";
 import type { Json, JsonObject } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
 import { bindEvent, bindMap } from "./bind.js";
@@ -15,7 +15,7 @@ export function compileEventMap(map: unknown): EventMap {
   const document = compileMap(bindMap(map));
   return (event) => {
     const context = document.fill(scopeOf(bindEvent(event)));
-    if (context instanceof PartFailure) throw unfilled(context);
+    if (context instanceof DocumentFailure) throw missingValue(context);
     return context;
   };
 }
@@ -25,11 +25,11 @@ function compileMap(map: JsonObject): DocumentTemplate {
     return compileDocument(map);
   } catch (error) {
     if (!(error instanceof DecisionError) || error.code !== "expression_invalid") throw error;
-    const place = error.details as DocumentPlace;
+    const place = error.details as DocumentLocation;
     throw new DecisionError(
       "input_invalid",
       `the map cannot be used at \`${place.pointer}\`: ${error.message}`,
-      { hint: error.hint, details: { ...place, excerpt: caret(place) }, cause: error },
+      { hint: error.hint, details: { ...place, excerpt: renderCaret(place) }, cause: error },
     );
   }
 }
@@ -47,7 +47,7 @@ function scopeOf(event: Json): Scope {
   };
 }
 
-function unfilled({ message, pointer }: PartFailure): DecisionError {
+function missingValue({ message, pointer }: DocumentFailure): DecisionError {
   return new DecisionError("input_invalid", `the map has no value for \`${pointer}\`: ${message}`, {
     hint: "what an event may lack is asked for with exists() or get(), as in {{ if exists(path) then path else 'none' }}",
     details: { pointer },

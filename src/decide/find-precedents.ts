@@ -1,9 +1,9 @@
 import {
   choosePrecedents,
-  enoughOf,
-  hopelessFor,
-  mostNeighbours,
-  mostPrecedents,
+  stopAfterLimit,
+  cannotReachSimilarity,
+  maxNeighbours,
+  defaultPrecedentLimit,
 } from "../lineage/precedents.js";
 import type { Lineage, Precedent } from "../model/lineage.js";
 import type { Records } from "../record/records.js";
@@ -23,25 +23,25 @@ export async function findPrecedents(decided: Decided, records: Records): Promis
   const { entities, inputs } = lineage;
   if (entities.length === 0) return [];
   const sources = inputs.map(({ source }) => source);
-  const recent = records.recent.neighbours(decisionId, entities);
+  const recent = records.pending.neighbours(decisionId, entities);
   // At once: whoever is decided in the same batch may rest on this one.
   if (recordId !== undefined) {
-    records.recent.add({ record_id: recordId, decision_id: decisionId, entities, sources, labels, targets });
+    records.pending.add({ record_id: recordId, decision_id: decisionId, entities, sources, labels, targets });
   }
   const choose = async (): Promise<readonly Precedent[]> => {
     const traits = { entities, sources, labels, targets };
     // One that is about to be recorded may be found twice.
-    const isEnough = enoughOf(traits, { limit: mostPrecedents + recent.length });
-    const bounds = { isEnough, isHopeless: hopelessFor(traits) };
-    const most = Math.max(0, mostNeighbours - recent.length);
+    const isEnough = stopAfterLimit(traits, { limit: defaultPrecedentLimit + recent.length });
+    const bounds = { isEnough, isHopeless: cannotReachSimilarity(traits) };
+    const most = Math.max(0, maxNeighbours - recent.length);
     const known = await records.log.neighbours(decisionId, entities, most, bounds);
     const found = await choosePrecedents(traits, [...recent, ...known]);
     return found.map(({ precedent }) => precedent);
   };
   try {
-    return await records.recent.inTurn(choose());
+    return await records.pending.afterEarlier(choose());
   } catch (error) {
-    if (recordId !== undefined) records.recent.remove(recordId);
+    if (recordId !== undefined) records.pending.remove(recordId);
     throw error;
   }
 }

@@ -1,16 +1,16 @@
 import type { Library } from "../definition/library.js";
-import { deepFreeze } from "../digest/freeze.js";
+import { deepFreeze } from "../digest/freeze-json.js";
 import { DecisionError } from "../errors.js";
 import type { FollowedStep, Result } from "../model/result.js";
 import type { Request, World } from "./decide.js";
 import { decide } from "./decide.js";
 
-export interface FollowWorld extends World {
+interface FollowWorld extends World {
   readonly definitions: Pick<Library, "find" | "ids" | "broken">;
 }
 
 /** A longer way is nobody's intention. */
-const mostSteps = 32;
+const maxSteps = 32;
 
 /** Hears of each decision on a way, also of those on one that leads to no end. */
 export type OnDecided = (result: Result) => void;
@@ -43,16 +43,16 @@ export async function follow(
   return Object.freeze({ ...answer, followed: deepFreeze(steps), final_targets: Object.freeze(targets) });
 }
 
-interface Way {
+interface StepOptions {
   readonly path: readonly string[];
   readonly world: FollowWorld;
   readonly walk: Walk;
   readonly onDecided: OnDecided;
 }
 
-async function step(request: Request, { path, world, walk, onDecided }: Way): Promise<void> {
+async function step(request: Request, { path, world, walk, onDecided }: StepOptions): Promise<void> {
   const way = [...path, request.decision_id];
-  refuseEndless(way);
+  assertNoCycle(way);
   const result = await decide(request, world);
   onDecided(result);
   const { decision_id, record_id, type, selected_targets, selected_labels } = result;
@@ -84,22 +84,18 @@ const withoutTargets = (result: Result, next: readonly string[]): Result => ({
 const isDecision = (target: string, { definitions: { ids, broken } }: FollowWorld): boolean =>
   ids.includes(target) || broken.includes(target);
 
-function refuseEndless(way: readonly string[]): void {
+function assertNoCycle(way: readonly string[]): void {
   const last = way.at(-1) ?? "";
   const isCircle = way.indexOf(last) < way.length - 1;
-  if (!isCircle && way.length <= mostSteps) return;
-  const what = isCircle ? "leads round in a circle" : `leads on and on, beyond ${mostSteps} decisions`;
-  throw new DecisionError(
-    "way_endless",
-    `\`${way[0] ?? ""}\` ${what}: ${way.slice(-mostNamed).join(" → ")}`,
-    {
-      hint: "the decisions up to here are made; `agent-33 decision graph` shows the way",
-      details: { way },
-    },
-  );
+  if (!isCircle && way.length <= maxSteps) return;
+  const what = isCircle ? "leads round in a circle" : `leads on and on, beyond ${maxSteps} decisions`;
+  throw new DecisionError("way_endless", `\`${way[0] ?? ""}\` ${what}: ${way.slice(-maxNamed).join(" → ")}`, {
+    hint: "the decisions up to here are made; `agent-33 decision graph` shows the way",
+    details: { way },
+  });
 }
 
-const mostNamed = 8;
+const maxNamed = 8;
 
 /** What a script must notice first. */
 function severityOf(result: Result): number {

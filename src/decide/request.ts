@@ -1,8 +1,7 @@
-import type { AuthenticatedCaller } from "../model/caller.js";
-import type { Provenance } from "../model/record.js";
+import type { AuthenticatedCaller, Provenance } from "../model/record.js";
 
 /** What is asked: a decision, the context to make it in, and on whose behalf. */
-export interface Request extends Provenance {
+export interface DecisionRequest extends Provenance {
   readonly decision_id: string;
   readonly context: unknown;
   /** Who asks, where a door has found that out; a caller cannot say it of itself. */

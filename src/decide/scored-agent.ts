@@ -1,13 +1,13 @@
 import { systemClock } from "../clock.js";
-import { InvalidAuditAdapterError, InvalidConfigurationError } from "../contract-errors.js";
-import { deepFreeze } from "../digest/freeze.js";
+import { InvalidAuditAdapterError, InvalidConfigurationError } from "../errors.js";
+import { deepFreeze } from "../digest/freeze-json.js";
 import type { Evaluator, ScoringPlugIn } from "../evaluate/scored/plug-ins.js";
-import { strategyOf, voterFor } from "../evaluate/scored/plug-ins.js";
+import { toStrategy, prepareCustomEvaluator } from "../evaluate/scored/plug-ins.js";
 import { ruleTracesOf } from "../evaluate/scored/rule-traces.js";
 import { tallyVotes } from "../evaluate/scored/tally-votes.js";
 import type { EvaluatorDefinition, Scoring } from "../model/definition.js";
 import type { AuditPayload, ScoredDecision } from "../model/result.js";
-import { auditPayload, scoredHash } from "../record/audit-payload.js";
+import { buildAuditPayload, scoredHash } from "../record/deterministic-hash.js";
 import { bind, bindFeedback } from "./bind.js";
 import type { Clock } from "./gather.js";
 
@@ -41,8 +41,8 @@ export function scoredAgent(options: ScoredAgentOptions): ScoredAgent {
   if (audit !== undefined && typeof (Object(audit) as Partial<AuditAdapter>).record !== "function") {
     throw new InvalidAuditAdapterError("an audit adapter has a function `record`");
   }
-  const strategy = strategyOf(options.scoring);
-  const voters = options.evaluators.map(voterFor);
+  const strategy = toStrategy(options.scoring);
+  const voters = options.evaluators.map(prepareCustomEvaluator);
   return {
     decide(given, { feedback: said, verbose = false } = {}) {
       const context = bind(given);
@@ -66,7 +66,7 @@ export function scoredAgent(options: ScoredAgentOptions): ScoredAgent {
             rule_traces: voted.flatMap(({ name, detail }) => ruleTracesOf({ [name]: detail })),
           }),
         },
-        audit_payload: auditPayload(outcome, { context, feedback, at, hash }),
+        audit_payload: buildAuditPayload(outcome, { context, feedback, at, hash }),
         failures: voted.flatMap(({ name, detail }) =>
           detail.error === undefined ? [] : [{ evaluator: name, error: detail.error }],
         ),

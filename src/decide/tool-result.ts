@@ -1,21 +1,28 @@
+import { bind } from "./bind.js";
+import { paramsDigest } from "./check.js";
+import { preparedOnce } from "./deliberate.js";
+import type { Clock } from "./gather.js";
+import { filePathOf } from "./gather.js";
 import type { Library } from "../definition/library.js";
-import { matchesTool, policiesFor } from "../definition/tool-match.js";
+import { matchesGlob, findPolicies } from "../definition/tool-match.js";
 import { DecisionError } from "../errors.js";
-import { withParams } from "../evaluate/policy/with-params.js";
+import { mergeParams } from "../evaluate/policy/policy-outcome.js";
 import { equal, isObject } from "../expression/equal.js";
 import type { JsonObject } from "../model/json.js";
 import type { DecisionRecord, ToolResultRecord } from "../model/record.js";
-import { readCounter, resultCounter, resultWithCounter, successCounter } from "../record/counter-names.js";
-import { masked } from "../record/mask.js";
-import { toolResultBody } from "../record/record-body.js";
+import type { Ledger } from "../model/store.js";
+import {
+  pathReadCounter,
+  resultCounter,
+  resultWithParamsCounter,
+  successCounter,
+  callCounter,
+  callWithParamsCounter,
+} from "../record/counters.js";
+import { maskMarker } from "../record/mask.js";
+import { toolResultRecordBody } from "../record/record-json.js";
 import type { Records } from "../record/records.js";
-import { bind } from "./bind.js";
-import { preparedOnce } from "./deliberate.js";
-import type { CallRecord } from "./find-call.js";
-import { decisionsOn, isOfNewest } from "./find-call.js";
-import type { Clock } from "./gather.js";
-import { paramsDigest } from "./params-digest.js";
-import { pathOf } from "./policy-facts.js";
+import { recordsOfCheck } from "../record/find-records.js";
 
 /** How a call went. */
 export interface ToolResultRequest {
@@ -28,7 +35,7 @@ export interface ToolResultRequest {
   readonly params?: unknown;
 }
 
-export interface ToolResultWorld {
+interface ToolResultWorld {
   readonly definitions: Library;
   readonly clock: Clock;
   readonly newId: (timestamp: string) => string;
@@ -50,9 +57,9 @@ export async function recordToolResult(
     throw new DecisionError("store_failed", "without a store there is nothing to record a result in");
   }
   const { log } = world.records;
-  refuseNameless(request);
+  assertResultNamed(request);
   const digest = await digestOf(request, world.definitions);
-  const decisions = await decisionsOn({ ...request, digest }, log);
+  const decisions = await findAllowedCall({ ...request, digest }, log);
   const timestamp = world.clock();
   const [first] = decisions;
   const result = {
@@ -66,19 +73,19 @@ export async function recordToolResult(
     ...(first?.check_id !== undefined && { check_id: first.check_id }),
   };
   const counts = [
-    ...((await isOfNewest(request, decisions, log)) ? [resultCounter(session, tool)] : []),
-    ...(digest !== undefined && decisions.length > 0 ? [resultWithCounter(session, tool, digest)] : []),
+    ...((await isNewestCall(request, decisions, log)) ? [resultCounter(session, tool)] : []),
+    ...(digest !== undefined && decisions.length > 0 ? [resultWithParamsCounter(session, tool, digest)] : []),
     ...(ok ? [successCounter(session, tool)] : []),
     ...(ok ? await readsOf(contextsOf(request, decisions), session, world.definitions) : []),
   ];
-  await log.append({ body: toolResultBody(result), counts });
-  return { kind: "tool_result", ...result, warnings: first === undefined ? [unasked(request)] : [] };
+  await log.append({ body: toolResultRecordBody(result), counts });
+  return { kind: "tool_result", ...result, warnings: first === undefined ? [noOpenCall(request)] : [] };
 }
 
-const unasked = ({ tool, session_id }: ToolResultRequest): string =>
+const noOpenCall = ({ tool, session_id }: ToolResultRequest): string =>
   `no open call of \`${tool}\` was allowed in session \`${session_id}\``;
 
-function refuseNameless({ tool, session_id, ok }: ToolResultRequest): void {
+function assertResultNamed({ tool, session_id, ok }: ToolResultRequest): void {
   const isText = (value: unknown): boolean => typeof value === "string" && value !== "";
   if (isText(tool) && isText(session_id) && typeof (ok as unknown) === "boolean") return;
   throw new DecisionError(
@@ -93,7 +100,7 @@ async function digestOf(
   definitions: Library,
 ): Promise<string | undefined> {
   if (params === undefined || definitions.brokenPolicies.length > 0) return undefined;
-  const asked = await Promise.all(policiesFor(tool, definitions).map((id) => definitions.lookUp(id)));
+  const asked = await Promise.all(findPolicies(tool, definitions).map((id) => definitions.lookUp(id)));
   return paramsDigest(bind(params), asked);
 }
 
@@ -104,12 +111,12 @@ function contextsOf(
 ): readonly JsonObject[] {
   const recorded = decisions.map(({ context }) => context).filter((each) => each !== undefined);
   if (params !== undefined) return [bind({ ...recorded[0], tool, params })];
-  const set = decisions.reduce<JsonObject>((all, each) => ({ ...all, ...setBy(each) }), {});
-  return recorded.map((context) => ({ ...context, params: withParams(context["params"] ?? null, set) }));
+  const set = decisions.reduce<JsonObject>((all, each) => ({ ...all, ...changedParams(each) }), {});
+  return recorded.map((context) => ({ ...context, params: mergeParams(context["params"] ?? null, set) }));
 }
 
 /** The params that differ from those asked about. */
-function setBy({ params, context = {} }: CallRecord): JsonObject {
+function changedParams({ params, context = {} }: CallRecord): JsonObject {
   if (!isObject(params)) return {};
   const asked = isObject(context["params"]) ? context["params"] : {};
   return Object.fromEntries(
@@ -132,15 +139,77 @@ async function readsOf(
   );
   return prepared.flatMap(({ needs, definition }) => {
     const wanted = (needs?.reads ?? []).filter(
-      ({ read_tools }) => typeof tool === "string" && read_tools.some((glob) => matchesTool(glob, tool)),
+      ({ read_tools }) => typeof tool === "string" && read_tools.some((glob) => matchesGlob(glob, tool)),
     );
     return wanted.flatMap((need) => {
       const paths = contexts.map((context) =>
-        pathOf(need, definition, { context, input: undefined, facts: {}, system: {} }),
+        filePathOf(need, definition, { context, input: undefined, facts: {}, system: {} }),
       );
-      const path = paths.find((each) => typeof each === "string" && !each.includes(masked));
+      const path = paths.find((each) => typeof each === "string" && !each.includes(maskMarker));
       if (typeof path !== "string") return [];
-      return [readCounter({ decision: definition.id, policy: need.policy }, session, path)];
+      return [pathReadCounter({ decision: definition.id, policy: need.policy }, session, path)];
     });
   });
 }
+
+/** A call whose result is told. */
+interface ReportedCall {
+  readonly tool: string;
+  readonly session_id: string;
+  /** The decision that allowed it, where it is named. */
+  readonly decision?: DecisionRecord;
+  /** Of its params, where they are known. */
+  readonly digest?: string | undefined;
+}
+
+/** A record of what one decision said of a call. */
+type CallRecord = Extract<DecisionRecord, { readonly type: "policy" }>;
+
+/** Those that allowed the call. */
+async function findAllowedCall(request: ReportedCall, log: Ledger): Promise<readonly CallRecord[]> {
+  const decided = request.decision ?? (await findOpenCall(request, log));
+  if (decided === undefined) return [];
+  const call = assertSameCall(decided, request);
+  const decisions = (await recordsOfCheck(call, log)).filter(isCall);
+  if (decisions.every(({ allowed }) => allowed)) return decisions;
+  throw wrongRecord(call, "is of a call that was denied");
+}
+
+/** The result of an older call leaves the newest one open. */
+async function isNewestCall(
+  { tool, session_id }: Pick<ReportedCall, "tool" | "session_id">,
+  decisions: readonly CallRecord[],
+  log: Ledger,
+): Promise<boolean> {
+  const newest = await log.counter(callCounter(session_id, tool));
+  return decisions.some(({ seq }) => seq === newest.seq);
+}
+
+/** The newest allowed call of the tool in the session, with these params where they are known, unless its result is. */
+async function findOpenCall(call: ReportedCall, log: Ledger): Promise<DecisionRecord | undefined> {
+  const { tool, session_id: session, digest } = call;
+  const names =
+    digest === undefined
+      ? [callCounter(session, tool), resultCounter(session, tool)]
+      : [callWithParamsCounter(session, tool, digest), resultWithParamsCounter(session, tool, digest)];
+  const [called, answered] = await Promise.all(names.map((name) => log.counter(name)));
+  const seq = called?.seq ?? 0;
+  if (seq === 0 || (answered?.seq ?? 0) > seq) return undefined;
+  const found = await log.find({ seq });
+  return "record" in found && found.record.kind === "decision" ? found.record : undefined;
+}
+
+function assertSameCall(decided: DecisionRecord, { tool, session_id }: ReportedCall): CallRecord {
+  if (!isCall(decided)) throw wrongRecord(decided, "is no decision about a call");
+  if (decided.tool !== tool)
+    throw wrongRecord(decided, `is about \`${decided.tool}\`, not about \`${tool}\``);
+  if (decided.session_id !== session_id) throw wrongRecord(decided, "is of another session");
+  return decided;
+}
+
+const wrongRecord = ({ record_id }: DecisionRecord, why: string): DecisionError =>
+  new DecisionError("usage", `record \`${record_id}\` ${why}`, {
+    hint: "name the record of the check that allowed this call",
+  });
+
+const isCall = (record: DecisionRecord): record is CallRecord => record.type === "policy";

@@ -1,24 +1,23 @@
-import type { Problem } from "../model/problem.js";
-import type { DecisionType } from "../model/definition.js";
-import type { DefinitionFile, FileSummary } from "./definition-file.js";
-import { nearest } from "../nearest.js";
 import { decisionTypes } from "./decision-types.js";
-import { mayHold } from "./hidden-keys.js";
-import { largestFile } from "./limits.js";
+import type { DefinitionFile, FileSummary } from "./definition-file.js";
+import { maxFileBytes } from "./yaml-limits.js";
+import type { DecisionType } from "../model/definition.js";
+import type { Diagnostic } from "../model/diagnostic.js";
+import { nearest } from "../text.js";
 
 /** What stands for a file that could not even be read. */
-export function unusable(file: string, reason: string, beginning?: string): DefinitionFile {
-  return broken(file, beginning ?? "", [atStart(file, reason)], { isSeen: false });
+export function unreadableFile(file: string, reason: string, beginning?: string): DefinitionFile {
+  return brokenFile(file, beginning ?? "", [diagnosticAtStart(file, reason)], { isRead: false });
 }
 
-export const tooLarge = `a definition file has at most ${largestFile} bytes`;
+export const tooLargeMessage = `a definition file has at most ${maxFileBytes} bytes`;
 
-function atStart(file: string, message: string): Problem {
+function diagnosticAtStart(file: string, message: string): Diagnostic {
   return { file, line: 1, column: 1, severity: "error", message };
 }
 
 /** Nobody reads more at once. */
-const mostProblems = 200;
+const maxDiagnostics = 200;
 
 const idLine = /(?<![A-Za-z0-9_-])id["']?[ \t]{0,8}:[ \t]{0,8}["']?([A-Za-z0-9._-]{1,128})/g;
 
@@ -33,67 +32,106 @@ function mayDeclare(wanted: DecisionType, text: string): boolean {
   return decisions === 0 || others.length < decisions;
 }
 
-const nameKeys = /(?<![A-Za-z0-9_-])name["']?[ \t]{0,8}:[ \t]{0,8}["']?([^\s"',{}]{1,128})/g;
+const actionNameKeys = /(?<![A-Za-z0-9_-])name["']?[ \t]{0,8}:[ \t]{0,8}["']?([^\s"',{}]{1,128})/g;
 
 /** A key of the document, misspelt perhaps; of a document in braces, at least one of its maps. */
 const targetsKey = /(?:^["']?targ[a-z]{0,8}|(?:^[ \t]{0,80}"|[{,][ \t]{0,8}["']?)targets)["']?[ \t]{0,8}:/m;
 const disabledKey = /(?<![A-Za-z0-9_-])disabled["']?[ \t]{0,8}:/;
 
-type Hidden = Pick<
+type HiddenDeclarations = Pick<
   FileSummary,
   "hidesPolicy" | "hidesGates" | "hidesGuardrails" | "hidesTargets" | "hidesEndpoints"
 >;
 
-function hiddenIn(text: string, { isSeen = true, documents }: Seen): Hidden {
+function hiddenDeclarations(
+  text: string,
+  { isRead: isSeen = true, documents }: ReadResult,
+): HiddenDeclarations {
   const hidesTargets = targetsKey.test(text);
   // What is switched off stays so: nothing may lead there because it cannot be read.
   const isUnknown = !isSeen && text === "";
   const isGuarding =
-    isUnknown || mayHold("guardrails", text, documents) || (hidesTargets && disabledKey.test(text));
+    isUnknown || mayContainKey("guardrails", text, documents) || (hidesTargets && disabledKey.test(text));
   const guards = isGuarding ? { hidesGuardrails: true as const } : {};
   if (!isSeen)
     return { hidesPolicy: true, hidesGates: "any", hidesTargets: true, hidesEndpoints: true, ...guards };
-  const names = [...text.matchAll(nameKeys)].map(([, name = ""]) => name);
+  const names = [...text.matchAll(actionNameKeys)].map(([, name = ""]) => name);
   return {
     ...(mayDeclare("policy", text) && { hidesPolicy: true }),
     ...(mayDeclare("gate", text) && { hidesGates: names }),
     ...guards,
     ...(hidesTargets && { hidesTargets: true }),
-    ...(mayHold("endpoints", text, documents) && { hidesEndpoints: true }),
+    ...(mayContainKey("endpoints", text, documents) && { hidesEndpoints: true }),
   };
 }
 
 /** How much of a file could be made out. */
-interface Seen {
+interface ReadResult {
   /** Its text was read. */
-  readonly isSeen?: boolean;
+  readonly isRead?: boolean;
   /** What it holds, where it is YAML after all. */
   readonly documents?: readonly unknown[] | undefined;
 }
 
 /** A file with an error declares nothing, but for the ids that it seems to mean. What was not seen may be anything. */
-export function broken(
+export function brokenFile(
   file: string,
   text: string,
-  problems: readonly Problem[],
-  seen: Seen = {},
+  problems: readonly Diagnostic[],
+  seen: ReadResult = {},
 ): DefinitionFile {
   const claimed = [...text.matchAll(idLine)].map((found) => found[1] ?? "");
   const all = problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
-  const last = all.at(mostProblems);
-  const more = `there are ${all.length - mostProblems} more problems`;
+  const last = all.at(maxDiagnostics);
+  const more = `there are ${all.length - maxDiagnostics} more problems`;
   const inOrder =
     last === undefined
       ? all
-      : [...all.slice(0, mostProblems), { ...last, message: more, hint: "mend these first" }];
+      : [...all.slice(0, maxDiagnostics), { ...last, message: more, hint: "mend these first" }];
   return {
     summary: {
       file,
       definitions: [],
-      problems: inOrder,
-      claimed,
-      ...hiddenIn(text, seen),
+      diagnostics: inOrder,
+      claimedIds: claimed,
+      ...hiddenDeclarations(text, seen),
     },
     body: { definitions: [], tests: [] },
   };
+}
+
+const topLevelKeys = ["decision", "guardrails", "endpoints", "targets", "tests"];
+
+/** What stands at the top of a document and bears on decisions elsewhere. */
+type SharedKey = "guardrails" | "endpoints";
+
+/** Whether a key is, or was meant to be, another one. */
+const isSpellingOf = (key: string, wanted: SharedKey): boolean =>
+  nearest(key.replaceAll(/[_-]/g, ""), topLevelKeys) === wanted;
+
+const topKeys = /^["']?([A-Za-z_-]{1,32})["']?[ \t]{0,8}:/gm;
+
+const braces = /^(?:---)?\s{0,64}\{/m;
+const bracedKeys = /([A-Za-z_-]{1,32})["']?\s{0,8}:/g;
+
+/**
+ * Whether a broken file may have been meant to hold guardrails for every decision, or endpoints. Of text that is
+ * no YAML: at the start of a line; where there are braces anywhere, as nobody can tell what is at the top there.
+ */
+function mayContainKey(wanted: SharedKey, text: string, documents: readonly unknown[] | undefined): boolean {
+  if (documents !== undefined) return documents.flatMap(keysOf).some((key) => isSpellingOf(key, wanted));
+  return (
+    hasSpellingOf(wanted, text, topKeys) || (braces.test(text) && hasSpellingOf(wanted, text, bracedKeys))
+  );
+}
+
+/** Of a list, those of its items: somebody may have begun the file with a dash. */
+function keysOf(document: unknown): readonly string[] {
+  if (Array.isArray(document)) return document.flatMap(keysOf);
+  return typeof document === "object" && document !== null ? Object.keys(document) : [];
+}
+
+function hasSpellingOf(wanted: SharedKey, text: string, keys: RegExp): boolean {
+  const found = new Set([...text.matchAll(keys)].map(([, key = ""]) => key));
+  return [...found].some((key) => isSpellingOf(key, wanted));
 }

@@ -1,6 +1,12 @@
+import type {
+  Guardrail,
+  DecisionType,
+  Definition,
+  RoutingDefinition,
+  Status,
+  WorkMode,
+} from "../model/definition.js";
 import type { Auth } from "../model/endpoint.js";
-import type { Guardrail } from "../model/guardrail.js";
-import type { DecisionType, Definition, RoutingDefinition } from "../model/definition.js";
 
 /** Every type of decision, in the order in which they are named. */
 export const decisionTypes = [
@@ -37,3 +43,11 @@ export function isRouting(definition: Definition): definition is RoutingDefiniti
       return false;
   }
 }
+
+/** How an agent goes on after each status. */
+export const workModes: Readonly<Record<Status, WorkMode>> = {
+  GREEN: "execute",
+  "GREEN-SKIP": "skip",
+  YELLOW: "review",
+  RED: "stop",
+};

@@ -1,7 +1,7 @@
+import { isRouting } from "./decision-types.js";
+import { casesOf } from "./expressions.js";
 import { compileCondition, compileInput } from "../expression/template.js";
 import type { Definition } from "../model/definition.js";
-import { casesOf } from "./expressions.js";
-import { readsMasked } from "./mask-pointers.js";
 
 /** The paths that the input and the conditions of a definition read. */
 export function definitionReads(definition: Definition): readonly string[] {
@@ -19,3 +19,40 @@ export function isInputMasked(definition: Definition): boolean {
 
 const inputReads = ({ input }: Definition): readonly string[] =>
   input === undefined ? ["context"] : compileInput(input).reads;
+
+/** As a step of a mask: every item of a list, or every value of an object. */
+export const wildcardStep = "*";
+
+/** The steps of a JSON pointer (RFC 6901). */
+export function pointerSteps(pointer: string): readonly string[] {
+  if (pointer === "") return [];
+  return pointer
+    .slice(1)
+    .split("/")
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/** Whether a path of an expression may lead to, into or past a masked value. */
+export function readsMasked(path: string, pointers: readonly string[]): boolean {
+  const steps = path.split(".");
+  return pointers.some((pointer) => {
+    const masked = pointerSteps(pointer);
+    return pathsOverlap(steps, masked) || (steps[0] === "context" && pathsOverlap(steps.slice(1), masked));
+  });
+}
+
+const pathsOverlap = (read: readonly string[], masked: readonly string[]): boolean =>
+  masked.every((step, index) => step === wildcardStep || read[index] === undefined || read[index] === step);
+
+/** Why the answers of a definition must not be cached, whatever it says; undefined: they may. */
+export function uncacheableReason(definition: Definition, reads: readonly string[]): string | undefined {
+  const pointers = definition.logging?.mask ?? [];
+  if (!isRouting(definition))
+    return `only routing decisions are, and this is a \`${definition.type}\` decision`;
+  if (reads.some(isRequestTime)) return "it reads the time of the request, which never comes again";
+  // A key made of masked values would tell them to whoever tries, and one without them would mix them up.
+  const secret = reads.find((path) => readsMasked(path, pointers));
+  return secret === undefined ? undefined : `it reads \`${secret}\`, which is masked`;
+}
+
+const isRequestTime = (path: string): boolean => path === "system" || path.startsWith("system.");

@@ -1,17 +1,17 @@
 const units = { ms: 1e3, s: 1e6, m: 60e6, h: 3600e6, d: 86_400e6, w: 604_800e6 } as const;
 
 /** As the schema has it. */
-const durations = /^(?:[0-9]+(?:\.[0-9]+)?(?:ms|s|m|h|d|w))+$/;
-const parts = /([0-9.]+)(ms|s|m|h|d|w)/g;
+const durationPattern = /^(?:[0-9]+(?:\.[0-9]+)?(?:ms|s|m|h|d|w))+$/;
+const durationParts = /([0-9.]+)(ms|s|m|h|d|w)/g;
 
 /** Two hundred years: added to or taken from a time of our days, it is still exact to the microsecond. */
 export const longestDuration = 200 * 365.25 * units.d;
 
 /** Microseconds of a text such as `500ms`, `1.5h` or `1h30m`; what is longer than the longest is the longest. */
 export function parseDuration(text: string): number | undefined {
-  if (!durations.test(text)) return undefined;
+  if (!durationPattern.test(text)) return undefined;
   let sum = 0;
-  for (const [, number, unit] of text.matchAll(parts))
+  for (const [, number, unit] of text.matchAll(durationParts))
     sum += Number(number) * units[unit as keyof typeof units];
   return Math.min(Math.round(sum), longestDuration);
 }

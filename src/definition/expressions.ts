@@ -1,13 +1,13 @@
 import { DecisionError } from "../errors.js";
-import { caret, expressionPlace } from "../expression/expression-error.js";
+import { renderCaret, expressionLocation } from "../expression/failure.js";
 import { compileCondition, compileInput, compileTemplate } from "../expression/template.js";
 import type { Case, Definition } from "../model/definition.js";
 import { isRouting } from "./decision-types.js";
-import { fetchConditions } from "./fetches.js";
+import { findFetchConditions } from "./fetches.js";
 import type { Path } from "./yaml-source.js";
 
 /** An expression of a definition that does not compile. */
-export interface ExpressionFault {
+interface ExpressionFinding {
   readonly path: Path;
   readonly offset: number;
   readonly message: string;
@@ -16,13 +16,13 @@ export interface ExpressionFault {
 }
 
 /** Compiles every expression that a `decision` holds, sound otherwise or not, and tells of those that cannot be. */
-export function expressionFaults(decision: unknown): readonly ExpressionFault[] {
-  const faults: ExpressionFault[] = [];
+export function checkExpressions(decision: unknown): readonly ExpressionFinding[] {
+  const faults: ExpressionFinding[] = [];
   for (const { path, text, compile } of expressionsIn(decision)) {
     try {
       compile(text);
     } catch (error) {
-      faults.push(faultFrom(error, path));
+      faults.push(toExpressionFinding(error, path));
     }
   }
   return faults;
@@ -31,7 +31,7 @@ export function expressionFaults(decision: unknown): readonly ExpressionFault[] 
 type Compile = (text: string) => { readonly reads: readonly string[] };
 
 /** Whichever type of decision it is: a place that a type does not have is simply not there. */
-const places: readonly { readonly path: readonly string[]; readonly compile: Compile }[] = [
+const expressionPlaces: readonly { readonly path: readonly string[]; readonly compile: Compile }[] = [
   { path: ["input"], compile: compileInput },
   { path: ["cases", "*", "condition"], compile: compileCondition },
   { path: ["rules", "*", "condition"], compile: compileCondition },
@@ -51,41 +51,41 @@ const places: readonly { readonly path: readonly string[]; readonly compile: Com
   { path: ["artifacts", "*"], compile: compileTemplate },
 ];
 
-export interface Written {
+interface LocatedExpression {
   readonly path: Path;
   readonly text: string;
   readonly compile: Compile;
 }
 
 /** As the schema has it. */
-export const longestTemplate = 8192;
+export const maxTemplateLength = 8192;
 
 /** An empty or a far too long text is the schema's to complain about; one of blanks gets through it. */
-export function expressionsIn(decision: unknown): readonly Written[] {
+export function expressionsIn(decision: unknown): readonly LocatedExpression[] {
   const blankAllowed = asMap(decision)["type"] === "weighted";
   const isMeant = (text: string): boolean =>
-    text !== "" && text.length <= longestTemplate && !(blankAllowed && text.trim() === "");
-  const placed = places.flatMap(({ path, compile }) =>
+    text !== "" && text.length <= maxTemplateLength && !(blankAllowed && text.trim() === "");
+  const placed = expressionPlaces.flatMap(({ path, compile }) =>
     textsAt(decision, path).map((found) => ({ ...found, compile })),
   );
-  return [...placed, ...fetchedIn(decision)].filter(({ text }) => isMeant(text));
+  return [...placed, ...fetchParamExpressions(decision)].filter(({ text }) => isMeant(text));
 }
 
 /** What the conditions of a scored decision fetch with. */
-function fetchedIn(decision: unknown): readonly Written[] {
-  const found = fetchConditions(asMap(decision)["evaluators"], ["evaluators"]);
+function fetchParamExpressions(decision: unknown): readonly LocatedExpression[] {
+  const found = findFetchConditions(asMap(decision)["evaluators"], ["evaluators"]);
   return found
     .flatMap(({ fetch, path }) => textsAt(fetch.params, ["**"], [...path, "params"]))
     .map((each) => ({ ...each, compile: compileTemplate }));
 }
 
-export interface FoundText {
+interface LocatedText {
   readonly path: Path;
   readonly text: string;
 }
 
 /** The texts that a pattern leads to: `*` is every item or value, `**` everything below. */
-export function textsAt(value: unknown, pattern: readonly string[], path: Path = []): readonly FoundText[] {
+export function textsAt(value: unknown, pattern: readonly string[], path: Path = []): readonly LocatedText[] {
   const [step, ...rest] = pattern;
   if (step === undefined) return typeof value === "string" ? [{ path, text: value }] : [];
   if (step === "**" && typeof value === "string") return [{ path, text: value }];
@@ -112,8 +112,8 @@ export function casesOf(definition: Definition): readonly { readonly path: Path;
   return (cases ?? []).map((each, index) => ({ path: [key, index], each }));
 }
 
-function faultFrom(error: unknown, path: Path): ExpressionFault {
-  const place = error instanceof DecisionError ? expressionPlace(error) : undefined;
+function toExpressionFinding(error: unknown, path: Path): ExpressionFinding {
+  const place = error instanceof DecisionError ? expressionLocation(error) : undefined;
   if (!(error instanceof DecisionError) || place === undefined) throw error;
-  return { path, offset: place.at, message: error.message, hint: error.hint, excerpt: caret(place) };
+  return { path, offset: place.at, message: error.message, hint: error.hint, excerpt: renderCaret(place) };
 }

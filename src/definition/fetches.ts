@@ -1,58 +1,106 @@
-import { fetchKey } from "../expression/rule/fetch-key.js";
+import type { Path } from "./yaml-source.js";
+import { fetchKey } from "../expression/rule/operators/fetching.js";
 import type { Definition, RuleCondition } from "../model/definition.js";
 import type { Enrichment, FetchCondition } from "../model/endpoint.js";
-import type { Path } from "./yaml-source.js";
 
 /** Something that a definition fetches, and where it is written. */
-export interface WrittenFetch extends FetchCondition, Partial<Pick<Enrichment, "into" | "required">> {
+export interface DeclaredFetch extends FetchCondition, Partial<Pick<Enrichment, "into" | "required">> {
   /** What it is called among the facts. */
   readonly key: string;
   readonly path: Path;
 }
 
-const known = new WeakMap<Definition, readonly WrittenFetch[]>();
+const known = new WeakMap<Definition, readonly DeclaredFetch[]>();
 
 /** What `enrich` fetches, then what the rules of a scored decision do; each once. */
-export function fetchesOf(definition: Definition): readonly WrittenFetch[] {
+export function uniqueFetches(definition: Definition): readonly DeclaredFetch[] {
   let fetches = known.get(definition);
   if (fetches === undefined) {
-    fetches = [...new Map(writtenFetches(definition).map((each) => [each.key, each])).values()];
+    fetches = [...new Map(allFetches(definition).map((each) => [each.key, each])).values()];
     known.set(definition, fetches);
   }
   return fetches;
 }
 
 /** The same as often as they are written. */
-export function writtenFetches(definition: Definition): readonly WrittenFetch[] {
+export function allFetches(definition: Definition): readonly DeclaredFetch[] {
   const enriched = (definition.enrich ?? []).map((each, index) => ({
     ...each,
     key: fetchKey(each),
     path: ["enrich", index],
   }));
-  const asked = definition.type === "scored" ? fetchConditions(definition.evaluators, ["evaluators"]) : [];
+  const asked =
+    definition.type === "scored" ? findFetchConditions(definition.evaluators, ["evaluators"]) : [];
   return [...enriched, ...asked.map(({ fetch, path }) => ({ ...fetch, key: fetchKey(fetch), path }))];
 }
 
-export interface FoundCondition {
+interface LocatedFetchCondition {
   readonly fetch: FetchCondition;
   readonly path: Path;
 }
 
 /** The conditions that fetch, whatever else is written there: one may stand deep within others. */
-export function fetchConditions(written: unknown, path: Path): readonly FoundCondition[] {
+export function findFetchConditions(written: unknown, path: Path): readonly LocatedFetchCondition[] {
   if (typeof written !== "object" || written === null) return [];
   const { op, value } = written as Partial<Extract<RuleCondition, { readonly op: string }>>;
   if (op !== undefined)
-    return op === "fetch_from_api" && isFetch(value) ? [{ fetch: value, path: [...path, "value"] }] : [];
+    return op === "fetch_from_api" && isFetchCondition(value)
+      ? [{ fetch: value, path: [...path, "value"] }]
+      : [];
   return Object.entries(written).flatMap(([key, each]) =>
-    fetchConditions(each, [...path, Array.isArray(written) ? Number(key) : key]),
+    findFetchConditions(each, [...path, Array.isArray(written) ? Number(key) : key]),
   );
 }
 
-const isFetch = (value: unknown): value is FetchCondition =>
+const isFetchCondition = (value: unknown): value is FetchCondition =>
   typeof value === "object" && value !== null && "endpoint" in value && typeof value.endpoint === "string";
 
 /** Where in the context its answer goes: to one place, or to each that its mapping names. */
-export function destinationsOf({ into, mapping }: Pick<WrittenFetch, "into" | "mapping">): readonly string[] {
+export function destinationsOf({
+  into,
+  mapping,
+}: Pick<DeclaredFetch, "into" | "mapping">): readonly string[] {
   return into === undefined ? Object.values(mapping ?? {}) : [into];
+}
+
+/** The longest path that anything can be fetched into. */
+export const maxPathLength = 256;
+
+interface PathEntry<Value> {
+  readonly path: string;
+  readonly value: Value;
+}
+
+/** Values at dotted paths, found by paths that lead to, into or past them. What is longer than the longest is not. */
+export class PathMap<Value> {
+  readonly #at = new Map<string, PathEntry<Value>>();
+  /** By each path above them. */
+  readonly #below = new Map<string, PathEntry<Value>>();
+
+  /** Of two at one path the first stands. */
+  add(path: string, value: Value): void {
+    const entry = { path, value };
+    if (!this.#at.has(path)) this.#at.set(path, entry);
+    for (const above of prefixesOf(path)) if (!this.#below.has(above)) this.#below.set(above, entry);
+  }
+
+  /** What is at a path, or at one that leads there. */
+  covering(path: string): PathEntry<Value> | undefined {
+    for (const above of prefixesOf(path)) {
+      const found = this.#at.get(above);
+      if (found !== undefined) return found;
+    }
+    return this.#at.get(path);
+  }
+
+  overlapping(path: string): PathEntry<Value> | undefined {
+    return this.covering(path) ?? this.#below.get(path);
+  }
+}
+
+function prefixesOf(path: string): readonly string[] {
+  const prefixes: string[] = [];
+  for (let dot = path.indexOf("."); dot !== -1 && dot <= maxPathLength; dot = path.indexOf(".", dot + 1))
+    prefixes.push(path.slice(0, dot));
+  return prefixes;
 }

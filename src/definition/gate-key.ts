@@ -1,10 +1,10 @@
 import { DecisionError } from "../errors.js";
 import type { GateAction } from "../model/definition.js";
-import { didYouMean } from "../nearest.js";
+import { didYouMean } from "../text.js";
 import type { Library } from "./library.js";
 
 /** What a gate is asked for by; without a version, the highest answers. */
-export interface GateKey {
+interface GateKey {
   readonly org: string;
   readonly domain: string;
   readonly action: string;
@@ -16,10 +16,10 @@ export function gateKeyText({ org, domain, name, world_model_version = 1 }: Gate
   return `${org}/${domain}/${name}@${world_model_version}`;
 }
 
-const written = /^([^\s/@]+)\/([^\s/@]+)\/([^\s/@]+)(?:@(\d{1,15}))?$/;
+const gateKeyPattern = /^([^\s/@]+)\/([^\s/@]+)\/([^\s/@]+)(?:@(\d{1,15}))?$/;
 
 export function parseGateKey(text: string): GateKey {
-  const [, org, domain, action, version] = written.exec(text) ?? [];
+  const [, org, domain, action, version] = gateKeyPattern.exec(text) ?? [];
   if (org === undefined || domain === undefined || action === undefined) {
     throw new DecisionError("usage", `\`${text}\` is not the key of a gate`, {
       hint: "write ORG/DOMAIN/ACTION or ORG/DOMAIN/ACTION@VERSION, such as acme/payments/wire.approve@3",
@@ -30,9 +30,9 @@ export function parseGateKey(text: string): GateKey {
 
 /** The id of the gate that answers. Throws where a gate of the action is broken: an older one must not answer for it. */
 export function findGate(key: GateKey, library: Library): string {
-  refuseBroken(key, library);
+  assertGatesReadable(key, library);
   const { summaries, problems } = library;
-  const gates = gatesAmong(summaries);
+  const gates = gatesIn(summaries);
   const fitting = gates.filter(
     ({ action }) => action.org === key.org && action.domain === key.domain && action.name === key.action,
   );
@@ -51,7 +51,7 @@ export function findGate(key: GateKey, library: Library): string {
   }
   const broken = problems.length === 0 ? "" : "; some files cannot be used: run `agent-33 decision validate`";
   throw new DecisionError("definition_not_found", `no gate for \`${name}\``, {
-    hint: didYouMean(name, new Set(keys.map((each) => each.replace(/@\d+$/, "")))) ?? listed(keys) + broken,
+    hint: didYouMean(name, new Set(keys.map((each) => each.replace(/@\d+$/, "")))) ?? listKeys(keys) + broken,
   });
 }
 
@@ -63,7 +63,7 @@ interface Gate {
 const known = new WeakMap<Library["summaries"], readonly Gate[]>();
 
 /** The same for all that a server is asked. */
-function gatesAmong(summaries: Library["summaries"]): readonly Gate[] {
+function gatesIn(summaries: Library["summaries"]): readonly Gate[] {
   let gates = known.get(summaries);
   if (gates === undefined) {
     gates = summaries.flatMap(({ id, action }) => (action === undefined ? [] : [{ id, action }]));
@@ -72,7 +72,7 @@ function gatesAmong(summaries: Library["summaries"]): readonly Gate[] {
   return gates;
 }
 
-function refuseBroken({ org, domain, action }: GateKey, { brokenGates }: Library): void {
+function assertGatesReadable({ org, domain, action }: GateKey, { brokenGates }: Library): void {
   const broken = brokenGates.filter(({ actions }) => actions === "any" || actions.includes(action));
   if (broken.length === 0) return;
   throw new DecisionError("definition_invalid", `a gate of \`${org}/${domain}/${action}\` is not valid`, {
@@ -81,10 +81,10 @@ function refuseBroken({ org, domain, action }: GateKey, { brokenGates }: Library
   });
 }
 
-const mostListed = 5;
+const maxListedKeys = 5;
 
-function listed(keys: readonly string[]): string {
+function listKeys(keys: readonly string[]): string {
   if (keys.length === 0) return "no gate is defined";
-  const more = keys.length > mostListed ? `, and ${keys.length - mostListed} more` : "";
-  return `there are ${keys.slice(0, mostListed).join(", ")}${more}`;
+  const more = keys.length > maxListedKeys ? `, and ${keys.length - maxListedKeys} more` : "";
+  return `there are ${keys.slice(0, maxListedKeys).join(", ")}${more}`;
 }

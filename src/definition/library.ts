@@ -1,31 +1,35 @@
-import { DecisionError } from "../errors.js";
-import { canonicalJson } from "../digest/canonical-json.js";
-import { deepFreeze } from "../digest/freeze.js";
-import { sha256Hex } from "../digest/sha256.js";
-import type { Definition, Environment, LoadedDefinition, Target } from "../model/definition.js";
-import type { JsonObject } from "../model/json.js";
-import type { Problem } from "../model/problem.js";
-import { didYouMean } from "../nearest.js";
-import type { PlacedEndpoint } from "./declared-endpoints.js";
+import type { DefinitionPlace } from "./checks/check-library.js";
+import {
+  gatesByKey,
+  inheritedDiagnostics,
+  checkPlaces,
+  placesById,
+  checkDeclaredTargets,
+} from "./checks/check-library.js";
+import type { LocatedEndpoint, DefinitionSummary, FileSummary } from "./definition-file.js";
 import {
   declaredEndpoints,
   endpointsByName,
-  knownEndpoints,
-  repeatedEndpoints,
-} from "./declared-endpoints.js";
-import { declaredTargets } from "./declared-targets.js";
-import type { DefinitionSummary, FileSummary } from "./definition-file.js";
-import type { Declared } from "./environment.js";
-import { environmentOf, misleadingGuardrails, refuseBrokenGuardrails } from "./environment.js";
-import type { Place } from "./place-problems.js";
-import { gatesByKey, inheritedProblems, placeProblems, placesById } from "./place-problems.js";
-import { targetFaults } from "./target-faults.js";
+  endpointNames,
+  duplicateEndpoints,
+  declaredTargets,
+} from "./definition-file.js";
+import type { SharedDeclarations } from "./loaded-definition.js";
+import { environmentOf, checkSharedGuardrails, assertGuardrailsReadable } from "./loaded-definition.js";
+import { canonicalJson } from "../digest/canonical-json.js";
+import { deepFreeze } from "../digest/freeze-json.js";
+import { sha256Hex } from "../digest/sha256.js";
+import { DecisionError } from "../errors.js";
+import type { Definition, Environment, LoadedDefinition, Target } from "../model/definition.js";
+import type { Diagnostic } from "../model/diagnostic.js";
+import type { JsonObject } from "../model/json.js";
+import { didYouMean } from "../text.js";
 
 /** All the definitions of a directory. */
 export interface Library {
   readonly ids: readonly string[];
   /** What keeps definitions from being used. */
-  readonly problems: readonly Problem[];
+  readonly problems: readonly Diagnostic[];
   /** What is known of those that can be used without loading them. */
   readonly summaries: readonly DefinitionSummary[];
   /** The ids of what is declared but cannot be used. */
@@ -33,25 +37,25 @@ export interface Library {
   /** The stages and workflows that are declared, each once. */
   readonly targets: readonly Target[];
   /** The endpoints that are declared. */
-  readonly endpoints: readonly PlacedEndpoint[];
+  readonly endpoints: readonly LocatedEndpoint[];
   /** What is wrong with files and decisions that are, or may be, policies. */
-  readonly brokenPolicies: readonly Problem[];
+  readonly brokenPolicies: readonly Diagnostic[];
   /** What is wrong with files and decisions that are, or may be, gates of some actions. */
   readonly brokenGates: readonly BrokenGate[];
   /** What bears on every decision; an error where that cannot be told. */
-  everywhere(): Environment;
+  sharedEnvironment(): Environment;
   /** The definition to decide by, or an error that says why there is none. */
   find(id: string): Promise<LoadedDefinition>;
   /** The same for those who only look at it: broken guardrails for every decision are not in their way. */
   lookUp(id: string): Promise<LoadedDefinition>;
   /** There where definitions must be approved: throws unless all policies are, and none that was is missing. */
-  refuseUnapprovedPolicies?(): Promise<void>;
+  assertPoliciesApproved?(): Promise<void>;
 }
 
 export interface BrokenGate {
   /** The names of the actions that it seems to be about. */
   readonly actions: readonly string[] | "any";
-  readonly problems: readonly Problem[];
+  readonly problems: readonly Diagnostic[];
 }
 
 /** Fetches a definition that a summary speaks of. */
@@ -64,40 +68,42 @@ export function buildLibrary(
   /** Of files that others stand beside, where endpoints may be declared. */
   { isPart = false }: { readonly isPart?: boolean } = {},
 ): Library {
-  const claimed = new Map(files.flatMap((file) => file.claimed.map((id) => [id, file.problems] as const)));
+  const claimed = new Map(
+    files.flatMap((file) => file.claimedIds.map((id) => [id, file.diagnostics] as const)),
+  );
   const declared = declaredTargets(files) ?? [];
   const guardrails = files.flatMap((file) => (file.guardrails ?? []).map(({ guardrail }) => guardrail));
   const places = placesById(files);
-  const known = knownTargets(files, [...claimed.keys(), ...places.keys()]);
+  const known = allowedTargets(files, [...claimed.keys(), ...places.keys()]);
   const placed = declaredEndpoints(files);
   const endpoints = endpointsByName(placed);
-  const unfit = { targets: targetFaults(declared, known), endpoints: repeatedEndpoints(placed) };
-  const misleading = files.flatMap((file) => misleadingGuardrails(file, known));
+  const unfit = { targets: checkDeclaredTargets(declared, known), endpoints: duplicateEndpoints(placed) };
+  const misleading = files.flatMap((file) => checkSharedGuardrails(file, known));
   const brokenGuardrails = [
-    ...files.flatMap((file) => (file.hidesGuardrails ? file.problems : [])),
+    ...files.flatMap((file) => (file.hidesGuardrails ? file.diagnostics : [])),
     ...misleading,
   ];
   const problems = [
-    ...files.flatMap((file) => file.problems),
-    ...unfit.targets.map(({ problem }) => problem),
+    ...files.flatMap((file) => file.diagnostics),
+    ...unfit.targets.map(({ diagnostic: problem }) => problem),
     ...[...unfit.endpoints.values()].flat(),
     ...misleading,
   ];
-  const usable = new Map<string, Place>();
-  const brokenPolicies = files.flatMap((file) => (file.hidesPolicy ? file.problems : []));
-  const brokenGates = files.flatMap(({ hidesGates: actions, problems }) =>
+  const usable = new Map<string, DefinitionPlace>();
+  const brokenPolicies = files.flatMap((file) => (file.hidesPolicy ? file.diagnostics : []));
+  const brokenGates = files.flatMap(({ hidesGates: actions, diagnostics: problems }) =>
     actions === undefined ? [] : [{ actions, problems }],
   );
   const beside = {
     targets: known,
-    endpoints: isPart ? undefined : knownEndpoints(files, placed),
+    endpoints: isPart ? undefined : endpointNames(files, placed),
     gates: gatesByKey([...places.values()].flat()),
   };
   for (const [id, found] of places) {
-    const faults = placeProblems(found, beside);
+    const faults = checkPlaces(found, beside);
     problems.push(...faults);
     const [only] = found;
-    const why = [...faults, ...inheritedProblems(found, unfit)];
+    const why = [...faults, ...inheritedDiagnostics(found, unfit)];
     if (found.some(({ summary }) => summary.tools !== undefined)) brokenPolicies.push(...why);
     if (why.length > 0) brokenGates.push(...found.flatMap(({ summary }) => brokenGate(summary, why)));
     if (why.length > 0) claimed.set(id, why);
@@ -109,9 +115,9 @@ export function buildLibrary(
     const known = loaded.get(id);
     if (known !== undefined) return known;
     const place = usable.get(id);
-    if (place === undefined) throw notFound(id, usable, { claimed, problems });
+    if (place === undefined) throw notFoundError(id, usable, { claimed, problems });
     const definition = await loadDefinition(place.file, place.position);
-    const found = describe(place, definition, { targets, guardrails, endpoints });
+    const found = toLoadedDefinition(place, definition, { targets, guardrails, endpoints });
     loaded.set(id, found);
     return found;
   };
@@ -124,23 +130,23 @@ export function buildLibrary(
     endpoints: placed,
     brokenPolicies,
     brokenGates,
-    everywhere() {
-      refuseBrokenGuardrails(brokenGuardrails);
+    sharedEnvironment() {
+      assertGuardrailsReadable(brokenGuardrails);
       return environmentOf({ reached: [] }, { targets, guardrails, endpoints });
     },
     async find(id) {
-      if (usable.has(id)) refuseBrokenGuardrails(brokenGuardrails);
+      if (usable.has(id)) assertGuardrailsReadable(brokenGuardrails);
       return loaded.get(id) ?? (await lookUp(id));
     },
     lookUp,
   };
 }
 
-const brokenGate = ({ action }: DefinitionSummary, problems: readonly Problem[]): readonly BrokenGate[] =>
+const brokenGate = ({ action }: DefinitionSummary, problems: readonly Diagnostic[]): readonly BrokenGate[] =>
   action === undefined ? [] : [{ actions: [action.name], problems }];
 
 /** All that may be led to; undefined where anything may, as none are declared or not all can be read. */
-function knownTargets(
+function allowedTargets(
   files: readonly FileSummary[],
   ids: readonly string[],
 ): ReadonlySet<string> | undefined {
@@ -149,7 +155,11 @@ function knownTargets(
   return new Set([...declared.map(({ target }) => target.id), ...ids]);
 }
 
-function describe({ file, summary }: Place, definition: Definition, declared: Declared): LoadedDefinition {
+function toLoadedDefinition(
+  { file, summary }: DefinitionPlace,
+  definition: Definition,
+  declared: SharedDeclarations,
+): LoadedDefinition {
   const environment = environmentOf(summary, declared) as unknown as JsonObject;
   return {
     definition: deepFreeze(definition),
@@ -161,12 +171,12 @@ function describe({ file, summary }: Place, definition: Definition, declared: De
   };
 }
 
-function notFound(
+function notFoundError(
   id: string,
   usable: ReadonlyMap<string, unknown>,
   broken: {
-    readonly claimed: ReadonlyMap<string, readonly Problem[]>;
-    readonly problems: readonly Problem[];
+    readonly claimed: ReadonlyMap<string, readonly Diagnostic[]>;
+    readonly problems: readonly Diagnostic[];
   },
 ): DecisionError {
   const problems = broken.claimed.get(id);
@@ -177,11 +187,11 @@ function notFound(
     });
   }
   return new DecisionError("definition_not_found", `no decision called \`${id}\``, {
-    hint: didYouMean(id, usable.keys()) ?? hintOnMissing(broken.problems),
+    hint: didYouMean(id, usable.keys()) ?? notFoundHint(broken.problems),
   });
 }
 
-function hintOnMissing(problems: readonly Problem[]): string {
+function notFoundHint(problems: readonly Diagnostic[]): string {
   const files = new Set(problems.map((each) => each.file)).size;
   if (files === 0) return "run `agent-33 decision list` to see what is defined";
   return `${files} file${files === 1 ? "" : "s"} cannot be used: run \`agent-33 decision validate\``;

@@ -1,30 +1,37 @@
-import type { Definition, DefinitionTest } from "../model/definition.js";
-import type { Endpoints } from "../model/endpoint.js";
-import type { Guardrail } from "../model/guardrail.js";
-import type { Problem } from "../model/problem.js";
-import { printable } from "../printable.js";
-import { definitionFaults } from "./definition-faults.js";
-import { expressionFaults } from "./expressions.js";
-import { broken, tooLarge, unusable } from "./broken-file.js";
-import type { WrittenTarget } from "./declared-targets.js";
-import { addTargets } from "./declared-targets.js";
+import { branchesOf } from "./branches.js";
+import { brokenFile, tooLargeMessage, unreadableFile } from "./broken-file.js";
 import type {
+  TargetEntry,
   DeclaredEndpoint,
   DeclaredTarget,
   DefinitionFile,
   DefinitionSummary,
-  PlacedGuardrail,
+  LocatedGuardrail,
+  EndpointReference,
+  TargetReference,
 } from "./definition-file.js";
-import { endpointFaults } from "./endpoint-faults.js";
-import { guardrailFaults } from "./guardrail-faults.js";
-import { largestFile } from "./limits.js";
-import { ifFaults } from "./scored-faults.js";
-import { summaryOf } from "./summary.js";
-import type { SchemaFault } from "./schema-problems.js";
-import { explainSchemaErrors, withMeantType } from "./schema-problems.js";
+import { addTargets } from "./definition-file.js";
+import { checkEndpoints } from "./checks/check-endpoints.js";
+import { definitionHash } from "./loaded-definition.js";
+import { checkExpressions } from "./expressions.js";
+import { checkFetches } from "./checks/check-fetches.js";
+import { allFetches } from "./fetches.js";
+import { checkGate } from "./checks/check-gate.js";
+import { checkGuardrail, checkOwnGuardrails } from "./checks/check-guardrails.js";
+import { maxFileBytes } from "./yaml-limits.js";
+import { checkLabels } from "./checks/check-names.js";
+import { checkPolicies } from "./checks/check-policies.js";
+import type { Finding } from "./explain-definition-errors.js";
+import { explainDefinitionErrors, withCorrectedType } from "./explain-definition-errors.js";
+import { checkRuleConditions, checkScored } from "./checks/check-scored.js";
+import { toolsOf } from "./tool-match.js";
 import { validate as validateSchema } from "./validate-schema.generated.js";
 import type { Path, Position, SourceDocument } from "./yaml-source.js";
 import { readYaml } from "./yaml-source.js";
+import type { Definition, DefinitionTest, Guardrail } from "../model/definition.js";
+import type { Endpoints } from "../model/endpoint.js";
+import type { Diagnostic } from "../model/diagnostic.js";
+import { printable } from "../text.js";
 
 /** A definition together with its source, for those who point into it. */
 export interface LocatedDefinition {
@@ -40,25 +47,25 @@ export function readDefinitions(
   inspect?: (located: LocatedDefinition) => void,
 ): DefinitionFile {
   const text = decode(content);
-  if (typeof text !== "string") return unusable(file, text.message, readable(content));
+  if (typeof text !== "string") return unreadableFile(file, text.message, decodeLeniently(content));
   const source = readYaml(text);
-  const reader = new Reader(file);
-  for (const fault of source.faults) reader.report(fault, fault.message, { hint: fault.hint });
+  const reader = new DefinitionReader(file);
+  for (const fault of source.diagnostics) reader.report(fault, fault.message, { hint: fault.hint });
   for (const document of source.documents) reader.read(document);
-  if (reader.problems.length > 0) {
-    const documents = source.faults.length > 0 ? undefined : source.documents.map(({ value }) => value);
-    return broken(file, text, reader.problems, { documents });
+  if (reader.diagnostics.length > 0) {
+    const documents = source.diagnostics.length > 0 ? undefined : source.documents.map(({ value }) => value);
+    return brokenFile(file, text, reader.diagnostics, { documents });
   }
   for (const located of reader.located) inspect?.(located);
   return reader.finish();
 }
 
-class Reader {
-  readonly problems: Problem[] = [];
+class DefinitionReader {
+  readonly diagnostics: Diagnostic[] = [];
   readonly located: LocatedDefinition[] = [];
   readonly #file: string;
   readonly #tests: DefinitionTest[] = [];
-  readonly #guardrails: PlacedGuardrail[] = [];
+  readonly #guardrails: LocatedGuardrail[] = [];
   readonly #endpoints: DeclaredEndpoint[] = [];
   #targets: Map<string, DeclaredTarget> | undefined;
 
@@ -67,7 +74,7 @@ class Reader {
   }
 
   read(source: SourceDocument): void {
-    const faults = schemaFaults(source.value);
+    const faults = checkSchema(source.value);
     for (const fault of faults) this.#reportFault(source, fault, []);
     const document = source.value as RawDocument | null;
     const decision = document?.decision;
@@ -76,7 +83,7 @@ class Reader {
 
     for (const [index, guardrail] of (document.guardrails ?? []).entries()) {
       const path = ["guardrails", index];
-      for (const fault of guardrailFaults(guardrail, path)) this.#reportFault(source, fault, []);
+      for (const fault of checkGuardrail(guardrail, path)) this.#reportFault(source, fault, []);
       this.#guardrails.push({ guardrail, ...source.locate(path) });
     }
     this.#readEndpoints(source, document.endpoints ?? {});
@@ -87,25 +94,25 @@ class Reader {
   }
 
   #readEndpoints(source: SourceDocument, endpoints: Endpoints): void {
-    for (const fault of endpointFaults(endpoints)) this.#reportFault(source, fault, []);
+    for (const fault of checkEndpoints(endpoints)) this.#reportFault(source, fault, []);
     for (const [name, endpoint] of Object.entries(endpoints)) {
       this.#endpoints.push({ name, endpoint, ...source.locateKey(["endpoints"], name) });
     }
   }
 
   #checkExpressions(source: SourceDocument, decision: unknown): void {
-    for (const { path, offset, message, hint, excerpt } of expressionFaults(decision)) {
+    for (const { path, offset, message, hint, excerpt } of checkExpressions(decision)) {
       this.report(source.locateWithin(["decision", ...path], offset), message, { hint, excerpt });
     }
-    for (const fault of ifFaults(decision)) this.#reportFault(source, fault, ["decision"]);
+    for (const fault of checkRuleConditions(decision)) this.#reportFault(source, fault, ["decision"]);
   }
 
   #readDecision(source: SourceDocument, definition: Definition): void {
-    for (const fault of definitionFaults(definition)) this.#reportFault(source, fault, ["decision"]);
-    this.located.push({ summary: summaryOf(definition, source), definition, source });
+    for (const fault of checkDefinition(definition)) this.#reportFault(source, fault, ["decision"]);
+    this.located.push({ summary: summarizeDefinition(definition, source), definition, source });
   }
 
-  #reportFault(source: SourceDocument, fault: SchemaFault, prefix: Path): void {
+  #reportFault(source: SourceDocument, fault: Finding, prefix: Path): void {
     const path = [...prefix, ...fault.path];
     const position = fault.key === undefined ? source.locate(path) : source.locateKey(path, fault.key);
     this.report(position, fault.message, { hint: fault.hint });
@@ -121,7 +128,7 @@ class Reader {
     } = {},
   ): void {
     const { hint, excerpt } = more;
-    this.problems.push({
+    this.diagnostics.push({
       file: this.#file,
       line,
       column,
@@ -140,30 +147,30 @@ class Reader {
       ...(this.#endpoints.length > 0 && { endpoints: this.#endpoints }),
     };
     return {
-      summary: { file: this.#file, definitions, ...declared, problems: [], claimed: [] },
+      summary: { file: this.#file, definitions, ...declared, diagnostics: [], claimedIds: [] },
       body: { definitions: this.located.map(({ definition }) => definition), tests: this.#tests },
     };
   }
 }
 
-function schemaFaults(value: unknown): readonly SchemaFault[] {
+function checkSchema(value: unknown): readonly Finding[] {
   if (validateSchema(value)) return [];
-  const faults = explainSchemaErrors(validateSchema.errors ?? [], value);
-  const meant = withMeantType(value);
+  const faults = explainDefinitionErrors(validateSchema.errors ?? [], value);
+  const meant = withCorrectedType(value);
   if (meant === undefined || validateSchema(meant)) return faults;
-  return [...faults, ...explainSchemaErrors(validateSchema.errors ?? [], meant)];
+  return [...faults, ...explainDefinitionErrors(validateSchema.errors ?? [], meant)];
 }
 
 interface RawDocument {
   readonly decision?: Definition;
-  readonly targets?: readonly WrittenTarget[];
+  readonly targets?: readonly TargetEntry[];
   readonly guardrails?: readonly Guardrail[];
   readonly endpoints?: Endpoints;
   readonly tests?: readonly DefinitionTest[];
 }
 
 function decode(content: Uint8Array): string | Error {
-  if (content.byteLength > largestFile) return new Error(tooLarge);
+  if (content.byteLength > maxFileBytes) return new Error(tooLargeMessage);
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(content);
@@ -174,9 +181,66 @@ function decode(content: Uint8Array): string | Error {
 }
 
 /** Enough of a file that is no text to see which ids it meant to declare. */
-function readable(content: Uint8Array): string {
+function decodeLeniently(content: Uint8Array): string {
   // In text of two bytes a character, every other one is NUL.
-  return content.byteLength > largestFile
+  return content.byteLength > maxFileBytes
     ? ""
     : new TextDecoder().decode(content).replaceAll(/\0|^\ufffd+/g, "");
+}
+
+/** What is known of a definition without loading it. */
+export function summarizeDefinition(definition: Definition, source: SourceDocument): DefinitionSummary {
+  const fetches = referencedEndpoints(definition, source);
+  return {
+    id: definition.id,
+    definition_hash: definitionHash(definition),
+    position: source.locateKey([], "decision"),
+    reached: reachedTargets(definition, source),
+    ...(fetches.length > 0 && { fetches }),
+    ...lookupKeys(definition),
+  };
+}
+
+/** What it is asked for by, beside its id. */
+function lookupKeys(definition: Definition): Pick<DefinitionSummary, "tools" | "action"> {
+  if (definition.type === "policy") return { tools: toolsOf(definition) };
+  return definition.type === "gate" ? { action: definition.action } : {};
+}
+
+function reachedTargets(definition: Definition, source: SourceDocument): readonly TargetReference[] {
+  const reached = new Map<string, TargetReference>();
+  for (const { path, target } of branchesOf(definition)) {
+    if (!reached.has(target)) reached.set(target, { target, ...source.locate(["decision", ...path]) });
+  }
+  return [...reached.values()];
+}
+
+function referencedEndpoints(definition: Definition, source: SourceDocument): readonly EndpointReference[] {
+  const named = new Map<string, EndpointReference>();
+  for (const { path, endpoint } of allFetches(definition)) {
+    const at = ["decision", ...path, "endpoint"];
+    if (!named.has(endpoint)) named.set(endpoint, { endpoint, ...source.locate(at) });
+  }
+  return [...named.values()];
+}
+
+/** What is wrong with a definition that fits the schema; places are relative to it. */
+export function checkDefinition(definition: Definition): readonly Finding[] {
+  return [...checkByType(definition), ...checkOwnGuardrails(definition), ...checkFetches(definition)];
+}
+
+function checkByType(definition: Definition): readonly Finding[] {
+  switch (definition.type) {
+    case "binary":
+    case "switch":
+    case "weighted":
+    case "rule_table":
+      return checkLabels(definition);
+    case "scored":
+      return checkScored(definition);
+    case "policy":
+      return checkPolicies(definition);
+    case "gate":
+      return checkGate(definition);
+  }
 }

@@ -7,15 +7,15 @@ export const toolsOf = ({ tool }: PolicyDefinition): readonly string[] =>
   typeof tool === "string" ? [tool] : tool;
 
 /** The ids of the policies for a tool. Throws where any policy is broken: nothing is allowed by not knowing. */
-export function policiesFor(tool: string, { summaries, brokenPolicies }: Library): readonly string[] {
-  refuseBrokenPolicies(brokenPolicies);
+export function findPolicies(tool: string, { summaries, brokenPolicies }: Library): readonly string[] {
+  assertPoliciesReadable(brokenPolicies);
   return summaries
-    .filter(({ tools }) => tools?.some((glob) => matchesTool(glob, tool)) === true)
+    .filter(({ tools }) => tools?.some((glob) => matchesGlob(glob, tool)) === true)
     .map(({ id }) => id)
     .sort();
 }
 
-function refuseBrokenPolicies(problems: Library["brokenPolicies"]): void {
+function assertPoliciesReadable(problems: Library["brokenPolicies"]): void {
   if (problems.length === 0) return;
   const files = [...new Set(problems.map(({ file }) => file))];
   const shown = files.slice(0, 3).map((file) => `\`${file}\``);
@@ -27,7 +27,7 @@ function refuseBrokenPolicies(problems: Library["brokenPolicies"]): void {
 }
 
 /** Whether a name fits a glob: `*` stands for any characters, `?` for one. In linear time for each `*`. */
-export function matchesTool(glob: string, tool: string): boolean {
+export function matchesGlob(glob: string, tool: string): boolean {
   let at = 0;
   let place = 0;
   let star = -1;

@@ -1,6 +1,6 @@
 import type { Document, Node as YamlNode } from "yaml";
 import { Lexer, LineCounter, isMap, isPair, isScalar, parseAllDocuments } from "yaml";
-import { deepestNesting, exceededLimit } from "./limits.js";
+import { maxNesting, findLimitViolation } from "./yaml-limits.js";
 
 export interface Position {
   readonly line: number;
@@ -20,37 +20,37 @@ export interface SourceDocument {
   locateWithin(path: Path, offset: number): Position;
 }
 
-export interface SourceFault extends Position {
+interface YamlDiagnostic extends Position {
   readonly message: string;
   readonly hint?: string | undefined;
 }
 
-export interface Source {
+interface YamlSource {
   readonly documents: readonly SourceDocument[];
-  readonly faults: readonly SourceFault[];
+  readonly diagnostics: readonly YamlDiagnostic[];
 }
 
-const mostAliases = 100;
+const maxAliases = 100;
 /** Nobody reads more of one document at once. */
-const mostFaults = 1000;
+const maxErrors = 1000;
 
 /** Reads YAML (so JSON too) without evaluating anything; every fault is reported, nothing is thrown. */
-export function readYaml(text: string): Source {
+export function readYaml(text: string): YamlSource {
   const lines = new LineCounter();
   const position = (offset: number): Position => positionOf(lines, offset);
-  const exceeded = exceededLimit(new Lexer().lex(text));
+  const exceeded = findLimitViolation(new Lexer().lex(text));
   if (exceeded !== undefined) {
     for (let at = text.indexOf("\n"); at !== -1 && at < exceeded.offset; at = text.indexOf("\n", at + 1)) {
       lines.addNewLine(at + 1);
     }
     lines.lineStarts.unshift(0);
-    return { documents: [], faults: [{ ...position(exceeded.offset), message: exceeded.message }] };
+    return { documents: [], diagnostics: [{ ...position(exceeded.offset), message: exceeded.message }] };
   }
   const parsed = parseWithoutTraces(text, lines);
-  const faults: SourceFault[] = [];
+  const faults: YamlDiagnostic[] = [];
   const documents: SourceDocument[] = [];
   for (const document of parsed) {
-    for (const error of [...document.errors, ...document.warnings].slice(0, mostFaults)) {
+    for (const error of [...document.errors, ...document.warnings].slice(0, maxErrors)) {
       faults.push({ ...position(error.pos[0]), message: firstLine(error.message), hint: hints[error.code] });
     }
     if (document.errors.length > 0 || document.contents === null) continue;
@@ -59,7 +59,7 @@ export function readYaml(text: string): Source {
       faults.push({ ...position(document.range[0]), message: firstLine(value.message) });
     else documents.push(sourceDocument(document, value, text, position));
   }
-  return { documents, faults };
+  return { documents, diagnostics: faults };
 }
 
 /** The parser makes an Error of each fault, and taking their traces would be most of its work on a bad file. */
@@ -75,10 +75,8 @@ function parseWithoutTraces(text: string, lineCounter: LineCounter): readonly Do
 
 function toValue(document: Document.Parsed): unknown {
   try {
-    const value: unknown = document.toJS({ maxAliasCount: mostAliases });
-    return isDeeperThan(value, deepestNesting)
-      ? new Error(`it is nested deeper than ${deepestNesting}`)
-      : value;
+    const value: unknown = document.toJS({ maxAliasCount: maxAliases });
+    return isDeeperThan(value, maxNesting) ? new Error(`it is nested deeper than ${maxNesting}`) : value;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }

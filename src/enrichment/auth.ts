@@ -1,10 +1,10 @@
-import { seemsSecret } from "../definition/written-secrets.js";
+import { looksLikeSecret } from "../definition/checks/check-endpoints.js";
 import type { Auth } from "../model/endpoint.js";
-import { isHeaderValue } from "./header-fault.js";
+import { isHeaderValue } from "./request.js";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export type Credentials =
+type Credentials =
   | {
       readonly ok: true;
       readonly headers: Readonly<Record<string, string>>;
@@ -16,10 +16,10 @@ export type Credentials =
 /** The headers that show who asks; what they hold comes from the environment. */
 export function credentialsFor(auth: Auth | undefined, env: Environment): Credentials {
   if (auth === undefined) return { ok: true, headers: {}, secrets: [] };
-  for (const name of variablesOf(auth)) {
-    const fault = faultOf(auth, name, env[name]);
+  for (const name of secretVariables(auth)) {
+    const fault = secretFault(auth, name, env[name]);
     if (fault !== undefined) {
-      return { ok: false, message: `${shownName(name)} ${fault}` };
+      return { ok: false, message: `${variableText(name)} ${fault}` };
     }
   }
   const given = (name: string): string => env[name] ?? "";
@@ -42,13 +42,13 @@ export function credentialsFor(auth: Auth | undefined, env: Environment): Creden
 }
 
 /** Somebody may have written the secret itself in place of its name. */
-const shownName = (name: string): string =>
-  seemsSecret(name)
+const variableText = (name: string): string =>
+  looksLikeSecret(name)
     ? "the environment variable that it names (which looks like a secret itself)"
     : `the environment variable \`${name}\``;
 
 /** The environment variables that hold its secrets. */
-export function variablesOf(auth: Auth | undefined): readonly string[] {
+export function secretVariables(auth: Auth | undefined): readonly string[] {
   switch (auth?.type) {
     case undefined:
       return [];
@@ -61,7 +61,7 @@ export function variablesOf(auth: Auth | undefined): readonly string[] {
   }
 }
 
-function faultOf(auth: Auth, name: string, value: unknown): string | undefined {
+function secretFault(auth: Auth, name: string, value: unknown): string | undefined {
   // `process.env` inherits what every object has, such as `constructor`.
   if (typeof value !== "string") return "is not set";
   if (value.trim() === "") return "is empty";

@@ -33,12 +33,12 @@ export class Deadline {
   }
 
   /** What comes of it, or undefined where that takes too long. */
-  async inTime<T>(work: Promise<T>): Promise<T | undefined> {
+  async race<T>(work: Promise<T>): Promise<T | undefined> {
     return Promise.race([work, this.#passed]);
   }
 
   /** For one that was kept: nothing is to be ended any more. */
-  keep(): void {
+  cancel(): void {
     this.#kept.abort();
   }
 }

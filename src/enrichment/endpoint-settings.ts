@@ -1,6 +1,6 @@
-import { InvalidConfigurationError } from "../contract-errors.js";
+import { InvalidConfigurationError } from "../errors.js";
 import type { Endpoint, Method } from "../model/endpoint.js";
-import { parseDuration } from "../record/moment.js";
+import { parseDuration } from "../record/timestamp.js";
 
 /** What an endpoint is configured to, with all defaults; durations are in microseconds. */
 export interface EndpointSettings {
@@ -37,12 +37,12 @@ export const defaultTimeout = "5s";
 const known = new WeakMap<Endpoint, EndpointSettings>();
 
 export function settingsOf(endpoint: Endpoint): EndpointSettings {
-  const settings = known.get(endpoint) ?? readSettings(endpoint);
+  const settings = known.get(endpoint) ?? parseSettings(endpoint);
   known.set(endpoint, settings);
   return settings;
 }
 
-function readSettings({
+function parseSettings({
   method = "get",
   timeout = defaultTimeout,
   cache,
@@ -52,24 +52,24 @@ function readSettings({
 }: Endpoint): EndpointSettings {
   return {
     method,
-    timeout: duration(timeout),
+    timeout: parseDurationSetting(timeout),
     retry: {
       attempts: retry === undefined ? 1 : (retry.attempts ?? 3),
-      base: duration(retry?.base ?? "100ms"),
-      max: duration(retry?.max ?? "2s"),
+      base: parseDurationSetting(retry?.base ?? "100ms"),
+      max: parseDurationSetting(retry?.max ?? "2s"),
     },
-    lifetime: cache && duration(cache.ttl),
-    limit: limit && { count: limit.count, per: duration(limit.per) },
+    lifetime: cache && parseDurationSetting(cache.ttl),
+    limit: limit && { count: limit.count, per: parseDurationSetting(limit.per) },
     breaker: {
       failureThreshold: breaker.failure_threshold ?? 5,
-      openFor: duration(breaker.timeout ?? "60s"),
+      openFor: parseDurationSetting(breaker.timeout ?? "60s"),
       successThreshold: breaker.success_threshold ?? 2,
-      probeFor: duration(timeout),
+      probeFor: parseDurationSetting(timeout),
     },
   };
 }
 
-function duration(text: string): number {
+function parseDurationSetting(text: string): number {
   const microseconds = parseDuration(text);
   if (microseconds !== undefined) return microseconds;
   throw new InvalidConfigurationError(`\`${text}\` is not a duration`, {

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../model/json.js";
 import { version } from "../version.js";
 
 /** What is sent. */
-export interface Request {
+export interface HttpRequest {
   readonly url: URL;
   readonly method: Method;
   /** By their names in lower case. */
@@ -16,12 +16,12 @@ export function requestFor(
   { url, method = "get", headers = {} }: Endpoint,
   params: JsonObject,
   credentials: Readonly<Record<string, string>>,
-): Request {
+): HttpRequest {
   const common = {
     accept: "application/json",
     "user-agent": `agent-33/${version}`,
-    ...lowerCased(headers),
-    ...lowerCased(credentials),
+    ...lowerCaseNames(headers),
+    ...lowerCaseNames(credentials),
     "accept-encoding": "identity",
   };
   if (method === "get" || method === "delete") {
@@ -33,17 +33,44 @@ export function requestFor(
   return { url: new URL(url), method, headers: { ...described, ...length }, body };
 }
 
-function lowerCased(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function lowerCaseNames(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 function withQuery(url: string, params: JsonObject): URL {
   const whole = new URL(url);
-  for (const [name, value] of Object.entries(params)) whole.searchParams.set(name, textOf(value));
+  for (const [name, value] of Object.entries(params)) whole.searchParams.set(name, queryText(value));
   return whole;
 }
 
-function textOf(value: Json): string {
+function queryText(value: Json): string {
   if (value === null) return "";
   return typeof value === "string" ? value : JSON.stringify(value);
 }
+
+/** What only we may say: a wrong word of these makes another request of it, or an answer that cannot be read. */
+const reservedHeaders = new Set([
+  "host",
+  "content-length",
+  "transfer-encoding",
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "upgrade",
+  "expect",
+  "te",
+  "trailer",
+  "accept-encoding",
+]);
+
+/** Why a header cannot be sent; its value is never repeated. */
+export function headerFault(name: string, value: string): string | undefined {
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) {
+    return `\`${JSON.stringify(name).slice(1, -1)}\` cannot be the name of a header`;
+  }
+  if (reservedHeaders.has(name.toLowerCase())) return `the header \`${name}\` cannot be chosen`;
+  return isHeaderValue(value) ? undefined : `the header \`${name}\` holds what no header can carry`;
+}
+
+/** Only what is written the same in every encoding. */
+export const isHeaderValue = (value: string): boolean => /^[\t\u0020-\u007e]*$/.test(value);

@@ -1,5 +1,5 @@
-import { leadingEquality } from "../expression/conjuncts.js";
-import type { Getter } from "../expression/path.js";
+import { leadingEquality } from "../expression/syntax.js";
+import type { PathGetter } from "../expression/path.js";
 import { pathGetter } from "../expression/path.js";
 import type { Literal } from "../expression/syntax.js";
 import type { Json } from "../model/json.js";
@@ -13,7 +13,7 @@ export interface EqualityIndex {
 }
 
 interface Group {
-  readonly get: Getter;
+  readonly get: PathGetter;
   readonly members: number[];
   readonly byValue: Map<Literal, number[]>;
 }

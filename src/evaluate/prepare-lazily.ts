@@ -1,9 +1,8 @@
+import type { Prepared, PreparedType } from "./evaluate.js";
+import { prepareRouting } from "./routing.js";
 import type { Template } from "../expression/template.js";
 import { compileInput } from "../expression/template.js";
 import type { Definition } from "../model/definition.js";
-import type { Prepared } from "./evaluate.js";
-import type { Judge } from "./evaluated.js";
-import { prepareRouting } from "./routing.js";
 
 /** The same as `prepare`, but what a type needs is loaded when one of that type is asked: a start is half of a decision. */
 export async function prepareLazily(definition: Definition): Promise<Prepared> {
@@ -11,7 +10,7 @@ export async function prepareLazily(definition: Definition): Promise<Prepared> {
   return { definition, input, ...(await judgeFor(definition, input)) };
 }
 
-async function judgeFor(definition: Definition, input: Template | undefined): Promise<Judge> {
+async function judgeFor(definition: Definition, input: Template | undefined): Promise<PreparedType> {
   switch (definition.type) {
     case "binary":
     case "switch":

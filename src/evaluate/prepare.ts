@@ -1,12 +1,11 @@
-import type { Template } from "../expression/template.js";
-import { compileInput } from "../expression/template.js";
-import type { Definition } from "../model/definition.js";
-import type { Prepared } from "./evaluate.js";
-import type { Judge } from "./evaluated.js";
+import type { Prepared, PreparedType } from "./evaluate.js";
 import { prepareGate } from "./gate/gate.js";
 import { preparePolicy } from "./policy/policy.js";
 import { prepareRouting } from "./routing.js";
 import { prepareScored } from "./scored/scored.js";
+import type { Template } from "../expression/template.js";
+import { compileInput } from "../expression/template.js";
+import type { Definition } from "../model/definition.js";
 
 /** Makes a definition of any type ready to be evaluated many times. */
 export function prepare(definition: Definition): Prepared {
@@ -14,7 +13,7 @@ export function prepare(definition: Definition): Prepared {
   return { definition, input, ...judgeFor(definition, input) };
 }
 
-function judgeFor(definition: Definition, input: Template | undefined): Judge {
+function judgeFor(definition: Definition, input: Template | undefined): PreparedType {
   switch (definition.type) {
     case "binary":
     case "switch":

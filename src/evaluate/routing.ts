@@ -1,35 +1,42 @@
+import type { Router, ErroredBranch, Selection } from "./branch.js";
+import {
+  routeToDefault,
+  toConditionDetail,
+  evaluateBranch,
+  prepareBranches,
+  noneMatched,
+  routeTo,
+} from "./branch.js";
+import type { PreparedType, EvaluatedWithErrors } from "./evaluate.js";
+import { readsWithInput } from "./evaluate.js";
+import { prepareRuleTable } from "./rule-table.js";
+import { prepareWeighted } from "./weighted.js";
 import { Failure } from "../expression/failure.js";
 import type { Template } from "../expression/template.js";
-import type { RoutingDefinition } from "../model/definition.js";
+import type { RoutingDefinition, FirstMatchDefinition } from "../model/definition.js";
 import type { Json } from "../model/json.js";
-import type { Judge, Judged } from "./evaluated.js";
-import { prepareFirstMatch } from "./first-match.js";
-import { readsWith } from "./reads.js";
-import type { Router } from "./router.js";
-import { prepareRuleTable } from "./rule-table.js";
-import type { Errored, Selection } from "./selection.js";
-import { routeToDefault } from "./selection.js";
-import { prepareWeighted } from "./weighted.js";
+import type { ConditionDetail } from "../model/result.js";
+import type { Scope } from "../model/scope.js";
 
 /** The types that answer with where to go. */
-export function prepareRouting(definition: RoutingDefinition, input: Template | undefined): Judge {
+export function prepareRouting(definition: RoutingDefinition, input: Template | undefined): PreparedType {
   const router = prepareRouter(definition);
   const asks = router.branches.flatMap((branch) => branch.condition?.reads ?? []);
   return {
-    reads: readsWith(input, asks),
-    asks,
-    judge(scope) {
+    reads: readsWithInput(input, asks),
+    conditionReads: asks,
+    evaluate(scope) {
       const value = input === undefined ? scope.context : input.evaluate(scope);
-      if (value instanceof Failure) return withoutInput(definition, value);
+      if (value instanceof Failure) return routeWithoutInput(definition, value);
       const { context, facts, system } = scope;
       const selection = router.select(value, { context, input: value, facts, system });
       const { errors } = selection;
-      if (errors.length === 0) return judged(selection, value, none, none);
-      return judged(
+      if (errors.length === 0) return toEvaluated(selection, value, none, none);
+      return toEvaluated(
         selection,
         value,
-        errors.map((error) => describe(error, ", so it did not match")),
-        errors.map((error) => describe(error)),
+        errors.map((error) => describeError(error, ", so it did not match")),
+        errors.map((error) => describeError(error)),
       );
     },
   };
@@ -50,12 +57,12 @@ function prepareRouter(definition: RoutingDefinition): Router {
 }
 
 /** Field by field: copying objects whole is what an evaluation would spend most of its time on. */
-function judged(
+function toEvaluated(
   selection: Selection,
   input_value: Json,
   warnings: readonly string[],
   errors: readonly string[],
-): Judged {
+): EvaluatedWithErrors {
   return {
     selected_targets: selection.selected_targets,
     selected_labels: selection.selected_labels,
@@ -70,14 +77,36 @@ function judged(
 }
 
 /** Without an input nothing is asked and nothing is rolled. */
-function withoutInput(definition: RoutingDefinition, { message }: Failure): Judged {
+function routeWithoutInput(definition: RoutingDefinition, { message }: Failure): EvaluatedWithErrors {
   const reason = "the input could not be evaluated";
   const findings = { details: {}, because: [reason], failed: [], errors: [] };
   const selection = routeToDefault(definition.default.target, findings);
   const warning = `${reason}, so the default was taken: ${message}`;
-  return judged(selection, null, [warning], [`${reason}: ${message}`]);
+  return toEvaluated(selection, null, [warning], [`${reason}: ${message}`]);
 }
 
-function describe({ branch, failure }: Errored, consequence = ""): string {
+function describeError({ branch, failure }: ErroredBranch, consequence = ""): string {
   return `\`${branch.label}\` could not be evaluated${consequence}: ${failure.message}`;
+}
+
+/** `binary` and `switch`: the first case whose condition matches; those after it are not evaluated. */
+function prepareFirstMatch(definition: FirstMatchDefinition): Router {
+  const branches = prepareBranches(definition.cases);
+  const fallback = definition.default.target;
+  return {
+    branches,
+    select(_input, scope: Scope) {
+      const details: Record<string, ConditionDetail> = {};
+      const failed: string[] = [];
+      const errors: ErroredBranch[] = [];
+      for (const branch of branches) {
+        const verdict = evaluateBranch(branch, scope);
+        details[branch.label] = toConditionDetail(branch, verdict);
+        if (verdict === true) return routeTo([branch], { details, because: [branch.text], failed, errors });
+        failed.push(branch.text);
+        if (verdict instanceof Failure) errors.push({ branch, failure: verdict });
+      }
+      return routeToDefault(fallback, { details, because: [noneMatched], failed, errors });
+    },
+  };
 }

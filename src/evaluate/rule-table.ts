@@ -1,22 +1,26 @@
+import type { Branch, ConditionResult, Router, ErroredBranch, Selection } from "./branch.js";
+import {
+  toConditionDetail,
+  evaluateBranch,
+  prepareBranches,
+  noneMatched,
+  routeTo,
+  routeToDefault,
+} from "./branch.js";
+import type { EqualityIndex } from "./equality-index.js";
+import { indexOnEquality } from "./equality-index.js";
 import { DecisionError } from "../errors.js";
 import { Failure } from "../expression/failure.js";
 import type { Case, HitPolicy, RuleTableDefinition } from "../model/definition.js";
 import type { ConditionDetail } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
-import type { Branch, Verdict } from "./branch.js";
-import { describeVerdict, judge, prepareBranches } from "./branch.js";
-import type { EqualityIndex } from "./equality-index.js";
-import { indexOnEquality } from "./equality-index.js";
-import type { Router } from "./router.js";
-import type { Errored, Selection } from "./selection.js";
-import { noneMatched, routeTo, routeToDefault } from "./selection.js";
 
 /** Beyond this many rules the details list only the matched and the errored ones. */
-export const fullyListedRules = 100;
+const fullyListedRules = 100;
 /** Below this many rules, evaluating all is as quick as asking the index. */
 const worthAnIndex = 8;
 
-export function rulesOf(definition: RuleTableDefinition): readonly Case[] {
+function rulesOf(definition: RuleTableDefinition): readonly Case[] {
   return definition.rules ?? definition.cases ?? [];
 }
 
@@ -27,27 +31,31 @@ export function prepareRuleTable(definition: RuleTableDefinition): Router {
   return {
     branches,
     select(_input, scope) {
-      const judged = judgeRules(branches, index, scope);
-      return describe(definition, branches.length, judged);
+      const judged = evaluateRules(branches, index, scope);
+      return toSelection(definition, branches.length, judged);
     },
   };
 }
 
-interface Judged {
+interface RuleResults {
   readonly details: Record<string, ConditionDetail>;
   readonly matches: Branch[];
   readonly failed: string[];
-  readonly errors: Errored[];
+  readonly errors: ErroredBranch[];
 }
 
-function judgeRules(branches: readonly Branch[], index: EqualityIndex | undefined, scope: Scope): Judged {
-  const judged: Judged = { details: {}, matches: [], failed: [], errors: [] };
+function evaluateRules(
+  branches: readonly Branch[],
+  index: EqualityIndex | undefined,
+  scope: Scope,
+): RuleResults {
+  const judged: RuleResults = { details: {}, matches: [], failed: [], errors: [] };
   const listsAll = branches.length <= fullyListedRules;
   const candidates = index?.candidates(scope);
   if (!listsAll && candidates !== undefined) {
     for (const position of candidates) {
       const branch = branches[position];
-      if (branch !== undefined) note(judged, branch, judge(branch, scope), listsAll);
+      if (branch !== undefined) addResult(judged, branch, evaluateBranch(branch, scope), listsAll);
     }
     return judged;
   }
@@ -57,13 +65,13 @@ function judgeRules(branches: readonly Branch[], index: EqualityIndex | undefine
     if (branch === undefined) continue;
     const asked = candidates === undefined || candidates[next] === position;
     if (asked) next++;
-    note(judged, branch, asked && judge(branch, scope), listsAll);
+    addResult(judged, branch, asked && evaluateBranch(branch, scope), listsAll);
   }
   return judged;
 }
 
-function note(judged: Judged, branch: Branch, verdict: Verdict, listsAll: boolean): void {
-  if (listsAll || verdict !== false) judged.details[branch.label] = describeVerdict(branch, verdict);
+function addResult(judged: RuleResults, branch: Branch, verdict: ConditionResult, listsAll: boolean): void {
+  if (listsAll || verdict !== false) judged.details[branch.label] = toConditionDetail(branch, verdict);
   if (verdict === true) {
     judged.matches.push(branch);
     return;
@@ -72,7 +80,7 @@ function note(judged: Judged, branch: Branch, verdict: Verdict, listsAll: boolea
   if (verdict instanceof Failure) judged.errors.push({ branch, failure: verdict });
 }
 
-function describe(definition: RuleTableDefinition, total: number, judged: Judged): Selection {
+function toSelection(definition: RuleTableDefinition, total: number, judged: RuleResults): Selection {
   const taken = applyHitPolicy(definition, judged.matches);
   const findings = {
     details: judged.details,
@@ -94,16 +102,16 @@ function applyHitPolicy(definition: RuleTableDefinition, matches: readonly Branc
     case "collect":
       return matches;
     case "unique":
-      if (matches.length > 1) throw violated(definition.id, "unique", matches);
+      if (matches.length > 1) throw hitPolicyViolation(definition.id, "unique", matches);
       return matches;
     case "any":
       if (new Set(matches.map((match) => match.target)).size > 1)
-        throw violated(definition.id, "any", matches);
+        throw hitPolicyViolation(definition.id, "any", matches);
       return matches.slice(0, 1);
   }
 }
 
-function violated(id: string, policy: "unique" | "any", matches: readonly Branch[]): DecisionError {
+function hitPolicyViolation(id: string, policy: "unique" | "any", matches: readonly Branch[]): DecisionError {
   const shown = matches.slice(0, 10).map(({ label, target }) => `\`${label}\` → \`${target}\``);
   const labels = shown.join(", ") + (matches.length > shown.length ? ", …" : "");
   const what = policy === "unique" ? "at most one rule may match" : "all matches must agree on the target";

@@ -1,3 +1,13 @@
+import type { Branch, Router, ErroredBranch, Selection } from "./branch.js";
+import {
+  toConditionDetail,
+  evaluateBranch,
+  prepareBranches,
+  noneMatched,
+  routeTo,
+  routeToDefault,
+} from "./branch.js";
+import { firstRandom } from "./mersenne-twister.js";
 import { canonicalJson } from "../digest/canonical-json.js";
 import { sha256Hex } from "../digest/sha256.js";
 import { Failure } from "../expression/failure.js";
@@ -5,12 +15,6 @@ import type { WeightedDefinition } from "../model/definition.js";
 import type { Json } from "../model/json.js";
 import type { ConditionDetail } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
-import type { Branch } from "./branch.js";
-import { describeVerdict, judge, prepareBranches } from "./branch.js";
-import { firstRandom } from "./mersenne-twister.js";
-import type { Router } from "./router.js";
-import type { Errored, Selection } from "./selection.js";
-import { noneMatched, routeTo, routeToDefault } from "./selection.js";
 
 /** `weighted`: a roll that depends on the input alone, so the same input always takes the same branch. */
 export function prepareWeighted(definition: WeightedDefinition): Router {
@@ -18,7 +22,7 @@ export function prepareWeighted(definition: WeightedDefinition): Router {
   return {
     branches,
     select(input, scope) {
-      const eligible = judgeEligibility(branches, scope);
+      const eligible = findEligible(branches, scope);
       return choose(definition, eligible, rollText(input, definition.salt));
     },
   };
@@ -38,17 +42,17 @@ interface Eligible {
   readonly branches: readonly Branch[];
   readonly conditions: Record<string, ConditionDetail>;
   readonly failed: readonly string[];
-  readonly errors: readonly Errored[];
+  readonly errors: readonly ErroredBranch[];
 }
 
-function judgeEligibility(all: readonly Branch[], scope: Scope): Eligible {
+function findEligible(all: readonly Branch[], scope: Scope): Eligible {
   const branches: Branch[] = [];
   const conditions: Record<string, ConditionDetail> = {};
   const failed: string[] = [];
-  const errors: Errored[] = [];
+  const errors: ErroredBranch[] = [];
   for (const branch of all) {
-    const verdict = judge(branch, scope);
-    if (branch.condition !== undefined) conditions[branch.label] = describeVerdict(branch, verdict);
+    const verdict = evaluateBranch(branch, scope);
+    if (branch.condition !== undefined) conditions[branch.label] = toConditionDetail(branch, verdict);
     if (verdict === true) branches.push(branch);
     else failed.push(branch.text);
     if (verdict instanceof Failure) errors.push({ branch, failure: verdict });

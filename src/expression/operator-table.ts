@@ -1,5 +1,5 @@
 import type { Json } from "../model/json.js";
-import type { Answers } from "./function-table.js";
+import type { BadOperandResults } from "./function-table.js";
 import { allErrored } from "./function-table.js";
 
 /** One operator of the language, for the help and for the tests that hold it to its word. */
@@ -10,8 +10,8 @@ export interface OperatorEntry {
   /** The operator with `x` for the operand that is missing, null or `wrong`. */
   readonly probe: string;
   /** An operand of the wrong type; absent where no type is wrong. */
-  readonly wrong?: string;
-  readonly answers: Answers;
+  readonly wrongOperand?: string;
+  readonly badOperandResults: BadOperandResults;
 }
 
 const anyType = { missing: "errored", mistyped: "any" } as const;
@@ -23,77 +23,77 @@ export const operatorTable: readonly OperatorEntry[] = [
     summary: "b where a is true, else c; only that one is evaluated",
     example: { expression: "if order.total > 100 then 'large' else 'small'", answer: "large" },
     probe: "if x then 1 else 2",
-    wrong: "'yes'",
-    answers: allErrored,
+    wrongOperand: "'yes'",
+    badOperandResults: allErrored,
   },
   {
     spelling: "a or b    a || b",
     summary: "left to right; stops at the first true",
     example: { expression: "order.total > 100 or order.missing", answer: true },
     probe: "x or true",
-    wrong: "'yes'",
-    answers: allErrored,
+    wrongOperand: "'yes'",
+    badOperandResults: allErrored,
   },
   {
     spelling: "a and b   a && b",
     summary: "left to right; stops at the first false",
     example: { expression: "order.total > 500 and order.missing", answer: false },
     probe: "x and true",
-    wrong: "1",
-    answers: allErrored,
+    wrongOperand: "1",
+    badOperandResults: allErrored,
   },
   {
     spelling: "not a     !a",
     summary: "`not` takes a whole comparison, `!` only what stands next to it",
     example: { expression: "not order.total == 5", answer: true },
     probe: "not x",
-    wrong: "0",
-    answers: allErrored,
+    wrongOperand: "0",
+    badOperandResults: allErrored,
   },
   {
     spelling: "a == b    a != b",
     summary: "equal in type and content; different types are different; lists and objects by content",
     example: { expression: "customer.country == 'DE'", answer: true },
     probe: "x == 'a'",
-    answers: { ...anyType, null: "false" },
+    badOperandResults: { ...anyType, null: "false" },
   },
   {
     spelling: "<  <=  >  >=",
     summary: "two numbers or two texts; `1 < a <= 5` is a chain",
     example: { expression: "100 < order.total <= 200", answer: true },
     probe: "x < 5",
-    wrong: "'5'",
-    answers: allErrored,
+    wrongOperand: "'5'",
+    badOperandResults: allErrored,
   },
   {
     spelling: "a in (…)  a not in (…)",
     summary: "equal to one of the items; also `in ['a', 'b']` and `in some.list`",
     example: { expression: "customer.country in ('DE', 'FR')", answer: true },
     probe: "x in ('a', 'b')",
-    answers: { ...anyType, null: "false" },
+    badOperandResults: { ...anyType, null: "false" },
   },
   {
     spelling: "a ~= b",
     summary: "the pattern b (RE2 syntax) is found anywhere in the text a",
     example: { expression: "customer.email ~= '@.*\\.example$'", answer: true },
     probe: "x ~= 'a'",
-    wrong: "5",
-    answers: allErrored,
+    wrongOperand: "5",
+    badOperandResults: allErrored,
   },
   {
     spelling: "a + b",
     summary: "two numbers, or two texts put together",
     example: { expression: "customer.name + '!'", answer: "Ada!" },
     probe: "x + 1",
-    wrong: "'1'",
-    answers: allErrored,
+    wrongOperand: "'1'",
+    badOperandResults: allErrored,
   },
   {
     spelling: "-  *  /  %  ^",
     summary: "numbers; `%` (also `mod`) has the sign of the divisor; without a finite answer it is errored",
     example: { expression: "order.total % 7", answer: 1 },
     probe: "x * 2",
-    wrong: "'2'",
-    answers: allErrored,
+    wrongOperand: "'2'",
+    badOperandResults: allErrored,
   },
 ];

@@ -1,15 +1,17 @@
-import { faultOfCall } from "./call.js";
-import { expressionError } from "./expression-error.js";
+import { Cursor } from "./tokens.js";
+import { expressionError } from "./failure.js";
+import { functionTable, signature } from "./function-table.js";
 import { isForbiddenKey } from "./path.js";
+import { compilePattern } from "./pattern.js";
 import type { Arithmetic, Comparison, Node, Relation } from "./syntax.js";
 import { children } from "./syntax.js";
-import type { Token } from "./token.js";
-import { Cursor } from "./cursor.js";
+import type { Token } from "./tokens.js";
+import { didYouMean } from "../text.js";
 
-const longestExpression = 4096;
-const deepestNesting = 64;
+const maxExpressionBytes = 4096;
+const maxNesting = 64;
 /** Far below what the JavaScript compiler bears, so that an expression compiles everywhere or nowhere. */
-const deepestTree = 256;
+const maxTreeDepth = 256;
 
 const relations: ReadonlySet<string> = new Set<Relation>(["==", "!=", "<", "<=", ">", ">="]);
 const sums: ReadonlySet<string> = new Set<Arithmetic>(["+", "-"]);
@@ -17,11 +19,11 @@ const products: ReadonlySet<string> = new Set<Arithmetic>(["*", "/", "mod"]);
 
 /** Turns the text of an expression into a tree, or throws an `expression_invalid` that says where it is wrong. */
 export function parse(text: string): Node {
-  if (Buffer.byteLength(text) > longestExpression) {
-    throw expressionError(text.slice(0, 60), 0, `an expression has at most ${longestExpression} bytes`);
+  if (Buffer.byteLength(text) > maxExpressionBytes) {
+    throw expressionError(text.slice(0, 60), 0, `an expression has at most ${maxExpressionBytes} bytes`);
   }
   const tree = new Parser(text).parse();
-  if (depthOf(tree) > deepestTree) throw expressionError(text, 0, "too many operators in one row");
+  if (depthOf(tree) > maxTreeDepth) throw expressionError(text, 0, "too many operators in one row");
   return tree;
 }
 
@@ -167,7 +169,7 @@ class Parser {
   }
 
   #call(name: string, args: readonly Node[], token: Token): Node {
-    const fault = faultOfCall(name, args);
+    const fault = checkCall(name, args);
     if (fault !== undefined) throw this.#cursor.error(token, fault.message, fault.hint);
     return { kind: "call", name, args };
   }
@@ -189,8 +191,8 @@ class Parser {
   }
 
   #nested(read: () => Node): Node {
-    if (++this.#depth > deepestNesting) {
-      throw this.#cursor.error(this.#cursor.next, `an expression is nested at most ${deepestNesting} deep`);
+    if (++this.#depth > maxNesting) {
+      throw this.#cursor.error(this.#cursor.next, `an expression is nested at most ${maxNesting} deep`);
     }
     const node = read();
     this.#depth--;
@@ -204,4 +206,51 @@ function negative(operand: Node): Node {
   if (operand.kind === "literal" && typeof operand.value === "number")
     return { kind: "literal", value: 0 - operand.value };
   return { kind: "negative", operand };
+}
+
+interface CallDiagnostic {
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** What is wrong with a call before it ever runs: the name, the number of arguments, a literal that cannot work. */
+function checkCall(name: string, args: readonly Node[]): CallDiagnostic | undefined {
+  const entry = functionTable.get(name);
+  if (entry === undefined) {
+    const known = Object.hasOwn(functionAliases, name) ? functionAliases[name] : undefined;
+    const hint = known ?? didYouMean(name, functionTable.keys()) ?? "see `agent-33 help expressions`";
+    return { message: `there is no function \`${name}\``, hint };
+  }
+  const least = entry.parameters.filter((parameter) => !parameter.optional).length;
+  const most = entry.parameters.at(-1)?.rest ? Infinity : entry.parameters.length;
+  if (args.length < least || args.length > most) {
+    return { message: `\`${signature(entry)}\` got ${args.length} argument${args.length === 1 ? "" : "s"}` };
+  }
+  const [, second] = args;
+  if (second?.kind !== "literal" || typeof second.value !== "string") return undefined;
+  if (name === "get") return checkKey(second.value);
+  return name === "matches" ? checkPattern(second.value) : undefined;
+}
+
+/** What other languages call it. */
+const functionAliases: Readonly<Record<string, string>> = {
+  len: "did you mean `length`?",
+  size: "did you mean `length`?",
+  includes: "did you mean `contains`?",
+  now: "the time is `system.request_time`",
+  today: "the time is `system.request_time`",
+  isEmpty: "did you mean `empty`?",
+  startsWith: "did you mean `starts_with`?",
+  endsWith: "did you mean `ends_with`?",
+  toLowerCase: "did you mean `lower`?",
+  toUpperCase: "did you mean `upper`?",
+};
+
+function checkKey(key: string): CallDiagnostic | undefined {
+  return isForbiddenKey(key) ? { message: `\`${key}\` is not a key that can be read` } : undefined;
+}
+
+function checkPattern(source: string): CallDiagnostic | undefined {
+  const pattern = compilePattern(source);
+  return typeof pattern === "string" ? { message: `the pattern cannot be used: ${pattern}` } : undefined;
 }

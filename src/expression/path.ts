@@ -1,8 +1,10 @@
+import { isObject } from "./equal.js";
+import { DecisionError } from "../errors.js";
 import type { Json, JsonObject } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
 
 /** Reads a path out of a scope; undefined where there is nothing. */
-export type Getter = (scope: Scope) => Json | undefined;
+export type PathGetter = (scope: Scope) => Json | undefined;
 
 const forbidden = new Set(["constructor", "__proto__", "prototype"]);
 
@@ -11,21 +13,21 @@ export function isForbiddenKey(key: string): boolean {
 }
 
 /** Own properties only, so a path never leaves the document it reads. */
-export function pathGetter(segments: readonly string[]): Getter {
+export function pathGetter(segments: readonly string[]): PathGetter {
   const [root = "", ...rest] = segments;
   const getRoot = rootGetter(root);
   const [first, ...others] = rest;
   if (first === undefined) return getRoot;
-  if (others.length === 0) return (scope) => step(getRoot(scope), first);
+  if (others.length === 0) return (scope) => readStep(getRoot(scope), first);
   return (scope) => {
-    let value = step(getRoot(scope), first);
-    for (const segment of others) value = step(value, segment);
+    let value = readStep(getRoot(scope), first);
+    for (const segment of others) value = readStep(value, segment);
     return value;
   };
 }
 
 /** The reserved and the computed names win over the context's keys, so a caller cannot forge them; `context` gives way. */
-function rootGetter(root: string): Getter {
+function rootGetter(root: string): PathGetter {
   switch (root) {
     case "input":
       return (scope) => scope.input;
@@ -43,7 +45,7 @@ function rootGetter(root: string): Getter {
   }
 }
 
-function step(value: Json | undefined, segment: string): Json | undefined {
+function readStep(value: Json | undefined, segment: string): Json | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value)) {
     const list = value as readonly Json[];
@@ -55,4 +57,44 @@ function step(value: Json | undefined, segment: string): Json | undefined {
 
 function isIndex(segment: string): boolean {
   return /^(?:0|[1-9]\d*)$/.test(segment);
+}
+
+/** A copy of a document with a value at a path, and with the objects that lead there. */
+export function setAtPath(document: JsonObject, path: string, value: Json): JsonObject {
+  return put(document, path.split("."), { value, path });
+}
+
+function put(
+  document: JsonObject,
+  [step = "", ...rest]: readonly string[],
+  what: { readonly value: Json; readonly path: string },
+): JsonObject {
+  if (rest.length === 0) return { ...document, [step]: what.value };
+  const inner = Object.hasOwn(document, step) ? document[step] : {};
+  if (isObject(inner)) return { ...document, [step]: put(inner, rest, what) };
+  throw new DecisionError(
+    "input_invalid",
+    `what is fetched into \`${what.path}\` has no place: \`${step}\` is no object`,
+  );
+}
+
+/** A copy without what is at a path; the document itself where there is nothing. */
+export function removeAtPath(document: JsonObject, path: string): JsonObject {
+  return remove(document, path.split("."));
+}
+
+function remove(document: JsonObject, [step = "", ...rest]: readonly string[]): JsonObject {
+  if (!Object.hasOwn(document, step)) return document;
+  const inner = document[step];
+  if (rest.length === 0) {
+    return Object.fromEntries(Object.entries(document).filter(([key]) => key !== step));
+  }
+  if (!isObject(inner)) return document;
+  const left = remove(inner, rest);
+  return left === inner ? document : { ...document, [step]: left };
+}
+
+/** Whether one of two paths leads to, or past, where the other does. */
+export function pathsOverlap(one: string, other: string): boolean {
+  return one === other || one.startsWith(`${other}.`) || other.startsWith(`${one}.`);
 }

@@ -7,9 +7,9 @@ export interface Pattern {
 }
 
 /** Steps of the matching machine: the size of the pattern times the length of the text. */
-const mostSteps = 10_000_000;
+const maxSteps = 10_000_000;
 
-const longestPattern = 1024;
+const maxPatternLength = 1024;
 const cacheSize = 256;
 const cache = new Map<string, Pattern | string>();
 
@@ -24,11 +24,11 @@ export function compilePattern(source: string): Pattern | string {
 }
 
 function compileWithRe2(source: string): Pattern | string {
-  if (source.length > longestPattern) return `a pattern has at most ${longestPattern} characters`;
+  if (source.length > maxPatternLength) return `a pattern has at most ${maxPatternLength} characters`;
   try {
     const compiled = RE2JS.compile(source);
     const size = compiled.programSize();
-    return { test: (text) => (size * text.length > mostSteps ? undefined : compiled.test(text)) };
+    return { test: (text) => (size * text.length > maxSteps ? undefined : compiled.test(text)) };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

@@ -1,12 +1,11 @@
+import type { Expression } from "./compile.js";
+import { compile } from "./compile.js";
+import { expressionError, expressionLocation, Failure } from "./failure.js";
+import type { Node } from "./syntax.js";
+import { canonicalJson } from "../digest/canonical-json.js";
+import { DecisionError } from "../errors.js";
 import type { Json } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
-import { canonicalJson } from "../digest/canonical-json.js";
-import type { Expression } from "./compile.js";
-import type { Node } from "./syntax.js";
-import { compile } from "./compile.js";
-import { DecisionError } from "../errors.js";
-import { expressionError, expressionPlace } from "./expression-error.js";
-import { Failure } from "./failure.js";
 
 /** Text with `{{ expression }}` or `${ expression }` in it. */
 export interface Template {
@@ -21,7 +20,7 @@ type Part = string | Expression;
 
 /** An expression that stands alone keeps the type of its value; within text it is rendered. */
 export function compileTemplate(text: string): Template {
-  const parts = split(text);
+  const parts = splitParts(text);
   const [only] = parts;
   if (parts.length === 1 && only !== undefined && typeof only !== "string") return { ...only, text };
   const reads = [...new Set(parts.flatMap((part) => (typeof part === "string" ? [] : part.reads)))];
@@ -29,18 +28,18 @@ export function compileTemplate(text: string): Template {
 }
 
 /** A text for people. */
-export interface Text {
+export interface TextTemplate {
   readonly reads: readonly string[];
   /** Always gives one, whatever of it cannot be filled in. */
   render(scope: Scope): string;
 }
 
 /** What cannot be filled in is told as nothing: people who read a reason need not know how it is written. */
-export const compileText = (text: string): Text => compileRendered(text, () => "(nothing)");
+export const compileText = (text: string): TextTemplate => compileRendered(text, () => "(nothing)");
 
 /** The same with something else in place of what cannot be filled in. */
-export function compileRendered(text: string, instead: (part: string) => string): Text {
-  const parts = split(text);
+export function compileRendered(text: string, instead: (part: string) => string): TextTemplate {
+  const parts = splitParts(text);
   const reads = [...new Set(parts.flatMap((part) => (typeof part === "string" ? [] : part.reads)))];
   return { reads, render: (scope) => parts.map((part) => renderPart(part, scope, instead)).join("") };
 }
@@ -55,7 +54,7 @@ function renderPart(part: Part, scope: Scope, instead: (part: string) => string)
 /** A condition is one expression: bare, or wrapped whole in `{{ }}` or `${ }`. */
 export function compileCondition(text: string): Template & { readonly tree: Node } {
   const indent = text.length - text.trimStart().length;
-  if (opening(text, indent) === undefined) return compile(text);
+  if (openingAt(text, indent) === undefined) return compile(text);
   const { tree, ...template } = compileIndented(text, indent);
   if (tree !== undefined) return { ...template, tree };
   throw expressionError(
@@ -69,7 +68,7 @@ export function compileCondition(text: string): Template & { readonly tree: Node
 /** An `input` is an expression, bare or wrapped, or text with expressions in it. */
 export function compileInput(text: string): Template {
   const indent = text.length - text.trimStart().length;
-  if (opening(text, indent) !== undefined) return compileIndented(text, indent);
+  if (openingAt(text, indent) !== undefined) return compileIndented(text, indent);
   return hasOpening(text) ? compileTemplate(text) : compile(text);
 }
 
@@ -77,7 +76,7 @@ function compileIndented(text: string, indent: number): Template {
   try {
     return compileTemplate(text.trim());
   } catch (error) {
-    throw shift(error, text, indent);
+    throw shiftLocation(error, text, indent);
   }
 }
 
@@ -96,17 +95,17 @@ function render(parts: readonly Part[], scope: Scope): string | Failure {
   return rendered;
 }
 
-function split(text: string): readonly Part[] {
+function splitParts(text: string): readonly Part[] {
   const parts: Part[] = [];
   let from = 0;
   let at = 0;
   while (at < text.length) {
-    const close = opening(text, at);
+    const close = openingAt(text, at);
     if (close === undefined) {
       at++;
       continue;
     }
-    const end = closing(text, at + 2, close);
+    const end = closingAt(text, at + 2, close);
     if (at > from) parts.push(text.slice(from, at));
     parts.push(compileWithin(text, at + 2, end));
     from = at = end + close.length;
@@ -115,13 +114,13 @@ function split(text: string): readonly Part[] {
   return parts;
 }
 
-function opening(text: string, at: number): "}}" | "}" | undefined {
+function openingAt(text: string, at: number): "}}" | "}" | undefined {
   if (text.startsWith("{{", at)) return "}}";
   return text.startsWith("${", at) ? "}" : undefined;
 }
 
 /** The end of the expression; a bracket within quotes does not end it. */
-function closing(text: string, from: number, close: string): number {
+function closingAt(text: string, from: number, close: string): number {
   let quote = "";
   for (let at = from; at < text.length; at++) {
     const character = text.charAt(at);
@@ -140,12 +139,12 @@ function compileWithin(text: string, from: number, end: number): Expression {
   try {
     return compile(inner.trim());
   } catch (error) {
-    throw shift(error, text, from + inner.length - inner.trimStart().length);
+    throw shiftLocation(error, text, from + inner.length - inner.trimStart().length);
   }
 }
 
-function shift(error: unknown, text: string, by: number): unknown {
+function shiftLocation(error: unknown, text: string, by: number): unknown {
   if (!(error instanceof DecisionError)) return error;
-  const place = expressionPlace(error);
+  const place = expressionLocation(error);
   return place === undefined ? error : expressionError(text, place.at + by, error.message, error.hint);
 }

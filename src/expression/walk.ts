@@ -1,12 +1,10 @@
+import { requireBoolean, isMember, operators, literalPattern } from "./compile.js";
+import { Failure, fail } from "./failure.js";
+import { withArgumentChecks, functionTable } from "./function-table.js";
+import { pathGetter } from "./path.js";
+import type { Node, Relation } from "./syntax.js";
 import type { Json } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
-import { checked } from "./arguments.js";
-import { Failure, fail } from "./failure.js";
-import { functionTable } from "./function-table.js";
-import { boolean, memberOf, operators } from "./operators.js";
-import { pathGetter } from "./path.js";
-import { literalPattern } from "./program.js";
-import type { Node, Relation } from "./syntax.js";
 
 /**
  * The value of a tree by walking it, with the operators and functions that filtrex is given. For what runs
@@ -34,26 +32,26 @@ function valueOf(node: Node, scope: Scope): Json {
     case "negative":
       return operators["-"](valueOf(node.operand, scope));
     case "not":
-      return !boolean(valueOf(node.operand, scope));
+      return !requireBoolean(valueOf(node.operand, scope));
     case "arithmetic":
       return operators[node.operator](valueOf(node.left, scope), valueOf(node.right, scope));
     case "compare":
       return compare(valueOf(node.first, scope), node.rest, scope);
     case "membership":
-      return memberOf(valueOf(node.item, scope), valueOf(node.list, scope)) !== node.negated;
+      return isMember(valueOf(node.item, scope), valueOf(node.list, scope)) !== node.negated;
     case "logic":
       return logic(node.operator, node.operands, scope);
     case "choice":
-      return valueOf(boolean(valueOf(node.condition, scope)) ? node.then : node.otherwise, scope);
+      return valueOf(requireBoolean(valueOf(node.condition, scope)) ? node.then : node.otherwise, scope);
   }
 }
 
 function read(segments: readonly string[], scope: Scope): Json {
   const value = pathGetter(segments)(scope);
-  return value === undefined ? fail(missing(segments.join("."))) : value;
+  return value === undefined ? fail(missingMessage(segments.join("."))) : value;
 }
 
-export const missing = (path: string): string => `\`${path}\` is missing`;
+export const missingMessage = (path: string): string => `\`${path}\` is missing`;
 
 type Comparisons = Extract<Node, { readonly kind: "compare" }>["rest"];
 
@@ -72,7 +70,7 @@ const holds = (operator: Relation, left: Json, right: Json): boolean => operator
 
 function logic(operator: "and" | "or", operands: readonly Node[], scope: Scope): boolean {
   const ending = operator === "or";
-  return operands.some((operand) => boolean(valueOf(operand, scope)) === ending) === ending;
+  return operands.some((operand) => requireBoolean(valueOf(operand, scope)) === ending) === ending;
 }
 
 function call(name: string, args: readonly Node[], scope: Scope): Json {
@@ -86,5 +84,5 @@ function call(name: string, args: readonly Node[], scope: Scope): Json {
     const lenient = entry.acceptsMissing && arg.kind === "path";
     return lenient ? pathGetter(arg.segments)(scope) : valueOf(arg, scope);
   });
-  return checked(entry)(...(values as never[]));
+  return withArgumentChecks(entry)(...(values as never[]));
 }

@@ -1,4 +1,4 @@
-import type { Evaluated, Outcome } from "../evaluate/evaluated.js";
+import type { Evaluated, Outcome } from "../evaluate/evaluate.js";
 import type { Definition } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";
 import type { Check, Proposed, WorkFrame } from "../model/result.js";
@@ -16,7 +16,10 @@ export interface Guarded {
 type Consequence = Omit<Guarded, "checks">;
 
 /** What an answer leads to: its targets, the tool of a call that is allowed, the action of a gate that opens. */
-export function leadsTo({ selected_targets, outcome }: Evaluated, definition: Definition): readonly string[] {
+export function guardedTargets(
+  { selected_targets, outcome }: Evaluated,
+  definition: Definition,
+): readonly string[] {
   switch (outcome?.type) {
     case undefined:
     case "scored":
@@ -29,7 +32,7 @@ export function leadsTo({ selected_targets, outcome }: Evaluated, definition: De
 }
 
 /** The answer stands, and people hear of what is wrong with it. */
-export function warned(evaluated: Evaluated, messages: readonly string[]): Consequence {
+export function warnAnswer(evaluated: Evaluated, messages: readonly string[]): Consequence {
   const warnings = messages.length === 0 ? evaluated.warnings : [...evaluated.warnings, ...messages];
   return {
     evaluated: messages.length === 0 ? evaluated : { ...evaluated, warnings },
@@ -46,7 +49,7 @@ interface Objection {
 }
 
 /** Nothing is selected; a call is denied, and a gate stops. */
-export function blocked(evaluated: Evaluated, objection: Objection): Consequence {
+export function blockAnswer(evaluated: Evaluated, objection: Objection): Consequence {
   const { outcome } = evaluated;
   const kept = { blocked: true, escalated: false, proposed: proposalOf(evaluated) };
   switch (outcome?.type) {
@@ -54,14 +57,14 @@ export function blocked(evaluated: Evaluated, objection: Objection): Consequence
     case "scored":
       return { ...kept, evaluated: { ...evaluated, selected_targets: [], selected_labels: [] } };
     case "policy":
-      return { ...kept, evaluated: denied(evaluated, outcome, objection) };
+      return { ...kept, evaluated: denyCall(evaluated, outcome, objection) };
     case "gate":
       return { ...kept, evaluated: withStatus(evaluated, outcome, { ...objection, status: "RED" }) };
   }
 }
 
 /** Somebody else has to look: it leads to them; a call is denied, and a gate waits. */
-export function escalated(
+export function escalateAnswer(
   evaluated: Evaluated,
   objection: Objection & { readonly to: string | undefined },
 ): Consequence {
@@ -76,7 +79,7 @@ export function escalated(
       return { ...kept, evaluated: { ...evaluated, selected_targets: targets, selected_labels: targets } };
     }
     case "policy":
-      return { ...kept, evaluated: denied(evaluated, outcome, objection) };
+      return { ...kept, evaluated: denyCall(evaluated, outcome, objection) };
     case "gate":
       return { ...kept, evaluated: withStatus(evaluated, outcome, { ...objection, status: "YELLOW" }) };
   }
@@ -98,7 +101,7 @@ type PolicyPart = Extract<Outcome, { readonly type: "policy" }>;
 type GatePart = Extract<Outcome, { readonly type: "gate" }>;
 
 /** A denial stands as it is; what was allowed is not counted, and changes no params. */
-function denied(evaluated: Evaluated, outcome: PolicyPart, { reason, context }: Objection): Evaluated {
+function denyCall(evaluated: Evaluated, outcome: PolicyPart, { reason, context }: Objection): Evaluated {
   if (!outcome.allowed) return evaluated;
   return {
     ...evaluated,
@@ -117,7 +120,7 @@ function denied(evaluated: Evaluated, outcome: PolicyPart, { reason, context }: 
   };
 }
 
-interface Stop {
+interface StatusChange {
   readonly status: "RED" | "YELLOW";
   readonly reason: string;
   /** Who is to look at it. */
@@ -125,7 +128,11 @@ interface Stop {
 }
 
 /** The stricter of the two stands. */
-function withStatus(evaluated: Evaluated, outcome: GatePart, { status, reason, to }: Stop): Evaluated {
+function withStatus(
+  evaluated: Evaluated,
+  outcome: GatePart,
+  { status, reason, to }: StatusChange,
+): Evaluated {
   if (outcome.status === "RED" || outcome.status === status) return evaluated;
   return {
     ...evaluated,
@@ -136,7 +143,7 @@ function withStatus(evaluated: Evaluated, outcome: GatePart, { status, reason, t
 }
 
 /** What rules allow and ask for who meant the agent to go on is not said to one that must not. */
-function frameFor(frame: WorkFrame, status: Stop["status"], owner: string | undefined): WorkFrame {
+function frameFor(frame: WorkFrame, status: StatusChange["status"], owner: string | undefined): WorkFrame {
   return {
     ...frame,
     mode: status === "RED" ? "stop" : "review",

@@ -1,10 +1,8 @@
-import { escalationOf, unjudgeable } from "../definition/guardrail-faults.js";
-import { outcomesOf } from "../definition/outcomes.js";
-import type { LoadedDefinition } from "../model/definition.js";
-import type { Guardrail } from "../model/guardrail.js";
 import { guardrailsOf } from "./guard.js";
-import { isAmong } from "./no-disabled-targets.js";
-import { lookAtWeights } from "./weight-bounds.js";
+import { matchesAny, checkWeightBounds } from "./run-guardrail.js";
+import { possibleOutcomes } from "../definition/branches.js";
+import { escalationTarget, untestableSplitReason } from "../definition/checks/check-guardrails.js";
+import type { LoadedDefinition, Guardrail } from "../model/definition.js";
 
 /** What a guardrail says of a definition before anything is asked. */
 export interface StaticCheck {
@@ -26,24 +24,24 @@ function failuresOf(guardrail: Guardrail, loaded: LoadedDefinition): readonly st
   switch (guardrail.type) {
     case "weight_bounds": {
       if (definition.type !== "weighted") return undefined;
-      const findings = lookAtWeights(guardrail, { loaded, leadsTo: [], workflow: undefined, facts: {} });
+      const findings = checkWeightBounds(guardrail, { loaded, leadsTo: [], workflow: undefined, facts: {} });
       return findings.filter(({ passed }) => !passed).map(({ message }) => message);
     }
     case "no_disabled_targets": {
       const targets = [
-        ...outcomesOf(definition).flatMap(({ target }) => target ?? []),
+        ...possibleOutcomes(definition).flatMap(({ target }) => target ?? []),
         ...guardrailsOf(loaded).flatMap((each) =>
-          each.on_fail === "escalate" ? (escalationOf(each) ?? []) : [],
+          each.on_fail === "escalate" ? (escalationTarget(each) ?? []) : [],
         ),
       ];
       if (targets.length === 0) return undefined;
       // What `targets` declares as disabled is told where it is led to.
       const { disabled_stages: stages = [] } = guardrail;
-      const disabled = [...new Set(targets)].filter((target) => isAmong(target, stages));
+      const disabled = [...new Set(targets)].filter((target) => matchesAny(target, stages));
       return disabled.map((target) => `Target '${target}' is disabled`);
     }
     case "distribution_drift": {
-      const why = definition.type === "weighted" ? unjudgeable(definition) : undefined;
+      const why = definition.type === "weighted" ? untestableSplitReason(definition) : undefined;
       return why === undefined ? undefined : [`Distribution cannot be checked: ${why}`];
     }
     case "requires_approval":

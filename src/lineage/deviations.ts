@@ -1,9 +1,8 @@
+import { outcomeText, haveSameItems } from "./precedents.js";
 import type { Precedent } from "../model/lineage.js";
 import type { DecisionRecord } from "../model/record.js";
 import type { Ledger } from "../model/store.js";
-import { isWholeRecord } from "../record/whole-record.js";
-import { outcomeOf } from "./compared.js";
-import { haveSameTexts } from "./similarity.js";
+import { isWellFormedRecord } from "../record/well-formed.js";
 
 /** A decision that came out otherwise than an earlier one like it, or for other reasons. */
 export interface Deviation {
@@ -35,8 +34,8 @@ export async function assessConsistency(
   let decisions = 0;
   for await (const record of records) {
     decisions++;
-    for (const precedent of precedentsOf(record)) {
-      const deviation = deviationFrom(record, precedent, await recordOf(precedent, log));
+    for (const precedent of recordedPrecedents(record)) {
+      const deviation = findDeviation(record, precedent, await findPrecedentRecord(precedent, log));
       if (deviation !== undefined) deviations.push(deviation);
     }
   }
@@ -50,11 +49,11 @@ export async function assessConsistency(
   };
 }
 
-export const hasOtherOutcome = ({ deviations }: Assessment): boolean =>
+export const hasOutcomeDeviation = ({ deviations }: Assessment): boolean =>
   deviations.some(({ deviation_type: type }) => type === "outcome_differs");
 
 /** Whatever a damaged record may hold. */
-function precedentsOf({ lineage }: DecisionRecord): readonly Precedent[] {
+function recordedPrecedents({ lineage }: DecisionRecord): readonly Precedent[] {
   const noted: unknown = lineage?.precedents;
   if (!Array.isArray(noted)) return [];
   return (noted as readonly (Precedent | null)[]).filter(
@@ -63,17 +62,17 @@ function precedentsOf({ lineage }: DecisionRecord): readonly Precedent[] {
 }
 
 /** Undefined where it was pruned, or can no longer be read. */
-async function recordOf(
+async function findPrecedentRecord(
   { record_id }: Precedent,
   log: Pick<Ledger, "find">,
 ): Promise<DecisionRecord | undefined> {
   const found = await log.find({ beginning: record_id });
   if ("candidates" in found || found.record.kind !== "decision") return undefined;
-  return isWholeRecord(found.record) ? found.record : undefined;
+  return isWellFormedRecord(found.record) ? found.record : undefined;
 }
 
 /** The record of the precedent knows best; where it is gone, what was noted of it has to do. */
-function deviationFrom(
+function findDeviation(
   record: DecisionRecord,
   { record_id: precedent_id, outcome_matched }: Precedent,
   earlier: DecisionRecord | undefined,
@@ -81,19 +80,19 @@ function deviationFrom(
   const { record_id, decision_id } = record;
   const between = { record_id, precedent_id, decision_id };
   const isSame =
-    earlier === undefined ? outcome_matched : haveSameTexts(record.selected_labels, earlier.selected_labels);
+    earlier === undefined ? outcome_matched : haveSameItems(record.selected_labels, earlier.selected_labels);
   if (!isSame) {
     const before =
       earlier === undefined
         ? "otherwise before (that record is gone)"
-        : `${quoted(outcomeOf(earlier))} before`;
-    const explanation = `${quoted(outcomeOf(record))} now, ${before}`;
+        : `${quoted(outcomeText(earlier))} before`;
+    const explanation = `${quoted(outcomeText(record))} now, ${before}`;
     return { ...between, deviation_type: "outcome_differs", explanation };
   }
   if (earlier === undefined || record.type === "weighted") return undefined;
   const [now, before] = [rationaleOf(record), rationaleOf(earlier)];
-  if (haveSameTexts(now, before)) return undefined;
-  const explanation = `${quoted(outcomeOf(record))} both times, but ${reasonText(now)} now, ${reasonText(before)} before`;
+  if (haveSameItems(now, before)) return undefined;
+  const explanation = `${quoted(outcomeText(record))} both times, but ${reasonText(now)} now, ${reasonText(before)} before`;
   return { ...between, deviation_type: "rationale_differs", explanation };
 }
 

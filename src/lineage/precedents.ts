@@ -1,16 +1,17 @@
+import type { DecisionType } from "../model/definition.js";
 import type { Entity, Precedent } from "../model/lineage.js";
 import type { DecisionRecord } from "../model/record.js";
-import type { Neighbour } from "../model/store.js";
-import { entitiesOf, isSame } from "../record/record-keys.js";
-import type { Traits } from "./similarity.js";
-import { haveSameTexts, similarityTo } from "./similarity.js";
+import type { Result } from "../model/result.js";
+import type { Neighbour, Ledger } from "../model/store.js";
+import { entitiesOf, isSameEntity, inputSourcesOf } from "../record/record-keys.js";
+import { isWellFormedRecord } from "../record/well-formed.js";
 
 /** Older ones are not looked at. */
-export const mostNeighbours = 1000;
-export const leastSimilarity = 0.7;
-export const mostPrecedents = 5;
+export const maxNeighbours = 1000;
+export const defaultMinSimilarity = 0.7;
+export const defaultPrecedentLimit = 5;
 
-export interface Wanted {
+export interface PrecedentOptions {
   readonly limit?: number;
   readonly minSimilarity?: number;
   /** Only records that this is true of; absent: all. */
@@ -18,26 +19,26 @@ export interface Wanted {
 }
 
 /** A precedent with the record that it is. */
-export interface FoundPrecedent {
+interface FoundPrecedent {
   readonly precedent: Precedent;
   readonly record: DecisionRecord;
 }
 
 /** What a decision came to. */
-export interface Outcome {
+interface SelectedOutcome {
   readonly labels: readonly string[];
   readonly targets: readonly string[];
 }
 
 /** The most similar of the neighbours, which are given newest first; of equals, the newest first. */
 export async function choosePrecedents(
-  { labels, targets, ...traits }: Traits & Outcome,
+  { labels, targets, ...traits }: Traits & SelectedOutcome,
   neighbours: readonly Neighbour[],
-  { limit = mostPrecedents, minSimilarity = leastSimilarity, maySee }: Wanted = {},
+  { limit = defaultPrecedentLimit, minSimilarity = defaultMinSimilarity, maySee }: PrecedentOptions = {},
 ): Promise<readonly FoundPrecedent[]> {
-  const similarity = similarityTo(traits);
+  const similarity = similarityScorer(traits);
   const ranked: { readonly neighbour: Neighbour; readonly score: number }[] = [];
-  for (const neighbour of neighbours.slice(0, mostNeighbours)) {
+  for (const neighbour of neighbours.slice(0, maxNeighbours)) {
     const score = similarity(neighbour);
     if (score >= minSimilarity) ranked.push({ neighbour, score });
   }
@@ -54,7 +55,7 @@ export async function choosePrecedents(
       similarity: rounded(score),
       match_reason: matchReason(traits, entitiesOf(record), neighbour.sources),
       outcome_matched:
-        haveSameTexts(labels, neighbour.labels) && haveSameTexts(targets, record.selected_targets),
+        haveSameItems(labels, neighbour.labels) && haveSameItems(targets, record.selected_targets),
     };
     found.set(record.record_id, { precedent, record });
   }
@@ -62,21 +63,21 @@ export async function choosePrecedents(
 }
 
 /** Nothing is more similar than what is the same, and the newest of these come first. */
-export function enoughOf(
+export function stopAfterLimit(
   traits: Traits,
-  { limit = mostPrecedents, maySee }: Wanted = {},
+  { limit = defaultPrecedentLimit, maySee }: PrecedentOptions = {},
 ): (found: Neighbour) => boolean {
   // Whether one may be seen is only known once it is read.
   if (maySee !== undefined) return () => false;
-  const similarity = similarityTo(traits);
+  const similarity = similarityScorer(traits);
   let same = 0;
   return (found) => similarity(found) === 1 && ++same >= limit;
 }
 
 /** Whether one is too different by its entities alone, even if it has read the very same. */
-export function hopelessFor(
+export function cannotReachSimilarity(
   { entities, sources }: Traits,
-  { minSimilarity = leastSimilarity }: Wanted = {},
+  { minSimilarity = defaultMinSimilarity }: PrecedentOptions = {},
 ): (shared: number, others: number) => boolean {
   const read = new Set(sources).size;
   return (shared, others) => (shared + read) / (entities.length + others - shared + read) < minSimilarity;
@@ -85,16 +86,149 @@ export function hopelessFor(
 const rounded = (score: number): number => Math.round(score * 10_000) / 10_000;
 
 /** What the two have in common, in words. */
-export function matchReason(
+function matchReason(
   { entities, sources }: Traits,
   others: readonly Entity[],
   otherSources: readonly string[],
 ): string {
-  const shared = entities.filter((each) => others.some((other) => isSame(each, other)));
+  const shared = entities.filter((each) => others.some((other) => isSameEntity(each, other)));
   const names = shared.map(({ type, id }) => `${type}:${id}`);
   const read = sources.filter((source) => otherSources.includes(source));
-  const about = `same ${names.slice(0, mostNamed).join(", ")}${names.length > mostNamed ? " and others" : ""}`;
+  const about = `same ${names.slice(0, maxListedEntities).join(", ")}${names.length > maxListedEntities ? " and others" : ""}`;
   return read.length === 0 ? about : `${about}; both read ${read.join(", ")}`;
 }
 
-const mostNamed = 3;
+const maxListedEntities = 3;
+
+/** What makes two decisions alike: what they are about, each entity once, and what they read. */
+interface Traits {
+  readonly entities: readonly Entity[];
+  readonly sources: readonly string[];
+}
+
+type ScoredNeighbour = Pick<Neighbour, "shared" | "entities" | "sources">;
+
+/** Tells how similar others are, from 0 to 1: what both have, out of what either has. */
+function similarityScorer({ entities, sources }: Traits): (other: ScoredNeighbour) => number {
+  const own = new Set(sources);
+  // Those of one definition all read the same.
+  const known = new Map<readonly string[], SourceOverlap>();
+  const overlapWith = (others: readonly string[]): SourceOverlap => {
+    let overlap = known.get(others);
+    if (overlap === undefined) {
+      overlap = sourceOverlap(own, new Set(others));
+      known.set(others, overlap);
+    }
+    return overlap;
+  };
+  return ({ shared, entities: others, sources: read }) => {
+    const overlap = overlapWith(read);
+    const union = entities.length + others - shared + overlap.union;
+    return union === 0 ? 0 : (shared + overlap.shared) / union;
+  };
+}
+
+interface SourceOverlap {
+  readonly shared: number;
+  readonly union: number;
+}
+
+function sourceOverlap(own: ReadonlySet<string>, other: ReadonlySet<string>): SourceOverlap {
+  const shared = [...own].filter((source) => other.has(source)).length;
+  return { shared, union: own.size + other.size - shared };
+}
+
+/** Whether both lists hold the same texts, in whichever order: so do two decisions that came out the same. */
+export function haveSameItems(texts: readonly string[], others: readonly string[]): boolean {
+  const ordered = others.toSorted();
+  return texts.length === others.length && texts.toSorted().every((text, index) => text === ordered[index]);
+}
+
+/** A decision beside the earlier ones that are most like it. */
+export interface PrecedentComparison {
+  readonly decision_id: string;
+  /** Absent where the decision is not made. */
+  readonly record_id?: string;
+  readonly type: DecisionType;
+  readonly outcome: string;
+  readonly entities: readonly Entity[];
+  /** The top-level parts of the context that it reads. */
+  readonly sources: readonly string[];
+  /** The most similar first. */
+  readonly precedents: readonly ComparedPrecedent[];
+}
+
+export interface ComparedPrecedent extends Precedent {
+  readonly outcome: string;
+  readonly because: readonly string[];
+  readonly seq: number;
+  readonly timestamp: string;
+  readonly decision_version?: string;
+}
+
+/** A record and those before it, compared as they would have been when it was made. */
+export async function compareRecord(
+  record: DecisionRecord,
+  log: Pick<Ledger, "neighbours">,
+  wanted: PrecedentOptions,
+): Promise<PrecedentComparison> {
+  const asked = { result: record, entities: entitiesOf(record), sources: inputSourcesOf(record) };
+  return compare(asked, { log, before: record.seq }, wanted);
+}
+
+/** A decision that is not recorded, and all that came before it. */
+export const compareResult = (
+  asked: ComparedDecision,
+  log: Pick<Ledger, "neighbours">,
+  wanted: PrecedentOptions,
+): Promise<PrecedentComparison> => compare(asked, { log, before: Infinity }, wanted);
+
+interface ComparedDecision {
+  readonly result: Result;
+  readonly entities: readonly Entity[];
+  readonly sources: readonly string[];
+}
+
+interface EarlierRecords {
+  readonly log: Pick<Ledger, "neighbours">;
+  /** Only records before this one. */
+  readonly before: number;
+}
+
+async function compare(
+  { result, entities, sources }: ComparedDecision,
+  { log, before }: EarlierRecords,
+  wanted: PrecedentOptions,
+): Promise<PrecedentComparison> {
+  const { decision_id, record_id, type, selected_labels: labels, selected_targets: targets } = result;
+  const traits = { entities, sources, labels, targets };
+  const bounds = {
+    before,
+    isEnough: stopAfterLimit(traits, wanted),
+    isHopeless: cannotReachSimilarity(traits, wanted),
+  };
+  const earlier =
+    entities.length === 0 ? [] : await log.neighbours(decision_id, entities, maxNeighbours, bounds);
+  const found = await choosePrecedents(traits, earlier, wanted);
+  return {
+    decision_id,
+    ...(record_id !== undefined && { record_id }),
+    type,
+    outcome: outcomeText(result),
+    entities,
+    sources,
+    precedents: found
+      .filter(({ record }) => isWellFormedRecord(record))
+      .map(({ precedent, record }) => describePrecedent(precedent, record)),
+  };
+}
+
+function describePrecedent(precedent: Precedent, record: DecisionRecord): ComparedPrecedent {
+  const { because, seq, timestamp, decision_version: version } = record;
+  const told = { outcome: outcomeText(record), because, seq, timestamp };
+  return { ...precedent, ...told, ...(version !== undefined && { decision_version: version }) };
+}
+
+/** How a decision came out, in a word or a few. */
+export const outcomeText = ({ selected_labels: labels, blocked }: Result): string =>
+  blocked && labels.length === 0 ? "blocked" : labels.join(", ");

@@ -1,6 +1,14 @@
+import type {
+  Entity,
+  InputSource,
+  Lineage,
+  OverrideApplication,
+  PolicyEvaluation,
+  Precedent,
+} from "../model/lineage.js";
 import type { LogRecord } from "../model/record.js";
-import { provenanceFields } from "../record/record-body.js";
-import { isWholeRecord } from "../record/whole-record.js";
+import { provenanceFields } from "../record/record-json.js";
+import { isWellFormedRecord } from "../record/well-formed.js";
 
 /** As much of a record as a lineage tells of it. */
 export type RecordSummary = DecisionSummary | ResultSummary;
@@ -8,7 +16,7 @@ export type RecordSummary = DecisionSummary | ResultSummary;
 /** A record that another one names. */
 export type NamedRecord = RecordSummary | MissingRecord;
 
-interface CommonSummary extends Partial<Readonly<Record<CallerField, string>>> {
+interface CommonSummary extends Partial<Readonly<Record<ProvenanceField, string>>> {
   readonly record_id: string;
   readonly seq: number;
   readonly timestamp: string;
@@ -36,16 +44,16 @@ export interface ResultSummary extends CommonSummary {
 }
 
 /** It was pruned, is damaged, is no decision, or never was. */
-export interface MissingRecord {
+interface MissingRecord {
   readonly kind: "missing";
   readonly record_id: string;
 }
 
-type CallerField = (typeof provenanceFields)[number];
+type ProvenanceField = (typeof provenanceFields)[number];
 
 /** Undefined where it is damaged, or a note, which is about the log alone. */
-export function summaryOf(record: LogRecord): RecordSummary | undefined {
-  if (!isWholeRecord(record) || record.kind === "note") return undefined;
+export function summarizeRecord(record: LogRecord): RecordSummary | undefined {
+  if (!isWellFormedRecord(record) || record.kind === "note") return undefined;
   const { record_id, seq, timestamp } = record;
   const common = { record_id, seq, timestamp, ...textsIn(record, provenanceFields) };
   if (record.kind === "tool_result") {
@@ -61,7 +69,7 @@ export function summaryOf(record: LogRecord): RecordSummary | undefined {
     ...textsIn(record, ["tool", "cached_from"]),
     selected_labels,
     selected_targets,
-    ...claimsOf(record),
+    ...summaryFlags(record),
   };
 }
 
@@ -79,8 +87,129 @@ function textsIn<T extends string>(
   return texts;
 }
 
-type Claims = Pick<DecisionSummary, "blocked" | "escalated" | "cached">;
+type SummaryFlags = Pick<DecisionSummary, "blocked" | "escalated" | "cached">;
 
-function claimsOf({ blocked, escalated, cached }: Readonly<Record<keyof Claims, unknown>>): Claims {
+function summaryFlags({
+  blocked,
+  escalated,
+  cached,
+}: Readonly<Record<keyof SummaryFlags, unknown>>): SummaryFlags {
   return { blocked: blocked === true, escalated: escalated === true, cached: cached === true };
 }
+
+/** A way that a decision took; without a target, the answer itself. */
+export interface Branch {
+  readonly label: string | null;
+  readonly target: string | null;
+}
+
+/** What an answer would have been that was blocked or escalated. */
+export interface Proposal {
+  readonly branches: readonly Branch[];
+  readonly outcome: string | null;
+  readonly status: string | null;
+}
+
+export const branchesOf = ({ selected_labels, selected_targets }: DecisionSummary): readonly Branch[] =>
+  pairLabelsWithTargets(selected_labels, selected_targets);
+
+/** Null where the answer stood. */
+export function proposalOf(record: LogRecord): Proposal | null {
+  const fields = record as unknown as Readonly<Record<string, unknown>>;
+  if (fields["blocked"] !== true && fields["escalated"] !== true) return null;
+  return {
+    branches: pairLabelsWithTargets(textsOf(fields["proposed_labels"]), textsOf(fields["proposed_targets"])),
+    outcome: textOrNull(fields["proposed_outcome"]),
+    status: textOrNull(fields["proposed_status"]),
+  };
+}
+
+const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
+
+/** One label may have several targets, and many have none. */
+function pairLabelsWithTargets(labels: readonly string[], targets: readonly string[]): readonly Branch[] {
+  if (targets.length === 0) return labels.map((label) => ({ label, target: null }));
+  const common = labels.length === 0 ? null : labels.join(", ");
+  return targets.map((target, index) => ({
+    label: labels.length === targets.length ? (labels[index] ?? null) : common,
+    target,
+  }));
+}
+
+export type RecordedLineage = Pick<
+  Lineage,
+  "artifacts" | "entities" | "inputs" | "policies" | "override" | "precedents"
+>;
+
+/** What a record says that it rested on, as far as it makes sense: old ones say nothing, damaged ones anything. */
+export function recordedLineage(record: LogRecord): RecordedLineage {
+  const lineage = fieldsOf("lineage" in record ? record.lineage : undefined);
+  return {
+    artifacts: textsOf(lineage["artifacts"]),
+    entities: itemsOf(lineage["entities"]).flatMap(entityOf),
+    inputs: itemsOf(lineage["inputs"]).flatMap(inputOf),
+    policies: itemsOf(lineage["policies"]).flatMap(policyOf),
+    override: overrideOf(fieldsOf(lineage["override"])),
+    precedents: itemsOf(lineage["precedents"]).flatMap(precedentOf),
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function entityOf({ type, id }: Fields): readonly Entity[] {
+  return isText(type) && isText(id) ? [{ type, id }] : [];
+}
+
+function inputOf({ source, keys, digest }: Fields): readonly InputSource[] {
+  return isText(source) ? [{ source, keys: textsOf(keys), digest: textOr(digest, "") }] : [];
+}
+
+function policyOf({ name, version, hash, ...more }: Fields): readonly PolicyEvaluation[] {
+  if (!isText(name)) return [];
+  const { base_decision, denial_reason, override } = more;
+  return [
+    {
+      name,
+      version: textOr(version, ""),
+      hash: textOr(hash, ""),
+      base_decision: base_decision === "deny" ? "deny" : "allow",
+      denial_reason: textOr(denial_reason, null),
+      override: textOr(override, null),
+    },
+  ];
+}
+
+function overrideOf({ name, version, hash, ...more }: Fields): OverrideApplication | null {
+  if (!isText(name)) return null;
+  const { overrides, condition, action, reason, expires_at } = more;
+  return {
+    name,
+    version: textOr(version, ""),
+    hash: textOr(hash, ""),
+    overrides: textsOf(overrides),
+    condition: textOr(condition, null),
+    action: action === "allow_with_warning" || action === "modify_params" ? action : "allow",
+    reason: textOr(reason, ""),
+    expires_at: textOr(expires_at, null),
+  };
+}
+
+function precedentOf({ record_id, similarity, match_reason, outcome_matched }: Fields): readonly Precedent[] {
+  if (!isText(record_id) || typeof similarity !== "number") return [];
+  const reason = textOr(match_reason, "");
+  return [{ record_id, similarity, match_reason: reason, outcome_matched: outcome_matched === true }];
+}
+
+const isText = (value: unknown): value is string => typeof value === "string";
+
+const textOr = <T>(value: unknown, other: T): string | T => (isText(value) ? value : other);
+
+/** The texts of what should be a list of them. */
+const textsOf = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? (value as readonly unknown[]).filter(isText) : [];
+
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+
+const itemsOf = (value: unknown): readonly Fields[] =>
+  Array.isArray(value) ? (value as readonly unknown[]).map(fieldsOf) : [];

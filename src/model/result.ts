@@ -1,11 +1,6 @@
-import type { OnFail, RoutingDefinition, Status } from "./definition.js";
-import type { GateOutcome } from "./gate-outcome.js";
+import type { OnFail, RoutingDefinition, Status, Scoring, WorkMode } from "./definition.js";
 import type { Json, JsonObject } from "./json.js";
 import type { Lineage } from "./lineage.js";
-import type { AuditPayload, Explainability, RuleTrace, ScoredOutcome } from "./scored-outcome.js";
-
-export type * from "./gate-outcome.js";
-export type * from "./scored-outcome.js";
 
 /** The outcome of one evaluation, as `evaluate --format json` prints it. */
 export type Result = RoutingResult | ScoredResult | PolicyResult | GateResult;
@@ -156,4 +151,140 @@ export interface Proposed {
   readonly proposed_labels?: readonly string[];
   readonly proposed_outcome?: PolicyOutcome["outcome"];
   readonly proposed_status?: Status;
+}
+
+/** What the votes made. */
+export interface ScoredOutcome {
+  readonly decision: string;
+  readonly confidence: number;
+  readonly evaluations: readonly Evaluation[];
+  readonly explanations: readonly string[];
+  /** One of ours, or the name of one's own. */
+  readonly scoring_strategy: string;
+  readonly scoring_parameters: ScoringParameters;
+}
+
+export type ScoringParameters = Omit<Scoring, "strategy">;
+
+/** One evaluator's vote. */
+export interface Evaluation {
+  readonly decision: string;
+  /** A confidence, from 0 to 1. */
+  readonly weight: number;
+  readonly reason: string;
+  readonly evaluator_name: string;
+  readonly metadata: JsonObject;
+}
+
+interface Explainability {
+  readonly decision: string;
+  readonly because: readonly string[];
+  readonly failed_conditions: readonly string[];
+  /** Only where all that there is to know is wanted. */
+  readonly rule_traces?: readonly RuleTrace[];
+}
+
+/** What came of one rule of an evaluator. */
+export interface RuleTrace {
+  readonly evaluator: string;
+  readonly rule_id: string;
+  readonly result: boolean;
+  readonly conditions: readonly ConditionTrace[];
+}
+
+export type ConditionTrace = FieldTrace | ExpressionTrace;
+
+/** What came of one condition on a field. */
+export interface FieldTrace {
+  readonly field: string;
+  readonly operator: string;
+  readonly expected: Json;
+  /** Null where there is no such field. */
+  readonly actual: Json;
+  readonly result: boolean;
+  /** It stands under `none`, so it is wanted to be false. */
+  readonly negated?: true;
+  /** Why the question had no real answer: no such field, a value of the wrong type. */
+  readonly note?: string;
+}
+
+export interface ExpressionTrace {
+  readonly expression: string;
+  readonly result: boolean;
+  /** Why it could not be evaluated; it then did not match. */
+  readonly error?: string;
+}
+
+/** All that it takes to reach a scored decision again. */
+export interface AuditPayload extends Omit<ScoredOutcome, "explanations"> {
+  readonly timestamp: string;
+  readonly context: JsonObject;
+  readonly feedback: JsonObject;
+  readonly agent_version: string;
+  readonly deterministic_hash: string;
+}
+
+/** A decision made of votes, frozen through and through. */
+export interface ScoredDecision extends ScoredOutcome {
+  readonly because: readonly string[];
+  readonly failed_conditions: readonly string[];
+  readonly explainability: Explainability;
+  readonly audit_payload: AuditPayload;
+  /** Evaluators that failed, and so had no vote. */
+  readonly failures: readonly { readonly evaluator: string; readonly error: string }[];
+}
+
+export interface GateOutcome {
+  readonly status: Status;
+  readonly work_frame: WorkFrame;
+  readonly decision_metadata: GateMetadata;
+}
+
+/** What the agent may do next. */
+export interface WorkFrame {
+  readonly mode: WorkMode;
+  readonly next_action: string | null;
+  readonly allowed_actions: readonly string[];
+  readonly forbidden_actions: readonly string[];
+  readonly required_output: Json;
+  readonly missing_evidence: readonly string[];
+  readonly next_human_owner: string | null;
+}
+
+export interface GateMetadata {
+  /** By severity; the suppressed ones too. */
+  readonly matched_rules: readonly string[];
+  readonly suppressed: readonly { readonly rule: string; readonly by: string }[];
+  readonly aggregation: {
+    readonly mode: "winner_takes_all";
+    /** The first of the deciding rules; null where none matched. */
+    readonly winner: string | null;
+    /** All rules whose work frames were merged. */
+    readonly deciding_rules: readonly string[];
+  };
+  readonly predicate_traces: readonly PredicateTrace[];
+  readonly errored_predicates: readonly ErroredPredicate[];
+  readonly request_id: string;
+  readonly request_time: string;
+}
+
+export interface PredicateTrace {
+  readonly rule: string;
+  readonly tier: string;
+  readonly severity: number;
+  readonly status: Status;
+  readonly when: string;
+  /** Absent where the rule has no `applies_when`. */
+  readonly applies?: boolean;
+  readonly result: boolean;
+  readonly error?: string;
+}
+
+/** Something without an answer, which keeps a gate from being GREEN. */
+export interface ErroredPredicate {
+  readonly source: "enrich" | "context_schema" | "input" | "computed" | "applies_when" | "when";
+  /** The rule, the computed value or the endpoint; absent for the others. */
+  readonly name?: string;
+  readonly expression?: string;
+  readonly error: string;
 }

@@ -1,11 +1,11 @@
 import type { Change } from "../definition/approval/changes.js";
 import type { Approval, ApprovalState } from "../model/approval.js";
-import { printable } from "../printable.js";
+import { printable } from "../text.js";
 import type { View } from "./format.js";
 import type { Column } from "./grid.js";
 
 /** What came of a decision that was to be approved or retired. */
-export interface ShownSigning {
+interface SigningSummary {
   readonly decision_id: string;
   readonly status: "approved" | "retired";
   readonly was: ApprovalState;
@@ -16,14 +16,14 @@ export interface ShownSigning {
   readonly environment_changes: readonly Change[];
 }
 
-export function signingsView(signings: readonly ShownSigning[]): View {
+export function signingsView(signings: readonly SigningSummary[]): View {
   const rows = signings.map((each) =>
     [
       each.decision_id,
       String(each.serial),
       each.status,
       each.was,
-      changedText(each),
+      changeSummary(each),
       each.definition_hash,
       each.environment_hash,
     ].map(printable),
@@ -49,7 +49,7 @@ export function signingsView(signings: readonly ShownSigning[]): View {
 }
 
 /** In short; `diff` shows all before it is approved. */
-function changedText({ changes, environment_changes: beside }: ShownSigning): string {
+function changeSummary({ changes, environment_changes: beside }: SigningSummary): string {
   const [first] = changes;
   const more = changes.length > 1 ? ` and ${changes.length - 1} more` : "";
   return [
@@ -73,7 +73,7 @@ export function approvalText({ state, serial, at }: Approval): string {
 }
 
 /** The keys that were made, and what to type next. */
-export interface ShownKeys {
+interface KeyPairSummary {
   readonly key: string;
   readonly file: string;
   readonly public_file: string;
@@ -82,7 +82,7 @@ export interface ShownKeys {
   readonly trust: string;
 }
 
-export function keysView(keys: ShownKeys): View {
+export function keysView(keys: KeyPairSummary): View {
   return {
     value: keys,
     plain: () =>

@@ -1,6 +1,6 @@
 import type { Colour, Style } from "./format.js";
-import { oneLine } from "./one-line.js";
-import { cut, widthOf, wrap } from "./text-width.js";
+import { oneLine } from "./text.js";
+import { truncate, displayWidth, wrap } from "./text-width.js";
 
 /** Something with what belongs to it. */
 export interface Branch {
@@ -15,7 +15,7 @@ export interface Branch {
   readonly under?: readonly Branch[];
 }
 
-export type Mark = "✓" | "✗" | "!" | "–";
+type Mark = "✓" | "✗" | "!" | "–";
 
 const colours: Readonly<Record<Mark, Colour>> = { "✓": "green", "✗": "red", "!": "yellow", "–": "dim" };
 
@@ -53,8 +53,12 @@ function linesOf({ branch, before, below }: Step, { columns, paint }: Style): re
   const { mark, name, colour, under = [] } = branch;
   const label = name === undefined ? "" : oneLine(name);
   const [first = "", ...rest] = textsOf(branch, {
-    first: columns - widthOf(before) - (mark === undefined ? 0 : 2) - (label === "" ? 0 : widthOf(label) + 2),
-    rest: columns - widthOf(below) - 3,
+    first:
+      columns -
+      displayWidth(before) -
+      (mark === undefined ? 0 : 2) -
+      (label === "" ? 0 : displayWidth(label) + 2),
+    rest: columns - displayWidth(below) - 3,
   });
   const shownLabel = colour === undefined ? label : paint(colour, label);
   const between = label === "" ? "" : first === "" && rest.length === 0 ? "" : ":";
@@ -76,6 +80,6 @@ function textsOf(
   room: { readonly first: number; readonly rest: number },
 ): readonly string[] {
   if (sentence !== undefined) return wrap(oneLine(sentence), room);
-  if (value !== undefined) return [cut(oneLine(value), Math.max(shortest, room.first))];
+  if (value !== undefined) return [truncate(oneLine(value), Math.max(shortest, room.first))];
   return id === undefined ? [] : [oneLine(id)];
 }

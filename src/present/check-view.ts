@@ -1,19 +1,17 @@
-import type { CheckResult } from "../decide/check.js";
-import { fetchedRows } from "./fetched-rows.js";
 import type { Style, View } from "./format.js";
-import { answerColour, outcomeRows } from "./outcome-rows.js";
-import { oneLine } from "./one-line.js";
-import { precedentRows } from "./precedent-rows.js";
+import { fetchRows, answerColour, resultRows, precedentRows } from "./result-rows.js";
+import { oneLine } from "./text.js";
+import type { CheckResult } from "../decide/check.js";
 
 export function checkView(result: CheckResult, { explain }: { readonly explain: boolean }): View {
   return {
     value: result,
     plain: () => [result.outcome, result.tool, result.reason].map(oneLine).join("\t"),
-    table: (style) => describe(result, explain, style),
+    table: (style) => describeCheck(result, explain, style),
   };
 }
 
-async function describe(result: CheckResult, explain: boolean, style: Style): Promise<string> {
+async function describeCheck(result: CheckResult, explain: boolean, style: Style): Promise<string> {
   const { paint } = style;
   const colour = result.allowed ? (result.outcome === "allowed" ? "green" : "yellow") : "red";
   const answer = paint(colour, paint("bold", result.outcome));
@@ -23,17 +21,17 @@ async function describe(result: CheckResult, explain: boolean, style: Style): Pr
   for (const each of result.decisions) {
     const said = paint(answerColour(each), each.outcome);
     lines.push(`  ${paint("dim", "decision ")} ${each.decision_id} ${said}`);
-    const more = explain ? [...precedentRows(each), ...fetchedRows(each.fetched)] : [];
-    for (const { name, text } of [...outcomeRows(each), ...more]) {
+    const more = explain ? [...precedentRows(each), ...fetchRows(each.fetched)] : [];
+    for (const { name, text } of [...resultRows(each), ...more]) {
       if (name !== "tool" && name !== "params") lines.push(field(name, text));
     }
     if (each.record_id !== undefined) lines.push(field("record", each.record_id));
   }
-  if (explain) lines.push("", await conditions(result, style));
+  if (explain) lines.push("", await conditionTables(result, style));
   return lines.join("\n");
 }
 
-async function conditions({ decisions }: CheckResult, style: Style): Promise<string> {
+async function conditionTables({ decisions }: CheckResult, style: Style): Promise<string> {
   const { checkTable, conditionTable } = await import("./result-view.js");
   const tables = await Promise.all(
     decisions.flatMap((each) => [

@@ -1,6 +1,6 @@
 import { gateKeyText } from "../definition/gate-key.js";
 import { casesOf } from "../definition/expressions.js";
-import { labelsOf } from "../definition/labels.js";
+import { labelsOf } from "../definition/branches.js";
 import { toolsOf } from "../definition/tool-match.js";
 import { compileRule } from "../expression/rule/compile-rule.js";
 import type {
@@ -13,11 +13,11 @@ import type {
   ScoredDefinition,
   ScoredRule,
 } from "../model/definition.js";
-import { printable } from "../printable.js";
+import { printable } from "../text.js";
 import type { Column } from "./grid.js";
 
 /** The parts of a definition as a table. */
-export interface DefinitionRows {
+interface DefinitionRows {
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly string[])[];
   /** What is said once, above the table. */
@@ -116,7 +116,7 @@ function policyRows(definition: PolicyDefinition): DefinitionRows {
       policy.name,
       policy.version ?? "",
       ...(isRanked ? [String(policy.priority ?? 0)] : []),
-      asksOf(policy),
+      policyRequirements(policy),
       windowText(policy),
     ]),
     fields: [["tool", toolsOf(definition).join(", ")]],
@@ -134,7 +134,7 @@ export function windowText({
   return from === null && until === null ? "always" : `${from ?? "…"} – ${until ?? "…"}`;
 }
 
-function asksOf(policy: Policy): string {
+function policyRequirements(policy: Policy): string {
   if (policy.overrides !== undefined) {
     const uses = policy.max_applications === undefined ? "" : `, at most ${policy.max_applications} times`;
     const when = policy.when === undefined ? "" : ` when ${policy.when}`;

@@ -1,20 +1,23 @@
-import { casesOf } from "../definition/expressions.js";
-import { fetchesOf } from "../definition/fetches.js";
-import { guardrailsOf } from "../guard/guard.js";
-import type { Approval } from "../model/approval.js";
-import type { Definition, LoadedDefinition } from "../model/definition.js";
 import { approvalText } from "./approval-views.js";
 import { definitionRows } from "./definition-rows.js";
 import type { Style, View } from "./format.js";
-import { fetchLines } from "./fetch-text.js";
-import { guardrailText } from "./guardrail-text.js";
-import { printable } from "../printable.js";
+import { casesOf } from "../definition/expressions.js";
+import type { DeclaredFetch } from "../definition/fetches.js";
+import { uniqueFetches } from "../definition/fetches.js";
+import { escalationTarget } from "../definition/checks/check-guardrails.js";
+import { guardrailsOf } from "../guard/guard.js";
+import { defaultMinimumSample, defaultPValue } from "../guard/run-guardrail.js";
+import type { Approval } from "../model/approval.js";
+import type { Definition, LoadedDefinition, Guardrail } from "../model/definition.js";
+import type { Endpoint, Endpoints } from "../model/endpoint.js";
+import { printable } from "../text.js";
+import type { StoredDefinition } from "../record/stored-definition.js";
 
 /** What is known of the approval of a definition. */
-export type ApprovalOf = (loaded: LoadedDefinition) => Approval;
+export type FindApproval = (loaded: LoadedDefinition) => Approval;
 
 /** Approvals are shown where they are known of. */
-export function listView(loaded: readonly LoadedDefinition[], approvalOf?: ApprovalOf): View {
+export function listView(loaded: readonly LoadedDefinition[], approvalOf?: FindApproval): View {
   const approvals = approvalOf && loaded.map(approvalOf);
   const items = loaded.map(({ definition, definition_hash, file, line }, index) => ({
     id: definition.id,
@@ -22,7 +25,7 @@ export function listView(loaded: readonly LoadedDefinition[], approvalOf?: Appro
     type: definition.type,
     ...(definition.version !== undefined && { version: definition.version }),
     ...(definition.description !== undefined && { description: definition.description }),
-    cases: partsIn(definition),
+    cases: countParts(definition),
     ...endpointNames(definition),
     definition_hash,
     file,
@@ -30,7 +33,9 @@ export function listView(loaded: readonly LoadedDefinition[], approvalOf?: Appro
     ...(approvals !== undefined && { approval: approvals[index] }),
   }));
   const rows = items.map(({ id, type, cases, version, name, file }, index) =>
-    [id, type, String(cases), version ?? "", ...states(approvals?.[index]), name ?? "", file].map(printable),
+    [id, type, String(cases), version ?? "", ...approvalStates(approvals?.[index]), name ?? "", file].map(
+      printable,
+    ),
   );
   return {
     value: items,
@@ -48,15 +53,15 @@ export function listView(loaded: readonly LoadedDefinition[], approvalOf?: Appro
 }
 
 function endpointNames(definition: Definition): { readonly endpoints?: readonly string[] } {
-  const names = new Set(fetchesOf(definition).map(({ endpoint }) => endpoint));
+  const names = new Set(uniqueFetches(definition).map(({ endpoint }) => endpoint));
   return names.size === 0 ? {} : { endpoints: [...names] };
 }
 
-const states = (approval: Approval | undefined): readonly string[] =>
+const approvalStates = (approval: Approval | undefined): readonly string[] =>
   approval === undefined ? [] : [approval.state];
 
 /** Cases, rules, policies or evaluators: whatever it is made of. */
-function partsIn(definition: Definition): number {
+function countParts(definition: Definition): number {
   switch (definition.type) {
     case "scored":
       return definition.evaluators.length;
@@ -86,11 +91,11 @@ export function definitionView(loaded: LoadedDefinition, approval?: Approval): V
       definitionRows(definition)
         .rows.map((row) => row.join("\t"))
         .join("\n"),
-    table: (style) => describe(loaded, approval, style),
+    table: (style) => describeDefinition(loaded, approval, style),
   };
 }
 
-async function describe(
+async function describeDefinition(
   loaded: LoadedDefinition,
   approval: Approval | undefined,
   style: Style,
@@ -128,4 +133,77 @@ function guardrailLines(loaded: LoadedDefinition): readonly string[] {
     const whose = own.includes(guardrail) ? "" : " (for every decision)";
     return `${guardrailText(guardrail)}${whose}`;
   });
+}
+
+/** The same as of a definition that has a file; this one has none. */
+export function storedDefinitionView(kept: StoredDefinition): View {
+  const { definition, definition_hash } = kept;
+  const view = definitionView({ ...kept, environment: {}, environment_hash: "", file: "", line: 0 });
+  return {
+    value: { ...definition, definition_hash },
+    plain: () => view.plain(),
+    table: async (style) => {
+      const fileLine = `  ${style.paint("dim", "file".padEnd(11))} :0`;
+      const lines = (await view.table(style)).split("\n");
+      return lines.filter((line) => line !== fileLine).join("\n");
+    },
+  };
+}
+
+/** What a decision fetches, and from where, one line each; of one that was kept, the endpoints are not known. */
+export function fetchLines({ definition, environment }: LoadedDefinition): readonly string[] {
+  const endpoints = (environment["endpoints"] ?? {}) as unknown as Endpoints;
+  return uniqueFetches(definition).map((fetch) => {
+    const endpoint = Object.hasOwn(endpoints, fetch.endpoint) ? endpoints[fetch.endpoint] : undefined;
+    const about = [
+      ...(endpoint === undefined ? [] : [endpointText(endpoint)]),
+      ...(fetch.required ? ["required"] : []),
+    ];
+    const known = about.length === 0 ? "" : ` (${about.join(", ")})`;
+    return `${fetchTargetText(fetch)} from ${fetch.endpoint}${known}`;
+  });
+}
+
+/** Where it goes, with the fields of the answer that do. */
+function fetchTargetText({ into, mapping = {} }: DeclaredFetch): string {
+  const mapped = Object.entries(mapping).map(([from, to]) => (from === to ? to : `${to} = ${from}`));
+  if (into === undefined) return mapped.length === 0 ? "whether data come" : mapped.join(", ");
+  return mapped.length === 0 ? into : `${into} (${mapped.join(", ")})`;
+}
+
+function endpointText({ method = "get", url, cache }: Endpoint): string {
+  return `${method} ${url}${cache === undefined ? "" : `, kept for ${cache.ttl}`}`;
+}
+
+/** A guardrail in a line: what must hold, and what becomes of an answer otherwise. */
+const guardrailText = (guardrail: Guardrail): string =>
+  `${guardrail.type}: ${guardrailRequirement(guardrail)}, else ${failureAction(guardrail)}`;
+
+function guardrailRequirement(guardrail: Guardrail): string {
+  switch (guardrail.type) {
+    case "no_disabled_targets": {
+      const { disabled_stages: stages = [] } = guardrail;
+      return `nothing leads to ${[...stages, "what is disabled"].join(", ")}`;
+    }
+    case "weight_bounds": {
+      const { min_weight: least = 0, max_weight: most } = guardrail;
+      return most === undefined ? `weights of at least ${least}` : `weights from ${least} to ${most}`;
+    }
+    case "requires_approval": {
+      const { targets = ["everything"], workflows, approval_target: approval } = guardrail;
+      const where = workflows === undefined ? "" : ` in ${workflows.join(", ")}`;
+      const way = approval === undefined ? "" : ` by way of ${approval}`;
+      return `${targets.join(", ")}${where} needs approval${way}`;
+    }
+    case "distribution_drift": {
+      const { p_value: least = defaultPValue, minimum = defaultMinimumSample } = guardrail;
+      return `p of at least ${least} from ${minimum} distinct inputs on`;
+    }
+  }
+}
+
+function failureAction(guardrail: Guardrail): string {
+  const { on_fail: onFail = "block" } = guardrail;
+  const to = escalationTarget(guardrail);
+  return onFail === "escalate" && to !== undefined ? `escalate to ${to}` : onFail;
 }

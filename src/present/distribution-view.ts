@@ -1,13 +1,13 @@
-import { printable } from "../printable.js";
+import { printable } from "../text.js";
 import type { BranchShare, Distribution, ShareCheck } from "../record/distribution.js";
 import type { Colour, Style, View } from "./format.js";
-import { bar } from "./result-view.js";
+import { shareBar } from "./result-view.js";
 
 export function distributionView(distribution: Distribution): View {
   return {
     value: distribution,
     plain: () => distribution.branches.map(plainBranch).join("\n"),
-    table: (style) => describe(distribution, style),
+    table: (style) => describeDistribution(distribution, style),
   };
 }
 
@@ -20,10 +20,10 @@ function rounded(share: number): number {
   return Number(share.toFixed(6));
 }
 
-async function describe(distribution: Distribution, style: Style): Promise<string> {
+async function describeDistribution(distribution: Distribution, style: Style): Promise<string> {
   const { branches, check, distinct_inputs } = distribution;
   const dim = (text: string): string => style.paint("dim", text);
-  const { rows, folded } = fold(branches);
+  const { rows, folded } = foldUnused(branches);
   const isPartial = check !== null && check.sample > 0 && check.sample !== distinct_inputs;
   const lines = [headline(distribution, style)];
   if (isPartial)
@@ -71,16 +71,16 @@ function verdict({ mismatch, reliable, p_value }: ShareCheck): {
 }
 
 /** Of a long table, the branches that were taken. */
-function fold(branches: readonly BranchShare[]): {
+function foldUnused(branches: readonly BranchShare[]): {
   readonly rows: readonly BranchShare[];
   readonly folded: number;
 } {
-  if (branches.length <= longestTable) return { rows: branches, folded: 0 };
+  if (branches.length <= maxRows) return { rows: branches, folded: 0 };
   const rows = branches.filter(({ count }) => count > 0);
   return { rows, folded: branches.length - rows.length };
 }
 
-const longestTable = 30;
+const maxRows = 30;
 
 interface ShownColumn {
   readonly title: string;
@@ -127,7 +127,7 @@ function columnsFor(branches: readonly BranchShare[], width: number): readonly S
     [label, ...targets, ...numbers, barOf(12)],
     [label, ...targets, ...numbers],
   ];
-  return choices.find((columns) => widthOf(columns) <= width) ?? [label, ...numbers];
+  return choices.find((columns) => totalWidth(columns) <= width) ?? [label, ...numbers];
 }
 
 function targetCell({ target }: BranchShare): string {
@@ -158,13 +158,13 @@ function hasMark({ expected_share }: BranchShare): boolean {
 
 /** The mark covers the last block that a bar of the expected share would have. */
 function markedBar(branch: BranchShare, length: number): string {
-  const plain = bar(Math.min(branch.share, 1), length);
+  const plain = shareBar(Math.min(branch.share, 1), length);
   if (!hasMark(branch)) return plain;
   const at = Math.max(0, Math.round((branch.expected_share ?? 0) * length) - 1);
   return plain.slice(0, at) + mark + plain.slice(at + 1);
 }
 
-function widthOf(columns: readonly ShownColumn[]): number {
+function totalWidth(columns: readonly ShownColumn[]): number {
   return columns.reduce((sum, { title, cells }) => sum + longest([title, ...cells]) + 2, -2);
 }
 

@@ -1,8 +1,7 @@
-import type { EndpointReset, EndpointStatus } from "../model/endpoint-status.js";
-import { count } from "./amounts.js";
 import type { Colour, Style, View } from "./format.js";
-import { oneLine } from "./one-line.js";
 import { readableTime } from "./record-text.js";
+import { formatCount, oneLine } from "./text.js";
+import type { EndpointReset, EndpointStatus } from "../model/endpoint.js";
 
 /** How endpoints are doing. */
 export function endpointsView(endpoints: readonly EndpointStatus[]): View {
@@ -10,12 +9,12 @@ export function endpointsView(endpoints: readonly EndpointStatus[]): View {
     value: { endpoints },
     items: endpoints,
     plain: () => endpoints.map((each) => plainCells(each).map(oneLine).join("\t")).join("\n"),
-    table: (style) => endpoints.map((each) => describe(each, style)).join("\n\n"),
+    table: (style) => endpoints.map((each) => describeEndpoint(each, style)).join("\n\n"),
   };
 }
 
 /** Line by line, as neither URLs nor errors fit into columns. */
-function describe(status: EndpointStatus, { paint }: Style): string {
+function describeEndpoint(status: EndpointStatus, { paint }: Style): string {
   const { name, method, url, circuit, rate_limit: limit, used_by } = status;
   const field = (title: string, text: string, colour?: Colour): readonly string[] => {
     if (text === "") return [];
@@ -25,11 +24,11 @@ function describe(status: EndpointStatus, { paint }: Style): string {
   return [
     `${paint("bold", oneLine(name))}  ${paint(circuitColours[circuit.state], circuitText(status))}`,
     ...field("url", `${method} ${url}`),
-    ...field("failures", circuit.failures === 0 ? "" : `${count(circuit.failures)} in a row`),
-    ...field("kept", keptText(status)),
-    ...field("limit", limit === undefined ? "" : `${count(limit.count)} requests in ${limit.per}`),
+    ...field("failures", circuit.failures === 0 ? "" : `${formatCount(circuit.failures)} in a row`),
+    ...field("kept", cacheText(status)),
+    ...field("limit", limit === undefined ? "" : `${formatCount(limit.count)} requests in ${limit.per}`),
     ...field("last", lastText(status)),
-    ...field("needs", needsText(status), isLacking(status) ? "yellow" : undefined),
+    ...field("needs", needsText(status), hasMissingSecret(status) ? "yellow" : undefined),
     ...field("used by", used_by.join(", ")),
     ...field("check", checkText(status), checkColour(status)),
   ].join("\n");
@@ -46,20 +45,20 @@ function circuitText({ circuit: { state, open_until: until } }: EndpointStatus):
 }
 
 /** An endpoint without a cache keeps none. */
-function keptText({ cache: { ttl, fresh, stale } }: EndpointStatus): string {
-  return ttl === undefined ? "" : `${count(fresh)} fresh, ${count(stale)} stale`;
+function cacheText({ cache: { ttl, fresh, stale } }: EndpointStatus): string {
+  return ttl === undefined ? "" : `${formatCount(fresh)} fresh, ${formatCount(stale)} stale`;
 }
 
 function lastText({ last }: EndpointStatus): string {
   if (last === null) return "never asked";
-  const when = `${secondsOf(last.at)}, ${count(Math.round(last.milliseconds))} ms`;
+  const when = `${secondsOf(last.at)}, ${formatCount(Math.round(last.milliseconds))} ms`;
   return last.error === undefined ? when : `${when}: ${last.error.message}`;
 }
 
 function checkText({ check }: EndpointStatus): string {
   if (check === undefined) return "";
   if (check.ok === null) return `– not asked: ${check.not_asked}`;
-  const took = `${count(Math.round(check.milliseconds))} ms`;
+  const took = `${formatCount(Math.round(check.milliseconds))} ms`;
   if (!check.ok) return `✗ ${check.error ?? "it does not answer"}`;
   return `✓ ${check.status === undefined ? "answers" : `answers ${check.status}`}, ${took}`;
 }
@@ -73,7 +72,7 @@ function checkColour({ check }: EndpointStatus): Colour | undefined {
 const needsText = ({ needs }: EndpointStatus): string =>
   needs.map(({ variable, set }) => `${variable} (${set ? "set" : "not set"})`).join(", ");
 
-const isLacking = ({ needs }: EndpointStatus): boolean => needs.some(({ set }) => !set);
+const hasMissingSecret = ({ needs }: EndpointStatus): boolean => needs.some(({ set }) => !set);
 
 const secondsOf = (timestamp: string): string => `${readableTime(timestamp).slice(0, 19)} UTC`;
 
@@ -113,10 +112,10 @@ export function resetView(endpoints: readonly EndpointReset[]): View {
 }
 
 function resetLine({ name, circuit_was, failures_were, answers_removed }: EndpointReset): string {
-  const failures = `${count(failures_were)} failure${failures_were === 1 ? "" : "s"}`;
+  const failures = `${formatCount(failures_were)} failure${failures_were === 1 ? "" : "s"}`;
   const answers =
     answers_removed === undefined
       ? ""
-      : `, ${count(answers_removed)} kept answer${answers_removed === 1 ? "" : "s"} removed`;
+      : `, ${formatCount(answers_removed)} kept answer${answers_removed === 1 ? "" : "s"} removed`;
   return `${oneLine(name)} is CLOSED (was ${circuit_was}, ${failures})${answers}`;
 }

@@ -9,7 +9,7 @@ export interface Column {
 
 /** A table without lines, as wide as the terminal at most. */
 export function grid(columns: readonly Column[], rows: readonly (readonly string[])[], style: Style): string {
-  const limits = [...fit(columns, rows, style.columns)];
+  const limits = [...fitColumns(columns, rows, style.columns)];
   const nothing = Object.fromEntries(borders.map((border) => [border, ""]));
   const table = new Table({
     head: columns.map((column) => style.paint("bold", column.title.toUpperCase())),
@@ -44,7 +44,7 @@ const borders = [
 ];
 
 /** How long each column's cells may be: the widest flexible ones give way until all fits. */
-function fit(
+function fitColumns(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
   width: number,
@@ -55,23 +55,23 @@ function fit(
   const limits = [...wanted];
   let over = wanted.reduce((sum, each) => sum + each + 2, -2) - width;
   for (; over > 0 && Number.isFinite(over); over--) {
-    const widest = widestFlexible(columns, limits);
+    const widest = findWidestFlexible(columns, limits);
     if (widest === -1) break;
     limits[widest] = (limits[widest] ?? 0) - 1;
   }
   return limits;
 }
 
-function widestFlexible(columns: readonly Column[], widths: readonly number[]): number {
+function findWidestFlexible(columns: readonly Column[], widths: readonly number[]): number {
   let widest = -1;
   for (const [index, { flexible }] of columns.entries()) {
     const width = widths[index] ?? 0;
-    if (flexible && width > narrowest && width > (widths[widest] ?? 0)) widest = index;
+    if (flexible && width > minFlexibleWidth && width > (widths[widest] ?? 0)) widest = index;
   }
   return widest;
 }
 
-const narrowest = 12;
+const minFlexibleWidth = 12;
 
 // eslint-disable-next-line no-control-regex -- the escape character is what colour codes begin with
 const colourCodes = /\u001b\[\d+m/g;

@@ -1,18 +1,18 @@
 import type { JsonObject } from "../model/json.js";
 import type { ExplainedCondition } from "../record/explain.js";
 import type {
-  CallRecord,
+  PolicyRecord,
   ExplainedCall,
   ExplainedOverride,
   ExplainedPolicy,
-  LeftOutPolicy,
+  SkippedPolicy,
 } from "../record/explain-call.js";
-import { masked } from "../record/mask.js";
+import { maskMarker } from "../record/mask.js";
 import type { Branch } from "./branches.js";
-import { readingTexts } from "./record-text.js";
+import { readValueTexts } from "./record-text.js";
 
 /** What each policy that was in effect said, and which override flipped it. */
-export function policiesBranch({ lineage }: CallRecord, { policies }: ExplainedCall): Branch {
+export function policiesBranch({ lineage }: PolicyRecord, { policies }: ExplainedCall): Branch {
   if (policies.length === 0) {
     const sentence = lineage.policies.length === 0 ? "not recorded" : "none was in effect";
     return { name: "policies", colour: "dim", sentence };
@@ -46,7 +46,7 @@ function conditionBranch(condition: ExplainedCondition): Branch {
     mark: error !== undefined ? "!" : result ? "✓" : "✗",
     name: label,
     sentence: expression,
-    under: readingTexts(condition).map((value) => ({ value })),
+    under: readValueTexts(condition).map((value) => ({ value })),
   };
 }
 
@@ -70,7 +70,7 @@ function overrideBranch(override: ExplainedOverride, isTold: boolean): Branch {
 }
 
 /** What had no say, and why. */
-export const leftOutBranch = ({ name, version, why, conditions }: LeftOutPolicy): Branch => ({
+export const leftOutBranch = ({ name, version, why, conditions }: SkippedPolicy): Branch => ({
   mark: "–",
   name: `${name} ${version}`,
   sentence: why,
@@ -78,4 +78,4 @@ export const leftOutBranch = ({ name, version, why, conditions }: LeftOutPolicy)
 });
 
 export const valueText = (name: string, value: JsonObject[string]): string =>
-  `${name} = ${value === masked ? masked : JSON.stringify(value)}`;
+  `${name} = ${value === maskMarker ? maskMarker : JSON.stringify(value)}`;

@@ -1,19 +1,17 @@
-import type { Check } from "../model/result.js";
-import type { Explanation } from "../record/explain.js";
-import type { CallRecord, ExplainedCall, ExplainedInput } from "../record/explain-call.js";
-import type { ToldFetch } from "../record/told-fetches.js";
-import { toldFetches } from "../record/told-fetches.js";
-import { count } from "./amounts.js";
 import type { Branch } from "./branches.js";
-import { fetchText } from "./fetched-rows.js";
-import { answerColour } from "./outcome-rows.js";
 import { leftOutBranch, policiesBranch, valueText } from "./policy-branches.js";
-import { definitionText, precedentText, provenanceOf, recordText } from "./record-rows.js";
-import { readableTime } from "./record-text.js";
+import { definitionText, precedentText, provenanceRows, recordText, readableTime } from "./record-text.js";
+import { fetchSentence, answerColour } from "./result-rows.js";
+import { formatCount } from "./text.js";
+import type { Check } from "../model/result.js";
+import type { PolicyRecord, ExplainedCall, ExplainedInput } from "../record/explain-call.js";
+import type { Explanation } from "../record/explain.js";
+import type { FetchSummary } from "../record/fetch-summary.js";
+import { summarizeFetches } from "../record/fetch-summary.js";
 
-export interface ToldCall {
+interface ToldCall {
   /** A sound one. */
-  readonly record: CallRecord;
+  readonly record: PolicyRecord;
   readonly call: ExplainedCall;
   readonly explanation: Explanation;
   readonly intact: boolean;
@@ -31,7 +29,7 @@ export function policyTree(told: ToldCall): Branch {
     under: [
       verdictBranch(record),
       ...group("inputs", call.inputs.map(inputBranch), verbose),
-      ...group("fetched", toldFetches(record.facts["fetched"]).map(fetchBranch), verbose),
+      ...group("fetched", summarizeFetches(record.facts["fetched"]).map(fetchBranch), verbose),
       policiesBranch(record, call),
       ...group("left out", call.left_out.map(leftOutBranch), verbose),
       ...group(
@@ -56,7 +54,7 @@ export function policyTree(told: ToldCall): Branch {
 }
 
 /** The reasons after the first, and what was warned of, stand under it. */
-function verdictBranch(record: CallRecord): Branch {
+function verdictBranch(record: PolicyRecord): Branch {
   const { allowed, outcome, reason, because, warnings } = record;
   return {
     mark: allowed ? "✓" : "✗",
@@ -80,7 +78,10 @@ function group(name: string, under: readonly Branch[], verbose: boolean): readon
 function fewOf(branches: readonly Branch[]): readonly Branch[] {
   const left = branches.length - most;
   if (left <= 0) return branches;
-  return [...branches.slice(0, most), { sentence: `and ${count(left)} more; --verbose shows them all` }];
+  return [
+    ...branches.slice(0, most),
+    { sentence: `and ${formatCount(left)} more; --verbose shows them all` },
+  ];
 }
 
 const ids = (name: string, texts: readonly string[]): readonly Branch[] =>
@@ -99,9 +100,9 @@ function inputBranch({ source, ...readings }: ExplainedInput): Branch {
   };
 }
 
-const fetchBranch = (fetch: ToldFetch): Branch => ({
+const fetchBranch = (fetch: FetchSummary): Branch => ({
   mark: fetch.outcome.type === "came" ? "✓" : "✗",
-  sentence: fetchText(fetch),
+  sentence: fetchSentence(fetch),
 });
 
 const checkBranch = ({ check_name: name, passed, message, on_fail = "block" }: Check): Branch => ({
@@ -110,10 +111,10 @@ const checkBranch = ({ check_name: name, passed, message, on_fail = "block" }: C
   sentence: message,
 });
 
-function outcomeBranch(record: CallRecord): Branch {
+function outcomeBranch(record: PolicyRecord): Branch {
   const { tool, allowed, proposed_outcome: proposed } = record;
   // Params are inputs too, and those may not be recorded.
-  const { params } = record as { readonly params?: CallRecord["params"] };
+  const { params } = record as { readonly params?: PolicyRecord["params"] };
   return {
     name: "outcome",
     colour: "dim",
@@ -135,7 +136,7 @@ function recordBranch({ record, explanation, intact, verbose }: ToldCall): Branc
     id: recordText(record, intact),
     under: [
       { name: "when", id: `${readableTime(record.timestamp)} UTC` },
-      ...provenanceOf(record).map((each) => ({ name: each.name, id: each.text })),
+      ...provenanceRows(record).map((each) => ({ name: each.name, id: each.text })),
       { name: "definition", sentence: `${name}${definitionText(explanation, !verbose)}` },
     ],
   };

@@ -1,9 +1,11 @@
-import type { JsonObject } from "../model/json.js";
+import { formatCount } from "./text.js";
+import { isObject } from "../expression/equal.js";
+import type { JsonObject, Json } from "../model/json.js";
+import type { Precedent } from "../model/lineage.js";
 import type { DecisionRecord, LogRecord, NoteRecord, ToolResultRecord } from "../model/record.js";
-import type { ExplainedCondition } from "../record/explain.js";
-import { masked } from "../record/mask.js";
-
-import { count } from "./amounts.js";
+import type { Check } from "../model/result.js";
+import type { ExplainedCondition, Explanation } from "../record/explain.js";
+import { maskMarker } from "../record/mask.js";
 
 /** The same moment, easier on the eye; still UTC. */
 export function readableTime(timestamp: string): string {
@@ -11,7 +13,7 @@ export function readableTime(timestamp: string): string {
 }
 
 /** On whose behalf, from the outermost to the innermost. */
-export function originOf({
+export function originIds({
   workflow_id,
   stage_id,
   session_id,
@@ -20,7 +22,7 @@ export function originOf({
 }
 
 /** Whether no branch was taken for its own sake. */
-export function isDefaultRoute({ selected_labels }: DecisionRecord): boolean {
+function isDefaultRoute({ selected_labels }: DecisionRecord): boolean {
   return selected_labels[0] === "default";
 }
 
@@ -80,38 +82,138 @@ export function toolResultSentence({
 export function noteSentence({ note, details }: NoteRecord): string {
   switch (note) {
     case "tail_repaired":
-      return `a crash had torn the end of the log; ${amount(details, "bytes", "byte")} cut off and kept in \`${word(details, "file")}\``;
+      return `a crash had torn the end of the log; ${countPhrase(details, "bytes", "byte")} cut off and kept in \`${detailText(details, "file")}\``;
     case "tail_lost":
-      return `records ${word(details, "from")} to ${word(details, "to")} were lost in a power cut, as the disk was not waited for`;
+      return `records ${detailText(details, "from")} to ${detailText(details, "to")} were lost in a power cut, as the disk was not waited for`;
     case "pruned":
-      return `the oldest ${amount(details, "records", "record")} removed, up to number ${word(details, "through")}${bound(details)}`;
+      return `the oldest ${countPhrase(details, "records", "record")} removed, up to number ${detailText(details, "through")}${pruneOptionText(details)}`;
   }
 }
 
-const amount = (details: JsonObject, name: string, noun: string): string =>
-  `${word(details, name)} ${noun}${details[name] === 1 ? " was" : "s were"}`;
+const countPhrase = (details: JsonObject, name: string, noun: string): string =>
+  `${detailText(details, name)} ${noun}${details[name] === 1 ? " was" : "s were"}`;
 
-function bound(details: JsonObject): string {
+function pruneOptionText(details: JsonObject): string {
   const asked = ["before", "keep"].find((name) => Object.hasOwn(details, name));
-  return asked === undefined ? "" : ` (prune --${asked} ${word(details, asked)})`;
+  return asked === undefined ? "" : ` (prune --${asked} ${detailText(details, asked)})`;
 }
 
-function word(details: JsonObject, name: string): string {
+function detailText(details: JsonObject, name: string): string {
   const value = details[name];
-  if (typeof value === "number") return count(value);
+  if (typeof value === "number") return formatCount(value);
   return typeof value === "string" ? value : "?";
 }
 
 /** Why a condition had no answer, and what it read: one text for each path. */
-export function readingTexts(condition: ExplainedCondition): readonly string[] {
+export function readValueTexts(condition: ExplainedCondition): readonly string[] {
   const { error, values, missing = [], not_recorded = [] } = condition;
   const isSaidBelow = missing.length > 0 && error?.endsWith(" is missing");
   return [
     ...(error === undefined || isSaidBelow ? [] : [`! ${error}`]),
     ...Object.entries(values).map(
-      ([path, value]) => `${path} = ${value === masked ? masked : JSON.stringify(value)}`,
+      ([path, value]) => `${path} = ${value === maskMarker ? maskMarker : JSON.stringify(value)}`,
     ),
     ...missing.map((path) => `${path}: missing`),
     ...not_recorded.map((path) => `${path}: not recorded`),
   ];
 }
+
+/** Something that is told of a record. */
+export interface RecordRow {
+  readonly name: string;
+  readonly text: string;
+  /** What belongs to it. */
+  readonly under?: readonly string[];
+}
+
+export function decisionText(record: DecisionRecord): string {
+  const { decision_id, decision_name: name, decision_version: version } = record;
+  return `${decision_id}${name === undefined ? "" : ` (${name})`}${version === undefined ? "" : ` ${version}`}`;
+}
+
+export function identityRows(record: LogRecord, intact: boolean): readonly RecordRow[] {
+  return [
+    { name: "when", text: `${readableTime(record.timestamp)} UTC` },
+    { name: "record", text: recordText(record, intact) },
+  ];
+}
+
+export function recordText({ record_id, seq }: LogRecord, intact: boolean): string {
+  return `${record_id}, number ${formatCount(seq)}${intact ? "" : ", changed since it was written"}`;
+}
+
+export function provenanceRows(record: DecisionRecord | ToolResultRecord): readonly RecordRow[] {
+  return presentRows({
+    workflow: record.workflow_id,
+    stage: record.stage_id,
+    session: record.session_id,
+    correlation: record.correlation_id,
+    parent: record.parent_record_id,
+    check: record.check_id,
+    caller: record.kind === "decision" ? callerText(record.facts) : undefined,
+  });
+}
+
+/** On whose behalf it was asked, and by whom; a damaged record may hold something else. */
+function callerText({ authenticated_caller: caller }: JsonObject): string | undefined {
+  if (caller === undefined || !isObject(caller) || typeof caller["subject"] !== "string") return undefined;
+  const actors = (Array.isArray(caller["actors"]) ? caller["actors"] : []) as readonly Json[];
+  const subjects = actors.flatMap((each) => (isObject(each) ? [each["subject"]] : []));
+  const names = [caller["subject"], ...subjects].filter((each) => typeof each === "string");
+  return names.join(", by ");
+}
+
+/** A row for each text that there is; a damaged record may hold something else. */
+const presentRows = (texts: Readonly<Record<string, string | undefined>>): readonly RecordRow[] =>
+  Object.entries(texts).flatMap(([name, text]) => (typeof text === "string" ? [{ name, text }] : []));
+
+/** What a decision was about, and which earlier ones it was found similar to. */
+export function lineageRows({ lineage }: DecisionRecord): readonly RecordRow[] {
+  if (lineage === undefined) return [];
+  return [
+    ...lineage.entities.map(({ type, id }) => ({ name: "entity", text: `${type}:${id}` })),
+    ...lineage.artifacts.map((text) => ({ name: "artifact", text })),
+    ...lineage.precedents.map((each) => ({
+      name: "precedent",
+      text: `${each.record_id}, ${precedentText(each)}`,
+    })),
+  ];
+}
+
+export const precedentText = ({ similarity, outcome_matched, match_reason }: Precedent): string =>
+  `similarity ${similarity}, ${outcome_matched ? "same outcome" : "another outcome"}: ${match_reason}`;
+
+export const passedGuardrailRows = ({ guardrails }: DecisionRecord): readonly RecordRow[] =>
+  guardrails
+    .filter(({ passed }) => passed)
+    .map(({ check_name, message }) => ({ name: "guardrail", text: `${check_name} passed: ${message}` }));
+
+export function definitionText({ definition }: Explanation, isShort: boolean): string {
+  const { version, hash, available } = definition;
+  const name = isShort ? hash.slice(0, 12) : hash;
+  return `${version === undefined ? "" : `${version}, `}${name}${available ? "" : " (no longer kept as it was)"}`;
+}
+
+export function cachedText({ cached, cached_from, cache_key }: DecisionRecord): string {
+  if (cached) return cached_from === undefined ? "yes" : `yes, from record ${cached_from}`;
+  return cache_key === undefined ? "no" : "no, it was not in the cache";
+}
+
+/** What a short explanation goes without. */
+export function verboseRows(record: DecisionRecord, intact: boolean): readonly RecordRow[] {
+  const { facts, context, feedback } = record;
+  return presentRows({
+    facts: JSON.stringify(facts),
+    context: context && JSON.stringify(context),
+    feedback: feedback && JSON.stringify(feedback),
+    environment: record.environment_hash,
+    deterministic: record.deterministic_hash,
+    "cache key": record.cache_key,
+    previous: record.prev_hash,
+    hash: record.hash,
+    line: intact ? "intact" : "not what was written",
+  });
+}
+
+export const guardrailCheckText = ({ check_name, passed, message }: Check): string =>
+  `${check_name}: ${passed ? "passed" : "failed"}, ${message}`;

@@ -1,13 +1,18 @@
-import type { EvaluatorDetail, Result, RollDetails } from "../model/result.js";
-import { ruleTracesOf } from "../evaluate/scored/rule-traces.js";
-import type { KnownCondition } from "../record/known-conditions.js";
-import { isRoll } from "../record/roll.js";
-import { fetchedRows } from "./fetched-rows.js";
 import type { Style, View } from "./format.js";
-import { oneLine } from "./one-line.js";
-import { answerColour, answerText, besideAnswer, outcomeRows } from "./outcome-rows.js";
-import { precedentRows } from "./precedent-rows.js";
-import { printable } from "../printable.js";
+import {
+  fetchRows,
+  answerColour,
+  answerText,
+  answerDetail,
+  resultRows,
+  precedentRows,
+} from "./result-rows.js";
+import { oneLine } from "./text.js";
+import { ruleTracesOf } from "../evaluate/scored/rule-traces.js";
+import type { EvaluatorDetail, Result, RollDetails } from "../model/result.js";
+import type { ConditionResult } from "../record/condition-results.js";
+import { isRollDetails } from "../record/condition-results.js";
+import { printable } from "../text.js";
 
 export interface ResultOptions {
   readonly explain: boolean;
@@ -21,7 +26,7 @@ export function resultView(result: Result, options: ResultOptions): View {
   return {
     value: options.verbose ? withTraces(result) : result,
     plain: () => plainResult(result),
-    table: (style) => describe(result, options, style),
+    table: (style) => describeResult(result, options, style),
   };
 }
 
@@ -42,14 +47,14 @@ export function plainResult(result: Result): string {
   return [answerText(result), selected_labels.join(", "), decision_id, type, because.join("; ")].join("\t");
 }
 
-async function describe(
+async function describeResult(
   result: Result,
   { explain, cases = [] }: ResultOptions,
   style: Style,
 ): Promise<string> {
   const { paint } = style;
   const answer = paint(answerColour(result), paint("bold", answerText(result)));
-  const lines = [`${answer}  ${paint("dim", besideAnswer(result))}`, ""];
+  const lines = [`${answer}  ${paint("dim", answerDetail(result))}`, ""];
   const name = result.decision_name === undefined ? "" : ` (${result.decision_name})`;
   lines.push(
     field(
@@ -58,10 +63,10 @@ async function describe(
       style,
     ),
   );
-  lines.push(field("input", short(result.input_value, style.columns - 12), style));
+  lines.push(field("input", truncatedJson(result.input_value, style.columns - 12), style));
   for (const reason of result.because) lines.push(field("because", reason, style));
-  const more = explain ? [...precedentRows(result), ...fetchedRows(result.fetched)] : [];
-  const rows = [...outcomeRows(result), ...more];
+  const more = explain ? [...precedentRows(result), ...fetchRows(result.fetched)] : [];
+  const rows = [...resultRows(result), ...more];
   for (const { name, text } of rows) lines.push(field(name, text, style));
   const others = (result.followed ?? []).filter(({ record_id, decision_id }) =>
     record_id === undefined ? decision_id !== result.decision_id : record_id !== result.record_id,
@@ -74,7 +79,7 @@ async function describe(
   if (result.record_id !== undefined) {
     lines.push(field("record", `${result.record_id}${result.cached ? " (from the cache)" : ""}`, style));
   }
-  if (explain) lines.push("", await explanation(result, cases, style));
+  if (explain) lines.push("", await explanationTables(result, cases, style));
   return lines.join("\n");
 }
 
@@ -82,20 +87,20 @@ function field(name: string, value: string, { paint }: Style): string {
   return `  ${paint("dim", name.padEnd(9))} ${oneLine(value)}`;
 }
 
-function short(value: unknown, length: number): string {
+function truncatedJson(value: unknown, length: number): string {
   const text = JSON.stringify(value);
   const most = Math.max(20, length);
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 
-async function explanation(
+async function explanationTables(
   result: Result,
   cases: NonNullable<ResultOptions["cases"]>,
   style: Style,
 ): Promise<string> {
   const details = result.evaluation_details;
-  const shown = isRoll(details)
-    ? await rollExplanation(details, result, style)
+  const shown = isRollDetails(details)
+    ? await rollTable(details, result, style)
     : await conditionTable(result, style, cases);
   return result.guardrails.length === 0 ? shown : `${shown}\n${await checkTable(result, style)}`;
 }
@@ -120,15 +125,15 @@ export async function conditionTable(
   cases: NonNullable<ResultOptions["cases"]> = [],
 ): Promise<string> {
   const { grid } = await import("./grid.js");
-  const { knownConditions } = await import("../record/known-conditions.js");
+  const { conditionResults: knownConditions } = await import("../record/condition-results.js");
   const rows = knownConditions(result).map((known) => [
     known.label,
-    verdict(known, style),
+    conditionVerdict(known, style),
     printable(known.condition),
-    printable(whyOf(known)),
+    printable(conditionDetail(known)),
   ]);
   const total = result.rules_total;
-  if (total === undefined) rows.push(...notAsked(cases, result.evaluation_details, style));
+  if (total === undefined) rows.push(...unevaluatedRows(cases, result.evaluation_details, style));
   const rest = total === undefined ? "" : `${total - rows.length} of ${total} rules did not match`;
   if (rows.length === 0) return `  ${style.paint("dim", rest || "no condition was evaluated")}`;
   const titles = [{ title: "case" }, { title: "result" }];
@@ -140,7 +145,7 @@ export async function conditionTable(
   return grid(columns, rows, style) + (rest === "" ? "" : `\n${rest}`);
 }
 
-function notAsked(
+function unevaluatedRows(
   cases: NonNullable<ResultOptions["cases"]>,
   details: object,
   { paint }: Style,
@@ -149,13 +154,13 @@ function notAsked(
   return left.map(({ label, condition }) => [label, paint("dim", "– not asked"), printable(condition), ""]);
 }
 
-function verdict({ result, error, values }: KnownCondition, { paint }: Style): string {
+function conditionVerdict({ result, error, values }: ConditionResult, { paint }: Style): string {
   if (error !== undefined && values === undefined) return paint("yellow", "! errored");
   return result ? paint("green", "✓ matched") : paint("dim", "✗ not matched");
 }
 
 /** Why there was no answer, or what was read. */
-function whyOf({ error, values = {} }: KnownCondition): string {
+function conditionDetail({ error, values = {} }: ConditionResult): string {
   return (
     error ??
     Object.entries(values)
@@ -164,7 +169,7 @@ function whyOf({ error, values = {} }: KnownCondition): string {
   );
 }
 
-async function rollExplanation(details: RollDetails, result: Result, style: Style): Promise<string> {
+async function rollTable(details: RollDetails, result: Result, style: Style): Promise<string> {
   const { grid } = await import("./grid.js");
   let from = 0;
   const rows = Object.entries(details.weights).map(([label, weight]) => {
@@ -175,14 +180,14 @@ async function rollExplanation(details: RollDetails, result: Result, style: Styl
       chosen ? style.paint("green", `✓ ${label}`) : `  ${label}`,
       range,
       `${(share * 100).toFixed(1)} %`,
-      bar(share),
+      shareBar(share),
     ];
   });
   const columns = [{ title: "  case" }, { title: "takes" }, { title: "share" }, { title: "" }];
   return grid(columns, rows, style);
 }
 
-export function bar(share: number, width = 24): string {
+export function shareBar(share: number, width = 24): string {
   // A damaged record may hold any shares.
   const filled = Math.min(width, Math.max(0, Math.round(share * width)));
   return "█".repeat(filled) + "░".repeat(width - filled);

@@ -4,7 +4,7 @@ const combining = /\p{Mark}/gu;
 const halves = /[\udc00-\udfff]/g;
 
 /** How many places a text takes on a terminal. */
-export function widthOf(text: string): number {
+export function displayWidth(text: string): number {
   // eslint-disable-next-line no-control-regex -- what has no character beyond these takes one place each
   if (/^[\x00-\x7f]*$/.test(text)) return text.length;
   return text.length - countOf(halves, text) + countOf(wide, text) - countOf(combining, text);
@@ -13,12 +13,12 @@ export function widthOf(text: string): number {
 const countOf = (pattern: RegExp, text: string): number => text.match(pattern)?.length ?? 0;
 
 /** The beginning of a text that is too long for so many places. */
-export function cut(text: string, width: number): string {
-  if (widthOf(text) <= width) return text;
+export function truncate(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
   let shown = "";
   let left = width - 1;
   for (const character of text) {
-    left -= widthOf(character);
+    left -= displayWidth(character);
     if (left < 0) break;
     shown += character;
   }
@@ -36,7 +36,7 @@ export function wrap(
     const longer = line === "" ? word : `${line} ${word}`;
     const room = lines.length === 0 ? first : rest;
     // A word that fits nowhere stands on a line of its own.
-    if (widthOf(longer) <= room || (line === "" && room >= rest)) {
+    if (displayWidth(longer) <= room || (line === "" && room >= rest)) {
       line = longer;
     } else {
       lines.push(line);

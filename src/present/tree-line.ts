@@ -1,10 +1,10 @@
 import type { DrawnEdge, DrawnNode } from "../model/drawing.js";
-import { edgeText, kindText } from "./drawing-text.js";
+import { edgeText, kindText } from "./diagrams.js";
 import type { Style } from "./format.js";
-import { oneLine } from "./one-line.js";
-import { cut, widthOf } from "./text-width.js";
+import { oneLine } from "./text.js";
+import { truncate, displayWidth } from "./text-width.js";
 
-export interface TreeLine {
+interface TreeLine {
   /** The branches of the tree that lead to it. */
   readonly before: string;
   readonly edge?: DrawnEdge;
@@ -25,11 +25,11 @@ export function treeLine({ before, edge, node, isParent, isFull, mark }: TreeLin
   const way = edge === undefined ? "" : oneLine(edgeText(edge));
   const is = isFull ? oneLine(kindText(node)) : mark;
   const arrow = way === "" ? "" : " → ";
-  const fixed = widthOf(before) + widthOf(arrow) + widthOf(id);
-  const free = columns - fixed - (is === "" ? 0 : widthOf(is) + 1);
-  const fits = free >= Math.min(shortest, widthOf(way));
-  const shownWay = cut(way, Math.max(shortest, fits ? free : columns - fixed));
-  const label = isFull && fits ? labelWithin(node, free - widthOf(shownWay)) : "";
+  const fixed = displayWidth(before) + displayWidth(arrow) + displayWidth(id);
+  const free = columns - fixed - (is === "" ? 0 : displayWidth(is) + 1);
+  const fits = free >= Math.min(shortest, displayWidth(way));
+  const shownWay = truncate(way, Math.max(shortest, fits ? free : columns - fixed));
+  const label = isFull && fits ? labelWithin(node, free - displayWidth(shownWay)) : "";
   return [
     paint("dim", before),
     paint("cyan", shownWay),
@@ -42,6 +42,6 @@ export function treeLine({ before, edge, node, isParent, isFull, mark }: TreeLin
 
 function labelWithin({ id, name = id, label = name }: DrawnNode, free: number): string {
   const text = oneLine(label);
-  if (label === name || free - 2 < Math.min(shortest, widthOf(text))) return "";
-  return cut(text, free - 2);
+  if (label === name || free - 2 < Math.min(shortest, displayWidth(text))) return "";
+  return truncate(text, free - 2);
 }

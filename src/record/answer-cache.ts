@@ -1,24 +1,24 @@
-import { uncacheable } from "../definition/cacheable.js";
+import { parseDuration } from "./timestamp.js";
+import { uncacheableReason } from "../definition/definition-reads.js";
 import { sha256Hex } from "../digest/sha256.js";
+import type { Evaluated } from "../evaluate/evaluate.js";
 import type { Definition } from "../model/definition.js";
 import type { Json, JsonObject } from "../model/json.js";
-import type { Shelf, ShelfEntry } from "../model/store.js";
-import type { Evaluated } from "../evaluate/evaluate.js";
-import { parseDuration } from "./moment.js";
+import type { Shelf, ShelfEntry, Store } from "../model/store.js";
 
 const defaultTtl = 3_600_000_000;
 
 /** An answer as it was given before; its input is worked out anew, so that it need not be kept. */
-export interface KeptAnswer {
+interface CachedAnswer {
   readonly answer: Omit<Evaluated, "input_value">;
   /** The record of the evaluation that gave it. */
   readonly record_id?: string;
 }
 
 /** How long answers of a definition are kept, in microseconds; undefined: they are not. */
-export function lifetimeOf(definition: Definition, reads: readonly string[]): number | undefined {
+export function cacheLifetime(definition: Definition, reads: readonly string[]): number | undefined {
   const { cache } = definition;
-  if (cache?.enabled !== true || uncacheable(definition, reads) !== undefined) return undefined;
+  if (cache?.enabled !== true || uncacheableReason(definition, reads) !== undefined) return undefined;
   return cache.ttl === undefined ? defaultTtl : parseDuration(cache.ttl);
 }
 
@@ -37,7 +37,7 @@ export class AnswerCache {
   }
 
   /** Who is told of no answer finds one, and says `done`; whoever asks the same meanwhile waits for it. */
-  async get(key: string, now: number): Promise<KeptAnswer | undefined> {
+  async get(key: string, now: number): Promise<CachedAnswer | undefined> {
     for (let other = this.#asked.get(key); other !== undefined; other = this.#asked.get(key))
       await other.answered;
     let tell = (): void => undefined;
@@ -45,7 +45,7 @@ export class AnswerCache {
     this.#asked.set(key, { answered, tell });
     const entry = this.#own.get(key) ?? (await this.#onShelf(key));
     const kept = entry === undefined ? undefined : liveAnswer(entry, now);
-    if (kept !== undefined) this.done(key);
+    if (kept !== undefined) this.release(key);
     return kept;
   }
 
@@ -53,7 +53,7 @@ export class AnswerCache {
   async #onShelf(key: string): Promise<ShelfEntry | undefined> {
     try {
       const entry = await this.#shelf.get(key);
-      if (entry === undefined || digestIn(entry) === digestOf(entry)) return entry;
+      if (entry === undefined || storedDigest(entry) === entryDigest(entry)) return entry;
       this.#onTrouble("a cached answer is not as it was kept, so it was not used");
       return undefined;
     } catch (error) {
@@ -62,52 +62,87 @@ export class AnswerCache {
     }
   }
 
-  done(key: string): void {
+  release(key: string): void {
     this.#asked.get(key)?.tell();
     this.#asked.delete(key);
   }
 
   /** Known to this process at once; `write` makes it known to all. */
-  hold(
+  set(
     key: string,
-    kept: KeptAnswer,
+    kept: CachedAnswer,
     { group, now, lifetime }: { group: string; now: number; lifetime: number },
   ): void {
     const value = { created_at: now, kept: kept as unknown as JsonObject } satisfies Json;
-    if (this.#own.size >= mostHeld) this.#own.clear();
+    if (this.#own.size >= maxUnpersisted) this.#own.clear();
     this.#own.set(key, { key, group, expires_at: now + lifetime, value });
   }
 
   /** For an answer that was never given, as its record could not be kept. */
-  drop(key: string): void {
+  delete(key: string): void {
     this.#own.delete(key);
   }
 
   /** From then on the shelf alone is asked: others may remove what is on it. */
-  async write(keys: readonly string[]): Promise<void> {
+  async persist(keys: readonly string[]): Promise<void> {
     const entries = keys.flatMap((key) => this.#own.get(key) ?? []);
-    await this.#shelf.put(entries.map(sealed));
+    await this.#shelf.put(entries.map(withDigest));
     for (const key of keys) this.#own.delete(key);
   }
 }
 
-const mostHeld = 10_000;
+const maxUnpersisted = 10_000;
 
 /** An entry on a shelf says what it was when it was put there; the log never has to trust what came of it since. */
-function sealed(entry: ShelfEntry): ShelfEntry {
-  return { ...entry, value: { ...(entry.value as JsonObject), digest: digestOf(entry) } };
+function withDigest(entry: ShelfEntry): ShelfEntry {
+  return { ...entry, value: { ...(entry.value as JsonObject), digest: entryDigest(entry) } };
 }
 
-const digestIn = ({ value }: ShelfEntry): Json | undefined =>
+const storedDigest = ({ value }: ShelfEntry): Json | undefined =>
   (value as Partial<JsonObject> | null)?.["digest"];
 
-function digestOf({ key, group, expires_at, value }: ShelfEntry): string {
+function entryDigest({ key, group, expires_at, value }: ShelfEntry): string {
   const { created_at, kept } = (value ?? {}) as Partial<JsonObject>;
   return sha256Hex(JSON.stringify([key, group, expires_at, created_at, kept]));
 }
 
-function liveAnswer({ value, expires_at = 0 }: ShelfEntry, now: number): KeptAnswer | undefined {
-  const { created_at, kept } = value as unknown as { created_at: number; kept: KeptAnswer };
+function liveAnswer({ value, expires_at = 0 }: ShelfEntry, now: number): CachedAnswer | undefined {
+  const { created_at, kept } = value as unknown as { created_at: number; kept: CachedAnswer };
   // One from the future was made before the clock was set back; it must not live longer for that.
   return created_at <= now && now < expires_at ? kept : undefined;
+}
+
+/** What the cache holds and how often it was of use. */
+export interface CacheStatus {
+  readonly entries: number;
+  readonly live: number;
+  readonly expired: number;
+  /** As the log tells: decisions that are not logged are not counted. */
+  readonly hits: number;
+  readonly misses: number;
+  /** In bytes. */
+  readonly size: number;
+  readonly where: string;
+  readonly decisions: readonly {
+    readonly decision_id: string;
+    readonly entries: number;
+    readonly live: number;
+  }[];
+}
+
+export async function cacheStatus(store: Store, now: number): Promise<CacheStatus> {
+  const byDecision = new Map<string, { entries: number; live: number }>();
+  const shelf = store.shelf("cache");
+  for await (const { group = "", expires_at = 0 } of shelf.entries()) {
+    const counted = byDecision.get(group) ?? { entries: 0, live: 0 };
+    byDecision.set(group, counted);
+    counted.entries++;
+    if (now < expires_at) counted.live++;
+  }
+  const decisions = [...byDecision].map(([decision_id, counted]) => ({ decision_id, ...counted }));
+  decisions.sort((a, b) => (a.decision_id < b.decision_id ? -1 : 1));
+  const entries = decisions.reduce((sum, each) => sum + each.entries, 0);
+  const live = decisions.reduce((sum, each) => sum + each.live, 0);
+  const { hits, misses } = await store.log.cacheUse();
+  return { entries, live, expired: entries - live, hits, misses, ...(await shelf.extent()), decisions };
 }

@@ -33,15 +33,15 @@ export const csvHeader = `${csvColumns.join(",")}\r\n`;
 /** A record as a line of RFC 4180; what it does not have stays empty. */
 export function csvLine(record: LogRecord): string {
   const fields = record as unknown as Partial<JsonObject>;
-  return `${csvColumns.map((column) => quoted(cell(column, fields[column]))).join(",")}\r\n`;
+  return `${csvColumns.map((column) => quoteCell(cell(column, fields[column]))).join(",")}\r\n`;
 }
 
 function cell(column: (typeof csvColumns)[number], value: Json | undefined): string {
   if (value === undefined) return "";
   // Begins with a quote, a bracket, a digit, a minus that belongs to a number: never with a formula.
   if (column === "input_value") return JSON.stringify(value);
-  if (Array.isArray(value)) return harmless(value.map(textOf).join("; "));
-  return typeof value === "string" ? harmless(value) : textOf(value);
+  if (Array.isArray(value)) return escapeFormula(value.map(textOf).join("; "));
+  return typeof value === "string" ? escapeFormula(value) : textOf(value);
 }
 
 const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
@@ -49,9 +49,9 @@ const textOf = (value: Json): string => (typeof value === "string" ? value : JSO
 /** Spreadsheets run what begins like this; behind an apostrophe it is text. */
 const formula = /^[=+\-@\t\r]/;
 
-const harmless = (text: string): string => (formula.test(text) ? `'${text}` : text);
+const escapeFormula = (text: string): string => (formula.test(text) ? `'${text}` : text);
 
 /** The semicolon too: where commas are decimal, spreadsheets take it for the end of a cell. */
 const special = /[",;\t\r\n]/;
 
-const quoted = (text: string): string => (special.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+const quoteCell = (text: string): string => (special.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

@@ -1,8 +1,15 @@
 import { canonicalJson } from "../digest/canonical-json.js";
 import { sha256Hex } from "../digest/sha256.js";
+import type { Prepared } from "../evaluate/evaluate.js";
+import type { PathGetter } from "../expression/path.js";
+import { pathGetter } from "../expression/path.js";
 import type { LoadedDefinition } from "../model/definition.js";
+import type { Json, JsonObject } from "../model/json.js";
+import type { AuditPayload, ScoredOutcome } from "../model/result.js";
+import type { Scope } from "../model/scope.js";
+import { version } from "../version.js";
 
-interface Chosen {
+interface Selection {
   readonly selected_labels: readonly string[];
   readonly selected_targets: readonly string[];
 }
@@ -15,28 +22,88 @@ interface Chosen {
 export function deterministicHash(
   loaded: LoadedDefinition,
   valuesRead: string,
-  { selected_labels, selected_targets }: Chosen,
+  { selected_labels, selected_targets }: Selection,
 ): string {
   const labels = canonicalJson(selected_labels);
   const targets = canonicalJson(selected_targets);
   return sha256Hex(
-    `${beginning(loaded)},"selected_labels":${labels},"selected_targets":${targets},"values_read":${valuesRead}}`,
+    `${hashPrefix(loaded)},"selected_labels":${labels},"selected_targets":${targets},"values_read":${valuesRead}}`,
   );
 }
 
 /** The same question to the same definition has the same key. */
 export function cacheKey(loaded: LoadedDefinition, valuesRead: string): string {
-  return sha256Hex(`${beginning(loaded)},"values_read":${valuesRead}}`);
+  return sha256Hex(`${hashPrefix(loaded)},"values_read":${valuesRead}}`);
 }
 
-const beginnings = new WeakMap<LoadedDefinition, string>();
+const hashPrefixes = new WeakMap<LoadedDefinition, string>();
 
-function beginning(loaded: LoadedDefinition): string {
-  let text = beginnings.get(loaded);
+function hashPrefix(loaded: LoadedDefinition): string {
+  let text = hashPrefixes.get(loaded);
   if (text === undefined) {
     const { definition, definition_hash } = loaded;
     text = canonicalJson({ decision_id: definition.id, definition_hash }).slice(0, -1);
-    beginnings.set(loaded, text);
+    hashPrefixes.set(loaded, text);
   }
   return text;
+}
+
+/** Everything that an answer depends on, by path, as canonical JSON. What is missing stays away, so it differs from null. */
+export function valuesReadJson({ input, reads }: Prepared, scope: Scope): string {
+  const values: Record<string, Json> = {};
+  for (const path of reads) {
+    const value = getterOf(path)(scope);
+    if (value !== undefined) values[path] = value;
+  }
+  // The path `context` gives way to a key of that name; without an input, or with a schema, all is read.
+  if (input === undefined || reads.includes("context")) values["context"] = scope.context;
+  return canonicalJson(values);
+}
+
+const getters = new Map<string, PathGetter>();
+
+function getterOf(path: string): PathGetter {
+  let getter = getters.get(path);
+  if (getter === undefined) {
+    getter = pathGetter(path.split("."));
+    if (getters.size < 10_000) getters.set(path, getter);
+  }
+  return getter;
+}
+
+/** What the contract hashes beside the context. */
+export interface ScoredHashInput extends Pick<ScoredOutcome, "decision" | "confidence" | "scoring_strategy"> {
+  readonly evaluations: readonly object[];
+}
+
+/** Over exactly what the contract names: neither the time nor the feedback has a part in it. */
+export function scoredHash(context: JsonObject, outcome: ScoredHashInput): string {
+  const { evaluations, decision, confidence, scoring_strategy } = outcome;
+  const hashed = { context, evaluations, decision, confidence, scoring_strategy };
+  return sha256Hex(canonicalJson(hashed as unknown as Json));
+}
+
+interface AuditDetails {
+  readonly context: JsonObject;
+  readonly feedback: JsonObject | undefined;
+  readonly at: string;
+  readonly hash: string;
+}
+
+/** All that it takes to reach the decision again. */
+export function buildAuditPayload(outcome: ScoredOutcome, circumstances: AuditDetails): AuditPayload {
+  const { context, feedback = {}, at, hash } = circumstances;
+  const { evaluations, decision, confidence, scoring_strategy, scoring_parameters } = outcome;
+  return {
+    timestamp: at,
+    context,
+    feedback,
+    evaluations,
+    decision,
+    confidence,
+    scoring_strategy,
+    scoring_parameters,
+    agent_version: version,
+    deterministic_hash: hash,
+  };
 }

@@ -1,12 +1,10 @@
-import { isInputMasked } from "../definition/definition-reads.js";
+import { binomialTail, chiSquareTail } from "./statistics.js";
+import { defaultLabel, labelsOf, possibleOutcomes } from "../definition/branches.js";
 import { isRouting } from "../definition/decision-types.js";
+import { isInputMasked } from "../definition/definition-reads.js";
 import { casesOf } from "../definition/expressions.js";
-import { defaultLabel, labelsOf } from "../definition/labels.js";
-import { outcomesOf } from "../definition/outcomes.js";
 import type { Definition, LoadedDefinition } from "../model/definition.js";
 import type { DefinitionTally, Tally } from "../model/store.js";
-import { binomialTail } from "./binomial.js";
-import { chiSquareTail } from "./chi-square.js";
 
 /** How often each branch of a decision was taken, as `distribution --format json` prints it. */
 export interface Distribution {
@@ -51,12 +49,16 @@ export interface ShareCheck {
 /** As much of the definition of today as is needed, or of the last one there was; undefined where that is not kept. */
 export type CurrentDefinition = Pick<LoadedDefinition, "definition" | "definition_hash"> | undefined;
 
-export function distributionOf(decisionId: string, tally: Tally, current: CurrentDefinition): Distribution {
+export function computeDistribution(
+  decisionId: string,
+  tally: Tally,
+  current: CurrentDefinition,
+): Distribution {
   const { total, counts, definitions } = tally;
-  const expected = current === undefined ? [] : expectationsOf(current.definition);
+  const expected = current === undefined ? [] : expectedBranches(current.definition);
   const taken = new Set(Object.keys(counts));
-  const known = [...expected, ...defaultOf(current?.definition, expected, taken)];
-  const shown = [...known, ...goneLabels(known, counts)];
+  const known = [...expected, ...defaultBranch(current?.definition, expected, taken)];
+  const shown = [...known, ...removedLabels(known, counts)];
   const made = current === undefined ? undefined : definitions[current.definition_hash];
   const isMasked = current !== undefined && isInputMasked(current.definition);
   return {
@@ -69,19 +71,19 @@ export function distributionOf(decisionId: string, tally: Tally, current: Curren
       const count = countOf(counts, label);
       return { label, target, count, share: total === 0 ? 0 : count / total, expected_share: share };
     }),
-    check: current === undefined || isMasked ? null : checkOf(current, expected, made),
+    check: current === undefined || isMasked ? null : checkShares(current, expected, made),
   };
 }
 
-interface Expectation {
+interface ExpectedBranch {
   readonly label: string;
   readonly target: string | null;
   readonly share: number | null;
 }
 
 /** What it may come to, in the order of the file, with the shares that weights promise. */
-function expectationsOf(definition: Definition): readonly Expectation[] {
-  if (!isRouting(definition)) return outcomesOf(definition).map((each) => ({ ...each, share: null }));
+function expectedBranches(definition: Definition): readonly ExpectedBranch[] {
+  if (!isRouting(definition)) return possibleOutcomes(definition).map((each) => ({ ...each, share: null }));
   const cases = casesOf(definition).map(({ each }) => each);
   const labels = labelsOf(cases);
   const weights = cases.map(({ weight }) => weight ?? 0);
@@ -96,11 +98,11 @@ function expectationsOf(definition: Definition): readonly Expectation[] {
 }
 
 /** Where weights alone decide, only an input that cannot be evaluated takes it: not worth a line until one has. */
-function defaultOf(
+function defaultBranch(
   definition: Definition | undefined,
-  cases: readonly Expectation[],
+  cases: readonly ExpectedBranch[],
   taken: ReadonlySet<string>,
-): readonly Expectation[] {
+): readonly ExpectedBranch[] {
   if (definition === undefined || !isRouting(definition)) return [];
   const isOutcome = cases.some(({ share }) => share === null);
   if (!isOutcome && !taken.has(defaultLabel)) return [];
@@ -108,7 +110,7 @@ function defaultOf(
 }
 
 /** Labels that only older definitions had, those that were taken most often first. */
-function goneLabels(known: readonly Expectation[], counts: Tally["counts"]): readonly Expectation[] {
+function removedLabels(known: readonly ExpectedBranch[], counts: Tally["counts"]): readonly ExpectedBranch[] {
   const labels = new Set(known.map(({ label }) => label));
   const gone = Object.entries(counts).filter(([label]) => !labels.has(label));
   const sorted = gone.toSorted(([a, count], [b, other]) => other - count || (a < b ? -1 : 1));
@@ -125,12 +127,12 @@ interface Cell {
   readonly expected: number;
 }
 
-const alarmBelow = 0.001;
-const fewestExpected = 5;
+const significanceLevel = 0.001;
+const minExpectedCount = 5;
 
-function checkOf(
+function checkShares(
   { definition_hash }: Pick<LoadedDefinition, "definition_hash">,
-  branches: readonly Expectation[],
+  branches: readonly ExpectedBranch[],
   tally: DefinitionTally | undefined,
 ): ShareCheck | null {
   if (branches.some(({ share }) => share === null)) return null;
@@ -143,17 +145,19 @@ function checkOf(
   const cells = possible.map((each) => ({ observed: each.observed, expected: each.share * sample }));
   // No chance leads to a branch of weight 0, so one such input is proof enough.
   const isImpossible = observed.some((each) => each.share === 0 && each.observed > 0);
-  const test = isImpossible ? { ...testOf(cells), p_value: 0 } : testOf(cells);
+  const test = isImpossible ? { ...chiSquareTest(cells), p_value: 0 } : chiSquareTest(cells);
   return {
     definition_hash,
     sample,
     ...test,
-    reliable: isImpossible || cells.every(({ expected }) => expected >= fewestExpected),
+    reliable: isImpossible || cells.every(({ expected }) => expected >= minExpectedCount),
     mismatch: isImpossible || isUnlikely(cells, sample),
   };
 }
 
-function testOf(cells: readonly Cell[]): Pick<ShareCheck, "statistic" | "degrees_of_freedom" | "p_value"> {
+function chiSquareTest(
+  cells: readonly Cell[],
+): Pick<ShareCheck, "statistic" | "degrees_of_freedom" | "p_value"> {
   const sum = cells
     .filter(({ expected }) => expected > 0)
     .reduce((total, { observed, expected }) => total + (observed - expected) ** 2 / expected, 0);
@@ -165,10 +169,11 @@ function testOf(cells: readonly Cell[]): Pick<ShareCheck, "statistic" | "degrees
 
 /** Of few inputs the chi-square test says nothing; then each branch is asked exactly whether it has too many. */
 function isUnlikely(cells: readonly Cell[], sample: number): boolean {
-  const groups = pooled(cells);
-  if (groups.length > 1) return testOf(groups).p_value < alarmBelow;
+  const groups = poolRareCells(cells);
+  if (groups.length > 1) return chiSquareTest(groups).p_value < significanceLevel;
   return cells.some(
-    ({ observed, expected }) => binomialTail(observed, sample, expected / sample) * cells.length < alarmBelow,
+    ({ observed, expected }) =>
+      binomialTail(observed, sample, expected / sample) * cells.length < significanceLevel,
   );
 }
 
@@ -176,19 +181,19 @@ function isUnlikely(cells: readonly Cell[], sample: number): boolean {
  * The rarest branches together, until five are expected of each group: a test of few inputs cannot raise a
  * false alarm then, and one branch of tiny weight cannot keep the others from being watched.
  */
-function pooled(cells: readonly Cell[]): readonly Cell[] {
+function poolRareCells(cells: readonly Cell[]): readonly Cell[] {
   const groups: Cell[] = [];
   let open: Cell = { observed: 0, expected: 0 };
   for (const cell of cells.toSorted((a, b) => a.expected - b.expected)) {
-    open = together(open, cell);
-    if (open.expected < fewestExpected) continue;
+    open = addCells(open, cell);
+    if (open.expected < minExpectedCount) continue;
     groups.push(open);
     open = { observed: 0, expected: 0 };
   }
   const last = groups.pop();
-  return last === undefined ? [open] : [...groups, together(last, open)];
+  return last === undefined ? [open] : [...groups, addCells(last, open)];
 }
 
-function together(a: Cell, b: Cell): Cell {
+function addCells(a: Cell, b: Cell): Cell {
   return { observed: a.observed + b.observed, expected: a.expected + b.expected };
 }

@@ -1,12 +1,12 @@
 import { casesOf } from "../definition/expressions.js";
-import { labelsOf } from "../definition/labels.js";
+import { labelsOf } from "../definition/branches.js";
 import type { Definition } from "../model/definition.js";
 import type { DecisionRecord } from "../model/record.js";
-import type { KnownCondition } from "./known-conditions.js";
-import { knownConditions } from "./known-conditions.js";
-import type { Readings } from "./readings.js";
-import { readingsOf } from "./readings.js";
-import { soundRecord } from "./sound-record.js";
+import type { ConditionResult } from "./condition-results.js";
+import { conditionResults } from "./condition-results.js";
+import type { RecordedValues } from "./recorded-values.js";
+import { conditionValueReader } from "./recorded-values.js";
+import { sanitizeRecord } from "./sanitize-record.js";
 
 /** Why a decision went as it did, worked out from its record and the definition that it was made with. */
 export interface Explanation {
@@ -20,14 +20,14 @@ export interface Explanation {
 }
 
 /** A condition with what it read. */
-export interface ExplainedCondition extends Readings {
+export interface ExplainedCondition extends RecordedValues {
   readonly label: string;
   readonly condition: string;
   readonly result: boolean;
   readonly error?: string;
 }
 
-export interface ExplainedDefinition {
+interface ExplainedDefinition {
   readonly version?: string;
   readonly hash: string;
   /** Whether the store still has it. */
@@ -38,10 +38,10 @@ export interface ExplainedDefinition {
 export interface ExplainedConditions {
   readonly conditions: readonly ExplainedCondition[];
   /** Cases that an earlier match made needless to ask. */
-  readonly not_asked: readonly WrittenCase[];
+  readonly not_asked: readonly DefinedCase[];
 }
 
-export interface WrittenCase {
+interface DefinedCase {
   readonly label: string;
   readonly condition: string;
 }
@@ -66,36 +66,40 @@ export function explainConditions(
   kept: DecisionRecord,
   definition: Definition | undefined,
 ): ExplainedConditions {
-  const record = soundRecord(kept);
-  const read = readingsOf(record, definition);
-  const written = definition === undefined ? [] : writtenCases(definition);
-  const known = knownConditions(record);
+  const record = sanitizeRecord(kept);
+  const read = conditionValueReader(record, definition);
+  const written = definition === undefined ? [] : definedCases(definition);
+  const known = conditionResults(record);
   const conditions = known.length > 0 ? known : failedConditions(record, written);
   return {
     conditions: conditions.map((each) =>
       each.values === undefined ? { ...each, ...read(each.condition) } : { ...each, values: each.values },
     ),
-    not_asked: known.length === 0 || record.rules_total !== undefined ? [] : notAsked(written, known),
+    not_asked:
+      known.length === 0 || record.rules_total !== undefined ? [] : casesNotEvaluated(written, known),
   };
 }
 
 /** Where the evaluation was not to be recorded, the conditions that failed still were. */
 function failedConditions(
   record: DecisionRecord,
-  written: readonly WrittenCase[],
-): readonly KnownCondition[] {
+  written: readonly DefinedCase[],
+): readonly ConditionResult[] {
   return record.failed_conditions.map((condition) => {
     const label = written.find((each) => each.condition === condition)?.label ?? "";
     return { label, condition, result: false };
   });
 }
 
-function writtenCases(definition: Definition): readonly WrittenCase[] {
+function definedCases(definition: Definition): readonly DefinedCase[] {
   const cases = casesOf(definition).map(({ each }) => each);
   return labelsOf(cases).map((label, index) => ({ label, condition: cases[index]?.condition ?? "" }));
 }
 
-function notAsked(written: readonly WrittenCase[], known: readonly KnownCondition[]): readonly WrittenCase[] {
+function casesNotEvaluated(
+  written: readonly DefinedCase[],
+  known: readonly ConditionResult[],
+): readonly DefinedCase[] {
   const asked = new Set(known.map(({ label }) => label));
   return written.filter(({ label, condition }) => condition.trim() !== "" && !asked.has(label));
 }

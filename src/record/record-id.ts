@@ -2,7 +2,7 @@
  * A UUID of version 7: sorts by time. The time comes to the microsecond, so that ids made one after the
  * other by one process are in order too; the rest is chance.
  */
-export function recordId(microseconds: number, random: () => number): string {
+export function newRecordId(microseconds: number, random: () => number): string {
   const milliseconds = Math.floor(microseconds / 1000);
   const time = timeText(milliseconds);
   const fraction = Math.floor(((microseconds - milliseconds * 1000) * 4096) / 1000);
@@ -13,16 +13,16 @@ export function recordId(microseconds: number, random: () => number): string {
   );
 }
 
-let knownTime = Number.NaN;
-let knownText = "";
+let lastTime = Number.NaN;
+let lastTimeText = "";
 
 /** Many are made in one millisecond, and numbers of this size are slow to write. */
 function timeText(milliseconds: number): string {
-  if (milliseconds !== knownTime) {
-    knownTime = milliseconds;
-    knownText = milliseconds.toString(16).padStart(12, "0");
+  if (milliseconds !== lastTime) {
+    lastTime = milliseconds;
+    lastTimeText = milliseconds.toString(16).padStart(12, "0");
   }
-  return knownText;
+  return lastTimeText;
 }
 
 const hex = (number: number, length: number): string => number.toString(16).padStart(length, "0");
@@ -31,7 +31,7 @@ const digits = (random: () => number, length: number): string =>
   hex(Math.floor(random() * 16 ** length), length);
 
 /** The milliseconds that an id, or the beginning of one, may have been made in: the first and the last. */
-export function timesOf(beginning: string): readonly [first: number, last: number] {
+export function idTimeRange(beginning: string): readonly [first: number, last: number] {
   const time = beginning.replaceAll("-", "").slice(0, 12);
   return [Number.parseInt(time.padEnd(12, "0"), 16), Number.parseInt(time.padEnd(12, "f"), 16)];
 }

@@ -1,14 +1,14 @@
 import type { Entity } from "../model/lineage.js";
 import type { LogRecord } from "../model/record.js";
 import type { RecordKey, RelatedRange } from "../model/store.js";
-import { microsecondsOf } from "./moment.js";
+import { microsecondsOf } from "./timestamp.js";
 
 /** Whether a record has to do with what a key names; whatever a damaged one may hold. */
-export function hasKey(record: LogRecord, key: RecordKey): boolean {
+export function matchesKey(record: LogRecord, key: RecordKey): boolean {
   if ("session_id" in key) return "session_id" in record && record.session_id === key.session_id;
   if ("refers_to" in key) return referencesOf(record).includes(key.refers_to);
   if (record.kind !== "decision") return false;
-  if ("entity" in key) return entitiesOf(record).some((each) => isSame(each, key.entity));
+  if ("entity" in key) return entitiesOf(record).some((each) => isSameEntity(each, key.entity));
   if ("artifact" in key) return listOf(record.lineage?.artifacts).includes(key.artifact);
   return policiesOf(record).includes(key.policy);
 }
@@ -38,17 +38,17 @@ export function policiesOf(record: LogRecord): readonly string[] {
   ];
 }
 
-export const isSame = (a: Entity, b: Entity): boolean => a.type === b.type && a.id === b.id;
+export const isSameEntity = (a: Entity, b: Entity): boolean => a.type === b.type && a.id === b.id;
 
 /** What a record read of its context. */
-export const sourcesOf = (record: LogRecord): readonly string[] =>
+export const inputSourcesOf = (record: LogRecord): readonly string[] =>
   record.kind === "decision"
     ? listOf(record.lineage?.inputs)
         .filter(isObject)
         .map(({ source }) => source)
     : [];
 
-export function isWithin(
+export function isInRelatedRange(
   record: LogRecord,
   { since = -Infinity, until = Infinity, label }: RelatedRange,
 ): boolean {

@@ -4,7 +4,7 @@ import type { Tally } from "../model/store.js";
 export class TallyBuilder {
   #total = 0;
   readonly #counts = new Map<string, number>();
-  readonly #definitions = new Map<string, Tallied>();
+  readonly #definitions = new Map<string, DefinitionCounts>();
 
   add(
     definitionHash: string,
@@ -20,9 +20,9 @@ export class TallyBuilder {
     tallied.total += count;
     tallied.distinct += distinct;
     for (const label of labels) {
-      grow(this.#counts, label, count);
-      grow(tallied.counts, label, count);
-      grow(tallied.distinctCounts, label, distinct);
+      addCount(this.#counts, label, count);
+      addCount(tallied.counts, label, count);
+      addCount(tallied.distinctCounts, label, distinct);
     }
   }
 
@@ -44,13 +44,13 @@ export class TallyBuilder {
   }
 }
 
-interface Tallied {
+interface DefinitionCounts {
   total: number;
   distinct: number;
   readonly counts: Map<string, number>;
   readonly distinctCounts: Map<string, number>;
 }
 
-function grow(counts: Map<string, number>, label: string, by: number): void {
+function addCount(counts: Map<string, number>, label: string, by: number): void {
   counts.set(label, (counts.get(label) ?? 0) + by);
 }

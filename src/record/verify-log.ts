@@ -1,10 +1,9 @@
-import type { Checkpoint } from "./checkpoint.js";
-import type { Link } from "./chain.js";
-import { isIntact, linkOf, origin } from "./chain.js";
+import type { Checkpoint, ChainLink } from "./chain.js";
+import { matchesOwnHash, parseChainLink, genesisHash } from "./chain.js";
 
 /** Something that is not as it was written. */
 export interface LogProblem {
-  readonly kind: ProblemKind;
+  readonly kind: LogProblemKind;
   /** The first record that is concerned. */
   readonly seq?: number;
   readonly record_id?: string;
@@ -13,7 +12,7 @@ export interface LogProblem {
   readonly message: string;
 }
 
-export type ProblemKind =
+export type LogProblemKind =
   | "changed"
   | "order"
   | "cut"
@@ -26,13 +25,13 @@ export type ProblemKind =
   | "file";
 
 /** Further ones say nothing new. */
-const mostProblems = 20;
+const maxProblems = 20;
 
 /** Follows the chain of a log line by line and notes where it does not hold. */
 export class LogVerifier {
   readonly problems: LogProblem[] = [];
   #size = 0;
-  #head = origin;
+  #head = genesisHash;
   /** What came before the first record that is still there. */
   #base: { readonly size: number; readonly head: string } | undefined;
   #records = 0;
@@ -47,7 +46,7 @@ export class LogVerifier {
 
   /** The hashes at these sizes will be asked for. */
   constructor(sizes: Iterable<number>) {
-    for (const size of sizes) this.#wanted.set(size, size === 0 ? origin : undefined);
+    for (const size of sizes) this.#wanted.set(size, size === 0 ? genesisHash : undefined);
   }
 
   get size(): number {
@@ -63,21 +62,21 @@ export class LogVerifier {
   }
 
   /** How many are gone from the beginning. */
-  get gone(): number {
+  get missingAtStart(): number {
     return this.#base?.size ?? 0;
   }
 
   /** How many of these were pruned: all, where the log says so. */
   get pruned(): number {
-    return this.#isPruned ? this.gone : 0;
+    return this.#isPruned ? this.missingAtStart : 0;
   }
 
   hashAt(size: number): string | undefined {
     return this.#wanted.get(size);
   }
 
-  problem(problem: LogProblem): void {
-    if (this.problems.length < mostProblems) this.problems.push(problem);
+  addProblem(problem: LogProblem): void {
+    if (this.problems.length < maxProblems) this.problems.push(problem);
   }
 
   /** A segment says in its name which record it begins with. */
@@ -86,17 +85,17 @@ export class LogVerifier {
     this.#ends.set(this.#size, this.#head);
     if (first === this.#size + 1) return;
     const message = `\`${file}\` should begin with record ${this.#size + 1}`;
-    this.problem({ kind: "order", seq: this.#size + 1, file, message });
+    this.addProblem({ kind: "order", seq: this.#size + 1, file, message });
   }
 
   /** The line without its newline. */
-  feed(line: Buffer, file: string, number: number): void {
+  verifyLine(line: Buffer, file: string, number: number): void {
     this.#records++;
-    const link = linkOf(line);
+    const link = parseChainLink(line);
     const where = { file, line: number };
     if (link === undefined) {
       const seq = this.#size + 1;
-      this.problem({
+      this.addProblem({
         kind: "changed",
         seq,
         ...where,
@@ -121,7 +120,7 @@ export class LogVerifier {
    * Whether all that is missing at the beginning was pruned, and the log says so; where checkpoints are
    * signed, in a record that one of them covers.
    */
-  checkBeginning(signedSize = Infinity): void {
+  checkStart(signedSize = Infinity): void {
     const base = this.#base;
     if (base === undefined || base.size === 0) return;
     this.#ends.set(base.size, base.head);
@@ -133,18 +132,18 @@ export class LogVerifier {
     this.#isPruned = isVouched;
     if (isVouched) return;
     const message = `records 1 to ${base.size} are missing, and the log has no note that they were pruned`;
-    this.problem({ kind: "missing", seq: 1, message });
+    this.addProblem({ kind: "missing", seq: 1, message });
   }
 
   checkCheckpoint({ size, head }: Checkpoint): void {
-    if (size < this.gone) return;
+    if (size < this.missingAtStart) return;
     const actual = this.hashAt(size);
     if (actual === head) return;
     const message =
       size > this.#size
         ? `a checkpoint says that there were ${size} records, but there are ${this.#size}`
         : `record ${size} is not the one that a checkpoint pins`;
-    this.problem({
+    this.addProblem({
       kind: size > this.#size ? "cut" : "checkpoint",
       seq: Math.min(size, this.#size + 1),
       message,
@@ -155,28 +154,28 @@ export class LogVerifier {
     this.#size = size;
     this.#head = head;
     if (this.#wanted.has(size)) this.#wanted.set(size, head);
-    if (size === 0 && head !== origin) {
-      this.problem({ kind: "order", seq: 1, message: "the first record names another before it" });
+    if (size === 0 && head !== genesisHash) {
+      this.addProblem({ kind: "order", seq: 1, message: "the first record names another before it" });
     }
   }
 
-  #check(link: Link, line: Buffer, where: { readonly file: string; readonly line: number }): void {
-    if (!isIntact(line, link)) {
+  #check(link: ChainLink, line: Buffer, where: { readonly file: string; readonly line: number }): void {
+    if (!matchesOwnHash(line, link)) {
       const name = recordIdIn(line);
       const message = `record ${link.seq} was changed after it was written`;
-      this.problem({ kind: "changed", seq: link.seq, ...name, ...where, message });
-    } else if (line.includes(pruneMark)) this.#vouch(line);
+      this.addProblem({ kind: "changed", seq: link.seq, ...name, ...where, message });
+    } else if (line.includes(pruneNoteMarker)) this.#vouch(line);
     if (link.seq !== this.#size + 1) {
       const message = `record ${link.seq} stands where record ${this.#size + 1} should be`;
-      this.problem({ kind: "order", seq: this.#size + 1, ...where, message });
+      this.addProblem({ kind: "order", seq: this.#size + 1, ...where, message });
     } else if (link.previous !== this.#head && this.#head !== "") {
       const message = `record ${link.seq} does not follow the record before it`;
-      this.problem({ kind: "order", seq: link.seq, ...recordIdIn(line), ...where, message });
+      this.addProblem({ kind: "order", seq: link.seq, ...recordIdIn(line), ...where, message });
     }
   }
 
   #vouch(line: Buffer): void {
-    const { kind, note, seq, details } = parse(line);
+    const { kind, note, seq, details } = parseNote(line);
     if (kind !== "note" || note !== "pruned" || details === undefined) return;
     this.#prunes.push({ through: Number(details.through), hash: String(details.hash), seq: Number(seq) });
   }
@@ -189,7 +188,7 @@ interface Note {
   readonly details?: { readonly through?: unknown; readonly hash?: unknown };
 }
 
-function parse(line: Buffer): Note {
+function parseNote(line: Buffer): Note {
   try {
     return JSON.parse(line.toString("utf8")) as Note;
   } catch {
@@ -197,7 +196,7 @@ function parse(line: Buffer): Note {
   }
 }
 
-const pruneMark = Buffer.from('"note":"pruned"');
+const pruneNoteMarker = Buffer.from('"note":"pruned"');
 
 function recordIdIn(line: Buffer): { readonly record_id?: string } {
   const id = /"record_id":"([0-9a-f-]{36})"/.exec(line.toString("latin1", 0, 120))?.[1];

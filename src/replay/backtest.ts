@@ -1,13 +1,12 @@
+import { reevaluate } from "./reevaluate.js";
+import type { ReplayableDefinition, UnavailableDefinition } from "./replayable-definitions.js";
+import { ReplayableDefinitions } from "./replayable-definitions.js";
+import type { NotReplayable } from "./replay-log.js";
+import { areEqualLists } from "./replay-record.js";
 import { DecisionError } from "../errors.js";
 import type { DecisionRecord } from "../model/record.js";
 import type { LogLine, Store, UnreadableLine } from "../model/store.js";
-import { isWholeRecord } from "../record/whole-record.js";
-import { askAgain } from "./ask-again.js";
-import { areSame } from "./compared.js";
-import type { Ready, Unkept } from "./kept-decisions.js";
-import { KeptDecisions } from "./kept-decisions.js";
-import { outcomeText, riskOf } from "./outcome-text.js";
-import type { NotReplayable } from "./replay-log.js";
+import { isWellFormedRecord } from "../record/well-formed.js";
 
 /** What another definition would have made of recorded questions, as `backtest --format json` prints it. */
 export interface BacktestReport {
@@ -22,16 +21,16 @@ export interface BacktestReport {
   readonly reasons: readonly NotReplayable[];
   /** Only what changed: first what would be let through, then by how often. */
   readonly transitions: readonly Transition[];
-  readonly examples: readonly Example[];
+  readonly examples: readonly BacktestExample[];
 }
 
-export interface Transition {
+interface Transition {
   readonly from: string;
   readonly to: string;
   readonly count: number;
 }
 
-export interface Example {
+interface BacktestExample {
   readonly record_id: string;
   readonly seq: number;
   readonly timestamp: string;
@@ -42,18 +41,18 @@ export interface Example {
 const examplesPerTransition = 3;
 const examplesPerReason = 5;
 
-type Asked = Pick<LogLine, "text"> & { readonly record: DecisionRecord };
+type DecisionLine = Pick<LogLine, "text"> & { readonly record: DecisionRecord };
 
 /** Asks one definition what many records were asked. */
 export class Backtest {
-  readonly #ready: Ready;
-  readonly #kept: KeptDecisions;
+  readonly #ready: ReplayableDefinition;
+  readonly #kept: ReplayableDefinitions;
   readonly #transitions = new Map<
     string,
     {
       readonly from: string;
       readonly to: string;
-      readonly found: Example[];
+      readonly found: BacktestExample[];
       count: number;
       readonly risk: number;
     }
@@ -62,9 +61,9 @@ export class Backtest {
   #asked = 0;
   #changed = 0;
 
-  constructor(ready: Ready, store: Store) {
+  constructor(ready: ReplayableDefinition, store: Store) {
     this.#ready = ready;
-    this.#kept = new KeptDecisions(store);
+    this.#kept = new ReplayableDefinitions(store);
   }
 
   get done(): number {
@@ -76,7 +75,7 @@ export class Backtest {
     const { record, intact, text } = line;
     if (record.kind !== "decision") return undefined;
     this.#asked++;
-    if (!intact || !isWholeRecord(record)) {
+    if (!intact || !isWellFormedRecord(record)) {
       this.#skip("it is not as it was written", record.record_id);
       return undefined;
     }
@@ -92,33 +91,41 @@ export class Backtest {
     this.#skip("it cannot be read", String(seq));
   }
 
-  #note(line: Asked, made: Ready | Unkept): void {
+  #note(line: DecisionLine, made: ReplayableDefinition | UnavailableDefinition): void {
     const outcome = this.#ask(line, made);
     if ("why" in outcome) this.#skip(outcome.why, line.record.record_id);
     else if (outcome.to !== undefined) this.#change(line.record, outcome.to);
   }
 
   /** What it would come to, where that is something else. */
-  #ask(line: Asked, made: Ready | Unkept): { readonly why: string } | { readonly to: Changed | undefined } {
+  #ask(
+    line: DecisionLine,
+    made: ReplayableDefinition | UnavailableDefinition,
+  ): { readonly why: string } | { readonly to: BacktestOutcome | undefined } {
     const { record } = line;
     try {
-      const again = askAgain(line, this.#ready, made);
+      const again = reevaluate(line, this.#ready, made);
       if ("why" in again) return again;
       const { evaluated, blocked, escalated } = again.guarded;
       const { selected_labels, selected_targets } = evaluated;
       const would = { selected_labels, selected_targets, blocked, escalated };
-      return { to: isSame(record, would) ? undefined : would };
+      return { to: isSameOutcome(record, would) ? undefined : would };
     } catch (error) {
       if (!(error instanceof DecisionError)) throw error;
       return { to: { error: error.message } };
     }
   }
 
-  #change(record: DecisionRecord, to: Changed): void {
+  #change(record: DecisionRecord, to: BacktestOutcome): void {
     this.#changed++;
-    const texts = outcomeText(record, to);
+    const texts = transitionText(record, to);
     const key = JSON.stringify([texts.from, texts.to]);
-    const known = this.#transitions.get(key) ?? { ...texts, found: [], count: 0, risk: riskOf(record, to) };
+    const known = this.#transitions.get(key) ?? {
+      ...texts,
+      found: [],
+      count: 0,
+      risk: transitionRisk(record, to),
+    };
     known.count++;
     const { record_id, seq, timestamp } = record;
     if (known.found.length < examplesPerTransition) known.found.push({ record_id, seq, timestamp, ...texts });
@@ -153,12 +160,63 @@ export class Backtest {
 }
 
 /** What an answer is compared by; or why there would be none. */
-export type Changed = Answered | { readonly error: string };
+export type BacktestOutcome = RecordedOutcome | { readonly error: string };
 
-export type Answered = Pick<DecisionRecord, "selected_labels" | "selected_targets" | "blocked" | "escalated">;
+export type RecordedOutcome = Pick<
+  DecisionRecord,
+  "selected_labels" | "selected_targets" | "blocked" | "escalated"
+>;
 
-const isSame = (a: Answered, b: Answered): boolean =>
-  areSame(a.selected_labels, b.selected_labels) &&
-  areSame(a.selected_targets, b.selected_targets) &&
+const isSameOutcome = (a: RecordedOutcome, b: RecordedOutcome): boolean =>
+  areEqualLists(a.selected_labels, b.selected_labels) &&
+  areEqualLists(a.selected_targets, b.selected_targets) &&
   a.blocked === b.blocked &&
   a.escalated === b.escalated;
+
+/** Both sides of a change in a few words; with targets, or what held it back, where labels do not tell them apart. */
+export function transitionText(
+  from: RecordedOutcome,
+  to: BacktestOutcome,
+): { readonly from: string; readonly to: string } {
+  const [before, after] = [labelsText(from), labelsText(to)];
+  if (before !== after || "error" in to) return { from: before, to: after };
+  const told = targetsText(from) === targetsText(to) ? guardText : targetsText;
+  return { from: `${before} (${told(from)})`, to: `${after} (${told(to)})` };
+}
+
+function labelsText(answer: BacktestOutcome): string {
+  if ("error" in answer) return `error: ${answer.error}`;
+  if (answer.blocked && answer.selected_labels.length === 0) return "blocked";
+  return answer.selected_labels.join(", ");
+}
+
+const targetsText = ({ selected_targets: targets }: RecordedOutcome): string =>
+  targets.length === 0 ? "no target" : targets.join(" ");
+
+function guardText({ blocked, escalated }: RecordedOutcome): string {
+  if (blocked) return "blocked";
+  return escalated ? "escalated" : "as decided";
+}
+
+/** How much of a change one should look at first: what was held back and would be let through comes before all else. */
+export function transitionRisk(from: RecordedOutcome, to: BacktestOutcome): number {
+  const [before, after] = [permissivenessOf(from), permissivenessOf(to)];
+  return after > before ? before - after : 1;
+}
+
+/** What lets an agent go on, and what holds it back. */
+const permissivenessByLabel: ReadonlyMap<string | undefined, number> = new Map([
+  ["denied", 0],
+  ["RED", 0],
+  ["YELLOW", 1],
+  ["GREEN-SKIP", 2],
+  ["GREEN", 3],
+  ["allowed_by_exception", 3],
+  ["allowed", 3],
+]);
+
+function permissivenessOf(answer: BacktestOutcome): number {
+  if ("error" in answer || answer.blocked) return 0;
+  if (answer.escalated) return 1;
+  return permissivenessByLabel.get(answer.selected_labels[0]) ?? 2;
+}

@@ -1,8 +1,8 @@
 import type { DecisionRecord, LogRecord } from "../model/record.js";
 import type { LogLine, Query, Store, UnreadableLine } from "../model/store.js";
-import { KeptDecisions } from "./kept-decisions.js";
-import type { Mismatched } from "./replay-record.js";
-import { damageOf, replayRecord, unreadable } from "./replay-record.js";
+import { ReplayableDefinitions } from "./replayable-definitions.js";
+import type { ReplayMismatch } from "./replay-record.js";
+import { findDamage, replayRecord, unreadableMismatch } from "./replay-record.js";
 
 /** What came of replaying records, as `replay --format json` prints it. */
 export interface ReplayReport {
@@ -22,7 +22,7 @@ export interface NotReplayable {
   readonly examples: readonly string[];
 }
 
-export interface RecordMismatch extends Omit<Mismatched, "status"> {
+interface RecordMismatch extends Omit<ReplayMismatch, "status"> {
   /** Null where the line can no longer be read. */
   readonly record_id: string | null;
   readonly seq: number;
@@ -30,14 +30,14 @@ export interface RecordMismatch extends Omit<Mismatched, "status"> {
 }
 
 /** More than these are counted, and not told one by one. */
-const mostMismatches = 1000;
-const mostExamples = 5;
+const maxMismatches = 1000;
+const maxExamples = 5;
 
 type DecisionLine = LogLine & { readonly record: DecisionRecord };
 
 /** Gathers what came of each record. */
-export class Replay {
-  readonly #kept: KeptDecisions;
+export class LogReplay {
+  readonly #kept: ReplayableDefinitions;
   readonly #reasons = new Map<string, { count: number; readonly examples: string[] }>();
   readonly #mismatches: RecordMismatch[] = [];
   #matched = 0;
@@ -45,7 +45,7 @@ export class Replay {
   #notReplayable = 0;
 
   constructor(store: Store) {
-    this.#kept = new KeptDecisions(store);
+    this.#kept = new ReplayableDefinitions(store);
   }
 
   get done(): number {
@@ -54,8 +54,8 @@ export class Replay {
 
   /** Waits only where a definition is met for the first time. */
   add(line: LogLine): void | Promise<void> {
-    if (!isOfDecision(line)) return undefined;
-    const damage = damageOf(line);
+    if (!isDecisionLine(line)) return undefined;
+    const damage = findDamage(line);
     if (damage !== undefined) {
       this.#miss(line.record, damage);
       return undefined;
@@ -82,13 +82,13 @@ export class Replay {
 
   /** A record of which nothing can be read any more. */
   addUnreadable(seq: number): void {
-    this.#miss({ seq }, unreadable());
+    this.#miss({ seq }, unreadableMismatch());
   }
 
   /** What was changed may lack anything. */
-  #miss(record: Partial<DecisionRecord> & Pick<DecisionRecord, "seq">, mismatch: Mismatched): void {
+  #miss(record: Partial<DecisionRecord> & Pick<DecisionRecord, "seq">, mismatch: ReplayMismatch): void {
     this.#mismatched++;
-    if (this.#mismatches.length >= mostMismatches) return;
+    if (this.#mismatches.length >= maxMismatches) return;
     const { seq, record_id, decision_id } = record;
     const { expected, actual, differences } = mismatch;
     const named = { record_id: record_id ?? null, seq, decision_id: decision_id ?? null };
@@ -99,7 +99,7 @@ export class Replay {
     this.#notReplayable++;
     const known = this.#reasons.get(why) ?? { count: 0, examples: [] };
     known.count++;
-    if (known.examples.length < mostExamples) known.examples.push(recordId);
+    if (known.examples.length < maxExamples) known.examples.push(recordId);
     this.#reasons.set(why, known);
   }
 
@@ -116,11 +116,14 @@ export class Replay {
   }
 }
 
-const others: ReadonlySet<string> = new Set<Exclude<LogRecord["kind"], "decision">>(["tool_result", "note"]);
+const otherKinds: ReadonlySet<string> = new Set<Exclude<LogRecord["kind"], "decision">>([
+  "tool_result",
+  "note",
+]);
 
 /** Nobody gets a decision out of the way by calling it something else. */
-const isOfDecision = (line: LogLine): line is DecisionLine =>
-  line.record.kind === "decision" || !others.has(line.record.kind) || "deterministic_hash" in line.record;
+const isDecisionLine = (line: LogLine): line is DecisionLine =>
+  line.record.kind === "decision" || !otherKinds.has(line.record.kind) || "deterministic_hash" in line.record;
 
 /** Replays all records that fit; where none is left out by the query, also notices those that are gone. */
 export async function replayLog(
@@ -128,18 +131,18 @@ export async function replayLog(
   query: Query,
   progress: (done: number) => void = () => undefined,
 ): Promise<ReplayReport> {
-  const replay = new Replay(store);
+  const replay = new LogReplay(store);
   const isWhole = Object.keys(query).length === 0;
   // What is added from now on is not missing.
   const { size, lost = 0 } = await store.log.state();
-  let next = isWhole ? await firstNumber(store) : 0;
+  let next = isWhole ? await firstSeq(store) : 0;
   const reach = (seq: number): void => {
     if (isWhole) for (; next < seq; next++) replay.addUnreadable(next);
     next = Math.max(next, seq + 1);
   };
   const note = ({ seq, text }: UnreadableLine): void => {
     reach(seq);
-    if (!otherBeginning.test(text)) replay.addUnreadable(seq);
+    if (!otherKindPrefix.test(text)) replay.addUnreadable(seq);
   };
   for await (const line of store.log.select(query, note)) {
     // A line that was changed may claim any number.
@@ -152,10 +155,10 @@ export async function replayLog(
   return replay.report();
 }
 
-const otherBeginning = /^\{"seq":\d+,"kind":"(?:tool_result|note)"/;
+const otherKindPrefix = /^\{"seq":\d+,"kind":"(?:tool_result|note)"/;
 
 /** The number of the oldest record that was not pruned. */
-async function firstNumber({ log }: Store): Promise<number> {
+async function firstSeq({ log }: Store): Promise<number> {
   const { records, through } = await log.prunable({ keep: 0 });
   return through - records + 1;
 }

@@ -1,17 +1,18 @@
-import { InvalidRuleDslError, NoEvaluationsError } from "../contract-errors.js";
-import { boundedConfidence } from "../evaluate/scored/scoring.js";
-import type { JsonObject } from "../model/json.js";
-import type { AuditPayload } from "../model/result.js";
-import { asJson, asJsonObject, asList, asName, asObject, asText, optional, required } from "./field.js";
-import { plainKeys } from "./plain-keys.js";
-import type { StoredVote } from "./stored-vote.js";
-import { readVote } from "./stored-vote.js";
+import { frozenCopy } from "../digest/freeze-json.js";
+import { InvalidRuleDslError, NoEvaluationsError } from "../errors.js";
+import { validateWeight } from "../evaluate/scored/evaluation.js";
+import { validateConfidence } from "../evaluate/scored/scoring.js";
+import type { JsonObject, Json } from "../model/json.js";
+import type { AuditPayload, Evaluation } from "../model/result.js";
 
 /** What a payload may lack, and a replay then has nothing to say about. */
-export type Unsaid = Partial<Pick<AuditPayload, "timestamp" | "agent_version" | "deterministic_hash">>;
+type OptionalPayloadFields = Partial<
+  Pick<AuditPayload, "timestamp" | "agent_version" | "deterministic_hash">
+>;
 
 /** An audit payload that was found to be one; the keys of its context and metadata are as they were. */
-export interface StoredPayload extends Unsaid, Pick<AuditPayload, "context" | "decision" | "confidence"> {
+export interface StoredPayload
+  extends OptionalPayloadFields, Pick<AuditPayload, "context" | "decision" | "confidence"> {
   readonly votes: readonly StoredVote[];
   readonly scoring_strategy: string;
   readonly scoring_parameters: JsonObject;
@@ -21,7 +22,7 @@ export interface StoredPayload extends Unsaid, Pick<AuditPayload, "context" | "d
 }
 
 const requiredKeys = ["context", "evaluations", "decision", "confidence"] as const;
-const unsaidKeys = ["timestamp", "agent_version", "deterministic_hash"] as const;
+const optionalKeys = ["timestamp", "agent_version", "deterministic_hash"] as const;
 
 /** Throws the contract's errors where it is none: first for what is missing, then for what is out of bounds. */
 export function readPayload(payload: unknown): StoredPayload {
@@ -30,21 +31,21 @@ export function readPayload(payload: unknown): StoredPayload {
       hint: "it is what a scored decision has as its `audit_payload`",
     });
   }
-  const fields = plainKeys(payload);
-  for (const key of requiredKeys) required(fields, key);
-  const votes = asList(required(fields, "evaluations")).map(readVote);
-  const confidence = boundedConfidence(required(fields, "confidence").value);
-  const strategy = optional(fields, "scoring_strategy");
+  const fields = normalizeKeys(payload);
+  for (const key of requiredKeys) requiredField(fields, key);
+  const votes = asList(requiredField(fields, "evaluations")).map(readVote);
+  const confidence = validateConfidence(requiredField(fields, "confidence").value);
+  const strategy = optionalField(fields, "scoring_strategy");
   const stored: StoredPayload = {
-    context: asJsonObject(required(fields, "context")),
+    context: asJsonObject(requiredField(fields, "context")),
     votes,
-    decision: asName(required(fields, "decision")),
+    decision: asName(requiredField(fields, "decision")),
     confidence,
     scoring_strategy: strategy === undefined ? "weighted_average" : asText(strategy),
     scoring_parameters: readParameters(fields),
-    feedback: asJsonObject(optional(fields, "feedback") ?? { path: "feedback", value: {} }),
+    feedback: asJsonObject(optionalField(fields, "feedback") ?? { path: "feedback", value: {} }),
     hasSymbols: !requiredKeys.some((key) => Object.hasOwn(payload, key)),
-    ...readUnsaid(fields),
+    ...readOptionalFields(fields),
   };
   if (votes.length === 0) {
     throw new NoEvaluationsError(undefined, { hint: "a decision is replayed from the votes in its payload" });
@@ -53,12 +54,130 @@ export function readPayload(payload: unknown): StoredPayload {
 }
 
 function readParameters(fields: Readonly<Record<string, unknown>>): JsonObject {
-  const field = optional(fields, "scoring_parameters");
+  const field = optionalField(fields, "scoring_parameters");
   if (field === undefined) return {};
-  return asJson({ path: field.path, value: plainKeys(asObject(field)) }) as JsonObject;
+  return asJson({ path: field.path, value: normalizeKeys(asObject(field)) }) as JsonObject;
 }
 
-function readUnsaid(fields: Readonly<Record<string, unknown>>): Unsaid {
-  const said = unsaidKeys.flatMap((key) => optional(fields, key) ?? []);
+function readOptionalFields(fields: Readonly<Record<string, unknown>>): OptionalPayloadFields {
+  const said = optionalKeys.flatMap((key) => optionalField(fields, key) ?? []);
   return Object.fromEntries(said.map((field) => [field.path, asText(field)]));
 }
+
+/** A vote of a payload. Whoever cast it need no longer exist. */
+export interface StoredVote {
+  /** As the payload has it, and as it was hashed. */
+  readonly written: JsonObject;
+  /** With the reason and the metadata that it may have lacked, and whatever else it has. */
+  readonly evaluation: Evaluation;
+}
+
+function readVote(value: unknown, index: number): StoredVote {
+  const path = `evaluations[${index}]`;
+  const fields = normalizeKeys(asObject({ path, value }));
+  const at = `${path}.`;
+  const decision = asName(requiredField(fields, "decision", at));
+  const weight = validateWeight(requiredField(fields, "weight", at).value);
+  const evaluator_name = asName(requiredField(fields, "evaluator_name", at));
+  const reason = asText(optionalField(fields, "reason", at) ?? defaultField(""));
+  const metadata = asJsonObject(optionalField(fields, "metadata", at) ?? defaultField({}));
+  const written = Object.freeze(
+    Object.fromEntries(
+      Object.entries(fields).map(([key, part]) => [key, asJson({ path: `${at}${key}`, value: part })]),
+    ),
+  );
+  return {
+    written,
+    evaluation: Object.freeze({ ...written, decision, weight, reason, evaluator_name, metadata }),
+  };
+}
+
+const defaultField = (value: unknown): Field => ({ path: "", value });
+
+/**
+ * The same by plain names, whichever way its own keys are spelled: `key`, `:key` as Ruby writes a symbol, or
+ * a symbol itself. Of several spellings of one name the plainest counts; what is undefined is not there.
+ */
+function normalizeKeys(object: object): Readonly<Record<string, unknown>> {
+  const values = object as Readonly<Record<string | symbol, unknown>>;
+  const present = Reflect.ownKeys(object).filter((key) => values[key] !== undefined);
+  const plainestLast = present.toSorted((a, b) => spellingRank(b) - spellingRank(a));
+  return Object.fromEntries(plainestLast.map((key) => [plainName(key), values[key]]));
+}
+
+/** The same document by plain names at every depth; a key whose plain name is taken stays as it is. */
+export function normalizeKeysDeep(value: Json): Json {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return (value as readonly Json[]).map(normalizeKeysDeep);
+  const entries = Object.entries(value as JsonObject).map(([key, part]): [string, Json] => {
+    const name = plainName(key);
+    return [Object.hasOwn(value, name) ? key : name, normalizeKeysDeep(part)];
+  });
+  return Object.fromEntries(entries);
+}
+
+function spellingRank(key: string | symbol): number {
+  if (typeof key === "symbol") return 2;
+  return plainName(key) === key ? 0 : 1;
+}
+
+function plainName(key: string | symbol): string {
+  return typeof key === "symbol" ? (key.description ?? "") : key.replace(/^:(?=.)/s, "");
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** One value of a payload, with where it stands. */
+interface Field {
+  readonly path: string;
+  readonly value: unknown;
+}
+
+/** Throws the contract's error where there is no such key. */
+function requiredField(fields: Fields, key: string, within = ""): Field {
+  const path = `${within}${key}`;
+  if (!Object.hasOwn(fields, key))
+    throw new InvalidRuleDslError(`Audit payload missing required key: ${path}`);
+  return { path, value: fields[key] };
+}
+
+/** Null is as good as absent. */
+function optionalField(fields: Fields, key: string, within = ""): Field | undefined {
+  const value = Object.hasOwn(fields, key) ? (fields[key] ?? undefined) : undefined;
+  return value === undefined ? undefined : { path: `${within}${key}`, value };
+}
+
+export function asText({ path, value }: Field): string {
+  if (typeof value !== "string") throw typeError(path, "text");
+  return value;
+}
+
+function asName({ path, value }: Field): string {
+  if (typeof value !== "string" || value === "") throw typeError(path, "text that is not empty");
+  return value;
+}
+
+function asList({ path, value }: Field): readonly unknown[] {
+  if (!Array.isArray(value)) throw typeError(path, "a list");
+  return value as readonly unknown[];
+}
+
+function asObject({ path, value }: Field): object {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw typeError(path, "an object");
+  return value;
+}
+
+/** As our own frozen copy, with every key just as it is. */
+const asJsonObject = (field: Field): JsonObject =>
+  asJson({ path: field.path, value: asObject(field) }) as JsonObject;
+
+export function asJson({ path, value }: Field): Json {
+  try {
+    return frozenCopy(value);
+  } catch (error) {
+    throw typeError(path, `JSON (${(error as Error).message})`);
+  }
+}
+
+const typeError = (path: string, what: string): InvalidRuleDslError =>
+  new InvalidRuleDslError(`Audit payload key must be ${what}: ${path}`);

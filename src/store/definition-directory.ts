@@ -1,5 +1,6 @@
-import { readdirSync, statSync } from "node:fs";
 import type { BigIntStats, Dirent } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
+import { approvalLockPath } from "./approval-lock-file.js";
 import { DecisionError } from "../errors.js";
 
 /** A definition file as it was found, without having been read. */
@@ -12,83 +13,83 @@ export interface FoundFile {
   readonly changedAt: number;
   readonly size: number;
   /** Why it cannot even be opened. */
-  readonly broken?: string;
+  readonly unusableBecause?: string;
 }
 
 /** All definition files below a directory, by path; or just one of them. */
 export function findDefinitionFiles(directory: string, only?: string): readonly FoundFile[] {
-  if (only !== undefined) return [foundFile(only, statSync(`${directory}/${only}`, { bigint: true }))];
+  if (only !== undefined) return [toFoundFile(only, statSync(`${directory}/${only}`, { bigint: true }))];
   const found: FoundFile[] = [];
-  walk(directory, "", new Set([identityOf(statOf(directory))]), found);
+  walkFolder(directory, "", new Set([fileIdentity(statIfExists(directory))]), found);
   return found.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /** A folder that links lead to a second time is not walked again. */
-function walk(directory: string, folder: string, seen: Set<string>, found: FoundFile[]): void {
-  for (const entry of entriesOf(directory, folder)) {
+function walkFolder(directory: string, folder: string, seen: Set<string>, found: FoundFile[]): void {
+  for (const entry of readFolder(directory, folder)) {
     if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
     const path = folder + entry.name;
     const isLink = entry.isSymbolicLink();
     if (!isLink && !entry.isDirectory() && !isDefinitionFile(path)) continue;
-    const stats = statOf(`${directory}/${path}`);
+    const stats = statIfExists(`${directory}/${path}`);
     if (stats === undefined) {
-      if (isLink && mayDefine(path)) found.push(leadingNowhere(path));
+      if (isLink && couldHoldDefinitions(path)) found.push(brokenLink(path));
       continue;
     }
     if (stats.isDirectory()) {
-      const identity = identityOf(stats);
-      if (!seen.has(identity)) walk(directory, `${path}/`, seen.add(identity), found);
+      const identity = fileIdentity(stats);
+      if (!seen.has(identity)) walkFolder(directory, `${path}/`, seen.add(identity), found);
     } else if (stats.isFile() && isDefinitionFile(path)) {
-      found.push(foundFile(path, stats));
+      found.push(toFoundFile(path, stats));
     }
   }
 }
 
 /** Undefined for what is gone, and for links that lead nowhere. */
-function statOf(path: string): BigIntStats | undefined {
+function statIfExists(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ELOOP" || code === "ENOTDIR") return undefined;
-    throw unreadable(path, error);
+    throw unreadableDirectoryError(path, error);
   }
 }
 
 /** A file of definitions, or a folder of them. */
-const mayDefine = (path: string): boolean => isDefinitionFile(path) || !/\.[^/]*$/.test(path);
+const couldHoldDefinitions = (path: string): boolean => isDefinitionFile(path) || !/\.[^/]*$/.test(path);
 
 /** Nothing may be taken for allowed because a folder of policies is not there. */
-const leadingNowhere = (path: string): FoundFile => ({
+const brokenLink = (path: string): FoundFile => ({
   path,
   stamp: "nowhere",
   changedAt: 0,
   size: 0,
-  broken: "it is a link that leads nowhere",
+  unusableBecause: "it is a link that leads nowhere",
 });
 
-const identityOf = (stats: BigIntStats | undefined): string => `${stats?.dev}:${stats?.ino}`;
+const fileIdentity = (stats: BigIntStats | undefined): string => `${stats?.dev}:${stats?.ino}`;
 
-function foundFile(path: string, { size, ino, mtimeNs, ctimeNs }: BigIntStats): FoundFile {
+function toFoundFile(path: string, { size, ino, mtimeNs, ctimeNs }: BigIntStats): FoundFile {
   const changedAt = Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n);
   return { path, stamp: `${size}-${ino}-${mtimeNs}-${ctimeNs}`, changedAt, size: Number(size) };
 }
 
 /** A schema kept beside the definitions, for editors, is none of them. */
-export function isDefinitionFile(path: string): boolean {
+function isDefinitionFile(path: string): boolean {
   return /\.(?:ya?ml|json)$/i.test(path) && !/\.schema\.json$/i.test(path);
 }
 
-function entriesOf(directory: string, folder: string): readonly Dirent[] {
+function readFolder(directory: string, folder: string): readonly Dirent[] {
   try {
     return readdirSync(`${directory}/${folder}`, { withFileTypes: true });
   } catch (error) {
     if (folder !== "" && (error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw unreadable(`${directory}/${folder}`, error);
+    throw unreadableDirectoryError(`${directory}/${folder}`, error);
   }
 }
 
-function unreadable(directory: string, error: unknown): DecisionError {
+function unreadableDirectoryError(directory: string, error: unknown): DecisionError {
   const path = directory.replace(/\/$/, "");
   const { code } = error as NodeJS.ErrnoException;
   if (code === "ENOENT" || code === "ENOTDIR") {
@@ -100,4 +101,14 @@ function unreadable(directory: string, error: unknown): DecisionError {
   return new DecisionError("file_unreadable", `cannot read \`${path}\`: ${(error as Error).message}`, {
     cause: error,
   });
+}
+
+/** Changes whenever a definition file of the directory, or what approves them, does. */
+export function definitionStamp(directory: string): string {
+  const lock = statSync(approvalLockPath(directory), { bigint: true, throwIfNoEntry: false });
+  const files = findDefinitionFiles(directory).map(({ path, stamp }) => `${path}\0${stamp}`);
+  return [
+    ...files,
+    lock === undefined ? "" : `${lock.size}-${lock.ino}-${lock.mtimeNs}-${lock.ctimeNs}`,
+  ].join("\n");
 }

@@ -1,24 +1,24 @@
-import { closeSync, openSync, readFileSync, readSync } from "node:fs";
-import { resolve } from "node:path";
-import type { Library } from "../definition/library.js";
-import { buildLibrary } from "../definition/library.js";
-import { tooLarge, unusable } from "../definition/broken-file.js";
-import { largestFile } from "../definition/limits.js";
-import type { FileBody, FileSummary } from "../definition/definition-file.js";
-import type { LocatedDefinition } from "../definition/read-definitions.js";
-import { DecisionError } from "../errors.js";
-import type { CachedFile, DefinitionCache } from "./definition-cache.js";
-import { openDefinitionCache } from "./definition-cache.js";
+import { closeSync, openSync, readFileSync, readSync, readdirSync, unlinkSync } from "node:fs";
+import { resolve, dirname } from "node:path";
 import type { FoundFile } from "./definition-directory.js";
 import { findDefinitionFiles } from "./definition-directory.js";
+import { readCheckedJson, writeCheckedJson, makeDirectory, removeUnusedFolders } from "./files.js";
+import { tooLargeMessage, unreadableFile } from "../definition/broken-file.js";
+import type { FileBody, FileSummary } from "../definition/definition-file.js";
+import type { Library } from "../definition/library.js";
+import { buildLibrary } from "../definition/library.js";
+import type { LocatedDefinition } from "../definition/read-definitions.js";
+import { maxFileBytes } from "../definition/yaml-limits.js";
+import { checksum, sha256Hex } from "../digest/sha256.js";
+import { DecisionError } from "../errors.js";
 
 /** A file changed so recently that a second change could leave no trace in its times is not cached. */
-const settledAfterMilliseconds = 50;
+const cacheableAfterMs = 50;
 
 export interface DefinitionOptions {
   readonly directory: string;
   /** A single file of the directory, whatever its ending. */
-  readonly only?: string | undefined;
+  readonly onlyFile?: string | undefined;
   readonly cacheHome: string | undefined;
   readonly version: string;
   /** Sees each sound definition that is read while its source is at hand. */
@@ -41,13 +41,13 @@ export async function openDefinitions(options: DefinitionOptions): Promise<Opene
   const entries: Entry[] = [];
   const settled: Entry[] = [];
   for (const file of found) {
-    const entry = fromCache(cache, file) ?? (await readEntry(options, file));
+    const entry = findCached(cache, file) ?? (await readEntry(options, file));
     entries.push(entry);
-    if (startedAt - file.changedAt > settledAfterMilliseconds) settled.push(entry);
+    if (startedAt - file.changedAt > cacheableAfterMs) settled.push(entry);
   }
   const filesRead = entries.filter((entry) => entry.body !== undefined).length;
-  if (cache !== undefined && isNews(cache, settled)) cache.save(settled);
-  const library = asLibrary(options, entries, cache);
+  if (cache !== undefined && hasChanges(cache, settled)) cache.save(settled);
+  const library = toLibrary(options, entries, cache);
   return { ...library, filesRead, filesCached: entries.length - filesRead };
 }
 
@@ -61,28 +61,29 @@ function openCache({
   return openDefinitionCache(cacheHome, resolve(directory), version);
 }
 
-function fromCache(cache: DefinitionCache | undefined, file: FoundFile): CachedFile | undefined {
+function findCached(cache: DefinitionCache | undefined, file: FoundFile): CachedFile | undefined {
   const cached = cache?.entries.get(file.path);
   return cached?.stamp === file.stamp ? cached : undefined;
 }
 
-function isNews(cache: DefinitionCache, settled: readonly Entry[]): boolean {
+function hasChanges(cache: DefinitionCache, settled: readonly Entry[]): boolean {
   return settled.length !== cache.entries.size || settled.some((entry) => entry.body !== undefined);
 }
 
 async function readEntry(options: DefinitionOptions, found: FoundFile): Promise<Entry> {
   const { path, stamp, size } = found;
-  if (found.broken !== undefined) return { path, stamp, ...unusable(path, found.broken) };
+  if (found.unusableBecause !== undefined)
+    return { path, stamp, ...unreadableFile(path, found.unusableBecause) };
   const { readDefinitions } = await import("../definition/read-definitions.js");
-  if (size > largestFile) {
-    return { path, stamp, ...unusable(path, tooLarge, beginningOf(options.directory, path)) };
+  if (size > maxFileBytes) {
+    return { path, stamp, ...unreadableFile(path, tooLargeMessage, readStart(options.directory, path)) };
   }
   const content = readContent(options.directory, path);
   if (content instanceof Error) {
-    return { path, stamp: "", ...unusable(path, `it cannot be read: ${content.message}`) };
+    return { path, stamp: "", ...unreadableFile(path, `it cannot be read: ${content.message}`) };
   }
   const { inspect } = options;
-  const inspectIn = inspect && ((located: LocatedDefinition) => inspect(shown(options, path), located));
+  const inspectIn = inspect && ((located: LocatedDefinition) => inspect(displayPath(options, path), located));
   return { path, stamp, ...readDefinitions(path, content, inspectIn) };
 }
 
@@ -96,7 +97,7 @@ function readContent(directory: string, path: string): Uint8Array | Error {
 }
 
 /** As much of a file that is too large as is needed to see which ids it declares. */
-function beginningOf(directory: string, path: string): string {
+function readStart(directory: string, path: string): string {
   const buffer = Buffer.alloc(64 * 1024);
   const fd = openSync(`${directory}/${path}`, "r");
   const length = readSync(fd, buffer);
@@ -106,41 +107,41 @@ function beginningOf(directory: string, path: string): string {
 
 /** What the files of a directory declare, read anew. */
 export async function readSummaries(options: DefinitionOptions): Promise<readonly FileSummary[]> {
-  const found = findDefinitionFiles(options.directory, options.only);
+  const found = findDefinitionFiles(options.directory, options.onlyFile);
   const entries: Entry[] = [];
   for (const file of found) entries.push(await readEntry(options, file));
-  return entries.map((entry) => shownSummary(options, entry));
+  return entries.map((entry) => withDisplayPath(options, entry));
 }
 
-function asLibrary(
+function toLibrary(
   options: DefinitionOptions,
   entries: readonly Entry[],
   cache: DefinitionCache | undefined,
 ): Library {
-  const byFile = new Map(entries.map((entry) => [shown(options, entry.path), entry] as const));
-  const summaries = entries.map((entry) => shownSummary(options, entry));
+  const byFile = new Map(entries.map((entry) => [displayPath(options, entry.path), entry] as const));
+  const summaries = entries.map((entry) => withDisplayPath(options, entry));
   return buildLibrary(summaries, async (file, position) => {
     const entry = byFile.get(file);
-    const body = entry && (entry.body ?? cache?.body(entry) ?? (await readAgain(options, entry)));
+    const body = entry && (entry.body ?? cache?.body(entry) ?? (await rereadBody(options, entry)));
     const definition = body?.definitions[position];
     if (definition === undefined) throw new Error(`${file} lost its definitions`);
     return definition;
   });
 }
 
-function shownSummary(options: DefinitionOptions, { path, summary }: Entry): FileSummary {
-  const file = shown(options, path);
-  return { ...summary, file, problems: summary.problems.map((problem) => ({ ...problem, file })) };
+function withDisplayPath(options: DefinitionOptions, { path, summary }: Entry): FileSummary {
+  const file = displayPath(options, path);
+  return { ...summary, file, diagnostics: summary.diagnostics.map((problem) => ({ ...problem, file })) };
 }
 
 /** Another process may have swept the cache since its index was read. */
-async function readAgain(options: DefinitionOptions, entry: Entry): Promise<FileBody | undefined> {
+async function rereadBody(options: DefinitionOptions, entry: Entry): Promise<FileBody | undefined> {
   const { summary, body } = await readEntry(options, { ...entry, changedAt: 0, size: 0 });
   const hashes = (file: FileSummary): string => file.definitions.map((each) => each.definition_hash).join();
   if (hashes(summary) === hashes(entry.summary)) return body;
   throw new DecisionError(
     "file_unreadable",
-    `\`${shown(options, entry.path)}\` changed while it was being read`,
+    `\`${displayPath(options, entry.path)}\` changed while it was being read`,
     {
       hint: "run the command again",
     },
@@ -148,6 +149,77 @@ async function readAgain(options: DefinitionOptions, entry: Entry): Promise<File
 }
 
 /** As the user would name the file. */
-function shown({ directory }: DefinitionOptions, path: string): string {
+function displayPath({ directory }: DefinitionOptions, path: string): string {
   return directory === "." ? path : `${directory.replace(/\/$/, "")}/${path}`;
+}
+
+/** Changes when what is cached changes its shape. */
+const cacheFormat = 7;
+
+/** Definition files as they were understood last time, so that YAML need not be read again. */
+export interface DefinitionCache {
+  readonly entries: ReadonlyMap<string, CachedFile>;
+  /** The definitions of a cached file, or undefined where they are gone or no longer what they were. */
+  body(cached: CachedFile): FileBody | undefined;
+  /** Keeps these and forgets all others. Does nothing where it cannot write. */
+  save(files: readonly (CachedFile & { readonly body?: FileBody })[]): void;
+}
+
+export interface CachedFile {
+  readonly path: string;
+  readonly stamp: string;
+  readonly summary: FileSummary;
+  /** The checksum of its cached definitions, which is part of the name they are under. */
+  readonly bodyChecksum?: string;
+}
+
+export function openDefinitionCache(cacheHome: string, directory: string, version: string): DefinitionCache {
+  const folder = `${cacheHome}/definitions/${folderName(`${cacheFormat} ${version} ${directory}`)}`;
+  return {
+    entries: readCacheIndex(`${folder}/index.json`),
+    body: (cached) => readCheckedJson(`${folder}/${bodyFileName(cached)}`) as FileBody | undefined,
+    save: (files) => saveCache(folder, files),
+  };
+}
+
+/** The name itself where it can be one of a folder: two directories must never share a cache. */
+function folderName(name: string): string {
+  const encoded = encodeURIComponent(name);
+  return encoded.length < 200 ? encoded : sha256Hex(name);
+}
+
+const bodyFileName = ({ path, bodyChecksum = "" }: CachedFile): string =>
+  `${checksum(path)}-${bodyChecksum}.json`;
+
+function readCacheIndex(path: string): ReadonlyMap<string, CachedFile> {
+  const kept = readCheckedJson(path) as readonly CachedFile[] | undefined;
+  return new Map(kept?.map((file) => [file.path, file]));
+}
+
+function saveCache(folder: string, files: readonly (CachedFile & { readonly body?: FileBody })[]): void {
+  try {
+    const isNew = makeDirectory(folder, 0o700);
+    if (isNew) removeUnusedFolders(dirname(folder), Date.now());
+    const kept = files.map((file) => saveBody(folder, file));
+    writeCheckedJson(`${folder}/index.json`, kept);
+    removeOtherFiles(folder, new Set(["index.json", ...kept.map(bodyFileName)]));
+  } catch {
+    return;
+  }
+}
+
+function saveBody(
+  folder: string,
+  { body, ...cached }: CachedFile & { readonly body?: FileBody },
+): CachedFile {
+  if (body === undefined) return cached;
+  const kept = { ...cached, bodyChecksum: checksum(JSON.stringify(body)) };
+  writeCheckedJson(`${folder}/${bodyFileName(kept)}`, body);
+  return kept;
+}
+
+function removeOtherFiles(folder: string, kept: ReadonlySet<string>): void {
+  for (const name of readdirSync(folder)) {
+    if (!kept.has(name) && !name.endsWith(".tmp")) unlinkSync(`${folder}/${name}`);
+  }
 }

@@ -1,5 +1,8 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { join } from "node:path";
+import { DecisionError } from "../errors.js";
 import type { LedgerState } from "../model/store.js";
-import { origin } from "../record/chain.js";
+import { genesisHash } from "../record/chain.js";
 
 /** What an export says about itself in `manifest.json`. */
 export interface Manifest extends ManifestContent {
@@ -33,51 +36,51 @@ export interface ExportedFile {
 export const manifestName = "manifest.json";
 
 /** The bytes of the file; of the content alone, what is signed. */
-export const manifestText = (manifest: ManifestContent): string => `${JSON.stringify(manifest, null, 2)}\n`;
+export const formatManifest = (manifest: ManifestContent): string => `${JSON.stringify(manifest, null, 2)}\n`;
 
 /** Only what is written back byte for byte is a manifest; else what is wrong with it. */
 export function parseManifest(text: string): Manifest | string {
   let manifest: Manifest;
   try {
-    manifest = manifestIn(JSON.parse(text) as Claim);
+    manifest = normalizeManifest(JSON.parse(text) as UncheckedObject);
   } catch {
     return "the manifest cannot be read";
   }
-  if (manifestText(manifest) !== text) return "the manifest is not as it was written";
-  return contradictionIn(manifest) ?? manifest;
+  if (formatManifest(manifest) !== text) return "the manifest is not as it was written";
+  return findContradiction(manifest) ?? manifest;
 }
 
-type Claim = Partial<Record<string, unknown>>;
+type UncheckedObject = Partial<Record<string, unknown>>;
 
 /** Throws where it is nothing like a manifest; else what is not as it should be becomes something else. */
-function manifestIn(found: Claim): Manifest {
+function normalizeManifest(found: UncheckedObject): Manifest {
   const { tool_version, created_at, complete, records, first_seq, last_seq, key, signature } = found;
-  const filters = found["filters"] as Claim;
-  const log = found["log"] as Claim;
+  const filters = found["filters"] as UncheckedObject;
+  const log = found["log"] as UncheckedObject;
   return {
     format: 1,
-    tool_version: textOf(tool_version),
-    created_at: textOf(created_at),
+    tool_version: asString(tool_version),
+    created_at: asString(created_at),
     filters: Object.fromEntries(
-      filterNames.flatMap((name) => (filters[name] === undefined ? [] : [[name, textOf(filters[name])]])),
+      filterNames.flatMap((name) => (filters[name] === undefined ? [] : [[name, asString(filters[name])]])),
     ),
     complete: complete === true,
     records: Number(records),
     first_seq: first_seq === null ? null : Number(first_seq),
     last_seq: last_seq === null ? null : Number(last_seq),
-    log: { size: Number(log["size"]), head: textOf(log["head"]) },
-    files: (found["files"] as readonly Claim[]).map((file) => ({
-      name: textOf(file["name"]),
+    log: { size: Number(log["size"]), head: asString(log["head"]) },
+    files: (found["files"] as readonly UncheckedObject[]).map((file) => ({
+      name: asString(file["name"]),
       bytes: Number(file["bytes"]),
-      sha256: textOf(file["sha256"]),
+      sha256: asString(file["sha256"]),
       ...(file["records"] !== undefined && { records: Number(file["records"]) }),
     })),
-    ...(key !== undefined && { key: textOf(key) }),
-    ...(signature !== undefined && { signature: textOf(signature) }),
+    ...(key !== undefined && { key: asString(key) }),
+    ...(signature !== undefined && { signature: asString(signature) }),
   };
 }
 
-export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+export const asString = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** In the order in which they are written. */
 export const filterNames = [
@@ -97,7 +100,7 @@ export const filterNames = [
 const recordFiles: readonly string[] = ["records.jsonl", "records.csv"];
 const otherFiles: readonly string[] = ["definitions.jsonl", "checkpoints.jsonl"];
 
-function contradictionIn(manifest: Manifest): string | undefined {
+function findContradiction(manifest: Manifest): string | undefined {
   const { records, first_seq: first, last_seq: last, complete, log, files } = manifest;
   const names = files.map(({ name }) => name);
   const strange = names.find((name) => !recordFiles.includes(name) && !otherFiles.includes(name));
@@ -107,7 +110,7 @@ function contradictionIn(manifest: Manifest): string | undefined {
   const isWhole = main !== undefined && another === undefined && names.includes("definitions.jsonl");
   if (!isWhole || new Set(names).size < names.length)
     return "the manifest does not list the files of an export";
-  if (!isHash(log.head) || !isHash(manifest.key ?? origin))
+  if (!isHash(log.head) || !isHash(manifest.key ?? genesisHash))
     return "the manifest names something that is no hash";
   const span = first === null || last === null ? 0 : last - first + 1;
   const isPossible =
@@ -116,9 +119,60 @@ function contradictionIn(manifest: Manifest): string | undefined {
     (last === null) === (records === 0) &&
     records <= span &&
     (last ?? 0) <= log.size &&
-    (log.size > 0 || log.head === origin) &&
+    (log.size > 0 || log.head === genesisHash) &&
     (!complete || (records === span && (last ?? 0) === log.size));
   return isPossible ? undefined : "the numbers of the manifest contradict each other";
 }
 
 const isHash = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);
+
+/** A file of the directory itself, or why it is none: whatever a link leads to is no part of the export. */
+export function openRegularFile(directory: string, name: string): number | string {
+  // Without waiting: a pipe in the place of a file would have us wait for ever.
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  let fd: number;
+  try {
+    fd = openSync(join(directory, name), flags);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return `\`${name}\` is missing`;
+    if (code === "ELOOP") return `\`${name}\` is a link, which could lead anywhere`;
+    throw unreadableExportError(error);
+  }
+  if (fstatSync(fd).isFile()) return fd;
+  closeSync(fd);
+  return `\`${name}\` is not a file`;
+}
+
+export function unreadableExportError(error: unknown): DecisionError {
+  const message = `the export cannot be read: ${(error as Error).message}`;
+  return new DecisionError("file_unreadable", message, { cause: error });
+}
+
+const chunkSize = 64 * 1024;
+const maxLineLength = 4096 * chunkSize;
+export const newline = 10;
+
+/** Each line with its newline. One without it is the rest of the file, or a part of a line beyond all measure. */
+export function* readLines(fd: number): Generator<Buffer> {
+  let buffer = Buffer.allocUnsafe(chunkSize);
+  let filled = 0;
+  for (;;) {
+    const count = readSync(fd, buffer, filled, buffer.length - filled, null);
+    filled += count;
+    const read = buffer.subarray(0, filled);
+    let start = 0;
+    for (let end = read.indexOf(newline); end !== -1; end = read.indexOf(newline, start)) {
+      yield read.subarray(start, end + 1);
+      start = end + 1;
+    }
+    if (count === 0 || filled - start === maxLineLength) {
+      if (filled > start) yield read.subarray(start);
+      if (count === 0) return;
+      start = filled;
+    }
+    buffer.copyWithin(0, start, filled);
+    filled -= start;
+    if (filled === buffer.length) buffer = Buffer.concat([buffer, Buffer.allocUnsafe(buffer.length)]);
+  }
+}

@@ -1,93 +1,95 @@
-import { closeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { openIfExists, systemFiles, isNotFound, syncDirectory, writeAll } from "./drivers/jsonl/files.js";
+import type { ExportedFile, Manifest, ManifestContent } from "./export-manifest.js";
+import { readLines, filterNames, formatManifest, manifestName } from "./export-manifest.js";
+import { makeDirectory } from "./files.js";
+import { createSha256 } from "./signing.js";
 import { systemClock } from "../clock.js";
 import { DecisionError } from "../errors.js";
 import type { Ledger, LogLine, Query, Store } from "../model/store.js";
-import type { Sign } from "../record/checkpoint.js";
+import type { Signer } from "../record/chain.js";
 import { csvHeader, csvLine } from "../record/csv.js";
-import { timestampOf } from "../record/moment.js";
+import { formatTimestamp } from "../record/timestamp.js";
 import { version } from "../version.js";
-import { openExisting, systemFiles } from "./drivers/jsonl/files.js";
-import { linesOf } from "./export-files.js";
-import { ExportFolder } from "./export-folder.js";
-import type { ExportedFile, Manifest, ManifestContent } from "./export-manifest.js";
-import { filterNames, manifestText } from "./export-manifest.js";
 
 export type RecordFormat = "jsonl" | "csv";
 
-export interface Source {
+export interface ExportSource {
   readonly format: RecordFormat;
   readonly query: Query;
   readonly store: Store;
-  readonly sign: Sign | undefined;
+  readonly sign: Signer | undefined;
   /** The directory of the log. */
   readonly log: string;
 }
 
-interface Watched {
+interface ExportHooks {
   readonly signal: AbortSignal;
   readonly progress: (done: number, total: number) => void;
 }
 
-interface Written {
+interface WrittenExport {
   readonly manifest: Manifest;
   /** Of the manifest. */
   readonly sha256: string;
-  readonly troubles: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 /** The log as it is at this moment; what is added meanwhile is left for the next time. */
 export async function writeExport(
   where: string,
-  source: Source,
-  { signal, progress }: Watched,
-): Promise<Written> {
+  source: ExportSource,
+  { signal, progress }: ExportHooks,
+): Promise<WrittenExport> {
   const { format, query, store, sign } = source;
-  const oldest = await oldestIn(store.log);
+  const oldest = await findOldestSeq(store.log);
   const log = await store.log.state();
-  const contents = new Contents();
+  const contents = new ExportContents();
   const folder = new ExportFolder(where, signal);
   try {
     const lines = contents.of(store.log.select(query), { size: log.size, progress });
-    const main = await folder.add(`records.${format}`, textOf(lines, format));
+    const main = await folder.add(`records.${format}`, formatRecords(lines, format));
     const files: ExportedFile[] = [
       { ...main, records: contents.records },
       await folder.add("definitions.jsonl", contents.named(store)),
     ];
-    const pins = openExisting(systemFiles, `${source.log}/checkpoints.jsonl`, "r");
-    if (pins !== undefined) files.push(await folder.add("checkpoints.jsonl", checkpointsIn(pins, log.size)));
-    const filters = filtersOf(query);
+    const pins = openIfExists(systemFiles, `${source.log}/checkpoints.jsonl`, "r");
+    if (pins !== undefined)
+      files.push(await folder.add("checkpoints.jsonl", readCheckpointLines(pins, log.size)));
+    const filters = toManifestFilters(query);
     const { records, first_seq, last_seq } = contents;
     const complete = records === log.size - (oldest ?? 1) + 1;
     const made = { format: 1, tool_version: version, created_at: systemClock() } as const;
     const content: ManifestContent = { ...made, filters, complete, records, first_seq, last_seq, log, files };
-    const manifest = { ...content, ...sign?.(manifestText(content)) };
-    const { sha256 } = await folder.finish(manifestText(manifest));
-    return { manifest, sha256, troubles: contents.troubles(manifest) };
+    const manifest = { ...content, ...sign?.(formatManifest(content)) };
+    const { sha256 } = await folder.finish(formatManifest(manifest));
+    return { manifest, sha256, warnings: contents.troubles(manifest) };
   } catch (error) {
     folder.undo();
     throw error;
   }
 }
 
-async function oldestIn(log: Pick<Ledger, "select">): Promise<number | undefined> {
+async function findOldestSeq(log: Pick<Ledger, "select">): Promise<number | undefined> {
   for await (const { record } of log.select({})) return record.seq;
   return undefined;
 }
 
 /** With times as records have them, whatever they were counted back from. */
-function filtersOf(query: Query): Manifest["filters"] {
+function toManifestFilters(query: Query): Manifest["filters"] {
   const filters: Record<string, string> = {};
   for (const name of filterNames) {
     const wanted = query[name];
-    if (wanted !== undefined) filters[name] = typeof wanted === "number" ? timestampOf(wanted) : wanted;
+    if (wanted !== undefined) filters[name] = typeof wanted === "number" ? formatTimestamp(wanted) : wanted;
   }
   return filters;
 }
 
 /** Neither half a line at the end, nor what was pinned after the moment of the export. */
-function* checkpointsIn(fd: number, size: number): Generator<string> {
+function* readCheckpointLines(fd: number, size: number): Generator<string> {
   try {
-    for (const line of linesOf(fd)) {
+    for (const line of readLines(fd)) {
       const text = line.toString("utf8");
       if (!text.endsWith("\n") || Number(/^\{"size":(\d+),/.exec(text)?.[1]) > size) return;
       yield text;
@@ -98,7 +100,7 @@ function* checkpointsIn(fd: number, size: number): Generator<string> {
 }
 
 /** What went into an export, and what belongs to it. */
-class Contents {
+class ExportContents {
   records = 0;
   first_seq: number | null = null;
   last_seq: number | null = null;
@@ -108,7 +110,7 @@ class Contents {
 
   async *of(
     lines: AsyncIterable<LogLine>,
-    { size, progress }: { readonly size: number; readonly progress: Watched["progress"] },
+    { size, progress }: { readonly size: number; readonly progress: ExportHooks["progress"] },
   ): AsyncGenerator<LogLine> {
     for await (const line of lines) {
       const { record } = line;
@@ -149,13 +151,16 @@ class Contents {
 }
 
 /** Enough for one write to be worth it. */
-const pieceLength = 64 * 1024;
+const chunkLength = 64 * 1024;
 
-export async function* textOf(lines: AsyncIterable<LogLine>, format: RecordFormat): AsyncGenerator<string> {
+export async function* formatRecords(
+  lines: AsyncIterable<LogLine>,
+  format: RecordFormat,
+): AsyncGenerator<string> {
   let text = format === "csv" ? csvHeader : "";
   for await (const { text: line, record } of lines) {
     text += format === "csv" ? csvLine(record) : `${line}\n`;
-    if (text.length < pieceLength) continue;
+    if (text.length < chunkLength) continue;
     yield text;
     text = "";
   }
@@ -163,11 +168,101 @@ export async function* textOf(lines: AsyncIterable<LogLine>, format: RecordForma
 }
 
 /** Other errors of the system come from the log. */
-export function readable(error: unknown): unknown {
+export function toReadError(error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof DecisionError || typeof code !== "string") return error;
   return new DecisionError("file_unreadable", `the log could not be read: ${message}`, {
     hint: "if it was pruned meanwhile, export again",
     cause: error,
+  });
+}
+
+/** A directory that is whole once it has a manifest, and else is as it was before. */
+class ExportFolder {
+  readonly #path: string;
+  readonly #signal: AbortSignal;
+  readonly #isNew: boolean;
+  readonly #added: string[] = [];
+
+  constructor(path: string, signal: AbortSignal) {
+    this.#path = path;
+    this.#signal = signal;
+    this.#isNew = wrapWriteErrors(() => makeDirectory(path, 0o700));
+  }
+
+  /** Resolves once the file is on the disk. */
+  async add(name: string, pieces: AsyncIterable<string> | Iterable<string>): Promise<ExportedFile> {
+    const path = join(this.#path, name);
+    const fd = wrapWriteErrors(() => openSync(path, "wx", 0o600));
+    this.#added.push(path);
+    const hash = createSha256();
+    let length = 0;
+    try {
+      for await (const piece of pieces) {
+        const bytes = Buffer.from(piece);
+        hash.update(bytes);
+        length += bytes.length;
+        wrapWriteErrors(() => writeAll(systemFiles, fd, bytes));
+        await this.#breathe();
+      }
+      wrapWriteErrors(() => fsyncSync(fd));
+    } finally {
+      closeSync(fd);
+    }
+    return { name, bytes: length, sha256: hash.digest("hex") };
+  }
+
+  async finish(manifest: string): Promise<ExportedFile> {
+    const temporary = `${manifestName}.tmp`;
+    const file = await this.add(temporary, [manifest]);
+    const path = join(this.#path, manifestName);
+    this.#added.push(path);
+    wrapWriteErrors(() => {
+      renameSync(join(this.#path, temporary), path);
+      syncDirectory(systemFiles, this.#path);
+    });
+    return file;
+  }
+
+  undo(): void {
+    try {
+      for (const path of this.#added.reverse()) rmSync(path, { force: true });
+      if (this.#isNew) rmdirSync(this.#path);
+    } catch {
+      // What cannot be removed is no export: it has no manifest.
+    }
+  }
+
+  /** Only between two turns of the event loop do we hear of Ctrl-C. */
+  async #breathe(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#signal.throwIfAborted();
+  }
+}
+
+function wrapWriteErrors<T>(write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    throw unwritableExportError(error);
+  }
+}
+
+function unwritableExportError(error: unknown): DecisionError {
+  const message = `the export could not be written: ${(error as Error).message}`;
+  const hint =
+    "see that the directory can be written and that there is space; nothing of the export was kept";
+  return new DecisionError("file_unwritable", message, { hint, cause: error });
+}
+
+export function assertEmptyTarget(where: string): void {
+  try {
+    if (readdirSync(where).length === 0) return;
+  } catch (error) {
+    if (isNotFound(error)) return;
+    if ((error as NodeJS.ErrnoException).code !== "ENOTDIR") throw unwritableExportError(error);
+  }
+  throw new DecisionError("file_exists", `\`${where}\` is there already and not an empty directory`, {
+    hint: "name one that does not exist yet: an export never changes what is there",
   });
 }

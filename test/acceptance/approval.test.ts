@@ -1,16 +1,24 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { generateKeyPairSync, sign } from "node:crypto";
-import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
-import { readdirSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  readdirSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { approvalStatement, reviseLock } from "../../src/definition/approval/revise-lock.js";
-import { entryText } from "../../src/definition/approval/signed-text.js";
+import { ApprovedProject, entryOf, files, other, quality, wire } from "./approving.js";
+import { approvalStatement, reviseLock, signedEntryText } from "../../src/definition/approval/lock.js";
 import { sha256Hex } from "../../src/digest/sha256.js";
 import type { LockEntry } from "../../src/model/approval.js";
-import { thisProcess } from "../../src/store/drivers/jsonl/owner.js";
+import { thisOwner } from "../../src/store/drivers/jsonl/lock.js";
 import { binary, newLockId } from "../definition/approval/locks.js";
-import { ApprovedProject, entryOf, files, other, quality, wire } from "./approving.js";
 
 const lax = quality("0.1");
 
@@ -108,7 +116,7 @@ const attacks: readonly Attack[] = [
       const { privateKey } = generateKeyPairSync("ed25519");
       project.forge("quality", (entry, lock) => ({
         ...entry,
-        signature: sign(null, Buffer.from(entryText(lock, entry)), privateKey).toString("base64"),
+        signature: sign(null, Buffer.from(signedEntryText(lock, entry)), privateKey).toString("base64"),
       }));
     },
     why: "is forged: the signature of the entry",
@@ -135,7 +143,7 @@ const attacks: readonly Attack[] = [
     spoil: (project) => {
       const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
       project.forge("quality", (entry, lock) => {
-        const text = Buffer.from(entryText(lock, entry));
+        const text = Buffer.from(signedEntryText(lock, entry));
         const signature = sign("sha256", text, { key: privateKey, dsaEncoding: "ieee-p1363" });
         return { ...entry, signature: signature.toString("base64") };
       });
@@ -613,7 +621,7 @@ describe("approvals at once", () => {
 
 /** Who held the lock and has ended since. */
 function deadOwner(): string {
-  const { pid, realm } = { ...thisProcess(), pid: spawnSync(process.execPath, ["-e", "0"]).pid };
+  const { pid, pidScope: realm } = { ...thisOwner(), pid: spawnSync(process.execPath, ["-e", "0"]).pid };
   return `${pid}-1-${realm}`;
 }
 

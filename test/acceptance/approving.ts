@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Signer } from "../../src/definition/approval/revise-lock.js";
+import type { Signer } from "../../src/definition/approval/lock.js";
 import { sha256Hex } from "../../src/digest/sha256.js";
 import type { ApprovalLock, LockEntry } from "../../src/model/approval.js";
 import type { Ran } from "./command.js";

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { EndpointStatus } from "../../src/model/endpoint-status.js";
+import type { EndpointStatus } from "../../src/model/endpoint.js";
 import type { Result } from "../../src/model/result.js";
 import type { Ran } from "./command.js";
 import { newCache, run, temporaryDirectory } from "./command.js";

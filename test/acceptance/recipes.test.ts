@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { execa } from "execa";
 import { describe, expect, it } from "vitest";
 import { buildProgram } from "../../src/cli/program.js";
-import { serveOptions } from "../../src/cli/serve-options.js";
+import { serveOptions } from "../../src/cli/commands/serve.js";
 import { topics } from "../../src/cli/topics/topics.js";
 import { fakeIo } from "../cli/fake-io.js";
 import { bin, cleanEnvironment, root, run, samples, temporaryDirectory } from "./command.js";

@@ -6,7 +6,7 @@ import { main } from "../../src/cli/main.js";
 import type { ApprovalLock } from "../../src/model/approval.js";
 import { files, other, quality } from "../acceptance/approving.js";
 import { fakeIo } from "./fake-io.js";
-import type { Ran } from "./workplace.js";
+import type { Ran } from "./workspace.js";
 
 let root: string;
 let decisions: string;

@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { BacktestReport } from "../../src/replay/backtest.js";
 import { changeLine } from "../replay/changed-line.js";
 import { filesIn } from "./files-in.js";
-import type { Ran, Workplace } from "./workplace.js";
-import { workplace } from "./workplace.js";
+import type { Ran, Workplace } from "./workspace.js";
+import { workplace } from "./workspace.js";
 
 let place: Workplace;
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Workplace } from "./workplace.js";
-import { workplace } from "./workplace.js";
+import type { Workplace } from "./workspace.js";
+import { workplace } from "./workspace.js";
 
 const id = "decision-ab-prompt-variant";
 

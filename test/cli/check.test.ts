@@ -6,8 +6,8 @@ import type { CheckResult } from "../../src/decide/check.js";
 import type { ToolResult } from "../../src/decide/tool-result.js";
 import type { ToolResultRecord } from "../../src/model/record.js";
 import { fakeIo } from "./fake-io.js";
-import type { Ran, Workplace } from "./workplace.js";
-import { workplace } from "./workplace.js";
+import type { Ran, Workplace } from "./workspace.js";
+import { workplace } from "./workspace.js";
 
 const session = ["--session-id", "s-1"];
 const ceo = JSON.stringify({ session: { query: { audience: "ceo", metric_type: "retention" } } });

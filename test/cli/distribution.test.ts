@@ -2,8 +2,8 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Distribution } from "../../src/record/distribution.js";
-import type { Ran, Workplace } from "./workplace.js";
-import { workplace } from "./workplace.js";
+import type { Ran, Workplace } from "./workspace.js";
+import { workplace } from "./workspace.js";
 
 const id = "decision-ab-prompt-variant";
 

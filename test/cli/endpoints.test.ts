@@ -3,19 +3,18 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { fakeIo } from "./fake-io.js";
+import type { Ran, Workplace } from "./workspace.js";
+import { workplace } from "./workspace.js";
 import { main } from "../../src/cli/main.js";
-import { openStore } from "../../src/store/open.js";
 import { systemClock } from "../../src/clock.js";
 import type { EndpointState } from "../../src/enrichment/endpoint-state.js";
 import { stateKey } from "../../src/enrichment/endpoint-state.js";
-import type { Endpoint } from "../../src/model/endpoint.js";
-import type { EndpointStatus } from "../../src/model/endpoint-status.js";
+import type { Endpoint, EndpointStatus } from "../../src/model/endpoint.js";
 import type { Json } from "../../src/model/json.js";
 import type { Shelf, ShelfName } from "../../src/model/store.js";
-import { microsecondsOf, timestampOf } from "../../src/record/moment.js";
-import { fakeIo } from "./fake-io.js";
-import type { Ran, Workplace } from "./workplace.js";
-import { workplace } from "./workplace.js";
+import { microsecondsOf, formatTimestamp } from "../../src/record/timestamp.js";
+import { openStore } from "../../src/store/open-store.js";
 
 const canary = "canary-71-of-the-environment";
 
@@ -87,7 +86,7 @@ const open = (at: number): EndpointState => ({
   opened_at: at,
   sent: [1],
   last: {
-    at: timestampOf(at),
+    at: formatTimestamp(at),
     milliseconds: 12,
     error: { code: "request_failed", message: "it answered 503" },
   },
@@ -99,7 +98,7 @@ const keepAnswer = (
   group = stateKey("credit_bureau", bureau),
 ): Promise<void> =>
   onShelf("responses", (shelf) =>
-    shelf.put([{ key, group, value: { data: 1, fetched_at: timestampOf(fetchedAt), digest: "" } }]),
+    shelf.put([{ key, group, value: { data: 1, fetched_at: formatTimestamp(fetchedAt), digest: "" } }]),
   );
 
 describe("the endpoints", () => {
@@ -236,8 +235,8 @@ describe("a circuit", () => {
     const at = now();
     await keepState(open(at));
     expect(await statusOf()).toMatchObject({
-      circuit: { state: "OPEN", failures: 3, open_until: timestampOf(at + 5e6) },
-      last: { at: timestampOf(at), milliseconds: 12, error: { message: "it answered 503" } },
+      circuit: { state: "OPEN", failures: 3, open_until: formatTimestamp(at + 5e6) },
+      last: { at: formatTimestamp(at), milliseconds: 12, error: { message: "it answered 503" } },
     });
   });
 

@@ -1,8 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Ran } from "./workplace.js";
-import { workplace } from "./workplace.js";
+import type { Ran } from "./workspace.js";
+import { workplace } from "./workspace.js";
 
 const place = workplace();
 afterAll(() => rmSync(place.root, { recursive: true, force: true }));

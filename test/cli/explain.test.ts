@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ExitCode } from "../../src/cli/exit-codes.js";
 import { main } from "../../src/cli/main.js";
-import { findRecord } from "../../src/record/record-reference.js";
+import { findRecord } from "../../src/record/find-records.js";
 import type { DecisionError } from "../../src/errors.js";
 import type { Found, Ledger, Reference } from "../../src/model/store.js";
 import { openJsonlStore } from "../../src/store/drivers/jsonl/store.js";

@@ -1,5 +1,4 @@
-import { generateKeyPairSync } from "node:crypto";
-import { createHash } from "node:crypto";
+import { generateKeyPairSync, createHash } from "node:crypto";
 import {
   appendFileSync,
   cpSync,
@@ -15,12 +14,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fakeIo } from "./fake-io.js";
 import type { ExitCode } from "../../src/cli/exit-codes.js";
 import { main } from "../../src/cli/main.js";
 import type { LogRecord } from "../../src/model/record.js";
-import type { Verification } from "../../src/store/drivers/jsonl/verify.js";
+import type { Verification } from "../../src/store/drivers/jsonl/verify-store.js";
 import type { Manifest } from "../../src/store/export-manifest.js";
-import { fakeIo } from "./fake-io.js";
 
 const home = mkdtempSync(join(tmpdir(), "agent-33-export-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));

@@ -7,7 +7,7 @@ import {
   enrich as enrichSchema,
 } from "../../src/definition/schema/endpoints.js";
 import { fakeIo } from "./fake-io.js";
-import { workplace } from "./workplace.js";
+import { workplace } from "./workspace.js";
 
 const { decisions, ...place } = workplace();
 const run: typeof place.run = (words, options) => place.run(words, options);

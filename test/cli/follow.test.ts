@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { DecisionRecord } from "../../src/model/record.js";
 import type { Result } from "../../src/model/result.js";
-import type { Ran } from "./workplace.js";
-import { workplace } from "./workplace.js";
+import type { Ran } from "./workspace.js";
+import { workplace } from "./workspace.js";
 
 const { decisions, store, ...place } = workplace();
 

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { DrawnEdge, DrawnNode } from "../../src/model/drawing.js";
 import { main } from "../../src/cli/main.js";
 import { fakeIo } from "./fake-io.js";
-import { workplace } from "./workplace.js";
+import { workplace } from "./workspace.js";
 
 const { decisions, ...place } = workplace();
 const run: typeof place.run = (words, options) => place.run(words, options);

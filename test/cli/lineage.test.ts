@@ -9,8 +9,8 @@ import { openJsonlStore } from "../../src/store/drivers/jsonl/store.js";
 import { readDot, readMermaid } from "../present/picture-readers.js";
 import { newId, noted, TestClock } from "../store/entries.js";
 import { fakeIo } from "./fake-io.js";
-import type { Ran } from "./workplace.js";
-import { workplace } from "./workplace.js";
+import type { Ran } from "./workspace.js";
+import { workplace } from "./workspace.js";
 
 const { decisions, store, root, ...place } = workplace();
 const run: typeof place.run = (words, options) => place.run(words, options);

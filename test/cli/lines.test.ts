@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Line } from "../../src/cli/lines.js";
-import { readLines } from "../../src/cli/lines.js";
+import type { Line } from "../../src/cli/batch.js";
+import { readLines } from "../../src/cli/batch.js";
 
 async function* arriving(pieces: readonly Buffer[], after = (): void => undefined): AsyncGenerator<Buffer> {
   for (const piece of pieces) yield await Promise.resolve(piece);

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import type { ExitCode } from "../../src/cli/exit-codes.js";
-import { followLog } from "../../src/cli/follow-log.js";
+import { followLog } from "../../src/cli/commands/log.js";
 import { main } from "../../src/cli/main.js";
 import type { Store } from "../../src/model/store.js";
-import { newestRecords } from "../../src/record/newest-records.js";
+import { newestRecords } from "../../src/record/record-query.js";
 import { openJsonlStore } from "../../src/store/drivers/jsonl/store.js";
 import { openMemoryStore } from "../../src/store/drivers/memory.js";
 import type { Decided } from "../store/entries.js";
@@ -299,7 +299,7 @@ describe("following a log", () => {
         after: 3,
         signal: stop.signal,
         everyMilliseconds: 1,
-        onShorter: () => undefined,
+        onTruncated: () => undefined,
         onRecord: ({ record }) => {
           told.push(record.seq);
           if (record.seq === 6) stop.abort();
@@ -336,7 +336,7 @@ describe("following a log", () => {
         signal: stop.signal,
         everyMilliseconds: 1,
         onRecord: () => undefined,
-        onShorter: () => undefined,
+        onTruncated: () => undefined,
       },
     );
     await following;
@@ -364,7 +364,7 @@ describe("following a log", () => {
         signal: stop.signal,
         everyMilliseconds: 1,
         onRecord: ({ record }) => told.push(record.seq),
-        onShorter: () => told.push("shorter"),
+        onTruncated: () => told.push("shorter"),
       },
     );
     expect(told).toEqual(["shorter", 2]);
@@ -390,7 +390,7 @@ describe("following a log", () => {
         after: 1,
         signal: stop.signal,
         everyMilliseconds: 1,
-        onShorter: () => undefined,
+        onTruncated: () => undefined,
         onRecord: ({ record }) => {
           told.push(record.seq);
           stop.abort();

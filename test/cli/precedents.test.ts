@@ -1,12 +1,12 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Compared } from "../../src/lineage/compared.js";
+import type { PrecedentComparison } from "../../src/lineage/precedents.js";
 import type { Assessment } from "../../src/lineage/deviations.js";
 import type { Precedent } from "../../src/model/lineage.js";
 import type { DecisionRecord } from "../../src/model/record.js";
-import type { Ran, Workplace } from "./workplace.js";
-import { workplace } from "./workplace.js";
+import type { Ran, Workplace } from "./workspace.js";
+import { workplace } from "./workspace.js";
 
 const mine = `
 decision:
@@ -72,7 +72,12 @@ describe("precedents of an input", () => {
     const small = await grant(place, "c-1", 10);
     await grant(place, "c-2", 10);
     const large = await grant(place, "c-1", 1000);
-    const found = await json<Compared>(place, "credit", "--input", '{"customer": "c-1", "amount": 5}');
+    const found = await json<PrecedentComparison>(
+      place,
+      "credit",
+      "--input",
+      '{"customer": "c-1", "amount": 5}',
+    );
     expect(found).toMatchObject({
       decision_id: "credit",
       outcome: "Granted",
@@ -90,7 +95,7 @@ describe("precedents of an input", () => {
     const place = placeOf();
     const context = { tool: "send_mail", params: { to: "c-1", hour: 20, urgent: true } };
     for (let times = 0; times < 2; times++) {
-      const found = await json<Compared>(place, "tool-use", "--input", JSON.stringify(context));
+      const found = await json<PrecedentComparison>(place, "tool-use", "--input", JSON.stringify(context));
       expect(found).toMatchObject({ outcome: "allowed_by_exception", precedents: [] });
     }
     expect(await recordsOf(place)).toEqual([]);
@@ -145,7 +150,7 @@ describe("precedents of an input", () => {
     for (let n = 0; n < 7; n++) await grant(place, "c-1", n);
     const input = ["credit", "--input", '{"customer": ["c-1", "c-2"], "amount": 5}'];
     const count = async (...words: readonly string[]): Promise<number> =>
-      (await json<Compared>(place, ...input, ...words)).precedents.length;
+      (await json<PrecedentComparison>(place, ...input, ...words)).precedents.length;
     expect(await count()).toBe(0);
     expect(await count("--min-similarity", "0.6")).toBe(5);
     expect(await count("--min-similarity", ".6", "--limit", "2")).toBe(2);
@@ -173,21 +178,21 @@ describe("precedents of a record", () => {
     const place = placeOf();
     const ids: string[] = [];
     for (const amount of [10, 1000, 20, 30]) ids.push(await grant(place, "c-1", amount));
-    const found = await json<Compared>(place, "--record", ids[2] ?? "");
+    const found = await json<PrecedentComparison>(place, "--record", ids[2] ?? "");
     expect(found).toMatchObject({ decision_id: "credit", record_id: ids[2], outcome: "Granted" });
     const told = found.precedents.map(({ record_id, outcome_matched }) => [record_id, outcome_matched]);
     expect(told).toEqual([
       [ids[1], false],
       [ids[0], true],
     ]);
-    expect(await json<Compared>(place, "credit", "--record", "3")).toEqual(found);
+    expect(await json<PrecedentComparison>(place, "credit", "--record", "3")).toEqual(found);
   });
 
   it("need the store alone", async () => {
     const place = placeOf();
     for (const amount of [10, 20]) await grant(place, "c-1", amount);
     rmSync(place.decisions, { recursive: true });
-    const { precedents } = await json<Compared>(place, "--record", "latest");
+    const { precedents } = await json<PrecedentComparison>(place, "--record", "latest");
     expect(precedents).toHaveLength(1);
   });
 

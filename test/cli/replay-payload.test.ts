@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { AuditPayload } from "../../src/model/result.js";
 import { filesIn } from "./files-in.js";
-import type { Ran, Workplace } from "./workplace.js";
-import { workplace } from "./workplace.js";
+import type { Ran, Workplace } from "./workspace.js";
+import { workplace } from "./workspace.js";
 
 let place: Workplace;
 /** As `evaluate --format audit` prints them. */

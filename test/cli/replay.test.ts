@@ -5,8 +5,8 @@ import type { ReplayReport } from "../../src/replay/replay-log.js";
 import { logLines } from "../replay/changed-line.js";
 import { chained, forgeLog } from "../store/forging.js";
 import { filesIn } from "./files-in.js";
-import type { Ran, Workplace } from "./workplace.js";
-import { workplace } from "./workplace.js";
+import type { Ran, Workplace } from "./workspace.js";
+import { workplace } from "./workspace.js";
 
 let place: Workplace;
 beforeEach(() => {

@@ -5,8 +5,8 @@ import { main } from "../../src/cli/main.js";
 import type { DecisionRecord } from "../../src/model/record.js";
 import type { AuditPayload, ScoredResult } from "../../src/model/result.js";
 import { fakeIo } from "./fake-io.js";
-import type { Ran, Workplace } from "./workplace.js";
-import { workplace } from "./workplace.js";
+import type { Ran, Workplace } from "./workspace.js";
+import { workplace } from "./workspace.js";
 
 const id = "decision-loan-approval";
 const good = { credit: { score: 720, defaults: 0 }, loan: { rate: 500 }, income: { monthly: 2000 } };

@@ -2,10 +2,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { listening } from "../../src/cli/listening.js";
+import { listening } from "../../src/cli/run-server.js";
 import { main } from "../../src/cli/main.js";
-import type { ServeFlags } from "../../src/cli/serve-options.js";
-import { serveOptions } from "../../src/cli/serve-options.js";
+import type { ServeFlags } from "../../src/cli/commands/serve.js";
+import { serveOptions } from "../../src/cli/commands/serve.js";
 import { DecisionError } from "../../src/errors.js";
 import { fakeIo } from "./fake-io.js";
 

@@ -2,9 +2,9 @@ import { generateKeyPairSync } from "node:crypto";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Verification } from "../../src/store/drivers/jsonl/verify.js";
-import type { Workplace } from "./workplace.js";
-import { workplace } from "./workplace.js";
+import type { Verification } from "../../src/store/drivers/jsonl/verify-store.js";
+import type { Workplace } from "./workspace.js";
+import { workplace } from "./workspace.js";
 
 let place: Workplace;
 beforeEach(async () => {

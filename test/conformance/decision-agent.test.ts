@@ -30,8 +30,8 @@ import type {
   ScoredDecision,
   ScoredResult,
 } from "../../src/model/result.js";
-import { microsecondsOf } from "../../src/record/moment.js";
-import { recordId } from "../../src/record/record-id.js";
+import { microsecondsOf } from "../../src/record/timestamp.js";
+import { newRecordId } from "../../src/record/record-id.js";
 import { Records } from "../../src/record/records.js";
 import { openMemoryStore } from "../../src/store/drivers/memory.js";
 import { version } from "../../src/version.js";
@@ -90,11 +90,11 @@ async function recorded(definition: ScoredDefinition, context: JsonObject, feedb
   const store = openMemoryStore();
   const records = new Records(store, {
     newNote: () => ({ record_id: "note", timestamp: noon }),
-    onTrouble: (message) => expect.fail(message),
+    onWarning: (message) => expect.fail(message),
   });
   const world: World = {
     ...worldWith(definition, noon),
-    newId: (at) => recordId(microsecondsOf(at), () => 0.5),
+    newId: (at) => newRecordId(microsecondsOf(at), () => 0.5),
     records,
   };
   const asked = { decision_id: definition.id, context, ...(feedback !== undefined && { feedback }) };

@@ -6,14 +6,14 @@ import { compose } from "../../src/compose.js";
 import type { JsonObject } from "../../src/model/json.js";
 import type { DecisionRecord } from "../../src/model/record.js";
 import { openAuthenticator } from "../../src/serve/auth/open-authenticator.js";
-import type { GateAnswer } from "../../src/record/outcome-json.js";
-import type { ServedWorld } from "../../src/serve/question.js";
+import type { GateAnswer } from "../../src/record/record-json.js";
+import type { ServedWorld } from "../../src/serve/operations/operation.js";
 import { ApprovedProject, wire } from "../acceptance/approving.js";
-import { sampleWorld } from "../serve/asking.js";
+import { sampleWorld } from "../serve/sample-world.js";
 import type { TokenWorld } from "../serve/auth/token-world.js";
 import { keyFile, keySet, optionsOf, tokenOf, tokenWorld } from "../serve/auth/token-world.js";
-import type { Door, Doors, Refused } from "../serve/doors.js";
-import { doorNames, openDoors } from "../serve/doors.js";
+import type { Transport, Transports, Rejection } from "../serve/transports.js";
+import { transportNames, openTransports } from "../serve/transports.js";
 import { gates, writeGates } from "./execution-gates.js";
 
 interface Clause {
@@ -27,25 +27,25 @@ interface Clause {
   /** What the answer holds among other things. */
   readonly answer?: object;
   /** Or why there is none; the status is told over HTTP alone. */
-  readonly refused?: Refused & { readonly status: number };
+  readonly refused?: Rejection & { readonly status: number };
 }
 
 let world: ServedWorld;
-let doors: Doors;
+let doors: Transports;
 let tokens: TokenWorld;
 
 beforeAll(async () => {
   world = await sampleWorld(writeGates());
   tokens = await tokenWorld();
   const authenticate = await openAuthenticator(optionsOf(tokens, keyFile(keySet(tokens))));
-  doors = await openDoors(world, authenticate);
+  doors = await openTransports(world, authenticate);
 });
 
 const retry = { mode: "review", next_action: "gather_evidence_and_retry" };
 const tokenWith = (claims: object = {}): string => tokenOf(tokens, { claims: { sub: "alice", ...claims } });
 
-describe.each(doorNames)("over %s", (name) => {
-  const ask: Door = (...asked) => doors[name](...asked);
+describe.each(transportNames)("over %s", (name) => {
+  const ask: Transport = (...asked) => doors[name](...asked);
   const routed = { org_id: "acme", domain: "ops" };
 
   const decide = async (action: string, context: JsonObject = {}): Promise<GateAnswer> => {
@@ -437,20 +437,20 @@ describe("phase 2: a module that nobody approved", () => {
 
   it("is not loaded through any door, and none that is older answers for it", async () => {
     const project = await ApprovedProject.make();
-    const open = async (): Promise<Doors> => {
+    const open = async (): Promise<Transports> => {
       const composed = await compose({
         decisions: project.decisions,
         store: { directory: join(project.root, "store"), durability: "fast" },
         approval: { trustedKeys: [project.oneLine()] },
       });
-      return openDoors(composed as ServedWorld);
+      return openTransports(composed as ServedWorld);
     };
     const approved = await open();
-    for (const name of doorNames)
+    for (const name of transportNames)
       expect(await approved[name]("decide", key)).toMatchObject({ answer: { status: "YELLOW" } });
     project.write("wire-2.yaml", wire(2, "GREEN"));
     const changed = await open();
-    for (const name of doorNames)
+    for (const name of transportNames)
       expect(await changed[name]("decide", key)).toMatchObject({ refused: { code: "not_approved" } });
   });
 });

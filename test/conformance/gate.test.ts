@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { gateFaults } from "../../src/definition/gate/gate-faults.js";
+import { checkGate } from "../../src/definition/checks/check-gate.js";
 import { DecisionError } from "../../src/errors.js";
 import type { GateDefinition, Status } from "../../src/model/definition.js";
 import type { JsonObject } from "../../src/model/json.js";
@@ -19,7 +19,7 @@ const payee = { country: "DE" };
 
 const check = (clauses: readonly Clause[]): void => {
   it.each(clauses)("$clause", ({ gate, context, outcome }) => {
-    expect(gateFaults(gate)).toEqual([]);
+    expect(checkGate(gate)).toEqual([]);
     expect(answerOf(gate, context)).toMatchObject(outcome);
   });
 };

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Definition } from "../../src/model/definition.js";
-import type { Guardrail } from "../../src/model/guardrail.js";
+import type { Definition, Guardrail } from "../../src/model/definition.js";
 import type { JsonObject } from "../../src/model/json.js";
-import { gateOf, guardedAs, leadingTo, split, voted } from "../guard/guarding.js";
+import { gateOf, guardedAs, leadingTo, split, voted } from "../guard/guard-samples.js";
 
 /** A check as the specification writes it: whether it passed, and the message. */
 type Written = readonly [passed: boolean, message: string];

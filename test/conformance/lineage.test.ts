@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import type { CheckRequest, CheckResult } from "../../src/decide/check.js";
 import { check } from "../../src/decide/check.js";
-import { explainer, explainSession } from "../../src/present/explain-records.js";
+import { createExplainer, explainSession } from "../../src/present/explain-records.js";
 import type { ToolResult } from "../../src/decide/tool-result.js";
 import { recordToolResult } from "../../src/decide/tool-result.js";
 import { buildLibrary } from "../../src/definition/library.js";
@@ -17,9 +17,9 @@ import type { Lineage } from "../../src/model/lineage.js";
 import type { DecisionRecord, LogRecord } from "../../src/model/record.js";
 import type { PolicyDetail, PolicyResult } from "../../src/model/result.js";
 import { sessionMethodology } from "../../src/present/session-view.js";
-import { recordsOfSession } from "../../src/record/session-records.js";
-import { microsecondsOf } from "../../src/record/moment.js";
-import { recordId } from "../../src/record/record-id.js";
+import { recordsOfSession } from "../../src/record/find-records.js";
+import { microsecondsOf } from "../../src/record/timestamp.js";
+import { newRecordId } from "../../src/record/record-id.js";
 import { Records } from "../../src/record/records.js";
 import { openMemoryStore } from "../../src/store/drivers/memory.js";
 
@@ -36,7 +36,7 @@ interface Place {
 /** A session in which tools are called; JSON is YAML too. */
 function sessionWith(text: string): Place {
   const { summary, body } = readDefinitions("f.yaml", Buffer.from(text));
-  expect(summary.problems).toEqual([]);
+  expect(summary.diagnostics).toEqual([]);
   const store = openMemoryStore();
   const newNote = (): { record_id: string; timestamp: string } => ({ record_id: "note", timestamp: noon });
   const world = {
@@ -45,8 +45,8 @@ function sessionWith(text: string): Place {
       return found === undefined ? Promise.reject(new Error("it is not there")) : Promise.resolve(found);
     }),
     clock: () => noon,
-    newId: (timestamp: string) => recordId(microsecondsOf(timestamp), Math.random),
-    records: new Records(store, { newNote, onTrouble: () => undefined }),
+    newId: (timestamp: string) => newRecordId(microsecondsOf(timestamp), Math.random),
+    records: new Records(store, { newNote, onWarning: () => undefined }),
   };
   return {
     ask: (tool, params = {}, asked = {}) => check({ tool, params, session_id: "s-1", ...asked }, world),
@@ -58,7 +58,7 @@ function sessionWith(text: string): Place {
     },
     async methodology() {
       const found = await recordsOfSession("s-1", store.log);
-      return sessionMethodology(await explainSession("s-1", found, explainer(store, false)));
+      return sessionMethodology(await explainSession("s-1", found, createExplainer(store, false)));
     },
   };
 }
@@ -552,7 +552,7 @@ describe("where we differ from the specifications on purpose", () => {
   it("an override cannot override an override", () => {
     const nested = definitionOf([denied, override("o", ["p"]), override("n", ["o"])]);
     const { summary } = readDefinitions("f.yaml", Buffer.from(nested));
-    expect(summary.problems.map(({ message }) => message)).toEqual([
+    expect(summary.diagnostics.map(({ message }) => message)).toEqual([
       "`o` is an override, which cannot be overridden",
     ]);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { assessConsistency } from "../../src/lineage/deviations.js";
 import { choosePrecedents } from "../../src/lineage/precedents.js";
-import type { Wanted } from "../../src/lineage/precedents.js";
+import type { PrecedentOptions } from "../../src/lineage/precedents.js";
 import type { JsonObject } from "../../src/model/json.js";
 import type { Entity, Lineage } from "../../src/model/lineage.js";
 import { openMemoryStore } from "../../src/store/drivers/memory.js";
@@ -36,7 +36,7 @@ const lineageOf = (traits: Traits): Lineage =>
 async function found(
   asked: Traits,
   earlier: readonly Earlier[],
-  wanted: Wanted = {},
+  wanted: PrecedentOptions = {},
 ): Promise<readonly (readonly [number, number])[]> {
   const { log } = openMemoryStore();
   for (const each of earlier) {
@@ -54,7 +54,7 @@ interface Case {
   readonly clause: string;
   readonly asked: Traits;
   readonly earlier: readonly Earlier[];
-  readonly wanted?: Wanted;
+  readonly wanted?: PrecedentOptions;
   readonly expected: readonly (readonly [number, number])[];
 }
 

@@ -15,7 +15,7 @@ const samples = fileURLToPath(new URL("../../decisions", import.meta.url));
 function sample(file: string): Definition {
   const text = readFileSync(join(samples, file), "utf8").replace(/^ {2}(?:version|description): .*\n/gm, "");
   const { summary, body } = readDefinitions(file, Buffer.from(text));
-  expect(summary.problems).toEqual([]);
+  expect(summary.diagnostics).toEqual([]);
   const [definition] = body.definitions;
   if (definition === undefined) throw new Error(`${file} holds no definition`);
   return definition;

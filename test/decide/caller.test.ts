@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { AuthenticatedCaller } from "../../src/model/caller.js";
+import type { AuthenticatedCaller } from "../../src/model/record.js";
 import { replayRecord } from "../../src/replay/replay-record.js";
-import { KeptDecisions } from "../../src/replay/kept-decisions.js";
+import { ReplayableDefinitions } from "../../src/replay/replayable-definitions.js";
 import { deciding } from "./deciding.js";
 
 const alice: AuthenticatedCaller = {
@@ -56,7 +56,7 @@ describe("who asks", () => {
     const found = await store.log.find({ latest: true });
     if (!("record" in found) || found.record.kind !== "decision") throw new Error("it was not recorded");
     const { record } = found;
-    const replayed = replayRecord({ ...found, record }, await new KeptDecisions(store).get(record));
+    const replayed = replayRecord({ ...found, record }, await new ReplayableDefinitions(store).get(record));
     expect(replayed).toEqual({ status: "matched" });
   });
 

@@ -9,15 +9,15 @@ import type { JsonObject } from "../../src/model/json.js";
 import type { DecisionRecord } from "../../src/model/record.js";
 import type { PolicyResult } from "../../src/model/result.js";
 import type { Store } from "../../src/model/store.js";
-import { allowedCounter, useCounter } from "../../src/record/counter-names.js";
-import { microsecondsOf, timestampOf } from "../../src/record/moment.js";
-import { recordId } from "../../src/record/record-id.js";
+import { allowedCallCounter, overrideUseCounter } from "../../src/record/counters.js";
+import { microsecondsOf, formatTimestamp } from "../../src/record/timestamp.js";
+import { newRecordId } from "../../src/record/record-id.js";
 import { Records } from "../../src/record/records.js";
 import { openMemoryStore } from "../../src/store/drivers/memory.js";
 
 const noon = "2026-03-02T12:00:00.000000Z";
 const hour = 3_600_000_000;
-const later = (microseconds: number): string => timestampOf(microsecondsOf(noon) + microseconds);
+const later = (microseconds: number): string => formatTimestamp(microsecondsOf(noon) + microseconds);
 
 type Asked = Partial<CheckRequest>;
 
@@ -49,8 +49,8 @@ function place(files: readonly (string | Uint8Array)[], store = openMemoryStore(
   const world: CheckWorld = {
     definitions,
     clock: () => here.now,
-    newId: (timestamp) => recordId(microsecondsOf(timestamp), Math.random),
-    records: new Records(store, { newNote, onTrouble }),
+    newId: (timestamp) => newRecordId(microsecondsOf(timestamp), Math.random),
+    records: new Records(store, { newNote, onWarning: onTrouble }),
   };
   const here: Place = {
     now: noon,
@@ -65,7 +65,8 @@ function place(files: readonly (string | Uint8Array)[], store = openMemoryStore(
         records.push(record as DecisionRecord & PolicyResult);
       return records;
     },
-    uses: async (decision, policy) => (await store.log.counter(useCounter({ decision, policy }))).count,
+    uses: async (decision, policy) =>
+      (await store.log.counter(overrideUseCounter({ decision, policy }))).count,
   };
   return here;
 }
@@ -431,7 +432,7 @@ describe("max_calls", () => {
     const store = openMemoryStore();
     const world = place(
       most("session"),
-      growing(store, allowedCounter({ decision: "a", policy: "few" }, "s"), 2),
+      growing(store, allowedCallCounter({ decision: "a", policy: "few" }, "s"), 2),
     );
     expect(await world.check()).toMatchObject({
       allowed: false,
@@ -524,7 +525,7 @@ describe("max_applications", () => {
   });
 
   it("evaluates again where the last use was taken between evaluating and recording", async () => {
-    const counter = useCounter({ decision: "a", policy: "o" });
+    const counter = overrideUseCounter({ decision: "a", policy: "o" });
     const world = place([limited(1)], growing(openMemoryStore(), counter, 1));
     expect(await world.check()).toMatchObject({ allowed: false, reason: "denied by p" });
     expect(await world.log()).toMatchObject([{ outcome: "denied", facts: { uses: { o: 1 } } }]);
@@ -532,7 +533,7 @@ describe("max_applications", () => {
   });
 
   it("falls to the next override where the first was used up in between", async () => {
-    const counter = useCounter({ decision: "a", policy: "o" });
+    const counter = overrideUseCounter({ decision: "a", policy: "o" });
     const file = decision("a", [denies("p"), flips("o", "p", "max_applications: 1"), flips("n", "p")]);
     const world = place([file], growing(openMemoryStore(), counter, 1));
     expect(await world.check()).toMatchObject({ allowed: true, reason: "flipped by n" });
@@ -540,7 +541,7 @@ describe("max_applications", () => {
 
   it("gives up where others are faster time and again", async () => {
     const store = openMemoryStore();
-    const refused = { counter: useCounter({ decision: "a", policy: "o" }), most: 1 };
+    const refused = { counter: overrideUseCounter({ decision: "a", policy: "o" }), most: 1 };
     const log = { ...store.log, append: () => Promise.resolve({ refused, count: 1 }) };
     expect(await codeOf(place([limited(1)], { ...store, log }).check())).toBe("store_busy");
   });

@@ -36,7 +36,7 @@ export function deciding(...documents: readonly object[]): Deciding {
 function decidingIn(store: Store, clock: TestClock, documents: readonly object[]): Deciding {
   const text = documents.map((each) => JSON.stringify(each)).join("\n---\n");
   const { summary, body } = readDefinitions("f.yaml", Buffer.from(text));
-  expect(summary.problems).toEqual([]);
+  expect(summary.diagnostics).toEqual([]);
   const newNote = (): { record_id: string; timestamp: string } => ({ record_id: "note", timestamp: noon });
   const world = {
     definitions: buildLibrary([summary], (_file, position) => {
@@ -45,7 +45,7 @@ function decidingIn(store: Store, clock: TestClock, documents: readonly object[]
     }),
     clock: clock.read,
     newId,
-    records: new Records(store, { newNote, onTrouble: () => undefined }),
+    records: new Records(store, { newNote, onWarning: () => undefined }),
   };
   const records = async (): Promise<readonly DecisionRecord[]> => {
     const found: DecisionRecord[] = [];

@@ -1,6 +1,6 @@
 import { decide } from "../../src/decide/decide.js";
 import type { Request, World } from "../../src/decide/decide.js";
-import { definitionHash } from "../../src/definition/definition-hash.js";
+import { definitionHash } from "../../src/definition/loaded-definition.js";
 import { canonicalJson } from "../../src/digest/canonical-json.js";
 import { sha256Hex } from "../../src/digest/sha256.js";
 import type { Definition, LoadedDefinition } from "../../src/model/definition.js";
@@ -61,7 +61,7 @@ export function fetching(loaded: LoadedDefinition, answer: (fetch: Fetch) => Fet
     definitions: { find: () => Promise.resolve(loaded) },
     clock: new TestClock().read,
     newId,
-    records: new Records(store, { newNote, onTrouble: () => undefined }),
+    records: new Records(store, { newNote, onWarning: () => undefined }),
     fetcher: () => Promise.resolve({ fetch }),
   };
   return {

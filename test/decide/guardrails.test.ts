@@ -11,9 +11,9 @@ import type { JsonObject } from "../../src/model/json.js";
 import type { DecisionRecord } from "../../src/model/record.js";
 import type { Result } from "../../src/model/result.js";
 import type { Store } from "../../src/model/store.js";
-import { allowedCounter, useCounter } from "../../src/record/counter-names.js";
-import { microsecondsOf, timestampOf } from "../../src/record/moment.js";
-import { recordId } from "../../src/record/record-id.js";
+import { allowedCallCounter, overrideUseCounter } from "../../src/record/counters.js";
+import { microsecondsOf, formatTimestamp } from "../../src/record/timestamp.js";
+import { newRecordId } from "../../src/record/record-id.js";
 import { Records } from "../../src/record/records.js";
 import { openMemoryStore } from "../../src/store/drivers/memory.js";
 import { decideOn, weightedOf } from "../evaluate/definitions.js";
@@ -35,7 +35,7 @@ interface Place {
 function place(files: readonly string[], store = openMemoryStore()): Place {
   const read = files.map((file, index) => readDefinitions(`${index}.yaml`, Buffer.from(file)));
   const summaries = read.map(({ summary }) => summary);
-  expect(summaries.flatMap(({ problems }) => problems)).toEqual([]);
+  expect(summaries.flatMap(({ diagnostics: problems }) => problems)).toEqual([]);
   const definitions = buildLibrary(summaries, (file, position) => {
     const found = read[Number.parseInt(file, 10)]?.body.definitions[position];
     return found === undefined ? Promise.reject(new Error(file)) : Promise.resolve(found);
@@ -54,16 +54,16 @@ function place(files: readonly string[], store = openMemoryStore()): Place {
   const records = new Records(
     { ...store, log, shelf: store.shelf.bind(store), close: store.close.bind(store) },
     {
-      newNote: () => ({ record_id: "note", timestamp: timestampOf(now) }),
-      onTrouble: (message) => {
+      newNote: () => ({ record_id: "note", timestamp: formatTimestamp(now) }),
+      onWarning: (message) => {
         throw new Error(message);
       },
     },
   );
   const world: CheckWorld = {
     definitions,
-    clock: () => timestampOf(now),
-    newId: (timestamp) => recordId(microsecondsOf(timestamp), Math.random),
+    clock: () => formatTimestamp(now),
+    newId: (timestamp) => newRecordId(microsecondsOf(timestamp), Math.random),
     records,
   };
   const here: Place = {
@@ -188,8 +188,8 @@ describe("a call that is held back", () => {
     ]);
     await held.check("pay", { amount: 5 });
     const { log } = held.store;
-    expect((await log.counter(useCounter({ decision: "calls", policy: "but" }))).count).toBe(0);
-    const few = allowedCounter({ decision: "calls", policy: "few" }, "s");
+    expect((await log.counter(overrideUseCounter({ decision: "calls", policy: "but" }))).count).toBe(0);
+    const few = allowedCallCounter({ decision: "calls", policy: "few" }, "s");
     expect((await log.counter(few)).count).toBe(0);
     expect((await held.log()).map(({ counted }) => counted)).toEqual([undefined, undefined]);
   });
@@ -199,7 +199,7 @@ describe("a call that is held back", () => {
     await place([calls, everywhere(off("pay"))], store).check("pay", { amount: 500 });
     const free = place([calls], store);
     expect(await free.check("pay", { amount: 500 })).toMatchObject({ allowed: true, params: { amount: 1 } });
-    expect((await store.log.counter(useCounter({ decision: "calls", policy: "but" }))).count).toBe(1);
+    expect((await store.log.counter(overrideUseCounter({ decision: "calls", policy: "but" }))).count).toBe(1);
   });
 
   it("is not what a result is a result of", async () => {
@@ -213,7 +213,7 @@ describe("a call that is held back", () => {
     const other = calls.replace("id: calls", `id: others\n  guardrails: [${off("pay")}]`);
     const held = place([calls, other]);
     expect(await held.check("pay", { amount: 5 })).toMatchObject({ allowed: false });
-    const few = allowedCounter({ decision: "calls", policy: "few" }, "s");
+    const few = allowedCallCounter({ decision: "calls", policy: "few" }, "s");
     expect((await held.store.log.counter(few)).count).toBe(0);
   });
 

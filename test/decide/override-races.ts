@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import type { DecisionRecord, LogRecord } from "../../src/model/record.js";
 import type { Count } from "../../src/model/store.js";
 import type { JsonlOptions } from "../../src/store/drivers/jsonl/store.js";
-import { allowedCounter, useCounter } from "../../src/record/counter-names.js";
+import { allowedCallCounter, overrideUseCounter } from "../../src/record/counters.js";
 import { cleanEnvironment } from "../acceptance/command.js";
 import { bundled } from "../store/bundle.js";
 import { chainProblems, chance } from "../store/entries.js";
@@ -69,13 +69,13 @@ export function overrides(...limits: readonly number[]): Prize {
       { name: "urgent", version: "1.0.0", overrides: ["frozen"], max_applications: limits[at] },
     ]),
   );
-  const counters = new Map(ids.map((id) => [id, useCounter({ decision: id, policy: "urgent" })]));
+  const counters = new Map(ids.map((id) => [id, overrideUseCounter({ decision: id, policy: "urgent" })]));
   return { decisions, counters, outcome: "allowed_by_exception", most: Math.min(...limits) };
 }
 
 export function calls(count: number, per: string): Prize {
   const decisions = [policyDecision("calm", [{ name: "few", version: "1.0.0", max_calls: { count, per } }])];
-  const counters = new Map([["calm", allowedCounter({ decision: "calm", policy: "few" }, session)]]);
+  const counters = new Map([["calm", allowedCallCounter({ decision: "calm", policy: "few" }, session)]]);
   return { decisions, counters, outcome: "allowed", most: count };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { compareWithEarlier } from "../../src/decide/compare.js";
-import { compareRecord } from "../../src/lineage/compared.js";
+import { compareWithPrecedents } from "../../src/decide/compare.js";
+import { compareRecord } from "../../src/lineage/precedents.js";
 import type { DecisionRecord } from "../../src/model/record.js";
 import type { Deciding } from "./deciding.js";
 import { deciding } from "./deciding.js";
@@ -138,8 +138,8 @@ describe("what was never recorded", () => {
 });
 
 describe("what a decision would be compared with", () => {
-  const compared = async (place: Deciding, n: number): ReturnType<typeof compareWithEarlier> =>
-    compareWithEarlier({ decision_id: "d", context: { c: "1", n } }, place.world);
+  const compared = async (place: Deciding, n: number): ReturnType<typeof compareWithPrecedents> =>
+    compareWithPrecedents({ decision_id: "d", context: { c: "1", n } }, place.world);
 
   it("tells what it is about, what it reads and how it would come out", async () => {
     const place = deciding(binary({ version: "1.2.0" }));
@@ -177,7 +177,7 @@ describe("what a decision would be compared with", () => {
     );
     const request = { decision_id: "d", context: { tool: "t", params: { c: "1" } } };
     for (let times = 0; times < 3; times++) {
-      expect(await compareWithEarlier(request, place.world)).toMatchObject({
+      expect(await compareWithPrecedents(request, place.world)).toMatchObject({
         outcome: "allowed_by_exception",
         precedents: [],
       });

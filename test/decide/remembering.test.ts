@@ -7,8 +7,8 @@ import type { Definition, FirstMatchDefinition } from "../../src/model/definitio
 import type { Json } from "../../src/model/json.js";
 import type { DecisionRecord } from "../../src/model/record.js";
 import type { ShelfEntry, Store } from "../../src/model/store.js";
-import { microsecondsOf, timestampOf } from "../../src/record/moment.js";
-import { recordId } from "../../src/record/record-id.js";
+import { microsecondsOf, formatTimestamp } from "../../src/record/timestamp.js";
+import { newRecordId } from "../../src/record/record-id.js";
 import { Records } from "../../src/record/records.js";
 import { openMemoryStore } from "../../src/store/drivers/memory.js";
 
@@ -57,8 +57,8 @@ function place(definition: Definition): Place {
     store,
     definitions: { find: () => Promise.resolve(loaded) },
     clock: () => world.now,
-    newId: (timestamp) => recordId(microsecondsOf(timestamp), Math.random),
-    records: new Records(store, { newNote, onTrouble: (message) => void troubles.push(message) }),
+    newId: (timestamp) => newRecordId(microsecondsOf(timestamp), Math.random),
+    records: new Records(store, { newNote, onWarning: (message) => void troubles.push(message) }),
     ask: (request = {}) =>
       decide(
         { decision_id: definition.id, context: { customer: { email: "eve@example.com" } }, ...request },
@@ -179,7 +179,7 @@ describe("a masked value", () => {
 
 describe("a cached answer", () => {
   const cached: Definition = { ...routed, cache: { enabled: true, ttl: "1h" } };
-  const later = (microseconds: number): string => timestampOf(microsecondsOf(noon) + microseconds);
+  const later = (microseconds: number): string => formatTimestamp(microsecondsOf(noon) + microseconds);
   const hour = 3_600_000_000;
 
   it("is the same answer, with an id and a time of its own", async () => {

@@ -5,7 +5,7 @@ import {
   InvalidEvaluatorError,
   InvalidScoringStrategyError,
   NoEvaluationsError,
-} from "../../src/contract-errors.js";
+} from "../../src/errors.js";
 import type { AuditAdapter, ScoredAgent, ScoredAgentOptions } from "../../src/decide/scored-agent.js";
 import { scoredAgent } from "../../src/decide/scored-agent.js";
 import type { Evaluator } from "../../src/evaluate/scored/plug-ins.js";

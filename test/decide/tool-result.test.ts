@@ -8,9 +8,9 @@ import { buildLibrary } from "../../src/definition/library.js";
 import { readDefinitions } from "../../src/definition/read-definitions.js";
 import type { JsonObject } from "../../src/model/json.js";
 import type { DecisionRecord, LogRecord, ToolResultRecord } from "../../src/model/record.js";
-import { readCounter, successCounter } from "../../src/record/counter-names.js";
-import { microsecondsOf } from "../../src/record/moment.js";
-import { recordId } from "../../src/record/record-id.js";
+import { pathReadCounter, successCounter } from "../../src/record/counters.js";
+import { microsecondsOf } from "../../src/record/timestamp.js";
+import { newRecordId } from "../../src/record/record-id.js";
 import { Records } from "../../src/record/records.js";
 import { openMemoryStore } from "../../src/store/drivers/memory.js";
 
@@ -28,7 +28,7 @@ interface Place {
 
 function place(...files: readonly string[]): Place {
   const read = files.map((file, index) => readDefinitions(`${index}.yaml`, Buffer.from(file)));
-  expect(read.flatMap(({ summary }) => summary.problems)).toEqual([]);
+  expect(read.flatMap(({ summary }) => summary.diagnostics)).toEqual([]);
   const definitions = buildLibrary(
     read.map(({ summary }) => summary),
     (file, position) => {
@@ -38,8 +38,8 @@ function place(...files: readonly string[]): Place {
   );
   const store = openMemoryStore();
   const newNote = (): { record_id: string; timestamp: string } => ({ record_id: "note", timestamp: noon });
-  const records = new Records(store, { newNote, onTrouble: () => undefined });
-  const newId = (timestamp: string): string => recordId(microsecondsOf(timestamp), Math.random);
+  const records = new Records(store, { newNote, onWarning: () => undefined });
+  const newId = (timestamp: string): string => newRecordId(microsecondsOf(timestamp), Math.random);
   const world = { definitions, clock: () => noon, newId, records };
   const recordAt = async (id: string): Promise<DecisionRecord> => {
     const found = await store.log.find({ beginning: id });
@@ -242,7 +242,7 @@ describe("a record that a result cannot be linked to", () => {
 
 describe("what a call has read", () => {
   const readIn = (world: Place, path: string, id = "w"): Promise<number> =>
-    world.count(readCounter({ decision: id, policy: "looked" }, "s", path));
+    world.count(pathReadCounter({ decision: id, policy: "looked" }, "s", path));
 
   it("is known by the params of the result", async () => {
     const world = place(decision("w", looked));

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { longestPath, PathMap } from "../../src/definition/path-map.js";
-import { overlaps } from "../../src/expression/put-at.js";
+import { maxPathLength, PathMap } from "../../src/definition/fetches.js";
+import { pathsOverlap } from "../../src/expression/path.js";
 
 function mapOf(...paths: readonly string[]): PathMap<number> {
   const map = new PathMap<number>();
@@ -29,7 +29,7 @@ describe("values at paths", () => {
       .map((steps) => steps.join("."));
     fc.assert(
       fc.property(fc.array(path), path, (paths, asked) => {
-        const isThere = paths.some((each) => overlaps(each, asked));
+        const isThere = paths.some((each) => pathsOverlap(each, asked));
         expect(mapOf(...paths).overlapping(asked) !== undefined).toBe(isThere);
       }),
     );
@@ -40,6 +40,6 @@ describe("values at paths", () => {
     expect(map.covering("a.".repeat(500_000) + "a")).toEqual({ path: "a.a", value: 0 });
     map.add("b.".repeat(500_000) + "b", 1);
     expect(map.overlapping("b")?.value).toBe(1);
-    expect(map.overlapping("b.".repeat(longestPath) + "b")).toBeUndefined();
+    expect(map.overlapping("b.".repeat(maxPathLength) + "b")).toBeUndefined();
   });
 });

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { buildLibrary } from "../../src/definition/library.js";
 import type { Library } from "../../src/definition/library.js";
 import { readDefinitions } from "../../src/definition/read-definitions.js";
-import { matchesTool, policiesFor } from "../../src/definition/tool-match.js";
+import { matchesGlob, findPolicies } from "../../src/definition/tool-match.js";
 import { DecisionError } from "../../src/errors.js";
-import type { Problem } from "../../src/model/problem.js";
+import type { Diagnostic } from "../../src/model/diagnostic.js";
 
 describe("a glob", () => {
   it.each([
@@ -43,7 +43,7 @@ describe("a glob", () => {
     ["a*", "a\n*", true],
     ["é*", "é!", true],
   ])("%j fits %j: %s", (glob, tool, fits) => {
-    expect(matchesTool(glob, tool)).toBe(fits);
+    expect(matchesGlob(glob, tool)).toBe(fits);
   });
 
   it.each([
@@ -52,7 +52,7 @@ describe("a glob", () => {
     ["stars and question marks", `${"*?a".repeat(300)}b`],
   ])("never takes long: %s", (_what, glob) => {
     const before = performance.now();
-    expect(matchesTool(glob, "a".repeat(5000))).toBe(false);
+    expect(matchesGlob(glob, "a".repeat(5000))).toBe(false);
     expect(performance.now() - before).toBeLessThan(2000);
   });
 });
@@ -74,18 +74,18 @@ describe("the policies for a tool", () => {
       routing,
       policy("b", "*"),
     );
-    expect(policiesFor("write_file", library)).toEqual(["a", "b", "z"]);
-    expect(policiesFor("read_file", library)).toEqual(["b", "m"]);
-    expect(policiesFor("other", library)).toEqual(["b"]);
+    expect(findPolicies("write_file", library)).toEqual(["a", "b", "z"]);
+    expect(findPolicies("read_file", library)).toEqual(["b", "m"]);
+    expect(findPolicies("other", library)).toEqual(["b"]);
   });
 
   it("are none where none fits", () => {
-    expect(policiesFor("t", libraryOf(routing, policy("a", "u")))).toEqual([]);
+    expect(findPolicies("t", libraryOf(routing, policy("a", "u")))).toEqual([]);
   });
 
   const refusal = (library: Library): DecisionError => {
     try {
-      policiesFor("t", library);
+      findPolicies("t", library);
     } catch (error) {
       if (error instanceof DecisionError) return error;
     }
@@ -95,7 +95,7 @@ describe("the policies for a tool", () => {
   it("are not told while one may be broken", () => {
     const { code, message, details } = refusal(libraryOf(policy("a", "t"), "decision: { tool"));
     expect([code, message]).toEqual(["definition_invalid", "a policy may be broken: `1.yaml`"]);
-    expect((details as { problems: readonly Problem[] }).problems).not.toEqual([]);
+    expect((details as { problems: readonly Diagnostic[] }).problems).not.toEqual([]);
   });
 
   it("are refused by naming a few of the files", () => {

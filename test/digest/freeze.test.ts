@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { deepFreeze } from "../../src/digest/freeze.js";
+import { deepFreeze } from "../../src/digest/freeze-json.js";
 
 describe("deepFreeze", () => {
   it("freezes a document and all that is in it", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { frozenCopy } from "../../src/digest/frozen-copy.js";
+import { frozenCopy } from "../../src/digest/freeze-json.js";
 import type { Json } from "../../src/model/json.js";
 import { jsonValues } from "./json-values.js";
 

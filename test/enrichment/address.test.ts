@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addressFault } from "../../src/enrichment/address.js";
+import { findAddressFault } from "../../src/enrichment/address.js";
 
 const loopback = { what: "a loopback address", mayBeAllowed: true };
 const privateOne = { what: "a private address", mayBeAllowed: true };
@@ -41,7 +41,7 @@ describe("an address", () => {
     "2002:101:101::1",
     "2001:0:101:101::fefe:fefe",
   ])("%s is for everybody", (address) => {
-    expect(addressFault(address)).toBeUndefined();
+    expect(findAddressFault(address)).toBeUndefined();
   });
 
   it.each([
@@ -106,7 +106,7 @@ describe("an address", () => {
     ["1.2.3.4/8", none],
     ["%", none],
   ])("%j has a fault", (address, fault) => {
-    expect(addressFault(address)).toEqual(fault);
+    expect(findAddressFault(address)).toEqual(fault);
   });
 
   it.each([
@@ -127,6 +127,6 @@ describe("an address", () => {
     ["the server of Teredo", "2001:0:7f00:1::fefe:fefe", loopback],
     ["the worse of the two of Teredo", "2001:0:7f00:1::5601:5601", metadata],
   ])("of IPv4 is found within IPv6: %s", (_how, address, fault) => {
-    expect(addressFault(address)).toEqual(fault);
+    expect(findAddressFault(address)).toEqual(fault);
   });
 });

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { stateIn, stateKey, untouched } from "../../src/enrichment/endpoint-state.js";
-import type { FetchOutcome, OpenedFetcher } from "../../src/enrichment/fetcher.js";
-import { openFetcher } from "../../src/enrichment/fetcher.js";
+import { parseState, stateKey, initialState } from "../../src/enrichment/endpoint-state.js";
+import type { FetchOutcome, EndpointFetcher } from "../../src/enrichment/fetcher.js";
+import { createFetcher } from "../../src/enrichment/fetcher.js";
 import type { Shelf, Store } from "../../src/model/store.js";
 import { openMemoryStore } from "../../src/store/drivers/memory.js";
 import type { Numbers } from "./fetcher-model.js";
@@ -91,11 +91,11 @@ class Real {
   readonly time = new VirtualTime();
   readonly store: Store = openMemoryStore();
   /** As it is on the shelf. */
-  known = untouched;
+  known = initialState;
   readonly transitions: string[] = [];
   readonly exchange = new ScriptedExchange(this.time);
   readonly #numbers: Numbers;
-  readonly #fetchers: readonly OpenedFetcher[];
+  readonly #fetchers: readonly EndpointFetcher[];
 
   constructor(numbers: Numbers) {
     this.#numbers = numbers;
@@ -123,14 +123,14 @@ class Real {
 
   async circuit(): Promise<string> {
     const key = stateKey("bureau", this.#numbers.endpoint);
-    return stateIn((await this.store.shelf("breakers").get(key))?.value).circuit;
+    return parseState((await this.store.shelf("breakers").get(key))?.value).circuit;
   }
 
   #watched(): Shelf {
     const shelf = this.store.shelf("breakers");
     const update: Shelf["update"] = async (which, change) => {
       const after = await shelf.update(which, change);
-      const state = stateIn(after?.value);
+      const state = parseState(after?.value);
       if (state.circuit !== this.known.circuit)
         this.transitions.push(`${this.known.circuit} to ${state.circuit}`);
       this.known = state;
@@ -139,8 +139,8 @@ class Real {
     return { ...shelf, update };
   }
 
-  #open(more: object = {}): OpenedFetcher {
-    return openFetcher({
+  #open(more: object = {}): EndpointFetcher {
+    return createFetcher({
       exchange: this.exchange.exchange,
       shelves: { breakers: this.#watched(), responses: this.store.shelf("responses") },
       now: this.time.now,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { untouched } from "../../src/enrichment/endpoint-state.js";
+import { initialState } from "../../src/enrichment/endpoint-state.js";
 import type { Shelf } from "../../src/model/store.js";
 import { openMemoryStore } from "../../src/store/drivers/memory.js";
 import type { Scripted } from "./fetching.js";
@@ -63,7 +63,7 @@ describe("a fetch", () => {
     const { fetch, state } = fetching();
     await fetch([{ after: 120_400, exchanged: { kind: "answer", data: 1 } }]);
     expect(await state()).toEqual({
-      ...untouched,
+      ...initialState,
       last: { at: "2026-03-02T12:00:00.120400Z", milliseconds: 120 },
     });
   });

@@ -1,15 +1,15 @@
-import type { Exchange, Exchanged } from "../../src/enrichment/exchange.js";
+import type { Exchange, ExchangeOutcome } from "../../src/enrichment/exchange.js";
 import type { EndpointState } from "../../src/enrichment/endpoint-state.js";
-import { stateIn, stateKey } from "../../src/enrichment/endpoint-state.js";
+import { parseState, stateKey } from "../../src/enrichment/endpoint-state.js";
 import type { FetcherOptions, FetchOutcome } from "../../src/enrichment/fetcher.js";
-import { openFetcher } from "../../src/enrichment/fetcher.js";
+import { createFetcher } from "../../src/enrichment/fetcher.js";
 import type { Endpoint, Fetch } from "../../src/model/endpoint.js";
 import type { Store } from "../../src/model/store.js";
 import { openMemoryStore } from "../../src/store/drivers/memory.js";
 import { VirtualTime } from "./virtual-time.js";
 
 /** What an endpoint does when it is asked, and after how many microseconds; `hang`: nothing, ever. */
-export type Scripted = { readonly after?: number; readonly exchanged: Exchanged } | "hang";
+export type Scripted = { readonly after?: number; readonly exchanged: ExchangeOutcome } | "hang";
 
 export const answer = (data: string | number = "data"): Scripted => ({
   exchanged: { kind: "answer", data },
@@ -30,7 +30,7 @@ export class ScriptedExchange {
   /** When it was asked. */
   readonly asked: number[] = [];
   /** Sees each exchange that is about to begin. */
-  watch: (exchange: () => Promise<Exchanged>) => Promise<Exchanged> = (exchange) => exchange();
+  watch: (exchange: () => Promise<ExchangeOutcome>) => Promise<ExchangeOutcome> = (exchange) => exchange();
 
   constructor(time: VirtualTime) {
     this.#time = time;
@@ -38,7 +38,7 @@ export class ScriptedExchange {
 
   readonly exchange: Exchange = ({ signal }) => this.watch(() => this.#exchange(signal));
 
-  async #exchange(signal: AbortSignal): Promise<Exchanged> {
+  async #exchange(signal: AbortSignal): Promise<ExchangeOutcome> {
     this.asked.push(this.#time.now());
     const [next = answer(), ...others] = this.script;
     if (others.length > 0) this.script = others;
@@ -70,7 +70,7 @@ export function fetching(endpoint: Partial<Endpoint> = {}, more: Partial<Fetcher
   const time = new VirtualTime();
   const store = openMemoryStore();
   const exchange = new ScriptedExchange(time);
-  const fetcher = openFetcher({
+  const fetcher = createFetcher({
     exchange: exchange.exchange,
     shelves: { breakers: store.shelf("breakers"), responses: store.shelf("responses") },
     now: time.now,
@@ -91,7 +91,7 @@ export function fetching(endpoint: Partial<Endpoint> = {}, more: Partial<Fetcher
       return time.until(begin(asked));
     },
     async state() {
-      return stateIn((await store.shelf("breakers").get(stateKey("bureau", whole)))?.value);
+      return parseState((await store.shelf("breakers").get(stateKey("bureau", whole)))?.value);
     },
   };
 }

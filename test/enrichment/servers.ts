@@ -3,9 +3,8 @@ import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { createServer, Socket as ClientSocket } from "node:net";
 import { onTestFinished, vi } from "vitest";
-import type { Exchange, Exchanged } from "../../src/enrichment/exchange.js";
-import type { ExchangeOptions } from "../../src/enrichment/open-exchange.js";
-import { openExchange } from "../../src/enrichment/open-exchange.js";
+import type { Exchange, ExchangeOutcome, ExchangeOptions } from "../../src/enrichment/exchange.js";
+import { lazyExchange } from "../../src/enrichment/exchange.js";
 import type { Endpoint } from "../../src/model/endpoint.js";
 import type { JsonObject } from "../../src/model/json.js";
 
@@ -85,7 +84,7 @@ export function watchSockets(): readonly Socket[] {
 
 /** A way to endpoints on this machine. */
 export function exchanging(options: Partial<ExchangeOptions> = {}): Exchange {
-  return openExchange({ env: {}, ...options });
+  return lazyExchange({ env: {}, ...options });
 }
 
 export interface Asking extends Omit<Endpoint, "url"> {
@@ -98,7 +97,7 @@ export interface Asking extends Omit<Endpoint, "url"> {
 export function ask(
   url: string,
   { params = {}, exchange, signal, ...more }: Asking = {},
-): Promise<Exchanged> {
+): Promise<ExchangeOutcome> {
   const endpoint = { url, allow_private: true, ...more };
   return (exchange ?? exchanging())({ endpoint, params, signal: signal ?? AbortSignal.timeout(10_000) });
 }

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
 import { expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../src/clock.js";
-import { microsecondsOf } from "../../src/record/moment.js";
+import { microsecondsOf } from "../../src/record/timestamp.js";
 import { cleanEnvironment } from "../acceptance/command.js";
 import { bundled } from "../store/bundle.js";
 import { storeDirectory } from "../store/jsonl-log.js";

@@ -1,4 +1,4 @@
-import { timestampOf, microsecondsOf } from "../../src/record/moment.js";
+import { formatTimestamp, microsecondsOf } from "../../src/record/timestamp.js";
 import { noon } from "../store/entries.js";
 
 interface Sleeper {
@@ -13,7 +13,7 @@ export class VirtualTime {
 
   readonly now = (): number => this.#now;
 
-  readonly clock = (): string => timestampOf(this.#now);
+  readonly clock = (): string => formatTimestamp(this.#now);
 
   readonly sleep = (microseconds: number, signal?: AbortSignal): Promise<void> =>
     new Promise((resolve) => {

@@ -1,8 +1,7 @@
 import { expect } from "vitest";
 import { DecisionError } from "../../src/errors.js";
 import { compile } from "../../src/expression/compile.js";
-import { expressionPlace } from "../../src/expression/expression-error.js";
-import { Failure } from "../../src/expression/failure.js";
+import { expressionLocation, Failure } from "../../src/expression/failure.js";
 import type { Json, JsonObject } from "../../src/model/json.js";
 import type { Scope } from "../../src/model/scope.js";
 
@@ -39,7 +38,7 @@ export function refusalOf(text: string, compileText: (text: string) => unknown =
     compileText(text);
   } catch (error) {
     if (!(error instanceof DecisionError)) throw error;
-    const place = expressionPlace(error);
+    const place = expressionLocation(error);
     if (place === undefined) throw error;
     return { message: error.message, hint: error.hint, ...place };
   }

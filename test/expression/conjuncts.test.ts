@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { conjunctsOf, leadingEquality } from "../../src/expression/conjuncts.js";
+import { conjunctsOf, leadingEquality } from "../../src/expression/syntax.js";
 import { parse } from "../../src/expression/parse.js";
 
 describe("leadingEquality", () => {

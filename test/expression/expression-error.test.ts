@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DecisionError } from "../../src/errors.js";
-import { caret, expressionError, expressionPlace } from "../../src/expression/expression-error.js";
+import { renderCaret, expressionError, expressionLocation } from "../../src/expression/failure.js";
 import { refusalOf } from "./answers.js";
 
 describe("caret", () => {
@@ -14,11 +14,11 @@ describe("caret", () => {
     ["a place before an empty line", "a =\n\nb", ["a =", "  ^"]],
     ["an empty last line", "a ==\n", ["", "^"]],
   ])("stands under %s", (_what, text, lines) => {
-    expect(caret(refusalOf(text)).split("\n")).toEqual(lines);
+    expect(renderCaret(refusalOf(text)).split("\n")).toEqual(lines);
   });
 
   it("shows a part of a long line, with the faulty place in it", () => {
-    const [line = "", mark = ""] = caret(
+    const [line = "", mark = ""] = renderCaret(
       refusalOf(`${"a and ".repeat(40)}b = 1${" and a".repeat(40)}`),
     ).split("\n");
     expect({ long: line.length <= 101, cut: line.startsWith("…"), at: line[mark.length - 1] }).toEqual({
@@ -29,14 +29,14 @@ describe("caret", () => {
   });
 
   it("cuts nothing off before a place that is near the beginning", () => {
-    expect(caret(refusalOf(`b = 1${" and a".repeat(40)}`)).split("\n")).toEqual([
+    expect(renderCaret(refusalOf(`b = 1${" and a".repeat(40)}`)).split("\n")).toEqual([
       `b = 1${" and a".repeat(40)}`.slice(0, 100),
       "  ^",
     ]);
   });
 
   it("prints no control characters", () => {
-    expect(caret({ expression: "a\u001b[31m\u0007", at: 1 })).toBe("a [31m \n ^");
+    expect(renderCaret({ expression: "a\u001b[31m\u0007", at: 1 })).toBe("a [31m \n ^");
   });
 
   it.each([
@@ -45,16 +45,16 @@ describe("caret", () => {
     ["an empty expression", "\n"],
     ["an unknown function", "\nlenght(a)"],
   ])("can be put under %s that begins with an empty line", (_what, text) => {
-    expect(caret(refusalOf(text))).toMatch(/\^$/);
+    expect(renderCaret(refusalOf(text))).toMatch(/\^$/);
   });
 });
 
 describe("expressionPlace", () => {
   it("is the expression and the position of an invalid one", () => {
-    expect(expressionPlace(expressionError("a = 1", 2, "wrong"))).toEqual({ expression: "a = 1", at: 2 });
+    expect(expressionLocation(expressionError("a = 1", 2, "wrong"))).toEqual({ expression: "a = 1", at: 2 });
   });
 
   it("is absent of any other error", () => {
-    expect(expressionPlace(new DecisionError("usage", "wrong", { details: { at: 1 } }))).toBeUndefined();
+    expect(expressionLocation(new DecisionError("usage", "wrong", { details: { at: 1 } }))).toBeUndefined();
   });
 });

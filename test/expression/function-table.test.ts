@@ -57,7 +57,7 @@ function probeOf({ name }: FunctionEntry): string {
   return probes[name] ?? `there is no probe of ${name}`;
 }
 
-function promised({ answers = allErrored }: FunctionEntry): typeof allErrored {
+function promised({ badOperandResults: answers = allErrored }: FunctionEntry): typeof allErrored {
   return answers;
 }
 

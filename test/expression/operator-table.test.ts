@@ -22,29 +22,38 @@ describe("every operator of the language", () => {
     expect(answer(example.expression, documentedContext)).toEqual(example.answer);
   });
 
-  it.each(operatorTable)("$spelling answers as stated for a missing operand", ({ probe, answers }) => {
-    expect(outcome(answer(probe))).toBe(answers.missing);
-  });
+  it.each(operatorTable)(
+    "$spelling answers as stated for a missing operand",
+    ({ probe, badOperandResults: answers }) => {
+      expect(outcome(answer(probe))).toBe(answers.missing);
+    },
+  );
 
-  it.each(operatorTable)("$spelling answers as stated for null", ({ probe, answers }) => {
+  it.each(operatorTable)("$spelling answers as stated for null", ({ probe, badOperandResults: answers }) => {
     expect(outcome(answer(probe, { x: null }))).toBe(answers.null);
   });
 
-  const strict = operatorTable.filter((entry) => entry.wrong !== undefined);
+  const strict = operatorTable.filter((entry) => entry.wrongOperand !== undefined);
 
-  it.each(strict)("$spelling answers as stated for $wrong", ({ probe, wrong = "", answers }) => {
-    expect(outcome(answer(probe.replace(/\bx\b/, wrong)))).toBe(answers.mistyped);
-  });
+  it.each(strict)(
+    "$spelling answers as stated for $wrong",
+    ({ probe, wrongOperand: wrong = "", badOperandResults: answers }) => {
+      expect(outcome(answer(probe.replace(/\bx\b/, wrong)))).toBe(answers.mistyped);
+    },
+  );
 
-  it.each(strict)("$spelling answers the same for $wrong behind a path", ({ probe, wrong = "", answers }) => {
-    const x = answer(wrong);
-    if (x instanceof Failure) throw new Error(x.message);
-    expect(outcome(answer(probe, { x }))).toBe(answers.mistyped);
-  });
+  it.each(strict)(
+    "$spelling answers the same for $wrong behind a path",
+    ({ probe, wrongOperand: wrong = "", badOperandResults: answers }) => {
+      const x = answer(wrong);
+      if (x instanceof Failure) throw new Error(x.message);
+      expect(outcome(answer(probe, { x }))).toBe(answers.mistyped);
+    },
+  );
 
-  const lenient = operatorTable.filter((entry) => entry.wrong === undefined);
+  const lenient = operatorTable.filter((entry) => entry.wrongOperand === undefined);
 
-  it.each(lenient)("$spelling takes an operand of any type", ({ probe, answers }) => {
+  it.each(lenient)("$spelling takes an operand of any type", ({ probe, badOperandResults: answers }) => {
     const values: Json[] = [true, 5, "text", [1], {}, { a: 1 }];
     const answered = values.map((x) => answer(probe, { x }));
     expect([answers.mistyped, answered.map((each) => typeof each)]).toEqual([
@@ -53,7 +62,10 @@ describe("every operator of the language", () => {
     ]);
   });
 
-  it.each(operatorTable)("$spelling names a wrong operand unless no type is wrong", ({ wrong, answers }) => {
-    expect(wrong === undefined).toBe(answers.mistyped === "any");
-  });
+  it.each(operatorTable)(
+    "$spelling names a wrong operand unless no type is wrong",
+    ({ wrongOperand: wrong, badOperandResults: answers }) => {
+      expect(wrong === undefined).toBe(answers.mistyped === "any");
+    },
+  );
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { tokenize } from "../../src/expression/token.js";
+import { tokenize } from "../../src/expression/tokens.js";
 import { refusalOf } from "./answers.js";
 
 const kindsAndValues = (text: string): readonly string[] =>

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { excepted, gateOf, guardedAs, leadingTo, loadedAs, split, voted } from "./guard-samples.js";
+import { blockAnswer, escalateAnswer } from "../../src/guard/consequences.js";
 import type { Guarded } from "../../src/guard/guard.js";
-import { blocked, escalated } from "../../src/guard/consequences.js";
 import { staticChecks } from "../../src/guard/static-checks.js";
-import type { Definition } from "../../src/model/definition.js";
-import type { Guardrail, OnFail } from "../../src/model/guardrail.js";
-import { excepted, gateOf, guardedAs, leadingTo, loadedAs, split, voted } from "./guarding.js";
+import type { Definition, Guardrail, OnFail } from "../../src/model/definition.js";
 
 /** Fails for whatever an answer leads to. */
 const failing = (on_fail: OnFail, escalate_to = "stage-review"): Guardrail => ({
@@ -304,20 +303,20 @@ describe("what is strict already", () => {
   const denied = guardedAs(excepted([failing("block")]), { context: { tool: "pay" } }).evaluated;
 
   it("stays as it is", () => {
-    expect(blocked(red, objection).evaluated).toBe(red);
-    expect(escalated(red, { ...objection, to: "desk" }).evaluated).toBe(red);
-    expect(escalated(yellow, { ...objection, to: "desk" }).evaluated).toBe(yellow);
-    expect(blocked(denied, objection).evaluated).toBe(denied);
-    expect(escalated(denied, { ...objection, to: "desk" }).evaluated).toBe(denied);
+    expect(blockAnswer(red, objection).evaluated).toBe(red);
+    expect(escalateAnswer(red, { ...objection, to: "desk" }).evaluated).toBe(red);
+    expect(escalateAnswer(yellow, { ...objection, to: "desk" }).evaluated).toBe(yellow);
+    expect(blockAnswer(denied, objection).evaluated).toBe(denied);
+    expect(escalateAnswer(denied, { ...objection, to: "desk" }).evaluated).toBe(denied);
   });
 
   it("becomes stricter still", () => {
-    expect(blocked(yellow, objection).evaluated.selected_labels).toEqual(["RED"]);
+    expect(blockAnswer(yellow, objection).evaluated.selected_labels).toEqual(["RED"]);
   });
 
   it("leads nowhere where nobody says where to", () => {
     const { evaluated } = guardedAs(leadingTo(["a"]));
-    expect(escalated(evaluated, { ...objection, to: undefined }).evaluated.selected_targets).toEqual([]);
+    expect(escalateAnswer(evaluated, { ...objection, to: undefined }).evaluated.selected_targets).toEqual([]);
   });
 });
 

@@ -1,15 +1,15 @@
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { accountOf } from "../../src/lineage/account.js";
+import { buildMethodology } from "../../src/lineage/methodology.js";
 import type { DecisionRecord } from "../../src/model/record.js";
 import { explainView } from "../../src/present/explain-view.js";
 import { present } from "../../src/present/format.js";
 import { recordMethodology } from "../../src/present/session-view.js";
 import { explain, explainConditions } from "../../src/record/explain.js";
 import { explainCall } from "../../src/record/explain-call.js";
-import { soundRecord } from "../../src/record/sound-record.js";
-import { isWholeRecord } from "../../src/record/whole-record.js";
-import { workplace } from "../cli/workplace.js";
+import { sanitizeRecord } from "../../src/record/sanitize-record.js";
+import { isWellFormedRecord } from "../../src/record/well-formed.js";
+import { workplace } from "../cli/workspace.js";
 
 const place = workplace();
 afterAll(() => rmSync(place.root, { recursive: true, force: true }));
@@ -102,7 +102,7 @@ async function tellAll(record: DecisionRecord): Promise<string> {
     call: explainCall(record, undefined),
   };
   const verbose = explainView({ ...explained, all: explainConditions(record, undefined) });
-  const account = accountOf({ decisions: [record], results: [] });
+  const account = buildMethodology({ decisions: [record], results: [] });
   return [
     await present(explainView(explained), "table", style),
     await present(verbose, "table", style),
@@ -118,7 +118,7 @@ describe("a record that is damaged somewhere and yet a whole one", () => {
       const whole = records.get(type);
       let tried = 0;
       for (const record of damaged(whole, (part) => part) as Generator<DecisionRecord>) {
-        if (!isWholeRecord(record)) continue;
+        if (!isWellFormedRecord(record)) continue;
         tried++;
         const told = await tellAll(record).catch((error: unknown) => {
           throw new Error(`could not tell ${JSON.stringify(record)}`, { cause: error });
@@ -132,6 +132,6 @@ describe("a record that is damaged somewhere and yet a whole one", () => {
 
   it.each(requests.map(([type]) => type))("stays as it is where nothing is wrong: %s", (type) => {
     const whole = records.get(type);
-    expect(whole && soundRecord(whole)).toEqual(whole);
+    expect(whole && sanitizeRecord(whole)).toEqual(whole);
   });
 });

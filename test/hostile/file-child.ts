@@ -2,7 +2,7 @@ import { exitCodeOf } from "../../src/cli/exit-codes.js";
 import { validatePaths } from "../../src/cli/validate-paths.js";
 import { compose } from "../../src/compose.js";
 import { DecisionError } from "../../src/errors.js";
-import type { Problem } from "../../src/model/problem.js";
+import type { Diagnostic } from "../../src/model/diagnostic.js";
 import { orders } from "./child-process.js";
 
 /** What the commands would have made of a folder, without starting them. */
@@ -30,12 +30,12 @@ async function judge(act: () => Promise<Omit<Verdict, "exitCode"> & { exitCode: 
         said: error instanceof Error ? (error.stack ?? "") : String(error),
       };
     }
-    const { problems = [] } = (error.details ?? {}) as { problems?: readonly Problem[] };
+    const { problems = [] } = (error.details ?? {}) as { problems?: readonly Diagnostic[] };
     return { exitCode: exitCodeOf(error.code), ...placesOf(problems), said: error.message };
   }
 }
 
-function placesOf(problems: readonly Problem[]): Pick<Verdict, "places" | "said"> {
+function placesOf(problems: readonly Diagnostic[]): Pick<Verdict, "places" | "said"> {
   const errors = problems.filter(({ severity }) => severity === "error").slice(0, 20);
   return {
     places: errors.map(({ line, column }) => `${line}:${column}`),

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Downstream, Origin } from "../../src/lineage/downstream.js";
-import { downstreamOf } from "../../src/lineage/downstream.js";
+import type { Downstream, LineageOrigin } from "../../src/lineage/trace.js";
+import { findDownstream } from "../../src/lineage/trace.js";
 import type { Ledger, RecordKey, RelatedRange } from "../../src/model/store.js";
 import { child, idOf, logOf, using } from "./records.js";
 
-const record = (number: number): Origin => ({ record_id: idOf(number) });
+const record = (number: number): LineageOrigin => ({ record_id: idOf(number) });
 
 /** `1 child 2`: 2 is a child of 1; `a child 2` where it began with an artifact. */
 const told = ({ steps }: Downstream): readonly string[] =>
@@ -16,7 +16,7 @@ const told = ({ steps }: Downstream): readonly string[] =>
 interface Case {
   readonly name: string;
   readonly log: () => Promise<Ledger>;
-  readonly from: Origin;
+  readonly from: LineageOrigin;
   readonly steps: readonly string[];
 }
 
@@ -74,27 +74,27 @@ const cases: readonly Case[] = [
 
 describe("what rests on something", () => {
   it.each(cases)("has $name", async ({ log, from, steps }) => {
-    const found = await downstreamOf(from, await log(), 100);
+    const found = await findDownstream(from, await log(), 100);
     expect(told(found)).toEqual(steps);
     expect(found).toMatchObject({ complete: true, damaged: false });
   });
 
   it("is cut at its limit, and says so", async () => {
     const log = await logOf({}, child(1), child(1), child(2), child(3));
-    const cut = await downstreamOf(record(1), log, 3);
+    const cut = await findDownstream(record(1), log, 3);
     expect([told(cut), cut.complete]).toEqual([["1 child 2", "1 child 3", "2 child 4"], false]);
-    expect((await downstreamOf(record(1), log, 4)).complete).toBe(true);
+    expect((await findDownstream(record(1), log, 4)).complete).toBe(true);
   });
 
   it("keeps the newest where there are too many", async () => {
     const log = await logOf(using("a"), using("a"), using("a"));
-    const { complete, ...found } = await downstreamOf({ artifact: "a" }, log, 2);
+    const { complete, ...found } = await findDownstream({ artifact: "a" }, log, 2);
     expect([told({ complete, ...found }), complete]).toEqual([["a input_of 2", "a input_of 3"], false]);
   });
 
   it("keeps a child, however often the answer was taken from the cache since", async () => {
     const hits = Array.from({ length: 300 }, () => ({ cached: true, cached_from: idOf(1) }));
-    const found = await downstreamOf(record(1), await logOf({}, child(1), ...hits), 2);
+    const found = await findDownstream(record(1), await logOf({}, child(1), ...hits), 2);
     expect([told(found), found.complete]).toEqual([["1 child 2", "1 cached_answer 302"], false]);
   });
 
@@ -110,7 +110,7 @@ describe("what rests on something", () => {
         for (let line = 0; line < limit; line++) if ("record" in hit) yield hit;
       },
     };
-    const found = await downstreamOf(record(2), endless, 5);
+    const found = await findDownstream(record(2), endless, 5);
     expect(found.complete).toBe(false);
     expect(asked.reduce<number>((sum, limit) => sum + (limit ?? Infinity), 0)).toBeLessThanOrEqual(1050);
   });
@@ -119,7 +119,7 @@ describe("what rests on something", () => {
     const log = await logOf({}, child(1));
     await log.append({ body: `"kind":"decision","record_id":7,"parent_record_id":"${idOf(1)}"` });
     await log.append({ body: `"kind":"tool_result","decision_records":["${idOf(1)}"],"ok":"perhaps"` });
-    const found = await downstreamOf(record(1), log, 100);
+    const found = await findDownstream(record(1), log, 100);
     expect([told(found), found.damaged]).toEqual([["1 child 2"], true]);
   });
 });

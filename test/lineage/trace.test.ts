@@ -1,27 +1,25 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { drawTrace, drawTraceAsTree } from "../../src/lineage/draw-trace.js";
-import type { Trace } from "../../src/lineage/trace.js";
-import { traceOf } from "../../src/lineage/trace.js";
+import { child, idOf, logOf, using } from "./records.js";
+import { drawTrace, drawTraceAsTree } from "../../src/lineage/draw-lineage.js";
+import type { LineageTrace } from "../../src/lineage/trace.js";
+import { traceRecord } from "../../src/lineage/trace.js";
 import type { Drawing } from "../../src/model/drawing.js";
 import type { LogRecord } from "../../src/model/record.js";
 import type { Ledger } from "../../src/model/store.js";
-import { drawDot } from "../../src/present/draw-dot.js";
-import { drawMermaid } from "../../src/present/draw-mermaid.js";
+import { drawDot, drawMermaid, nodeText } from "../../src/present/diagrams.js";
 import { drawTree } from "../../src/present/draw-tree.js";
-import { nodeText } from "../../src/present/drawing-text.js";
 import { readDot, readMermaid } from "../present/picture-readers.js";
 import { noted } from "../store/entries.js";
-import { child, idOf, logOf, using } from "./records.js";
 
-async function trace(log: Ledger, seq: number, limit = 100): Promise<Trace> {
+async function trace(log: Ledger, seq: number, limit = 100): Promise<LineageTrace> {
   const found = await log.find({ seq });
-  const traced = "record" in found ? await traceOf(found.record, log, limit) : undefined;
+  const traced = "record" in found ? await traceRecord(found.record, log, limit) : undefined;
   if (traced === undefined) throw new Error("there is nothing to trace");
   return traced;
 }
 
-const tree = (drawn: Trace): readonly string[] =>
+const tree = (drawn: LineageTrace): readonly string[] =>
   drawTree(drawTraceAsTree(drawn), { columns: Infinity, paint: (_colour, text) => text }).split("\n");
 
 const numbers = (records: readonly { readonly record_id: string }[]): readonly number[] =>
@@ -69,7 +67,7 @@ describe("the parents of a record", () => {
     await log.append({ body: noted() });
     const note = await log.find({ seq: 1 });
     const { record_id } = "record" in note ? note.record : { record_id: "" };
-    expect("record" in note && (await traceOf(note.record, log, 5))).toBeUndefined();
+    expect("record" in note && (await traceRecord(note.record, log, 5))).toBeUndefined();
     const below = await logOf({ parent_record_id: record_id });
     expect((await trace(below, 1)).restedOn.parents).toEqual([{ kind: "missing", record_id }]);
   });
@@ -326,7 +324,7 @@ describe("a damaged record", () => {
     await fc.assert(
       fc.asyncProperty(damaged, async (damage) => {
         const record = { ...found.record, ...damage } as unknown as LogRecord;
-        const traced = await traceOf(record, log, 10);
+        const traced = await traceRecord(record, log, 10);
         expect(traced !== undefined && isWhole(drawTrace(traced))).toBe(true);
         expect(traced !== undefined && isWhole(drawTraceAsTree(traced))).toBe(true);
         expect(traced === undefined || tree(traced).length).toBeGreaterThan(1);
@@ -340,7 +338,7 @@ describe("a damaged record", () => {
     if (!("record" in found)) throw new Error("it is not there");
     const { lineage: gone, ...old } = found.record as { readonly lineage?: unknown } & LogRecord;
     expect(gone).toBeDefined();
-    const traced = await traceOf(old as LogRecord, log, 10);
+    const traced = await traceRecord(old as LogRecord, log, 10);
     expect(traced?.restedOn).toMatchObject({ artifacts: [], entities: [], policies: [], override: null });
   });
 });

@@ -4,7 +4,7 @@ import type { Drawing, DrawnEdge } from "../../src/model/drawing.js";
 import { drawTree } from "../../src/present/draw-tree.js";
 import { drawingView } from "../../src/present/drawing-view.js";
 import type { Style } from "../../src/present/format.js";
-import { widthOf } from "../../src/present/text-width.js";
+import { displayWidth } from "../../src/present/text-width.js";
 
 const style = (columns = Infinity): Style => ({ columns, paint: (_colour, text) => text });
 
@@ -115,7 +115,7 @@ describe("a tree", () => {
   it("goes on further down where it would be too deep, at once and without an end", () => {
     const chain = Array.from({ length: 60 }, (_, index) => `n${index}-n${index + 1}`);
     const lines = drawTree(drawingOf(chain, ["n0"]), style()).split("\n");
-    expect(Math.max(...lines.map(widthOf))).toBeLessThan(120);
+    expect(Math.max(...lines.map(displayWidth))).toBeLessThan(120);
     expect(lines.filter((line) => line.endsWith("(further down)"))).toEqual([
       expect.stringContaining("n24 (further down)") as string,
       expect.stringContaining("n48 (further down)") as string,

@@ -1,11 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Drawing } from "../../src/model/drawing.js";
-import { drawDot } from "../../src/present/draw-dot.js";
-import { drawMermaid } from "../../src/present/draw-mermaid.js";
-import { edgeText, nodeText } from "../../src/present/drawing-text.js";
 import type { ReadPicture } from "./picture-readers.js";
 import { readDot, readMermaid } from "./picture-readers.js";
+import type { Drawing } from "../../src/model/drawing.js";
+import { drawDot, drawMermaid, edgeText, nodeText } from "../../src/present/diagrams.js";
 
 const nasty: readonly string[] = [
   "end",

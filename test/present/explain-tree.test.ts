@@ -6,7 +6,7 @@ import { explainView } from "../../src/present/explain-view.js";
 import type { Colour } from "../../src/present/format.js";
 import { present } from "../../src/present/format.js";
 import { explain, explainConditions } from "../../src/record/explain.js";
-import type { CallRecord } from "../../src/record/explain-call.js";
+import type { PolicyRecord } from "../../src/record/explain-call.js";
 import { explainCall } from "../../src/record/explain-call.js";
 
 const lineage: Lineage = {
@@ -62,7 +62,7 @@ const lineage: Lineage = {
   ],
 };
 
-const record: CallRecord = {
+const record: PolicyRecord = {
   seq: 14,
   prev_hash: "a".repeat(64),
   hash: "b".repeat(64),
@@ -152,7 +152,7 @@ async function tree(changed: object = {}, asked: Asked = {}): Promise<readonly s
   return (await present(view, "table", { columns, paint })).trimEnd().split("\n");
 }
 
-const without = (...names: readonly (keyof CallRecord)[]): object =>
+const without = (...names: readonly (keyof PolicyRecord)[]): object =>
   Object.fromEntries(names.map((name) => [name, undefined]));
 
 describe("what policies made of a call, on a terminal", () => {

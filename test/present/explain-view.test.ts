@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RoutingRecord, NoteRecord } from "../../src/model/record.js";
-import type { Explained } from "../../src/present/explain-view.js";
+import type { ExplainedRecord } from "../../src/present/explain-view.js";
 import { explainView, noteView } from "../../src/present/explain-view.js";
 import type { Format, View } from "../../src/present/format.js";
 import { present } from "../../src/present/format.js";
@@ -45,7 +45,7 @@ const pass: ExplainedCondition = {
   values: { "artifact.score": 0.3 },
 };
 
-const explained: Explained = {
+const explained: ExplainedRecord = {
   record,
   explanation: {
     answer: "stage-rework",
@@ -59,14 +59,14 @@ const explained: Explained = {
 const text = (view: View, format: Format = "table", columns = 100): Promise<string> =>
   present(view, format, { columns, paint: (_colour, shown) => shown });
 
-const linesOf = async (changed: Partial<Explained> = {}, columns = 100): Promise<readonly string[]> =>
+const linesOf = async (changed: Partial<ExplainedRecord> = {}, columns = 100): Promise<readonly string[]> =>
   (await text(explainView({ ...explained, ...changed }), "table", columns)).trimEnd().split("\n");
 
-const withFailed = (failed: readonly ExplainedCondition[]): Partial<Explained> => ({
+const withFailed = (failed: readonly ExplainedCondition[]): Partial<ExplainedRecord> => ({
   explanation: { ...explained.explanation, failed },
 });
 
-const withRecord = (changed: Partial<RoutingRecord>): Partial<Explained> => ({
+const withRecord = (changed: Partial<RoutingRecord>): Partial<ExplainedRecord> => ({
   record: { ...record, ...changed },
 });
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { lineDiff, withSurroundings } from "../../src/present/line-diff.js";
+import { lineDiff, withContextLines } from "../../src/present/diff-view.js";
 
 const shown = (before: string, after: string): readonly string[] =>
   lineDiff(before, after).map(({ sign, text }) => sign + text);
@@ -36,7 +36,7 @@ describe("a difference of lines", () => {
 
   it("leaves out what is far from a change", () => {
     const before = "1\n2\n3\n4\n5\n6\n7\n8\n9";
-    const lines = withSurroundings(lineDiff(before, before.replace("5", "x")), 1);
+    const lines = withContextLines(lineDiff(before, before.replace("5", "x")), 1);
     expect(lines.map((line) => (line === undefined ? "…" : line.sign + line.text))).toEqual([
       " 4",
       "-5",

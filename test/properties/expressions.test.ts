@@ -1,17 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { contexts } from "./arbitraries.js";
+import { noon } from "./worlds.js";
 import { canonicalJson } from "../../src/digest/canonical-json.js";
 import { DecisionError } from "../../src/errors.js";
 import { compile } from "../../src/expression/compile.js";
-import { caret, expressionPlace } from "../../src/expression/expression-error.js";
-import { Failure } from "../../src/expression/failure.js";
+import { renderCaret, expressionLocation, Failure } from "../../src/expression/failure.js";
 import { functionTable } from "../../src/expression/function-table.js";
 import type { Template } from "../../src/expression/template.js";
 import { compileCondition, compileTemplate } from "../../src/expression/template.js";
 import type { JsonObject } from "../../src/model/json.js";
 import type { Scope } from "../../src/model/scope.js";
-import { contexts } from "./arbitraries.js";
-import { noon } from "./worlds.js";
 
 type Compile = (text: string) => Template;
 
@@ -28,11 +27,11 @@ function compiledOrRefused(run: Compile, text: string): Template | undefined {
     return run(text);
   } catch (error) {
     if (!(error instanceof DecisionError)) throw error;
-    const place = expressionPlace(error);
+    const place = expressionLocation(error);
     if (place === undefined) throw error;
     expect(place.at).toBeGreaterThanOrEqual(0);
     expect(place.at).toBeLessThanOrEqual(place.expression.length);
-    expect(caret(place)).toMatch(/\^$/);
+    expect(renderCaret(place)).toMatch(/\^$/);
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { gateFaults } from "../../src/definition/gate/gate-faults.js";
+import { checkGate } from "../../src/definition/checks/check-gate.js";
 import { Failure } from "../../src/expression/failure.js";
 import { compileCondition, compileInput } from "../../src/expression/template.js";
 import type { GateDefinition, GateRule, Status, Tier } from "../../src/model/definition.js";
@@ -116,7 +116,7 @@ describe("a gate", () => {
   it("is drawn without faults", () => {
     fc.assert(
       fc.property(gates, floored, (...drawn) => {
-        expect(drawn.flatMap(gateFaults)).toEqual([]);
+        expect(drawn.flatMap(checkGate)).toEqual([]);
       }),
       { numRuns: 100 },
     );

@@ -1,14 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decide } from "../../src/decide/decide.js";
-import { DecisionError } from "../../src/errors.js";
-import type { Definition, LoadedDefinition } from "../../src/model/definition.js";
-import type { Guardrail, OnFail } from "../../src/model/guardrail.js";
-import type { Json, JsonObject } from "../../src/model/json.js";
-import type { Result } from "../../src/model/result.js";
 import { contexts, definitions as routes } from "./arbitraries.js";
 import { worldWith } from "./worlds.js";
-import { excepted, gateOf, voted } from "../guard/guarding.js";
+import { decide } from "../../src/decide/decide.js";
+import { DecisionError } from "../../src/errors.js";
+import type { Definition, LoadedDefinition, Guardrail, OnFail } from "../../src/model/definition.js";
+import type { Json, JsonObject } from "../../src/model/json.js";
+import type { Result } from "../../src/model/result.js";
+import { excepted, gateOf, voted } from "../guard/guard-samples.js";
 
 const names = fc.constantFrom(
   "stage-0",

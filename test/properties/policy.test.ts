@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { policyFaults } from "../../src/definition/policy-faults.js";
-import { matchesTool } from "../../src/definition/tool-match.js";
-import type { Deliberation } from "../../src/evaluate/policy/deliberation.js";
-import { normalPath } from "../../src/evaluate/policy/normal-path.js";
+import { checkPolicies } from "../../src/definition/checks/check-policies.js";
+import { matchesGlob } from "../../src/definition/tool-match.js";
+import type { DetailedPolicyOutcome } from "../../src/evaluate/policy/policy-outcome.js";
+import { normalizePath } from "../../src/evaluate/policy/policy-facts.js";
 import { preparePolicy } from "../../src/evaluate/policy/policy.js";
 import { parseInstant } from "../../src/expression/instant.js";
 import { compileCondition } from "../../src/expression/template.js";
@@ -113,9 +113,9 @@ const definitionOf = (listed: readonly Policy[]): PolicyDefinition => ({
   policies: listed,
 });
 
-function ask(listed: readonly Policy[], context: JsonObject, known: JsonObject = {}): Deliberation {
+function ask(listed: readonly Policy[], context: JsonObject, known: JsonObject = {}): DetailedPolicyOutcome {
   const scope = { context, input: undefined, facts: known, system };
-  const { outcome } = preparePolicy(definitionOf(listed), undefined).judge(scope);
+  const { outcome } = preparePolicy(definitionOf(listed), undefined).evaluate(scope);
   if (outcome?.type !== "policy") throw new Error("the answer is not that of policies");
   return outcome;
 }
@@ -160,7 +160,7 @@ describe("policies", () => {
   it("are drawn without faults", () => {
     fc.assert(
       fc.property(policies, (listed) => {
-        expect(policyFaults(definitionOf(listed))).toEqual([]);
+        expect(checkPolicies(definitionOf(listed))).toEqual([]);
       }),
       { numRuns: 100 },
     );
@@ -321,7 +321,7 @@ describe("a glob", () => {
     fc.assert(
       fc.property(words, fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 10 }), (glob, tool) => {
         const pattern = new RegExp(`^${glob.replaceAll("*", ".*").replaceAll("?", ".")}$`);
-        expect(matchesTool(glob, tool)).toBe(pattern.test(tool));
+        expect(matchesGlob(glob, tool)).toBe(pattern.test(tool));
       }),
       { numRuns: 2000 },
     );
@@ -336,8 +336,8 @@ describe("a path without detours", () => {
   it("has none left, and stays as it is", () => {
     fc.assert(
       fc.property(paths, (path) => {
-        const normal = normalPath(path);
-        expect(normalPath(normal)).toBe(normal);
+        const normal = normalizePath(path);
+        expect(normalizePath(normal)).toBe(normal);
         expect(normal).not.toMatch(/\/\/|(?:^|\/)\.(?:\/)|[^./]\/\.\.(?:\/|$)|^\/\.\.(?:\/|$)/);
         expect(normal.startsWith("/")).toBe(path.startsWith("/"));
       }),
@@ -349,7 +349,7 @@ describe("a path without detours", () => {
       fc.property(paths, paths, (from, path) => {
         if (path.startsWith("/")) return;
         const base = `/x/${from}`;
-        expect(normalPath(`${base}/${normalPath(path)}`)).toBe(normalPath(`${base}/${path}`));
+        expect(normalizePath(`${base}/${normalizePath(path)}`)).toBe(normalizePath(`${base}/${path}`));
       }),
     );
   });

@@ -85,7 +85,7 @@ async function after(
 function remembering(): { store: ReturnType<typeof openMemoryStore>; records: Records } {
   const store = openMemoryStore();
   const newNote = (): { record_id: string; timestamp: string } => ({ record_id: "note", timestamp: noon });
-  return { store, records: new Records(store, { newNote, onTrouble: () => undefined }) };
+  return { store, records: new Records(store, { newNote, onWarning: () => undefined }) };
 }
 
 /** Some tables refuse what matches twice. */

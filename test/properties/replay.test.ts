@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NoEvaluationsError } from "../../src/contract-errors.js";
+import { NoEvaluationsError } from "../../src/errors.js";
 import { scoredAgent } from "../../src/decide/scored-agent.js";
 import { canonicalJson } from "../../src/digest/canonical-json.js";
 import type { Json, JsonObject } from "../../src/model/json.js";
 import type { AuditPayload, Evaluation } from "../../src/model/result.js";
-import { compareWithPayload } from "../../src/replay/compare.js";
+import { compareWithPayload } from "../../src/replay/replay-payload.js";
 import { jsonValues } from "../digest/json-values.js";
 import { unfrozen } from "../evaluate/scored/votes.js";
 import { anyContext, decisionNames, evaluators, scorings, weights } from "./scored-arbitraries.js";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NoEvaluationsError } from "../../src/contract-errors.js";
+import { NoEvaluationsError } from "../../src/errors.js";
 import { decide } from "../../src/decide/decide.js";
 import { scoredAgent } from "../../src/decide/scored-agent.js";
 import { evaluate } from "../../src/evaluate/evaluate.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { binomialTail } from "../../src/record/binomial.js";
+import { binomialTail } from "../../src/record/statistics.js";
 
 describe("the chance of so many successes or more", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chiSquareTail } from "../../src/record/chi-square.js";
+import { chiSquareTail } from "../../src/record/statistics.js";
 
 /** Statistic, degrees of freedom, and the tail worked out to 60 digits with Python's `decimal`. */
 const known: readonly [number, number, number][] = [

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Case, Definition } from "../../src/model/definition.js";
 import type { DefinitionTally, Tally } from "../../src/model/store.js";
 import type { Distribution, ShareCheck } from "../../src/record/distribution.js";
-import { distributionOf } from "../../src/record/distribution.js";
+import { computeDistribution } from "../../src/record/distribution.js";
 import { decideOn, rule, switchOn, tableOf, weightedOf } from "../evaluate/definitions.js";
 
 const hash = "c".repeat(64);
@@ -26,7 +26,7 @@ function tallyOf(definitions: Readonly<Record<string, DefinitionTally>>): Tally 
 }
 
 function distributionIn(definition: Definition | undefined, tally: Tally): Distribution {
-  return distributionOf("d", tally, definition && { definition, definition_hash: hash });
+  return computeDistribution("d", tally, definition && { definition, definition_hash: hash });
 }
 
 function weighted(...weights: readonly (number | undefined)[]): Definition {

@@ -15,7 +15,7 @@ async function recordOf(definition: Definition, context: JsonObject): Promise<De
   const store = openMemoryStore();
   const records = new Records(store, {
     newNote: () => ({ record_id: "", timestamp: noon }),
-    onTrouble: () => undefined,
+    onWarning: () => undefined,
   });
   await decide({ decision_id: definition.id, context }, { ...worldWith(definition), records });
   const found = await store.log.find({ latest: true });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { LogRecord } from "../../src/model/record.js";
 import type { RecordKey } from "../../src/model/store.js";
-import { entitiesOf, hasKey, isWithin, sourcesOf } from "../../src/record/record-keys.js";
+import { entitiesOf, matchesKey, isInRelatedRange, inputSourcesOf } from "../../src/record/record-keys.js";
 
 const keys: readonly RecordKey[] = [
   { entity: { type: "customer", id: "c-1" } },
@@ -34,10 +34,10 @@ describe("the keys of a damaged record", () => {
     fc.assert(
       fc.property(damaged, fc.constantFrom(...keys), (value, key) => {
         const record = value as unknown as LogRecord;
-        expect(hasKey(record, key)).toBe(false);
-        isWithin(record, { since: 1, label: "Pass" });
+        expect(matchesKey(record, key)).toBe(false);
+        isInRelatedRange(record, { since: 1, label: "Pass" });
         entitiesOf(record);
-        sourcesOf(record);
+        inputSourcesOf(record);
       }),
     );
   });

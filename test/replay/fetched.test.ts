@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { fetchKey } from "../../src/expression/rule/fetch-key.js";
+import { fetchKey } from "../../src/expression/rule/operators/fetching.js";
 import { prepare } from "../../src/evaluate/prepare.js";
 import type { DecisionRecord } from "../../src/model/record.js";
-import { askAgain } from "../../src/replay/ask-again.js";
-import type { Ready } from "../../src/replay/kept-decisions.js";
+import { reevaluate } from "../../src/replay/reevaluate.js";
+import type { ReplayableDefinition } from "../../src/replay/replayable-definitions.js";
 import { loadedWith } from "../decide/fetching.js";
 
 const credit = { endpoint: "bureau", params: { ssn: "{{ ssn }}" }, into: "credit" };
 
-const readyWith = (enrich: readonly object[]): Ready => {
+const readyWith = (enrich: readonly object[]): ReplayableDefinition => {
   const definition = {
     id: "loan",
     type: "switch",
@@ -31,8 +31,11 @@ const record = {
   facts: { fetched: { [fetchKey(credit)]: { endpoint: "bureau", ok: true } } },
 } as unknown as DecisionRecord;
 
-const labelOf = (ready: Ready, from: Ready | { missing: string } = made): unknown => {
-  const again = askAgain({ record, text: "" }, ready, from);
+const labelOf = (
+  ready: ReplayableDefinition,
+  from: ReplayableDefinition | { missing: string } = made,
+): unknown => {
+  const again = reevaluate({ record, text: "" }, ready, from);
   return "why" in again ? again.why : again.guarded.evaluated.selected_labels;
 };
 

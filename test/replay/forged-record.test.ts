@@ -2,17 +2,16 @@ import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Composed } from "../../src/compose.js";
 import { compose } from "../../src/compose.js";
-import { definitionHash } from "../../src/definition/definition-hash.js";
+import { definitionHash } from "../../src/definition/loaded-definition.js";
 import { prepare } from "../../src/evaluate/prepare.js";
 import type { Definition } from "../../src/model/definition.js";
 import type { Json } from "../../src/model/json.js";
 import type { DecisionRecord } from "../../src/model/record.js";
 import type { LogLine, Store } from "../../src/model/store.js";
 import { Backtest } from "../../src/replay/backtest.js";
-import { changedText } from "../../src/replay/difference-text.js";
 import type { ReplayReport } from "../../src/replay/replay-log.js";
-import { Replay } from "../../src/replay/replay-log.js";
-import { replayRecord } from "../../src/replay/replay-record.js";
+import { LogReplay } from "../../src/replay/replay-log.js";
+import { changedText, replayRecord } from "../../src/replay/replay-record.js";
 
 const samples = fileURLToPath(new URL("../../decisions", import.meta.url));
 
@@ -46,7 +45,7 @@ function forged(id: string, fields: object): DecisionLine {
 }
 
 async function replayed(...all: readonly LogLine[]): Promise<ReplayReport> {
-  const replay = new Replay(store);
+  const replay = new LogReplay(store);
   for (const line of all) await replay.add(line);
   return replay.report();
 }
@@ -138,12 +137,12 @@ describe("what is a bug", () => {
   function broken(): Definition {
     return { id: quality, type: "binary", cases: [], default: { target: "x" } };
   }
-  const judge = (): never => {
+  const evaluate = (): never => {
     throw new TypeError("oops");
   };
   const ready = {
     loaded: { definition, definition_hash: "", environment: {}, environment_hash: "", file: "", line: 0 },
-    prepared: { ...prepare(definition), judge },
+    prepared: { ...prepare(definition), evaluate },
   };
 
   it("is not taken for a difference", async () => {

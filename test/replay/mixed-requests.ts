@@ -1,10 +1,10 @@
 import type { CheckRequest } from "../../src/decide/check.js";
-import type { Request } from "../../src/decide/request.js";
+import type { DecisionRequest } from "../../src/decide/request.js";
 import type { ToolResultRequest } from "../../src/decide/tool-result.js";
 
 /** What is asked of the world: a decision, about a call, or to note how one went. */
 export type Asked =
-  | { readonly decide: Request }
+  | { readonly decide: DecisionRequest }
   | { readonly check: CheckRequest }
   | { readonly result: Omit<ToolResultRequest, "decision"> };
 
@@ -46,7 +46,7 @@ const kinds = ["stop", "deploy", "notify", "something else", "Stop"] as const;
 const paths = ["/notes/a", "/notes/../notes/a", "/notes/ü", "/notes/b"] as const;
 const texts = ["Straße", "STRASSE", "ẞ", "ss", ""] as const;
 
-const decided = (decision_id: string, context: object, more: Partial<Request> = {}): Asked => ({
+const decided = (decision_id: string, context: object, more: Partial<DecisionRequest> = {}): Asked => ({
   decide: { decision_id, context, ...more },
 });
 

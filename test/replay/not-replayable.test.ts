@@ -3,11 +3,10 @@ import { prepare } from "../../src/evaluate/prepare.js";
 import type { Definition } from "../../src/model/definition.js";
 import type { JsonObject } from "../../src/model/json.js";
 import type { DecisionRecord } from "../../src/model/record.js";
-import type { Answered, Changed } from "../../src/replay/backtest.js";
-import { readsConcealed } from "../../src/replay/concealed.js";
-import type { Ready } from "../../src/replay/kept-decisions.js";
-import { missingFacts } from "../../src/replay/missing-facts.js";
-import { outcomeText, riskOf } from "../../src/replay/outcome-text.js";
+import type { RecordedOutcome, BacktestOutcome } from "../../src/replay/backtest.js";
+import { transitionText, transitionRisk } from "../../src/replay/backtest.js";
+import { readsMaskedValues, describeMissingFacts } from "../../src/replay/reevaluate.js";
+import type { ReplayableDefinition } from "../../src/replay/replayable-definitions.js";
 
 const masked = "[masked]";
 
@@ -81,7 +80,7 @@ describe("masked values", () => {
     },
     { name: "that another decision has set", of: {}, facts: { set_params: { note: masked } }, read: true },
   ])("$name: $read", ({ of, context = {}, facts = {}, read }) => {
-    expect(readsConcealed(prepare(routed(of)), recordWith({ context, facts }))).toBe(read);
+    expect(readsMaskedValues(prepare(routed(of)), recordWith({ context, facts }))).toBe(read);
   });
 
   it("count anywhere where a schema looks at all of the context", () => {
@@ -92,16 +91,16 @@ describe("masked values", () => {
       context_schema: { type: "object" },
       rules: [{ id: "r", tier: "T3", severity: 1, when: "true", status: "GREEN" }],
     } as unknown as Definition;
-    expect(readsConcealed(prepare(gate), recordWith({ context: { any: [masked] } }))).toBe(true);
+    expect(readsMaskedValues(prepare(gate), recordWith({ context: { any: [masked] } }))).toBe(true);
   });
 
   it("are none where there is no context", () => {
-    expect(readsConcealed(prepare(routed({})), recordWith({ context: undefined }))).toBe(false);
+    expect(readsMaskedValues(prepare(routed({})), recordWith({ context: undefined }))).toBe(false);
   });
 });
 
 describe("facts that a record does not hold", () => {
-  const readyFor = (policies: readonly object[], definition_hash = "now"): Ready => {
+  const readyFor = (policies: readonly object[], definition_hash = "now"): ReplayableDefinition => {
     const definition = { id: "p", type: "policy", tool: "*", policies } as unknown as Definition;
     const loaded = { definition, definition_hash, environment: {}, environment_hash: "", file: "", line: 0 };
     return { loaded, prepared: prepare(definition) };
@@ -118,7 +117,7 @@ describe("facts that a record does not hold", () => {
     name: string;
     policies: readonly object[];
     record: object;
-    made?: Ready | "gone";
+    made?: ReplayableDefinition | "gone";
     missing?: string;
   }>([
     { name: "none are needed", policies: [], record: {} },
@@ -154,7 +153,7 @@ describe("facts that a record does not hold", () => {
   ])(
     "where $name: $missing",
     ({ policies, record, made = readyFor([calls, reads, uses], "then"), missing }) => {
-      const found = missingFacts(
+      const found = describeMissingFacts(
         readyFor(policies),
         recordWith(record),
         made === "gone" ? { missing: "it is gone" } : made,
@@ -165,13 +164,13 @@ describe("facts that a record does not hold", () => {
 
   it("are none where the same definition is asked", () => {
     const ready = readyFor([calls, uses], "then");
-    expect(missingFacts(ready, recordWith({ session_id: "s" }), ready)).toBeUndefined();
-    expect(missingFacts({ ...ready }, recordWith({ session_id: "s" }), ready)).toBeUndefined();
+    expect(describeMissingFacts(ready, recordWith({ session_id: "s" }), ready)).toBeUndefined();
+    expect(describeMissingFacts({ ...ready }, recordWith({ session_id: "s" }), ready)).toBeUndefined();
   });
 });
 
 describe("a change in words", () => {
-  const answered = (label: string | undefined, more: Partial<Answered> = {}): Answered => ({
+  const answered = (label: string | undefined, more: Partial<RecordedOutcome> = {}): RecordedOutcome => ({
     selected_labels: label === undefined ? [] : [label],
     selected_targets: [],
     blocked: false,
@@ -180,9 +179,9 @@ describe("a change in words", () => {
   });
   const blocked = { blocked: true };
   const escalated = { escalated: true };
-  const error: Changed = { error: "no" };
+  const error: BacktestOutcome = { error: "no" };
 
-  it.each<{ from: Answered; to: Changed; words: readonly [string, string]; risk: number }>([
+  it.each<{ from: RecordedOutcome; to: BacktestOutcome; words: readonly [string, string]; risk: number }>([
     { from: answered("denied"), to: answered("allowed"), words: ["denied", "allowed"], risk: -3 },
     { from: answered("RED"), to: answered("GREEN"), words: ["RED", "GREEN"], risk: -3 },
     { from: answered("RED"), to: answered("YELLOW"), words: ["RED", "YELLOW"], risk: -1 },
@@ -209,7 +208,7 @@ describe("a change in words", () => {
       risk: 1,
     },
   ])("$words.0 → $words.1", ({ from, to, words, risk }) => {
-    expect(outcomeText(from, to)).toEqual({ from: words[0], to: words[1] });
-    expect(riskOf(from, to)).toBe(risk);
+    expect(transitionText(from, to)).toEqual({ from: words[0], to: words[1] });
+    expect(transitionRisk(from, to)).toBe(risk);
   });
 });

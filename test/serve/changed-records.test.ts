@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { compose } from "../../src/compose.js";
 import type { JsonObject } from "../../src/model/json.js";
-import { apiDocument } from "../../src/serve/http/openapi.js";
+import { openApiDocument } from "../../src/serve/http/openapi.js";
 import { afterFile } from "../after-file.js";
-import { samples } from "./asking.js";
+import { samples } from "./sample-world.js";
 import type { Serving } from "./http/serving.js";
 import { get, serving } from "./http/serving.js";
 import { connectHttp, optionsOf, serveHttp } from "./mcp/serving.js";
@@ -114,7 +114,7 @@ describe("the mark of a changed record", () => {
   });
 
   it("is in the document of what can be asked over HTTP", () => {
-    const { paths } = apiDocument({ mcp: false }) as { readonly paths: JsonObject };
+    const { paths } = openApiDocument({ mcp: false }) as { readonly paths: JsonObject };
     const answering = (schema: object): object => ({
       get: { responses: { "200": { content: { "application/json": { schema } } } } },
     });

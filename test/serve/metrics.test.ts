@@ -2,8 +2,8 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { Counter, Gauge, Histogram } from "../../src/serve/metrics/metric.js";
-import { sampleWorld } from "./asking.js";
+import { Counter, Gauge, Histogram } from "../../src/serve/metrics.js";
+import { sampleWorld } from "./sample-world.js";
 import type { Answered, Serving } from "./http/serving.js";
 import { get, post, routineWire, serving } from "./http/serving.js";
 

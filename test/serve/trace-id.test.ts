@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { traceIdOf } from "../../src/serve/trace-id.js";
+import { parseTraceId } from "../../src/serve/correlation.js";
 
 const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
 const parent = "00f067aa0ba902b7";
@@ -7,7 +7,7 @@ const parent = "00f067aa0ba902b7";
 it.each([`00-${trace}-${parent}-01`, `01-${trace}-${parent}-00`, `01-${trace}-${parent}-00-more`])(
   "finds the trace in %s",
   (text) => {
-    expect(traceIdOf(text)).toBe(trace);
+    expect(parseTraceId(text)).toBe(trace);
   },
 );
 
@@ -24,5 +24,5 @@ it.each([
   `ff-${trace}-${parent}-01`,
   `01-${trace}-${parent}-00more`,
 ])("finds none in %s", (text) => {
-  expect(traceIdOf(text)).toBeUndefined();
+  expect(parseTraceId(text)).toBeUndefined();
 });

@@ -11,7 +11,7 @@ import { exitCodeOf } from "../../src/cli/exit-codes.js";
 import { DecisionError } from "../../src/errors.js";
 import { openMemoryStore } from "../../src/store/drivers/memory.js";
 import { approve } from "../../src/store/approve.js";
-import { makeKeys } from "../../src/store/make-keys.js";
+import { generateKeys } from "../../src/store/approval-keys.js";
 import { openPrivateKey } from "../../src/store/signing.js";
 import { bin, cleanEnvironment } from "../acceptance/command.js";
 import { quality } from "../acceptance/approving.js";
@@ -32,7 +32,7 @@ beforeAll(async () => {
   file = join(decisions, "quality.yaml");
   mkdirSync(decisions);
   writeFileSync(file, approvedText);
-  const made = makeKeys(join(root, "key.pem"));
+  const made = generateKeys(join(root, "key.pem"));
   publicKey = made.public_key;
   const definitions = await composeDefinitions({ decisions });
   await approve([await definitions.find("quality")], {

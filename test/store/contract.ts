@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { DecisionRecord } from "../../src/model/record.js";
 import type { Appended, Entry, Query, Shelf, ShelfEntry, Store } from "../../src/model/store.js";
-import { microsecondsOf, timestampOf } from "../../src/record/moment.js";
+import { microsecondsOf, formatTimestamp } from "../../src/record/timestamp.js";
 import type { Decided } from "./entries.js";
 import {
   chainProblems,
@@ -58,7 +58,7 @@ const storesFrom =
   };
 
 const start = microsecondsOf(noon);
-const after = (microseconds: number): string => timestampOf(start + microseconds);
+const after = (microseconds: number): string => formatTimestamp(start + microseconds);
 
 async function add(store: Store, ...all: readonly Decided[]): Promise<void> {
   for (const each of all) await store.log.append({ body: decided(each) });

@@ -3,9 +3,9 @@ import type { JsonObject } from "../../src/model/json.js";
 import type { Lineage } from "../../src/model/lineage.js";
 import type { LogRecord, RoutingRecord, ToolResultRecord } from "../../src/model/record.js";
 import type { LogLine, ShelfEntry } from "../../src/model/store.js";
-import { microsecondsOf, timestampOf } from "../../src/record/moment.js";
-import { decisionBody, noteBody, toolResultBody } from "../../src/record/record-body.js";
-import { recordId } from "../../src/record/record-id.js";
+import { microsecondsOf, formatTimestamp } from "../../src/record/timestamp.js";
+import { decisionRecordBody, noteRecordBody, toolResultRecordBody } from "../../src/record/record-json.js";
+import { newRecordId } from "../../src/record/record-id.js";
 
 export const noon = "2026-03-02T12:00:00.000000Z";
 
@@ -19,7 +19,7 @@ export class TestClock {
 
   readonly read = (): string => {
     this.#now += 1000;
-    return timestampOf(this.#now);
+    return formatTimestamp(this.#now);
   };
 
   set(timestamp: string): void {
@@ -35,7 +35,7 @@ export function chance(): number {
   return seed / 2 ** 32;
 }
 
-export const newId = (timestamp: string): string => recordId(microsecondsOf(timestamp), chance);
+export const newId = (timestamp: string): string => newRecordId(microsecondsOf(timestamp), chance);
 
 export const sha256 = (bytes: string | Uint8Array): string =>
   createHash("sha256").update(bytes).digest("hex");
@@ -91,7 +91,7 @@ export function decided({ input = 1, ...fields }: Decided = {}): string {
     input_value: input,
   };
   const lineage = { ...noLineage, ...fields.lineage };
-  return decisionBody(result, { provenance: fields, context, facts, cacheKey, cachedFrom, lineage });
+  return decisionRecordBody(result, { provenance: fields, context, facts, cacheKey, cachedFrom, lineage });
 }
 
 const noLineage: Lineage = {
@@ -108,12 +108,19 @@ const noLineage: Lineage = {
 /** The body of how a call went. */
 export function called({ timestamp = noon, ...fields }: Partial<ToolResultRecord> = {}): string {
   const { tool = "read_file", ok = true, decision_records = [] } = fields;
-  return toolResultBody({ ...fields, record_id: newId(timestamp), timestamp, tool, ok, decision_records });
+  return toolResultRecordBody({
+    ...fields,
+    record_id: newId(timestamp),
+    timestamp,
+    tool,
+    ok,
+    decision_records,
+  });
 }
 
 /** The body of a note, such as a prune leaves. */
 export function noted(details: JsonObject = {}, timestamp = noon): string {
-  return noteBody({ record_id: newId(timestamp), timestamp, note: "pruned", details });
+  return noteRecordBody({ record_id: newId(timestamp), timestamp, note: "pruned", details });
 }
 
 export async function collect(lines: AsyncIterable<LogLine>): Promise<readonly LogLine[]> {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import type { DecisionType } from "../../src/model/definition.js";
 import type { Query, Store, TimeRange } from "../../src/model/store.js";
-import { microsecondsOf, timestampOf } from "../../src/record/moment.js";
+import { microsecondsOf, formatTimestamp } from "../../src/record/timestamp.js";
 import type { Decided } from "./entries.js";
 import { called, decided, definitionHash, noon, noted, seqs, sha256 } from "./entries.js";
 import { expectSound, logFile, openLog, storeDirectory } from "./jsonl-log.js";
@@ -43,7 +43,7 @@ const decision: fc.Arbitrary<Decided> = fc
   )
   .map(({ time, version, cache, bulk, ...rest }) => ({
     ...rest,
-    timestamp: timestampOf(time),
+    timestamp: formatTimestamp(time),
     definition_hash: definitionHash(`${rest.decision_id} ${version}`),
     // A definition has one type.
     type: types[(names.indexOf(rest.decision_id) + version) % 3] ?? "binary",
@@ -157,7 +157,7 @@ class Run {
         return;
       case "call": {
         const { time, tool, stage_id } = step;
-        await this.writer.log.append({ body: called({ timestamp: timestampOf(time), tool, stage_id }) });
+        await this.writer.log.append({ body: called({ timestamp: formatTimestamp(time), tool, stage_id }) });
         return;
       }
       case "note":

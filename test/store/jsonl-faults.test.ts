@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Entry, Store } from "../../src/model/store.js";
 import { chainProblems, decided } from "./entries.js";
 import { FaultyFiles } from "./faulty-files.js";
-import { appendWithRoom } from "./tight-room.js";
+import { appendWithRoom } from "./limited-space.js";
 import {
   checkpointsOf,
   expectSound,

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Appended, Entry, Store } from "../../src/model/store.js";
 import { chainProblems, decided } from "./entries.js";
 import { FaultyFiles, systemError } from "./faulty-files.js";
-import { HeldDisk } from "./held-disk.js";
+import { HeldDisk } from "./paused-disk.js";
 import {
   expectSound,
   linesOf,

@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Store, Tally } from "../../src/model/store.js";
-import { timestampOf, microsecondsOf } from "../../src/record/moment.js";
+import { formatTimestamp, microsecondsOf } from "../../src/record/timestamp.js";
 import { bundled } from "./bundle.js";
 import type { Decided } from "./entries.js";
 import { chance, decided, definitionHash, noon, noted, seqs, sha256 } from "./entries.js";
@@ -50,7 +50,7 @@ async function varied(count: number, options: object = small): Promise<string> {
       selected_labels: at % 4 === 0 ? [] : [`L${at % 3}`, `M${at % 2}`].slice(0, at % 4),
       definition_hash: definitionHash(`${ids[at % ids.length] ?? ""} v${at % 2}`),
       input: at % 6,
-      timestamp: timestampOf(microsecondsOf(noon) + at * 1000),
+      timestamp: formatTimestamp(microsecondsOf(noon) + at * 1000),
       ...cache,
     });
   }

@@ -3,10 +3,9 @@ import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { openLock } from "../../src/store/drivers/jsonl/lock.js";
-import { ownerName, thisProcess } from "../../src/store/drivers/jsonl/owner.js";
 import { bundled } from "./bundle.js";
 import { storeDirectory } from "./jsonl-log.js";
+import { openLock, formatOwner, thisOwner } from "../../src/store/drivers/jsonl/lock.js";
 
 let script = "";
 let home = "";
@@ -92,7 +91,7 @@ describe("the lock among processes", () => {
   });
 
   it("belongs to a living process for as long as that lives", () => {
-    leave(`7.${ownerName(thisProcess())}`);
+    leave(`7.${formatOwner(thisOwner())}`);
     const later = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 86_400_000);
     try {
       expect(openLock(directory).tryAcquire()).toBeUndefined();
@@ -102,9 +101,9 @@ describe("the lock among processes", () => {
   });
 
   it("is taken from a process that has the number of a dead one but began at another time", () => {
-    leave(`7.${ownerName({ ...thisProcess(), startedAt: "1" })}`);
+    leave(`7.${formatOwner({ ...thisOwner(), startedAt: "1" })}`);
     expect(openLock(directory).tryAcquire()).toBeTypeOf("function");
-    expect(readdirSync(directory)).toEqual([`8.${ownerName(thisProcess())}`]);
+    expect(readdirSync(directory)).toEqual([`8.${formatOwner(thisOwner())}`]);
   });
 
   it("is taken from a process that is no more", async () => {

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { afterAll, expect } from "vitest";
 import type { Appended, Entry, Store } from "../../src/model/store.js";
 import { systemFiles } from "../../src/store/drivers/jsonl/files.js";
-import { ShelfFiles } from "../../src/store/drivers/jsonl/shelf-files.js";
+import { ShelfFiles } from "../../src/store/drivers/jsonl/file-shelf.js";
 import type { JsonlOptions } from "../../src/store/drivers/jsonl/store.js";
 import { openJsonlStore } from "../../src/store/drivers/jsonl/store.js";
-import type { Verification, VerifyOptions } from "../../src/store/drivers/jsonl/verify.js";
-import { verifyStore } from "../../src/store/drivers/jsonl/verify.js";
+import type { Verification, VerifyOptions } from "../../src/store/drivers/jsonl/verify-store.js";
+import { verifyStore } from "../../src/store/drivers/jsonl/verify-store.js";
 import { TestClock, decided, definitionOf, newId } from "./entries.js";
 
 const created: string[] = [];

@@ -14,7 +14,7 @@ import { describe, expect, it } from "vitest";
 import type { Entity, Lineage } from "../../src/model/lineage.js";
 import type { DecisionRecord } from "../../src/model/record.js";
 import type { RecordKey, Store } from "../../src/model/store.js";
-import { hasKey } from "../../src/record/record-keys.js";
+import { matchesKey } from "../../src/record/record-keys.js";
 import { bundled } from "./bundle.js";
 import type { Decided } from "./entries.js";
 import { called, decided, noted, seqs } from "./entries.js";
@@ -58,18 +58,18 @@ const keys: readonly RecordKey[] = [
 async function expectTrue(directory: string, store = openLog(directory, fast)): Promise<void> {
   const { records } = new LogScan(directory);
   for (const key of keys) {
-    const expected = records.filter((record) => hasKey(record, key)).map(({ seq }) => seq);
+    const expected = records.filter((record) => matchesKey(record, key)).map(({ seq }) => seq);
     expect({ key, found: await seqs(store.log.related(key)) }).toEqual({ key, found: expected.reverse() });
   }
   const near = records.filter(
     (record): record is DecisionRecord =>
-      record.kind === "decision" && record.decision_id === "gate" && hasKey(record, { entity: c1 }),
+      record.kind === "decision" && record.decision_id === "gate" && matchesKey(record, { entity: c1 }),
   );
   const found = await store.log.neighbours("gate", [c1], 10_000);
   expect(found.map(({ seq }) => seq)).toEqual(near.map(({ seq }) => seq).reverse());
   expect(new Set(found.map(({ entities }) => entities))).toEqual(new Set(found.length > 0 ? [2] : []));
   expect(await seqs(store.log.select({ session_id: "s5" }))).toEqual(
-    records.filter((record) => hasKey(record, { session_id: "s5" })).map(({ seq }) => seq),
+    records.filter((record) => matchesKey(record, { session_id: "s5" })).map(({ seq }) => seq),
   );
 }
 
@@ -323,7 +323,7 @@ describe("several processes at once", () => {
     }
     const { records } = new LogScan(directory);
     const having = (key: RecordKey): readonly number[] =>
-      records.filter((record) => hasKey(record, key)).map(({ seq }) => seq);
+      records.filter((record) => matchesKey(record, key)).map(({ seq }) => seq);
     const [ofCustomer, ofSession] = [having({ entity: c1 }), having({ session_id: "s1" })];
     const ofGate = ofCustomer.filter((seq) => (records[seq - 1] as DecisionRecord).decision_id === "gate");
     for (const answers of await asked) {

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { verifyStore } from "../../src/store/drivers/jsonl/verify.js";
+import { verifyStore } from "../../src/store/drivers/jsonl/verify-store.js";
 import {
   expectSound,
   filled,

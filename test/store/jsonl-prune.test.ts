@@ -1,8 +1,8 @@
 import { cpSync, rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { LogLine } from "../../src/model/store.js";
-import { microsecondsOf, timestampOf } from "../../src/record/moment.js";
-import { verifyStore } from "../../src/store/drivers/jsonl/verify.js";
+import { microsecondsOf, formatTimestamp } from "../../src/record/timestamp.js";
+import { verifyStore } from "../../src/store/drivers/jsonl/verify-store.js";
 import { decided, noon, noted, seqs } from "./entries.js";
 import { FaultyFiles } from "./faulty-files.js";
 import {
@@ -47,7 +47,7 @@ describe("pruning", () => {
     const directory = storeDirectory();
     const { log } = openLog(directory, small);
     for (let at = 0; at < 20; at++)
-      await log.append({ body: decided({ timestamp: timestampOf(start + at), input: at }) });
+      await log.append({ body: decided({ timestamp: formatTimestamp(start + at), input: at }) });
     const firsts = segmentFiles(directory).map((name) => Number.parseInt(name, 10));
     for (let at = 0; at <= 20; at++) {
       const { through } = await log.prunable({ before: start + at });

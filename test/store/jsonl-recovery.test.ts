@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { verifyStore } from "../../src/store/drivers/jsonl/verify.js";
+import { verifyStore } from "../../src/store/drivers/jsonl/verify-store.js";
 import type { JsonlOptions } from "../../src/store/drivers/jsonl/store.js";
 import { collect, decided, seqs } from "./entries.js";
 import { crashed, expectRepairs, tornFiles } from "./torn-tails.js";

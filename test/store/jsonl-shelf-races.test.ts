@@ -2,7 +2,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { systemFiles } from "../../src/store/drivers/jsonl/files.js";
-import { ShelfFiles } from "../../src/store/drivers/jsonl/shelf-files.js";
+import { ShelfFiles } from "../../src/store/drivers/jsonl/file-shelf.js";
 import { storeDirectory } from "./jsonl-log.js";
 
 /** Done once, at the moment before a file of a shelf is read. */

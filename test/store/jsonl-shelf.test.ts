@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { appendFileSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { checksum } from "../../src/digest/checksum.js";
+import { checksum } from "../../src/digest/sha256.js";
 import type { ShelfEntry } from "../../src/model/store.js";
 import { systemFiles } from "../../src/store/drivers/jsonl/files.js";
-import { ShelfFiles } from "../../src/store/drivers/jsonl/shelf-files.js";
+import { ShelfFiles } from "../../src/store/drivers/jsonl/file-shelf.js";
 import { bundled } from "./bundle.js";
 import { storeDirectory } from "./jsonl-log.js";
 

@@ -2,9 +2,9 @@ import { generateKeyPairSync } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { VerifyOptions } from "../../src/store/drivers/jsonl/verify.js";
-import { verifyStore } from "../../src/store/drivers/jsonl/verify.js";
-import { signatureCheckOf, signerOf } from "../../src/store/signing.js";
+import type { VerifyOptions } from "../../src/store/drivers/jsonl/verify-store.js";
+import { verifyStore } from "../../src/store/drivers/jsonl/verify-store.js";
+import { checkpointSignatureCheck, signerFromFile } from "../../src/store/signing.js";
 import { decided, noted } from "./entries.js";
 import { chained, forgeCheckpoints, forgeLog, withoutCheckpoint } from "./forging.js";
 import {
@@ -38,8 +38,8 @@ function makeKeys(): Keys {
 }
 
 const keys = makeKeys();
-const signing = { checkpointEvery: 5, sign: signerOf(keys.secret), segmentSize: 8000 };
-const withKey: VerifyOptions = { checkSignature: signatureCheckOf(keys.open) };
+const signing = { checkpointEvery: 5, sign: signerFromFile(keys.secret), segmentSize: 8000 };
+const withKey: VerifyOptions = { checkSignature: checkpointSignatureCheck(keys.open) };
 
 describe("signed checkpoints", () => {
   it("are all signed with the key, and verify with its other half", async () => {
@@ -52,7 +52,7 @@ describe("signed checkpoints", () => {
 
   it("do not verify with another key", async () => {
     const directory = await filled(12, signing);
-    const another = { checkSignature: signatureCheckOf(makeKeys().open) };
+    const another = { checkSignature: checkpointSignatureCheck(makeKeys().open) };
     expect(verifyStore(directory, another).problems).toMatchObject([{ kind: "signature" }]);
   });
 
@@ -89,8 +89,8 @@ describe("signed checkpoints", () => {
           format: "pem",
         }),
       );
-    expect(() => signerOf(file)("text")).toThrow(expect.objectContaining({ code: "usage" }) as Error);
-    expect(() => signatureCheckOf(file)).toThrow(expect.objectContaining({ code: "usage" }) as Error);
+    expect(() => signerFromFile(file)("text")).toThrow(expect.objectContaining({ code: "usage" }) as Error);
+    expect(() => checkpointSignatureCheck(file)).toThrow(expect.objectContaining({ code: "usage" }) as Error);
   });
 });
 
@@ -131,7 +131,7 @@ describe("a log that was forged anew", () => {
 
   it("with checkpoints that another key signed is seen by who has the key", async () => {
     const { directory } = await forged();
-    const other = await filled(23, { ...signing, sign: signerOf(makeKeys().secret) });
+    const other = await filled(23, { ...signing, sign: signerFromFile(makeKeys().secret) });
     writeLog(directory, "checkpoints.jsonl", readLog(other, "checkpoints.jsonl"));
     expect(isNoticed(directory, withKey)).toBe(true);
   });

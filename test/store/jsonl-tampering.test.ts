@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { signatureCheckOf, signerOf } from "../../src/store/signing.js";
+import { checkpointSignatureCheck, signerFromFile } from "../../src/store/signing.js";
 import { filled, headOf, segmentFile, segmentFiles, storeDirectory } from "./jsonl-log.js";
 import type { Tampered } from "./tampering.js";
 import { editLines, eightKilobytes, flipBits, forgeAnew, moveSegments, truncate } from "./tampering.js";
@@ -69,12 +69,12 @@ describe("a record that was changed with the chain and the head forged anew", ()
   const [secret, open] = [join(folder, "secret.pem"), join(folder, "open.pem")];
   writeFileSync(secret, privateKey.export({ type: "pkcs8", format: "pem" }));
   writeFileSync(open, publicKey.export({ type: "spki", format: "pem" }));
-  const signed = { checkpointEvery: 4, sign: signerOf(secret) };
+  const signed = { checkpointEvery: 4, sign: signerFromFile(secret) };
 
   it.each(["chain", "checkpoints too", "old signatures"] as const)(
     "is seen by who has the key, wherever a signed checkpoint stands behind it (%s)",
     async (forging) => {
-      const withKey = { checkSignature: signatureCheckOf(open) };
+      const withKey = { checkSignature: checkpointSignatureCheck(open) };
       expectAllSeen(await forgeAnew(await filled(16, signed), forging, withKey), 16);
     },
   );

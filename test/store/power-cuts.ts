@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { expect } from "vitest";
 import type { Store } from "../../src/model/store.js";
 import type { JsonlOptions } from "../../src/store/drivers/jsonl/store.js";
-import { verifyStore } from "../../src/store/drivers/jsonl/verify.js";
+import { verifyStore } from "../../src/store/drivers/jsonl/verify-store.js";
 import { chainProblems, chance, decided, noted } from "./entries.js";
 import { linesOf, openLog, storeDirectory } from "./jsonl-log.js";
 import type { Choose } from "./power-cut.js";

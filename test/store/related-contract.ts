@@ -2,13 +2,13 @@ import { expect, it } from "vitest";
 import type { JsonObject } from "../../src/model/json.js";
 import type { Entity, Lineage } from "../../src/model/lineage.js";
 import type { Neighbour, RecordKey, RelatedRange, Store } from "../../src/model/store.js";
-import { microsecondsOf, timestampOf } from "../../src/record/moment.js";
+import { microsecondsOf, formatTimestamp } from "../../src/record/timestamp.js";
 import type { WithStore } from "./contract.js";
 import type { Decided } from "./entries.js";
 import { called, decided, definitionHash, newId, noon, noted, seqs, sha256 } from "./entries.js";
 
 const start = microsecondsOf(noon);
-const at = (seconds: number): string => timestampOf(start + seconds * 1e6);
+const at = (seconds: number): string => formatTimestamp(start + seconds * 1e6);
 
 const customer = (id: string): Entity => ({ type: "customer", id });
 const order = (id: string): Entity => ({ type: "order", id });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import type { Entity, Lineage } from "../../src/model/lineage.js";
 import type { Neighbour, Query, RecordKey, RelatedRange, Store } from "../../src/model/store.js";
-import { microsecondsOf, timestampOf } from "../../src/record/moment.js";
+import { microsecondsOf, formatTimestamp } from "../../src/record/timestamp.js";
 import { openMemoryStore } from "../../src/store/drivers/memory.js";
 import type { Decided } from "./entries.js";
 import { called, decided, definitionHash, noon, noted, seqs, sha256 } from "./entries.js";
@@ -66,7 +66,7 @@ const body: fc.Arbitrary<string> = fc.oneof(
           ...(isAboutCall && { type: "policy", tool: "t", allowed: true, outcome: "allowed", reason: "" }),
           ...(rest.cached && { cache_key: sha256("k") }),
           definition_hash: definitionHash(`${rest.decision_id} ${version} ${isAboutCall}`),
-          timestamp: timestampOf(time),
+          timestamp: formatTimestamp(time),
           lineage,
         } as unknown as Decided);
       }),
@@ -80,7 +80,7 @@ const body: fc.Arbitrary<string> = fc.oneof(
         tool: name,
         time: moment,
       })
-      .map(({ time, ...rest }) => called({ ...defined(rest), timestamp: timestampOf(time) } as object)),
+      .map(({ time, ...rest }) => called({ ...defined(rest), timestamp: formatTimestamp(time) } as object)),
   },
   { weight: 1, arbitrary: fc.constant(0).map(() => noted()) },
 );

@@ -9,7 +9,7 @@ import {
   writeSync,
 } from "node:fs";
 import { expect } from "vitest";
-import type { VerifyOptions } from "../../src/store/drivers/jsonl/verify.js";
+import type { VerifyOptions } from "../../src/store/drivers/jsonl/verify-store.js";
 import { chained, forgeCheckpoints, forgeLog } from "./forging.js";
 import {
   expectSound,

@@ -18,12 +18,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.js";
-import { origin, seal } from "../../src/record/chain.js";
-import type { Verification } from "../../src/store/drivers/jsonl/verify.js";
-import type { CheckSignatureOfText } from "../../src/store/signing.js";
-import { textSignatureCheckOf } from "../../src/store/signing.js";
+import { genesisHash, sealLine } from "../../src/record/chain.js";
+import type { Verification } from "../../src/store/drivers/jsonl/verify-store.js";
+import type { CheckTextSignature } from "../../src/store/signing.js";
+import { textSignatureCheck } from "../../src/store/signing.js";
 import type { Manifest } from "../../src/store/export-manifest.js";
-import { manifestText } from "../../src/store/export-manifest.js";
+import { formatManifest } from "../../src/store/export-manifest.js";
 import { verifyExport } from "../../src/store/verify-export.js";
 import { fakeIo } from "../cli/fake-io.js";
 
@@ -47,12 +47,12 @@ async function decision(...words: readonly string[]): Promise<void> {
   expect(await main(["decision", ...out], io)).toBe(0);
 }
 
-let isSigned: CheckSignatureOfText;
+let isSigned: CheckTextSignature;
 beforeAll(async () => {
   const pair = generateKeyPairSync("ed25519");
   writeFileSync(key, pair.privateKey.export({ type: "pkcs8", format: "pem" }));
   writeFileSync(publicKey, pair.publicKey.export({ type: "spki", format: "pem" }));
-  isSigned = textSignatureCheckOf(publicKey);
+  isSigned = textSignatureCheck(publicKey);
   for (const score of [0.9, 0.1, 0.9]) {
     const input = `{"artifact":{"quality_score":${score}}}`;
     await decision("evaluate", "decision-quality-gate", "--input", input, "--no-cache");
@@ -79,7 +79,7 @@ const manifestOf = (directory: string): Manifest =>
   JSON.parse(readFileSync(join(directory, "manifest.json"), "utf8")) as Manifest;
 
 function writeManifest(directory: string, manifest: object): void {
-  writeFileSync(join(directory, "manifest.json"), manifestText(manifest as Manifest));
+  writeFileSync(join(directory, "manifest.json"), formatManifest(manifest as Manifest));
 }
 
 const linesIn = (directory: string, name: string): string[] =>
@@ -116,7 +116,7 @@ const tellingBits = [1, 4, 32];
 function unseenFlips(
   name: string,
   file: string,
-  { bits = [0x01], check }: { readonly bits?: readonly number[]; readonly check?: CheckSignatureOfText } = {},
+  { bits = [0x01], check }: { readonly bits?: readonly number[]; readonly check?: CheckTextSignature } = {},
 ): readonly number[] {
   const copy = copyOf(name);
   const path = join(copy, file);
@@ -125,7 +125,7 @@ function unseenFlips(
   for (const [at, byte] of readFileSync(path).entries()) {
     for (const bit of bits) {
       writeSync(fd, Buffer.of(byte ^ bit), 0, 1, at);
-      if (verifyExport(copy, { checkSignatureOfText: check }).ok) unseen.add(at);
+      if (verifyExport(copy, { checkTextSignature: check }).ok) unseen.add(at);
     }
     writeSync(fd, Buffer.of(byte), 0, 1, at);
   }
@@ -235,20 +235,20 @@ describe("an export that was tampered with", () => {
 
   it("was made anew from beginning to end, which the key shows", () => {
     const copy = copyOf("signed");
-    let head = origin;
+    let head = genesisHash;
     const lines = linesIn(copy, "records.jsonl").map((line, index) => {
       const body = line
         .replace(/^\{"seq":\d+,/, "")
         .replace(/,"prev_hash":.*$/, "")
         .replace("0.1", "0.8");
-      const sealed = seal(index + 1, body, head);
+      const sealed = sealLine(index + 1, body, head);
       head = sealed.hash;
       return sealed.line.trimEnd();
     });
     forge(copy, "checkpoints.jsonl", { lines: [] });
     forge(copy, "records.jsonl", { lines, log: { size: 3, head } });
     expect(verifyExport(copy).ok).toBe(true);
-    expect(verifyExport(copy, { checkSignatureOfText: isSigned }).problems).toMatchObject([
+    expect(verifyExport(copy, { checkTextSignature: isSigned }).problems).toMatchObject([
       { kind: "signature" },
     ]);
   });
@@ -356,7 +356,7 @@ describe("what stands in the place of a file", () => {
   it("is no record although its hash is right", () => {
     for (const body of ['"note":"pruned" x', '"kind":"note"}{', '"note":"pruned","kind":']) {
       const copy = copyOf("whole");
-      const { line, hash: head } = seal(1, body, origin);
+      const { line, hash: head } = sealLine(1, body, genesisHash);
       forge(copy, "checkpoints.jsonl", { lines: [] });
       const lines = [line.trimEnd()];
       forge(copy, "records.jsonl", { lines, records: 1, last_seq: 1, log: { size: 1, head } });
@@ -367,7 +367,7 @@ describe("what stands in the place of a file", () => {
   it("is no definition however deep it is", () => {
     const copy = copyOf("whole");
     const document = "[".repeat(200_000) + "]".repeat(200_000);
-    const lines = [`{"hash":"${origin}","kind":"definition","document":${document}}`, "null", "1", "x"];
+    const lines = [`{"hash":"${genesisHash}","kind":"definition","document":${document}}`, "null", "1", "x"];
     forge(copy, "definitions.jsonl", { lines });
     expect(verifyExport(copy).problems.slice(0, 4)).toMatchObject(
       [1, 2, 3, 4].map((line) => ({ kind: "definition", line })),

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { appendWithRoom } from "../store/tight-room.js";
+import { appendWithRoom } from "../store/limited-space.js";
 import { expectRepairs } from "../store/torn-tails.js";
 
 const step = process.env["AGENT33_TORTURE"] === "full" ? 1 : 37;

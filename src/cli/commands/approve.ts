@@ -4,12 +4,12 @@ import { DecisionError } from "../../errors.js";
 import type { LoadedDefinition } from "../../model/definition.js";
 import { approve, approveAll } from "../../store/approve.js";
 import type { OpenedDefinitions } from "../../store/definitions.js";
-import type { Signing, SigningOptions } from "../../store/sign-lock.js";
+import type { Signing, SigningOptions } from "../../store/approve.js";
 import { formatFor } from "../flags.js";
 import type { Io } from "../io.js";
 import type { SigningFlags } from "../signing-options.js";
 import { addSigningFlags, showSignings, signingOptions } from "../signing-options.js";
-import { note, warn, warnOfProblems } from "../world.js";
+import { note, warn, warnAboutDefinitions } from "../world.js";
 
 interface ApproveFlags extends SigningFlags {
   readonly all?: boolean;
@@ -44,19 +44,19 @@ Examples:
     )
     .action(async (ids: readonly string[], flags: ApproveFlags) => {
       formatFor(flags, io, { answer: "many" });
-      refuseUnclear(ids, flags);
+      assertSelection(ids, flags);
       const options = await signingOptions(flags, io);
       // Read anew: what is signed is what stands in the files.
       const definitions = await composeDefinitions({ decisions: options.directory });
       const signings = flags.all
-        ? await approveEveryOne(definitions, options, { flags, io })
-        : await approve(await named(ids, definitions), options);
+        ? await approveEvery(definitions, options, { flags, io })
+        : await approve(await findByIds(ids, definitions), options);
       await showSignings(signings, options, { flags, io });
-      warnOfProblems(flags, io, definitions.problems);
+      warnAboutDefinitions(flags, io, definitions.problems);
     });
 }
 
-function refuseUnclear(ids: readonly string[], { all = false }: ApproveFlags): void {
+function assertSelection(ids: readonly string[], { all = false }: ApproveFlags): void {
   if (all ? ids.length === 0 : ids.length > 0) return;
   if (all) {
     throw new DecisionError("usage", `\`${ids.join(" ")}\` and --all were both given`, {
@@ -68,14 +68,14 @@ function refuseUnclear(ids: readonly string[], { all = false }: ApproveFlags): v
   });
 }
 
-async function approveEveryOne(
+async function approveEvery(
   definitions: OpenedDefinitions,
   options: SigningOptions,
   { flags, io }: { readonly flags: ApproveFlags; readonly io: Io },
 ): Promise<readonly Signing[]> {
   const mayGoBack = flags.yes ?? false;
-  const approved = await approveAll(await everyOne(definitions), { ...options, mayGoBack });
-  const { signings, wentBack, stayRetired } = approved;
+  const approved = await approveAll(await findEvery(definitions), { ...options, allowRollback: mayGoBack });
+  const { signings, rolledBackOver: wentBack, stillRetired: stayRetired } = approved;
   if (wentBack !== undefined) warn(flags, io, `the lock ${wentBack}; all is signed anew over it`);
   if (stayRetired > 0 && !flags.quiet) note(io, retiredText(stayRetired));
   return signings;
@@ -86,11 +86,11 @@ const retiredText = (count: number): string =>
     ? "1 retired decision stays so; name it to approve it again"
     : `${count} retired decisions stay so; name them to approve them again`;
 
-const named = (ids: readonly string[], definitions: OpenedDefinitions): Promise<LoadedDefinition[]> =>
+const findByIds = (ids: readonly string[], definitions: OpenedDefinitions): Promise<LoadedDefinition[]> =>
   Promise.all([...new Set(ids)].map((id) => definitions.find(id)));
 
 /** All means all: what cannot be read is not passed over. */
-function everyOne(definitions: OpenedDefinitions): Promise<LoadedDefinition[]> {
+function findEvery(definitions: OpenedDefinitions): Promise<LoadedDefinition[]> {
   const { problems, ids } = definitions;
   if (problems.length > 0) {
     throw new DecisionError(
@@ -102,5 +102,5 @@ function everyOne(definitions: OpenedDefinitions): Promise<LoadedDefinition[]> {
       },
     );
   }
-  return named(ids, definitions);
+  return findByIds(ids, definitions);
 }

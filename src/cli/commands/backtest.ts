@@ -1,24 +1,34 @@
+import { existsSync, realpathSync, statSync } from "node:fs";
 import type { Command } from "commander";
 import { composeDefinitions } from "../../compose.js";
+import type { FileSummary } from "../../definition/definition-file.js";
+import { declaredEndpoints } from "../../definition/definition-file.js";
+import type { Library } from "../../definition/library.js";
 import { DecisionError } from "../../errors.js";
 import { prepareLazily } from "../../evaluate/prepare-lazily.js";
 import type { LoadedDefinition } from "../../model/definition.js";
-import { backtestView } from "../../present/backtest-view.js";
-import { count } from "../../present/amounts.js";
+import { formatCount } from "../../present/text.js";
 import { present } from "../../present/format.js";
+import { backtestView } from "../../present/replay-views.js";
 import type { Records } from "../../record/records.js";
 import type { BacktestReport } from "../../replay/backtest.js";
 import { Backtest } from "../../replay/backtest.js";
-import { libraryAgainst } from "../definition-against.js";
 import type { ExitCode } from "../exit-codes.js";
-import type { StoreFlags } from "../flags.js";
-import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
+import type { StoreFlags, TimeRangeFlags } from "../flags.js";
+import {
+  addCommonFlags,
+  addStoreFlags,
+  formatFor,
+  styleFor,
+  addTimeRangeFlags,
+  timeRange,
+} from "../flags.js";
 import type { Io } from "../io.js";
+import type { DefinitionFiles } from "../definition-files.js";
+import { libraryOf, readDefinitionFiles } from "../definition-files.js";
 import { Progress } from "../progress.js";
 import { decisionsDirectory } from "../settings.js";
-import type { TimeRangeFlags } from "../time-range.js";
-import { addTimeRangeFlags, timeRange } from "../time-range.js";
-import { note, openRecords, warn, warnOfProblems } from "../world.js";
+import { note, openRecords, warn, warnAboutDefinitions } from "../world.js";
 
 interface BacktestFlags extends StoreFlags, TimeRangeFlags {
   readonly against?: string;
@@ -52,24 +62,26 @@ Examples:
 
 async function backtest(id: string, flags: BacktestFlags, io: Io): Promise<ExitCode> {
   const format = formatFor(flags, io, { answer: "one" });
-  const most = flags.maxChange === undefined ? undefined : shareOf(flags.maxChange);
+  const most = flags.maxChange === undefined ? undefined : parseShare(flags.maxChange);
   const loaded = await definitionFor(id, flags, io);
   const report = await run(loaded, await openRecords(flags, io), flags, io);
   io.out.write(await present(backtestView(report), format, await styleFor(flags, io)));
   if (report.total === 0 && !flags.quiet) note(io, "no decision is recorded that fits");
   if (report.not_replayable > 0) {
-    const why = report.reasons.map(({ reason, count: number }) => `${reason} (${count(number)})`).join("; ");
+    const why = report.reasons
+      .map(({ reason, count: number }) => `${reason} (${formatCount(number)})`)
+      .join("; ");
     warn(
       flags,
       io,
-      `${count(report.not_replayable)} of ${count(report.total)} could not be replayed: ${why}`,
+      `${formatCount(report.not_replayable)} of ${formatCount(report.total)} could not be replayed: ${why}`,
     );
   }
-  return most === undefined ? 0 : judged(report, most);
+  return most === undefined ? 0 : exitCodeFor(report, most);
 }
 
 /** Where nothing could be asked again, nothing is known to be within bounds. */
-function judged({ change_rate, total, not_replayable }: BacktestReport, most: number): ExitCode {
+function exitCodeFor({ change_rate, total, not_replayable }: BacktestReport, most: number): ExitCode {
   const isUnknown = total > 0 && not_replayable === total;
   return isUnknown || change_rate > most ? 6 : 0;
 }
@@ -79,9 +91,9 @@ async function definitionFor(id: string, flags: BacktestFlags, io: Io): Promise<
   const directory = decisionsDirectory(flags.decisions, io).value;
   const definitions = await (against === undefined
     ? composeDefinitions({ decisions: directory })
-    : libraryAgainst(against, directory, id));
+    : draftLibrary(against, directory, id));
   const loaded = await definitions.find(id);
-  warnOfProblems(flags, io, definitions.problems);
+  warnAboutDefinitions(flags, io, definitions.problems);
   return loaded;
 }
 
@@ -100,18 +112,86 @@ async function run(
     if (added !== undefined) await added;
     progress.show((seconds) => {
       const { done } = test;
-      return `${count(done)} asked again, ${count(Math.round(done / seconds))} per second`;
+      return `${formatCount(done)} asked again, ${formatCount(Math.round(done / seconds))} per second`;
     });
   }
   progress.erase();
   return test.report();
 }
 
-function shareOf(text: string): number {
+function parseShare(text: string): number {
   const found = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim());
   const share = found === null ? Number.NaN : Number(found[1]) / (found[2] === "%" ? 100 : 1);
   if (share >= 0 && share <= 1) return share;
   throw new DecisionError("usage", `--max-change must be a share (got \`${text}\`)`, {
     hint: "such as 5% or 0.05",
   });
+}
+
+/**
+ * The definitions of another directory; or those of one file in the place of those with the same ids, so that
+ * the guardrails and targets beside them count as they would if it were put there. A file that has no say in
+ * the decision is refused, as what is there already would pass for it.
+ */
+async function draftLibrary(against: string, directory: string, id: string): Promise<Library> {
+  if (!isFile(against)) return libraryOf(await readDefinitionFiles(against, true));
+  const draft = await readDefinitionFiles(against, false);
+  for (const summary of draft.summaries) assertDefines(summary, id);
+  if (!existsSync(directory)) return libraryOf(draft);
+  return libraryOf(replaceDefinitions(await readDefinitionFiles(directory, true), draft, against));
+}
+
+function assertDefines(summary: FileSummary, id: string): void {
+  const { file, diagnostics: problems, definitions, guardrails, targets, endpoints } = summary;
+  if (problems.length > 0) {
+    throw new DecisionError("definition_invalid", `\`${file}\` is not valid`, { details: { problems } });
+  }
+  const ids = definitions.map((each) => each.id);
+  const isBeside = [guardrails, targets, endpoints].some((each) => each !== undefined);
+  if (isBeside || ids.includes(id)) return;
+  throw new DecisionError("definition_not_found", `\`${file}\` defines no decision called \`${id}\``, {
+    hint:
+      ids.length === 0
+        ? "it defines none at all"
+        : `it defines ${ids.map((each) => `\`${each}\``).join(", ")}`,
+  });
+}
+
+function replaceDefinitions(beside: DefinitionFiles, draft: DefinitionFiles, path: string): DefinitionFiles {
+  const ids = new Set(
+    draft.summaries.flatMap(({ definitions, claimedIds: claimed }) => [
+      ...definitions.map(({ id }) => id),
+      ...claimed,
+    ]),
+  );
+  const endpoints = new Set(declaredEndpoints(draft.summaries).map(({ name }) => name));
+  const isOther = ({ file }: { readonly file: string }): boolean => !isSameFile(file, path);
+  const kept = beside.summaries.filter(isOther).map((summary) => ({
+    ...summary,
+    definitions: summary.definitions.filter(({ id }) => !ids.has(id)),
+    ...(summary.endpoints && { endpoints: summary.endpoints.filter(({ name }) => !endpoints.has(name)) }),
+  }));
+  return {
+    summaries: [...kept, ...draft.summaries],
+    located: [...beside.located.filter(isOther), ...draft.located],
+  };
+}
+
+function isSameFile(a: string, b: string): boolean {
+  try {
+    return realpathSync(a) === realpathSync(b);
+  } catch {
+    return false;
+  }
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch (error) {
+    throw new DecisionError("usage", `there is no file or directory \`${path}\``, {
+      hint: "--against takes the path of a definition file, or of a directory of them",
+      cause: error,
+    });
+  }
 }

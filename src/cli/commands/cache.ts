@@ -1,18 +1,18 @@
 import type { Command } from "commander";
 import { systemClock } from "../../clock.js";
 import { DecisionError } from "../../errors.js";
-import type { CacheStatus } from "../../record/cache-status.js";
-import { cacheStatus } from "../../record/cache-status.js";
-import { microsecondsOf } from "../../record/moment.js";
-import { cacheStatusView, removedView } from "../../present/cache-view.js";
+import { formatBytes, formatCount } from "../../present/text.js";
 import type { View } from "../../present/format.js";
 import { present } from "../../present/format.js";
-import { confirmed } from "../confirm.js";
+import type { CacheStatus } from "../../record/answer-cache.js";
+import { cacheStatus } from "../../record/answer-cache.js";
+import { microsecondsOf } from "../../record/timestamp.js";
+import { confirm } from "../io.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { note, openKnown, openRecords, refuseMissingStore } from "../world.js";
+import { note, openReadableWorld, openRecords, assertStoreExists } from "../world.js";
 
 interface ClearFlags extends StoreFlags {
   readonly yes?: boolean;
@@ -57,18 +57,18 @@ function addInvalidate(cache: Command, io: Io): void {
     .description("Removes every cached answer of a decision and tells how many there were.")
     .addHelpText("after", "\nExamples:\n  $ agent-33 decision cache invalidate decision-ab-prompt-variant")
     .action(async (id: string, flags: StoreFlags) => {
-      refuseMissingStore(flags, io);
+      assertStoreExists(flags, io);
       const { store } = await openRecords(flags, io);
       const removed = await store.shelf("cache").remove(({ group }) => group === id);
-      if (removed === 0) await refuseUnknown(id, flags, io);
-      await show(removedView(removed, id), flags, io);
+      if (removed === 0) await assertDefined(id, flags, io);
+      await show(cacheRemovalView(removed, id), flags, io);
     });
 }
 
 /** A misspelt id has no answers either; but where nothing is defined, who knows. */
-async function refuseUnknown(id: string, flags: StoreFlags, io: Io): Promise<void> {
+async function assertDefined(id: string, flags: StoreFlags, io: Io): Promise<void> {
   try {
-    await (await openKnown(flags, io)).definitions.lookUp(id);
+    await (await openReadableWorld(flags, io)).definitions.lookUp(id);
   } catch (error) {
     if (!(error instanceof DecisionError) || error.code === "definition_not_found") throw error;
   }
@@ -82,17 +82,56 @@ function addClear(cache: Command, io: Io, done: Done): void {
     )
     .addHelpText("after", "\nExamples:\n  $ agent-33 decision cache clear --yes")
     .action(async (flags: ClearFlags) => {
-      refuseMissingStore(flags, io);
+      assertStoreExists(flags, io);
       const { store } = await openRecords(flags, io);
-      if (!confirmed("Remove all cached answers?", flags, io)) {
+      if (!confirm("Remove all cached answers?", flags, io)) {
         note(io, "nothing was removed");
         done(2);
         return;
       }
-      await show(removedView(await store.shelf("cache").remove(() => true)), flags, io);
+      await show(cacheRemovalView(await store.shelf("cache").remove(() => true)), flags, io);
     });
 }
 
 async function show(view: View, flags: StoreFlags, io: Io): Promise<void> {
   io.out.write(await present(view, formatFor(flags, io, { answer: "one" }), await styleFor(flags, io)));
+}
+
+function cacheStatusView(status: CacheStatus): View {
+  const { entries, live, expired, hits, misses, size, where, decisions } = status;
+  const asked = hits + misses;
+  return {
+    value: status,
+    plain: () =>
+      Object.entries({ entries, live, expired, hits, misses, size, where })
+        .map(([name, value]) => `${name}\t${value}`)
+        .join("\n"),
+    table: ({ paint }) => {
+      const field = (name: string, value: string): string => `  ${paint("dim", name.padEnd(8))} ${value}`;
+      const rate = asked === 0 ? "" : ` (${((hits / asked) * 100).toFixed(1)} % of ${formatCount(asked)})`;
+      return [
+        `${paint("bold", `${formatCount(live)} answer${live === 1 ? "" : "s"} cached`)}${expired === 0 ? "" : `, ${formatCount(expired)} expired`}`,
+        "",
+        field("hits", `${formatCount(hits)}${rate}`),
+        field("misses", formatCount(misses)),
+        field("size", formatBytes(size)),
+        field("where", where),
+        ...decisions.map((each, index) =>
+          field(
+            index === 0 ? "of" : "",
+            `${each.decision_id}  ${formatCount(each.live)} of ${formatCount(each.entries)} live`,
+          ),
+        ),
+      ].join("\n");
+    },
+  };
+}
+
+function cacheRemovalView(removed: number, decisionId?: string): View {
+  const whose = decisionId === undefined ? "" : ` of ${decisionId}`;
+  return {
+    value: decisionId === undefined ? { removed } : { decision_id: decisionId, removed },
+    plain: () => String(removed),
+    table: () => `${formatCount(removed)} cached answer${removed === 1 ? "" : "s"}${whose} removed`,
+  };
 }

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { checkView } from "../../present/check-view.js";
 import { present } from "../../present/format.js";
-import { printable } from "../../printable.js";
+import { printable } from "../../text.js";
 import type { ExitCode } from "../exit-codes.js";
-import type { DecideFlags } from "../flags.js";
+import type { DecideFlags, ProvenanceFlags } from "../flags.js";
 import {
   addApprovalFlag,
   addCommonFlags,
@@ -11,13 +11,13 @@ import {
   addStoreFlags,
   formatFor,
   styleFor,
+  addProvenanceFlags,
+  provenanceOf,
 } from "../flags.js";
+import type { CallFlags } from "../input.js";
+import { addCallFlags, readCall } from "../input.js";
 import type { Io } from "../io.js";
-import type { ProvenanceFlags } from "../provenance-flags.js";
-import { addProvenanceFlags, provenanceOf } from "../provenance-flags.js";
-import type { CallFlags } from "../tool-call.js";
-import { addCallFlags, readCall } from "../tool-call.js";
-import { openWorld, warn, warnOfProblems } from "../world.js";
+import { openWorld, warn, warnAboutDefinitions } from "../world.js";
 
 interface CheckFlags extends DecideFlags, ProvenanceFlags, CallFlags {
   readonly explain?: boolean;
@@ -61,7 +61,7 @@ Examples:
         io.out.write(await present(view, format, await styleFor(flags, io)));
       }
       for (const warning of result.warnings) warn(flags, io, warning);
-      warnOfProblems(flags, io, world.definitions.problems);
+      warnAboutDefinitions(flags, io, world.definitions.problems);
       done(result.allowed ? 0 : 4);
     });
 }

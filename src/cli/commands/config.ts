@@ -1,21 +1,23 @@
 import type { Command } from "commander";
+import type { View } from "../../present/format.js";
 import { present } from "../../present/format.js";
-import type { ShownSetting } from "../../present/settings-view.js";
-import { settingsView, settingView } from "../../present/settings-view.js";
+import { printable } from "../../text.js";
 import type { CommonFlags } from "../flags.js";
 import { addCommonFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import type { SettingsFiles } from "../read-settings.js";
-import { settingsFiles } from "../read-settings.js";
-import { findSetting, findStronger, settingsFile, unexpected } from "../settings.js";
-import type { KnownSetting } from "../settings-table.js";
+import type { SettingsFiles, SettingDefinition } from "../settings.js";
 import {
+  settingsFiles,
   decisions,
-  knownSetting,
-  knownSettings,
-  warnOfProjectSettings,
-  warnOfUnknownSettings,
-} from "../settings-table.js";
+  findSettingDefinition,
+  settingDefinitions,
+  warnAboutIgnoredSettings,
+  warnAboutUnknownSettings,
+  findSetting,
+  findOverride,
+  settingsFile,
+  invalidValue,
+} from "../settings.js";
 import { note, warn } from "../world.js";
 
 export function addConfigCommand(parent: Command, io: Io): void {
@@ -37,7 +39,7 @@ export function addConfigCommand(parent: Command, io: Io): void {
 
 const settingsHelp = `
 Settings:
-${knownSettings.map(({ key, about }) => `  ${key.padEnd(17)} ${about}`).join("\n")}
+${settingDefinitions.map(({ key, about }) => `  ${key.padEnd(17)} ${about}`).join("\n")}
 
 Examples:
   $ agent-33 decision config list
@@ -51,12 +53,12 @@ function addList(config: Command, io: Io): void {
     .action(async (flags: CommonFlags) => {
       const format = formatFor(flags, io, { answer: "many" });
       const files = settingsFiles(io);
-      const settings = knownSettings.map((setting) => showSetting(setting, flags, { io, files }));
+      const settings = settingDefinitions.map((setting) => showSetting(setting, flags, { io, files }));
       io.out.write(await present(settingsView(settings), format, await styleFor(flags, io)));
       for (const file of [files.project(), files.user()]) {
-        warnOfUnknownSettings(file, (message) => warn(flags, io, message));
+        warnAboutUnknownSettings(file, (message) => warn(flags, io, message));
       }
-      warnOfProjectSettings(files.project(), (message) => warn(flags, io, message));
+      warnAboutIgnoredSettings(files.project(), (message) => warn(flags, io, message));
     });
 }
 
@@ -67,7 +69,7 @@ function addGet(config: Command, io: Io): void {
     .description("Prints the value of a setting; as JSON or YAML also where it came from.")
     .action(async (key: string, flags: CommonFlags) => {
       const format = formatFor(flags, io, { answer: "one" });
-      const setting = showSetting(knownSetting(key), flags, { io, files: settingsFiles(io) });
+      const setting = showSetting(findSettingDefinition(key), flags, { io, files: settingsFiles(io) });
       io.out.write(await present(settingView(setting), format, await styleFor(flags, io)));
       if (setting.value === null && !flags.quiet) note(io, `\`${key}\` is not set`);
     });
@@ -88,12 +90,12 @@ function addSet(config: Command, io: Io): void {
     .summary("keep a value in the user's settings")
     .description("Keeps a value in the user's settings. A wrong value is refused and changes nothing.")
     .action(async (key: string, text: string, flags: ChangeFlags) => {
-      const setting = knownSetting(key);
+      const setting = findSettingDefinition(key);
       const value = setting.parse(text, { env: io.env, base: io.cwd, isText: true });
-      if (value === undefined) throw unexpected(setting, text, `\`${key}\``);
+      if (value === undefined) throw invalidValue(setting, text, `\`${key}\``);
       const kept = (await setting.toKeep?.(value)) ?? value;
       const files = settingsFiles(io);
-      const stronger = findStronger(setting, { io, files });
+      const stronger = findOverride(setting, { io, files });
       const { writeSetting } = await import("../settings-file.js");
       await writeSetting(files.user().path, setting, kept);
       if (stronger !== undefined && !flags.quiet)
@@ -107,7 +109,7 @@ function addUnset(config: Command, io: Io): void {
     .summary("take a value out of the user's settings")
     .description("Takes a value out of the user's settings, so that the next weaker source counts.")
     .action(async (key: string, flags: ChangeFlags) => {
-      const setting = knownSetting(key);
+      const setting = findSettingDefinition(key);
       const { path, values } = settingsFiles(io).user();
       if (Object.hasOwn(values, key)) {
         const { removeSetting } = await import("../settings-file.js");
@@ -127,13 +129,38 @@ function addPath(config: Command, io: Io): void {
 }
 
 function showSetting(
-  setting: KnownSetting,
+  setting: SettingDefinition,
   flags: CommonFlags,
   { io, files }: { readonly io: Io; readonly files: SettingsFiles },
-): ShownSetting {
+): SettingRow {
   const flag = setting === decisions ? flags.decisions : undefined;
   const found = findSetting(setting, { flag, io, files });
   return { key: setting.key, value: found?.value ?? null, from: found?.from ?? null };
 }
-
 /** A word that no setting has is most likely misspelt, or of a newer version. */
+
+/** A setting as it is shown; null where nothing sets it. */
+interface SettingRow {
+  readonly key: string;
+  readonly value: string | number | boolean | null;
+  readonly from: string | null;
+}
+
+function settingsView(settings: readonly SettingRow[]): View {
+  const rows = settings.map(({ key, value, from }) => [key, String(value ?? ""), from ?? ""].map(printable));
+  return {
+    value: settings,
+    items: settings,
+    plain: () => rows.map((row) => row.join("\t")).join("\n"),
+    table: async (style) => {
+      const { grid } = await import("../../present/grid.js");
+      return grid([{ title: "key" }, { title: "value" }, { title: "from", flexible: true }], rows, style);
+    },
+  };
+}
+
+/** One setting: to people and scripts its value alone. */
+function settingView(setting: SettingRow): View {
+  const text = printable(String(setting.value ?? ""));
+  return { value: setting, plain: () => text, table: () => text };
+}

@@ -1,13 +1,25 @@
 import type { Command } from "commander";
 import { composeDefinitions } from "../../compose.js";
+import { approvalOf, findEntry } from "../../definition/approval/approved-library.js";
+import { changesBetween } from "../../definition/approval/changes.js";
+import { verifyLock } from "../../definition/approval/lock.js";
+import { DecisionError } from "../../errors.js";
+import type { Approval, ApprovalLock, LockEntry } from "../../model/approval.js";
+import type { LoadedDefinition } from "../../model/definition.js";
+import type { JsonObject } from "../../model/json.js";
+import type { DefinitionDiff, DefinitionVersion } from "../../present/diff-view.js";
 import { diffView } from "../../present/diff-view.js";
 import { present } from "../../present/format.js";
+import type { ApprovalOptions } from "../../store/approved-definitions.js";
+import { readVerifiedLock } from "../../store/approved-definitions.js";
+import type { OpenedDefinitions } from "../../store/definitions.js";
+import { approvalLockPath, readApprovalLock } from "../../store/approval-lock-file.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
 import { approvalSettings, decisionsDirectory } from "../settings.js";
-import { openSeenLocks, warn, warnOfMissingStore } from "../world.js";
+import { openSeenLocks, warn, warnIfStoreMissing } from "../world.js";
 
 interface DiffFlags extends StoreFlags {
   readonly check?: boolean;
@@ -35,8 +47,7 @@ Examples:
       const format = formatFor(flags, io, { answer: "one" });
       const { value: directory } = decisionsDirectory(flags.decisions, io);
       const definitions = await composeDefinitions({ decisions: directory });
-      warnOfMissingStore(flags, io);
-      const { diffWithApproved } = await import("../diff-with-approved.js");
+      warnIfStoreMissing(flags, io);
       const diff = await diffWithApproved(id, definitions, {
         directory,
         trustedKeys: approvalSettings({}, io).trustedKeys(),
@@ -46,4 +57,57 @@ Examples:
       io.out.write(await present(diffView(diff), format, await styleFor(flags, io)));
       done(flags.check && diff.approval.state !== "approved" ? 6 : 0);
     });
+}
+
+/** A decision as it was approved last, against how it is. What is no lock at all is an error; `doubt` hears why one cannot be trusted. */
+export async function diffWithApproved(
+  id: string,
+  definitions: OpenedDefinitions,
+  { doubt, ...options }: ApprovalOptions & { readonly doubt: (message: string) => void },
+): Promise<DefinitionDiff> {
+  const lock = readApprovalLock(options.directory);
+  if (lock !== undefined) verifyLock(lock, approvalLockPath(options.directory));
+  const entry = lock && findEntry(lock, id);
+  const loaded = await findCurrent(id, definitions, entry);
+  const before = entry?.definition && entry.environment && toVersion(entry.definition, entry.environment);
+  const after = loaded && toVersion(loaded.definition as unknown as JsonObject, loaded.environment);
+  const isTrusted = lock !== undefined && (await isLockTrusted(options, doubt));
+  return {
+    decision_id: id,
+    approval: isTrusted ? approvalState(lock, id, loaded) : { state: "unknown" },
+    ...(before !== undefined && { before }),
+    ...(after !== undefined && { after }),
+    changes: before === undefined ? [] : changesBetween(before.definition, after?.definition),
+    environment_changes: before === undefined ? [] : changesBetween(before.environment, after?.environment),
+  };
+}
+
+/** Undefined where it was approved and is gone. */
+function findCurrent(
+  id: string,
+  definitions: OpenedDefinitions,
+  entry: LockEntry | undefined,
+): Promise<LoadedDefinition | undefined> {
+  const isGone = !definitions.ids.includes(id) && !definitions.broken.includes(id);
+  return isGone && entry !== undefined ? Promise.resolve(undefined) : definitions.lookUp(id);
+}
+
+const toVersion = (definition: JsonObject, environment: JsonObject): DefinitionVersion => ({
+  definition,
+  environment,
+});
+
+function approvalState(lock: ApprovalLock, id: string, loaded: LoadedDefinition | undefined): Approval {
+  return approvalOf(lock, id, loaded ?? { definition_hash: "", environment_hash: "" });
+}
+
+async function isLockTrusted(options: ApprovalOptions, doubt: (message: string) => void): Promise<boolean> {
+  try {
+    await readVerifiedLock(options);
+    return true;
+  } catch (error) {
+    if (!(error instanceof DecisionError) || error.code !== "not_approved") throw error;
+    doubt(error.message);
+    return false;
+  }
 }

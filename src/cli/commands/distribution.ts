@@ -4,16 +4,21 @@ import type { Tally, TimeRange } from "../../model/store.js";
 import { distributionView } from "../../present/distribution-view.js";
 import { present } from "../../present/format.js";
 import type { CurrentDefinition, Distribution } from "../../record/distribution.js";
-import { distributionOf } from "../../record/distribution.js";
-import { lastDefinition } from "../../record/kept-definition.js";
+import { computeDistribution } from "../../record/distribution.js";
+import { latestStoredDefinition } from "../../record/stored-definition.js";
 import type { ExitCode } from "../exit-codes.js";
-import type { StoreFlags } from "../flags.js";
-import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
+import type { StoreFlags, TimeRangeFlags } from "../flags.js";
+import {
+  addCommonFlags,
+  addStoreFlags,
+  formatFor,
+  styleFor,
+  addTimeRangeFlags,
+  timeRange,
+} from "../flags.js";
 import type { Io } from "../io.js";
-import type { TimeRangeFlags } from "../time-range.js";
-import { addTimeRangeFlags, timeRange } from "../time-range.js";
-import type { Known } from "../world.js";
-import { openKnown, openRecords, warn, warnOfMissingStore, warnOfProblems } from "../world.js";
+import type { ReadableWorld } from "../world.js";
+import { openReadableWorld, openRecords, warn, warnIfStoreMissing, warnAboutDefinitions } from "../world.js";
 
 interface DistributionFlags extends StoreFlags, TimeRangeFlags {
   readonly check?: boolean;
@@ -48,25 +53,25 @@ Examples:
 async function showOnce(id: string, flags: DistributionFlags, io: Io): Promise<ExitCode> {
   const format = formatFor(flags, io, { answer: "one" });
   const range = timeRange(flags);
-  const known = await openWhatThereIs(flags, io);
+  const known = await openSource(flags, io);
   const current = await currentDefinition(id, known);
-  const distribution = distributionOf(id, await tallyOf(id, known, range), current);
+  const distribution = computeDistribution(id, await tallyOf(id, known, range), current);
   io.out.write(await present(distributionView(distribution), format, await styleFor(flags, io)));
-  warnOfProblems(flags, io, known.definitions.problems);
-  return flags.check ? checked(distribution, flags, io) : 0;
+  warnAboutDefinitions(flags, io, known.definitions.problems);
+  return flags.check ? checkDistribution(distribution, flags, io) : 0;
 }
 
 /** Only what is needed here. */
-interface ThereIs {
-  readonly definitions: Pick<Known["definitions"], "lookUp" | "problems">;
-  readonly records: Known["records"];
+interface DistributionSource {
+  readonly definitions: Pick<ReadableWorld["definitions"], "lookUp" | "problems">;
+  readonly records: ReadableWorld["records"];
 }
 
 /** What is remembered can be counted where nothing is defined any more, unless something else was asked for. */
-async function openWhatThereIs(flags: DistributionFlags, io: Io): Promise<ThereIs> {
+async function openSource(flags: DistributionFlags, io: Io): Promise<DistributionSource> {
   try {
-    const known = await openKnown(flags, io);
-    warnOfMissingStore(flags, io);
+    const known = await openReadableWorld(flags, io);
+    warnIfStoreMissing(flags, io);
     return known;
   } catch (error) {
     if (!isCode(error, ["definitions_missing"]) || flags.decisions !== undefined) throw error;
@@ -78,12 +83,15 @@ async function openWhatThereIs(flags: DistributionFlags, io: Io): Promise<ThereI
 }
 
 /** The one of today; else the last that decided something. */
-async function currentDefinition(id: string, { definitions, records }: ThereIs): Promise<CurrentDefinition> {
+async function currentDefinition(
+  id: string,
+  { definitions, records }: DistributionSource,
+): Promise<CurrentDefinition> {
   try {
     return await definitions.lookUp(id);
   } catch (error) {
     if (!isCode(error, ["definition_not_found", "definitions_missing"])) throw error;
-    const last = await lastDefinition(id, records.store);
+    const last = await latestStoredDefinition(id, records.store);
     if (last === "none") throw error;
     return last;
   }
@@ -92,11 +100,15 @@ async function currentDefinition(id: string, { definitions, records }: ThereIs):
 const isCode = (error: unknown, codes: readonly string[]): error is DecisionError =>
   error instanceof DecisionError && codes.includes(error.code);
 
-function tallyOf(id: string, known: ThereIs, range: TimeRange): Promise<Tally> {
+function tallyOf(id: string, known: DistributionSource, range: TimeRange): Promise<Tally> {
   return known.records.log.tally(id, range);
 }
 
-function checked({ check, distinct_inputs }: Distribution, flags: DistributionFlags, io: Io): ExitCode {
+function checkDistribution(
+  { check, distinct_inputs }: Distribution,
+  flags: DistributionFlags,
+  io: Io,
+): ExitCode {
   if (check?.mismatch) return 6;
   if (distinct_inputs === null) {
     warn(flags, io, "nothing can be checked: the inputs are masked, so they cannot be told apart");
@@ -120,12 +132,12 @@ async function watch(id: string, flags: DistributionFlags, io: Io): Promise<Exit
     });
   }
   timeRange(flags);
-  const known = await openWhatThereIs(flags, io);
+  const known = await openSource(flags, io);
   const current = await currentDefinition(id, known);
-  warnOfProblems(flags, io, known.definitions.problems);
+  warnAboutDefinitions(flags, io, known.definitions.problems);
   await redrawUntilInterrupted(io, async () => {
     // Anew each time: `--since 1h` moves along.
-    const distribution = distributionOf(id, await tallyOf(id, known, timeRange(flags)), current);
+    const distribution = computeDistribution(id, await tallyOf(id, known, timeRange(flags)), current);
     return present(distributionView(distribution), "table", await styleFor(flags, io));
   });
   return 130;
@@ -142,7 +154,7 @@ async function redrawUntilInterrupted(io: Io, draw: () => Promise<string>): Prom
   try {
     let height = 0;
     do {
-      const lines = fitting(await draw());
+      const lines = fitToScreen(await draw());
       io.out.write(frame(lines, height));
       height = lines.length;
       if (!signal.aborted) await pause(everyMilliseconds, signal);
@@ -155,7 +167,7 @@ async function redrawUntilInterrupted(io: Io, draw: () => Promise<string>): Prom
 }
 
 /** What scrolled off the top could not be drawn over. */
-function fitting(text: string): readonly string[] {
+function fitToScreen(text: string): readonly string[] {
   const lines = text.trimEnd().split("\n");
   const most = Math.max(1, (process.stdout.rows || 24) - 1);
   return lines.length <= most ? lines : [...lines.slice(0, most - 1), "…"];

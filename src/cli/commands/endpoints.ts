@@ -3,19 +3,19 @@ import { stopwatch, systemClock } from "../../clock.js";
 import type { Library } from "../../definition/library.js";
 import type { UsedEndpoint } from "../../enrichment/endpoint-status.js";
 import { DecisionError } from "../../errors.js";
-import type { EndpointReset, EndpointStatus } from "../../model/endpoint-status.js";
+import type { EndpointReset, EndpointStatus } from "../../model/endpoint.js";
 import type { Shelf } from "../../model/store.js";
-import { didYouMean } from "../../nearest.js";
+import { didYouMean } from "../../text.js";
 import { endpointsView, resetView } from "../../present/endpoints-view.js";
 import { present } from "../../present/format.js";
-import { microsecondsOf } from "../../record/moment.js";
-import { askingProgress } from "../asking-progress.js";
+import { microsecondsOf } from "../../record/timestamp.js";
+import { fetchProgress } from "../progress.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import type { Known } from "../world.js";
-import { note, openKnown, warnOfMissingStore, warnOfProblems } from "../world.js";
+import type { ReadableWorld } from "../world.js";
+import { note, openReadableWorld, warnIfStoreMissing, warnAboutDefinitions } from "../world.js";
 
 interface EndpointsFlags extends StoreFlags {
   readonly check?: boolean;
@@ -52,14 +52,14 @@ Examples:
     .helpCommand(false)
     .action(async (names: readonly string[], flags: EndpointsFlags) => {
       const format = formatFor(flags, io, { answer: "one" });
-      warnOfMissingStore(flags, io);
-      const known = await openKnown(flags, io);
+      warnIfStoreMissing(flags, io);
+      const known = await openReadableWorld(flags, io);
       const declared = namedEndpoints(names, known);
       if (declared.length === 0 && !flags.quiet) note(io, "no endpoint is declared here");
       const statuses = await statusesOf(declared, known, io);
-      const shown = flags.check ? await checked(declared, statuses, { flags, io }) : statuses;
+      const shown = flags.check ? await checkEndpoints(declared, statuses, { flags, io }) : statuses;
       io.out.write(await present(endpointsView(shown), format, await styleFor(flags, io)));
-      warnOfProblems(flags, io, known.definitions.problems);
+      warnAboutDefinitions(flags, io, known.definitions.problems);
       done(shown.some(({ check }) => check?.ok === false) ? 6 : 0);
     });
   addReset(endpoints, io);
@@ -84,11 +84,11 @@ Examples:
   $ agent-33 decision endpoints reset --all --cache`,
     )
     .action(async (names: readonly string[], flags: ResetFlags) => {
-      refuseUnclear(names, flags);
+      assertSelection(names, flags);
       const format = formatFor(flags, io, { answer: "one" });
-      warnOfMissingStore(flags, io);
-      const known = await openKnown(flags, io);
-      const { resetEndpoint } = await import("../../enrichment/reset-endpoint.js");
+      warnIfStoreMissing(flags, io);
+      const known = await openReadableWorld(flags, io);
+      const { resetEndpoint } = await import("../../enrichment/endpoint-status.js");
       const forgetting = { shelves: shelvesOf(known), answers: flags.cache ?? false };
       const done: EndpointReset[] = [];
       for (const each of namedEndpoints(names, known)) done.push(await resetEndpoint(each, forgetting));
@@ -97,14 +97,14 @@ Examples:
     });
 }
 
-function refuseUnclear(names: readonly string[], { all = false }: ResetFlags): void {
+function assertSelection(names: readonly string[], { all = false }: ResetFlags): void {
   if (names.length > 0 !== all) return;
   const what = all ? "names and --all exclude each other" : "which endpoints are meant is missing";
   throw new DecisionError("usage", what, { hint: "give their names, or --all for every one" });
 }
 
 /** Those that are named, or all. */
-function namedEndpoints(names: readonly string[], { definitions }: Known): readonly UsedEndpoint[] {
+function namedEndpoints(names: readonly string[], { definitions }: ReadableWorld): readonly UsedEndpoint[] {
   const { endpoints, summaries } = definitions;
   for (const name of names) {
     if (!endpoints.some((each) => each.name === name)) throw unknownEndpoint(name, definitions);
@@ -131,27 +131,30 @@ function unknownEndpoint(name: string, { endpoints, problems }: Library): Decisi
 
 async function statusesOf(
   declared: readonly UsedEndpoint[],
-  known: Known,
+  known: ReadableWorld,
   { env }: Io,
 ): Promise<readonly EndpointStatus[]> {
   const { endpointStatuses } = await import("../../enrichment/endpoint-status.js");
   return endpointStatuses(declared, { shelves: shelvesOf(known), env, now: microsecondsOf(systemClock()) });
 }
 
-function shelvesOf({ records: { store } }: Known): { readonly breakers: Shelf; readonly responses: Shelf } {
+function shelvesOf({ records: { store } }: ReadableWorld): {
+  readonly breakers: Shelf;
+  readonly responses: Shelf;
+} {
   return { breakers: store.shelf("breakers"), responses: store.shelf("responses") };
 }
 
 /** Asks them all at once. */
-async function checked(
+async function checkEndpoints(
   declared: readonly UsedEndpoint[],
   statuses: readonly EndpointStatus[],
   { flags, io }: { readonly flags: StoreFlags; readonly io: Io },
 ): Promise<readonly EndpointStatus[]> {
-  const { reachEndpoint } = await import("../../enrichment/reach-endpoint.js");
-  const { openExchange } = await import("../../enrichment/open-exchange.js");
+  const { checkEndpoint: reachEndpoint } = await import("../../enrichment/endpoint-status.js");
+  const { lazyExchange: openExchange } = await import("../../enrichment/exchange.js");
   const exchange = openExchange({ env: io.env });
-  const onAsking = askingProgress(flags, io);
+  const onAsking = fetchProgress(flags, io);
   const checks = declared.map(async ({ name, endpoint }) => {
     const over = onAsking?.(name);
     return reachEndpoint(endpoint, { exchange, stopwatch }).finally(over);

@@ -1,20 +1,19 @@
 import type { Command } from "commander";
 import { DecisionError } from "../../errors.js";
-import { accountOf } from "../../lineage/account.js";
+import { buildMethodology } from "../../lineage/methodology.js";
 import type { LogLine } from "../../model/store.js";
+import { createExplainer, explainSession } from "../../present/explain-records.js";
 import { explainView, noteView, toolResultView } from "../../present/explain-view.js";
 import type { Format, View } from "../../present/format.js";
 import { present } from "../../present/format.js";
 import { recordMethodology, sessionMethodology, sessionView } from "../../present/session-view.js";
-import { isLineIntact } from "../../record/line-intact.js";
+import { isLineIntact } from "../../record/chain.js";
+import { recordsOfSession, toolResultsOf, findRecord } from "../../record/find-records.js";
 import type { Records } from "../../record/records.js";
-import { recordsOfSession, resultsOf } from "../../record/session-records.js";
 import type { ExitCode } from "../exit-codes.js";
-import { explainer, explainSession } from "../../present/explain-records.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { findRecord } from "../../record/record-reference.js";
 import { note, openRecords, warn } from "../world.js";
 
 interface ExplainFlags extends StoreFlags {
@@ -46,21 +45,21 @@ Examples:
     )
     .action(async (reference: string | undefined, flags: ExplainFlags) => {
       const format = formatFor(flags, io, { answer: "one", more: ["methodology"] });
-      const asked = whatIsAsked(reference, flags);
-      const asking: Asking = { flags, io, format, records: await openRecords(flags, io) };
+      const asked = parseQuestion(reference, flags);
+      const asking: ExplainCall = { flags, io, format, records: await openRecords(flags, io) };
       await ("session" in asked ? showSession(asked.session, asking) : showRecord(asked.record, asking));
       done(0);
     });
 }
 
-interface Asking {
+interface ExplainCall {
   readonly flags: ExplainFlags;
   readonly io: Io;
   readonly format: Format | "methodology";
   readonly records: Records;
 }
 
-function whatIsAsked(
+function parseQuestion(
   record: string | undefined,
   { sessionId: session }: ExplainFlags,
 ): { readonly record: string } | { readonly session: string } {
@@ -76,7 +75,7 @@ function whatIsAsked(
   });
 }
 
-async function showRecord(reference: string, asking: Asking): Promise<void> {
+async function showRecord(reference: string, asking: ExplainCall): Promise<void> {
   const { flags, io, format, records } = asking;
   const line = await findRecord(reference, records);
   const intact = isLineIntact(line.text);
@@ -91,10 +90,10 @@ async function showRecord(reference: string, asking: Asking): Promise<void> {
   }
 }
 
-async function viewOf({ record, intact }: LogLine, { records, flags }: Asking): Promise<View> {
+async function viewOf({ record, intact }: LogLine, { records, flags }: ExplainCall): Promise<View> {
   if (record.kind === "note") return noteView(record, intact);
   if (record.kind === "tool_result") return toolResultView(record, intact);
-  return explainView(await explainer(records.store, flags.verbose ?? false)({ record, intact }));
+  return explainView(await createExplainer(records.store, flags.verbose ?? false)({ record, intact }));
 }
 
 async function methodologyOf(
@@ -107,13 +106,17 @@ async function methodologyOf(
       hint: "only decisions have a methodology; name one, or a session with --session-id",
     });
   }
-  const results = await resultsOf(record.record_id, records.log);
-  return recordMethodology({ record, intact }, accountOf({ decisions: [record], results }));
+  const results = await toolResultsOf(record.record_id, records.log);
+  return recordMethodology({ record, intact }, buildMethodology({ decisions: [record], results }));
 }
 
-async function showSession(session: string, { flags, io, format, records }: Asking): Promise<void> {
+async function showSession(session: string, { flags, io, format, records }: ExplainCall): Promise<void> {
   const found = await recordsOfSession(session, records.log);
-  const explained = await explainSession(session, found, explainer(records.store, flags.verbose ?? false));
+  const explained = await explainSession(
+    session,
+    found,
+    createExplainer(records.store, flags.verbose ?? false),
+  );
   const text =
     format === "methodology"
       ? sessionMethodology(explained)

@@ -2,20 +2,19 @@ import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import { composeRecords } from "../../compose.js";
 import { DecisionError } from "../../errors.js";
-import { exportSummary } from "../../present/export-view.js";
-import { refuseOccupied } from "../../store/export-folder.js";
-import type { RecordFormat, Source } from "../../store/write-export.js";
-import { verifyStore } from "../../store/drivers/jsonl/verify.js";
-import { readable, textOf, writeExport } from "../../store/write-export.js";
+import type { Style } from "../../present/format.js";
+import { formatBytes, formatCount } from "../../present/text.js";
+import { verifyStore } from "../../store/drivers/jsonl/verify-store.js";
+import type { Manifest } from "../../store/export-manifest.js";
+import type { RecordFormat, ExportSource } from "../../store/write-export.js";
+import { assertEmptyTarget, toReadError, formatRecords, writeExport } from "../../store/write-export.js";
+import { printable } from "../../text.js";
 import type { ExitCode } from "../exit-codes.js";
-import type { StoreFlags } from "../flags.js";
-import { addStoreFlags, styleFor } from "../flags.js";
+import type { StoreFlags, QueryFlags } from "../flags.js";
+import { addStoreFlags, styleFor, queryFor, addTimeRangeFlags } from "../flags.js";
 import type { Io } from "../io.js";
-import type { QueryFlags } from "../log-query.js";
-import { queryFor } from "../log-query.js";
 import { percent, Progress } from "../progress.js";
-import { addTimeRangeFlags } from "../time-range.js";
-import { note, refuseMissingStore, storeConfiguration, warn } from "../world.js";
+import { note, assertStoreExists, storeConfiguration, warn } from "../world.js";
 
 interface ExportFlags extends StoreFlags, QueryFlags {
   readonly out?: string;
@@ -47,11 +46,11 @@ export function addExportCommand(parent: Command, io: Io, done: (code: ExitCode)
         "name, the checkpoints of the log, and a manifest with the SHA-256 of every file, which is signed " +
         "where there is a signing_key. The manifest comes last: an export that was broken off has none.",
     )
-    .addHelpText("after", details)
+    .addHelpText("after", exportHelp)
     .action(async (flags: ExportFlags) => done(await exportRecords(flags, io)));
 }
 
-const details = `
+const exportHelp = `
 CSV has one line for each record; several labels, targets, reasons or warnings stand in one cell, with "; "
 between them, and input_value is JSON. A text that begins with = + - @, a tab or a carriage return gets an
 apostrophe in front of it, because a spreadsheet would run it as a formula.
@@ -65,7 +64,7 @@ Examples:
 async function exportRecords(flags: ExportFlags, io: Io): Promise<ExitCode> {
   const format = recordFormat(flags);
   const query = queryFor({ ...flags, kind: flags.kind ?? "all" });
-  refuseMissingStore(flags, io);
+  assertStoreExists(flags, io);
   if (flags.out === "") {
     throw new DecisionError("usage", "--out needs the name of a directory", {
       hint: "such as --out audit-2026",
@@ -76,10 +75,10 @@ async function exportRecords(flags: ExportFlags, io: Io): Promise<ExitCode> {
   const source = { format, query, store, sign: configuration.sign, log: `${configuration.directory}/log` };
   try {
     if (flags.out !== undefined) return await exportTo(resolve(io.cwd, flags.out), source, { flags, io });
-    for await (const piece of textOf(store.log.select(query), format)) io.out.write(piece);
+    for await (const piece of formatRecords(store.log.select(query), format)) io.out.write(piece);
     return 0;
   } catch (error) {
-    throw readable(error);
+    throw toReadError(error);
   }
 }
 
@@ -92,7 +91,7 @@ function recordFormat({ format = "jsonl", json, out }: ExportFlags): RecordForma
 }
 
 /** An export of a damaged log would look sound to whoever gets it. */
-function refuseDamaged(log: string): void {
+function assertIntact(log: string): void {
   const [problem] = verifyStore(dirname(log)).problems;
   if (problem === undefined) return;
   throw new DecisionError("log_damaged", `the log is damaged, so nothing was exported: ${problem.message}`, {
@@ -102,11 +101,11 @@ function refuseDamaged(log: string): void {
 
 async function exportTo(
   where: string,
-  source: Source,
+  source: ExportSource,
   { flags, io }: { readonly flags: ExportFlags; readonly io: Io },
 ): Promise<ExitCode> {
-  refuseOccupied(where);
-  refuseDamaged(source.log);
+  assertEmptyTarget(where);
+  assertIntact(source.log);
   // A key that cannot be used is better found out now than after a million records.
   source.sign?.("");
   const progress = new Progress(io, flags.quiet);
@@ -114,7 +113,11 @@ async function exportTo(
   const stop = (): void => interrupt.abort();
   process.once("SIGINT", stop);
   try {
-    const { manifest, sha256, troubles } = await writeExport(where, source, {
+    const {
+      manifest,
+      sha256,
+      warnings: troubles,
+    } = await writeExport(where, source, {
       signal: interrupt.signal,
       progress: (done, total) => progress.show(() => `exporting, ${percent(done, total)}`),
     });
@@ -133,4 +136,21 @@ async function exportTo(
   } finally {
     process.removeListener("SIGINT", stop);
   }
+}
+
+function exportSummary(
+  { records, complete, log, files, key }: Manifest,
+  { where, sha256 }: { readonly where: string; readonly sha256: string },
+  { paint }: Style,
+): string {
+  const field = (name: string, value: string): string => `  ${paint("dim", name.padEnd(8))} ${value}\n`;
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  const share = complete ? "all that the log holds" : `of ${formatCount(log.size)} in all`;
+  return (
+    `${paint("bold", `${formatCount(records)} record${records === 1 ? "" : "s"} exported`)}, ${share}\n\n` +
+    field("where", printable(where)) +
+    field("size", formatBytes(bytes)) +
+    field("manifest", sha256) +
+    field("signed", key === undefined ? "no" : `with the key ${key}`)
+  );
 }

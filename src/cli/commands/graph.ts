@@ -1,15 +1,15 @@
 import type { Command } from "commander";
-import { drawDecisions } from "../../definition/decision-drawing.js";
+import { buildDecisionGraph } from "../../definition/decision-graph.js";
 import type { Drawing } from "../../model/drawing.js";
 import type { OpenedDefinitions } from "../../store/definitions.js";
 import type { CommonFlags } from "../flags.js";
 import { addCommonFlags, formatFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { note, openKnown, warnOfProblems } from "../world.js";
-import { pictures, writeDrawing } from "../write-drawing.js";
+import { note, openReadableWorld, warnAboutDefinitions } from "../world.js";
+import { drawingFormats, writeDrawing } from "../output.js";
 
 export function addGraphCommand(parent: Command, io: Io): void {
-  addCommonFlags(parent.command("graph"), pictures)
+  addCommonFlags(parent.command("graph"), drawingFormats)
     .argument("[id...]", "only what these decisions lead to, at once or in the end")
     .summary("draw the decisions and where they lead")
     .description(
@@ -28,12 +28,12 @@ Examples:
   $ agent-33 decision graph --json`,
     )
     .action(async (ids: readonly string[], flags: CommonFlags) => {
-      const format = formatFor(flags, io, { answer: "one", more: pictures });
-      const { definitions } = await openKnown(flags, io);
+      const format = formatFor(flags, io, { answer: "one", more: drawingFormats });
+      const { definitions } = await openReadableWorld(flags, io);
       const drawing = await drawingOf(definitions, ids);
       if (drawing.nodes.length === 0 && !flags.quiet) note(io, "no decision is defined here");
       await writeDrawing({ drawing, format, smaller: "name some ids" }, flags, io);
-      warnOfProblems(flags, io, definitions.problems);
+      warnAboutDefinitions(flags, io, definitions.problems);
     });
 }
 
@@ -42,5 +42,5 @@ async function drawingOf(library: OpenedDefinitions, ids: readonly string[]): Pr
   const loaded = await Promise.all(library.ids.map((id) => library.find(id)));
   const { targets, broken } = library;
   const definitions = loaded.map(({ definition }) => definition);
-  return drawDecisions({ definitions, targets, broken }, ids.length === 0 ? undefined : ids);
+  return buildDecisionGraph({ definitions, targets, broken }, ids.length === 0 ? undefined : ids);
 }

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { DecisionError } from "../../errors.js";
-import { didYouMean } from "../../nearest.js";
+import { didYouMean } from "../../text.js";
 import type { Io } from "../io.js";
 
 export function addHelpCommand(program: Command, io: Io): void {

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { keysView } from "../../present/approval-views.js";
 import { present } from "../../present/format.js";
-import { approvalKey, withHome } from "../agent-home.js";
+import { approvalKeyFile, expandHome } from "../directories.js";
 import type { CommonFlags } from "../flags.js";
 import { addCommonFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
@@ -33,9 +33,9 @@ Examples:
     .action(async (flags: KeygenFlags) => {
       const format = formatFor(flags, io, { answer: "one" });
       const { out } = flags;
-      const file = out === undefined ? approvalKey(io) : resolve(io.cwd, withHome(out, io.env));
+      const file = out === undefined ? approvalKeyFile(io) : resolve(io.cwd, expandHome(out, io.env));
       const trusted = approvalSettings({}, io).trustedKeys();
-      const { makeKeys } = await import("../../store/make-keys.js");
+      const { generateKeys: makeKeys } = await import("../../store/approval-keys.js");
       const made = makeKeys(file);
       const all = [...trusted, made.public_key].join(",");
       const view = keysView({ ...made, trust: `agent-33 decision config set trusted_keys ${all}` });

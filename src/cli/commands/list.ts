@@ -1,11 +1,10 @@
 import type { Command } from "commander";
 import { listView } from "../../present/definition-views.js";
 import { present } from "../../present/format.js";
-import { approvalsKnown } from "../known-approvals.js";
 import type { CommonFlags } from "../flags.js";
 import { addCommonFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { note, openKnown, warnOfProblems } from "../world.js";
+import { openApprovals, note, openReadableWorld, warnAboutDefinitions } from "../world.js";
 
 export function addListCommand(parent: Command, io: Io): void {
   addCommonFlags(parent.command("list"))
@@ -20,11 +19,11 @@ Examples:
     )
     .action(async (flags: CommonFlags) => {
       const format = formatFor(flags, io, { answer: "many" });
-      const { definitions, records } = await openKnown(flags, io);
+      const { definitions, records } = await openReadableWorld(flags, io);
       const loaded = await Promise.all(definitions.ids.map((id) => definitions.lookUp(id)));
       if (loaded.length === 0 && !flags.quiet) note(io, "no decision is defined here");
-      const approvalOf = await approvalsKnown(records, flags, io);
+      const approvalOf = await openApprovals(records, flags, io);
       io.out.write(await present(listView(loaded, approvalOf), format, await styleFor(flags, io)));
-      warnOfProblems(flags, io, definitions.problems);
+      warnAboutDefinitions(flags, io, definitions.problems);
     });
 }

@@ -1,19 +1,15 @@
 import type { Command } from "commander";
 import { DecisionError } from "../../errors.js";
-import type { LogLine, Query } from "../../model/store.js";
+import type { LogLine, Query, Ledger } from "../../model/store.js";
 import type { Format } from "../../present/format.js";
-import { logWriting } from "../../present/log-writing.js";
-import { newestRecords } from "../../record/newest-records.js";
+import { createLogWriter } from "../../present/log-writer.js";
+import { newestRecords } from "../../record/record-query.js";
 import type { Records } from "../../record/records.js";
-import { warnOfDamage } from "../damaged-lines.js";
 import type { ExitCode } from "../exit-codes.js";
-import type { StoreFlags } from "../flags.js";
-import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
-import { followLog } from "../follow-log.js";
+import type { StoreFlags, QueryFlags } from "../flags.js";
+import { addCommonFlags, addStoreFlags, formatFor, styleFor, addQueryFlags, queryFor } from "../flags.js";
 import type { Io } from "../io.js";
-import type { QueryFlags } from "../log-query.js";
-import { addQueryFlags, queryFor } from "../log-query.js";
-import { RecordPrinter } from "../record-printer.js";
+import { warnAboutDamage, RecordPrinter } from "../output.js";
 import { note, openRecords, warn } from "../world.js";
 
 interface LogFlags extends StoreFlags, QueryFlags {
@@ -22,8 +18,8 @@ interface LogFlags extends StoreFlags, QueryFlags {
 }
 
 /** What a terminal shows of a long log, and what it shows before it follows one. */
-const onTerminal = 50;
-const beforeFollowing = 10;
+const terminalLimit = 50;
+const followLimit = 10;
 
 export function addLogCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
   const command = addQueryFlags(parent.command("log"))
@@ -32,9 +28,9 @@ export function addLogCommand(parent: Command, io: Io, done: (code: ExitCode) =>
   addCommonFlags(addStoreFlags(command))
     .summary("list what was decided")
     .description(
-      `Lists the records of the log, oldest first. On a terminal the newest ${onTerminal} are shown unless --limit ` +
+      `Lists the records of the log, oldest first. On a terminal the newest ${terminalLimit} are shown unless --limit ` +
         "says otherwise; in a pipe all of them are, each as the very line that was written. " +
-        `--follow begins with the newest ${beforeFollowing}.`,
+        `--follow begins with the newest ${followLimit}.`,
     )
     .addHelpText(
       "after",
@@ -59,14 +55,14 @@ async function show(flags: LogFlags, io: Io): Promise<ExitCode> {
     : { lines: newestRecords(records.log, query), isMore: false };
   for await (const line of lines) printer.print(line);
   printer.end();
-  if (isMore && !flags.quiet) note(io, `the newest ${onTerminal} of more; --limit N shows the newest N`);
-  if (printer.printed === 0) await sayEmpty(records, flags, io);
-  warnOfDamage(printer, flags, io);
+  if (isMore && !flags.quiet) note(io, `the newest ${terminalLimit} of more; --limit N shows the newest N`);
+  if (printer.printed === 0) await noteEmpty(records, flags, io);
+  warnAboutDamage(printer, flags, io);
   return 0;
 }
 
 async function openPrinter(flags: LogFlags, io: Io, format: Format): Promise<RecordPrinter> {
-  return new RecordPrinter(io, await logWriting(format, await styleFor(flags, io)));
+  return new RecordPrinter(io, await createLogWriter(format, await styleFor(flags, io)));
 }
 
 /** One more than is shown tells whether there are more. */
@@ -75,13 +71,13 @@ async function newestOnTerminal(
   query: Query,
 ): Promise<{ readonly lines: readonly LogLine[]; readonly isMore: boolean }> {
   const lines: LogLine[] = [];
-  for await (const line of log.select({ ...query, limit: onTerminal + 1 })) lines.push(line);
-  const isMore = lines.length > onTerminal;
+  for await (const line of log.select({ ...query, limit: terminalLimit + 1 })) lines.push(line);
+  const isMore = lines.length > terminalLimit;
   if (isMore) lines.splice(query.reverse ? -1 : 0, 1);
   return { lines, isMore };
 }
 
-async function sayEmpty({ log }: Records, flags: LogFlags, io: Io): Promise<void> {
+async function noteEmpty({ log }: Records, flags: LogFlags, io: Io): Promise<void> {
   if (flags.quiet || !io.err.isTerminal) return;
   const { size } = await log.state();
   note(io, size === 0 ? "nothing has been recorded yet" : "no record fits");
@@ -89,9 +85,9 @@ async function sayEmpty({ log }: Records, flags: LogFlags, io: Io): Promise<void
 
 async function follow(flags: LogFlags, io: Io): Promise<ExitCode> {
   const format = formatFor(flags, io, { answer: "many" });
-  refuseEndless(flags, format);
+  assertCanFollow(flags, format);
   const query = queryFor(flags);
-  const limit = query.limit ?? (query.since === undefined ? beforeFollowing : Infinity);
+  const limit = query.limit ?? (query.since === undefined ? followLimit : Infinity);
   const { log } = await openRecords(flags, io);
   const printer = await openPrinter(flags, io, format);
   const interrupt = new AbortController();
@@ -115,15 +111,15 @@ async function follow(flags: LogFlags, io: Io): Promise<ExitCode> {
         printer.print(line);
         printer.flush();
       },
-      onShorter: () => warn(flags, io, "the log has become shorter; see `agent-33 decision verify`"),
+      onTruncated: () => warn(flags, io, "the log has become shorter; see `agent-33 decision verify`"),
     },
   );
-  warnOfDamage(printer, flags, io);
+  warnAboutDamage(printer, flags, io);
   return 130;
 }
 
 /** What follows never ends, so it can be neither completed nor turned around. */
-function refuseEndless({ reverse, until }: LogFlags, format: Format): void {
+function assertCanFollow({ reverse, until }: LogFlags, format: Format): void {
   const other = reverse ? "--reverse" : until === undefined ? undefined : "--until";
   if (other !== undefined) {
     throw new DecisionError("usage", `--follow and ${other} exclude each other`, {
@@ -133,5 +129,65 @@ function refuseEndless({ reverse, until }: LogFlags, format: Format): void {
   if (format !== "json" && format !== "yaml") return;
   throw new DecisionError("usage", `--follow cannot be written as \`${format}\``, {
     hint: "choose jsonl, plain or table",
+  });
+}
+
+interface FollowOptions {
+  /** Records up to this number are known already. */
+  readonly after: number;
+  readonly onRecord: (line: LogLine) => void;
+  /** The log has become shorter: somebody has put another one in its place. */
+  readonly onTruncated: () => void;
+  readonly signal: AbortSignal;
+  readonly everyMilliseconds?: number;
+}
+
+/** Tells of each new record that fits, until it is told to stop. */
+export async function followLog(
+  log: Pick<Ledger, "state" | "select">,
+  query: Query,
+  { after, onRecord, onTruncated: onShorter, signal, everyMilliseconds = 250 }: FollowOptions,
+): Promise<void> {
+  let known = after;
+  const look = async (): Promise<void> => {
+    const { size } = await log.state();
+    if (size < known) onShorter();
+    if (size <= known) {
+      known = size;
+      return;
+    }
+    for await (const line of log.select({ ...query, after: known })) {
+      const { seq } = line.record;
+      // A damaged line may have none.
+      if (seq > known) known = seq;
+      onRecord(line);
+      // Else a signal would not be heard before all of them are written.
+      if (seq % 256 === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (signal.aborted) return;
+    }
+    known = Math.max(known, size);
+  };
+  while (!signal.aborted) {
+    await look().catch(ignorePruned);
+    await pause(everyMilliseconds, signal);
+  }
+}
+
+/** A segment that another process has removed between finding and reading it; the next look goes without. */
+function ignorePruned(error: unknown): void {
+  const { code, cause } = error as NodeJS.ErrnoException;
+  const isMissing = code === "ENOENT" || (cause as NodeJS.ErrnoException | undefined)?.code === "ENOENT";
+  if (!isMissing) throw error;
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, signal.aborted ? 0 : milliseconds);
+    signal.addEventListener("abort", wake);
   });
 }

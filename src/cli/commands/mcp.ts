@@ -4,8 +4,7 @@ import type { ExitCode } from "../exit-codes.js";
 import type { DecideFlags } from "../flags.js";
 import { addApprovalFlag, addDurabilityFlag, addStoreFlags } from "../flags.js";
 import type { Io } from "../io.js";
-import { openLiving } from "../open-living.js";
-import { logLines } from "../standard-error.js";
+import { openReloadingWorld, openServerLog } from "../server-world.js";
 import { note } from "../world.js";
 
 export function addMcpCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
@@ -29,8 +28,8 @@ Examples:
     )
     .action(async (flags: Omit<DecideFlags, "color">) => {
       const given = { ...flags, color: false };
-      const log = logLines(flags.quiet ?? false);
-      const living = await openLiving(given, io, { log });
+      const log = openServerLog(flags.quiet ?? false);
+      const living = await openReloadingWorld(given, io, { log });
       if (io.stdin.isTerminal && !flags.quiet) note(io, "waiting for an MCP client on standard input");
       const { serveStdio } = await import("../../serve/mcp/stdio.js");
       await serveStdio({

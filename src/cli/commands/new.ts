@@ -5,8 +5,8 @@ import { decisionTypes } from "../../definition/decision-types.js";
 import { starter } from "../../definition/starter.js";
 import { DecisionError } from "../../errors.js";
 import type { DecisionType } from "../../model/definition.js";
-import { didYouMean } from "../../nearest.js";
-import { makeDirectory } from "../../store/make-directory.js";
+import { didYouMean } from "../../text.js";
+import { makeDirectory } from "../../store/files.js";
 import { version } from "../../version.js";
 import type { Io } from "../io.js";
 import { decisionsSetting } from "../settings.js";
@@ -35,20 +35,20 @@ Examples:
   $ agent-33 decision new weighted prompt-test --output -`,
     )
     .action(async (type: string, id: string, flags: NewFlags) => {
-      const text = starter(knownType(type), validId(id));
+      const text = starter(parseType(type), parseId(id));
       if (flags.output === "-") {
         io.out.write(text);
         return;
       }
       const directory = decisionsSetting(flags.decisions, io)?.value ?? "decisions";
       const path = flags.output ?? join(directory, `${id}.yaml`);
-      await refuseDefined(id, directory);
+      await assertNotDefined(id, directory);
       writeNew(path, text);
       io.out.write(`${path}\n`);
     });
 }
 
-function knownType(type: string): DecisionType {
+function parseType(type: string): DecisionType {
   const known = decisionTypes.find((each) => each === type);
   if (known !== undefined) return known;
   throw new DecisionError("usage", `there is no type of decision called \`${type}\``, {
@@ -56,7 +56,7 @@ function knownType(type: string): DecisionType {
   });
 }
 
-function validId(id: string): string {
+function parseId(id: string): string {
   if (/^[A-Za-z0-9._-]{1,128}$/.test(id) && !/^\.+$/.test(id)) return id;
   throw new DecisionError("usage", `\`${id}\` cannot be an id`, {
     hint: "an id holds letters, digits, `.`, `_` and `-` only, at most 128",
@@ -64,7 +64,7 @@ function validId(id: string): string {
 }
 
 /** A second definition of an id would make both unusable. */
-async function refuseDefined(id: string, directory: string): Promise<void> {
+async function assertNotDefined(id: string, directory: string): Promise<void> {
   if (!existsSync(directory)) return;
   const { openDefinitions } = await import("../../store/definitions.js");
   const library = await openDefinitions({ directory, cacheHome: undefined, version });

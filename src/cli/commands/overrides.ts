@@ -1,17 +1,20 @@
 import type { Command } from "commander";
 import { DecisionError } from "../../errors.js";
 import { parseInstant } from "../../expression/instant.js";
+import { printable } from "../../text.js";
+import { windowText } from "../../present/definition-rows.js";
+import type { Colour, View } from "../../present/format.js";
 import { present } from "../../present/format.js";
-import { overridesView } from "../../present/overrides-view.js";
-import { parseDuration } from "../../record/moment.js";
-import type { OverrideStatus } from "../../record/overrides.js";
-import { overrideStatuses } from "../../record/overrides.js";
+import { readableTime } from "../../present/record-text.js";
+import { parseLimit } from "../../record/record-query.js";
+import { parseDuration } from "../../record/timestamp.js";
+import type { OverrideStatus } from "../../record/override-status.js";
+import { overrideStatuses } from "../../record/override-status.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { limitOf } from "../../record/asked-query.js";
-import type { Known } from "../world.js";
-import { note, openKnown, warnOfMissingStore, warnOfProblems } from "../world.js";
+import type { ReadableWorld } from "../world.js";
+import { note, openReadableWorld, warnIfStoreMissing, warnAboutDefinitions } from "../world.js";
 
 interface OverridesFlags extends StoreFlags {
   readonly decisionId?: string;
@@ -19,14 +22,14 @@ interface OverridesFlags extends StoreFlags {
   readonly limit?: string;
 }
 
-const shownRecords = "20";
+const defaultLimit = "20";
 
 export function addOverridesCommand(parent: Command, io: Io): void {
   const command = parent
     .command("overrides")
     .option("--decision-id <id>", "only those of this decision")
     .option("--expiring <duration>", "only those that expire so soon, such as 30d")
-    .option("--limit <n>", `so many of the records that used each, newest first (else ${shownRecords})`);
+    .option("--limit <n>", `so many of the records that used each, newest first (else ${defaultLimit})`);
   addCommonFlags(addStoreFlags(command))
     .summary("list the overrides, what is left of them and who used them")
     .description("Lists every override of every policy: its window, uses, uses left, last use and records.")
@@ -39,29 +42,29 @@ Examples:
     )
     .action(async (flags: OverridesFlags) => {
       const format = formatFor(flags, io, { answer: "many" });
-      warnOfMissingStore(flags, io);
-      const isMeant = expiringBy(flags.expiring, Date.now());
-      const records = limitOf(flags.limit ?? shownRecords, "--limit");
-      const known = await openKnown(flags, io);
+      warnIfStoreMissing(flags, io);
+      const isMeant = expiryFilter(flags.expiring, Date.now());
+      const records = parseLimit(flags.limit ?? defaultLimit, "--limit");
+      const known = await openReadableWorld(flags, io);
       const all = await overridesIn(known, { only: flags.decisionId, now: Date.now(), records });
       const shown = all.filter(isMeant);
       if (shown.length === 0 && !flags.quiet) {
         note(io, all.length === 0 ? "no policy has an override" : "no override expires so soon");
       }
       io.out.write(await present(overridesView(shown), format, await styleFor(flags, io)));
-      warnOfProblems(flags, io, known.definitions.problems);
+      warnAboutDefinitions(flags, io, known.definitions.problems);
     });
 }
 
-interface Asked {
+interface OverrideQuery {
   readonly only: string | undefined;
   readonly now: number;
   readonly records: number;
 }
 
 async function overridesIn(
-  { definitions, records: { log } }: Known,
-  { only, now, records }: Asked,
+  { definitions, records: { log } }: ReadableWorld,
+  { only, now, records }: OverrideQuery,
 ): Promise<readonly OverrideStatus[]> {
   const ids = definitions.summaries.filter(({ tools }) => tools !== undefined).map(({ id }) => id);
   const loaded = await Promise.all((only === undefined ? ids : [only]).map((id) => definitions.lookUp(id)));
@@ -74,7 +77,7 @@ async function overridesIn(
   return statuses.flat();
 }
 
-function expiringBy(text: string | undefined, now: number): (each: OverrideStatus) => boolean {
+function expiryFilter(text: string | undefined, now: number): (each: OverrideStatus) => boolean {
   if (text === undefined) return () => true;
   const duration = parseDuration(text);
   if (duration === undefined) {
@@ -85,4 +88,73 @@ function expiringBy(text: string | undefined, now: number): (each: OverrideStatu
   const last = now + duration / 1000;
   return ({ expires_at, status }) =>
     expires_at !== null && status !== "expired" && (parseInstant(expires_at) ?? Infinity) <= last;
+}
+
+function overridesView(overrides: readonly OverrideStatus[]): View {
+  return {
+    value: overrides,
+    items: overrides,
+    plain: () => overrides.map((each) => overrideCells(each).join("\t")).join("\n"),
+    table: async (style) => {
+      if (overrides.length === 0) return "";
+      const { grid } = await import("../../present/grid.js");
+      const rows = overrides.map((each) => {
+        const [decision = "", name = "", version = "", , ...others] = overrideCells(each);
+        return [decision, name, version, style.paint(statusColours[each.status], each.status), ...others];
+      });
+      const left = columnsFor(overrides.map(overrideCells), style.columns);
+      const columns = columnTitles
+        .filter((_, index) => left.has(index))
+        .map((title) => ({ title, ...(title === "window" && { flexible: true as const }) }));
+      const shown = rows.map((row) => row.filter((_, index) => left.has(index)));
+      return grid(columns, shown, style);
+    },
+  };
+}
+
+const columnTitles = [
+  "decision",
+  "override",
+  "version",
+  "status",
+  "window",
+  "uses",
+  "last used (UTC)",
+  "record",
+];
+
+/** What a narrow terminal goes without, first to last: record, version, window, last use, decision. */
+const dropOrder = [7, 2, 4, 6, 0];
+
+function columnsFor(rows: readonly (readonly string[])[], width: number): ReadonlySet<number> {
+  const left = new Set(columnTitles.keys());
+  const widthOf = (index: number): number =>
+    [columnTitles, ...rows].reduce((most, row) => Math.max(most, row[index]?.length ?? 0), 0) + 2;
+  const total = (): number => [...left].reduce((sum, index) => sum + widthOf(index), -2);
+  for (const index of dropOrder) {
+    if (total() <= width) break;
+    left.delete(index);
+  }
+  return left;
+}
+
+const statusColours: Readonly<Record<OverrideStatus["status"], Colour>> = {
+  live: "green",
+  pending: "cyan",
+  expired: "dim",
+  used_up: "yellow",
+};
+
+function overrideCells(each: OverrideStatus): readonly string[] {
+  const { max_applications: most, uses, last_used: last } = each;
+  return [
+    each.decision_id,
+    each.name,
+    each.version,
+    each.status,
+    windowText(each),
+    most === null ? String(uses) : `${uses} of ${most}`,
+    last === null ? "never" : readableTime(last).slice(0, 19),
+    each.records[0] ?? "",
+  ].map(printable);
 }

@@ -2,16 +2,16 @@ import type { Command } from "commander";
 import { systemClock } from "../../clock.js";
 import { DecisionError } from "../../errors.js";
 import type { Prunable, PruneBound } from "../../model/store.js";
-import { byteCount, count } from "../../present/amounts.js";
+import { formatBytes, formatCount } from "../../present/text.js";
+import type { View } from "../../present/format.js";
 import { present } from "../../present/format.js";
-import { prunedView } from "../../present/pruned-view.js";
-import { microsecondsOf, parseDuration, parseMoment } from "../../record/moment.js";
-import { confirmed } from "../confirm.js";
+import { microsecondsOf, parseDuration, parseTime } from "../../record/timestamp.js";
+import { confirm } from "../io.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { note, openRecords, refuseMissingStore } from "../world.js";
+import { note, openRecords, assertStoreExists } from "../world.js";
 
 interface PruneFlags extends StoreFlags {
   readonly before?: string;
@@ -43,11 +43,11 @@ Examples:
 
 async function prune(flags: PruneFlags, io: Io): Promise<ExitCode> {
   const format = formatFor(flags, io, { answer: "one" });
-  const bound = boundOf(flags);
-  refuseMissingStore(flags, io);
+  const bound = parseBound(flags);
+  assertStoreExists(flags, io);
   const records = await openRecords(flags, io);
   const found = await records.log.prunable(bound);
-  if (found.records > 0 && !confirmed(questionOn(found), flags, io)) {
+  if (found.records > 0 && !confirm(confirmationText(found), flags, io)) {
     note(io, "nothing was removed");
     return 2;
   }
@@ -68,16 +68,16 @@ async function prune(flags: PruneFlags, io: Io): Promise<ExitCode> {
   return 0;
 }
 
-const questionOn = ({ records, bytes }: Prunable): string =>
-  `Remove the oldest ${count(records)} record${records === 1 ? "" : "s"} (${byteCount(bytes)}) for good?`;
+const confirmationText = ({ records, bytes }: Prunable): string =>
+  `Remove the oldest ${formatCount(records)} record${records === 1 ? "" : "s"} (${formatBytes(bytes)}) for good?`;
 
-function boundOf({ before, keep }: PruneFlags): PruneBound {
+function parseBound({ before, keep }: PruneFlags): PruneBound {
   const now = microsecondsOf(systemClock());
   if ((before === undefined) === (keep === undefined)) {
     throw new DecisionError("usage", "give either --before or --keep", { hint: "such as --keep 90d" });
   }
   if (before !== undefined) {
-    const moment = parseMoment(before, now);
+    const moment = parseTime(before, now);
     if (moment !== undefined) return { before: moment };
     throw new DecisionError("usage", `--before must be a time (got \`${before}\`)`, {
       hint: "such as 2026-01-31, 2026-01-31T12:00:00Z or 90d",
@@ -90,4 +90,15 @@ function boundOf({ before, keep }: PruneFlags): PruneBound {
   throw new DecisionError("usage", `--keep must be a number of records or a duration (got \`${text}\`)`, {
     hint: "such as 1000000 or 90d",
   });
+}
+
+function prunedView({ records, through, bytes }: Prunable): View {
+  return {
+    value: { removed: records, through, bytes },
+    plain: () => `${records}\t${through}\t${bytes}`,
+    table: () =>
+      records === 0
+        ? "nothing to remove"
+        : `removed ${formatCount(records)} record${records === 1 ? "" : "s"}, up to number ${formatCount(through)} (${formatBytes(bytes)})`,
+  };
 }

@@ -1,23 +1,31 @@
 import type { Command } from "commander";
-import { ReplayMismatchError } from "../../contract-errors.js";
-import { DecisionError } from "../../errors.js";
+import { ReplayMismatchError, DecisionError } from "../../errors.js";
 import type { Query } from "../../model/store.js";
-import { count } from "../../present/amounts.js";
+import { printable } from "../../text.js";
+import { formatCount } from "../../present/text.js";
 import { present } from "../../present/format.js";
-import { replayView } from "../../present/replay-view.js";
+import { replayView, payloadReplayView } from "../../present/replay-views.js";
+import { findRecord } from "../../record/find-records.js";
 import type { Records } from "../../record/records.js";
-import { changedText, mismatchText } from "../../replay/difference-text.js";
 import type { ReplayReport } from "../../replay/replay-log.js";
-import { Replay, replayLog } from "../../replay/replay-log.js";
+import { LogReplay, replayLog } from "../../replay/replay-log.js";
+import { changedText, mismatchText } from "../../replay/replay-record.js";
+import type { ReplayedDecision } from "../../replay/replay-payload.js";
+import { replayPayload } from "../../replay/replay-payload.js";
 import type { ExitCode } from "../exit-codes.js";
-import type { StoreFlags } from "../flags.js";
-import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
+import type { StoreFlags, TimeRangeFlags, CommonFlags } from "../flags.js";
+import {
+  addCommonFlags,
+  addStoreFlags,
+  formatFor,
+  styleFor,
+  addTimeRangeFlags,
+  timeRange,
+} from "../flags.js";
+import { parseJson, readText, stripByteOrderMark } from "../input.js";
 import type { Io } from "../io.js";
 import { Progress } from "../progress.js";
-import { findRecord } from "../../record/record-reference.js";
-import type { TimeRangeFlags } from "../time-range.js";
-import { addTimeRangeFlags, timeRange } from "../time-range.js";
-import { note, openRecords, refuseMissingStore, warn } from "../world.js";
+import { note, openRecords, assertStoreExists, warn } from "../world.js";
 
 interface ReplayFlags extends StoreFlags, TimeRangeFlags {
   readonly all?: boolean;
@@ -56,9 +64,8 @@ Examples:
   $ agent-33 decision evaluate loan-approval --input @context.json --format audit | agent-33 decision replay --payload -`,
     )
     .action(async (references: readonly string[], flags: ReplayFlags) => {
-      refuseMixed(references, flags);
+      assertOneSource(references, flags);
       if (flags.payload !== undefined) {
-        const { replayPayloads } = await import("../replay-payloads.js");
         done(await replayPayloads({ ...flags, payload: flags.payload }, io));
         return;
       }
@@ -66,7 +73,7 @@ Examples:
     });
 }
 
-function refuseMixed(references: readonly string[], flags: ReplayFlags): void {
+function assertOneSource(references: readonly string[], flags: ReplayFlags): void {
   const ways = [references.length > 0, flags.all === true, flags.payload !== undefined].filter(
     Boolean,
   ).length;
@@ -88,15 +95,15 @@ function refuseMixed(references: readonly string[], flags: ReplayFlags): void {
 
 async function replay(references: readonly string[], flags: ReplayFlags, io: Io): Promise<ExitCode> {
   const format = formatFor(flags, io, { answer: "one" });
-  refuseMissingStore(flags, io);
+  assertStoreExists(flags, io);
   const records = await openRecords(flags, io);
   const report = flags.all ? await replayAll(records, flags, io) : await replayNamed(references, records);
   io.out.write(await present(replayView(report), format, await styleFor(flags, io)));
   if (report.total === 0) noteNothing(flags, io);
   if (report.not_replayable > 0) {
-    warn(flags, io, `${recordsText(report.not_replayable)} could not be replayed: ${reasonsOf(report)}`);
+    warn(flags, io, `${recordsText(report.not_replayable)} could not be replayed: ${reasonsText(report)}`);
   }
-  if (report.mismatched > 0) return differing(report, flags, io);
+  if (report.mismatched > 0) return reportMismatches(report, flags, io);
   // Who asks must not take silence for proof.
   const isUnproven = report.not_replayable > 0 && (!flags.all || report.matched === 0);
   return isUnproven ? 1 : 0;
@@ -112,10 +119,10 @@ function noteNothing({ decisionId, since, until, quiet }: ReplayFlags, io: Io): 
 }
 
 const recordsText = (number: number, more = ""): string =>
-  `${count(number)} ${more}record${number === 1 ? "" : "s"}`;
+  `${formatCount(number)} ${more}record${number === 1 ? "" : "s"}`;
 
-const reasonsOf = ({ reasons }: ReplayReport): string =>
-  reasons.map(({ reason, count: number }) => `${reason} (${count(number)})`).join("; ");
+const reasonsText = ({ reasons }: ReplayReport): string =>
+  reasons.map(({ reason, count: number }) => `${reason} (${formatCount(number)})`).join("; ");
 
 async function replayAll({ store }: Records, flags: ReplayFlags, io: Io): Promise<ReplayReport> {
   const { decisionId } = flags;
@@ -125,7 +132,9 @@ async function replayAll({ store }: Records, flags: ReplayFlags, io: Io): Promis
   };
   const progress = new Progress(io, flags.quiet);
   const report = await replayLog(store, query, (done) =>
-    progress.show((seconds) => `${count(done)} replayed, ${count(Math.round(done / seconds))} per second`),
+    progress.show(
+      (seconds) => `${formatCount(done)} replayed, ${formatCount(Math.round(done / seconds))} per second`,
+    ),
   );
   progress.erase();
   return report;
@@ -137,13 +146,13 @@ async function replayNamed(references: readonly string[], records: Records): Pro
   if (other !== undefined) {
     throw new DecisionError("usage", `record ${other.record.seq} is no decision, so it cannot be replayed`);
   }
-  const replay = new Replay(records.store);
+  const replay = new LogReplay(records.store);
   for (const line of lines) await replay.add(line);
   return replay.report();
 }
 
 /** Strict, it is an error; else it is told in the words of the contract. */
-function differing({ mismatches, mismatched }: ReplayReport, flags: ReplayFlags, io: Io): ExitCode {
+function reportMismatches({ mismatches, mismatched }: ReplayReport, flags: ReplayFlags, io: Io): ExitCode {
   const [first] = mismatches;
   if (first === undefined) return 6;
   if (flags.strict) {
@@ -161,4 +170,69 @@ function differing({ mismatches, mismatched }: ReplayReport, flags: ReplayFlags,
     for (const difference of differences) io.err.write(`  - ${changedText(difference)}\n`);
   }
   return 0;
+}
+
+interface PayloadFlags extends CommonFlags {
+  readonly payload: string;
+  readonly strict: boolean;
+}
+
+/** Decides again by the votes of audit payloads: one document, or one on each line as `--inputs --format audit` writes them. */
+export async function replayPayloads(flags: PayloadFlags, io: Io): Promise<ExitCode> {
+  const payloads = readPayloads(flags.payload, io);
+  const format = formatFor(flags, io, { answer: payloads.length === 1 ? "one" : "many" });
+  const tell = (text: string): void => io.err.write(`${text}\n`);
+  const replayed: ReplayedDecision[] = [];
+  const failures: DecisionError[] = [];
+  for (const [index, payload] of payloads.entries()) {
+    try {
+      replayed.push(replayPayload(payload, { strict: flags.strict, warn: tell }));
+      if (!hasHash(payload))
+        warn(flags, io, `${linePrefix(payloads, index)}it has no hash, so nothing proves its votes`);
+    } catch (error) {
+      if (!(error instanceof DecisionError)) throw error;
+      failures.push(withLinePrefix(error, linePrefix(payloads, index)));
+    }
+  }
+  if (replayed.length > 0)
+    io.out.write(await present(payloadReplayView(replayed), format, await styleFor(flags, io)));
+  const [first, ...others] = failures;
+  for (const other of others) tell(`error: ${printable(other.message)}`);
+  if (first !== undefined) throw first;
+  return 0;
+}
+
+const hasHash = (payload: unknown): boolean =>
+  typeof payload !== "object" ||
+  payload === null ||
+  ["deterministic_hash", ":deterministic_hash"].some((key) => Object.hasOwn(payload, key));
+
+const linePrefix = ({ length }: readonly unknown[], index: number): string =>
+  length === 1 ? "" : `line ${index + 1}: `;
+
+/** The same error, saying where; one payload alone needs no place. */
+function withLinePrefix(error: DecisionError, where: string): DecisionError {
+  if (where === "") return error;
+  const { code, message, hint, details } = error;
+  return new DecisionError(code, `${where}${message}`, { hint, details, cause: error });
+}
+
+function readPayloads(given: string, io: Io): readonly unknown[] {
+  const { text, from } = readText(given, io, "--payload");
+  const whole = stripByteOrderMark(text).trim();
+  if (whole === "") throw new DecisionError("input_invalid", `${from} is empty`);
+  const lines = whole.split("\n");
+  if (lines.length === 1 || !isJson(lines[0] ?? "")) return [parseJson(whole, from)];
+  return lines.flatMap((line, index) =>
+    line.trim() === "" ? [] : [parseJson(line, `line ${index + 1} of ${from}`)],
+  );
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

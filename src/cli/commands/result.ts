@@ -3,15 +3,15 @@ import type { ToolResult } from "../../decide/tool-result.js";
 import { DecisionError } from "../../errors.js";
 import type { View } from "../../present/format.js";
 import { present } from "../../present/format.js";
-import { oneLine } from "../../present/one-line.js";
+import { oneLine } from "../../present/text.js";
 import { toolResultSentence } from "../../present/record-text.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addDurabilityFlag, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { findDecision, hintOnCalls } from "../../record/record-reference.js";
-import type { CallFlags } from "../tool-call.js";
-import { addCallFlags, readCall } from "../tool-call.js";
-import { openForResults, warn, warnOfProblems } from "../world.js";
+import { findDecision, allowedCallHint } from "../../record/find-records.js";
+import type { CallFlags } from "../input.js";
+import { addCallFlags, readCall } from "../input.js";
+import { openForToolResults, warn, warnAboutDefinitions } from "../world.js";
 
 interface ResultFlags extends StoreFlags, CallFlags {
   readonly ok?: boolean;
@@ -45,9 +45,11 @@ Examples:
       const format = formatFor(flags, io, { answer: "one" });
       const ok = succeeded(flags);
       const { tool: name, session_id, params } = readCall(tool, flags, io);
-      const world = await openForResults(flags, io);
+      const world = await openForToolResults(flags, io);
       const decision =
-        flags.record === undefined ? undefined : await findDecision(flags.record, world.records, hintOnCalls);
+        flags.record === undefined
+          ? undefined
+          : await findDecision(flags.record, world.records, allowedCallHint);
       const knowsParams = flags.params !== undefined || flags.event !== undefined;
       const result = await world.recordToolResult({
         tool: name,
@@ -58,7 +60,7 @@ Examples:
       });
       io.out.write(await present(resultView(result), format, await styleFor(flags, io)));
       for (const warning of result.warnings) warn(flags, io, warning);
-      warnOfProblems(flags, io, world.definitions.problems);
+      warnAboutDefinitions(flags, io, world.definitions.problems);
     });
 }
 

@@ -1,13 +1,11 @@
 import type { Command } from "commander";
-import { definitionView } from "../../present/definition-views.js";
+import { definitionView, storedDefinitionView } from "../../present/definition-views.js";
 import { present } from "../../present/format.js";
-import { keptDefinitionView } from "../../present/kept-definition-view.js";
-import { findKeptDefinition } from "../../record/kept-definition.js";
-import { approvalsKnown } from "../known-approvals.js";
+import { findDefinitionByHash } from "../../record/stored-definition.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { openRecords, openKnown, warnOfProblems } from "../world.js";
+import { openApprovals, openRecords, openReadableWorld, warnAboutDefinitions } from "../world.js";
 
 interface ShowFlags extends StoreFlags {
   readonly hash?: string;
@@ -33,23 +31,23 @@ Examples:
   $ agent-33 decision show decision-escalation-rules --hash 5d41402a`,
     )
     .action((id: string, flags: ShowFlags) =>
-      flags.hash === undefined ? showCurrent(id, flags, io) : showKept(id, flags.hash, flags, io),
+      flags.hash === undefined ? showCurrent(id, flags, io) : showStored(id, flags.hash, flags, io),
     );
 }
 
 async function showCurrent(id: string, flags: ShowFlags, io: Io): Promise<void> {
   const format = formatFor(flags, io, { answer: "one" });
-  const { definitions, records } = await openKnown(flags, io);
+  const { definitions, records } = await openReadableWorld(flags, io);
   const loaded = await definitions.lookUp(id);
-  const approvalOf = await approvalsKnown(records, flags, io);
+  const approvalOf = await openApprovals(records, flags, io);
   const view = definitionView(loaded, approvalOf?.(loaded));
   io.out.write(await present(view, format, await styleFor(flags, io)));
-  warnOfProblems(flags, io, definitions.problems);
+  warnAboutDefinitions(flags, io, definitions.problems);
 }
 
-async function showKept(id: string, hash: string, flags: ShowFlags, io: Io): Promise<void> {
+async function showStored(id: string, hash: string, flags: ShowFlags, io: Io): Promise<void> {
   const format = formatFor(flags, io, { answer: "one" });
   const { store } = await openRecords(flags, io);
-  const view = keptDefinitionView(await findKeptDefinition(id, hash, store));
+  const view = storedDefinitionView(await findDefinitionByHash(id, hash, store));
   io.out.write(await present(view, format, await styleFor(flags, io)));
 }

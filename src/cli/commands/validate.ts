@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { present } from "../../present/format.js";
-import { githubAnnotations, problemsView } from "../../present/problems-view.js";
+import { githubAnnotations, diagnosticsView } from "../../present/diagnostics-view.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { CommonFlags } from "../flags.js";
 import { addCommonFlags, formatFor, styleFor } from "../flags.js";
@@ -37,14 +37,14 @@ Examples:
     )
     .action(async (paths: readonly string[], flags: ValidateFlags) => {
       const format = formatFor(flags, io, { answer: "one", more: ["github"] });
-      const { refuseFiles, validatePaths } = await import("../validate-paths.js");
+      const { assertDirectories: refuseFiles, validatePaths } = await import("../validate-paths.js");
       const checked = paths.length > 0 ? paths : [decisionsDirectory(flags.decisions, io).value];
       if (flags.requireApproval) refuseFiles(checked);
       const approval = approvalSettings(flags, io);
       const { problems, decisions, guardrails, isEmpty } = await validatePaths(checked, approval);
       if (format === "github") io.out.write(githubAnnotations(problems));
       else {
-        const view = problemsView(problems, { decisions, guardrails });
+        const view = diagnosticsView(problems, { decisions, guardrails });
         io.out.write(await present(view, format, await styleFor(flags, io)));
       }
       if (isEmpty) warn(flags, io, `no definition was found in ${checked.join(", ")}`);

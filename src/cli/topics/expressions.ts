@@ -1,5 +1,5 @@
 import { allErrored, functionGroups, signature } from "../../expression/function-table.js";
-import type { Answers } from "../../expression/function-table.js";
+import type { BadOperandResults } from "../../expression/function-table.js";
 import { operatorTable } from "../../expression/operator-table.js";
 
 /** The manual of the expression language, written from the tables that define it. */
@@ -32,7 +32,7 @@ export function expressionsTopic(): string {
     "  warning, and ends the decision with exit code 1 under --strict or `on_error: fail`.",
     "",
     "OPERATORS, from the loosest to the tightest (the answer for a missing, a null, a mistyped operand)",
-    ...operatorTable.flatMap(({ spelling, summary, example, answers }) => [
+    ...operatorTable.flatMap(({ spelling, summary, example, badOperandResults: answers }) => [
       `  ${spelling.padEnd(24)} ${summary}`,
       `  ${"".padEnd(24)} ${example.expression}  →  ${JSON.stringify(example.answer)}    (${cells(answers)})`,
     ]),
@@ -41,7 +41,7 @@ export function expressionsTopic(): string {
       title.toUpperCase(),
       ...entries.flatMap((entry) => [
         `  ${signature(entry).padEnd(28)} ${entry.summary}`,
-        `  ${"".padEnd(28)} ${entry.example.expression}  →  ${JSON.stringify(entry.example.answer)}    (${cells(entry.answers ?? allErrored)})`,
+        `  ${"".padEnd(28)} ${entry.example.expression}  →  ${JSON.stringify(entry.example.answer)}    (${cells(entry.badOperandResults ?? allErrored)})`,
       ]),
     ]),
     "",
@@ -52,7 +52,7 @@ export function expressionsTopic(): string {
   ].join("\n");
 }
 
-function cells({ missing, null: empty, mistyped }: Answers): string {
+function cells({ missing, null: empty, mistyped }: BadOperandResults): string {
   return [missing, empty, mistyped].every((each) => each === "errored")
     ? "all errored"
     : `missing: ${missing}, null: ${empty}, mistyped: ${mistyped}`;

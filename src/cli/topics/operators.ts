@@ -1,5 +1,5 @@
 import { ruleOperatorGroups } from "../../expression/rule/rule-operators.js";
-import type { RuleOperator } from "../../expression/rule/operator-entry.js";
+import type { RuleOperator } from "../../expression/rule/rule-operator.js";
 
 /** The manual of the operators of scored rules, written from the table that defines them. */
 export function operatorsTopic(): string {

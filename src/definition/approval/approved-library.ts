@@ -1,71 +1,70 @@
 import { canonicalJson } from "../../digest/canonical-json.js";
-import { deepFreeze } from "../../digest/freeze.js";
+import { deepFreeze } from "../../digest/freeze-json.js";
 import { sha256Hex } from "../../digest/sha256.js";
 import { DecisionError } from "../../errors.js";
-import type { ApprovalLock, LockEntry } from "../../model/approval.js";
+import type { ApprovalLock, LockEntry, Approval } from "../../model/approval.js";
 import type { Definition, Environment, LoadedDefinition } from "../../model/definition.js";
 import type { Json } from "../../model/json.js";
-import { definitionHash } from "../definition-hash.js";
 import type { DefinitionSummary } from "../definition-file.js";
+import { definitionHash } from "../loaded-definition.js";
 import type { BrokenGate, Library } from "../library.js";
 import { toolsOf } from "../tool-match.js";
-import { entryOf, refuseUnapproved } from "./approval-of.js";
 
 /** The part of a library whose definitions are approved; a verified lock says which. */
 export function approvedLibrary<L extends Library>(library: L, lock: ApprovalLock, file: string): L {
-  const missing = lock.entries.flatMap((entry) => lostIn(library, entry));
+  const missing = lock.entries.flatMap((entry) => missingApproved(library, entry));
   const approved = new Map<string, LoadedDefinition>();
   const find = async (id: string): Promise<LoadedDefinition> => {
     const known = approved.get(id);
     if (known !== undefined) return known;
     const lost = missing.find(({ entry }) => entry.decision_id === id);
-    if (lost !== undefined && !library.broken.includes(id)) throw lostError(lost);
-    const loaded = withOwnHashes(await library.find(id).catch(asUnapproved));
-    refuseUnapproved(lock, id, loaded);
+    if (lost !== undefined && !library.broken.includes(id)) throw missingDecisionError(lost);
+    const loaded = withRecomputedHashes(await library.find(id).catch(rethrowAsUnapproved));
+    assertApproved(lock, id, loaded);
     approved.set(id, loaded);
     return loaded;
   };
   return {
     ...library,
-    summaries: library.summaries.map((summary) => asApproved(summary, entryOf(lock, summary.id))),
+    summaries: library.summaries.map((summary) => withApprovedLookup(summary, findEntry(lock, summary.id))),
     broken: [...new Set([...library.broken, ...missing.map(({ entry }) => entry.decision_id)])],
-    brokenGates: [...library.brokenGates, ...missing.flatMap((lost) => brokenGate(lost, file))],
+    brokenGates: [...library.brokenGates, ...missing.flatMap((lost) => toBrokenGate(lost, file))],
     find,
-    everywhere() {
-      const environment = deepFreeze(library.everywhere());
-      refuseOtherGuardrails(environment, lock);
+    sharedEnvironment() {
+      const environment = deepFreeze(library.sharedEnvironment());
+      assertGuardrailsApproved(environment, lock);
       return environment;
     },
-    async refuseUnapprovedPolicies() {
+    async assertPoliciesApproved() {
       const lost = missing.find(({ entry }) => entry.type === "policy");
-      if (lost !== undefined) throw lostError(lost);
+      if (lost !== undefined) throw missingDecisionError(lost);
       const isPolicy = ({ id, tools }: DefinitionSummary): boolean =>
-        tools !== undefined || entryOf(lock, id)?.type === "policy";
+        tools !== undefined || findEntry(lock, id)?.type === "policy";
       for (const { id } of library.summaries.filter(isPolicy)) await find(id);
     },
   };
 }
 
 /** What was approved and cannot be decided by, with what to say of it. */
-interface Lost {
+interface MissingDecision {
   readonly entry: LockEntry;
   readonly message: string;
   readonly hint: string;
 }
 
-function lostIn({ ids, broken }: Library, entry: LockEntry): readonly Lost[] {
+function missingApproved({ ids, broken }: Library, entry: LockEntry): readonly MissingDecision[] {
   const { status, decision_id: id, serial } = entry;
   if (status !== "approved" || ids.includes(id)) return [];
   const was = `\`${id}\` was approved with serial ${serial}, but its definition is not`;
-  if (broken.includes(id)) return [{ entry, message: `${was} valid any more`, hint: ofInvalid }];
+  if (broken.includes(id)) return [{ entry, message: `${was} valid any more`, hint: invalidHint }];
   const hint = `put it back, or retire it with \`agent-33 decision retire ${id} --key FILE\``;
   return [{ entry, message: `${was} there`, hint }];
 }
 
-const ofInvalid = "`agent-33 decision validate` tells what is wrong with it";
+const invalidHint = "`agent-33 decision validate` tells what is wrong with it";
 
 /** Hashed anew from the very values that are evaluated, whatever a summary or a cache says of them. */
-export function withOwnHashes(loaded: LoadedDefinition): LoadedDefinition {
+export function withRecomputedHashes(loaded: LoadedDefinition): LoadedDefinition {
   const definition = deepFreeze(loaded.definition);
   const environment = deepFreeze(loaded.environment);
   return {
@@ -78,13 +77,13 @@ export function withOwnHashes(loaded: LoadedDefinition): LoadedDefinition {
 }
 
 /** What is exchanged while it is read cannot be told to be approved. */
-function asUnapproved(error: unknown): never {
+function rethrowAsUnapproved(error: unknown): never {
   if (!(error instanceof DecisionError) || error.code !== "file_unreadable") throw error;
   throw new DecisionError("not_approved", error.message, { hint: error.hint, cause: error });
 }
 
 /** What a decision is asked for by is as it was approved: it must not get out of the way of a question. */
-function asApproved(summary: DefinitionSummary, entry: LockEntry | undefined): DefinitionSummary {
+function withApprovedLookup(summary: DefinitionSummary, entry: LockEntry | undefined): DefinitionSummary {
   if (entry?.status !== "approved") return summary;
   const said = Object.entries(summary).filter(([key]) => key !== "tools" && key !== "action");
   const rest = Object.fromEntries(said) as unknown as Omit<DefinitionSummary, "tools" | "action">;
@@ -93,12 +92,16 @@ function asApproved(summary: DefinitionSummary, entry: LockEntry | undefined): D
   return definition.type === "gate" ? { ...rest, action: definition.action } : rest;
 }
 
-function lostError({ entry: { decision_id, serial }, message, hint }: Lost): DecisionError {
+function missingDecisionError({
+  entry: { decision_id, serial },
+  message,
+  hint,
+}: MissingDecision): DecisionError {
   return new DecisionError("not_approved", message, { hint, details: { decision_id, serial } });
 }
 
 /** Of the gates of an action, none may answer for one that is not there. */
-function brokenGate({ entry, message, hint }: Lost, file: string): readonly BrokenGate[] {
+function toBrokenGate({ entry, message, hint }: MissingDecision, file: string): readonly BrokenGate[] {
   const { decision_id } = entry;
   const gate = entry.definition as unknown as Definition;
   if (gate.type !== "gate") return [];
@@ -107,7 +110,7 @@ function brokenGate({ entry, message, hint }: Lost, file: string): readonly Brok
 }
 
 /** Where no policy is asked there is no entry for what is; then the guardrails are to be those approved last. */
-function refuseOtherGuardrails({ guardrails = [] }: Environment, { entries }: ApprovalLock): void {
+function assertGuardrailsApproved({ guardrails = [] }: Environment, { entries }: ApprovalLock): void {
   const newest = entries
     .filter(({ status }) => status === "approved")
     .toSorted((a, b) => b.serial - a.serial)
@@ -120,4 +123,62 @@ function refuseOtherGuardrails({ guardrails = [] }: Environment, { entries }: Ap
     `the guardrails for every decision changed since serial ${newest.serial}`,
     { hint: `see what changed with \`agent-33 decision diff ${newest.decision_id}\`` },
   );
+}
+
+type Hashes = Pick<LoadedDefinition, "definition_hash" | "environment_hash">;
+
+export const findEntry = ({ entries }: ApprovalLock, id: string): LockEntry | undefined =>
+  entries.find(({ decision_id }) => decision_id === id);
+
+/** What a verified lock says of a decision with these hashes. */
+export function approvalOf(lock: ApprovalLock, id: string, hashes: Hashes): Approval {
+  const entry = findEntry(lock, id);
+  if (entry === undefined) return { state: "unknown" };
+  const { serial, key, at, status } = entry;
+  const said = { serial, key, at };
+  if (status === "retired") return { state: "retired", ...said };
+  return { state: changedParts(entry, hashes).length === 0 ? "approved" : "changed", ...said };
+}
+
+/** Refuses a decision that is not, as it stands there, what was approved last. */
+export function assertApproved(lock: ApprovalLock, id: string, hashes: Hashes): void {
+  const entry = findEntry(lock, id);
+  const { state } = approvalOf(lock, id, hashes);
+  if (state === "approved") return;
+  throw new DecisionError("not_approved", `\`${id}\` ${notApprovedReason(entry, hashes)}`, {
+    hint: hintFor(state, id),
+    details: {
+      decision_id: id,
+      state,
+      ...(entry !== undefined && { serial: entry.serial }),
+      ...pickHashes(hashes),
+    },
+  });
+}
+
+const pickHashes = ({ definition_hash, environment_hash }: Hashes): Hashes => ({
+  definition_hash,
+  environment_hash,
+});
+
+function notApprovedReason(entry: LockEntry | undefined, hashes: Hashes): string {
+  if (entry === undefined) return "is not approved: it is not in the lock";
+  if (entry.status === "retired") return `was retired with serial ${entry.serial}`;
+  return `changed since it was approved with serial ${entry.serial}: ${changedParts(entry, hashes).join(", and ")}`;
+}
+
+/** What differs, in words. */
+function changedParts(entry: LockEntry, hashes: Hashes): readonly string[] {
+  return [
+    ...(entry.definition_hash === hashes.definition_hash ? [] : ["its definition"]),
+    ...(entry.environment_hash === hashes.environment_hash
+      ? []
+      : ["the guardrails, targets or endpoints beside it"]),
+  ];
+}
+
+function hintFor(state: Approval["state"], id: string): string {
+  const approve = `approve it with \`agent-33 decision approve ${id} --key FILE\``;
+  if (state === "changed") return `see what changed with \`agent-33 decision diff ${id}\`; ${approve}`;
+  return state === "retired" ? `remove its definition, or ${approve} again` : approve;
 }

@@ -1,4 +1,4 @@
-import { duration, text } from "./values.js";
+import { duration, text } from "./common.js";
 
 /** Looked at more closely by endpoint-faults.ts, whose words tell nothing of what may be a secret. */
 const variable = {

@@ -1,4 +1,4 @@
-import { name } from "./values.js";
+import { name } from "./common.js";
 
 const names = { type: "array", minItems: 1, items: name } as const;
 

@@ -1,11 +1,11 @@
-import { modes } from "../../definition/gate/modes.js";
+import { workModes } from "../../definition/decision-types.js";
 import { canonicalJson } from "../../digest/canonical-json.js";
 import type { GateRule, Status, WrittenFrame } from "../../model/definition.js";
 import type { Json } from "../../model/json.js";
 import type { WorkFrame } from "../../model/result.js";
 
 /** What bears on a work frame beside the rules that decide. */
-export interface Circumstances {
+export interface FrameConditions {
   /** The final one. */
   readonly status: Status;
   /** Whether anything could not be evaluated. */
@@ -20,23 +20,24 @@ export interface Circumstances {
 const retry = "gather_evidence_and_retry";
 
 /** The frames of the deciding rules as one: lists are joined, of anything else the first that says something stands. */
-export function workFrame(deciding: readonly GateRule[], circumstances: Circumstances): WorkFrame {
+export function mergeWorkFrames(deciding: readonly GateRule[], circumstances: FrameConditions): WorkFrame {
   const { status, errored, raised, missing } = circumstances;
   const frames = deciding.flatMap(({ work_frame }) => work_frame ?? []);
   // What rules allow and ask for who meant the agent to go on is not said to one that must not.
   const permitting = raised ? [] : frames;
   return {
-    mode: modes[status],
-    next_action: errored && status === "YELLOW" ? retry : first(permitting, ({ next_action }) => next_action),
-    allowed_actions: joined(permitting.map(({ allowed_actions }) => allowed_actions)),
-    forbidden_actions: joined(frames.map(({ forbidden_actions }) => forbidden_actions)),
+    mode: workModes[status],
+    next_action:
+      errored && status === "YELLOW" ? retry : firstValue(permitting, ({ next_action }) => next_action),
+    allowed_actions: union(permitting.map(({ allowed_actions }) => allowed_actions)),
+    forbidden_actions: union(frames.map(({ forbidden_actions }) => forbidden_actions)),
     required_output: requiredOutput(permitting),
-    missing_evidence: joined([...frames.map(({ missing_evidence }) => missing_evidence), missing]),
-    next_human_owner: first(frames, ({ next_human_owner }) => next_human_owner),
+    missing_evidence: union([...frames.map(({ missing_evidence }) => missing_evidence), missing]),
+    next_human_owner: firstValue(frames, ({ next_human_owner }) => next_human_owner),
   };
 }
 
-function first(
+function firstValue(
   frames: readonly WrittenFrame[],
   say: (frame: WrittenFrame) => string | undefined,
 ): string | null {
@@ -48,7 +49,7 @@ function first(
 }
 
 /** Without repeats. */
-function joined(lists: readonly (readonly string[] | undefined)[]): readonly string[] {
+function union(lists: readonly (readonly string[] | undefined)[]): readonly string[] {
   const all = new Set<string>();
   for (const list of lists) {
     for (const item of list ?? []) all.add(item);

@@ -1,4 +1,6 @@
 import type { Template } from "../../expression/template.js";
+import { compileInput } from "../../expression/template.js";
+import type { Policy } from "../../model/definition.js";
 import type { JsonObject } from "../../model/json.js";
 
 /** What the store knows that bears on a call. Without a session there is little to know. */
@@ -38,4 +40,35 @@ export interface ReadNeed {
   readonly read_tools: readonly string[];
   readonly write_tools: readonly string[];
   readonly path: Template;
+}
+
+/** What must be known of the session and of earlier uses; undefined: nothing. */
+export function needsOf(policies: readonly Policy[]): PolicyNeeds | undefined {
+  const bases = policies.flatMap((each) => (each.overrides === undefined ? each : []));
+  const needs: PolicyNeeds = {
+    requires: [...new Set(bases.flatMap(({ requires = [] }) => requires))],
+    reads: bases.flatMap(({ name, read_before_write: rule }) =>
+      rule === undefined ? [] : [{ policy: name, ...rule, path: compileInput(rule.path) }],
+    ),
+    calls: bases.flatMap(({ name, max_calls: most }) =>
+      most === undefined ? [] : [{ policy: name, most: most.count, per: most.per }],
+    ),
+    uses: policies.flatMap((each) =>
+      each.overrides === undefined ? [] : [{ override: each.name, most: each.max_applications }],
+    ),
+  };
+  return Object.values(needs).every((each: readonly unknown[]) => each.length === 0) ? undefined : needs;
+}
+
+/** A path without detours, so that `./a//b/../c` and `a/c` are the same. Nothing is looked up. */
+export function normalizePath(path: string): string {
+  const isAbsolute = path.startsWith("/");
+  const steps: string[] = [];
+  for (const step of path.split("/")) {
+    if (step === "" || step === ".") continue;
+    if (step !== "..") steps.push(step);
+    else if (steps.length > 0 && steps.at(-1) !== "..") steps.pop();
+    else if (!isAbsolute) steps.push(step);
+  }
+  return (isAbsolute ? "/" : "") + steps.join("/") || ".";
 }

@@ -1,17 +1,16 @@
-import { deepFreeze } from "../../digest/freeze.js";
-import { frozenCopy } from "../../digest/frozen-copy.js";
-import { InvalidEvaluatorError, InvalidWeightError } from "../../contract-errors.js";
+import { deepFreeze, frozenCopy } from "../../digest/freeze-json.js";
+import { InvalidEvaluatorError, InvalidWeightError } from "../../errors.js";
 import type { JsonObject } from "../../model/json.js";
 import type { Evaluation } from "../../model/result.js";
 
 /** The weight, or the contract's error where it is none: a number from 0 to 1. */
-export function checkedWeight(weight: unknown): number {
+export function validateWeight(weight: unknown): number {
   if (typeof weight === "number" && weight >= 0 && weight <= 1) return weight;
   throw new InvalidWeightError(weight);
 }
 
 /** A vote as the contract wants it, frozen through and through; throws where it is none. */
-export function checkedEvaluation(vote: unknown, evaluator: string): Evaluation {
+export function validateEvaluation(vote: unknown, evaluator: string): Evaluation {
   if (vote instanceof Promise) throw invalid(evaluator, "gave a promise, but evaluators answer at once");
   if (typeof vote !== "object" || vote === null || Array.isArray(vote)) {
     throw invalid(evaluator, "gave neither an evaluation nor nothing");
@@ -23,14 +22,14 @@ export function checkedEvaluation(vote: unknown, evaluator: string): Evaluation 
   if (typeof name !== "string" || name === "") throw invalid(evaluator, "has no name");
   return deepFreeze({
     decision,
-    weight: checkedWeight(weight),
+    weight: validateWeight(weight),
     reason,
     evaluator_name: name,
-    metadata: checkedMetadata(metadata, evaluator),
+    metadata: validateMetadata(metadata, evaluator),
   });
 }
 
-function checkedMetadata(metadata: unknown, evaluator: string): JsonObject {
+function validateMetadata(metadata: unknown, evaluator: string): JsonObject {
   if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata)) {
     throw invalid(evaluator, "gave metadata that is no object");
   }

@@ -8,35 +8,35 @@ import type {
 } from "../../model/definition.js";
 import type { ConditionTrace, Evaluation, EvaluatorDetail, RuleTrace } from "../../model/result.js";
 import type { Scope } from "../../model/scope.js";
-import { checkedEvaluation } from "./evaluation.js";
+import { validateEvaluation } from "./evaluation.js";
 
 /** An evaluator made ready to be asked. */
-export interface Voter {
+export interface PreparedEvaluator {
   readonly name: string;
   readonly reads: readonly string[];
-  vote(scope: Scope): Voted;
+  vote(scope: Scope): EvaluatorVote;
 }
 
 /** What an evaluator answered: its vote, if it has one, and how it came to it. */
-export interface Voted {
+export interface EvaluatorVote {
   readonly name: string;
   readonly evaluation: Evaluation | undefined;
   readonly detail: EvaluatorDetail;
   /** The rules that were asked, with what came of their conditions. */
-  readonly asked: readonly AskedRule[];
+  readonly asked: readonly EvaluatedRule[];
 }
 
-export interface AskedRule {
+export interface EvaluatedRule {
   readonly rule: CompiledRule;
   readonly conditions: readonly ConditionTrace[];
 }
 
-export function prepareVoter(definition: EvaluatorDefinition): Voter {
-  return "rules" in definition ? rulesetVoter(definition) : staticVoter(definition);
+export function prepareEvaluator(definition: EvaluatorDefinition): PreparedEvaluator {
+  return "rules" in definition ? prepareRulesetEvaluator(definition) : prepareStaticEvaluator(definition);
 }
 
-function staticVoter({ name, static: vote }: StaticEvaluatorDefinition): Voter {
-  const evaluation = checkedEvaluation({ reason: "", ...vote, metadata: { type: "static" } }, name);
+function prepareStaticEvaluator({ name, static: vote }: StaticEvaluatorDefinition): PreparedEvaluator {
+  const evaluation = validateEvaluation({ reason: "", ...vote, metadata: { type: "static" } }, name);
   const { decision, weight } = evaluation;
   const detail = Object.freeze({ result: true, decision, weight, rules: none });
   const voted = { name, evaluation, detail, asked: none };
@@ -52,7 +52,7 @@ interface PreparedRule {
 }
 
 /** The first rule that matches votes; those after it are not asked. */
-function rulesetVoter(definition: RulesetDefinition): Voter {
+function prepareRulesetEvaluator(definition: RulesetDefinition): PreparedEvaluator {
   const { name } = definition;
   const rules = definition.rules.map((rule) => prepareRule(rule, definition));
   return {
@@ -60,9 +60,9 @@ function rulesetVoter(definition: RulesetDefinition): Voter {
     reads: rules.flatMap(({ condition }) => condition.reads),
     vote(scope) {
       const traces: Omit<RuleTrace, "evaluator">[] = [];
-      const asked: AskedRule[] = [];
+      const asked: EvaluatedRule[] = [];
       for (const { id, condition, evaluation } of rules) {
-        const judged = condition.judge(scope);
+        const judged = condition.evaluate(scope);
         traces.push({ rule_id: id, result: judged.result, conditions: judged.traces });
         asked.push({ rule: condition, conditions: judged.traces });
         if (!judged.result) continue;
@@ -79,12 +79,12 @@ function prepareRule(rule: ScoredRule, { name, ruleset }: RulesetDefinition): Pr
   const metadata = { rule_id: rule.id, ruleset: ruleset ?? name, type: "rule" };
   return {
     id: rule.id,
-    condition: conditionOf(rule),
-    evaluation: checkedEvaluation({ reason: "", ...rule.then, metadata }, name),
+    condition: compileRuleCondition(rule),
+    evaluation: validateEvaluation({ reason: "", ...rule.then, metadata }, name),
   };
 }
 
 /** When the rule matches; throws where that cannot be compiled. */
-export function conditionOf(rule: ScoredRule): CompiledRule {
+export function compileRuleCondition(rule: ScoredRule): CompiledRule {
   return rule.if === undefined ? compileWhen(rule.when ?? "") : compileRule(rule.if);
 }

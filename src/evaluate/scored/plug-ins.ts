@@ -1,18 +1,18 @@
+import { validateEvaluation } from "./evaluation.js";
+import type { PreparedEvaluator } from "./evaluator.js";
+import { compileRuleCondition, prepareEvaluator } from "./evaluator.js";
+import type { Scored, Strategy } from "./scoring.js";
+import { strategyFor } from "./scoring.js";
+import { frozenCopy } from "../../digest/freeze-json.js";
 import {
   InvalidEvaluatorError,
   InvalidRuleDslError,
   InvalidScoringStrategyError,
-} from "../../contract-errors.js";
-import { frozenCopy } from "../../digest/frozen-copy.js";
-import { DecisionError } from "../../errors.js";
+  DecisionError,
+} from "../../errors.js";
 import type { EvaluatorDefinition, RulesetDefinition, ScoredRule, Scoring } from "../../model/definition.js";
 import type { JsonObject } from "../../model/json.js";
 import type { Evaluation, ScoringParameters } from "../../model/result.js";
-import { checkedEvaluation } from "./evaluation.js";
-import type { Voter } from "./evaluator.js";
-import { conditionOf, prepareVoter } from "./evaluator.js";
-import type { Scored, Strategy } from "./scoring.js";
-import { strategyFor } from "./scoring.js";
 
 /**
  * One's own evaluator. It is stateless, depends on nothing but the context, and changes nothing: the same
@@ -39,12 +39,14 @@ export interface ScoringPlugIn {
 }
 
 /** An evaluator of either kind, made ready to be asked with some feedback. */
-export function voterFor(given: Evaluator | EvaluatorDefinition): (feedback: JsonObject) => Voter {
+export function prepareCustomEvaluator(
+  given: Evaluator | EvaluatorDefinition,
+): (feedback: JsonObject) => PreparedEvaluator {
   const { name } = Object(given) as { readonly name?: unknown };
   if (typeof name !== "string" || name === "") throw new InvalidEvaluatorError("an evaluator has no name");
-  if ("rules" in given) refuseMalformed(given);
+  if ("rules" in given) rejectMalformedRules(given);
   if ("rules" in given || "static" in given) {
-    const voter = prepareVoter(given);
+    const voter = prepareEvaluator(given);
     return () => voter;
   }
   if (typeof given.evaluate !== "function") {
@@ -58,7 +60,7 @@ export function voterFor(given: Evaluator | EvaluatorDefinition): (feedback: Jso
         const vote = given.evaluate(context, { feedback });
         if (vote === null || vote === undefined)
           return { name, evaluation: undefined, detail: noVote, asked: [] };
-        const evaluation = checkedEvaluation(vote, name);
+        const evaluation = validateEvaluation(vote, name);
         const { decision, weight } = evaluation;
         return { name, evaluation, detail: { result: true, decision, weight, rules: [] }, asked: [] };
       } catch (error) {
@@ -71,10 +73,10 @@ export function voterFor(given: Evaluator | EvaluatorDefinition): (feedback: Jso
 
 const noVote = { result: false, rules: [] };
 
-function refuseMalformed({ name, rules }: RulesetDefinition): void {
+function rejectMalformedRules({ name, rules }: RulesetDefinition): void {
   if (!Array.isArray(rules)) throw new InvalidRuleDslError(`the rules of \`${name}\` must be a list`);
   for (const rule of rules as readonly ScoredRule[]) {
-    const fault = faultOfRule(rule);
+    const fault = checkRule(rule);
     if (fault === undefined) continue;
     throw new InvalidRuleDslError(`the rule \`${rule.id}\` of \`${name}\`: ${fault.message}`, {
       hint: fault.hint,
@@ -82,7 +84,7 @@ function refuseMalformed({ name, rules }: RulesetDefinition): void {
   }
 }
 
-function faultOfRule(rule: ScoredRule): Pick<DecisionError, "message" | "hint"> | undefined {
+function checkRule(rule: ScoredRule): Pick<DecisionError, "message" | "hint"> | undefined {
   if ((rule.if === undefined) === (rule.when === undefined)) {
     return { message: "it needs either `if` or `when`, and never both", hint: undefined };
   }
@@ -90,7 +92,7 @@ function faultOfRule(rule: ScoredRule): Pick<DecisionError, "message" | "hint"> 
     return { message: "`when` must be text", hint: undefined };
   }
   try {
-    conditionOf(rule);
+    compileRuleCondition(rule);
     return undefined;
   } catch (error) {
     if (error instanceof DecisionError) return error;
@@ -99,10 +101,10 @@ function faultOfRule(rule: ScoredRule): Pick<DecisionError, "message" | "hint"> 
 }
 
 /** One of the strategies by its name, or one's own. */
-export function strategyOf(given: Scoring | ScoringPlugIn | undefined): Strategy {
+export function toStrategy(given: Scoring | ScoringPlugIn | undefined): Strategy {
   if (given === undefined) return strategyFor();
   const { strategy, name, parameters = {}, score } = Object(given) as Partial<Scoring & ScoringPlugIn>;
-  if (strategy !== undefined) return soundStrategy(given as Scoring);
+  if (strategy !== undefined) return validStrategy(given as Scoring);
   if (typeof name !== "string" || name === "" || typeof score !== "function") {
     throw new InvalidScoringStrategyError("a scoring strategy has a name and a function `score`");
   }
@@ -113,13 +115,13 @@ export function strategyOf(given: Scoring | ScoringPlugIn | undefined): Strategy
   };
 }
 
-function soundStrategy(scoring: Scoring): Strategy {
-  const fault = faultOfScoring(scoring);
+function validStrategy(scoring: Scoring): Strategy {
+  const fault = checkScoring(scoring);
   if (fault !== undefined) throw new InvalidScoringStrategyError(fault);
   return strategyFor(scoring);
 }
 
-function faultOfScoring(scoring: Scoring): string | undefined {
+function checkScoring(scoring: Scoring): string | undefined {
   const { strategy, minimum_agreement, threshold, fallback_decision } = scoring;
   switch (strategy) {
     case "weighted_average":

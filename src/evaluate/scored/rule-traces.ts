@@ -1,4 +1,4 @@
-import { missing } from "../../expression/walk.js";
+import { missingMessage } from "../../expression/walk.js";
 import type { EvaluatorDetail, RuleTrace } from "../../model/result.js";
 
 /** What came of every rule that was asked, one evaluator after the other. */
@@ -9,20 +9,20 @@ export function ruleTracesOf(details: Readonly<Record<string, EvaluatorDetail>>)
 }
 
 /** Conditions whose answer is an accident: a value of the wrong type, or a missing one where it must not hold. */
-export function accidentsIn({
+export function suspectConditions({
   rules,
 }: EvaluatorDetail): readonly { readonly rule_id: string; readonly error: string }[] {
   return rules.flatMap(({ rule_id, conditions }) =>
     conditions.flatMap((trace) => {
       if (!("note" in trace)) return [];
-      const isMissing = trace.note === missing(trace.field);
+      const isMissing = trace.note === missingMessage(trace.field);
       return isMissing && !("negated" in trace) ? [] : [{ rule_id, error: trace.note }];
     }),
   );
 }
 
 /** The rules whose expression has no answer. */
-export function erroredIn({
+export function erroredConditions({
   rules,
 }: EvaluatorDetail): readonly { readonly rule_id: string; readonly error: string }[] {
   return rules.flatMap(({ rule_id, conditions }) =>

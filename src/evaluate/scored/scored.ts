@@ -3,24 +3,24 @@ import type { Template } from "../../expression/template.js";
 import type { ScoredDefinition } from "../../model/definition.js";
 import type { Scope } from "../../model/scope.js";
 import type { EvaluatorDetail, ScoredOutcome } from "../../model/result.js";
-import type { Judge } from "../evaluated.js";
-import { readsWith } from "../reads.js";
-import type { Voted } from "./evaluator.js";
-import { prepareVoter } from "./evaluator.js";
-import { accidentsIn, erroredIn } from "./rule-traces.js";
+import type { PreparedType } from "../evaluate.js";
+import { readsWithInput } from "../evaluate.js";
+import type { EvaluatorVote } from "./evaluator.js";
+import { prepareEvaluator } from "./evaluator.js";
+import { suspectConditions, erroredConditions } from "./rule-traces.js";
 import { strategyFor } from "./scoring.js";
 import { tallyVotes } from "./tally-votes.js";
 
 /** `scored`: several evaluators vote, and a strategy makes one decision of their votes. */
-export function prepareScored(definition: ScoredDefinition, input: Template | undefined): Judge {
-  const voters = definition.evaluators.map(prepareVoter);
+export function prepareScored(definition: ScoredDefinition, input: Template | undefined): PreparedType {
+  const voters = definition.evaluators.map(prepareEvaluator);
   const strategy = strategyFor(definition.scoring);
   const targets = definition.targets ?? {};
   const asks = voters.flatMap(({ reads }) => reads);
   return {
-    reads: readsWith(input, asks),
-    asks,
-    judge(scope) {
+    reads: readsWithInput(input, asks),
+    conditionReads: asks,
+    evaluate(scope) {
       const value = input === undefined ? scope.context : input.evaluate(scope);
       const failure = value instanceof Failure ? value.message : undefined;
       const seen = withInput(scope, value);
@@ -28,7 +28,7 @@ export function prepareScored(definition: ScoredDefinition, input: Template | un
       const { because, failed_conditions, ...outcome } = tallyVotes(voted, strategy);
       const problems = [
         ...(failure === undefined ? [] : [`the input could not be evaluated: ${failure}`]),
-        ...voted.flatMap(erroredConditions),
+        ...voted.flatMap(describeErroredConditions),
       ];
       const target = Object.hasOwn(targets, outcome.decision) ? targets[outcome.decision] : undefined;
       return {
@@ -62,19 +62,19 @@ function disagreement({
   return [`the votes do not agree enough (at least ${least ?? "half"} of them must), so the confidence is 0`];
 }
 
-function detailsOf(voted: readonly Voted[]): Readonly<Record<string, EvaluatorDetail>> {
+function detailsOf(voted: readonly EvaluatorVote[]): Readonly<Record<string, EvaluatorDetail>> {
   const details: Record<string, EvaluatorDetail> = {};
   for (const { name, detail } of voted) details[name] = detail;
   return details;
 }
 
 /** Expressions without an answer, and fields that no operator could ask properly. */
-const erroredConditions = ({ name, detail }: Voted): readonly string[] => [
-  ...erroredIn(detail).map(
+const describeErroredConditions = ({ name, detail }: EvaluatorVote): readonly string[] => [
+  ...erroredConditions(detail).map(
     ({ rule_id, error }) =>
       `\`${rule_id}\` of \`${name}\` could not be evaluated, so it did not match: ${error}`,
   ),
-  ...accidentsIn(detail).map(
+  ...suspectConditions(detail).map(
     ({ rule_id, error }) => `\`${rule_id}\` of \`${name}\` could not be asked properly: ${error}`,
   ),
 ];

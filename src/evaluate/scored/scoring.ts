@@ -1,4 +1,4 @@
-import { InvalidConfidenceError } from "../../contract-errors.js";
+import { InvalidConfidenceError } from "../../errors.js";
 import type { Scoring, ScoringStrategy } from "../../model/definition.js";
 import type { Evaluation, ScoringParameters } from "../../model/result.js";
 
@@ -25,17 +25,17 @@ export function strategyFor(scoring: Scoring = { strategy: "weighted_average" })
 
 const scorers: Readonly<Record<ScoringStrategy, (parameters: ScoringParameters) => Strategy["score"]>> = {
   weighted_average: () => weightedAverage,
-  max_weight: () => heaviest,
+  max_weight: () => maxWeight,
   consensus: (parameters) => (evaluations) => consensus(evaluations, parameters),
   threshold: (parameters) => (evaluations) => threshold(evaluations, parameters),
 };
 
 /** To four decimals; what is not from 0 to 1 is the contract's error. */
-export const checkedConfidence = (confidence: unknown): number =>
-  Math.round(boundedConfidence(confidence) * 1e4) / 1e4;
+export const roundedConfidence = (confidence: unknown): number =>
+  Math.round(validateConfidence(confidence) * 1e4) / 1e4;
 
 /** As it is; what is not from 0 to 1 is the contract's error. */
-export function boundedConfidence(confidence: unknown): number {
+export function validateConfidence(confidence: unknown): number {
   if (typeof confidence === "number" && confidence >= 0 && confidence <= 1) return confidence;
   throw new InvalidConfidenceError(confidence);
 }
@@ -53,7 +53,7 @@ function weightedAverage(evaluations: readonly Evaluation[]): Scored {
 }
 
 /** The decision with the greatest single weight, which is the confidence. */
-function heaviest(evaluations: readonly Evaluation[]): Scored {
+function maxWeight(evaluations: readonly Evaluation[]): Scored {
   const { decision, weight } = evaluations.reduce((best, each) => (each.weight > best.weight ? each : best));
   return { decision, confidence: weight };
 }
@@ -70,7 +70,7 @@ function consensus(evaluations: readonly Evaluation[], parameters: ScoringParame
 /** The greatest single weight decides where it reaches the threshold; else the fallback, half as sure. */
 function threshold(evaluations: readonly Evaluation[], parameters: ScoringParameters): Scored {
   const { threshold: least = 0, fallback_decision: fallback } = parameters;
-  const best = heaviest(evaluations);
+  const best = maxWeight(evaluations);
   if (best.confidence >= least || fallback === undefined) return best;
   return { decision: fallback, confidence: best.confidence / 2 };
 }

@@ -81,10 +81,10 @@ function contains(within: string | readonly Json[], part: Json): boolean {
   return within.includes(part);
 }
 
-export const tooLongToMatch = "the text is too long to be searched for a pattern of this size";
+export const textTooLongMessage = "the text is too long to be searched for a pattern of this size";
 
 function matches(text: string, pattern: string): boolean {
   const compiled = compilePattern(pattern);
   if (typeof compiled === "string") fail(`\`matches\` got a bad pattern: ${compiled}`);
-  return compiled.test(text) ?? fail(tooLongToMatch);
+  return compiled.test(text) ?? fail(textTooLongMessage);
 }

@@ -1,13 +1,13 @@
-import type { RuleOperator } from "./operator-entry.js";
-import { aggregateOperators } from "./operators/aggregates.js";
-import { comparisonOperators } from "./operators/comparison.js";
+import { comparisonOperators, presenceOperators } from "./operators/comparison.js";
 import { dateOperators } from "./operators/dates.js";
 import { fetchingOperators } from "./operators/fetching.js";
-import { listOperators } from "./operators/lists.js";
+import { aggregateOperators, listOperators } from "./operators/lists.js";
 import { numberOperators } from "./operators/numbers.js";
 import { placeOperators } from "./operators/places.js";
-import { presenceOperators } from "./operators/presence.js";
 import { textOperators } from "./operators/texts.js";
+import type { RuleOperator } from "./rule-operator.js";
+import type { Json } from "../../model/json.js";
+import type { ConditionTrace, FieldTrace } from "../../model/result.js";
 
 export const ruleOperatorGroups: readonly {
   readonly title: string;
@@ -27,3 +27,27 @@ export const ruleOperatorGroups: readonly {
 export const ruleOperators: ReadonlyMap<string, RuleOperator> = new Map(
   ruleOperatorGroups.flatMap((group) => group.entries.map((entry) => [entry.name, entry] as const)),
 );
+
+const maxValueLength = 120;
+
+/** A condition as people read it: `credit.score >= 700`. */
+export function describeConditionTrace(trace: ConditionTrace): string {
+  if ("expression" in trace) return trace.expression;
+  const { field, operator, expected, negated } = trace;
+  const entry = ruleOperators.get(operator);
+  const text = entry?.inWords?.(field, expected) ?? joinParts(trace, entry);
+  return negated ? `not (${text})` : text;
+}
+
+function joinParts({ field, operator, expected }: FieldTrace, entry: RuleOperator | undefined): string {
+  const words = [field, entry?.symbol ?? operator.replaceAll("_", " ")];
+  if (!entry?.valueless) words.push(displayValue(expected));
+  return words.join(" ");
+}
+
+function displayValue(value: Json): string {
+  const text = JSON.stringify(value);
+  if (text.length <= maxValueLength) return text;
+  // Half a character that takes two units would be none.
+  return `${text.slice(0, maxValueLength - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+}

@@ -1,16 +1,14 @@
 import { constants, open } from "node:fs/promises";
-import { printable } from "../../printable.js";
-import type { Keys, Report } from "./keys.js";
-import { watchOf } from "./keys.js";
-import type { FindKey } from "./signature.js";
-import { findIn, isUnknownKey } from "./signature.js";
-import { unusable, usableKeys, withoutKeys } from "./usable-keys.js";
+import { unusableKeys, parseKeySet, noUsableKeys } from "./key-set.js";
+import type { IssuerKeys, ReportProblem, FindKey } from "./signature.js";
+import { reportOnce, localKeyFinder, isUnknownKey } from "./signature.js";
+import { printable } from "../../text.js";
 
 /** How long a file is taken not to have changed, and one that lacks a key not to have got it. */
-const pauseMs = 2000;
-const largestFile = 1024 * 1024;
+const rereadPauseMs = 2000;
+const maxFileBytes = 1024 * 1024;
 
-interface Held {
+interface LoadedKeys {
   readonly text: string;
   readonly find: FindKey;
   readonly isEmpty: boolean;
@@ -20,22 +18,26 @@ interface Held {
  * Keys from a file, read again and again. Once there are good ones, a broken file does not take them away; one that
  * says that there are none does.
  */
-export async function openKeysInFile(path: string, now: () => number, report: Report): Promise<Keys> {
-  const watch = watchOf(report);
-  let held = keysOf(await textOf(path), path);
-  if (held.isEmpty) throw withoutKeys(path);
+export async function openKeysInFile(
+  path: string,
+  now: () => number,
+  report: ReportProblem,
+): Promise<IssuerKeys> {
+  const watch = reportOnce(report);
+  let held = parseKeys(await readKeyFile(path), path);
+  if (held.isEmpty) throw noUsableKeys(path);
   let readAt = now();
   let missedAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
 
   const read = async (): Promise<void> => {
     try {
-      const text = await textOf(path);
-      if (text !== held.text) held = keysOf(text, path);
-      if (held.isEmpty) watch.fault(`${withoutKeys(path).message}; no token counts`);
-      else watch.fine();
+      const text = await readKeyFile(path);
+      if (text !== held.text) held = parseKeys(text, path);
+      if (held.isEmpty) watch.failed(`${noUsableKeys(path).message}; no token counts`);
+      else watch.recovered();
     } catch (error) {
-      watch.fault(`${(error as Error).message}; those it held before still count`);
+      watch.failed(`${(error as Error).message}; those it held before still count`);
     }
     readAt = now();
   };
@@ -43,14 +45,14 @@ export async function openKeysInFile(path: string, now: () => number, report: Re
 
   return {
     edition: async () => {
-      if (now() - readAt >= pauseMs) await readAgain();
+      if (now() - readAt >= rereadPauseMs) await readAgain();
       return held;
     },
     find: async (header, token) => {
       try {
         return await held.find(header, token);
       } catch (error) {
-        if (!isUnknownKey(error) || now() - missedAt < pauseMs) throw error;
+        if (!isUnknownKey(error) || now() - missedAt < rereadPauseMs) throw error;
       }
       missedAt = now();
       await readAgain();
@@ -59,22 +61,22 @@ export async function openKeysInFile(path: string, now: () => number, report: Re
   };
 }
 
-function keysOf(text: string, path: string): Held {
-  const set = usableKeys(text, path);
-  return { text, find: findIn(set), isEmpty: set.keys.length === 0 };
+function parseKeys(text: string, path: string): LoadedKeys {
+  const set = parseKeySet(text, path);
+  return { text, find: localKeyFinder(set), isEmpty: set.keys.length === 0 };
 }
 
-async function textOf(path: string): Promise<string> {
+async function readKeyFile(path: string): Promise<string> {
   let file;
   try {
     // To open a pipe would otherwise wait for somebody to write into it.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await file.stat();
     if (!stats.isFile()) throw new Error("it is not a file");
-    if (stats.size > largestFile) throw new Error("it is larger than 1 MiB");
+    if (stats.size > maxFileBytes) throw new Error("it is larger than 1 MiB");
     return await file.readFile("utf8");
   } catch (cause) {
-    throw unusable(path, printable((cause as Error).message), { cause });
+    throw unusableKeys(path, printable((cause as Error).message), { cause });
   } finally {
     await file?.close();
   }

@@ -2,21 +2,25 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { fastify } from "fastify";
-import type { AuthenticatedCaller } from "../../model/caller.js";
+import { addAccessControl } from "./access-control.js";
+import { addBuiltInRoutes } from "./built-in-routes.js";
+import {
+  answerUnroutedRequests,
+  clientErrorHandler,
+  addErrorHandlers,
+  sendProblem,
+} from "./error-handlers.js";
+import { parseJsonBody } from "./json-body.js";
+import { addOperationRoutes } from "./operation-routes.js";
+import { problemFromError } from "./problem.js";
+import type { RateLimits } from "./rate-limits.js";
+import { RequestHooks } from "./request-hooks.js";
+import type { AuthenticatedCaller } from "../../model/record.js";
 import type { Authenticate } from "../auth/authenticate.js";
-import type { LivingWorld } from "../living-world.js";
-import type { LogLines } from "../log-lines.js";
-import type { Metrics } from "../metrics/metrics.js";
-import type { AllowedOrigins } from "../refused-origin.js";
-import { answerTheRest, clientErrors } from "./client-error.js";
-import { addEntrance } from "./entrance.js";
-import { addErrorHandlers, sendProblem } from "./errors.js";
-import { jsonBody } from "./json-body.js";
-import { addOwnRoutes } from "./own-routes.js";
-import { problemOf } from "./problem.js";
-import { addQuestionRoutes } from "./question-routes.js";
-import type { Rates } from "./rate-limits.js";
-import { Visits } from "./visits.js";
+import type { AllowedOrigins } from "../check-origin.js";
+import type { LogWriter } from "../log-writer.js";
+import type { Metrics } from "../metrics.js";
+import type { ReloadingWorld } from "../reloading-world.js";
 
 /** What handles a request of MCP, once it is known who asks. */
 export type McpHandler = (
@@ -30,18 +34,18 @@ export type McpHandler = (
 ) => Promise<void>;
 
 export interface HttpOptions {
-  readonly living: LivingWorld;
+  readonly living: ReloadingWorld;
   /** Undefined: whoever can reach us may ask. */
   readonly authenticate: Authenticate | undefined;
   readonly allowed: AllowedOrigins;
-  readonly rates: Rates;
+  readonly rates: RateLimits;
   readonly mostInFlight: number;
   readonly largestBody: number;
   /** A request must have come within this time, in milliseconds. */
   readonly requestTimeout: number;
   readonly publicMetrics: boolean;
   readonly metrics: Metrics;
-  readonly log: LogLines;
+  readonly log: LogWriter;
   readonly mcp?: McpHandler | undefined;
 }
 
@@ -55,7 +59,7 @@ export interface HttpServer {
 /** The door for programs: every question at its path. */
 export async function openHttpServer(options: HttpOptions): Promise<HttpServer> {
   const { requestTimeout, largestBody: bodyLimit } = options;
-  const visits = new Visits(options);
+  const visits = new RequestHooks(options);
   const app = fastify({
     bodyLimit,
     requestTimeout,
@@ -72,19 +76,19 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
       joinDuplicateHeaders: true,
       requireHostHeader: false,
     },
-    clientErrorHandler: clientErrors(options),
+    clientErrorHandler: clientErrorHandler(options),
     // These come to no route, so not through the entrance either.
     frameworkErrors: (error, request, reply) => {
       visits.begin(request, reply);
-      sendProblem(reply, problemOf(error));
+      sendProblem(reply, problemFromError(error));
     },
   });
-  answerTheRest(app.server, options);
-  readJsonOnly(app);
-  const entrance = await addEntrance(app, options, visits);
+  answerUnroutedRequests(app.server, options);
+  acceptJsonOnly(app);
+  const entrance = await addAccessControl(app, options, visits);
   addErrorHandlers(app, options);
-  addOwnRoutes(app, options, entrance);
-  addQuestionRoutes(app, options, entrance);
+  addBuiltInRoutes(app, options, entrance);
+  addOperationRoutes(app, options, entrance);
   await app.ready();
   return {
     async listen(host, port) {
@@ -94,20 +98,20 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
     inFlight: () => visits.inFlight,
     drain: async (milliseconds) => {
       entrance.drain();
-      await ended(app, milliseconds, () => visits.cutOff());
+      await closeServer(app, milliseconds, () => visits.beginShutdown());
       await app.close();
     },
   };
 }
 
-function readJsonOnly(app: FastifyInstance): void {
+function acceptJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     /^application\/json(?:;\s*charset="?utf-8"?)?$/i,
     { parseAs: "buffer" },
     (_request, body, done) => {
       try {
-        done(null, jsonBody(body as Buffer));
+        done(null, parseJsonBody(body as Buffer));
       } catch (error) {
         done(error as Error);
       }
@@ -115,13 +119,17 @@ function readJsonOnly(app: FastifyInstance): void {
   );
 }
 
-const lookForIdle = 50;
+const idleCheckMs = 50;
 
 /** No new connection is taken from here on, and each that is not needed any more is let go. */
-async function ended({ server }: FastifyInstance, milliseconds: number, onCutOff: () => void): Promise<void> {
+async function closeServer(
+  { server }: FastifyInstance,
+  milliseconds: number,
+  onCutOff: () => void,
+): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  const letGo = setInterval(() => server.closeIdleConnections(), lookForIdle);
+  const letGo = setInterval(() => server.closeIdleConnections(), idleCheckMs);
   const timer = setTimeout(() => {
     onCutOff();
     server.closeAllConnections();

@@ -2,31 +2,31 @@ import { isUtf8 } from "node:buffer";
 import { DecisionError } from "../../errors.js";
 
 /** Deeper documents are nobody's context. */
-const deepest = 64;
+const maxDepth = 64;
 
 /** The document that a body is, before anything is made of it. */
-export function jsonBody(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw unusable("it is not UTF-8");
-  const names = namesIn(bytes);
-  if (names === undefined) throw unusable(`it is nested deeper than ${deepest}`);
-  const value = parsed(bytes);
+export function parseJsonBody(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw invalidBody("it is not UTF-8");
+  const names = countNames(bytes);
+  if (names === undefined) throw invalidBody(`it is nested deeper than ${maxDepth}`);
+  const value = parseJson(bytes);
   // Others may take the first of two where we would take the last.
-  if (keysOf(value) !== names) throw unusable("an object has a key twice");
+  if (countKeys(value) !== names) throw invalidBody("an object has a key twice");
   return value;
 }
 
-function parsed(bytes: Buffer): unknown {
+function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString("utf8"));
   } catch (error) {
-    throw unusable(bytes.length === 0 ? "it is empty" : whatIsWrong(error as Error));
+    throw invalidBody(bytes.length === 0 ? "it is empty" : withoutExcerpt(error as Error));
   }
 }
 
 /** Without the piece of the body that it shows. */
-const whatIsWrong = ({ message }: Error): string => message.replace(/,? *(?:\.\.\.)?".*$/s, "");
+const withoutExcerpt = ({ message }: Error): string => message.replace(/,? *(?:\.\.\.)?".*$/s, "");
 
-const unusable = (why: string): DecisionError =>
+const invalidBody = (why: string): DecisionError =>
   new DecisionError("input_invalid", `the body is not JSON that can be used: ${why}`, {
     hint: "send a JSON object with `content-type: application/json`",
   });
@@ -41,7 +41,7 @@ const closing = 0x7d;
 const colon = 0x3a;
 
 /** How many names are written in it; undefined: it is nested too deeply. What is within texts does not count. */
-function namesIn(bytes: Buffer): number | undefined {
+function countNames(bytes: Buffer): number | undefined {
   let depth = 0;
   let names = 0;
   let isText = false;
@@ -53,19 +53,19 @@ function namesIn(bytes: Buffer): number | undefined {
     } else if (byte === quote) isText = true;
     else if (byte === colon) names++;
     else if ((byte | caseBit) === opening) {
-      if (++depth > deepest) return undefined;
+      if (++depth > maxDepth) return undefined;
     } else if ((byte | caseBit) === closing) depth--;
   }
   return names;
 }
 
-function keysOf(value: unknown): number {
+function countKeys(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   let keys = 0;
   if (Array.isArray(value)) {
-    for (const each of value) keys += keysOf(each);
+    for (const each of value) keys += countKeys(each);
     return keys;
   }
-  for (const key in value) keys += 1 + keysOf((value as Record<string, unknown>)[key]);
+  for (const key in value) keys += 1 + countKeys((value as Record<string, unknown>)[key]);
   return keys;
 }

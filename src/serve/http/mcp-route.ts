@@ -1,14 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { typedTools } from "../mcp/typed-tools.js";
-import { traceIdOf } from "../trace-id.js";
-import { correlationIn } from "./correlation.js";
-import type { Entrance } from "./entrance.js";
+import type { AccessControl } from "./access-control.js";
 import type { HttpOptions, McpHandler } from "./http-server.js";
-import { orgCounted } from "./org-counted.js";
-import { ownPaths } from "./paths.js";
+import { rateLimitedOrg } from "./operation-routes.js";
+import { builtInPaths } from "./routes.js";
+import { parseTraceId, correlationFromInput } from "../correlation.js";
+import { actionTools } from "../mcp/tools.js";
 
 /** What is looked at of a message before it is handed on. */
-interface Message {
+interface McpMessage {
   readonly params?: {
     readonly name?: unknown;
     readonly arguments?: unknown;
@@ -20,48 +19,48 @@ interface Message {
 export function addMcpRoute(
   app: FastifyInstance,
   mcp: McpHandler,
-  { options, entrance }: { readonly options: HttpOptions; readonly entrance: Entrance },
+  { options, entrance }: { readonly options: HttpOptions; readonly entrance: AccessControl },
 ): void {
   app.route({
     method: ["GET", "POST", "DELETE"],
-    url: ownPaths.mcp,
+    url: builtInPaths.mcp,
     handler: async (request, reply) => {
       const { caller } = request.visitor;
-      const message = (request.body ?? {}) as Message;
+      const message = (request.body ?? {}) as McpMessage;
       if (options.rates.org !== undefined) {
-        const org = await orgAsked(message, request, options.living);
+        const org = await orgOfMessage(message, request, options.living);
         if (org !== undefined) await entrance.countRequest(request, "org", org);
       }
-      const correlationId = correlationNamed(message) ?? request.visitor.correlationId;
+      const correlationId = correlationOfMessage(message) ?? request.visitor.correlationId;
       request.visitor = { caller, correlationId };
       if (correlationId !== undefined) reply.header("x-correlation-id", correlationId);
-      handOver(reply);
+      handOverResponse(reply);
       await mcp(request.raw, reply.raw, { body: request.body, caller, correlationId });
     },
   });
 }
 
 /** A call of a tool says which organisation it is about by what it is given, as a question does, or by its name. */
-async function orgAsked(
-  { params }: Message,
+async function orgOfMessage(
+  { params }: McpMessage,
   { visitor }: FastifyRequest,
   { current }: HttpOptions["living"],
 ): Promise<string | undefined> {
-  const tool = (await typedTools(current)).find(({ name }) => name === params?.name);
+  const tool = (await actionTools(current)).find(({ name }) => name === params?.name);
   const asked = tool === undefined ? params?.arguments : { org_id: tool.org };
-  return orgCounted(asked, visitor.caller, current.definitions);
+  return rateLimitedOrg(asked, visitor.caller, current.definitions);
 }
 
 /** What a call is recorded with, unless a header says it; undefined: nothing that a header could carry. */
-function correlationNamed({ params }: Message): string | undefined {
+function correlationOfMessage({ params }: McpMessage): string | undefined {
   const meta = params?._meta;
-  const named = correlationIn(params?.arguments) ?? correlationIn(meta);
+  const named = correlationFromInput(params?.arguments) ?? correlationFromInput(meta);
   if (named !== undefined || meta?.["correlation_id"] !== undefined) return named;
-  return traceIdOf(meta?.["traceparent"]);
+  return parseTraceId(meta?.["traceparent"]);
 }
 
 /** Whoever answers instead of the web framework knows nothing of the headers that it was told. */
-function handOver(reply: FastifyReply): void {
+function handOverResponse(reply: FastifyReply): void {
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) reply.raw.setHeader(name, value);
   }

@@ -1,6 +1,7 @@
 import type { ErrorCode } from "../../errors.js";
 import { DecisionError } from "../../errors.js";
-import { toldError } from "../told-details.js";
+import type { Unauthenticated } from "../auth/authenticate.js";
+import { visibleError } from "../visible-error.js";
 
 /** What went wrong, as RFC 9457 has it. */
 export interface ProblemDocument {
@@ -14,9 +15,9 @@ export interface ProblemDocument {
   readonly errors?: unknown;
 }
 
-export const problemType = "application/problem+json; charset=utf-8";
+export const problemContentType = "application/problem+json; charset=utf-8";
 
-const titles: Readonly<Record<number, string>> = {
+const statusTitles: Readonly<Record<number, string>> = {
   400: "Bad Request",
   401: "Unauthorized",
   403: "Forbidden",
@@ -39,13 +40,13 @@ const titles: Readonly<Record<number, string>> = {
   505: "HTTP Version Not Supported",
 };
 
-export interface ProblemOptions {
+interface ProblemOptions {
   readonly code: string;
   readonly hint?: string | undefined;
   readonly errors?: unknown;
 }
 
-export function problem(
+export function createProblem(
   status: number,
   detail: string,
   { code, hint, errors }: ProblemOptions,
@@ -62,7 +63,7 @@ export function problem(
 }
 
 /** What is wrong with the request is its sender's to mend; with the definitions or the store, the operator's. */
-const statuses: Readonly<Record<ErrorCode, number>> = {
+const statusByCode: Readonly<Record<ErrorCode, number>> = {
   usage: 400,
   input_invalid: 400,
   forbidden: 403,
@@ -98,14 +99,14 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   request_timeout: 504,
 };
 
-export function statusOf(code: ErrorCode): number {
-  return statuses[code];
+function statusOf(code: ErrorCode): number {
+  return statusByCode[code];
 }
 
-export function problemOfError(error: DecisionError): ProblemDocument {
-  const { code, message, hint, details } = toldError(error);
+function problemFromDecisionError(error: DecisionError): ProblemDocument {
+  const { code, message, hint, details } = visibleError(error);
   const { errors, candidates } = (details ?? {}) as Partial<Record<string, unknown>>;
-  return problem(statusOf(code), message, { code, hint, errors: errors ?? candidates });
+  return createProblem(statusOf(code), message, { code, hint, errors: errors ?? candidates });
 }
 
 interface FrameworkError {
@@ -115,29 +116,29 @@ interface FrameworkError {
 }
 
 /** What the server was told to bear. */
-interface Limits {
+interface ServerLimits {
   readonly largestBody?: number;
 }
 
 /** A bug of ours, or what the web framework has to say of a request. */
-export function problemOf(error: unknown, limits: Limits = {}): ProblemDocument {
-  if (error instanceof DecisionError) return problemOfError(error);
+export function problemFromError(error: unknown, limits: ServerLimits = {}): ProblemDocument {
+  if (error instanceof DecisionError) return problemFromDecisionError(error);
   const { statusCode, code, message } = (error ?? {}) as FrameworkError;
   if (statusCode !== undefined && statusCode < 500) {
-    const hint = hintOn(statusCode, limits);
-    const detail = framed[code ?? ""] ?? message ?? "the request is wrong";
-    return problem(statusCode, detail, { code: codeOf(statusCode), hint });
+    const hint = frameworkHint(statusCode, limits);
+    const detail = frameworkMessages[code ?? ""] ?? message ?? "the request is wrong";
+    return createProblem(statusCode, detail, { code: codeOfStatus(statusCode), hint });
   }
-  return problem(500, "this is a bug in agent-33, not in the request", { code: "bug" });
+  return createProblem(500, "this is a bug in agent-33, not in the request", { code: "bug" });
 }
 
-function hintOn(status: number, { largestBody }: Limits): string | undefined {
+function frameworkHint(status: number, { largestBody }: ServerLimits): string | undefined {
   if (status === 415) return "send JSON with `content-type: application/json`";
   if (status !== 413 || largestBody === undefined) return undefined;
   return `at most ${largestBody} bytes are read; whoever runs the server can allow more with --max-body`;
 }
 
-const framed: Readonly<Record<string, string>> = {
+const frameworkMessages: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: "the body is too large",
   FST_ERR_CTP_INVALID_MEDIA_TYPE: "the body must be JSON",
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: "the body is not as long as `content-length` says",
@@ -146,9 +147,54 @@ const framed: Readonly<Record<string, string>> = {
 };
 
 export function titleOf(status: number): string {
-  return titles[status] ?? "Error";
+  return statusTitles[status] ?? "Error";
 }
 
-export function codeOf(status: number): string {
+export function codeOfStatus(status: number): string {
   return titleOf(status).toLowerCase().replaceAll(" ", "_");
 }
+
+/** A request that is not even looked at: who sends it, from where, or how often. */
+export class HttpError extends Error {
+  override readonly name = "Refusal";
+  readonly document: ProblemDocument;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(document: ProblemDocument, headers: Readonly<Record<string, string>> = {}) {
+    super(document.detail);
+    this.document = document;
+    this.headers = headers;
+  }
+}
+
+/** As RFC 6750 has it: who brings no token is told only that one is wanted. */
+export function unauthenticated({ status, error, message, hint }: Unauthenticated): HttpError {
+  if (status === 503) {
+    return new HttpError(createProblem(503, message, { code: "keys_unavailable", hint }), {
+      "retry-after": "5",
+    });
+  }
+  const challenge = `Bearer realm="agent-33"${error === undefined ? "" : `, error="${error}", error_description="${message}"`}`;
+  return new HttpError(createProblem(401, message, { code: "unauthorized", hint }), {
+    "www-authenticate": challenge,
+  });
+}
+
+export function tooManyRequests(what: string, seconds: number): HttpError {
+  return new HttpError(
+    createProblem(429, `too many requests ${what}`, {
+      code: "too_many_requests",
+      hint: `try again in ${seconds} s`,
+    }),
+    { "retry-after": String(seconds) },
+  );
+}
+
+export const overloaded = (): HttpError =>
+  new HttpError(
+    createProblem(503, "too many requests are being answered", {
+      code: "overloaded",
+      hint: "try again in 1 s",
+    }),
+    { "retry-after": "1" },
+  );

@@ -1,31 +1,31 @@
 import rateLimit from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { tooMany } from "./refusal.js";
+import { tooManyRequests } from "./problem.js";
 
 /** So many requests in so many milliseconds. */
-export interface Rate {
+export interface RateLimit {
   readonly count: number;
   readonly per: number;
 }
 
-export interface Rates {
-  readonly caller?: Rate | undefined;
-  readonly org?: Rate | undefined;
+export interface RateLimits {
+  readonly caller?: RateLimit | undefined;
+  readonly org?: RateLimit | undefined;
 }
 
 /** Counts a request for a caller or an organisation; throws once there are too many. */
-export type CountRequest = (request: FastifyRequest, kind: keyof Rates, name: string) => Promise<void>;
+export type CountRequest = (request: FastifyRequest, kind: keyof RateLimits, name: string) => Promise<void>;
 
 /** So many callers and organisations are told apart; the one that asked longest ago is forgotten first. */
-const mostKnown = 10_000;
+const maxTracked = 10_000;
 
-export async function openRateLimits(app: FastifyInstance, rates: Rates): Promise<CountRequest> {
-  await app.register(rateLimit, { global: false, cache: mostKnown });
+export async function openRateLimits(app: FastifyInstance, rates: RateLimits): Promise<CountRequest> {
+  await app.register(rateLimit, { global: false, cache: maxTracked });
   app.decorateRequest("countedAs", "");
   const limiters = new Map(
     (["caller", "org"] as const).flatMap((kind) => {
       const rate = rates[kind];
-      return rate === undefined ? [] : [[kind, limiterOf(app, rate)] as const];
+      return rate === undefined ? [] : [[kind, createLimiter(app, rate)] as const];
     }),
   );
   return async (request, kind, name) => {
@@ -34,13 +34,13 @@ export async function openRateLimits(app: FastifyInstance, rates: Rates): Promis
     request.countedAs = name;
     const counted = await limiter(request);
     if (counted.isAllowed || !counted.isExceeded) return;
-    throw tooMany(kind === "caller" ? "by this caller" : `for \`${name}\``, counted.ttlInSeconds);
+    throw tooManyRequests(kind === "caller" ? "by this caller" : `for \`${name}\``, counted.ttlInSeconds);
   };
 }
 
-type Limiter = ReturnType<FastifyInstance["createRateLimit"]>;
+type RateLimiter = ReturnType<FastifyInstance["createRateLimit"]>;
 
-const limiterOf = (app: FastifyInstance, { count, per }: Rate): Limiter =>
+const createLimiter = (app: FastifyInstance, { count, per }: RateLimit): RateLimiter =>
   app.createRateLimit({ max: count, timeWindow: per, keyGenerator: ({ countedAs }) => countedAs });
 
 declare module "fastify" {

@@ -1,21 +1,17 @@
+import { DecisionError } from "../../errors.js";
 import type { JsonObject } from "../../model/json.js";
 import type { Result } from "../../model/result.js";
-import { DecisionError } from "../../errors.js";
-import type { GateAnswer } from "../../record/outcome-json.js";
-import { gateAnswerJson } from "../../record/outcome-json.js";
-import { resultLine } from "../../record/result-line.js";
-import type { InputSchema, Question } from "../question.js";
-import { checkToolCall } from "../questions/check-tool-call.js";
-import { decideAction } from "../questions/decide.js";
-import { dryRunDecision, evaluateDecision } from "../questions/evaluate.js";
-import { explainRecord, showRecord } from "../questions/explain-record.js";
-import { findPrecedents } from "../questions/find-precedents.js";
-import { findRecords } from "../questions/find-records.js";
-import { listDecisions, showDecision } from "../questions/list-decisions.js";
-import { recordToolResult } from "../questions/record-tool-result.js";
+import type { GateAnswer } from "../../record/record-json.js";
+import { gateAnswerJson, resultJson } from "../../record/record-json.js";
+import type { InputSchema, Operation } from "../operations/operation.js";
+import { checkToolCall, recordToolResult } from "../operations/tool-calls.js";
+import { decideAction, dryRunDecision, evaluateDecision } from "../operations/decide.js";
+import { findPrecedents } from "../operations/find-precedents.js";
+import { listDecisions, showDecision } from "../operations/definitions.js";
+import { explainRecord, showRecord, findRecords } from "../operations/records.js";
 
 /** What a request gives. */
-export interface Given {
+interface RequestParts {
   readonly params: unknown;
   readonly query: unknown;
   readonly body: unknown;
@@ -25,7 +21,7 @@ export interface Given {
 export interface Route {
   readonly method: "GET" | "POST";
   readonly path: string;
-  readonly question: Question;
+  readonly question: Operation;
   /** Which of the question's keys stands in the path. */
   readonly inPath?: string;
   /** How the answer is written; else as any JSON is. */
@@ -33,7 +29,7 @@ export interface Route {
 }
 
 const writeGate = (answer: unknown): string => gateAnswerJson(answer as GateAnswer);
-const writeResult = (answer: unknown): string => resultLine(answer as Result);
+const writeResult = (answer: unknown): string => resultJson(answer as Result);
 
 export const routes: readonly Route[] = [
   { method: "POST", path: "/decide", question: decideAction, write: writeGate },
@@ -62,8 +58,11 @@ export const routes: readonly Route[] = [
 ];
 
 /** What is asked: the body, or the query as the question's schema reads it, and what stands in the path. */
-export function inputOf({ method, question, inPath }: Route, { params, query, body }: Given): unknown {
-  const asked = method === "GET" ? queryInput(query as Query, question.input) : body;
+export function operationInput(
+  { method, question, inPath }: Route,
+  { params, query, body }: RequestParts,
+): unknown {
+  const asked = method === "GET" ? parseQuery(query as Query, question.input) : body;
   if (inPath === undefined) return asked;
   if (typeof asked !== "object" || asked === null || Array.isArray(asked)) return asked;
   if (Object.hasOwn(asked, inPath)) {
@@ -88,7 +87,7 @@ export function bodySchema({ question: { input }, inPath }: Pick<Route, "questio
 type Query = Readonly<Record<string, string | string[]>>;
 
 /** A query has only texts; those that cannot be read as what is meant are left for the schema to refuse. */
-function queryInput(query: Query, { properties }: InputSchema): JsonObject {
+function parseQuery(query: Query, { properties }: InputSchema): JsonObject {
   const read = Object.entries(query).map(([key, value]) => {
     const type = properties[key]?.["type"];
     if (type === "integer" && typeof value === "string" && /^-?\d{1,15}$/.test(value))
@@ -97,4 +96,38 @@ function queryInput(query: Query, { properties }: InputSchema): JsonObject {
     return [key, value];
   });
   return Object.fromEntries(read) as JsonObject;
+}
+
+/** What the server tells of itself. */
+export const builtInPaths = {
+  health: "/healthz",
+  readiness: "/readyz",
+  metrics: "/metrics",
+  document: "/openapi.json",
+  actions: "/orgs/{org}/domains/{domain}/actions",
+  mcp: "/mcp",
+} as const;
+
+/** `/records/{id}` as the web framework writes it. */
+export const toFastifyPath = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
+
+/** The methods that a path takes; none where there is nothing. */
+export function allowedMethods(url: string, { mcp }: { readonly mcp: boolean }): readonly string[] {
+  const [path = ""] = url.split("?");
+  const { mcp: mcpPath, ...own } = builtInPaths;
+  const known = [
+    ...routes,
+    ...Object.values(own).map((each) => ({ method: "GET", path: each })),
+    ...(mcp ? ["GET", "POST", "DELETE"].map((method) => ({ method, path: mcpPath })) : []),
+  ];
+  const fitting = known.filter((each) => matchesPath(path, each.path)).map(({ method }) => method);
+  return fitting.includes("GET") ? [...fitting, "HEAD"] : fitting;
+}
+
+function matchesPath(path: string, pattern: string): boolean {
+  const [steps, wanted] = [path.split("/"), pattern.split("/")];
+  return (
+    steps.length === wanted.length &&
+    wanted.every((each, index) => each.startsWith("{") || each === steps[index])
+  );
 }

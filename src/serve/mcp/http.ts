@@ -1,11 +1,10 @@
 import type { NodeIncomingMessageLike, NodeServerResponseLike } from "@modelcontextprotocol/node";
 import type { AuthInfo } from "@modelcontextprotocol/server";
-import type { AskedBy, McpOptions } from "./options.js";
-import type { Refusal } from "./read-message.js";
-import { batchRefusal, refusal } from "./read-message.js";
-import { runningWork } from "./running-work.js";
+import type { JsonRpcError } from "./json-rpc.js";
+import { batchNotSupported, jsonRpcError } from "./json-rpc.js";
 import { createMcpHandler, toNodeHandler } from "./sdk.js";
-import { mcpServer } from "./server.js";
+import type { CallerIdentity, McpOptions } from "./server.js";
+import { createWorkTracker, createMcpServer } from "./server.js";
 
 /** What is used of the request that Node hands out. */
 export interface NodeRequest extends AsyncIterable<unknown> {
@@ -21,7 +20,7 @@ export interface McpHttp {
   readonly close: () => Promise<void>;
 }
 
-export interface McpHttpRequest extends AskedBy {
+export interface McpHttpRequest extends CallerIdentity {
   /** Parsed; undefined: it is still to be read. */
   readonly body: unknown;
 }
@@ -30,12 +29,12 @@ export interface McpHttpRequest extends AskedBy {
  * MCP over HTTP. Nothing is kept between requests, for clients of the old kind neither: there are no sessions that
  * could be taken over or pile up. Only clients of the new kind can listen for changes.
  */
-export function mcpHttp(options: McpOptions): McpHttp {
-  const { during, idle } = runningWork();
+export function createMcpHttp(options: McpOptions): McpHttp {
+  const { track: during, idle } = createWorkTracker();
   const onerror = ({ message }: Error): void => options.log({ level: "warn", event: "protocol", message });
   const handler = createMcpHandler(
     ({ era, authInfo }) =>
-      mcpServer(options, { ...askedBy(authInfo), listChanged: era === "modern", during }),
+      createMcpServer(options, { ...identityFrom(authInfo), listChanged: era === "modern", track: during }),
     { onerror },
   );
   const forget = options.subscribe(() => {
@@ -46,21 +45,21 @@ export function mcpHttp(options: McpOptions): McpHttp {
   return {
     async handle(req, res, { body, ...by }) {
       if (isClosing) {
-        refuse(res, 503, refusal(-32000, "the server is shutting down"));
+        sendError(res, 503, jsonRpcError(-32000, "the server is shutting down"));
         return;
       }
       if (Array.isArray(body)) {
         // Nobody would count how many calls there are in one request.
-        refuse(res, 400, batchRefusal());
+        sendError(res, 400, batchNotSupported());
         return;
       }
-      const authInfo = authInfoOf(by);
+      const authInfo = toAuthInfo(by);
       const answer = toNodeHandler(
         { fetch: (request, given) => handler.fetch(request, { ...given, authInfo }) },
         { onerror },
       );
       const exchange = answer(req as NodeIncomingMessageLike, res, body);
-      await (isListening(req) ? exchange : during(exchange));
+      await (isSubscription(req) ? exchange : during(exchange));
     },
     async close() {
       isClosing = true;
@@ -72,23 +71,24 @@ export function mcpHttp(options: McpOptions): McpHttp {
 }
 
 /** The SDK hands this on untouched, and looks at none of it. */
-const authInfoOf = (by: AskedBy): AuthInfo => ({
+const toAuthInfo = (by: CallerIdentity): AuthInfo => ({
   token: "",
   clientId: by.caller?.client_id ?? "",
   scopes: [...(by.caller?.scopes ?? [])],
   extra: { by },
 });
 
-function askedBy(info: AuthInfo | undefined): AskedBy {
-  const by = info?.extra?.["by"] as AskedBy | undefined;
+function identityFrom(info: AuthInfo | undefined): CallerIdentity {
+  const by = info?.extra?.["by"] as CallerIdentity | undefined;
   if (by === undefined) throw new Error("the SDK lost who asks");
   return by;
 }
 
 /** Whoever asks for that without this header is refused. */
-const isListening = ({ headers }: NodeRequest): boolean => headers["mcp-method"] === "subscriptions/listen";
+const isSubscription = ({ headers }: NodeRequest): boolean =>
+  headers["mcp-method"] === "subscriptions/listen";
 
-function refuse(res: NodeServerResponseLike, status: number, told: Refusal): void {
+function sendError(res: NodeServerResponseLike, status: number, told: JsonRpcError): void {
   res.writeHead(status, { "content-type": "application/json", connection: "close" });
   res.end(JSON.stringify(told));
 }

@@ -1,14 +1,13 @@
 import type { Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
-import { permits } from "../auth/scopes.js";
-import type { Asker } from "../question.js";
-import { showRecord } from "../questions/explain-record.js";
-import { findRecords } from "../questions/find-records.js";
-import { listDecisions, showDecision } from "../questions/list-decisions.js";
-import { ownIds } from "./tools.js";
+import { visibleDecisionIds } from "./tools.js";
+import { hasScope } from "../auth/authenticate.js";
+import { listDecisions, showDecision } from "../operations/definitions.js";
+import type { Invocation } from "../operations/operation.js";
+import { showRecord, findRecords } from "../operations/records.js";
 
 const mimeType = "application/json";
-const newest = 20;
-const mostCompleted = 100;
+const listedRecords = 20;
+const maxCompletions = 100;
 
 export const resourceTemplates: ResourceTemplateType[] = [
   {
@@ -28,13 +27,13 @@ export const resourceTemplates: ResourceTemplateType[] = [
 ];
 
 /** All definitions and the newest records, as far as whoever asks may see them. */
-export async function listedResources(asker: Asker): Promise<Resource[]> {
-  const definitions = permits(asker.caller, listDecisions.scope) ? await definitionsFor(asker) : [];
-  const records = permits(asker.caller, findRecords.scope) ? await recordsFor(asker) : [];
+export async function listResources(asker: Invocation): Promise<Resource[]> {
+  const definitions = hasScope(asker.caller, listDecisions.scope) ? await definitionResources(asker) : [];
+  const records = hasScope(asker.caller, findRecords.scope) ? await recordResources(asker) : [];
   return [...definitions, ...records];
 }
 
-async function definitionsFor(asker: Asker): Promise<Resource[]> {
+async function definitionResources(asker: Invocation): Promise<Resource[]> {
   const { decisions } = await listDecisions.answer({}, asker);
   return decisions.map(({ id, name, description }) => ({
     uri: `agent33://definitions/${encodeURIComponent(id as string)}`,
@@ -45,8 +44,8 @@ async function definitionsFor(asker: Asker): Promise<Resource[]> {
   }));
 }
 
-async function recordsFor(asker: Asker): Promise<Resource[]> {
-  const { records } = await findRecords.answer({ limit: newest, reverse: true }, asker);
+async function recordResources(asker: Invocation): Promise<Resource[]> {
+  const { records } = await findRecords.answer({ limit: listedRecords, reverse: true }, asker);
   return records.map((record) => ({
     uri: `agent33://records/${record.record_id}`,
     name: record.record_id,
@@ -57,9 +56,9 @@ async function recordsFor(asker: Asker): Promise<Resource[]> {
 }
 
 /** What a URI stands for, as JSON; undefined: it stands for nothing that we could have. */
-export async function readResource(uri: string, asker: Asker): Promise<string | undefined> {
+export async function readResource(uri: string, asker: Invocation): Promise<string | undefined> {
   const [, kind, name = ""] = /^agent33:\/\/(definitions|records)\/([^/?#]+)$/.exec(uri) ?? [];
-  const id = decoded(name);
+  const id = decodeName(name);
   if (kind === undefined || id === undefined) return undefined;
   const found =
     kind === "definitions"
@@ -68,7 +67,7 @@ export async function readResource(uri: string, asker: Asker): Promise<string | 
   return JSON.stringify(found);
 }
 
-function decoded(name: string): string | undefined {
+function decodeName(name: string): string | undefined {
   try {
     return decodeURIComponent(name);
   } catch {
@@ -77,22 +76,23 @@ function decoded(name: string): string | undefined {
 }
 
 /** The ids that begin as what is written so far; undefined: there is no such argument. */
-export async function completedIds(
+export async function completeIds(
   uriTemplate: string,
   { name, value }: { readonly name: string; readonly value: string },
-  asker: Asker,
+  asker: Invocation,
 ): Promise<{ values: string[]; total: number; hasMore: boolean } | undefined> {
   const template = resourceTemplates.find((each) => each.uriTemplate === uriTemplate);
   if (template?.uriTemplate.includes(`{${name}}`) !== true) return undefined;
-  const ids = await idsOf(template.name, asker);
+  const ids = await visibleIds(template.name, asker);
   const fitting = ids.filter((id) => id.startsWith(value));
-  const values = fitting.slice(0, mostCompleted);
+  const values = fitting.slice(0, maxCompletions);
   return { values, total: fitting.length, hasMore: fitting.length > values.length };
 }
 
-async function idsOf(kind: string, asker: Asker): Promise<readonly string[]> {
-  if (kind === "definition") return permits(asker.caller, showDecision.scope) ? ownIds(asker) : [];
-  if (!permits(asker.caller, showRecord.scope)) return [];
-  const { records } = await findRecords.answer({ limit: mostCompleted, reverse: true }, asker);
+async function visibleIds(kind: string, asker: Invocation): Promise<readonly string[]> {
+  if (kind === "definition")
+    return hasScope(asker.caller, showDecision.scope) ? visibleDecisionIds(asker) : [];
+  if (!hasScope(asker.caller, showRecord.scope)) return [];
+  const { records } = await findRecords.answer({ limit: maxCompletions, reverse: true }, asker);
   return records.map(({ record_id: id }) => id);
 }

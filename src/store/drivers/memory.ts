@@ -15,11 +15,17 @@ import type {
   Tally,
   TimeRange,
 } from "../../model/store.js";
-import { origin, seal } from "../../record/chain.js";
-import { bodiesOf, grown, isReached, nothingCounted } from "../../record/counting.js";
-import { microsecondsOf } from "../../record/moment.js";
-import { entitiesOf, hasKey, isSame, isWithin, sourcesOf } from "../../record/record-keys.js";
-import { matches } from "../../record/query.js";
+import { genesisHash, sealLine } from "../../record/chain.js";
+import { groupBodies, incrementCounter, isLimitReached, zeroCounter } from "../../record/counters.js";
+import { microsecondsOf } from "../../record/timestamp.js";
+import {
+  entitiesOf,
+  matchesKey,
+  isSameEntity,
+  isInRelatedRange,
+  inputSourcesOf,
+} from "../../record/record-keys.js";
+import { matchesQuery } from "../../record/record-query.js";
 import { TallyBuilder } from "../../record/tally.js";
 
 /** A store that is gone with the process. */
@@ -42,11 +48,11 @@ export function openMemoryStore(): Store {
 function memoryLedger(): Ledger {
   const lines: LogLine[] = [];
   const counters = new Map<string, Counter>();
-  const counterOf = (name: string): Counter => counters.get(name) ?? nothingCounted;
-  let head = origin;
+  const counterOf = (name: string): Counter => counters.get(name) ?? zeroCounter;
+  let head = genesisHash;
   let size = 0;
   const add = (body: string): Appended => {
-    const { line, hash } = seal(++size, body, head);
+    const { line, hash } = sealLine(++size, body, head);
     head = hash;
     const text = line.trimEnd();
     lines.push({ text, record: JSON.parse(text) as LogRecord, intact: true });
@@ -54,18 +60,19 @@ function memoryLedger(): Ledger {
   };
   const decisions = function* (id: string | undefined, range: TimeRange = {}): Generator<DecisionRecord> {
     const query: Query = { ...range, kind: "decision", ...(id !== undefined && { decision_id: id }) };
-    for (const { record } of lines) if (record.kind === "decision" && matches(record, query)) yield record;
+    for (const { record } of lines)
+      if (record.kind === "decision" && matchesQuery(record, query)) yield record;
   };
   return {
     append(...entries): Promise<Appended> {
       const limits = entries.flatMap((entry) => entry.limits ?? []);
-      const refused = limits.find((limit) => isReached(limit, counterOf(limit.counter)));
+      const refused = limits.find((limit) => isLimitReached(limit, counterOf(limit.counter)));
       if (refused !== undefined) return Promise.resolve({ refused, count: counterOf(refused.counter).count });
-      const bodies = bodiesOf(entries);
+      const bodies = groupBodies(entries);
       const appended = entries.map(({ counts = [] }, index) => {
         for (const count of counts) {
           const name = typeof count === "string" ? count : count.counter;
-          counters.set(name, grown(counterOf(name), count, size + 1));
+          counters.set(name, incrementCounter(counterOf(name), count, size + 1));
         }
         return add(bodies[index] ?? "");
       });
@@ -77,14 +84,16 @@ function memoryLedger(): Ledger {
     // eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
     async *select(query) {
       const { limit = Infinity, reverse = false } = query;
-      const fitting = lines.filter(({ record }) => matches(record, query));
+      const fitting = lines.filter(({ record }) => matchesQuery(record, query));
       const newest = fitting.slice(Math.max(0, fitting.length - limit));
       yield* reverse ? newest.reverse() : newest;
     },
     find: (reference) => Promise.resolve(find(lines, reference)),
     // eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
     async *related(key, range = {}) {
-      const fitting = lines.filter(({ record }) => hasKey(record, key) && isWithin(record, range));
+      const fitting = lines.filter(
+        ({ record }) => matchesKey(record, key) && isInRelatedRange(record, range),
+      );
       yield* fitting.reverse().slice(0, range.limit ?? Infinity);
     },
     neighbours(decisionId, entities, most, bounds = {}) {
@@ -129,11 +138,11 @@ function neighboursIn(
       const { record } = line;
       if (record.kind !== "decision" || record.decision_id !== decisionId) return [];
       const entities = entitiesOf(record);
-      const shared = wanted.filter((each) => entities.some((other) => isSame(each, other))).length;
+      const shared = wanted.filter((each) => entities.some((other) => isSameEntity(each, other))).length;
       if (shared === 0) return [];
       const { seq, selected_labels: labels } = record;
       const read = (): Promise<LogRecord> => Promise.resolve(record);
-      return [{ seq, shared, entities: entities.length, sources: sourcesOf(record), labels, read }];
+      return [{ seq, shared, entities: entities.length, sources: inputSourcesOf(record), labels, read }];
     })
     .reverse();
 }

@@ -1,16 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { approvalOf } from "../../../src/definition/approval/approval-of.js";
-import { approvedLibrary } from "../../../src/definition/approval/approved-library.js";
-import { retirementStatement, reviseLock } from "../../../src/definition/approval/revise-lock.js";
+import { approving, at, binary, gate, newKey, newLockId, policy } from "./locks.js";
+import { approvalOf, approvedLibrary } from "../../../src/definition/approval/approved-library.js";
+import { retirementStatement, reviseLock } from "../../../src/definition/approval/lock.js";
 import type { DefinitionSummary, FileSummary } from "../../../src/definition/definition-file.js";
 import { findGate, parseGateKey } from "../../../src/definition/gate-key.js";
 import type { Library } from "../../../src/definition/library.js";
 import { buildLibrary } from "../../../src/definition/library.js";
-import { policiesFor } from "../../../src/definition/tool-match.js";
+import { findPolicies } from "../../../src/definition/tool-match.js";
 import type { ApprovalLock } from "../../../src/model/approval.js";
-import type { Definition, LoadedDefinition } from "../../../src/model/definition.js";
-import type { Guardrail } from "../../../src/model/guardrail.js";
-import { approving, at, binary, gate, newKey, newLockId, policy } from "./locks.js";
+import type { Definition, LoadedDefinition, Guardrail } from "../../../src/model/definition.js";
 
 const key = newKey();
 const place = { line: 2, column: 1 };
@@ -30,8 +28,8 @@ function libraryOf({ loaded, guardrails = [], lie = (each) => each }: Files): Li
     file: "all.yaml",
     definitions,
     guardrails: guardrails.map((guardrail) => ({ guardrail, ...place })),
-    problems: [],
-    claimed: [],
+    diagnostics: [],
+    claimedIds: [],
   };
   return buildLibrary([file], (_file, position) => {
     const found = loaded[position];
@@ -143,7 +141,7 @@ describe("a decision", () => {
 describe("policies", () => {
   const lock = approving(key, [policy("p", "write_*"), binary("a")]);
   const vet = (files: Files, by = lock): Promise<void> | undefined =>
-    approved(files, by).refuseUnapprovedPolicies?.();
+    approved(files, by).assertPoliciesApproved?.();
 
   it("pass where all of them are approved, whatever became of other decisions", async () => {
     await expect(vet({ loaded: [policy("p", "write_*"), binary("a", "true")] })).resolves.toBeUndefined();
@@ -173,15 +171,15 @@ describe("policies", () => {
       reached,
     });
     const library = approved({ loaded: [policy("p", "write_*")], lie }, lock);
-    expect(policiesFor("write_file", library)).toEqual(["p"]);
+    expect(findPolicies("write_file", library)).toEqual(["p"]);
   });
 
   it("leave calls that none is about to the guardrails that were approved", () => {
     const guardrail = { type: "requires_approval", approval_target: "x" } as Guardrail;
-    expect(() => approved({ loaded: [], guardrails: [guardrail] }, lock).everywhere()).toThrow(
+    expect(() => approved({ loaded: [], guardrails: [guardrail] }, lock).sharedEnvironment()).toThrow(
       "the guardrails for every decision changed since serial 2",
     );
-    expect(approved({ loaded: [] }, lock).everywhere()).toEqual({ targets: [] });
+    expect(approved({ loaded: [] }, lock).sharedEnvironment()).toEqual({ targets: [] });
   });
 });
 

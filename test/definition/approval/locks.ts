@@ -1,9 +1,8 @@
-import { createHash, generateKeyPairSync, randomBytes, sign, verify } from "node:crypto";
 import type { KeyObject } from "node:crypto";
-import type { Signer } from "../../../src/definition/approval/revise-lock.js";
-import { approvalStatement, reviseLock } from "../../../src/definition/approval/revise-lock.js";
-import type { VerifySignature } from "../../../src/definition/approval/verify-lock.js";
-import { definitionHash } from "../../../src/definition/definition-hash.js";
+import { createHash, generateKeyPairSync, randomBytes, sign, verify } from "node:crypto";
+import type { Signer, VerifySignature } from "../../../src/definition/approval/lock.js";
+import { approvalStatement, reviseLock } from "../../../src/definition/approval/lock.js";
+import { definitionHash } from "../../../src/definition/loaded-definition.js";
 import { canonicalJson } from "../../../src/digest/canonical-json.js";
 import { sha256Hex } from "../../../src/digest/sha256.js";
 import type { ApprovalLock } from "../../../src/model/approval.js";

@@ -1,9 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { parseLock } from "../../../src/definition/approval/parse-lock.js";
-import { lockText, retirementStatement, reviseLock } from "../../../src/definition/approval/revise-lock.js";
-import { verifyLock } from "../../../src/definition/approval/verify-lock.js";
-import type { ApprovalLock, LockEntry } from "../../../src/model/approval.js";
 import { approving, at, binary, newKey, newLockId, trusting } from "./locks.js";
+import {
+  parseLock,
+  lockText,
+  retirementStatement,
+  reviseLock,
+  verifyLock,
+} from "../../../src/definition/approval/lock.js";
+import type { ApprovalLock, LockEntry } from "../../../src/model/approval.js";
 
 const key = newKey();
 const stranger = newKey();

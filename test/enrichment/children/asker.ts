@@ -1,6 +1,6 @@
 import { systemClock } from "../../../src/clock.js";
-import { stateIn } from "../../../src/enrichment/endpoint-state.js";
-import { openFetching } from "../../../src/enrichment/open-fetching.js";
+import { parseState } from "../../../src/enrichment/endpoint-state.js";
+import { createNetworkFetcher } from "../../../src/enrichment/fetcher.js";
 import type { Endpoint } from "../../../src/model/endpoint.js";
 import type { Shelf } from "../../../src/model/store.js";
 import { openJsonlStore } from "../../../src/store/drivers/jsonl/store.js";
@@ -15,7 +15,7 @@ function watched(shelf: Shelf): Shelf {
   const update: Shelf["update"] = (key, change) =>
     shelf.update(key, (kept) => {
       const changed = change(kept);
-      const [from, to] = [kept, changed ?? kept].map((entry) => stateIn(entry?.value).circuit);
+      const [from, to] = [kept, changed ?? kept].map((entry) => parseState(entry?.value).circuit);
       if (from !== to) say({ transition: `${from ?? ""} to ${to ?? ""}`, at: systemClock() });
       return changed;
     });
@@ -27,7 +27,7 @@ async function ask(): Promise<void> {
   process.stdin.on("end", () => (isOver = true)).resume();
   const store = openJsonlStore({ directory, clock: systemClock, newId: () => "none" });
   const shelves = { breakers: watched(store.shelf("breakers")), responses: store.shelf("responses") };
-  const fetcher = openFetching({ shelves, env: {}, onTrouble: (trouble) => say({ trouble }) });
+  const fetcher = createNetworkFetcher({ shelves, env: {}, onTrouble: (trouble) => say({ trouble }) });
   const asked = { name: "bureau", endpoint: JSON.parse(endpoint) as Endpoint, params: {} };
   const over = (): boolean => isOver;
   while (!over()) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeErrored, summariseErrored } from "../../../src/evaluate/gate/errors.js";
+import { describeErrored, summariseErrored } from "../../../src/evaluate/gate/gate-result.js";
 import type { ErroredPredicate } from "../../../src/model/result.js";
 
 const error = "`n` is missing";

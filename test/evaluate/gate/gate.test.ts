@@ -144,7 +144,7 @@ describe("the answer of a gate", () => {
       facts: {},
       system,
     }));
-    const [first, , third] = scopes.map((scope) => judge.judge(scope));
+    const [first, , third] = scopes.map((scope) => judge.evaluate(scope));
     expect(third).toEqual(first);
     expect(third?.evaluation_details).not.toBe(first?.evaluation_details);
   });
@@ -154,7 +154,9 @@ describe("the answer of a gate", () => {
     ["what is known is no text", { request_id: 1, request_time: null }],
   ])("leaves the request empty where %s", (_what, known) => {
     const scope = { context: {}, input: undefined, facts: {}, system: known };
-    expect(outcomeOf(prepareGate(gateOf([always]), undefined).judge(scope)).decision_metadata).toMatchObject({
+    expect(
+      outcomeOf(prepareGate(gateOf([always]), undefined).evaluate(scope)).decision_metadata,
+    ).toMatchObject({
       request_id: "",
       request_time: "",
     });

@@ -1,4 +1,4 @@
-import type { Judged } from "../../../src/evaluate/evaluated.js";
+import type { EvaluatedWithErrors } from "../../../src/evaluate/evaluate.js";
 import { prepareGate } from "../../../src/evaluate/gate/gate.js";
 import { compileInput } from "../../../src/expression/template.js";
 import type { GateDefinition, GateRule } from "../../../src/model/definition.js";
@@ -23,12 +23,12 @@ export function rule(id: string, extra: Partial<GateRule> = {}): GateRule {
 
 export const scopeOf = (context: JsonObject): Scope => ({ context, input: undefined, facts: {}, system });
 
-export function ask(definition: GateDefinition, context: JsonObject = {}): Judged {
+export function ask(definition: GateDefinition, context: JsonObject = {}): EvaluatedWithErrors {
   const input = definition.input === undefined ? undefined : compileInput(definition.input);
-  return prepareGate(definition, input).judge(scopeOf(context));
+  return prepareGate(definition, input).evaluate(scopeOf(context));
 }
 
-export function outcomeOf({ outcome }: Judged): GateOutcome {
+export function outcomeOf({ outcome }: EvaluatedWithErrors): GateOutcome {
   if (outcome?.type !== "gate") throw new Error("the answer is not that of a gate");
   return outcome;
 }

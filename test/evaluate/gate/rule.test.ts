@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { judgeRule, prepareRule } from "../../../src/evaluate/gate/rule.js";
+import { evaluateRule, prepareRule } from "../../../src/evaluate/gate/gate-rule.js";
 import type { GateRule } from "../../../src/model/definition.js";
 import type { JsonObject } from "../../../src/model/json.js";
 import { rule, scopeOf } from "./gates.js";
 
-const judged = (written: GateRule, context: JsonObject) => judgeRule(prepareRule(written), scopeOf(context));
+const judged = (written: GateRule, context: JsonObject) =>
+  evaluateRule(prepareRule(written), scopeOf(context));
 
 const trace = { rule: "hot", tier: "T2", severity: 10, status: "YELLOW", when: "hot" };
 
@@ -59,7 +60,7 @@ describe("a rule", () => {
 
   it("shares its answers among evaluations, frozen", () => {
     const prepared = prepareRule(rule("hot", { work_frame: { allowed_actions: ["a"] } }));
-    const [first, second] = [1, 2].map(() => judgeRule(prepared, scopeOf({ hot: true })));
+    const [first, second] = [1, 2].map(() => evaluateRule(prepared, scopeOf({ hot: true })));
     expect(second).toBe(first);
     const parts = [first, first?.trace, first?.detail, prepared.frame, prepared.frame.allowed_actions];
     expect(parts.every(Object.isFrozen)).toBe(true);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { prepareSuppression } from "../../../src/evaluate/gate/suppression.js";
+import { prepareSuppression } from "../../../src/evaluate/gate/aggregation.js";
 import type { GateRule } from "../../../src/model/definition.js";
 import { rule } from "./gates.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Circumstances } from "../../../src/evaluate/gate/work-frame.js";
-import { workFrame } from "../../../src/evaluate/gate/work-frame.js";
+import type { FrameConditions } from "../../../src/evaluate/gate/work-frame.js";
+import { mergeWorkFrames } from "../../../src/evaluate/gate/work-frame.js";
 import type { Status, WrittenFrame } from "../../../src/model/definition.js";
 import type { Json } from "../../../src/model/json.js";
 import type { WorkFrame } from "../../../src/model/result.js";
@@ -8,10 +8,10 @@ import { rule } from "./gates.js";
 
 function frameOf(
   frames: readonly (WrittenFrame | undefined)[],
-  extra: Partial<Circumstances> = {},
+  extra: Partial<FrameConditions> = {},
 ): WorkFrame {
   const rules = frames.map((work_frame) => rule("a", work_frame === undefined ? {} : { work_frame }));
-  return workFrame(rules, { status: "RED", errored: false, raised: false, missing: [], ...extra });
+  return mergeWorkFrames(rules, { status: "RED", errored: false, raised: false, missing: [], ...extra });
 }
 
 const full: WrittenFrame = {

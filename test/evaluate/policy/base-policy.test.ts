@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import { describe, expect, it } from "vitest";
 import type { BaseVerdict } from "../../../src/evaluate/policy/base-policy.js";
-import { identityOf, prepareBase } from "../../../src/evaluate/policy/base-policy.js";
+import { identityOf, prepareBasePolicy } from "../../../src/evaluate/policy/base-policy.js";
 import type { BasePolicy } from "../../../src/model/definition.js";
 import type { JsonObject } from "../../../src/model/json.js";
 
@@ -11,7 +11,12 @@ function ask(
   context: JsonObject = {},
   facts: JsonObject = {},
 ): BaseVerdict {
-  return prepareBase({ name: "p", ...policy }).judge("tool", { context, input: context, facts, system: {} });
+  return prepareBasePolicy({ name: "p", ...policy }).evaluate("tool", {
+    context,
+    input: context,
+    facts,
+    system: {},
+  });
 }
 
 const condition = (expression: string, name = "c"): { name: string; expression: string } => ({
@@ -139,6 +144,6 @@ describe("a base policy", () => {
 
   it("reads what its conditions and its reasons read", () => {
     const policy = { conditions: [condition("a.b == c")], reason: "{{ d }}", deny_reason: "{{ e.f }}" };
-    expect(prepareBase({ name: "p", ...policy }).reads).toEqual(["a.b", "c", "d", "e.f"]);
+    expect(prepareBasePolicy({ name: "p", ...policy }).reads).toEqual(["a.b", "c", "d", "e.f"]);
   });
 });

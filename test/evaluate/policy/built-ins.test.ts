@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeBuiltIns } from "../../../src/evaluate/policy/built-ins.js";
+import { evaluateBuiltIns } from "../../../src/evaluate/policy/base-policy.js";
 import type { PolicyFacts } from "../../../src/evaluate/policy/policy-facts.js";
 import type { BasePolicy } from "../../../src/model/definition.js";
 
@@ -99,7 +99,7 @@ const cases: readonly Case[] = [
 
 describe("what a policy asks of the session", () => {
   it.each(cases)("says $name", ({ policy, tool = "write_file", facts, judged }) => {
-    const answers = judgeBuiltIns({ name: "p", ...policy }, tool, facts);
+    const answers = evaluateBuiltIns({ name: "p", ...policy }, tool, facts);
     expect(answers).toHaveLength(judged.length);
     expect(answers).toMatchObject(judged);
   });
@@ -107,7 +107,7 @@ describe("what a policy asks of the session", () => {
   it("is asked in order: what is required, what was read, how many calls", () => {
     const max_calls = { count: 1, per: "session" };
     const policy = { name: "p", max_calls, read_before_write: rule, requires: ["a", "b"] };
-    expect(judgeBuiltIns(policy, "write_file", {}).map(({ name }) => name)).toEqual([
+    expect(evaluateBuiltIns(policy, "write_file", {}).map(({ name }) => name)).toEqual([
       "requires",
       "requires",
       "read_before_write",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { needsOf } from "../../../src/evaluate/policy/needs.js";
+import { needsOf } from "../../../src/evaluate/policy/policy-facts.js";
 import type { Policy } from "../../../src/model/definition.js";
 
 describe("what must be known before policies are asked", () => {

@@ -16,7 +16,7 @@ function ask(policy: Partial<OverridePolicy>, asked: Asked = {}): OverrideVerdic
   const { context = {}, facts = {} } = asked;
   const at = "at" in asked ? asked.at : noon;
   const scope = { context, input: context, facts, system: {} };
-  return prepareOverride({ name: "o", overrides: ["p"], ...policy }).judge(scope, at);
+  return prepareOverride({ name: "o", overrides: ["p"], ...policy }).evaluate(scope, at);
 }
 
 describe("an override", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Judged } from "../../../src/evaluate/evaluated.js";
-import type { Deliberation } from "../../../src/evaluate/policy/deliberation.js";
+import type { EvaluatedWithErrors } from "../../../src/evaluate/evaluate.js";
+import type { DetailedPolicyOutcome } from "../../../src/evaluate/policy/policy-outcome.js";
 import { preparePolicy } from "../../../src/evaluate/policy/policy.js";
 import { compileInput } from "../../../src/expression/template.js";
 import type { OverridePolicy, Policy, PolicyDefinition } from "../../../src/model/definition.js";
@@ -15,7 +15,7 @@ interface Asked {
   readonly input?: string;
 }
 
-function judge(policies: readonly Policy[] | undefined, asked: Asked = {}): Judged {
+function judge(policies: readonly Policy[] | undefined, asked: Asked = {}): EvaluatedWithErrors {
   const { context = { tool: "t", params: {} }, facts = {}, input } = asked;
   const definition: PolicyDefinition = {
     id: "d",
@@ -24,15 +24,15 @@ function judge(policies: readonly Policy[] | undefined, asked: Asked = {}): Judg
     ...(policies && { policies }),
   };
   const prepared = preparePolicy(definition, input === undefined ? undefined : compileInput(input));
-  return prepared.judge({ context, input: undefined, facts, system: asked.system ?? system });
+  return prepared.evaluate({ context, input: undefined, facts, system: asked.system ?? system });
 }
 
-function outcomeOf({ outcome }: Judged): Deliberation {
+function outcomeOf({ outcome }: EvaluatedWithErrors): DetailedPolicyOutcome {
   if (outcome?.type !== "policy") throw new Error("the answer is not that of policies");
   return outcome;
 }
 
-const ask = (policies: readonly Policy[], asked: Asked = {}): Deliberation =>
+const ask = (policies: readonly Policy[], asked: Asked = {}): DetailedPolicyOutcome =>
   outcomeOf(judge(policies, asked));
 
 const base = (name: string, expression: string, more: Partial<Policy> = {}): Policy => ({
@@ -53,7 +53,7 @@ const flip = (
   ...more,
 });
 
-const namesOf = ({ policies }: Deliberation): readonly string[] => policies.map(({ name }) => name);
+const namesOf = ({ policies }: DetailedPolicyOutcome): readonly string[] => policies.map(({ name }) => name);
 
 describe("base policies", () => {
   it("tell which of their conditions failed, each once, and not those that held", () => {

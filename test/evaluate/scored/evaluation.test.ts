@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { InvalidEvaluatorError, InvalidWeightError } from "../../../src/contract-errors.js";
-import { checkedEvaluation, checkedWeight } from "../../../src/evaluate/scored/evaluation.js";
+import { InvalidEvaluatorError, InvalidWeightError } from "../../../src/errors.js";
+import { validateEvaluation, validateWeight } from "../../../src/evaluate/scored/evaluation.js";
 import { thrownBy, unfrozen } from "./votes.js";
 
 const vote = { decision: "approve", weight: 0.5, reason: "because" };
 
 describe("a weight", () => {
   it.each([0, -0, 5e-324, 0.5, 1])("may be %d", (weight) => {
-    expect(checkedWeight(weight)).toBe(weight);
+    expect(validateWeight(weight)).toBe(weight);
   });
 
   it.each([
@@ -24,7 +24,7 @@ describe("a weight", () => {
     true,
     1n,
   ])("may not be %s", (weight) => {
-    const error = thrownBy(() => checkedWeight(weight));
+    const error = thrownBy(() => validateWeight(weight));
     expect(error).toBeInstanceOf(InvalidWeightError);
     expect((error as Error).message).toBe(`Weight must be between 0.0 and 1.0, got: ${String(weight)}`);
   });
@@ -32,25 +32,25 @@ describe("a weight", () => {
 
 describe("an evaluation", () => {
   it("takes its evaluator's name and empty metadata where it has none", () => {
-    expect(checkedEvaluation(vote, "me")).toEqual({ ...vote, evaluator_name: "me", metadata: {} });
+    expect(validateEvaluation(vote, "me")).toEqual({ ...vote, evaluator_name: "me", metadata: {} });
   });
 
   it("keeps a name of its own and its metadata", () => {
     const named = { ...vote, evaluator_name: "other", metadata: { rule_id: "r", list: [{ a: null }] } };
-    expect(checkedEvaluation(named, "me")).toEqual(named);
+    expect(validateEvaluation(named, "me")).toEqual(named);
   });
 
   it("may have an empty reason", () => {
-    expect(checkedEvaluation({ ...vote, reason: "" }, "me").reason).toBe("");
+    expect(validateEvaluation({ ...vote, reason: "" }, "me").reason).toBe("");
   });
 
   it("leaves out what an evaluation does not have", () => {
-    expect(checkedEvaluation({ ...vote, extra: 1 }, "me")).not.toHaveProperty("extra");
+    expect(validateEvaluation({ ...vote, extra: 1 }, "me")).not.toHaveProperty("extra");
   });
 
   it("is a copy, frozen through and through", () => {
     const metadata = { user: { role: "admin" }, tags: ["urgent"] };
-    const evaluation = checkedEvaluation({ ...vote, metadata }, "me");
+    const evaluation = validateEvaluation({ ...vote, metadata }, "me");
     expect(unfrozen(evaluation)).toEqual([]);
     metadata.user.role = "guest";
     expect(evaluation.metadata).toEqual({ user: { role: "admin" }, tags: ["urgent"] });
@@ -81,16 +81,16 @@ describe("an evaluation", () => {
       "gave metadata that is no JSON: a function is nothing that JSON can carry",
     ],
   ])("is not %s", (_what, given, message) => {
-    const error = thrownBy(() => checkedEvaluation(given, "me"));
+    const error = thrownBy(() => validateEvaluation(given, "me"));
     expect(error).toBeInstanceOf(InvalidEvaluatorError);
     expect((error as Error).message).toBe(`the evaluator \`me\` ${message}`);
   });
 
   it("with a weight out of bounds is the error of the weight", () => {
-    expect(thrownBy(() => checkedEvaluation({ ...vote, weight: 1.5 }, "me"))).toBeInstanceOf(
+    expect(thrownBy(() => validateEvaluation({ ...vote, weight: 1.5 }, "me"))).toBeInstanceOf(
       InvalidWeightError,
     );
-    expect(thrownBy(() => checkedEvaluation({ decision: "a", reason: "" }, "me"))).toMatchObject({
+    expect(thrownBy(() => validateEvaluation({ decision: "a", reason: "" }, "me"))).toMatchObject({
       message: "Weight must be between 0.0 and 1.0, got: undefined",
     });
   });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { InvalidEvaluatorError, InvalidWeightError } from "../../../src/contract-errors.js";
-import { prepareVoter } from "../../../src/evaluate/scored/evaluator.js";
+import { InvalidEvaluatorError, InvalidWeightError } from "../../../src/errors.js";
+import { prepareEvaluator } from "../../../src/evaluate/scored/evaluator.js";
 import type { EvaluatorDefinition } from "../../../src/model/definition.js";
 import type { JsonObject } from "../../../src/model/json.js";
 import { scopeOf } from "../definitions.js";
 import { ifRule, ruleset, says, thrownBy, whenRule } from "./votes.js";
 
 const ask = (definition: EvaluatorDefinition, context: JsonObject = {}) =>
-  prepareVoter(definition).vote(scopeOf(context));
+  prepareEvaluator(definition).vote(scopeOf(context));
 
 const gate = ruleset(
   "credit",
@@ -82,13 +82,13 @@ describe("an evaluator with rules", () => {
   });
 
   it("reads what its rules ask for", () => {
-    expect(prepareVoter(gate).reads).toEqual(["score", "score"]);
+    expect(prepareEvaluator(gate).reads).toEqual(["score", "score"]);
   });
 
   it("is refused with a weight out of bounds or without a condition", () => {
     const heavy = ifRule("r", { field: "a", op: "present" }, { decision: "a", weight: 2 });
-    expect(thrownBy(() => prepareVoter(ruleset("r", [heavy])))).toBeInstanceOf(InvalidWeightError);
-    expect(thrownBy(() => prepareVoter(ruleset("r", [{ id: "r", then: heavy.then }])))).toMatchObject({
+    expect(thrownBy(() => prepareEvaluator(ruleset("r", [heavy])))).toBeInstanceOf(InvalidWeightError);
+    expect(thrownBy(() => prepareEvaluator(ruleset("r", [{ id: "r", then: heavy.then }])))).toMatchObject({
       code: "expression_invalid",
     });
   });
@@ -96,7 +96,7 @@ describe("an evaluator with rules", () => {
 
 describe("a static evaluator", () => {
   it("always votes the same", () => {
-    const voter = prepareVoter(says("house", "approve", 0.3, "House rule"));
+    const voter = prepareEvaluator(says("house", "approve", 0.3, "House rule"));
     const voted = voter.vote(scopeOf({}));
     expect(voted).toMatchObject({
       name: "house",
@@ -118,7 +118,7 @@ describe("a static evaluator", () => {
   });
 
   it("is refused without a decision or with a weight out of bounds", () => {
-    expect(thrownBy(() => prepareVoter(says("h", "", 0.3)))).toBeInstanceOf(InvalidEvaluatorError);
-    expect(thrownBy(() => prepareVoter(says("h", "a", -0.3)))).toBeInstanceOf(InvalidWeightError);
+    expect(thrownBy(() => prepareEvaluator(says("h", "", 0.3)))).toBeInstanceOf(InvalidEvaluatorError);
+    expect(thrownBy(() => prepareEvaluator(says("h", "a", -0.3)))).toBeInstanceOf(InvalidWeightError);
   });
 });

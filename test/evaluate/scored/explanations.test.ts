@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { explain } from "../../../src/evaluate/scored/explanations.js";
+import { explainVotes } from "../../../src/evaluate/scored/tally-votes.js";
 import type { Strategy } from "../../../src/evaluate/scored/scoring.js";
 import { strategyFor } from "../../../src/evaluate/scored/scoring.js";
 import type { Scoring } from "../../../src/model/definition.js";
@@ -10,7 +10,7 @@ const explained = (
   ...given: readonly (readonly [string, number])[]
 ): readonly string[] => {
   const evaluations = votes(...given);
-  return explain({ ...strategy.score(evaluations), evaluations }, strategy);
+  return explainVotes({ ...strategy.score(evaluations), evaluations }, strategy);
 };
 
 const resolution = (scoring: Scoring, ...given: readonly (readonly [string, number])[]): string | undefined =>
@@ -32,7 +32,7 @@ describe("explanations", () => {
       ...each,
       reason: `for ${each.decision}`,
     }));
-    const lines = explain({ decision: "a", confidence: 1, evaluations }, strategyFor());
+    const lines = explainVotes({ decision: "a", confidence: 1, evaluations }, strategyFor());
     expect(lines.slice(1, 3)).toEqual([
       "e1 voted a with weight 1: for a",
       "e2 voted b with weight 0.1 and was overruled: for b",

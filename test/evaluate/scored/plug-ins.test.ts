@@ -4,9 +4,9 @@ import {
   InvalidRuleDslError,
   InvalidScoringStrategyError,
   InvalidWeightError,
-} from "../../../src/contract-errors.js";
+} from "../../../src/errors.js";
 import type { Evaluator, ScoringPlugIn } from "../../../src/evaluate/scored/plug-ins.js";
-import { strategyOf, voterFor } from "../../../src/evaluate/scored/plug-ins.js";
+import { toStrategy, prepareCustomEvaluator } from "../../../src/evaluate/scored/plug-ins.js";
 import type { EvaluatorDefinition, Scoring } from "../../../src/model/definition.js";
 import type { JsonObject } from "../../../src/model/json.js";
 import { scopeOf } from "../definitions.js";
@@ -16,7 +16,7 @@ const ask = (
   evaluator: Evaluator | EvaluatorDefinition,
   context: JsonObject = {},
   feedback: JsonObject = {},
-) => voterFor(evaluator)(feedback).vote(scopeOf(context));
+) => prepareCustomEvaluator(evaluator)(feedback).vote(scopeOf(context));
 
 const vote = { decision: "approve", weight: 0.5, reason: "" };
 
@@ -102,7 +102,7 @@ describe("an evaluator of one's own", () => {
       "the evaluator `odd` has no function `evaluate`",
     ],
   ])("is not %s", (_what, given, message) => {
-    const error = thrownBy(() => voterFor(given as Evaluator));
+    const error = thrownBy(() => prepareCustomEvaluator(given as Evaluator));
     expect(error).toBeInstanceOf(InvalidEvaluatorError);
     expect((error as Error).message).toBe(message);
   });
@@ -120,7 +120,9 @@ describe("an evaluator written as in a definition", () => {
   });
 
   it("is refused where a weight is out of bounds", () => {
-    expect(thrownBy(() => voterFor(says("s", "approve", 1.5)))).toBeInstanceOf(InvalidWeightError);
+    expect(thrownBy(() => prepareCustomEvaluator(says("s", "approve", 1.5)))).toBeInstanceOf(
+      InvalidWeightError,
+    );
   });
 
   it.each<[string, EvaluatorDefinition, string]>([
@@ -160,7 +162,7 @@ describe("an evaluator written as in a definition", () => {
       "the rules of `r` must be a list",
     ],
   ])("is malformed with %s", (_what, given, message) => {
-    const error = thrownBy(() => voterFor(given));
+    const error = thrownBy(() => prepareCustomEvaluator(given));
     expect(error).toBeInstanceOf(InvalidRuleDslError);
     expect((error as Error).message).toBe(message);
   });
@@ -172,12 +174,14 @@ describe("an evaluator written as in a definition", () => {
         throw new RangeError("not the rule's fault");
       },
     };
-    expect(thrownBy(() => voterFor(ruleset("r", [ifRule("a", condition)])))).toBeInstanceOf(RangeError);
+    expect(thrownBy(() => prepareCustomEvaluator(ruleset("r", [ifRule("a", condition)])))).toBeInstanceOf(
+      RangeError,
+    );
   });
 
   it("is told which operator was probably meant", () => {
     const rules = ruleset("r", [ifRule("a", { field: "n", op: "greater_than", value: 1 })]);
-    expect(thrownBy(() => voterFor(rules))).toMatchObject({ hint: "did you mean `gt`?" });
+    expect(thrownBy(() => prepareCustomEvaluator(rules))).toMatchObject({ hint: "did you mean `gt`?" });
   });
 });
 
@@ -195,17 +199,17 @@ describe("a strategy of one's own", () => {
         return { decision: "a", confidence: this.confidence };
       }
     }
-    expect(strategyOf(new Constant()).score(votes(["b", 1]))).toEqual({ decision: "a", confidence: 0.25 });
+    expect(toStrategy(new Constant()).score(votes(["b", 1]))).toEqual({ decision: "a", confidence: 0.25 });
   });
 
   it("has no parameters unless it says so", () => {
-    expect(strategyOf(first).parameters).toEqual({});
-    expect(strategyOf({ ...first, parameters: { threshold: 0.5 } }).parameters).toEqual({ threshold: 0.5 });
+    expect(toStrategy(first).parameters).toEqual({});
+    expect(toStrategy({ ...first, parameters: { threshold: 0.5 } }).parameters).toEqual({ threshold: 0.5 });
   });
 
   it("has parameters that can no longer be changed, while those given can", () => {
     const parameters = { threshold: 0.5, bands: [0.1, 0.9] };
-    const strategy = strategyOf({ ...first, parameters });
+    const strategy = toStrategy({ ...first, parameters });
     expect(Object.isFrozen(parameters)).toBe(false);
     parameters.bands.push(1);
     expect(strategy.parameters).toEqual({ threshold: 0.5, bands: [0.1, 0.9] });
@@ -220,7 +224,7 @@ describe("a strategy of one's own", () => {
     ["with a name that is no text", { ...first, name: 7 }],
     ["without a function", { name: "odd" }],
   ])("is not %s", (_what, given) => {
-    const error = thrownBy(() => strategyOf(given as ScoringPlugIn));
+    const error = thrownBy(() => toStrategy(given as ScoringPlugIn));
     expect(error).toBeInstanceOf(InvalidScoringStrategyError);
     expect((error as Error).message).toBe("a scoring strategy has a name and a function `score`");
   });
@@ -228,19 +232,19 @@ describe("a strategy of one's own", () => {
 
 describe("a strategy by its name", () => {
   it("is one of ours", () => {
-    expect(strategyOf({ strategy: "max_weight" }).name).toBe("max_weight");
-    expect(strategyOf(threshold(0.8)).parameters).toEqual({
+    expect(toStrategy({ strategy: "max_weight" }).name).toBe("max_weight");
+    expect(toStrategy(threshold(0.8)).parameters).toEqual({
       threshold: 0.8,
       fallback_decision: "manual_review",
     });
   });
 
   it("is weighted_average where there is none", () => {
-    expect(strategyOf(undefined).name).toBe("weighted_average");
+    expect(toStrategy(undefined).name).toBe("weighted_average");
   });
 
   it.each(["treshold", "DecisionAgent::Scoring::Threshold", "toString", "", 7])("is not %s", (strategy) => {
-    const error = thrownBy(() => strategyOf({ strategy } as Scoring));
+    const error = thrownBy(() => toStrategy({ strategy } as Scoring));
     expect(error).toBeInstanceOf(InvalidScoringStrategyError);
     expect((error as Error).message).toBe(`there is no scoring strategy \`${strategy}\``);
   });
@@ -272,7 +276,7 @@ describe("a strategy by its name", () => {
       "the strategy `consensus` needs a `minimum_agreement` from 0 to 1",
     ],
   ])("is not %s", (_what, scoring, message) => {
-    const error = thrownBy(() => strategyOf(scoring));
+    const error = thrownBy(() => toStrategy(scoring));
     expect(error).toBeInstanceOf(InvalidScoringStrategyError);
     expect((error as Error).message).toBe(message);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NoEvaluationsError } from "../../../src/contract-errors.js";
+import { NoEvaluationsError } from "../../../src/errors.js";
 import { prepare } from "../../../src/evaluate/prepare.js";
 import {
   answerOf,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { InvalidConfidenceError } from "../../../src/contract-errors.js";
-import { checkedConfidence, strategyFor } from "../../../src/evaluate/scored/scoring.js";
+import { InvalidConfidenceError } from "../../../src/errors.js";
+import { roundedConfidence, strategyFor } from "../../../src/evaluate/scored/scoring.js";
 import type { Scoring } from "../../../src/model/definition.js";
 import { threshold, thrownBy, votes } from "./votes.js";
 
@@ -17,7 +17,7 @@ const check = (scoring: Scoring | undefined, cases: readonly Case[]): void => {
   it.each(cases)("$name", ({ votes: given, decision, confidence }) => {
     const scored = strategyFor(scoring).score(votes(...given));
     expect(scored.decision).toBe(decision);
-    expect(checkedConfidence(scored.confidence)).toBe(confidence);
+    expect(roundedConfidence(scored.confidence)).toBe(confidence);
   });
 };
 
@@ -291,11 +291,11 @@ describe("a confidence", () => {
     [0.99996, 1],
     [0.00004, 0],
   ])("of %d is told as %d", (confidence, told) => {
-    expect(checkedConfidence(confidence)).toBe(told);
+    expect(roundedConfidence(confidence)).toBe(told);
   });
 
   it.each([-0.1, 1.00001, NaN, Infinity, "1", null, undefined])("may not be %s", (confidence) => {
-    const error = thrownBy(() => checkedConfidence(confidence));
+    const error = thrownBy(() => roundedConfidence(confidence));
     expect(error).toBeInstanceOf(InvalidConfidenceError);
     expect((error as Error).message).toBe(
       `Confidence must be between 0.0 and 1.0, got: ${String(confidence)}`,

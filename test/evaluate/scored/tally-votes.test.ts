@@ -3,12 +3,12 @@ import {
   InvalidConfidenceError,
   InvalidScoringStrategyError,
   NoEvaluationsError,
-} from "../../../src/contract-errors.js";
-import { prepareVoter } from "../../../src/evaluate/scored/evaluator.js";
-import { voterFor } from "../../../src/evaluate/scored/plug-ins.js";
+} from "../../../src/errors.js";
+import { prepareEvaluator } from "../../../src/evaluate/scored/evaluator.js";
+import { prepareCustomEvaluator } from "../../../src/evaluate/scored/plug-ins.js";
 import type { Scored, Strategy } from "../../../src/evaluate/scored/scoring.js";
 import { strategyFor } from "../../../src/evaluate/scored/scoring.js";
-import type { Tallied } from "../../../src/evaluate/scored/tally-votes.js";
+import type { VoteTally } from "../../../src/evaluate/scored/tally-votes.js";
 import { tallyVotes } from "../../../src/evaluate/scored/tally-votes.js";
 import type { EvaluatorDefinition } from "../../../src/model/definition.js";
 import type { JsonObject } from "../../../src/model/json.js";
@@ -19,9 +19,9 @@ function tally(
   evaluators: readonly EvaluatorDefinition[],
   context: JsonObject = {},
   strategy: Strategy = strategyFor(),
-): Tallied {
+): VoteTally {
   return tallyVotes(
-    evaluators.map((each) => prepareVoter(each).vote(scopeOf(context))),
+    evaluators.map((each) => prepareEvaluator(each).vote(scopeOf(context))),
     strategy,
   );
 }
@@ -135,7 +135,10 @@ describe("because", () => {
   });
 
   it("is the reason of an evaluator of one's own", () => {
-    const voter = voterFor({ name: "own", evaluate: () => ({ ...approve, reason: "It feels right" }) })({});
+    const voter = prepareCustomEvaluator({
+      name: "own",
+      evaluate: () => ({ ...approve, reason: "It feels right" }),
+    })({});
     expect(tallyVotes([voter.vote(scopeOf({}))], strategyFor()).because).toEqual(["It feels right"]);
   });
 
@@ -199,14 +202,14 @@ describe("no votes at all", () => {
   });
 
   it("tell which evaluators failed and why", () => {
-    const faulty = voterFor({
+    const faulty = prepareCustomEvaluator({
       name: "faulty",
       evaluate: () => {
         throw new Error("broken");
       },
     })({});
     const error = thrownBy(() =>
-      tallyVotes([faulty.vote(scopeOf({})), prepareVoter(mute).vote(scopeOf({}))], strategyFor()),
+      tallyVotes([faulty.vote(scopeOf({})), prepareEvaluator(mute).vote(scopeOf({}))], strategyFor()),
     );
     expect(error).toMatchObject({
       message:
@@ -218,7 +221,7 @@ describe("no votes at all", () => {
 
 describe("very many votes", () => {
   it.each([0.5, 0.9])("are as good as few, with a threshold of %s", (least) => {
-    const voted = prepareVoter(says("a", "approve", 0.8)).vote(scopeOf({}));
+    const voted = prepareEvaluator(says("a", "approve", 0.8)).vote(scopeOf({}));
     const { decision, evaluations } = tallyVotes(
       Array.from({ length: 200_000 }, () => voted),
       strategyFor(threshold(least)),

@@ -1,19 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { context, json, wellFormed } from "./conditions.js";
+import { requestTime, traceOf } from "./evaluate-condition.js";
 import { DecisionError } from "../../../src/errors.js";
-import { compileRule, compileWhen } from "../../../src/expression/rule/compile-rule.js";
-import { compileField } from "../../../src/expression/rule/compile-field.js";
+import { compileRule, compileWhen, compileField } from "../../../src/expression/rule/compile-rule.js";
 import type { FieldCondition, RuleCondition } from "../../../src/model/definition.js";
 import type { JsonObject } from "../../../src/model/json.js";
 import type { Scope } from "../../../src/model/scope.js";
 import { refusalOf, scopeOf } from "../answers.js";
-import { requestTime, traceOf } from "./asking.js";
-import { context, json, wellFormed } from "./conditions.js";
 
 const yes = { field: "yes", op: "eq", value: true };
 const no = { field: "no", op: "eq", value: true };
 const scope = scopeOf({ yes: true, no: false });
-const judge = (condition: RuleCondition): boolean => compileRule(condition).judge(scope).result;
+const judge = (condition: RuleCondition): boolean => compileRule(condition).evaluate(scope).result;
 
 describe("a group of conditions", () => {
   it.each<[RuleCondition, boolean]>([
@@ -33,14 +32,14 @@ describe("a group of conditions", () => {
   });
 
   it("asks every condition, also when the answer is known", () => {
-    const { traces } = compileRule({ all: [no, yes, { any: [yes, no] }] }).judge(scope);
+    const { traces } = compileRule({ all: [no, yes, { any: [yes, no] }] }).evaluate(scope);
     expect(traces.map(({ result }) => result)).toEqual([false, true, true, false]);
   });
 
   it("marks the conditions under an odd number of `none`, which answer as they would elsewhere", () => {
     const { traces } = compileRule({
       all: [yes, { none: [no, { any: [yes] }, { none: [yes, { all: [no] }] }] }],
-    }).judge(scope);
+    }).evaluate(scope);
     expect(traces.map((trace) => [trace.result, "negated" in trace])).toEqual([
       [true, false],
       [false, true],
@@ -78,7 +77,7 @@ describe("the trace of a condition", () => {
   });
 
   it("tells that it is negated, along with its note", () => {
-    const { result, traces } = compileRule({ none: [condition] }).judge(scopeOf({}));
+    const { result, traces } = compileRule({ none: [condition] }).evaluate(scopeOf({}));
     const trace = {
       ...common,
       actual: null,
@@ -108,19 +107,19 @@ describe("the field of a condition", () => {
   const found = ["a.b-c", "a.d e", "items.0.name", "input", "facts.seen", "system.request_time", "large"];
 
   it.each([...found, "context.only.x"])("%s is read as in expressions", (field) => {
-    expect(compileRule({ field, op: "eq", value: 1 }).judge(rich).result).toBe(true);
+    expect(compileRule({ field, op: "eq", value: 1 }).evaluate(rich).result).toBe(true);
   });
 
   it.each(["toString", "a.toString", "items.length", "items.00", "a.b-c.x", "input.x"])(
     "%s is missing",
     (field) => {
-      const { traces } = compileRule({ field, op: "neq", value: 1 }).judge(rich);
+      const { traces } = compileRule({ field, op: "neq", value: 1 }).evaluate(rich);
       expect(traces).toMatchObject([{ result: false, note: `\`${field}\` is missing` }]);
     },
   );
 
   it("is missing where there is no input", () => {
-    expect(compileRule({ field: "input", op: "blank" }).judge(scopeOf({ input: 1 })).result).toBe(true);
+    expect(compileRule({ field: "input", op: "blank" }).evaluate(scopeOf({ input: 1 })).result).toBe(true);
   });
 });
 
@@ -172,7 +171,7 @@ describe("when", () => {
       { result: false, error: "a condition must be true or false, this one is a number" },
     ],
   ])("%j in %j", (expression, found, expected) => {
-    const { result, traces } = compileWhen(expression).judge(scopeOf(found));
+    const { result, traces } = compileWhen(expression).evaluate(scopeOf(found));
     expect(traces).toStrictEqual([{ expression, ...expected }]);
     expect(result).toBe(traces[0]?.result);
   });
@@ -191,7 +190,7 @@ function holds(condition: RuleCondition, found: Scope): boolean {
   if ("all" in condition) return condition.all.every((each) => holds(each, found));
   if ("any" in condition) return condition.any.some((each) => holds(each, found));
   if ("none" in condition) return !condition.none.some((each) => holds(each, found));
-  return compileRule(condition).judge(found).result;
+  return compileRule(condition).evaluate(found).result;
 }
 
 function leavesOf(condition: RuleCondition): readonly FieldCondition[] {
@@ -211,7 +210,7 @@ describe("any well-formed condition in any context", () => {
   it("is judged, and as its words say", () => {
     fc.assert(
       fc.property(wellFormed, scopes, (condition, found) => {
-        expect(compileRule(condition).judge(found).result).toBe(holds(condition, found));
+        expect(compileRule(condition).evaluate(found).result).toBe(holds(condition, found));
       }),
       { numRuns: 500 },
     );
@@ -221,7 +220,7 @@ describe("any well-formed condition in any context", () => {
     fc.assert(
       fc.property(wellFormed, scopes, (condition, found) => {
         const traced = compileRule(condition)
-          .judge(found)
+          .evaluate(found)
           .traces.map((trace) => "field" in trace && trace.field);
         expect(traced).toEqual(leavesOf(condition).map(({ field }) => field));
       }),
@@ -231,8 +230,8 @@ describe("any well-formed condition in any context", () => {
   it("makes `none` the opposite of `any`", () => {
     fc.assert(
       fc.property(fc.array(wellFormed, { minLength: 1, maxLength: 4 }), scopes, (conditions, found) => {
-        const any = compileRule({ any: conditions }).judge(found).result;
-        expect(compileRule({ none: conditions }).judge(found).result).toBe(!any);
+        const any = compileRule({ any: conditions }).evaluate(found).result;
+        expect(compileRule({ none: conditions }).evaluate(found).result).toBe(!any);
       }),
     );
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { DecisionError } from "../../../src/errors.js";
 import { ruleOperatorGroups, ruleOperators } from "../../../src/expression/rule/rule-operators.js";
 import type { Json } from "../../../src/model/json.js";
-import { ask, askMissing, faultOf, operatorNamed, traceOf } from "./asking.js";
+import { ask, askMissing, faultOf, operatorNamed, traceOf } from "./evaluate-condition.js";
 
 const aCircle = { center: { lat: 52.5, lon: 13.4 }, radius: 10 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { traceText } from "../../../src/expression/rule/trace-text.js";
+import { describeConditionTrace } from "../../../src/expression/rule/rule-operators.js";
 import type { Json } from "../../../src/model/json.js";
 import type { FieldTrace } from "../../../src/model/result.js";
 
@@ -33,20 +33,22 @@ describe("a trace in words", () => {
     [trace("x", "fetch_from_api", { endpoint: "bureau" }, true), "not (bureau gave data for x)"],
     [trace("x", "no_such_operator", 1), "x no such operator 1"],
   ])("reads as people write it: %#", (given, text) => {
-    expect(traceText(given)).toBe(text);
+    expect(describeConditionTrace(given)).toBe(text);
   });
 
   it("of an expression is the expression", () => {
-    expect(traceText({ expression: "credit.score < 500", result: false })).toBe("credit.score < 500");
+    expect(describeConditionTrace({ expression: "credit.score < 500", result: false })).toBe(
+      "credit.score < 500",
+    );
   });
 
   it("shows a value of 120 characters whole and cuts a longer one", () => {
-    expect(traceText(trace("a", "eq", "x".repeat(118)))).toBe(`a = "${"x".repeat(118)}"`);
-    expect(traceText(trace("a", "eq", "x".repeat(119)))).toBe(`a = "${"x".repeat(118)}…`);
+    expect(describeConditionTrace(trace("a", "eq", "x".repeat(118)))).toBe(`a = "${"x".repeat(118)}"`);
+    expect(describeConditionTrace(trace("a", "eq", "x".repeat(119)))).toBe(`a = "${"x".repeat(118)}…`);
   });
 
   it("cuts no character in half", () => {
-    const text = traceText(trace("a", "eq", `${"x".repeat(117)}${"🦊".repeat(5)}`));
+    const text = describeConditionTrace(trace("a", "eq", `${"x".repeat(117)}${"🦊".repeat(5)}`));
     expect(text).toBe(`a = "${"x".repeat(117)}…`);
   });
 });

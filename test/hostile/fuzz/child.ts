@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { buildLibrary } from "../../../src/definition/library.js";
 import type { LocatedDefinition } from "../../../src/definition/read-definitions.js";
 import { readDefinitions } from "../../../src/definition/read-definitions.js";
-import { review } from "../../../src/definition/review.js";
+import { reviewDefinition } from "../../../src/definition/reviews/review-definition.js";
 import { DecisionError } from "../../../src/errors.js";
 import { evaluate } from "../../../src/evaluate/evaluate.js";
 import { prepare } from "../../../src/evaluate/prepare.js";
@@ -55,7 +55,7 @@ function runDefinitions(bytes: Uint8Array): boolean {
   const located: LocatedDefinition[] = [];
   const { summary, body } = readDefinitions("x.yaml", bytes, (each) => located.push(each));
   buildLibrary([summary], () => Promise.reject(new Error("nothing is loaded here")));
-  for (const each of located) review("x.yaml", each);
+  for (const each of located) reviewDefinition("x.yaml", each);
   for (const definition of body.definitions) runDefinition(definition);
   JSON.stringify(body);
   return body.definitions.length > 0;

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Authenticate } from "../../../src/serve/auth/authenticate.js";
 import { openKeysAtUrl } from "../../../src/serve/auth/keys-at-url.js";
-import { authenticateBy, openAuthenticator } from "../../../src/serve/auth/open-authenticator.js";
+import { authenticateWithKeys, openAuthenticator } from "../../../src/serve/auth/open-authenticator.js";
 import type { TokenKey, TokenWorld } from "./token-world.js";
 import { algorithms, keyOf, keySetOf, optionsOf, tokenKey, tokenOf, tokenWorld } from "./token-world.js";
 
@@ -283,10 +283,10 @@ describe("keys at a URL", () => {
       {
         timeout: 150,
         cooldown: 10_000,
-        age: 600_000,
+        maxAge: 600_000,
       },
     );
-    const authenticate = authenticateBy(
+    const authenticate = authenticateWithKeys(
       keys,
       { ...optionsOf(world, served.url), algorithms },
       () => world.now,

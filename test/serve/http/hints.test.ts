@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { openAuthenticator } from "../../../src/serve/auth/open-authenticator.js";
-import type { ServedWorld } from "../../../src/serve/question.js";
-import { sampleWorld } from "../asking.js";
+import type { ServedWorld } from "../../../src/serve/operations/operation.js";
+import { sampleWorld } from "../sample-world.js";
 import type { Changes, TokenWorld } from "../auth/token-world.js";
 import { keyFile, keySet, optionsOf, tokenOf, tokenWorld } from "../auth/token-world.js";
 import { goodRequest } from "./hostile-requests.js";

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { mcpHttp } from "../../../src/serve/mcp/http.js";
-import type { McpEntry } from "../../../src/serve/mcp/options.js";
-import { alice } from "../asking.js";
+import { createMcpHttp } from "../../../src/serve/mcp/http.js";
+import type { McpLogEntry } from "../../../src/serve/mcp/server.js";
+import { alice } from "../sample-world.js";
 import { typed } from "../mcp/every-tool.js";
 import type { Answered, Serving, ServingOptions } from "./serving.js";
 import { get, post, routine, routineWire, serving } from "./serving.js";
 
-const entries: McpEntry[] = [];
+const entries: McpLogEntry[] = [];
 
 /** A server with the door for agents in it. */
 async function withMcp(options: ServingOptions = {}): Promise<Serving> {
-  const mcp = mcpHttp({
+  const mcp = createMcpHttp({
     world: () => server.living.current,
     subscribe: () => () => undefined,
     log: (entry) => void entries.push(entry),

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { beforeAll, describe, expect, it } from "vitest";
-import { compileContextSchema } from "../../../src/definition/gate/context-schema.js";
+import { compileContextSchema } from "../../../src/definition/context-schema.js";
 import type { JsonObject } from "../../../src/model/json.js";
-import { nestedSchema } from "../../../src/serve/nested-schema.js";
-import { sampleWorld } from "../asking.js";
+import { embedSchema } from "../../../src/serve/embed-schema.js";
+import { sampleWorld } from "../sample-world.js";
 import type { Serving } from "./serving.js";
 import { get, post, serving } from "./serving.js";
 
@@ -115,7 +115,7 @@ describe("a schema within another document", () => {
   it.each(cases)("accepts and refuses what it does by itself: $name, $shown", ({ schema, context }) => {
     const own = compileContextSchema(schema)(context as JsonObject).length === 0;
     const at = "#/components/schemas/a~1b/$defs/context";
-    const document = { components: { schemas: { "a/b": { $defs: { context: nestedSchema(schema, at) } } } } };
+    const document = { components: { schemas: { "a/b": { $defs: { context: embedSchema(schema, at) } } } } };
     expect(accepts(document, at.slice(1), context)).toBe(own);
   });
 

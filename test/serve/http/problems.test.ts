@@ -5,9 +5,9 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { compose } from "../../../src/compose.js";
 import type { ErrorCode } from "../../../src/errors.js";
 import { DecisionError } from "../../../src/errors.js";
-import type { ServedWorld } from "../../../src/serve/question.js";
-import { verifyStore } from "../../../src/store/drivers/jsonl/verify.js";
-import { sampleWorld, samples } from "../asking.js";
+import type { ServedWorld } from "../../../src/serve/operations/operation.js";
+import { verifyStore } from "../../../src/store/drivers/jsonl/verify-store.js";
+import { sampleWorld, samples } from "../sample-world.js";
 import type { Answered, Serving } from "./serving.js";
 import { get, post, routineWire, serving } from "./serving.js";
 

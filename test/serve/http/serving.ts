@@ -1,22 +1,21 @@
+import { loopbackNames } from "../../../src/serve/check-origin.js";
 import type { HttpOptions, HttpServer } from "../../../src/serve/http/http-server.js";
 import { openHttpServer } from "../../../src/serve/http/http-server.js";
-import type { Change } from "../../../src/serve/living-world.js";
-import { LivingWorld } from "../../../src/serve/living-world.js";
-import { LogLines } from "../../../src/serve/log-lines.js";
-import { Metrics } from "../../../src/serve/metrics/metrics.js";
-import { observedWorld } from "../../../src/serve/observed-world.js";
-import type { ServedWorld } from "../../../src/serve/question.js";
-import { loopbackNames } from "../../../src/serve/refused-origin.js";
-import { sampleWorld } from "../asking.js";
+import { LogWriter } from "../../../src/serve/log-writer.js";
+import { Metrics } from "../../../src/serve/metrics.js";
+import type { ServedWorld } from "../../../src/serve/operations/operation.js";
+import type { ReloadOutcome } from "../../../src/serve/reloading-world.js";
+import { ReloadingWorld, observeDecisions } from "../../../src/serve/reloading-world.js";
 import { afterFile } from "../../after-file.js";
+import { sampleWorld } from "../sample-world.js";
 
 export interface Serving {
   readonly url: string;
   readonly port: number;
   readonly server: HttpServer;
-  readonly living: LivingWorld;
+  readonly living: ReloadingWorld;
   readonly metrics: Metrics;
-  readonly changes: readonly Change[];
+  readonly changes: readonly ReloadOutcome[];
   /** The number of the newest record. */
   readonly recorded: () => Promise<number>;
   /** Everything that was logged so far. */
@@ -38,7 +37,7 @@ export const routineWire = { ...wire, context: routine };
 export async function serving(options: ServingOptions = {}): Promise<Serving> {
   const { world, open, stamp = () => "", keepsSound = true, ...http } = options;
   const written: string[] = [];
-  const log = new LogLines(
+  const log = new LogWriter(
     (bytes, done) => {
       written.push(Buffer.from(bytes).toString());
       done(null);
@@ -46,18 +45,19 @@ export async function serving(options: ServingOptions = {}): Promise<Serving> {
     { clock: () => "2026-11-15T10:30:00.000000Z", quiet: false },
   );
   const current = world ?? (open === undefined ? await sampleWorld() : undefined);
-  const changes: Change[] = [];
+  const changes: ReloadOutcome[] = [];
   const metrics: Metrics = new Metrics({
     inFlight: () => server.inFlight(),
     decisions: () => living.current.definitions.ids.length,
-    isStale: () => living.refused !== undefined,
+    isStale: () => living.rejected !== undefined,
   });
-  const living: LivingWorld = await LivingWorld.open({
-    open: async () => observedWorld(await (open?.() ?? current!), (result) => metrics.decided(result)),
+  const living: ReloadingWorld = await ReloadingWorld.open({
+    open: async () =>
+      observeDecisions(await (open?.() ?? current!), (result) => metrics.countDecision(result)),
     stamp,
-    keepsSound,
-    everyMilliseconds: 10,
-    onChange: (change) => void changes.push(change),
+    rejectBroken: keepsSound,
+    intervalMs: 10,
+    onReload: (change) => void changes.push(change),
   });
   const server: HttpServer = await openHttpServer({
     authenticate: undefined,

@@ -1,7 +1,7 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { ServedWorld } from "../../../src/serve/question.js";
-import { sampleWorld } from "../asking.js";
+import type { ServedWorld } from "../../../src/serve/operations/operation.js";
+import { sampleWorld } from "../sample-world.js";
 import { routine, typed } from "./every-tool.js";
 import { connectHttp, optionsOf, serveHttp } from "./serving.js";
 

@@ -1,7 +1,7 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "vitest";
-import { questions } from "../../../src/serve/questions/questions.js";
+import { operations } from "../../../src/serve/operations/operations.js";
 
 export const typed = "decide_acme_payments_wire_approve";
 export const routine = { amount: 250, payee: { country: "DE" } };
@@ -38,7 +38,7 @@ const accepts = (schema: object | undefined, answer: unknown): boolean =>
 export async function callEveryTool(client: Client): Promise<void> {
   const { tools } = await client.listTools();
   const names = tools.map(({ name }) => name);
-  expect(names).toEqual([...questions.map(({ name }) => name), typed]);
+  expect(names).toEqual([...operations.map(({ name }) => name), typed]);
   expect(Object.keys(asked).sort()).toEqual([...names].sort());
   const schemas = new Map(tools.map(({ name, outputSchema }) => [name, outputSchema]));
   let recordId = "";

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { AuthenticatedCaller } from "../../../src/model/caller.js";
-import type { AskedBy } from "../../../src/serve/mcp/options.js";
-import type { ServedWorld } from "../../../src/serve/question.js";
-import { alice, sampleWorld } from "../asking.js";
+import type { AuthenticatedCaller } from "../../../src/model/record.js";
+import type { CallerIdentity } from "../../../src/serve/mcp/server.js";
+import type { ServedWorld } from "../../../src/serve/operations/operation.js";
+import { alice, sampleWorld } from "../sample-world.js";
 import { callEveryTool, readEveryResource, routine, typed } from "./every-tool.js";
 import { changes, connectHttp, current, nobody, optionsOf, revisions, serveHttp } from "./serving.js";
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
   world = await sampleWorld();
 });
 
-const called = (caller: Partial<AuthenticatedCaller>): AskedBy => ({
+const called = (caller: Partial<AuthenticatedCaller>): CallerIdentity => ({
   ...nobody,
   caller: { ...alice, ...caller },
 });

@@ -4,9 +4,9 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { mcpHttp } from "../../../src/serve/mcp/http.js";
+import { createMcpHttp } from "../../../src/serve/mcp/http.js";
 import type { McpHttp } from "../../../src/serve/mcp/http.js";
-import type { AskedBy, McpOptions } from "../../../src/serve/mcp/options.js";
+import type { CallerIdentity, McpOptions } from "../../../src/serve/mcp/server.js";
 import { afterFile } from "../../after-file.js";
 
 /** The revisions that a client may speak: the current one without sessions, and two of the old kind. */
@@ -17,7 +17,7 @@ export const revisions: readonly { readonly name: string; readonly options: Clie
 ];
 
 export const current = revisions[0]!.options;
-export const nobody: AskedBy = { caller: undefined, correlationId: undefined };
+export const nobody: CallerIdentity = { caller: undefined, correlationId: undefined };
 
 export interface Changes extends Pick<McpOptions, "subscribe"> {
   readonly tell: () => void;
@@ -52,9 +52,9 @@ export interface ServedHttp {
 /** A bare server around the handler, gone after the tests of the file. */
 export async function serveHttp(
   options: McpOptions,
-  { by = nobody, parse = true }: { readonly by?: AskedBy; readonly parse?: boolean } = {},
+  { by = nobody, parse = true }: { readonly by?: CallerIdentity; readonly parse?: boolean } = {},
 ): Promise<ServedHttp> {
-  const mcp = mcpHttp(options);
+  const mcp = createMcpHttp(options);
   const server = createServer((req, res) => {
     void bodyOf(req, parse).then((body) => mcp.handle(req, res, { ...by, body }));
   });

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import type { Readable, Writable } from "node:stream";
-import type { McpOptions } from "../../../src/serve/mcp/options.js";
+import type { McpOptions } from "../../../src/serve/mcp/server.js";
 import { serveStdio } from "../../../src/serve/mcp/stdio.js";
 
 export interface Message {
@@ -64,6 +64,6 @@ export interface InProcess extends Session {
 
 export function serveInProcess(options: McpOptions): InProcess {
   const [input, output, aside] = [new PassThrough(), new PassThrough(), new PassThrough()];
-  const ended = serveStdio(options, { input, output, aside });
+  const ended = serveStdio(options, { input, output, errorOutput: aside });
   return { ...sessionOver(input, output), input, output, aside, ended };
 }

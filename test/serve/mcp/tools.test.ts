@@ -1,22 +1,21 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { listedTools } from "../../../src/serve/mcp/tools.js";
-import { typedNames } from "../../../src/serve/mcp/typed-names.js";
-import { questions } from "../../../src/serve/questions/questions.js";
-import { temporaryDirectory } from "../../acceptance/command.js";
-import { alice, askerOf, sampleWorld } from "../asking.js";
 import { typed } from "./every-tool.js";
+import { listTools, actionToolNames } from "../../../src/serve/mcp/tools.js";
+import { operations } from "../../../src/serve/operations/operations.js";
+import { temporaryDirectory } from "../../acceptance/command.js";
+import { alice, invocationOf, sampleWorld } from "../sample-world.js";
 
-const key = (org_id: string, domain: string, action: string): Parameters<typeof typedNames>[0][0] => ({
+const key = (org_id: string, domain: string, action: string): Parameters<typeof actionToolNames>[0][0] => ({
   org_id,
   domain,
   action,
 });
 
 describe("the name of a tool for an action", () => {
-  const nameOf = (...keys: Parameters<typeof typedNames>[0]): readonly string[] => [
-    ...typedNames(keys).keys(),
+  const nameOf = (...keys: Parameters<typeof actionToolNames>[0]): readonly string[] => [
+    ...actionToolNames(keys).keys(),
   ];
 
   it("is made of what finds the gate", () => {
@@ -64,7 +63,7 @@ decision:
 describe("a list of tools", () => {
   it("tells which decisions there are", async () => {
     const world = await sampleWorld();
-    const tools = await listedTools(askerOf(world));
+    const tools = await listTools(invocationOf(world));
     const named = tools.filter(({ inputSchema }) => {
       const id = inputSchema.properties?.["decision_id"] as { readonly enum?: unknown } | undefined;
       return id?.enum !== undefined;
@@ -76,9 +75,9 @@ describe("a list of tools", () => {
   });
 
   it("says of each tool what it does to the world", async () => {
-    const tools = await listedTools(askerOf(await sampleWorld()));
+    const tools = await listTools(invocationOf(await sampleWorld()));
     for (const { name, annotations } of tools) {
-      const readOnly = questions.find((each) => each.name === name)?.readOnly ?? false;
+      const readOnly = operations.find((each) => each.name === name)?.readOnly ?? false;
       expect(annotations, name).toMatchObject({
         readOnlyHint: readOnly,
         destructiveHint: false,
@@ -95,13 +94,13 @@ describe("a list of tools", () => {
     writeFileSync(join(decisions, "gates.yaml"), gates.join("---"));
     const world = await sampleWorld(decisions);
     expect(world.definitions.ids).toHaveLength(201);
-    const tools = await listedTools(askerOf(world));
-    expect(tools.map(({ name }) => name)).toEqual(questions.map(({ name }) => name));
+    const tools = await listTools(invocationOf(world));
+    expect(tools.map(({ name }) => name)).toEqual(operations.map(({ name }) => name));
     const evaluate = tools.find(({ name }) => name === "evaluate");
     expect(evaluate?.inputSchema.properties?.["decision_id"]).not.toHaveProperty("enum");
     const caller = { ...alice, org_id: "org-1" };
-    const own = await listedTools(askerOf(world, { caller }));
+    const own = await listTools(invocationOf(world, { caller }));
     expect(own.filter(({ name }) => name.startsWith("decide_org-1_d_act-"))).toHaveLength(40);
-    expect(own).toHaveLength(questions.length + 40);
+    expect(own).toHaveLength(operations.length + 40);
   });
 });

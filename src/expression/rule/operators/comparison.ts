@@ -1,11 +1,18 @@
+import { toItemSet } from "./lists.js";
 import type { Json } from "../../../model/json.js";
-import { equal } from "../../equal.js";
-import type { Failure } from "../../failure.js";
-import { membersOf } from "../membership.js";
-import type { RuleOperator } from "../operator-entry.js";
-import { ruleOperator } from "../operator-entry.js";
-import { anything, isNumber, list } from "../parse-value.js";
-import { aNumberLikeValue, aTextLikeValue, mustBe, needs } from "../wording.js";
+import { equal, isList, isObject } from "../../equal.js";
+import { Failure } from "../../failure.js";
+import type { RuleOperator } from "../rule-operator.js";
+import {
+  ruleOperator,
+  parseAny,
+  isNumber,
+  parseList,
+  numberLikeItsValue,
+  textLikeItsValue,
+  invalidValue,
+  typeMismatch,
+} from "../rule-operator.js";
 
 export const comparisonOperators: readonly RuleOperator[] = [
   ruleOperator({
@@ -18,7 +25,7 @@ export const comparisonOperators: readonly RuleOperator[] = [
       context: { customer: { country: "DE" } },
       answer: true,
     },
-    parse: anything,
+    parse: parseAny,
     test: (expected) => (actual) => equal(actual, expected),
   }),
   ruleOperator({
@@ -31,13 +38,18 @@ export const comparisonOperators: readonly RuleOperator[] = [
       context: { fraud: false },
       answer: true,
     },
-    parse: anything,
+    parse: parseAny,
     test: (expected) => (actual) => !equal(actual, expected),
   }),
-  ordering("gt", ">", "greater, of two numbers or two texts", (actual, expected) => actual > expected),
-  ordering("gte", ">=", "greater or equal", (actual, expected) => actual >= expected),
-  ordering("lt", "<", "less", (actual, expected) => actual < expected),
-  ordering("lte", "<=", "less or equal", (actual, expected) => actual <= expected),
+  orderingOperator(
+    "gt",
+    ">",
+    "greater, of two numbers or two texts",
+    (actual, expected) => actual > expected,
+  ),
+  orderingOperator("gte", ">=", "greater or equal", (actual, expected) => actual >= expected),
+  orderingOperator("lt", "<", "less", (actual, expected) => actual < expected),
+  orderingOperator("lte", "<=", "less or equal", (actual, expected) => actual <= expected),
   ruleOperator({
     name: "in",
     summary: "equal to one of the items",
@@ -47,8 +59,8 @@ export const comparisonOperators: readonly RuleOperator[] = [
       context: { country: "FR" },
       answer: true,
     },
-    parse: list,
-    test: (items) => membersOf(items).has,
+    parse: parseList,
+    test: (items) => toItemSet(items).has,
   }),
   ruleOperator({
     name: "not_in",
@@ -59,9 +71,9 @@ export const comparisonOperators: readonly RuleOperator[] = [
       context: { country: "XX" },
       answer: false,
     },
-    parse: list,
+    parse: parseList,
     test: (items) => {
-      const members = membersOf(items);
+      const members = toItemSet(items);
       return (actual) => !members.has(actual);
     },
   }),
@@ -69,7 +81,7 @@ export const comparisonOperators: readonly RuleOperator[] = [
 
 type Ordered = number | string;
 
-function ordering(
+function orderingOperator(
   name: string,
   symbol: string,
   summary: string,
@@ -85,16 +97,59 @@ function ordering(
       context: { credit: { score: 700 } },
       answer: holds(700, 700),
     },
-    parse: ordered,
+    parse: parseOrdered,
     test: (expected) =>
       typeof expected === "number"
         ? (actual) =>
-            typeof actual === "number" ? holds(actual, expected) : needs(name, aNumberLikeValue, actual)
+            typeof actual === "number"
+              ? holds(actual, expected)
+              : typeMismatch(name, numberLikeItsValue, actual)
         : (actual) =>
-            typeof actual === "string" ? holds(actual, expected) : needs(name, aTextLikeValue, actual),
+            typeof actual === "string"
+              ? holds(actual, expected)
+              : typeMismatch(name, textLikeItsValue, actual),
   });
 }
 
-function ordered(value: Json): Ordered | Failure {
-  return isNumber(value) || typeof value === "string" ? value : mustBe("a number or text", value);
+function parseOrdered(value: Json): Ordered | Failure {
+  return isNumber(value) || typeof value === "string" ? value : invalidValue("a number or text", value);
+}
+
+export const presenceOperators: readonly RuleOperator[] = [
+  ruleOperator({
+    name: "present",
+    summary: "there is a value, and it is not null, '', [] or {}; false and 0 are values",
+    takes: "nothing",
+    valueless: true,
+    example: {
+      condition: { field: "email", op: "present" },
+      context: { email: "ada@mail.example" },
+      answer: true,
+    },
+    parse: (value) => parseNothing(value, "present", "blank"),
+    test: () => (actual) => !isBlank(actual),
+  }),
+  ruleOperator({
+    name: "blank",
+    summary: "missing, null, '', [] or {}",
+    takes: "nothing",
+    valueless: true,
+    holdsWhenMissing: true,
+    example: { condition: { field: "notes", op: "blank" }, context: { notes: "" }, answer: true },
+    parse: (value) => parseNothing(value, "blank", "present"),
+    test: () => isBlank,
+  }),
+];
+
+/** `value: true` says the same again; false would say the opposite, so it is not overlooked. */
+function parseNothing(value: Json, name: string, opposite: string): true | Failure {
+  if (value === true) return true;
+  const instead = value === false ? `: write \`${opposite}\` instead` : "";
+  return new Failure(`\`${name}\` takes no \`value\`${instead}`);
+}
+
+function isBlank(actual: Json): boolean {
+  if (actual === null || actual === "") return true;
+  if (isList(actual)) return actual.length === 0;
+  return isObject(actual) && Object.keys(actual).length === 0;
 }

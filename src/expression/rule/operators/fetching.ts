@@ -1,11 +1,11 @@
+import { canonicalJson } from "../../../digest/canonical-json.js";
+import { sha256Hex } from "../../../digest/sha256.js";
 import type { FetchCondition } from "../../../model/endpoint.js";
 import type { Json } from "../../../model/json.js";
 import { isObject } from "../../equal.js";
 import { Failure } from "../../failure.js";
-import { fetchKey } from "../fetch-key.js";
-import type { RuleOperator } from "../operator-entry.js";
-import { ruleOperator } from "../operator-entry.js";
-import { mustBe, written } from "../wording.js";
+import type { RuleOperator } from "../rule-operator.js";
+import { ruleOperator, invalidValue, describeValue } from "../rule-operator.js";
 
 /** What was fetched is among the facts by then; the operator only looks whether it came. */
 export const fetchingOperators: readonly RuleOperator[] = [
@@ -25,37 +25,38 @@ export const fetchingOperators: readonly RuleOperator[] = [
       answer: false,
     },
     inWords(field, value) {
-      const endpoint = own(value, "endpoint");
+      const endpoint = ownValue(value, "endpoint");
       return typeof endpoint === "string" ? `${endpoint} gave data for ${field}` : undefined;
     },
-    parse,
+    parse: parseFetch,
     test: (fetch) => {
       const key = fetchKey(fetch);
-      return (_actual, { facts }) => own(own(own(facts, "fetched"), key), "ok") === true;
+      return (_actual, { facts }) => ownValue(ownValue(ownValue(facts, "fetched"), key), "ok") === true;
     },
     readsBeside: (fetch) => [`facts.fetched.${fetchKey(fetch)}.ok`],
   }),
 ];
 
-const own = (value: Json | undefined, key: string): Json | undefined =>
+const ownValue = (value: Json | undefined, key: string): Json | undefined =>
   isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 
-const known = ["endpoint", "params", "mapping"];
+const fetchKeys = ["endpoint", "params", "mapping"];
 
-function parse(value: Json): FetchCondition | Failure {
-  if (!isObject(value)) return mustBe("a map with `endpoint`", value);
-  const unknown = Object.keys(value).find((key) => !known.includes(key));
-  if (unknown !== undefined) return mustBe(`a map of ${known.join(", ")}, without \`${unknown}\``, value);
+function parseFetch(value: Json): FetchCondition | Failure {
+  if (!isObject(value)) return invalidValue("a map with `endpoint`", value);
+  const unknown = Object.keys(value).find((key) => !fetchKeys.includes(key));
+  if (unknown !== undefined)
+    return invalidValue(`a map of ${fetchKeys.join(", ")}, without \`${unknown}\``, value);
   const { endpoint, params, mapping } = value;
   if (typeof endpoint !== "string" || endpoint === "") {
-    return new Failure(`\`endpoint\` must name one (got ${written(endpoint)})`);
+    return new Failure(`\`endpoint\` must name one (got ${describeValue(endpoint)})`);
   }
   if (params !== undefined && !isObject(params)) {
-    return new Failure(`\`params\` must be a map (got ${written(params)})`);
+    return new Failure(`\`params\` must be a map (got ${describeValue(params)})`);
   }
   if (mapping !== undefined && !isMapping(mapping)) {
     return new Failure(
-      `\`mapping\` must be a map of fields of the answer to fields of the context (got ${written(mapping)})`,
+      `\`mapping\` must be a map of fields of the answer to fields of the context (got ${describeValue(mapping)})`,
     );
   }
   return { endpoint, ...(params && { params }), ...(mapping && { mapping }) };
@@ -65,3 +66,10 @@ const isMapping = (value: Json): value is Readonly<Record<string, string>> =>
   isObject(value) &&
   Object.keys(value).length > 0 &&
   Object.values(value).every((each) => typeof each === "string" && each !== "");
+
+/** What a fetch is called among the facts: another one, however little it differs, has another name. */
+export function fetchKey(fetch: FetchCondition & { readonly into?: string }): string {
+  const { endpoint, params = {}, mapping = {}, into = null } = fetch;
+  const digest = sha256Hex(canonicalJson({ endpoint, params, mapping: mapping as Json, into }));
+  return `${endpoint}:${digest.slice(0, 16)}`;
+}

@@ -1,28 +1,26 @@
-import type { Json } from "../../../model/json.js";
-import { isList } from "../../equal.js";
-import type { Members } from "../membership.js";
-import { membersOf } from "../membership.js";
-import type { RuleOperator } from "../operator-entry.js";
-import { ruleOperator } from "../operator-entry.js";
-import { list } from "../parse-value.js";
-import { needs } from "../wording.js";
+import { canonicalJson } from "../../../digest/canonical-json.js";
+import type { Json, JsonObject } from "../../../model/json.js";
+import { isList, isObject } from "../../equal.js";
+import type { Failure } from "../../failure.js";
+import type { RuleOperator } from "../rule-operator.js";
+import { ruleOperator, parseList, typeMismatch, isNumber, invalidValue } from "../rule-operator.js";
 
-type Compare = (actual: readonly Json[], members: Members) => boolean;
+type ListComparison = (actual: readonly Json[], members: ItemSet) => boolean;
 
-const shares: Compare = (actual, members) => actual.some(members.has);
+const sharesItem: ListComparison = (actual, members) => actual.some(members.has);
 
 export const listOperators: readonly RuleOperator[] = [
-  comparing("contains_all", "the list has every one of the items", false, (actual, members) =>
+  listOperator("contains_all", "the list has every one of the items", false, (actual, members) =>
     members.allIn(actual),
   ),
-  comparing("contains_any", "the list has at least one of the items", true, shares),
-  comparing("intersects", "the two lists, taken as sets, share at least one item", true, shares),
-  comparing("subset_of", "every item of the list is one of these", false, (actual, members) =>
+  listOperator("contains_any", "the list has at least one of the items", true, sharesItem),
+  listOperator("intersects", "the two lists, taken as sets, share at least one item", true, sharesItem),
+  listOperator("subset_of", "every item of the list is one of these", false, (actual, members) =>
     actual.every(members.has),
   ),
 ];
 
-function comparing(name: string, summary: string, answer: boolean, holds: Compare): RuleOperator {
+function listOperator(name: string, summary: string, answer: boolean, holds: ListComparison): RuleOperator {
   return ruleOperator({
     name,
     summary,
@@ -32,10 +30,139 @@ function comparing(name: string, summary: string, answer: boolean, holds: Compar
       context: { tags: ["vip", "eu"] },
       answer,
     },
-    parse: list,
+    parse: parseList,
     test: (items) => {
-      const members = membersOf(items);
-      return (actual) => (isList(actual) ? holds(actual, members) : needs(name, "a list", actual));
+      const members = toItemSet(items);
+      return (actual) => (isList(actual) ? holds(actual, members) : typeMismatch(name, "a list", actual));
     },
   });
+}
+
+/** The different items of a list, by content. */
+interface ItemSet {
+  readonly size: number;
+  readonly has: (item: Json) => boolean;
+  readonly allIn: (list: readonly Json[]) => boolean;
+}
+
+/** Made ready once, so that a list is compared with them in the time it takes to read it. */
+export function toItemSet(items: readonly Json[]): ItemSet {
+  const scalars = new Set<Json>();
+  const compounds = new Set<string>();
+  for (const item of items) {
+    if (isCompound(item)) compounds.add(canonicalJson(item));
+    else scalars.add(item);
+  }
+  const size = scalars.size + compounds.size;
+  const has = (item: Json): boolean => {
+    if (!isCompound(item)) return scalars.has(item);
+    return compounds.size > 0 && compounds.has(canonicalJson(item));
+  };
+  return { size, has, allIn: (list) => toItemSet(list.filter(has)).size === size };
+}
+
+function isCompound(item: Json): item is readonly Json[] | JsonObject {
+  return typeof item === "object" && item !== null;
+}
+
+/** What a number that was measured must be. */
+type BoundsTest = (measured: number) => boolean;
+
+const boundsDescription = "a number or a map of `eq`, `gt`, `gte`, `lt`, `lte`, `min` and `max` to numbers";
+
+const boundTests: ReadonlyMap<string, (limit: number) => BoundsTest> = new Map([
+  ["eq", (limit) => (measured) => measured === limit],
+  ["gt", (limit) => (measured) => measured > limit],
+  ["gte", (limit) => (measured) => measured >= limit],
+  ["lt", (limit) => (measured) => measured < limit],
+  ["lte", (limit) => (measured) => measured <= limit],
+  ["min", (limit) => (measured) => measured >= limit],
+  ["max", (limit) => (measured) => measured <= limit],
+]);
+
+function parseBounds(value: Json): BoundsTest | Failure {
+  if (isNumber(value)) return (measured) => measured === value;
+  if (!isObject(value)) return invalidValue(boundsDescription, value);
+  const entries = Object.entries(value);
+  const each = entries.flatMap(([key, limit]) => {
+    const relation = boundTests.get(key);
+    return relation !== undefined && isNumber(limit) ? [relation(limit)] : [];
+  });
+  if (each.length === 0 || each.length < entries.length) return invalidValue(boundsDescription, value);
+  return (measured) => each.every((holds) => holds(measured));
+}
+
+/** A text says why there is no number. */
+type Measure = (actual: Json) => number | string;
+
+export const aggregateOperators: readonly RuleOperator[] = [
+  aggregateOperator(
+    "length",
+    "how many items the list has, or characters (code points) the text",
+    3,
+    (actual) => {
+      if (typeof actual === "string") return Array.from(actual).length;
+      return isList(actual) ? actual.length : typeMismatch("length", "text or a list", actual);
+    },
+  ),
+  aggregateOperator("min", "the smallest of the numbers in the list", 1.5, (actual) =>
+    aggregateNonEmpty("min", actual, (values) => values.reduce((a, b) => Math.min(a, b))),
+  ),
+  aggregateOperator("max", "the largest of the numbers in the list", 4, (actual) =>
+    aggregateNonEmpty("max", actual, (values) => values.reduce((a, b) => Math.max(a, b))),
+  ),
+  aggregateOperator("sum", "the numbers in the list, added up; 0 where it is empty", 8, (actual) =>
+    aggregateNumbers("sum", actual, sumOf),
+  ),
+  aggregateOperator("average", "their sum divided by how many they are", { gte: 2.5, lt: 3 }, (actual) =>
+    aggregateNonEmpty("average", actual, (values) => sumOf(values) / values.length),
+  ),
+  aggregateOperator("count", "how many items the list has", { min: 1, max: 3 }, (actual) =>
+    isList(actual) ? actual.length : typeMismatch("count", "a list", actual),
+  ),
+];
+
+function aggregateOperator(name: string, summary: string, value: Json, measure: Measure): RuleOperator {
+  return ruleOperator({
+    name,
+    summary,
+    takes: boundsDescription,
+    example: {
+      condition: { field: "amounts", op: name, value },
+      context: { amounts: [1.5, 4, 2.5] },
+      answer: true,
+    },
+    parse: parseBounds,
+    test: (holds) => (actual) => {
+      const measured = measure(actual);
+      return typeof measured === "string" ? measured : holds(measured);
+    },
+  });
+}
+
+type Aggregate = (values: readonly number[]) => number;
+
+function aggregateNonEmpty(name: string, actual: Json, aggregate: Aggregate): number | string {
+  if (isList(actual) && actual.length === 0) return `\`${name}\` of an empty list has no answer`;
+  return aggregateNumbers(name, actual, aggregate);
+}
+
+function aggregateNumbers(name: string, actual: Json, aggregate: Aggregate): number | string {
+  if (!isList(actual)) return typeMismatch(name, "a list of numbers", actual);
+  const values = actual.filter((item) => typeof item === "number");
+  if (values.length < actual.length) return `\`${name}\` needs numbers only`;
+  const answer = aggregate(values);
+  return Number.isFinite(answer) ? answer : `\`${name}\` gave no number (too large)`;
+}
+
+/** Sorted, and with what rounding loses kept aside (Neumaier): the order of the list never shows in the last digit. */
+function sumOf(values: readonly number[]): number {
+  let sum = 0;
+  let lost = 0;
+  for (const value of Float64Array.from(values).sort()) {
+    const next = sum + value;
+    lost += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
+    sum = next;
+  }
+  return sum + lost;
 }

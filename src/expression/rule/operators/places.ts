@@ -1,20 +1,18 @@
 import type { Json } from "../../../model/json.js";
 import { isObject } from "../../equal.js";
 import type { Failure } from "../../failure.js";
-import type { RuleOperator, RuleTest } from "../operator-entry.js";
-import { ruleOperator } from "../operator-entry.js";
-import { isNumber } from "../parse-value.js";
-import { mustBe, needs } from "../wording.js";
+import type { RuleOperator, RuleTest } from "../rule-operator.js";
+import { ruleOperator, isNumber, invalidValue, typeMismatch } from "../rule-operator.js";
 
-const aPlace = "{lat, lon} with a latitude of -90 to 90 and a longitude of -180 to 180";
-const aCircle = `{center, radius}, the center being ${aPlace}, the radius in km and not negative`;
+const placeDescription = "{lat, lon} with a latitude of -90 to 90 and a longitude of -180 to 180";
+const circleDescription = `{center, radius}, the center being ${placeDescription}, the radius in km and not negative`;
 const earthRadius = 6371;
 
 export const placeOperators: readonly RuleOperator[] = [
   ruleOperator({
     name: "within_radius",
     summary: "the place is at most so many kilometres from the center, along a great circle",
-    takes: aCircle,
+    takes: circleDescription,
     example: {
       condition: {
         field: "store",
@@ -24,8 +22,8 @@ export const placeOperators: readonly RuleOperator[] = [
       context: { store: { lat: 52.39, lon: 13.06 } },
       answer: true,
     },
-    parse: circle,
-    test: inside,
+    parse: parseCircle,
+    test: insideCircle,
   }),
 ];
 
@@ -39,15 +37,15 @@ interface Circle {
   readonly radius: number;
 }
 
-function circle(value: Json): Circle | Failure {
-  if (!isObject(value) || Object.keys(value).length !== 2) return mustBe(aCircle, value);
+function parseCircle(value: Json): Circle | Failure {
+  if (!isObject(value) || Object.keys(value).length !== 2) return invalidValue(circleDescription, value);
   const { center = null, radius } = value;
-  const place = isObject(center) && Object.keys(center).length === 2 ? placeOf(center) : undefined;
-  if (place === undefined || !isNumber(radius) || radius < 0) return mustBe(aCircle, value);
+  const place = isObject(center) && Object.keys(center).length === 2 ? parsePlace(center) : undefined;
+  if (place === undefined || !isNumber(radius) || radius < 0) return invalidValue(circleDescription, value);
   return { center: place, radius };
 }
 
-function placeOf(value: Json): Place | undefined {
+function parsePlace(value: Json): Place | undefined {
   if (!isObject(value)) return undefined;
   const lat = value["lat"] ?? value["latitude"];
   const lon = value["lon"] ?? value["lng"] ?? value["longitude"];
@@ -55,11 +53,13 @@ function placeOf(value: Json): Place | undefined {
   return { lat, lon };
 }
 
-function inside({ center, radius }: Circle): RuleTest {
+function insideCircle({ center, radius }: Circle): RuleTest {
   const distance = distanceFrom(center);
   return (actual) => {
-    const place = placeOf(actual);
-    return place === undefined ? needs("within_radius", aPlace, actual) : distance(place) <= radius;
+    const place = parsePlace(actual);
+    return place === undefined
+      ? typeMismatch("within_radius", placeDescription, actual)
+      : distance(place) <= radius;
   };
 }
 

@@ -1,13 +1,11 @@
 import type { Json } from "../../../model/json.js";
 import { equal, isList } from "../../equal.js";
 import { Failure, typeName } from "../../failure.js";
-import { tooLongToMatch } from "../../functions/texts.js";
+import { textTooLongMessage } from "../../functions/texts.js";
 import type { Pattern } from "../../pattern.js";
 import { compilePattern } from "../../pattern.js";
-import type { RuleOperator, RuleTest } from "../operator-entry.js";
-import { ruleOperator } from "../operator-entry.js";
-import { anything, text } from "../parse-value.js";
-import { needs } from "../wording.js";
+import type { RuleOperator, RuleTest } from "../rule-operator.js";
+import { ruleOperator, parseAny, parseText, typeMismatch } from "../rule-operator.js";
 
 const email = { email: "ada@mail.example" };
 
@@ -21,8 +19,8 @@ export const textOperators: readonly RuleOperator[] = [
       context: { tags: ["vip", "eu"] },
       answer: true,
     },
-    parse: anything,
-    test: containing,
+    parse: parseAny,
+    test: containsValue,
   }),
   ruleOperator({
     name: "starts_with",
@@ -33,7 +31,7 @@ export const textOperators: readonly RuleOperator[] = [
       context: email,
       answer: true,
     },
-    parse: text,
+    parse: parseText,
     test: (part) => onText("starts_with", (actual) => actual.startsWith(part)),
   }),
   ruleOperator({
@@ -41,7 +39,7 @@ export const textOperators: readonly RuleOperator[] = [
     summary: "the text ends with a part",
     takes: "text",
     example: { condition: { field: "email", op: "ends_with", value: ".org" }, context: email, answer: false },
-    parse: text,
+    parse: parseText,
     test: (part) => onText("ends_with", (actual) => actual.endsWith(part)),
   }),
   ruleOperator({
@@ -53,27 +51,27 @@ export const textOperators: readonly RuleOperator[] = [
       context: email,
       answer: true,
     },
-    parse: pattern,
-    test: (compiled) => onText("matches", (actual) => compiled.test(actual) ?? tooLongToMatch),
+    parse: parsePattern,
+    test: (compiled) => onText("matches", (actual) => compiled.test(actual) ?? textTooLongMessage),
   }),
 ];
 
-function containing(expected: Json): RuleTest {
+function containsValue(expected: Json): RuleTest {
   return (actual) => {
     if (isList(actual)) return actual.some((item) => equal(item, expected));
-    if (typeof actual !== "string") return needs("contains", "text or a list", actual);
+    if (typeof actual !== "string") return typeMismatch("contains", "text or a list", actual);
     if (typeof expected !== "string")
-      return needs("contains", `a list to find ${typeName(expected)} in`, actual);
+      return typeMismatch("contains", `a list to find ${typeName(expected)} in`, actual);
     return actual.includes(expected);
   };
 }
 
 function onText(name: string, test: (actual: string) => boolean | string): RuleTest {
-  return (actual) => (typeof actual === "string" ? test(actual) : needs(name, "text", actual));
+  return (actual) => (typeof actual === "string" ? test(actual) : typeMismatch(name, "text", actual));
 }
 
-function pattern(value: Json): Pattern | Failure {
-  const source = text(value);
+function parsePattern(value: Json): Pattern | Failure {
+  const source = parseText(value);
   if (source instanceof Failure) return source;
   const compiled = compilePattern(source);
   return typeof compiled === "string" ? new Failure(`the pattern cannot be used: ${compiled}`) : compiled;

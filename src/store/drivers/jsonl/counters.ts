@@ -1,6 +1,6 @@
 import type { Appended, Count, Counter, Entry, Limit } from "../../../model/store.js";
-import { bodiesOf, grown, isReached, nothingCounted } from "../../../record/counting.js";
-import type { ShelfFiles } from "./shelf-files.js";
+import { groupBodies, incrementCounter, isLimitReached, zeroCounter } from "../../../record/counters.js";
+import type { ShelfFiles } from "./file-shelf.js";
 
 /** Entries that are taken together or not at all. */
 export type EntryGroup = readonly [Entry, ...Entry[]];
@@ -10,10 +10,10 @@ export interface Admission {
   readonly bodies: readonly string[];
   /** What became of each group, given the links of the entries that were let in. */
   outcomes(links: readonly { readonly seq: number; readonly hash: string }[]): readonly Appended[];
-  count(): void;
+  saveCounters(): void;
 }
 
-interface Refused {
+interface RefusedGroup {
   readonly refused: Limit;
   readonly count: number;
 }
@@ -27,7 +27,7 @@ export class Counters {
   }
 
   get(counter: string): Counter {
-    return (this.#shelf.get(counter)?.value as Counter | undefined) ?? nothingCounted;
+    return (this.#shelf.get(counter)?.value as Counter | undefined) ?? zeroCounter;
   }
 
   /** `first` is the sequence number of the first entry that is let in. */
@@ -35,23 +35,24 @@ export class Counters {
     const counters = new Map<string, Counter>();
     const current = (counter: string): Counter => counters.get(counter) ?? this.get(counter);
     let seq = first;
-    const refusals = groups.map((group): Refused | undefined => {
-      if (group.every(countsNothing)) {
+    const refusals = groups.map((group): RefusedGroup | undefined => {
+      if (group.every(hasNoCounters)) {
         seq += group.length;
         return undefined;
       }
       const limits = group.flatMap((entry) => entry.limits ?? []);
-      const refused = limits.find((limit) => isReached(limit, current(limit.counter)));
+      const refused = limits.find((limit) => isLimitReached(limit, current(limit.counter)));
       if (refused !== undefined) return { refused, count: current(refused.counter).count };
       for (const { counts = [] } of group) {
-        for (const count of counts) counters.set(nameOf(count), grown(current(nameOf(count)), count, seq));
+        for (const count of counts)
+          counters.set(counterName(count), incrementCounter(current(counterName(count)), count, seq));
         seq++;
       }
       return undefined;
     });
     const admitted = groups.filter((_, index) => refusals[index] === undefined);
     return {
-      bodies: admitted.flatMap(bodiesOf),
+      bodies: admitted.flatMap(groupBodies),
       outcomes(links) {
         let next = -1;
         return refusals.map((refused, index) => {
@@ -60,17 +61,17 @@ export class Counters {
           return linkAt(links, next);
         });
       },
-      count: () => this.#set(counters),
+      saveCounters: () => this.#set(counters),
     };
   }
 
   /** Counts a record that was written just before a crash, unless it was counted too. */
-  recount(counted: readonly Count[], seq: number): void {
+  recountAfterCrash(counted: readonly Count[], seq: number): void {
     const counters = new Map<string, Counter>();
     for (const count of counted) {
-      const name = nameOf(count);
+      const name = counterName(count);
       if (this.get(name).seq < seq)
-        counters.set(name, grown(counters.get(name) ?? this.get(name), count, seq));
+        counters.set(name, incrementCounter(counters.get(name) ?? this.get(name), count, seq));
     }
     this.#set(counters);
   }
@@ -81,10 +82,10 @@ export class Counters {
   }
 }
 
-const countsNothing = ({ counts = [], limits = [] }: Entry): boolean =>
+const hasNoCounters = ({ counts = [], limits = [] }: Entry): boolean =>
   counts.length === 0 && limits.length === 0;
 
-const nameOf = (count: Count): string => (typeof count === "string" ? count : count.counter);
+const counterName = (count: Count): string => (typeof count === "string" ? count : count.counter);
 
 function linkAt(links: readonly { readonly seq: number; readonly hash: string }[], index: number): Appended {
   const link = links[index];
@@ -92,7 +93,7 @@ function linkAt(links: readonly { readonly seq: number; readonly hash: string }[
   return link;
 }
 
-export function countedIn(line: string): readonly Count[] {
+export function countsInLine(line: string): readonly Count[] {
   if (!line.includes('"counted":')) return [];
   return (JSON.parse(line) as { counted?: readonly Count[] }).counted ?? [];
 }

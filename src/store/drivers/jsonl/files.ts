@@ -30,7 +30,7 @@ export function writeAll(files: Files, fd: number, bytes: Uint8Array, position: 
 }
 
 /** Adds all of the bytes, or leaves the file as long as it was. */
-export function writeOrCutBack(files: Files, fd: number, bytes: Uint8Array, size: number): void {
+export function writeOrTruncate(files: Files, fd: number, bytes: Uint8Array, size: number): void {
   try {
     writeAll(files, fd, bytes);
   } catch (error) {
@@ -40,7 +40,7 @@ export function writeOrCutBack(files: Files, fd: number, bytes: Uint8Array, size
 }
 
 /** What may not be on the disk is taken back. */
-export function syncOrCutBack(files: Files, fd: number, size: number): void {
+export function syncOrTruncate(files: Files, fd: number, size: number): void {
   try {
     files.fdatasyncSync(fd);
   } catch (error) {
@@ -73,26 +73,26 @@ export function syncDirectory(files: Files, path: string): void {
 }
 
 /** To read and to add, but never to make. */
-export const existingForAppend = fs.constants.O_RDWR | fs.constants.O_APPEND;
+export const appendToExisting = fs.constants.O_RDWR | fs.constants.O_APPEND;
 
-export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ENOENT";
+export const isNotFound = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ENOENT";
 
 /** Undefined where the file is not there. */
-export function readMaybe(path: string): Buffer | undefined {
+export function readIfExists(path: string): Buffer | undefined {
   try {
     return fs.readFileSync(path);
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (isNotFound(error)) return undefined;
     throw error;
   }
 }
 
 /** Opens a file that may not be there. */
-export function openExisting(files: Files, path: string, flags: string | number): number | undefined {
+export function openIfExists(files: Files, path: string, flags: string | number): number | undefined {
   try {
     return files.openSync(path, flags);
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (isNotFound(error)) return undefined;
     throw error;
   }
 }

@@ -1,28 +1,28 @@
 /** Enough for one wait for the disk to be worth it. */
-const mostTogether = 256;
+const maxBatchItems = 256;
 
-interface Waiting<Item, Outcome> {
+interface PendingItem<Item, Outcome> {
   readonly item: Item;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
-export interface CommitOptions<Item, Outcome> {
+export interface GroupCommitOptions<Item, Outcome> {
   /** Calls it when it may write, in order; fails where that never comes. */
-  readonly inTurn: (write: (turn: number) => Promise<void>) => Promise<void>;
+  readonly runLocked: (write: (turn: number) => Promise<void>) => Promise<void>;
   readonly write: (items: readonly Item[], turn: number) => Promise<readonly Outcome[]>;
   readonly sizeOf: (item: Item) => number;
-  readonly largest: number;
+  readonly maxBatchSize: number;
 }
 
 /** What arrives in one turn of the event loop, or while the last lot was written, is written together. */
 export class GroupCommit<Item, Outcome> {
-  readonly #options: CommitOptions<Item, Outcome>;
-  #waiting: Waiting<Item, Outcome>[] = [];
+  readonly #options: GroupCommitOptions<Item, Outcome>;
+  #waiting: PendingItem<Item, Outcome>[] = [];
   #isScheduled = false;
   #onIdle: (() => void)[] = [];
 
-  constructor(options: CommitOptions<Item, Outcome>) {
+  constructor(options: GroupCommitOptions<Item, Outcome>) {
     this.#options = options;
   }
 
@@ -41,7 +41,7 @@ export class GroupCommit<Item, Outcome> {
   }
 
   #schedule(): void {
-    const { inTurn } = this.#options;
+    const { runLocked: inTurn } = this.#options;
     inTurn((turn) => this.#writeLot(turn)).catch((error: unknown) => {
       for (const { reject } of this.#waiting.splice(0)) reject(error);
       this.#goOn();
@@ -71,11 +71,11 @@ export class GroupCommit<Item, Outcome> {
   }
 
   #nextLot(): number {
-    const { sizeOf, largest } = this.#options;
+    const { sizeOf, maxBatchSize: largest } = this.#options;
     let size = 0;
     const end = this.#waiting.findIndex(({ item }, index) => {
       size += sizeOf(item);
-      return index >= mostTogether || (index > 0 && size > largest);
+      return index >= maxBatchItems || (index > 0 && size > largest);
     });
     return end === -1 ? this.#waiting.length : end;
   }

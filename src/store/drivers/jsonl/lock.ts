@@ -9,12 +9,13 @@ import {
   statSync,
   unlinkSync,
   writeFileSync,
+  readFileSync,
+  readlinkSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { stopwatch } from "../../../clock.js";
 import { DecisionError } from "../../../errors.js";
-import { makeDirectory } from "../../make-directory.js";
-import { lifeOf, ownerName, parseOwner, thisProcess } from "./owner.js";
+import { makeDirectory } from "../../files.js";
 
 /**
  * A lock among processes. A directory holds one file, whose name is a generation and who has the lock:
@@ -26,15 +27,15 @@ export interface Lock {
   tryAcquire(): Release | undefined;
   acquire(): Promise<Release>;
   /** Whether somebody waits for it. One who has died waiting counts once. */
-  isWanted(): boolean;
+  hasWaiters(): boolean;
 }
 
 export type Release = () => void;
 
 /** How long to wait for one who lives. */
-const patience = 30_000;
+const acquireTimeoutMs = 30_000;
 /** How long one may hold the lock of whom cannot be said whether it lives; holding it takes milliseconds. */
-const lease = 20_000;
+const unknownOwnerLeaseMs = 20_000;
 
 export function openLock(directory: string): Lock {
   let known: string | undefined;
@@ -43,14 +44,14 @@ export function openLock(directory: string): Lock {
 
   const attempt = (): Release | string => {
     for (;;) {
-      const name = known ?? currentName(directory);
+      const name = known ?? findLockFile(directory);
       known = undefined;
-      if (!isFree(name) && name !== unreturned && !isAbandoned(directory, name)) return name;
-      const mine = `${generationOf(name) + 1}.${ownerName(thisProcess())}`;
-      if (!renamed(directory, name, mine)) continue;
+      if (!isFree(name) && name !== unreturned && !isOwnerGone(directory, name)) return name;
+      const mine = `${generationOf(name) + 1}.${formatOwner(thisOwner())}`;
+      if (!tryRename(directory, name, mine)) continue;
       return () => {
         const free = `${generationOf(mine)}.free`;
-        if (renamed(directory, mine, free)) known = free;
+        if (tryRename(directory, mine, free)) known = free;
         else unreturned = mine;
       };
     }
@@ -65,30 +66,30 @@ export function openLock(directory: string): Lock {
       for (let tries = 0; ; tries++) {
         const got = attempt();
         if (typeof got !== "string") {
-          if (tries > 0) setWanted(directory, false);
+          if (tries > 0) setWaitersFile(directory, false);
           return got;
         }
-        if (stopwatch() - startedAt > patience) throw busy(directory, got);
-        setWanted(directory, true);
-        await pause(1 + Math.random() * 2);
+        if (stopwatch() - startedAt > acquireTimeoutMs) throw lockTimeoutError(directory, got);
+        setWaitersFile(directory, true);
+        await sleep(1 + Math.random() * 2);
       }
     },
-    isWanted() {
-      const isWanted = existsSync(`${directory}/${wanted}`);
-      if (isWanted) setWanted(directory, false);
+    hasWaiters() {
+      const isWanted = existsSync(`${directory}/${waitersFile}`);
+      if (isWanted) setWaitersFile(directory, false);
       return isWanted;
     },
   };
 }
 
 /** A file beside the other; whoever waits makes it time and again. */
-const wanted = "wanted";
+const waitersFile = "wanted";
 
 /** Only a courtesy: where it cannot be written, the lock works as well. */
-function setWanted(directory: string, isWanted: boolean): void {
+function setWaitersFile(directory: string, isWanted: boolean): void {
   try {
-    if (isWanted) closeSync(openSync(`${directory}/${wanted}`, "a", 0o600));
-    else unlinkSync(`${directory}/${wanted}`);
+    if (isWanted) closeSync(openSync(`${directory}/${waitersFile}`, "a", 0o600));
+    else unlinkSync(`${directory}/${waitersFile}`);
   } catch {
     return;
   }
@@ -98,20 +99,20 @@ const isFree = (name: string): boolean => name.endsWith(".free");
 
 const generationOf = (name: string): number => Number.parseInt(name, 10);
 
-function isAbandoned(directory: string, name: string): boolean {
+function isOwnerGone(directory: string, name: string): boolean {
   const owner = parseOwner(name.slice(name.indexOf(".") + 1));
-  const life = owner === undefined ? "unknown" : lifeOf(owner);
+  const life = owner === undefined ? "unknown" : ownerStatus(owner);
   if (life !== "unknown") return life === "dead";
   try {
     // Renaming sets the time of change, so it is when the lock was taken.
-    return Date.now() - statSync(`${directory}/${name}`).ctimeMs > lease;
+    return Date.now() - statSync(`${directory}/${name}`).ctimeMs > unknownOwnerLeaseMs;
   } catch {
     return false;
   }
 }
 
 /** The file may have another name by the time it is looked for; then we look again. */
-function renamed(directory: string, from: string, to: string): boolean {
+function tryRename(directory: string, from: string, to: string): boolean {
   try {
     renameSync(`${directory}/${from}`, `${directory}/${to}`);
     return true;
@@ -122,29 +123,29 @@ function renamed(directory: string, from: string, to: string): boolean {
 }
 
 /** A list made while the file is renamed may show both names or none of them. */
-function currentName(directory: string): string {
+function findLockFile(directory: string): string {
   for (let tries = 0; ; tries++) {
-    const names = namesIn(directory).filter((name) => /^\d+\.[\w-]+$/.test(name));
+    const names = listLockDirectory(directory).filter((name) => /^\d+\.[\w-]+$/.test(name));
     const [newest] = names.sort((a, b) => generationOf(b) - generationOf(a));
     if (newest !== undefined) return newest;
-    if (tries > 100) create(directory);
-    if (tries > 200) throw unusable(directory);
+    if (tries > 100) createLockDirectory(directory);
+    if (tries > 200) throw unusableLockError(directory);
   }
 }
 
-function namesIn(directory: string): string[] {
+function listLockDirectory(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    create(directory);
+    createLockDirectory(directory);
     // Looked at again by who asks: it may be gone once more.
     return [];
   }
 }
 
 /** Whole from the beginning: of several who make it, the renames of all but the first fail. */
-function create(directory: string): void {
+function createLockDirectory(directory: string): void {
   makeDirectory(dirname(directory), 0o700);
   const made = mkdtempSync(`${directory}.new-`);
   try {
@@ -157,7 +158,7 @@ function create(directory: string): void {
   }
 }
 
-function unusable(directory: string): DecisionError {
+function unusableLockError(directory: string): DecisionError {
   return new DecisionError(
     "store_failed",
     `\`${directory}\` holds something else than the lock of the store`,
@@ -167,17 +168,84 @@ function unusable(directory: string): DecisionError {
   );
 }
 
-function busy(directory: string, name: string): DecisionError {
+function lockTimeoutError(directory: string, name: string): DecisionError {
   const owner = parseOwner(name.slice(name.indexOf(".") + 1));
   const who = owner === undefined ? "somebody" : `process ${owner.pid}`;
   return new DecisionError(
     "store_busy",
-    `${who} has kept the store locked for more than ${patience / 1000} s`,
+    `${who} has kept the store locked for more than ${acquireTimeoutMs / 1000} s`,
     {
       hint: `see what that process is doing; the lock is in \`${directory}\``,
     },
   );
 }
 
-export const pause = (milliseconds: number): Promise<void> =>
+export const sleep = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** Who holds a lock: enough to tell later, on the same machine, whether it still lives. */
+interface LockOwner {
+  readonly pid: number;
+  /** When it began, in ticks since the machine did; tells a process from a later one with its number. */
+  readonly startedAt: string;
+  /** Where its number means what it means: this run of the machine, and the container. */
+  readonly pidScope: string;
+}
+
+let currentOwner: LockOwner | undefined;
+
+export function thisOwner(): LockOwner {
+  currentOwner ??= {
+    pid: process.pid,
+    startedAt: processStartTime(process.pid) ?? "0",
+    pidScope: currentPidScope(),
+  };
+  return currentOwner;
+}
+
+export const formatOwner = ({ pid, startedAt, pidScope: realm }: LockOwner): string =>
+  `${pid}-${startedAt}-${realm}`;
+
+function parseOwner(name: string): LockOwner | undefined {
+  const [, pid, startedAt = "", realm = ""] = /^(\d+)-(\d+)-([\w-]*)$/.exec(name) ?? [];
+  return pid === undefined ? undefined : { pid: Number(pid), startedAt, pidScope: realm };
+}
+
+/** `unknown` where the process ran on another machine or in another container, which cannot be seen from here. */
+function ownerStatus(owner: LockOwner): "alive" | "dead" | "unknown" {
+  if (owner.pidScope !== thisOwner().pidScope) return "unknown";
+  if (!isRunning(owner.pid)) return "dead";
+  const startedAt = processStartTime(owner.pid);
+  return startedAt === undefined || startedAt === owner.startedAt ? "alive" : "dead";
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+}
+
+/** The 22nd field; the second is the name of the program in brackets, which may hold anything. */
+function processStartTime(pid: number): string | undefined {
+  const stat = readIfPossible(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
+  const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
+  // A process that has ended but was not yet waited for holds nothing any more.
+  return fields?.[0] === "Z" ? "ended" : fields?.[19];
+}
+
+function currentPidScope(): string {
+  const boot = readIfPossible(() => readFileSync("/proc/sys/kernel/random/boot_id", "latin1")) ?? "";
+  const space = readIfPossible(() => readlinkSync("/proc/self/ns/pid")) ?? "";
+  return `${boot.slice(0, 8)}-${/\d+/.exec(space)?.[0] ?? ""}`;
+}
+
+function readIfPossible(read: () => string): string | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,17 +1,17 @@
-import type { Found, Ledger, LogLine, Query } from "../../../model/store.js";
-import { matches } from "../../../record/query.js";
-import { timesOf } from "../../../record/record-id.js";
-import { reading } from "./damage.js";
-import { LivingIndex } from "./index/living-index.js";
+import { closeSync } from "node:fs";
+import { openIfExists, systemFiles } from "./files.js";
+import { readHead } from "./head.js";
 import type { LogIndex, Progress } from "./index/log-index.js";
-import { openIndex } from "./index/open-index.js";
-import { rowsOf } from "./index/row-order.js";
-import { tallyOf } from "./index/tally.js";
-import { LineFiles } from "./line-files.js";
-import { prunable } from "./prune.js";
-import { Surroundings } from "./surroundings.js";
-import type { Watching } from "./watching.js";
-import { sizeByHead, watching } from "./watching.js";
+import { matchingLocations } from "./index/matching-rows.js";
+import { LiveIndex, openIndex } from "./index/open-index.js";
+import { tallyDecision } from "./index/tally.js";
+import { LineReader } from "./line-reader.js";
+import { findPrunable } from "./prune.js";
+import { RelatedRecords } from "./related-records.js";
+import { wrapReadErrors } from "./store-errors.js";
+import type { Found, Ledger, LogLine, Query } from "../../../model/store.js";
+import { idTimeRange } from "../../../record/record-id.js";
+import { matchesQuery } from "../../../record/record-query.js";
 
 export interface ReaderOptions {
   readonly progress?: Progress;
@@ -27,15 +27,15 @@ export type Reader = Pick<
 /** A reader that is told what is written, and closed when it is no longer needed. */
 export interface OpenReader {
   readonly reader: Reader;
-  readonly living: Pick<LivingIndex, "tell">;
+  readonly liveIndex: Pick<LiveIndex, "tell">;
   readonly close: () => void;
 }
 
 /** Answers questions about a log with the help of its index. */
 export function openReader(log: string, options: ReaderOptions): OpenReader {
-  const { tell, look } = watching(log, options);
-  const open = opener(log, { ...options, tell, look });
-  const indexed = async <T>(ask: (index: LogIndex, lines: LineFiles) => T): Promise<T> => {
+  const { reportDamage: tell, beginCheck: look } = watchForDamage(log, options);
+  const open = logOpener(log, { ...options, reportDamage: tell, beginCheck: look });
+  const indexed = async <T>(ask: (index: LogIndex, lines: LineReader) => T): Promise<T> => {
     const { index, lines } = open();
     try {
       return await ask(index, lines);
@@ -44,12 +44,12 @@ export function openReader(log: string, options: ReaderOptions): OpenReader {
       lines.close();
     }
   };
-  const lines = new LineFiles(log, tell);
-  const living = new LivingIndex(log, { ...options, onLook: look, onReplaced: () => lines.close() });
-  const around = new Surroundings(log, living, lines);
+  const lines = new LineReader(log, tell);
+  const living = new LiveIndex(log, { ...options, beginCheck: look, onReplaced: () => lines.close() });
+  const around = new RelatedRecords(log, living, lines);
   const reader: Reader = {
     state() {
-      const known = sizeByHead(log) ?? 0;
+      const known = readHeadSize(log) ?? 0;
       return indexed(({ first, count, lastHash: head }) => {
         const size = first + count - 1;
         return { size, head, ...(known > size && { lost: known - size }) };
@@ -59,9 +59,9 @@ export function openReader(log: string, options: ReaderOptions): OpenReader {
     related: (key, range = {}) => around.related(key, range),
     neighbours: (decisionId, entities, most, bounds = {}) =>
       around.neighbours({ decisionId, entities, most, bounds }),
-    find: (reference) => indexed((index, lines) => find(index, lines, reference)),
-    tally: (decisionId, range) => indexed((index) => tallyOf(index, decisionId, range)),
-    prunable: (bound) => indexed((index) => prunable(log, index, bound)),
+    find: (reference) => indexed((index, lines) => findRecord(index, lines, reference)),
+    tally: (decisionId, range) => indexed((index) => tallyDecision(index, decisionId, range)),
+    prunable: (bound) => indexed((index) => findPrunable(log, index, bound)),
     cacheUse: () =>
       indexed(({ shapes }) => {
         const sum = (use: "hit" | "miss"): number =>
@@ -76,27 +76,30 @@ export function openReader(log: string, options: ReaderOptions): OpenReader {
     living.close();
     lines.close();
   };
-  return { reader, living, close };
+  return { reader, liveIndex: living, close };
 }
 
 /** What reading needs, opened when something is asked. */
-interface Opened {
+interface OpenedLog {
   readonly index: LogIndex;
-  readonly lines: LineFiles;
+  readonly lines: LineReader;
 }
 
-function opener(log: string, { progress, tell, look }: ReaderOptions & Watching): () => Opened {
+function logOpener(
+  log: string,
+  { progress, reportDamage: tell, beginCheck: look }: ReaderOptions & DamageWatch,
+): () => OpenedLog {
   return () => {
     const looked = look();
-    const index = reading(log, () => openIndex(log, { progress }));
+    const index = wrapReadErrors(log, () => openIndex(log, { progress }));
     looked(index);
-    return { index, lines: new LineFiles(log, tell) };
+    return { index, lines: new LineReader(log, tell) };
   };
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
 async function* select(
-  open: () => Opened,
+  open: () => OpenedLog,
   query: Query,
   unreadable?: Parameters<Ledger["select"]>[1],
 ): AsyncGenerator<LogLine> {
@@ -104,15 +107,15 @@ async function* select(
   try {
     const { limit = Infinity, reverse = false } = query;
     if (limit === Infinity && !reverse) {
-      for (const place of rowsOf(index, query, "forwards")) {
+      for (const place of matchingLocations(index, query, "forwards")) {
         const line = lines.read(place, unreadable && ((text) => unreadable({ seq: place.seq, text })));
-        if (line !== undefined && matches(line.record, query)) yield line;
+        if (line !== undefined && matchesQuery(line.record, query)) yield line;
       }
       return;
     }
     const newest: LogLine[] = [];
     let taken = 0;
-    for (const line of matching(index, lines, query, "backwards")) {
+    for (const line of matchingLines(index, lines, query, "backwards")) {
       if (taken++ >= limit) break;
       if (reverse) yield line;
       else newest.push(line);
@@ -124,50 +127,95 @@ async function* select(
   }
 }
 
-function* matching(
+function* matchingLines(
   index: LogIndex,
-  lines: LineFiles,
+  lines: LineReader,
   query: Query,
   direction: "forwards" | "backwards",
 ): Generator<LogLine> {
-  for (const place of rowsOf(index, query, direction)) {
+  for (const place of matchingLocations(index, query, direction)) {
     const line = lines.read(place);
-    if (line !== undefined && matches(line.record, query)) yield line;
+    if (line !== undefined && matchesQuery(line.record, query)) yield line;
   }
 }
 
 /** More than these would not help anybody to choose. */
-const mostCandidates = 5;
+const maxCandidates = 5;
 
-function find(index: LogIndex, lines: LineFiles, reference: Parameters<Ledger["find"]>[0]): Found {
+function findRecord(index: LogIndex, lines: LineReader, reference: Parameters<Ledger["find"]>[0]): Found {
   if ("latest" in reference) {
-    const [latest] = take(matching(index, lines, { kind: "decision" }, "backwards"), 1);
+    const [latest] = takeFirst(matchingLines(index, lines, { kind: "decision" }, "backwards"), 1);
     return latest ?? { candidates: [] };
   }
   if ("seq" in reference) {
     const after = reference.seq - 1;
     const isIt = ({ record }: LogLine): boolean => record.seq === reference.seq;
-    const among = index.gaps
-      ? filtered(matching(index, lines, {}, "forwards"), isIt)
-      : matching(index, lines, { after }, "forwards");
-    const [found] = take(among, 1);
+    const among = index.hasGaps
+      ? filterItems(matchingLines(index, lines, {}, "forwards"), isIt)
+      : matchingLines(index, lines, { after }, "forwards");
+    const [found] = takeFirst(among, 1);
     return found !== undefined && isIt(found) ? found : { candidates: [] };
   }
-  const [first, last] = timesOf(reference.beginning);
+  const [first, last] = idTimeRange(reference.beginning);
   const range = { since: first * 1000, until: last * 1000 + 999 };
   const begins = ({ record }: LogLine): boolean => record.record_id.startsWith(reference.beginning);
-  const found = take(filtered(matching(index, lines, range, "backwards"), begins), mostCandidates);
+  const found = takeFirst(
+    filterItems(matchingLines(index, lines, range, "backwards"), begins),
+    maxCandidates,
+  );
   const [only] = found;
   if (found.length === 1 && only !== undefined) return only;
   return { candidates: found.map(({ record }) => record.record_id) };
 }
 
-function* filtered<T>(items: Iterable<T>, isWanted: (item: T) => boolean): Generator<T> {
+function* filterItems<T>(items: Iterable<T>, isWanted: (item: T) => boolean): Generator<T> {
   for (const item of items) if (isWanted(item)) yield item;
 }
 
-function take<T>(items: Iterable<T>, most: number): readonly T[] {
+function takeFirst<T>(items: Iterable<T>, most: number): readonly T[] {
   const taken: T[] = [];
   for (const item of items) if (taken.push(item) >= most) break;
   return taken;
 }
+
+export interface DamageWatch {
+  /** Says, once, that the log is not what was written. */
+  readonly reportDamage: () => void;
+  /** To be called before the log is looked at; what it gives, with the index after that. */
+  readonly beginCheck: () => (index: LogIndex) => void;
+}
+
+/** Notices that a log is damaged when it is looked at. */
+export function watchForDamage(
+  log: string,
+  { onDamage }: { readonly onDamage?: (message: string) => void },
+): DamageWatch {
+  let isTold = false;
+  const tell = (): void => {
+    if (!isTold) onDamage?.(`the log in \`${log}\` is damaged; see \`agent-33 decision verify\``);
+    isTold = true;
+  };
+  const look = (): ((index: LogIndex) => void) => {
+    // Before: the head follows the log, so that one that is read later may know of more without any damage.
+    const size = readHeadSize(log);
+    return (index) => {
+      if (index.isDamaged || isCut(size, index)) tell();
+    };
+  };
+  return { reportDamage: tell, beginCheck: look };
+}
+
+/** How many records the head knows of; undefined where there is none. */
+export function readHeadSize(log: string): number | undefined {
+  const fd = openIfExists(systemFiles, `${log}/head`, "r");
+  if (fd === undefined) return undefined;
+  try {
+    return readHead(systemFiles, fd)?.size;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Whether the head knows of more than there is; or is missing. */
+const isCut = (size: number | undefined, { first, count }: LogIndex): boolean =>
+  size === undefined ? count > 0 : size > first + count - 1;

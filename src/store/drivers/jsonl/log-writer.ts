@@ -1,44 +1,43 @@
-import type { Appended } from "../../../model/store.js";
-import type { Checkpoint, Pinned, Sign } from "../../../record/checkpoint.js";
-import type { NewCheckpoints } from "./checkpoints.js";
-import { newCheckpoints } from "./checkpoints.js";
+import type { PendingCheckpoints } from "./checkpoints.js";
+import { prepareCheckpoints } from "./checkpoints.js";
 import type { Admission, Counters, EntryGroup } from "./counters.js";
 import type { Files } from "./files.js";
 import type { Head } from "./head.js";
-import { HeadFile } from "./head-file.js";
-import { checkpointOf, positionOf } from "./head.js";
-import type { Batch, Settled } from "./seal-batch.js";
+import { HeadFile, pickCheckpoint, pickPosition } from "./head.js";
+import type { MakeNoteBody } from "./recover-tail.js";
+import { assertTailPresent, recoverTail } from "./recover-tail.js";
+import type { SealedBatch, LogTail } from "./seal-batch.js";
 import { sealBatch } from "./seal-batch.js";
-import type { Behind } from "./segment-file.js";
-import { SegmentFile } from "./segment-file.js";
-import type { MakeNote } from "./settle-log.js";
-import { refuseLost, settleLog } from "./settle-log.js";
+import type { UnsyncedRange } from "./segments.js";
+import { SegmentFile } from "./segments.js";
+import type { Appended } from "../../../model/store.js";
+import type { Checkpoint, CheckpointContent, Signer } from "../../../record/chain.js";
 
-export interface WriterOptions {
+interface WriterOptions {
   readonly files: Files;
   /** False: the disk is not waited for. */
   readonly durable: boolean;
   readonly segmentSize: number;
   readonly checkpointEvery: number;
-  readonly sign?: Sign | undefined;
+  readonly sign?: Signer | undefined;
   readonly clock: () => string;
-  readonly note: MakeNote;
+  readonly makeNoteBody: MakeNoteBody;
   /** Throws where nothing may be added to the log. */
-  readonly refuse: () => void;
+  readonly assertWritable: () => void;
 }
 
 /** So many lots are waited for in place: a process that writes no more is done sooner than one that asks a thread. */
-const lotsInPlace = 8;
+const maxBlockingSyncs = 8;
 
 /** Where the log ended in a turn, as nobody else has written since. */
-interface Known {
-  readonly turn: number;
+interface LastAppend {
+  readonly acquisition: number;
   readonly head: Head;
 }
 
-interface How {
+interface AppendOptions {
   readonly pinned?: boolean;
-  readonly turn?: number;
+  readonly acquisition?: number;
 }
 
 /** Adds to the log. Whoever calls holds the lock of the store. */
@@ -48,7 +47,7 @@ export class LogWriter {
   readonly #options: WriterOptions;
   readonly #head: HeadFile;
   readonly #segment: SegmentFile;
-  #known: Known | undefined;
+  #known: LastAppend | undefined;
   #lots = 0;
 
   constructor(directory: string, counters: Counters, options: WriterOptions) {
@@ -65,7 +64,7 @@ export class LogWriter {
    */
   async append(
     groups: readonly EntryGroup[],
-    { pinned = false, turn }: How = {},
+    { pinned = false, acquisition: turn }: AppendOptions = {},
   ): Promise<readonly Appended[]> {
     const settled = this.#settleIn(turn);
     const admission = this.#counters.admit(groups, settled.head.size + settled.notes.length + 1);
@@ -73,14 +72,14 @@ export class LogWriter {
     if (bodies.length === 0) return admission.outcomes([]);
     const batch = sealBatch(bodies, settled, { ...this.#options, pinned });
     const head = await this.#write(batch, settled.head, admission);
-    if (turn !== undefined) this.#known = { turn, head };
+    if (turn !== undefined) this.#known = { acquisition: turn, head };
     return admission.outcomes(batch.links.slice(settled.notes.length));
   }
 
   /** Fails where nothing could be added now. */
-  refuse(): void {
-    this.#options.refuse();
-    refuseLost(this.#directory, { head: this.#head, segment: this.#segment });
+  assertWritable(): void {
+    this.#options.assertWritable();
+    assertTailPresent(this.#directory, { head: this.#head, segment: this.#segment });
   }
 
   /** Where the log ends now. */
@@ -95,8 +94,8 @@ export class LogWriter {
     const pin = { size: head.size, head: head.head, timestamp: this.#options.clock() };
     const checkpoints = this.#checkpoints([...pins, pin]);
     this.#leaveSegment(head);
-    this.#segment.make(head.size + 1);
-    const reached = { ...positionOf(head), ...checkpointOf(head), ...(head.torn && { torn: head.torn }) };
+    this.#segment.openOrCreate(head.size + 1);
+    const reached = { ...pickPosition(head), ...pickCheckpoint(head), ...(head.torn && { torn: head.torn }) };
     this.#pin({ ...reached, segment: head.size + 1, bytes: 0 }, checkpoints?.write());
   }
 
@@ -111,26 +110,26 @@ export class LogWriter {
   }
 
   /** Within one turn nobody else has written; what is known of it is learnt anew once something is written. */
-  #settleIn(turn: number | undefined): Settled {
+  #settleIn(turn: number | undefined): LogTail {
     const known = this.#known;
     this.#known = undefined;
     if (turn === undefined) return this.#settle();
     const isAsLeft =
-      known?.turn === turn &&
-      this.#head.isInPlace() &&
+      known?.acquisition === turn &&
+      this.#head.isCurrentFile() &&
       this.#segment.sizeOf(known.head.segment) === known.head.bytes;
     if (isAsLeft) return { head: known.head, notes: [], pins: [] };
-    this.#options.refuse();
+    this.#options.assertWritable();
     return this.#settle();
   }
 
-  #settle(): Settled {
-    const { files, checkpointEvery, clock, note } = this.#options;
+  #settle(): LogTail {
+    const { files, checkpointEvery, clock, makeNoteBody: note } = this.#options;
     const parts = { head: this.#head, segment: this.#segment, counters: this.#counters };
-    return settleLog(this.#directory, { ...parts, files, checkpointEvery, clock, note });
+    return recoverTail(this.#directory, { ...parts, files, checkpointEvery, clock, makeNoteBody: note });
   }
 
-  async #write({ bytes, links, pins, head }: Batch, before: Head, admission: Admission): Promise<Head> {
+  async #write({ bytes, links, pins, head }: SealedBatch, before: Head, admission: Admission): Promise<Head> {
     const { durable } = this.#options;
     const start = head.bytes - bytes.length;
     const checkpoints = this.#checkpoints(pins);
@@ -139,28 +138,28 @@ export class LogWriter {
     const isSynced = durable || pins.length > 0;
     if (isSynced) await this.#sync(head.segment, { start, next: links[0]?.seq ?? 0 });
     const last = this.#checkAndCount(checkpoints, admission, { head, start });
-    const reached = { ...positionOf(head), ...checkpointOf(head) };
-    const synced = isSynced ? undefined : (before.synced ?? positionOf(before));
+    const reached = { ...pickPosition(head), ...pickCheckpoint(head) };
+    const synced = isSynced ? undefined : (before.synced ?? pickPosition(before));
     return this.#pin(synced === undefined ? reached : { ...reached, synced }, last);
   }
 
-  async #sync(segment: number, behind: Behind): Promise<void> {
-    if (this.#lots++ < lotsInPlace) this.#segment.sync(segment, behind);
-    else await this.#segment.syncAside(segment, behind);
+  async #sync(segment: number, behind: UnsyncedRange): Promise<void> {
+    if (this.#lots++ < maxBlockingSyncs) this.#segment.sync(segment, behind);
+    else await this.#segment.syncInBackground(segment, behind);
   }
 
   /** What is refused here must not be found in the log, unless a checkpoint speaks of it already. */
   #checkAndCount(
-    checkpoints: NewCheckpoints | undefined,
+    checkpoints: PendingCheckpoints | undefined,
     admission: Admission,
     { head, start }: { readonly head: Head; readonly start: number },
   ): Checkpoint | undefined {
     try {
       const last = checkpoints?.write();
-      admission.count();
+      admission.saveCounters();
       return last;
     } catch (error) {
-      if (checkpoints?.isWritten !== true) this.#segment.cutBack(head.segment, start);
+      if (checkpoints?.isWritten !== true) this.#segment.truncate(head.segment, start);
       throw error;
     }
   }
@@ -171,10 +170,10 @@ export class LogWriter {
   }
 
   /** Made, and signed, before anything is written: a key that cannot be used must not leave a record behind. */
-  #checkpoints(pins: readonly Pinned[]): NewCheckpoints | undefined {
+  #checkpoints(pins: readonly CheckpointContent[]): PendingCheckpoints | undefined {
     const { files, sign } = this.#options;
     if (pins.length === 0) return undefined;
-    return newCheckpoints(files, `${this.#directory}/checkpoints.jsonl`, pins, sign);
+    return prepareCheckpoints(files, `${this.#directory}/checkpoints.jsonl`, pins, sign);
   }
 
   /** Says where the log ends: now and then in a checkpoint, always in the head. */

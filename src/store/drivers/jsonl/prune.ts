@@ -2,50 +2,50 @@ import { closeSync, openSync, readFileSync, statSync, unlinkSync } from "node:fs
 import type { JsonObject } from "../../../model/json.js";
 import type { LogRecord } from "../../../model/record.js";
 import type { Prunable, PruneBound } from "../../../model/store.js";
-import { hashAtTail, tailLength } from "../../../record/chain.js";
+import { parseTailHash, tailLength } from "../../../record/chain.js";
 import { DecisionError } from "../../../errors.js";
-import { damaged } from "./damage.js";
+import { damagedLogError } from "./store-errors.js";
 import { readAt, systemFiles } from "./files.js";
 import type { LogIndex } from "./index/log-index.js";
 import type { LogWriter } from "./log-writer.js";
-import { segmentName, segmentsIn } from "./segments.js";
-import { verifyStore } from "./verify.js";
+import { segmentName, listSegments } from "./segments.js";
+import { verifyStore } from "./verify-store.js";
 
-const block = 64 * 1024;
+const rowsPerRead = 64 * 1024;
 
 /** Whole segments from the oldest on, as long as all in them may go. */
-export function prunable(log: string, index: LogIndex, bound: PruneBound): Prunable {
-  const segments = segmentsIn(log);
+export function findPrunable(log: string, index: LogIndex, bound: PruneBound): Prunable {
+  const segments = listSegments(log);
   const size = index.first + index.count - 1;
   const nothing: Prunable = { records: 0, through: 0, bytes: 0 };
   let found = nothing;
   for (const [position, first] of segments.entries()) {
     const last = (segments[position + 1] ?? size + 1) - 1;
-    if (last < first || !mayGo(index, { first, last }, bound, size)) break;
+    if (last < first || !isRemovable(index, { first, last }, bound, size)) break;
     const bytes = found.bytes + statSync(`${log}/${segmentName(first)}`).size;
     found = { records: last - index.first + 1, through: last, bytes };
   }
   return found;
 }
 
-function mayGo(
+function isRemovable(
   index: LogIndex,
   { first, last }: { first: number; last: number },
   bound: PruneBound,
   size: number,
 ): boolean {
   if ("keep" in bound) return last <= size - bound.keep;
-  for (let start = first; start <= last; start += block) {
-    const rows = index.read(start - index.first, Math.min(start + block, last + 1) - index.first);
+  for (let start = first; start <= last; start += rowsPerRead) {
+    const rows = index.read(start - index.first, Math.min(start + rowsPerRead, last + 1) - index.first);
     for (let row = 0; row < rows.count; row++) if (rows.time(row) >= bound.before) return false;
   }
   return true;
 }
 
 /** What is not as it was written is not removed: that would be the end of all traces of it. */
-export function refuseDamaged(directory: string): void {
+export function assertVerified(directory: string): void {
   const [problem] = verifyStore(directory).problems;
-  if (problem !== undefined) throw damaged(`${directory}/log`, problem.message);
+  if (problem !== undefined) throw damagedLogError(`${directory}/log`, problem.message);
 }
 
 /** The note comes first: with segments that are still there it does no harm, without it they would be missing. */
@@ -56,12 +56,12 @@ export async function prune(
   noteOf: (details: JsonObject) => string,
 ): Promise<void> {
   const log = `${directory}/log`;
-  const doomed = segmentsIn(log).filter((first) => first <= through);
+  const doomed = listSegments(log).filter((first) => first <= through);
   const newest = doomed.at(-1) ?? 0;
   if (writer.head().size === through) writer.rotate();
-  else if (!segmentsIn(log).includes(through + 1)) throw changed();
-  const earlier = doomed.flatMap((first) => prunesIn(`${log}/${segmentName(first)}`));
-  const details = { through, hash: lastHashOf(`${log}/${segmentName(newest)}`), records };
+  else if (!listSegments(log).includes(through + 1)) throw logChangedError();
+  const earlier = doomed.flatMap((first) => readEarlierPrunes(`${log}/${segmentName(first)}`));
+  const details = { through, hash: readLastHash(`${log}/${segmentName(newest)}`), records };
   const body = noteOf(earlier.length === 0 ? details : { ...details, earlier });
   await writer.append([[{ body }]], { pinned: true });
   writer.syncHead();
@@ -69,7 +69,7 @@ export async function prune(
 }
 
 /** What the notes on earlier prunes say, which are about to go themselves. */
-function prunesIn(path: string): readonly JsonObject[] {
+function readEarlierPrunes(path: string): readonly JsonObject[] {
   const notes = readFileSync(path, "utf8")
     .split("\n")
     .filter((line) => line.includes('"note":"pruned"'));
@@ -81,19 +81,19 @@ function prunesIn(path: string): readonly JsonObject[] {
   });
 }
 
-function lastHashOf(path: string): string {
+function readLastHash(path: string): string {
   const fd = openSync(path, "r");
   try {
     const { size } = statSync(path);
-    const hash = hashAtTail(readAt(systemFiles, fd, size - tailLength, tailLength));
-    if (hash === undefined) throw changed();
+    const hash = parseTailHash(readAt(systemFiles, fd, size - tailLength, tailLength));
+    if (hash === undefined) throw logChangedError();
     return hash;
   } finally {
     closeSync(fd);
   }
 }
 
-function changed(): DecisionError {
+function logChangedError(): DecisionError {
   return new DecisionError("store_failed", "the log changed while it was being pruned; nothing was removed", {
     hint: "run the command again",
   });

@@ -1,24 +1,24 @@
-import { roomFor, sealInto, sealedLength } from "../../../record/chain.js";
-import type { Pinned } from "../../../record/checkpoint.js";
+import { maxSealedByteLength, sealLineInto, sealedByteLength } from "../../../record/chain.js";
+import type { CheckpointContent } from "../../../record/chain.js";
 import type { Head } from "./head.js";
 
 /** Where the log ends, and what a crash has left to be written. */
-export interface Settled {
+export interface LogTail {
   readonly head: Head;
   readonly notes: readonly string[];
-  readonly pins: readonly Pinned[];
+  readonly pins: readonly CheckpointContent[];
 }
 
 /** Lines that are to be added, and where the log ends with them. */
-export interface Batch {
+export interface SealedBatch {
   /** To be written before the next batch is made: that has the same memory. */
   readonly bytes: Buffer;
   readonly links: readonly { readonly seq: number; readonly hash: string }[];
   readonly head: Head;
-  readonly pins: readonly Pinned[];
+  readonly pins: readonly CheckpointContent[];
 }
 
-export interface SealOptions {
+interface SealOptions {
   readonly segmentSize: number;
   readonly checkpointEvery: number;
   readonly clock: () => string;
@@ -28,16 +28,16 @@ export interface SealOptions {
 
 export function sealBatch(
   bodies: readonly string[],
-  { head, pins: due }: Settled,
+  { head, pins: due }: LogTail,
   { segmentSize, checkpointEvery, clock, pinned }: SealOptions,
-): Batch {
+): SealedBatch {
   const links: { seq: number; hash: string }[] = [];
   const pins = [...due];
-  const memory = memoryFor(bodies);
+  const memory = bufferFor(bodies);
   let length = 0;
   let { size: seq, head: hash } = head;
   for (const body of bodies) {
-    ({ end: length, hash } = sealInto(memory, length, { seq: ++seq, body, previous: hash }));
+    ({ end: length, hash } = sealLineInto(memory, length, { seq: ++seq, body, previous: hash }));
     links.push({ seq, hash });
     if (seq % checkpointEvery === 0) pins.push({ size: seq, head: hash, timestamp: clock() });
   }
@@ -52,13 +52,13 @@ export function sealBatch(
 }
 
 /** Larger batches are rare, and get memory of their own. */
-const mostKept = 1024 * 1024;
-let kept = Buffer.alloc(0);
+const maxReusableBytes = 1024 * 1024;
+let reusableBuffer = Buffer.alloc(0);
 
 /** Where a batch is made: to count the bytes of a small one would take longer than to make it. */
-function memoryFor(bodies: readonly string[]): Buffer {
-  const room = roomFor(bodies);
-  if (room > mostKept) return Buffer.allocUnsafe(sealedLength(bodies));
-  if (kept.length < room) kept = Buffer.allocUnsafe(Math.min(2 * room, mostKept));
-  return kept;
+function bufferFor(bodies: readonly string[]): Buffer {
+  const room = maxSealedByteLength(bodies);
+  if (room > maxReusableBytes) return Buffer.allocUnsafe(sealedByteLength(bodies));
+  if (reusableBuffer.length < room) reusableBuffer = Buffer.allocUnsafe(Math.min(2 * room, maxReusableBytes));
+  return reusableBuffer;
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../../src/model/json.js";
-import { ask, faultOf } from "../asking.js";
+import { ask, faultOf } from "../evaluate-condition.js";
 
 const numbers = [1.5, 4, 2.5, -2];
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../../src/model/json.js";
-import { ask } from "../asking.js";
+import { ask } from "../evaluate-condition.js";
 
 const values: Json[] = [
   null,

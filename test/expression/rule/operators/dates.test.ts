@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { compileRule } from "../../../../src/expression/rule/compile-rule.js";
 import type { Json, JsonObject } from "../../../../src/model/json.js";
 import { scopeOf } from "../../answers.js";
-import { ask, faultOf } from "../asking.js";
+import { ask, faultOf } from "../evaluate-condition.js";
 
 describe("before_date and after_date", () => {
   it.each([
@@ -51,7 +51,7 @@ describe("within_days", () => {
 
   it.each(systems)("has a note where the time of the request is unknown: %j", (system) => {
     const rule = compileRule({ field: "x", op: "within_days", value: 1 });
-    const { result, traces } = rule.judge(scopeOf({ x: "2026-01-01" }, { system }));
+    const { result, traces } = rule.evaluate(scopeOf({ x: "2026-01-01" }, { system }));
     expect(result).toBe(false);
     expect(traces).toMatchObject([{ note: "there is no `system.request_time` to count the days from" }]);
   });

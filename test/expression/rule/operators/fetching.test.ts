@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { compileRule } from "../../../../src/expression/rule/compile-rule.js";
-import { fetchKey } from "../../../../src/expression/rule/fetch-key.js";
+import { fetchKey } from "../../../../src/expression/rule/operators/fetching.js";
 import type { Json, JsonObject } from "../../../../src/model/json.js";
 import { scopeOf } from "../../answers.js";
-import { faultOf, operatorNamed } from "../asking.js";
+import { faultOf, operatorNamed } from "../evaluate-condition.js";
 
 const value = { endpoint: "bureau", params: { ssn: "{{ customer.ssn }}" }, mapping: { score: "credit" } };
 
 function asked(facts: JsonObject, context: JsonObject = {}): { result: boolean; note: unknown } {
   const rule = compileRule({ field: "customer", op: "fetch_from_api", value });
-  const { result, traces } = rule.judge(scopeOf(context, { facts }));
+  const { result, traces } = rule.evaluate(scopeOf(context, { facts }));
   const [trace] = traces;
   return { result, note: trace !== undefined && "note" in trace ? trace.note : undefined };
 }

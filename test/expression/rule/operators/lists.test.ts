@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../../src/model/json.js";
-import { ask } from "../asking.js";
+import { ask } from "../evaluate-condition.js";
 
 describe("contains_all, contains_any, intersects and subset_of", () => {
   it.each<[Json, Json, boolean, boolean, boolean]>([

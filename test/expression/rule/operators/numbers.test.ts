@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../../src/model/json.js";
-import { ask, faultOf } from "../asking.js";
+import { ask, faultOf } from "../evaluate-condition.js";
 
 describe("between", () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../../src/model/json.js";
-import { ask, askMissing, faultOf, traceOf } from "../asking.js";
+import { ask, askMissing, faultOf, traceOf } from "../evaluate-condition.js";
 
 describe("present and blank", () => {
   const blanks: Json[] = [null, "", [], {}];

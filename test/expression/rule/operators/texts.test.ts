@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ask, faultOf } from "../asking.js";
+import { ask, faultOf } from "../evaluate-condition.js";
 
 describe("contains", () => {
   it.each([

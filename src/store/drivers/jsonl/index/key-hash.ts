@@ -1,5 +1,7 @@
 import type { Entity } from "../../../../model/lineage.js";
+import type { LogRecord, Provenance } from "../../../../model/record.js";
 import type { RecordKey } from "../../../../model/store.js";
+import { entitiesOf, policiesOf, referencesOf, inputSourcesOf } from "../../../../record/record-keys.js";
 
 /**
  * What a record is looked up by, as 64 bits. The lowest three of `high` say what kind of thing it is; the five
@@ -11,26 +13,26 @@ export interface KeyHash {
   readonly high: number;
 }
 
-export const kinds = { entity: 1, artifact: 2, policy: 3, session: 4, reference: 5 } as const;
+export const keyKinds = { entity: 1, artifact: 2, policy: 3, session: 4, reference: 5 } as const;
 
-export type KeyKind = (typeof kinds)[keyof typeof kinds];
+export type KeyKind = (typeof keyKinds)[keyof typeof keyKinds];
 
 const kindBits = 0b111;
-const otherBits = 0xff;
+const reservedBits = 0xff;
 
-export const isEntity = (high: number): boolean => (high & kindBits) === kinds.entity;
+export const isEntity = (high: number): boolean => (high & kindBits) === keyKinds.entity;
 
 export const hasEntity = (keys: readonly KeyHash[]): boolean => keys.some(({ high }) => isEntity(high));
 
 /** Keeps a number with the hash; those that are too large are all the same. */
-export const withNumber = (high: number, number: number): number =>
-  (high | (Math.min(number, largestNumber) << 3)) >>> 0;
+export const packCount = (high: number, number: number): number =>
+  (high | (Math.min(number, maxPackedCount) << 3)) >>> 0;
 
-export const numberWith = (high: number): number => (high >>> 3) & largestNumber;
+export const unpackCount = (high: number): number => (high >>> 3) & maxPackedCount;
 
-export const withoutNumber = (high: number): number => (high & ~(largestNumber << 3)) >>> 0;
+export const clearCount = (high: number): number => (high & ~(maxPackedCount << 3)) >>> 0;
 
-export const largestNumber = 0b11111;
+export const maxPackedCount = 0b11111;
 
 const noSeed: KeyHash = { low: 0, high: 0 };
 
@@ -51,26 +53,60 @@ export function hashBytes(
   }
   one = Math.imul(one ^ (one >>> 16), 0x85ebca6b) ^ Math.imul(two ^ (two >>> 13), 0xc2b2ae35);
   two = Math.imul(two ^ (two >>> 16), 0x85ebca6b) ^ Math.imul(one ^ (one >>> 13), 0xc2b2ae35);
-  return { low: one >>> 0, high: ((two & ~otherBits) | kind) >>> 0 };
+  return { low: one >>> 0, high: ((two & ~reservedBits) | kind) >>> 0 };
 }
 
 export const hashText = (kind: KeyKind, text: string): KeyHash =>
   hashBytes(kind, Buffer.from(JSON.stringify(text)));
 
 /** Entities are looked up decision by decision. */
-export const seedOf = (decisionId: string): KeyHash => hashText(kinds.entity, decisionId);
+export const entitySeed = (decisionId: string): KeyHash => hashText(keyKinds.entity, decisionId);
 
 /** As a line has it between `{"type":` and the closing brace. */
 export function hashEntity({ type, id }: Entity, seed: KeyHash): KeyHash {
   const bytes = Buffer.from(`${JSON.stringify(type)},"id":${JSON.stringify(id)}`);
-  return hashBytes(kinds.entity, bytes, 0, bytes.length, seed);
+  return hashBytes(keyKinds.entity, bytes, 0, bytes.length, seed);
 }
 
 /** All that a key may have become, given the decisions that there are. */
-export function hashesOf(key: RecordKey, decisionIds: Iterable<string>): readonly KeyHash[] {
-  if ("entity" in key) return Array.from(decisionIds, (id) => hashEntity(key.entity, seedOf(id)));
-  if ("artifact" in key) return [hashText(kinds.artifact, key.artifact)];
-  if ("policy" in key) return [hashText(kinds.policy, key.policy)];
-  if ("session_id" in key) return [hashText(kinds.session, key.session_id)];
-  return [hashText(kinds.reference, key.refers_to)];
+export function hashesForKey(key: RecordKey, decisionIds: Iterable<string>): readonly KeyHash[] {
+  if ("entity" in key) return Array.from(decisionIds, (id) => hashEntity(key.entity, entitySeed(id)));
+  if ("artifact" in key) return [hashText(keyKinds.artifact, key.artifact)];
+  if ("policy" in key) return [hashText(keyKinds.policy, key.policy)];
+  if ("session_id" in key) return [hashText(keyKinds.session, key.session_id)];
+  return [hashText(keyKinds.reference, key.refers_to)];
 }
+
+/** All that a record is looked up by; of a damaged one, as much as can be found. */
+export function keysOfRecord(record: LogRecord): readonly KeyHash[] {
+  return [
+    ...orEmpty(() => referencesOf(record).map((id) => hashText(keyKinds.reference, id))),
+    ...orEmpty(() => sessionsOf(record as Provenance).map((id) => hashText(keyKinds.session, id))),
+    ...orEmpty(() => entityKeys(record)),
+    ...orEmpty(() => artifactsOf(record).map((artifact) => hashText(keyKinds.artifact, artifact))),
+    ...orEmpty(() => policiesOf(record).map((name) => hashText(keyKinds.policy, name))),
+  ];
+}
+
+/** What a record read of its context, as far as that can be found. */
+export const sourcesOfRecord = (record: LogRecord): readonly string[] =>
+  orEmpty(() => inputSourcesOf(record));
+
+function orEmpty<T>(find: () => readonly T[]): readonly T[] {
+  try {
+    return find();
+  } catch {
+    return [];
+  }
+}
+
+const sessionsOf = ({ session_id: id }: Provenance): readonly string[] => (id === undefined ? [] : [id]);
+
+function entityKeys(record: LogRecord): readonly KeyHash[] {
+  if (record.kind !== "decision") return [];
+  const seed = entitySeed(record.decision_id);
+  return entitiesOf(record).map((entity) => hashEntity(entity, seed));
+}
+
+const artifactsOf = (record: LogRecord): readonly string[] =>
+  record.kind === "decision" ? (record.lineage?.artifacts ?? []) : [];

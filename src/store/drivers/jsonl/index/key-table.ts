@@ -1,8 +1,10 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import type { KeyHash } from "./key-hash.js";
+import { readAt, systemFiles, writeAll } from "../files.js";
 
 /** Low and high half of the hash, and the last entry plus one; a slot whose high half is 0 is free. */
-export const numbersPerSlot = 3;
-export const slotLength = numbersPerSlot * 4;
+const numbersPerSlot = 3;
+const slotLength = numbersPerSlot * 4;
 
 /** The last entry of each key, in memory: an open hash table, at most two thirds full. */
 export class KeyTable {
@@ -44,7 +46,7 @@ export class KeyTable {
   }
 
   /** Takes over what a newer table has. */
-  putAll(newer: KeyTable): void {
+  addNewer(newer: KeyTable): void {
     const slots = newer.slots;
     for (let slot = 0; slot < slots.length; slot += numbersPerSlot) {
       const high = slots[slot + 1] ?? 0;
@@ -76,4 +78,103 @@ export class KeyTable {
       slots[place + 2] = old[slot + 2] ?? 0;
     }
   }
+}
+
+/** A table on disk: the last entry of each key among some entries. It never changes. */
+export interface KeyTableState {
+  readonly file: string;
+  /** The first of the entries, and the first that is not among them. */
+  readonly from: number;
+  readonly through: number;
+  readonly slots: number;
+}
+
+/** Enough for nearly all searches to end within them. */
+const slotsPerRead = 16;
+
+/** Reading all of it takes as long as looking up one key in each so many bytes. */
+const bytesPerLookup = 8 * 1024;
+
+export class KeyTableFile {
+  readonly state: KeyTableState;
+  readonly #fd: number;
+  #searches = 0;
+  #table: KeyTable | undefined;
+
+  /** Throws where it is not there, or not what was written. */
+  constructor(directory: string, state: KeyTableState) {
+    this.state = state;
+    this.#fd = openSync(`${directory}/${state.file}`, "r");
+    if (isCompleteTable(this.#fd, state)) return;
+    closeSync(this.#fd);
+    throw new Error(`${state.file} is not what was written`);
+  }
+
+  /** The last entry of the key, plus one; 0: there is none. */
+  get(hash: KeyHash): number {
+    const { slots } = this.state;
+    if (this.#table === undefined && ++this.#searches * bytesPerLookup > slots * slotLength)
+      this.#table = this.load();
+    if (this.#table !== undefined) return this.#table.get(hash);
+    let place = hash.low & (slots - 1);
+    for (let seen = 0; seen < slots;) {
+      const count = Math.min(slotsPerRead, slots - place);
+      const found = findInSlots(this.#numbers(place, count), hash);
+      if (found !== undefined) return found;
+      seen += count;
+      place = (place + count) & (slots - 1);
+    }
+    return 0;
+  }
+
+  /** All of it, in memory. */
+  load(): KeyTable {
+    const numbers = this.#numbers(0, this.state.slots);
+    let size = 0;
+    for (let at = 1; at < numbers.length; at += numbersPerSlot) if (numbers[at] !== 0) size++;
+    // A full one would be searched for ever; we never write one.
+    return size < this.state.slots ? new KeyTable(numbers, size) : new KeyTable();
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+
+  #numbers(from: number, count: number): Uint32Array<ArrayBuffer> {
+    const numbers = new Uint32Array(count * numbersPerSlot);
+    readSync(this.#fd, new Uint8Array(numbers.buffer), 0, numbers.byteLength, from * slotLength);
+    return numbers;
+  }
+}
+
+/** Undefined where neither the key nor a free slot is among them. */
+function findInSlots(numbers: Uint32Array, { low, high }: KeyHash): number | undefined {
+  for (let slot = 0; slot < numbers.length; slot += numbersPerSlot) {
+    const found = numbers[slot + 1];
+    if (found === 0) return 0;
+    if (found === high && numbers[slot] === low) return numbers[slot + 2];
+  }
+  return undefined;
+}
+
+/** At the end of the file stands what it is, so that one that never reached the disk is not taken for empty. */
+const formatTrailer = ({ slots, from, through }: KeyTableState): Uint32Array<ArrayBuffer> =>
+  Uint32Array.of(slots, from, through);
+
+export function writeKeyTable(directory: string, state: KeyTableState, table: KeyTable): void {
+  const fd = openSync(`${directory}/${state.file}`, "w", 0o600);
+  try {
+    const { slots } = table;
+    writeAll(systemFiles, fd, new Uint8Array(slots.buffer, slots.byteOffset, slots.byteLength), 0);
+    writeAll(systemFiles, fd, new Uint8Array(formatTrailer(state).buffer), slots.byteLength);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function isCompleteTable(fd: number, state: KeyTableState): boolean {
+  const length = state.slots * slotLength;
+  const trailer = new Uint8Array(formatTrailer(state).buffer);
+  if (fstatSync(fd).size !== length + trailer.length) return false;
+  return readAt(systemFiles, fd, length, trailer.length).equals(trailer);
 }

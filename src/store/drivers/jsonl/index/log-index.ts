@@ -1,15 +1,14 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { hashAtTail, origin, tailLength } from "../../../../record/chain.js";
+import type { SegmentStats, CoveredSegment, IndexState } from "./index-state.js";
+import { Postings } from "./postings.js";
+import type { Rows } from "./rows.js";
+import { RowFile } from "./rows.js";
+import { PrefixCache } from "./scan-keys.js";
+import { addRow } from "./scan-line.js";
+import { Shapes } from "./shapes.js";
+import { parseTailHash, genesisHash, tailLength } from "../../../../record/chain.js";
 import { readAt, systemFiles } from "../files.js";
 import { segmentName } from "../segments.js";
-import { Beginnings } from "./beginnings.js";
-import type { FoundSegment } from "./fits.js";
-import { Postings } from "./postings.js";
-import { RowFile } from "./row-file.js";
-import type { Rows } from "./rows.js";
-import { addRow } from "./scan.js";
-import { Shapes } from "./shapes.js";
-import type { CoveredSegment, IndexState } from "./state.js";
 
 const newline = 10;
 const chunkSize = 4 * 1024 * 1024;
@@ -30,22 +29,22 @@ export class LogIndex {
   readonly rowsFile: string;
   /** The sequence number of the first row. */
   first: number;
-  gaps: boolean;
+  hasGaps: boolean;
   /** What was found wrong with the log when it was read after somebody had touched it. */
   damage: string | undefined;
   #segments: CoveredSegment[];
   #lastHash: string;
-  readonly #beginnings = new Beginnings();
+  readonly #beginnings = new PrefixCache();
 
   /** Throws where what is kept is not there, or not what was written. */
   constructor(directory: string, state: IndexState | undefined) {
     this.directory = directory;
     this.shapes = new Shapes(state);
     this.first = state?.first ?? 1;
-    this.gaps = state?.gaps ?? false;
+    this.hasGaps = state?.gaps ?? false;
     this.damage = state?.damage;
     this.#segments = [...(state?.segments ?? [])];
-    this.#lastHash = state?.last_hash ?? origin;
+    this.#lastHash = state?.last_hash ?? genesisHash;
     this.rowsFile =
       state?.rows_file ??
       `rows-${Date.now().toString(36)}-${process.pid}-${Math.random().toString(36).slice(2)}`;
@@ -66,7 +65,7 @@ export class LogIndex {
   /** Whether a line was seen that is no record, or not the one whose turn it was, or is not as it was written. */
   get isDamaged(): boolean {
     return (
-      this.gaps || this.damage !== undefined || this.shapes.list.some(({ kind }) => kind === "unreadable")
+      this.hasGaps || this.damage !== undefined || this.shapes.list.some(({ kind }) => kind === "unreadable")
     );
   }
 
@@ -97,9 +96,9 @@ export class LogIndex {
   }
 
   /** Reads what was added to the log since. */
-  catchUp(log: string, found: readonly FoundSegment[], progress?: Progress): void {
+  catchUp(log: string, found: readonly SegmentStats[], progress?: Progress): void {
     const covered = new Map(this.#segments.map((each) => [each.first, each.bytes]));
-    const due = ({ first, bytes }: FoundSegment): number => bytes - (covered.get(first) ?? 0);
+    const due = ({ first, bytes }: SegmentStats): number => bytes - (covered.get(first) ?? 0);
     const total = found.reduce((sum, segment) => sum + due(segment), 0);
     if (this.count === 0) this.first = found[0]?.first ?? 1;
     let done = 0;
@@ -119,7 +118,7 @@ export class LogIndex {
       this.#segments = this.#segments.filter((each) => each.first !== first);
       this.#segments.push({ first, rows_from, bytes: covered, changed_at: mtimeMs });
       if (covered > from)
-        this.#lastHash = hashAtTail(readAt(systemFiles, fd, covered - tailLength, tailLength)) ?? "";
+        this.#lastHash = parseTailHash(readAt(systemFiles, fd, covered - tailLength, tailLength)) ?? "";
       return covered - from;
     } finally {
       closeSync(fd);
@@ -132,7 +131,7 @@ export class LogIndex {
     let filled = 0;
     let covered = from;
     const { shapes, postings } = this;
-    const { added: rows, kept: base } = this.rows;
+    const { unsaved: rows, kept: base } = this.rows;
     const into = { rows, shapes, postings, beginnings: this.#beginnings, base };
     for (;;) {
       const count = readSync(fd, buffer, filled, buffer.length - filled, covered + filled);
@@ -142,7 +141,7 @@ export class LogIndex {
       const chunk = buffer.subarray(0, filled);
       for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
         const expected = this.first + this.count;
-        if (addRow(buffer, start, end, into, covered + start) !== expected) this.gaps = true;
+        if (addRow(buffer, start, end, into, covered + start) !== expected) this.hasGaps = true;
         start = end + 1;
       }
       buffer.copyWithin(0, start, filled);

@@ -1,11 +1,10 @@
 import { closeSync, openSync } from "node:fs";
-import { systemFiles, writeAll } from "../files.js";
 import type { KeyHash } from "./key-hash.js";
-import { isEntity, largestNumber, numberWith, withNumber, withoutNumber } from "./key-hash.js";
-import { KeyTable } from "./key-table.js";
-import { Pages } from "./pages.js";
-import type { TableState } from "./table-file.js";
-import { TableFile, writeTable } from "./table-file.js";
+import { isEntity, maxPackedCount, unpackCount, packCount, clearCount } from "./key-hash.js";
+import type { KeyTableState } from "./key-table.js";
+import { KeyTable, KeyTableFile, writeKeyTable } from "./key-table.js";
+import { PagedFile } from "./paged-file.js";
+import { systemFiles, writeAll } from "../files.js";
 
 /**
  * Row, the entry before of the same key plus one, and the two halves of the key's hash, with which stands how
@@ -15,22 +14,22 @@ const numbersPerEntry = 4;
 export const entryLength = numbersPerEntry * 4;
 
 /** So many entries are gone through when the index is opened, before a table is made of them. */
-const mostLoose = 2048;
+const maxUntabledEntries = 2048;
 /** A table is made one with the next older one as long as that is not so many times as large. */
-const growth = 4;
+const mergeFactor = 4;
 
 export interface PostingsState {
   /** How many entries are kept. */
   readonly entries: number;
   /** Oldest first; each goes on where the last one ends. */
-  readonly tables: readonly TableState[];
+  readonly tables: readonly KeyTableState[];
 }
 
-const noPostings: PostingsState = { entries: 0, tables: [] };
+const emptyPostings: PostingsState = { entries: 0, tables: [] };
 const noNumbers = new Uint32Array();
 
 /** Beside its file of rows. */
-export const postingsFile = (rowsFile: string): string => rowsFile.replace("rows-", "postings-");
+export const postingsFileName = (rowsFile: string): string => rowsFile.replace("rows-", "postings-");
 
 /**
  * Which rows have which keys: for each key of a row an entry, which names the entry before of the same key;
@@ -40,11 +39,11 @@ export const postingsFile = (rowsFile: string): string => rowsFile.replace("rows
 export class Postings {
   readonly #directory: string;
   readonly #name: string;
-  readonly #pages: Pages;
+  readonly #pages: PagedFile;
   #kept: number;
   #new = new Uint32Array(256 * numbersPerEntry);
   #count: number;
-  #tables: TableFile[] = [];
+  #tables: KeyTableFile[] = [];
   /** The last entries of keys since the tables. */
   #loose = new KeyTable();
   /** The numbers of the entries that were last looked at, the first of them, and the one after the last. */
@@ -53,22 +52,22 @@ export class Postings {
   #to = 0;
 
   /** Throws where what is kept is not there, or not what was written. */
-  constructor(directory: string, rowsFile: string, { entries, tables }: PostingsState = noPostings) {
+  constructor(directory: string, rowsFile: string, { entries, tables }: PostingsState = emptyPostings) {
     this.#directory = directory;
     this.#name = rowsFile;
     this.#kept = entries;
     this.#count = entries;
-    this.#pages = new Pages(`${directory}/${postingsFile(rowsFile)}`, entryLength);
+    this.#pages = new PagedFile(`${directory}/${postingsFileName(rowsFile)}`, entryLength);
     try {
       if (entries > 0) this.#pages.open();
-      for (const table of tables) this.#tables.push(new TableFile(directory, table));
+      for (const table of tables) this.#tables.push(new KeyTableFile(directory, table));
     } catch (error) {
       this.close();
       throw error;
     }
     for (let entry = this.#through; entry < entries; entry++) {
       const at = this.#placeOf(entry);
-      this.#loose.put(this.#numbers[at + 2] ?? 0, withoutNumber(this.#numbers[at + 3] ?? 0), entry);
+      this.#loose.put(this.#numbers[at + 2] ?? 0, clearCount(this.#numbers[at + 3] ?? 0), entry);
     }
   }
 
@@ -87,7 +86,7 @@ export class Postings {
       this.#new[at] = row;
       this.#new[at + 1] = before === 0 ? this.#lastInTables(key) : before;
       this.#new[at + 2] = key.low;
-      this.#new[at + 3] = withNumber(key.high, entities);
+      this.#new[at + 3] = packCount(key.high, entities);
     }
   }
 
@@ -111,7 +110,7 @@ export class Postings {
   }
 
   /** The entry before of the same key, plus one; 0: there is none. */
-  before(entry: number): number {
+  previous(entry: number): number {
     const at = this.#placeOf(entry);
     const before = this.#numbers[at + 1] ?? 0;
     // Were it otherwise, going back would never end.
@@ -119,9 +118,9 @@ export class Postings {
   }
 
   /** How many entities the row of an entry has. */
-  entitiesBeside(entry: number): number {
-    const known = numberWith(this.#high(entry));
-    if (known < largestNumber) return known;
+  entityCount(entry: number): number {
+    const known = unpackCount(this.#high(entry));
+    if (known < maxPackedCount) return known;
     const row = this.row(entry);
     let from = entry;
     while (from > 0 && this.row(from - 1) === row) from--;
@@ -133,7 +132,7 @@ export class Postings {
   /** Writes the new entries, and a table where there are enough of them; gives what is kept once it is said so. */
   write(): PostingsState {
     const fd = openSync(
-      `${this.#directory}/${postingsFile(this.#name)}`,
+      `${this.#directory}/${postingsFileName(this.#name)}`,
       this.#kept === 0 ? "w" : "r+",
       0o600,
     );
@@ -144,18 +143,18 @@ export class Postings {
       closeSync(fd);
     }
     const { tables } = this.state;
-    const isDue = this.#count - this.#through >= mostLoose;
+    const isDue = this.#count - this.#through >= maxUntabledEntries;
     return { entries: this.#count, tables: isDue ? this.#writeTable() : tables };
   }
 
-  #writeTable(): readonly TableState[] {
+  #writeTable(): readonly KeyTableState[] {
     const tables = [...this.#tables];
     let from = this.#through;
     let table = this.#loose;
     for (let last = tables.at(-1); last !== undefined; last = tables.at(-1)) {
-      if (last.state.through - last.state.from >= growth * (this.#count - from)) break;
+      if (last.state.through - last.state.from >= mergeFactor * (this.#count - from)) break;
       const older = last.load();
-      older.putAll(table);
+      older.addNewer(table);
       table = older;
       ({ from } = last.state);
       tables.pop();
@@ -163,21 +162,21 @@ export class Postings {
     const through = this.#count;
     const file = `${this.#name.replace("rows-", "keys-")}-${from}-${through}`;
     const made = { file, from, through, slots: table.slotCount };
-    writeTable(this.#directory, made, table);
+    writeKeyTable(this.#directory, made, table);
     return [...tables.map(({ state }) => state), made];
   }
 
   /** What was written is now kept. */
-  settle({ entries, tables }: PostingsState): void {
+  markSaved({ entries, tables }: PostingsState): void {
     const opened = tables.map((state) => {
       const known = this.#tables.find((table) => table.state.file === state.file);
-      return known ?? new TableFile(this.#directory, state);
+      return known ?? new KeyTableFile(this.#directory, state);
     });
     for (const table of this.#tables.filter((each) => !opened.includes(each))) table.close();
     if (opened.length > 0 && opened.at(-1) !== this.#tables.at(-1)) this.#loose = new KeyTable();
     this.#tables = opened;
     this.#pages.open();
-    this.#pages.forget(this.#kept);
+    this.#pages.invalidate(this.#kept);
     this.#from = this.#to = 0;
     this.#kept = entries;
     this.#new = new Uint32Array(256 * numbersPerEntry);

@@ -1,16 +1,15 @@
-import { sha256Hex } from "../../../../digest/sha256.js";
-import type { Tally, TimeRange } from "../../../../model/store.js";
-import { TallyBuilder } from "../../../../record/tally.js";
-import { DigestSet } from "./digest-set.js";
 import type { LogIndex } from "./log-index.js";
 import type { Rows } from "./rows.js";
 import { digestAt, numbersPerRow, shapeAt } from "./rows.js";
-import { readDoubled, writeDoubled } from "../../../doubled-file.js";
+import { sha256Hex } from "../../../../digest/sha256.js";
+import type { Tally, TimeRange } from "../../../../model/store.js";
+import { TallyBuilder } from "../../../../record/tally.js";
+import { readCheckedJson, writeCheckedJson } from "../../../files.js";
 
-const block = 64 * 1024;
+const rowsPerBlock = 64 * 1024;
 
 /** How many records, and how many distinct inputs, had each shape; up to a row. */
-interface Counted {
+interface SavedTally {
   readonly rows_file: string;
   readonly through: number;
   readonly records: Readonly<Record<string, number>>;
@@ -18,40 +17,40 @@ interface Counted {
 }
 
 /** How often each branch was taken. Without a range, what was counted before is only added to. */
-export function tallyOf(index: LogIndex, decisionId: string, range: TimeRange): Tally {
-  const shapes = shapesOf(index, decisionId);
+export function tallyDecision(index: LogIndex, decisionId: string, range: TimeRange): Tally {
+  const shapes = shapesOfDecision(index, decisionId);
   if (range.since !== undefined || range.until !== undefined) {
-    return asTally(index, countRows(index, shapes, { from: 0, range }));
+    return toTally(index, countRows(index, shapes, { from: 0, range }));
   }
   const path = `${index.directory}/tally-${sha256Hex(JSON.stringify(decisionId))}.json`;
-  const known = readCounted(path, index);
-  const last = index.shapes.last.get(decisionId) ?? 0;
-  if (known !== undefined && last <= known.through) return asTally(index, known);
+  const known = readSavedTally(path, index);
+  const last = index.shapes.lastRows.get(decisionId) ?? 0;
+  if (known !== undefined && last <= known.through) return toTally(index, known);
   const counted =
-    known === undefined ? countRows(index, shapes, { from: 0, range }) : addNew(index, shapes, known);
-  keep(path, counted);
-  return asTally(index, counted);
+    known === undefined ? countRows(index, shapes, { from: 0, range }) : countNewRows(index, shapes, known);
+  saveTally(path, counted);
+  return toTally(index, counted);
 }
 
-function shapesOf(index: LogIndex, decisionId: string): Uint8Array {
+function shapesOfDecision(index: LogIndex, decisionId: string): Uint8Array {
   return Uint8Array.from(index.shapes.list, (shape) => (shape.decision_id === decisionId ? 1 : 0));
 }
 
-function readCounted(path: string, { rowsFile, count }: LogIndex): Counted | undefined {
-  const counted = readDoubled(path) as Counted | undefined;
+function readSavedTally(path: string, { rowsFile, count }: LogIndex): SavedTally | undefined {
+  const counted = readCheckedJson(path) as SavedTally | undefined;
   return counted?.rows_file === rowsFile && counted.through <= count ? counted : undefined;
 }
 
 /** What cannot be kept is counted again next time. */
-function keep(path: string, counted: Counted): void {
+function saveTally(path: string, counted: SavedTally): void {
   try {
-    writeDoubled(path, counted);
+    writeCheckedJson(path, counted);
   } catch {
     return;
   }
 }
 
-interface Span {
+interface RowSpan {
   readonly from: number;
   readonly range: TimeRange;
   /** Inputs that were counted before. */
@@ -61,12 +60,12 @@ interface Span {
 function countRows(
   index: LogIndex,
   shapes: Uint8Array,
-  { from, range, seen = new DigestSet() }: Span,
-): Counted {
+  { from, range, seen = new DigestSet() }: RowSpan,
+): SavedTally {
   const { since = -Infinity, until = Infinity } = range;
   const records = new Float64Array(shapes.length);
   const distinct = new Float64Array(shapes.length);
-  forRows(index, shapes, { from, to: index.count }, (rows, row, shape) => {
+  forEachRow(index, shapes, { from, to: index.count }, (rows, row, shape) => {
     const time = rows.time(row);
     if (time < since || time > until) return;
     records[shape] = (records[shape] ?? 0) + 1;
@@ -75,21 +74,21 @@ function countRows(
   return {
     rows_file: index.rowsFile,
     through: index.count,
-    records: asObject(records),
-    distinct: asObject(distinct),
+    records: toCountObject(records),
+    distinct: toCountObject(distinct),
   };
 }
 
 /** Of the new rows' inputs, those that an old row has are not new; only these need be remembered. */
-function addNew(index: LogIndex, shapes: Uint8Array, known: Counted): Counted {
+function countNewRows(index: LogIndex, shapes: Uint8Array, known: SavedTally): SavedTally {
   const fresh = new DigestSet();
-  forRows(index, shapes, { from: known.through, to: index.count }, (rows, row) => {
+  forEachRow(index, shapes, { from: known.through, to: index.count }, (rows, row) => {
     fresh.add(rows.digestLow(row), rows.digestHigh(row));
   });
   const seen = new DigestSet();
   // A digest says which decision it is of, so all rows can be asked.
-  for (let start = 0; start < known.through; start += block) {
-    const { numbers, count } = index.read(start, Math.min(start + block, known.through));
+  for (let start = 0; start < known.through; start += rowsPerBlock) {
+    const { numbers, count } = index.read(start, Math.min(start + rowsPerBlock, known.through));
     for (let row = 0, at = digestAt; row < count; row++, at += numbersPerRow) {
       const low = numbers[at] ?? 0;
       const high = numbers[at + 1] ?? 0;
@@ -99,21 +98,21 @@ function addNew(index: LogIndex, shapes: Uint8Array, known: Counted): Counted {
   const added = countRows(index, shapes, { from: known.through, range: {}, seen });
   return {
     ...added,
-    records: sum(known.records, added.records),
-    distinct: sum(known.distinct, added.distinct),
+    records: addCounts(known.records, added.records),
+    distinct: addCounts(known.distinct, added.distinct),
   };
 }
 
-type OnRow = (rows: Rows, row: number, shape: number) => void;
+type RowHandler = (rows: Rows, row: number, shape: number) => void;
 
-function forRows(
+function forEachRow(
   index: LogIndex,
   shapes: Uint8Array,
   { from, to }: { from: number; to: number },
-  onRow: OnRow,
+  onRow: RowHandler,
 ): void {
-  for (let start = from; start < to; start += block) {
-    const rows = index.read(start, Math.min(start + block, to));
+  for (let start = from; start < to; start += rowsPerBlock) {
+    const rows = index.read(start, Math.min(start + rowsPerBlock, to));
     const { numbers, count } = rows;
     for (let row = 0, at = shapeAt; row < count; row++, at += numbersPerRow) {
       const shape = numbers[at] ?? 0;
@@ -122,11 +121,11 @@ function forRows(
   }
 }
 
-function asObject(counts: Float64Array): Record<string, number> {
+function toCountObject(counts: Float64Array): Record<string, number> {
   return Object.fromEntries([...counts.entries()].filter(([, count]) => count > 0));
 }
 
-function sum(
+function addCounts(
   a: Readonly<Record<string, number>>,
   b: Readonly<Record<string, number>>,
 ): Record<string, number> {
@@ -135,11 +134,63 @@ function sum(
   return sums;
 }
 
-function asTally(index: LogIndex, { records, distinct }: Counted): Tally {
+function toTally(index: LogIndex, { records, distinct }: SavedTally): Tally {
   const builder = new TallyBuilder();
   for (const [number, count] of Object.entries(records)) {
     const { definition_hash = "", labels = [] } = index.shapes.list[Number(number)] ?? {};
     builder.add(definition_hash, labels, { count, distinct: distinct[number] ?? 0 });
   }
   return builder.tally();
+}
+
+/** A set of 64-bit numbers, each in two halves. A million of them take a fifth of the time that a Set takes. */
+class DigestSet {
+  #slots = new Uint32Array(2 * 1024);
+  #size = 0;
+  /** The number zero marks a free slot, so it is kept apart. */
+  #hasZero = false;
+
+  /** Tells whether it is new. */
+  add(low: number, high: number): boolean {
+    if (low === 0 && high === 0) {
+      const isNew = !this.#hasZero;
+      this.#hasZero = true;
+      return isNew;
+    }
+    if (this.#size * 4 > this.#slots.length) this.#grow();
+    const slot = this.#slotOf(low, high);
+    if (this.#slots[slot] !== 0 || this.#slots[slot + 1] !== 0) return false;
+    this.#slots[slot] = low;
+    this.#slots[slot + 1] = high;
+    this.#size++;
+    return true;
+  }
+
+  has(low: number, high: number): boolean {
+    if (low === 0 && high === 0) return this.#hasZero;
+    const slot = this.#slotOf(low, high);
+    return this.#slots[slot] === low && this.#slots[slot + 1] === high;
+  }
+
+  /** Where the number is, or would be. */
+  #slotOf(low: number, high: number): number {
+    const slots = this.#slots;
+    const mask = slots.length / 2 - 1;
+    for (let place = low & mask; ; place = (place + 1) & mask) {
+      const slot = place * 2;
+      const isFree = slots[slot] === 0 && slots[slot + 1] === 0;
+      if (isFree || (slots[slot] === low && slots[slot + 1] === high)) return slot;
+    }
+  }
+
+  #grow(): void {
+    const old = this.#slots;
+    this.#slots = new Uint32Array(old.length * 4);
+    this.#size = 0;
+    for (let slot = 0; slot < old.length; slot += 2) {
+      const low = old[slot] ?? 0;
+      const high = old[slot + 1] ?? 0;
+      if (low !== 0 || high !== 0) this.add(low, high);
+    }
+  }
 }

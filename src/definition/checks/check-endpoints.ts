@@ -1,0 +1,146 @@
+import type { EndpointWarning } from "../reviews/review-endpoints.js";
+import type { Finding } from "../explain-definition-errors.js";
+import type { Path } from "../yaml-source.js";
+import { isForbiddenKey } from "../../expression/path.js";
+import type { Auth, Endpoint, Endpoints } from "../../model/endpoint.js";
+
+/** What is wrong with endpoints that fit the schema; places are relative to the document. */
+export function checkEndpoints(endpoints: Endpoints): readonly Finding[] {
+  return Object.entries(endpoints).flatMap(([name, endpoint]) => {
+    const path = ["endpoints", name];
+    return [
+      ...(isForbiddenKey(name)
+        ? [{ path: ["endpoints"], key: name, message: `\`${name}\` cannot be a name` }]
+        : []),
+      ...checkUrl(endpoint, path),
+      ...checkDurations(endpoint, path),
+      ...checkHeaders(endpoint, path),
+    ];
+  });
+}
+
+function checkUrl({ url }: Endpoint, path: Path): readonly Finding[] {
+  const fault = invalidUrlReason(url);
+  return fault === undefined ? [] : [{ path: [...path, "url"], message: `the URL cannot be used: ${fault}` }];
+}
+
+/** A time of nothing in which something is to happen. */
+function checkDurations(endpoint: Endpoint, path: Path): readonly Finding[] {
+  const { timeout, cache, rate_limit: limit, circuit_breaker: breaker } = endpoint;
+  const written: readonly (readonly [Path, string | undefined])[] = [
+    [["timeout"], timeout],
+    [["cache", "ttl"], cache?.ttl],
+    [["rate_limit", "per"], limit?.per],
+    [["circuit_breaker", "timeout"], breaker?.timeout],
+    [["retry", "base"], endpoint.retry?.base],
+    [["retry", "max"], endpoint.retry?.max],
+  ];
+  return written.flatMap(([at, text]) => {
+    if (text === undefined || /[1-9]/.test(text)) return [];
+    const message = `\`${String(at.at(-1))}\` must be longer than nothing (got ${JSON.stringify(text)})`;
+    const hint = at[0] === "cache" ? "leave `cache` out to keep no answers" : undefined;
+    return [{ path: [...path, ...at], message, hint }];
+  });
+}
+
+/** What every request has anyway, and what would lead it elsewhere. */
+const reservedHeaders = [
+  "accept-encoding",
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+];
+
+function checkHeaders({ headers = {}, auth }: Endpoint, path: Path): readonly Finding[] {
+  const ofAuth = auth === undefined ? undefined : authHeader(auth);
+  const seen = new Set<string>();
+  const faults = Object.keys(headers).flatMap((key) => {
+    const name = key.toLowerCase();
+    const isSeen = seen.has(name);
+    seen.add(name);
+    const at = { path: [...path, "headers"], key };
+    if (isSeen) return [{ ...at, message: `the header \`${key}\` is there twice` }];
+    if (reservedHeaders.includes(name)) return [{ ...at, message: `the header \`${key}\` cannot be set` }];
+    if (name !== ofAuth?.toLowerCase()) return [];
+    return [
+      { ...at, message: `the header \`${key}\` is set by \`auth\` already`, hint: "leave one of them out" },
+    ];
+  });
+  if (ofAuth === undefined || !reservedHeaders.includes(ofAuth.toLowerCase())) return faults;
+  return [
+    ...faults,
+    { path: [...path, "auth", "header"], message: `the header \`${ofAuth}\` cannot be set` },
+  ];
+}
+
+/** The header that tells who asks. */
+function authHeader(auth: Auth): string {
+  return auth.type === "api_key" ? (auth.header ?? "X-API-Key") : "Authorization";
+}
+
+const urlPattern = /^https?:\/\/[^/?#\\\s]+[^\\\s]*$/i;
+
+/** What is wrong with the URL of an endpoint, as it is written; it never repeats the URL, which may hold a password. */
+export function invalidUrlReason(url: string): string | undefined {
+  if (/\{\{|\$\{/.test(url)) return "it is no template: give what varies as `params`";
+  if (/^[a-z][a-z0-9+.-]*:/i.test(url) && !/^https?:/i.test(url))
+    return "it must begin with https:// or http://";
+  // A URL parser would mend what it can, and ask another place than a reader expects.
+  if (!urlPattern.test(url) || !URL.canParse(url)) return "it is not a URL such as https://example.com/score";
+  if (authorityOf(url).includes("@")) return "it must hold no name or password: `auth` names where they are";
+  if (url.includes("#")) return "it must have no `#` part: that is never sent";
+  return undefined;
+}
+
+const authorityOf = (url: string): string => /^[^:]+:\/\/([^/?#]*)/.exec(url)?.[1] ?? "";
+
+const secretsHint = "name it by an environment variable, with `auth`";
+
+/** Secrets that seem to stand in a definition, where everybody reads them; none is repeated. */
+export function findSecrets(name: string, { url, headers = {}, auth }: Endpoint): readonly EndpointWarning[] {
+  const inAuth = Object.entries(auth ?? {})
+    .filter(([key, value]) => key.endsWith("_key") && looksLikeSecret(value))
+    .map(([key]) => ({
+      message: `\`${key}\` of \`${name}\` seems to be a secret, and not the name of a variable`,
+      hint: "put it into an environment variable, and write the name of that",
+    }));
+  const inHeaders = Object.entries(headers)
+    .filter(([key, value]) => value !== "" && (isSecretName(key) || hasSecretForm(value)))
+    .map(([key]) => ({
+      message: `the header \`${key}\` of \`${name}\` seems to hold a secret`,
+      hint: secretsHint,
+    }));
+  const inUrl = [...new URL(url).searchParams]
+    .filter(([key, value]) => value !== "" && (isSecretName(key) || hasSecretForm(value)))
+    .map(([key]) => ({
+      message: `\`${key}\` in the URL of \`${name}\` seems to hold a secret`,
+      hint: secretsHint,
+    }));
+  return [...inAuth, ...inHeaders, ...inUrl];
+}
+
+/** Whether what should be the name of an environment variable looks like what should be in it. */
+export const looksLikeSecret = (name: string): boolean => hasSecretForm(name) || /[a-z]\d|\d[a-z]/.test(name);
+
+const secretNames =
+  /^(?:proxy-)?authorization$|^(?:set-)?cookie$|(?:^|[-_])(?:token|secret|password|passwd|pwd|signature|credentials?)$|^key$|(?:api|access|auth|private|secret|subscription)[-_]?key$/i;
+
+const isSecretName = (name: string): boolean => secretNames.test(name.replace(/([a-z])([A-Z])/g, "$1_$2"));
+
+/** As known services write theirs. */
+const secretForms =
+  /^(?:bearer|basic|token|apikey)\s+\S|^(?:sk|pk|rk)[-_]|^gh[pousr]_|^xox[a-z]-|^AKIA[0-9A-Z]{12}|^eyJ[\w-]+\./i;
+
+const hasSecretForm = (value: string): boolean =>
+  secretForms.test(value) || /^[0-9a-f]{32,}$/i.test(value) || isRandom(value);
+
+/** A long run in which letters of both cases and digits are mixed. */
+const isRandom = (value: string): boolean =>
+  /^[\w+/=-]{20,}$/.test(value) && [/[a-z]/, /[A-Z]/, /(?:\d\D*){3}/].every((kind) => kind.test(value));

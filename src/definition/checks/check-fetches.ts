@@ -1,0 +1,193 @@
+import { checkRuleConditions } from "./check-scored.js";
+import { DecisionError } from "../../errors.js";
+import { isForbiddenKey } from "../../expression/path.js";
+import { compileTemplate } from "../../expression/template.js";
+import type { Definition } from "../../model/definition.js";
+import type { Finding } from "../explain-definition-errors.js";
+import { keyNameMessage } from "../explain-definition-errors.js";
+import { describeValue } from "../explain-schema-errors.js";
+import { maxTemplateLength, textsAt } from "../expressions.js";
+import type { DeclaredFetch } from "../fetches.js";
+import { allFetches, destinationsOf, maxPathLength, PathMap } from "../fetches.js";
+import type { Path } from "../yaml-source.js";
+
+/** What is wrong with what a definition fetches: where it goes, and what it is asked with. */
+export function checkFetches(definition: Definition): readonly Finding[] {
+  const fetches = allFetches(definition);
+  // An `if` that is wrong is told of already, and may hold anything.
+  if (fetches.length === 0 || checkRuleConditions(definition).length > 0) return [];
+  return [
+    ...fetches.flatMap((fetch) => [
+      ...checkEndpointName(fetch),
+      ...checkDestinations(fetch, definition),
+      ...checkMapping(fetch),
+    ]),
+    ...checkOverlaps(fetches),
+    ...checkParams(fetches, definition),
+  ];
+}
+
+function checkEndpointName({ endpoint, path }: DeclaredFetch): readonly Finding[] {
+  if (/^[A-Za-z0-9_-]{1,64}$/.test(endpoint)) return [];
+  const message = `${keyNameMessage(["endpoints"])} (got ${describeValue(endpoint)})`;
+  return [{ path: [...path, "endpoint"], message }];
+}
+
+interface Destination {
+  readonly at: string;
+  readonly path: Path;
+}
+
+/** Places in the context, with where they are written. */
+function locatedDestinations({ into, path, ...fetch }: DeclaredFetch): readonly Destination[] {
+  return into === undefined
+    ? mappedDestinations({ path, ...fetch })
+    : [{ at: into, path: [...path, "into"] }];
+}
+
+/** Where the parts of an answer go: below `into`, or below the context itself. */
+const mappedDestinations = ({
+  mapping = {},
+  path,
+}: Pick<DeclaredFetch, "mapping" | "path">): readonly Destination[] =>
+  Object.entries(mapping).map(([from, at]) => ({ at, path: [...path, "mapping", from] }));
+
+function checkDestinations(fetch: DeclaredFetch, definition: Definition): readonly Finding[] {
+  return locatedDestinations(fetch).flatMap(({ at, path }) => {
+    const message = invalidPathReason(at) ?? reservedRootReason(at.split(".")[0] ?? "", definition);
+    return message === undefined ? [] : [{ path, message }];
+  });
+}
+
+/** What is wrong with a path itself. */
+function invalidPathReason(at: string): string | undefined {
+  if (/\{\{|\$\{/.test(at)) return "a place for what is fetched is a path and no template";
+  if (at.length > maxPathLength) return `a place for what is fetched has at most ${maxPathLength} characters`;
+  const steps = at.split(".");
+  if (steps.includes("")) return `\`${at}\` has an empty part between its dots`;
+  const bad = steps.find(isForbiddenKey);
+  return bad === undefined ? undefined : `\`${bad}\` is not a key that can be set`;
+}
+
+const reservedRoots = ["input", "facts", "system", "context"];
+const callRoots = ["tool", "params"];
+
+function reservedRootReason(root: string, definition: Definition): string | undefined {
+  if (reservedRoots.includes(root))
+    return `nothing can be fetched into \`${root}\`, which has a meaning already`;
+  if (definition.type === "policy" && callRoots.includes(root))
+    return `nothing can be fetched into \`${root}\`, which is what the call is about`;
+  if (definition.type === "gate" && Object.hasOwn(definition.computed ?? {}, root))
+    return `nothing can be fetched into \`${root}\`, which is computed`;
+  return undefined;
+}
+
+/** Parts of one answer that would end up in one place, or nowhere. */
+function checkMapping(fetch: DeclaredFetch): readonly Finding[] {
+  const taken = new PathMap<undefined>();
+  return mappedDestinations(fetch).flatMap(({ at, path }) => {
+    const from = String(path.at(-1));
+    const wrong = fetch.into === undefined ? undefined : invalidPathReason(at);
+    const other = taken.overlapping(at);
+    taken.add(at, undefined);
+    return [
+      ...(wrong === undefined ? [] : [{ path, message: wrong }]),
+      ...checkSourcePath(from).map((fault) => ({ path: path.slice(0, -1), key: from, ...fault })),
+      ...(other === undefined
+        ? []
+        : [{ path, message: `another field of the answer goes into \`${other.path}\`` }]),
+    ];
+  });
+}
+
+/** What is wrong with where in an answer something is to be found. */
+function checkSourcePath(from: string): readonly Pick<Finding, "message" | "hint">[] {
+  if (from.split(".").includes("")) return [{ message: `\`${from}\` has an empty part between its dots` }];
+  const [, list = "", item = "", more = ""] = /^(.+?)\[(\d+)\](.*)$/.exec(from) ?? [];
+  if (list === "") return [];
+  const meant = `${list}.${item}${more}`;
+  return [{ message: `\`${from}\` is no path`, hint: `did you mean \`${meant}\`?` }];
+}
+
+/** Two fetches that go into one place; a condition that is written twice is fetched once. */
+function checkOverlaps(fetches: readonly DeclaredFetch[]): readonly Finding[] {
+  const taken = new PathMap<undefined>();
+  const conditions = new Set<string>();
+  return fetches.flatMap((fetch) => {
+    if (fetch.into === undefined && conditions.has(fetch.key)) return [];
+    conditions.add(fetch.key);
+    const places = locatedDestinations(fetch);
+    const faults = places.flatMap(({ at, path }) => {
+      const other = taken.overlapping(at);
+      return other === undefined ? [] : [{ path, ...describeOverlap(at, other.path) }];
+    });
+    for (const { at } of places) taken.add(at, undefined);
+    return faults;
+  });
+}
+
+function describeOverlap(at: string, other: string): Pick<Finding, "message" | "hint"> {
+  const how = other.length > at.length ? `, which is part of \`${at}\`` : `, which \`${at}\` is part of`;
+  const where = `\`${other}\`${at === other ? " already" : how}`;
+  return { message: `something else is fetched into ${where}`, hint: "give each of them a place of its own" };
+}
+
+/** Params that read what is never there when something is fetched; what does not compile is told of elsewhere. */
+function checkParams(fetches: readonly DeclaredFetch[], definition: Definition): readonly Finding[] {
+  const sources = new PathMap<FetchSource>();
+  for (const [index, fetch] of fetches.entries())
+    for (const at of destinationsOf(fetch)) sources.add(at, { fetch, index });
+  return fetches.flatMap((fetch, index) => {
+    return textsAt(fetch.params, ["**"], [...fetch.path, "params"]).flatMap(({ path, text }) => {
+      if (text.length > maxTemplateLength)
+        return [{ path, message: `a text of \`params\` has at most ${maxTemplateLength} characters` }];
+      const faults = templateReads(text).map((read) =>
+        checkRead(read, { fetch, index, sources, definition }),
+      );
+      return faults.flatMap((fault) => (fault === undefined ? [] : [{ path, ...fault }]));
+    });
+  });
+}
+
+/** The paths that a text reads, as those of the context are written. */
+export function templateReads(text: string): readonly string[] {
+  try {
+    return compileTemplate(text).reads.map(stripContextPrefix);
+  } catch (error) {
+    if (error instanceof DecisionError) return [];
+    throw error;
+  }
+}
+
+export const stripContextPrefix = (path: string): string => path.replace(/^context\./, "");
+
+/** What is fetched, and at which place in their order. */
+interface FetchSource {
+  readonly fetch: DeclaredFetch;
+  readonly index: number;
+}
+
+interface ReadContext extends FetchSource {
+  readonly sources: PathMap<FetchSource>;
+  readonly definition: Definition;
+}
+
+function checkRead(
+  read: string,
+  { fetch, index, sources, definition }: ReadContext,
+): Omit<Finding, "path"> | undefined {
+  const root = read.split(".", 1)[0] ?? "";
+  if (root === "input" || root === "facts")
+    return { message: `\`${root}\` is not known yet when data is fetched`, hint: "read the context itself" };
+  if (definition.type === "gate" && Object.hasOwn(definition.computed ?? {}, root))
+    return { message: `\`${root}\` is computed after data is fetched`, hint: "write its expression here" };
+  const source = sources.covering(read)?.value;
+  if (source === undefined || (source.index < index && source.fetch.key !== fetch.key)) return undefined;
+  if (source.fetch.key === fetch.key)
+    return { message: `\`${read}\` is what this fetches, so it is never there yet` };
+  const { endpoint, into } = source.fetch;
+  return {
+    message: `\`${read}\` is fetched later, from \`${endpoint}\`, so it is never there yet`,
+    hint: `put the fetch from \`${endpoint}\` before this one${into === undefined ? ", under `enrich`" : ""}`,
+  };
+}

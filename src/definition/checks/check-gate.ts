@@ -1,0 +1,184 @@
+import { invalidSchemaReason } from "../context-schema.js";
+import { DecisionError } from "../../errors.js";
+import { isForbiddenKey } from "../../expression/path.js";
+import { compileInput } from "../../expression/template.js";
+import type { GateDefinition, GateRule } from "../../model/definition.js";
+import { didYouMean } from "../../text.js";
+import { workModes } from "../decision-types.js";
+import type { Finding } from "../explain-definition-errors.js";
+
+/** What is wrong with a gate that fits the schema of definitions; paths begin at its `decision`. */
+export function checkGate(definition: GateDefinition): readonly Finding[] {
+  return [
+    ...checkContextSchema(definition.context_schema),
+    ...checkComputed(definition),
+    ...checkRuleIds(definition.rules),
+    ...definition.rules.flatMap(checkRule),
+    ...checkSuppression(definition.rules),
+  ];
+}
+
+function checkContextSchema(schema: unknown): readonly Finding[] {
+  if (schema === undefined) return [];
+  const path = ["context_schema"];
+  const message = invalidSchemaReason(schema);
+  if (message !== undefined) return [{ path, message }];
+  const { properties = {}, required = [] } = schema as { properties?: object; required?: readonly string[] };
+  const fault = {
+    message: "a supplied `system` is refused, so the schema cannot ask for it",
+    hint: "read `system.request_time` and its kin without declaring them",
+  };
+  if (Object.hasOwn(properties, "system")) {
+    return [{ path: [...path, "properties"], key: "system", ...fault }];
+  }
+  return required.includes("system") ? [{ path: [...path, "required"], ...fault }] : [];
+}
+
+function checkRuleIds(rules: readonly GateRule[]): readonly Finding[] {
+  const seen = new Set<string>();
+  return rules.flatMap(({ id }, index) => {
+    const path = ["rules", index, "id"];
+    if (id === "__proto__") return [{ path, message: "`__proto__` cannot be the id of a rule" }];
+    if (seen.has(id)) return [{ path, message: `the id \`${id}\` is used twice` }];
+    seen.add(id);
+    return [];
+  });
+}
+
+function checkRule({ tier, status, work_frame }: GateRule, index: number): readonly Finding[] {
+  const faults: Finding[] = [];
+  if (tier === "T1" && status !== "YELLOW" && status !== "RED") {
+    const message = `the status of a T1 rule must be \`YELLOW\` or \`RED\` (got \`${status}\`)`;
+    faults.push({ path: ["rules", index, "status"], message });
+  }
+  const mode = work_frame?.mode;
+  if (mode !== undefined && mode !== workModes[status]) {
+    const message = `the mode of a \`${status}\` rule is \`${workModes[status]}\` (got \`${mode}\`)`;
+    faults.push({ path: ["rules", index, "work_frame", "mode"], message, hint: "leave it out" });
+  }
+  return faults;
+}
+
+const reservedNames = new Set(["input", "facts", "system", "context"]);
+
+/** Computed values that could not be read, and those that read what is not computed yet. */
+function checkComputed(definition: GateDefinition): readonly Finding[] {
+  const entries = Object.entries(definition.computed ?? {});
+  const names = entries.map(([name]) => name);
+  const declared = definition.context_schema?.["properties"];
+  const faults = entries.flatMap(([name, text], index) => [
+    ...checkComputedName(name, declared),
+    ...checkComputedReads(name, text, names.slice(index + 1)),
+  ]);
+  return [...checkInputReads(definition.input, names), ...faults];
+}
+
+function checkComputedName(name: string, declared: unknown): readonly Finding[] {
+  const at = { path: ["computed"], key: name };
+  if (reservedNames.has(name)) {
+    return [{ ...at, message: `\`${name}\` is a reserved name and cannot be that of a computed value` }];
+  }
+  if (!isReadable(name)) {
+    const hint =
+      "it may hold letters, digits and `_`, does not begin with a digit, and is no word of the language";
+    return [{ ...at, message: `\`${name}\` cannot be the name of a computed value`, hint }];
+  }
+  if (typeof declared !== "object" || declared === null || !Object.hasOwn(declared, name)) return [];
+  const message = `\`${name}\` cannot be computed: the caller supplies it already`;
+  return [{ ...at, message, hint: "`context_schema` declares it: give one of the two another name" }];
+}
+
+function checkComputedReads(name: string, text: string, below: readonly string[]): readonly Finding[] {
+  const roots = rootsOf(text);
+  const path = ["computed", name];
+  const itself = roots.has(name) ? [{ path, message: `\`${name}\` reads itself` }] : [];
+  const early = below.filter((each) => roots.has(each));
+  return [
+    ...itself,
+    ...early.map((each) => ({
+      path,
+      message: `\`${name}\` reads \`${each}\`, which stands below it`,
+      hint: "values are computed in the order of the file: move it up",
+    })),
+  ];
+}
+
+/** The input is there for the computed values, so it comes before them. */
+function checkInputReads(input: string | undefined, names: readonly string[]): readonly Finding[] {
+  const roots = rootsOf(input ?? "");
+  return names
+    .filter((name) => roots.has(name))
+    .map((name) => ({
+      path: ["input"],
+      message: `\`input\` reads \`${name}\`, which is computed after it`,
+    }));
+}
+
+/** The names that paths begin with; none where the expression does not compile, which is told elsewhere. */
+function rootsOf(text: string): ReadonlySet<string> {
+  try {
+    return new Set(compileInput(text).reads.map((path) => path.split(".")[0] ?? ""));
+  } catch (error) {
+    if (!(error instanceof DecisionError)) throw error;
+    return new Set();
+  }
+}
+
+/** Whether an expression that consists of the name reads it. */
+function isReadable(name: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !isForbiddenKey(name) && rootsOf(name).has(name);
+}
+
+/** Rules that suppress what they cannot, and those that suppress each other in a circle. */
+function checkSuppression(rules: readonly GateRule[]): readonly Finding[] {
+  const byId = new Map(rules.map((rule) => [rule.id, rule]));
+  const faults = rules.flatMap((rule, index) =>
+    (rule.suppresses ?? []).flatMap((id, at) => {
+      const fault = checkSuppressedRule(rule, id, byId);
+      return fault === undefined ? [] : [{ path: ["rules", index, "suppresses", at], ...fault }];
+    }),
+  );
+  return [...faults, ...checkSuppressionCycles(rules, byId)];
+}
+
+type SuppressionFinding = Pick<Finding, "message" | "hint">;
+
+function checkSuppressedRule(
+  rule: GateRule,
+  id: string,
+  byId: ReadonlyMap<string, GateRule>,
+): SuppressionFinding | undefined {
+  if (id === rule.id) return { message: `\`${id}\` cannot suppress itself` };
+  const suppressed = byId.get(id);
+  if (suppressed === undefined)
+    return { message: `no rule is called \`${id}\``, hint: didYouMean(id, byId.keys()) };
+  return suppressed.tier === "T1" ? { message: `a T1 rule cannot be suppressed: \`${id}\`` } : undefined;
+}
+
+function checkSuppressionCycles(
+  rules: readonly GateRule[],
+  byId: ReadonlyMap<string, GateRule>,
+): readonly Finding[] {
+  const faults: Finding[] = [];
+  const done = new Set<string>();
+  const trail: string[] = [];
+  const visit = (rule: GateRule): void => {
+    trail.push(rule.id);
+    for (const [at, id] of (rule.suppresses ?? []).entries()) {
+      const next = byId.get(id);
+      if (next === undefined || id === rule.id || done.has(id)) continue;
+      const start = trail.indexOf(id);
+      if (start === -1) {
+        visit(next);
+        continue;
+      }
+      const cycle = [...trail.slice(start), id].map((each) => `\`${each}\``).join(" → ");
+      const path = ["rules", rules.indexOf(rule), "suppresses", at];
+      faults.push({ path, message: `rules suppress each other in a circle: ${cycle}` });
+    }
+    trail.pop();
+    done.add(rule.id);
+  };
+  for (const rule of byId.values()) if (!done.has(rule.id)) visit(rule);
+  return faults;
+}

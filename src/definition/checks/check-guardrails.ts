@@ -1,0 +1,70 @@
+import type { Definition, WeightedDefinition, Guardrail } from "../../model/definition.js";
+import { isRouting } from "../decision-types.js";
+import { isInputMasked } from "../definition-reads.js";
+import type { Finding } from "../explain-definition-errors.js";
+import { matchesGlob } from "../tool-match.js";
+import type { Path } from "../yaml-source.js";
+
+/** What is wrong with the guardrails of a decision; places are relative to it. */
+export function checkOwnGuardrails(definition: Definition): readonly Finding[] {
+  const leads = isRouting(definition) || definition.type === "scored";
+  return (definition.guardrails ?? []).flatMap((guardrail, index) => [
+    ...checkGuardrail(guardrail, ["guardrails", index], leads),
+    ...checkDriftGuardrail(guardrail, index, definition),
+  ]);
+}
+
+/** What is wrong with a guardrail, whichever decision it is asked about. */
+export function checkGuardrail(guardrail: Guardrail, path: Path, leads = true): readonly Finding[] {
+  const faults: Finding[] = [];
+  if (leads && guardrail.on_fail === "escalate" && escalationTarget(guardrail) === undefined) {
+    faults.push({
+      path: [...path, "on_fail"],
+      message: "`escalate` needs to know where to: `escalate_to` is missing",
+      hint: "add escalate_to: <target>",
+    });
+  }
+  if (guardrail.type === "requires_approval") {
+    const { targets = [], approval_target: approval, escalate_to: to } = guardrail;
+    if (to !== undefined && to !== approval && targets.some((glob) => matchesGlob(glob, to))) {
+      faults.push({
+        path: [...path, "escalate_to"],
+        message: `\`${to}\` needs an approval itself, so nothing can be escalated to it`,
+        hint: "name where approvals are given",
+      });
+    }
+  }
+  if (guardrail.type === "weight_bounds") {
+    const { min_weight: least, max_weight: most } = guardrail;
+    if (least !== undefined && most !== undefined && least > most) {
+      faults.push({
+        path: [...path, "max_weight"],
+        message: `\`max_weight\` must not be below \`min_weight\`, which is ${least} (got ${most})`,
+      });
+    }
+  }
+  return faults;
+}
+
+/** Where an answer that fails is led, if it is. */
+export const escalationTarget = (guardrail: Guardrail): string | undefined =>
+  guardrail.escalate_to ?? (guardrail.type === "requires_approval" ? guardrail.approval_target : undefined);
+
+/** A drift that nobody could see must not be watched for. */
+function checkDriftGuardrail({ type }: Guardrail, index: number, definition: Definition): readonly Finding[] {
+  if (type !== "distribution_drift" || definition.type !== "weighted") return [];
+  const why = untestableSplitReason(definition);
+  if (why === undefined) return [];
+  return [{ path: ["guardrails", index, "type"], message: `\`${type}\` cannot be checked: ${why}` }];
+}
+
+/** Why nothing can be said about how a weighted decision is taken. */
+export function untestableSplitReason(definition: WeightedDefinition): string | undefined {
+  if (definition.logging?.log_decision === false) return "no decision is recorded";
+  if (isInputMasked(definition)) return "the input is masked, so inputs cannot be told apart";
+  if (definition.cases.some(({ condition = "" }) => condition.trim() !== "")) {
+    return "conditions decide too, so the weights promise no split";
+  }
+  const isSplit = definition.cases.some(({ weight = 0 }) => weight > 0);
+  return isSplit ? undefined : "no case has a weight, so there is no split";
+}

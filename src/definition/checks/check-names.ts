@@ -1,0 +1,46 @@
+import { defaultLabel } from "../branches.js";
+import { casesOf } from "../expressions.js";
+import type { Finding } from "../explain-definition-errors.js";
+import type { Path } from "../yaml-source.js";
+import type { Definition } from "../../model/definition.js";
+
+/** Labels that would mix two branches up in a distribution, and targets that would be printed as they are written. */
+export function checkLabels(definition: Definition): readonly Finding[] {
+  const faults: Finding[] = [];
+  const seen = new Set<string>();
+  for (const { path, each } of casesOf(definition)) {
+    const { label } = each;
+    if (/\{\{|\$\{/.test(each.target)) {
+      faults.push({ path: [...path, "target"], message: "a target is a name and no template" });
+    }
+    if (label === undefined) continue;
+    const at = [...path, "label"];
+    if (label === defaultLabel) {
+      faults.push({ path: at, message: `the label \`${defaultLabel}\` is kept for the default route` });
+    } else if (label === "__proto__") {
+      faults.push({ path: at, message: "`__proto__` cannot be a label" });
+    } else if (seen.has(label)) {
+      const hint = "a distribution would count both branches as one";
+      faults.push({ path: at, message: `the label \`${label}\` is used twice`, hint });
+    }
+    seen.add(label);
+  }
+  return faults;
+}
+
+/** Names in a list that are used twice, or cannot be keys of the details. */
+export function checkUniqueNames<Key extends string>(
+  items: readonly Readonly<Record<Key, string>>[],
+  path: Path,
+  { key, what }: { readonly key: Key; readonly what: string },
+): readonly Finding[] {
+  const seen = new Set<string>();
+  return items.flatMap((item, index) => {
+    const name = item[key];
+    const at = [...path, index, key];
+    if (name === "__proto__") return [{ path: at, message: "`__proto__` cannot be a name" }];
+    if (seen.has(name)) return [{ path: at, message: `${what} \`${name}\` is there twice` }];
+    seen.add(name);
+    return [];
+  });
+}

@@ -1,0 +1,114 @@
+import { parseInstant } from "../../expression/instant.js";
+import type { Policy, PolicyDefinition } from "../../model/definition.js";
+import { didYouMean } from "../../text.js";
+import { checkUniqueNames } from "./check-names.js";
+import { baseKeys, overrideKeys } from "../schema/policy.js";
+import { toolsOf } from "../tool-match.js";
+import type { Finding } from "../explain-definition-errors.js";
+import type { Path } from "../yaml-source.js";
+
+/** What is wrong with policies that are each well-formed: names, windows, and what an override may flip. */
+export function checkPolicies(definition: PolicyDefinition): readonly Finding[] {
+  const { policies = [] } = definition;
+  return [
+    ...checkTools(definition),
+    ...checkUniqueNames(policies, ["policies"], { key: "name", what: "the policy" }),
+    ...policies.flatMap((policy, index) => {
+      const path = ["policies", index];
+      return [
+        ...checkEffectivePeriod(policy, path),
+        ...checkCallLimit(policy, path),
+        ...(policy.overrides === undefined
+          ? checkBasePolicy(policy, path)
+          : checkOverride(policy, path, policies)),
+      ];
+    }),
+  ];
+}
+
+/** Other languages of patterns would silently match no tool, and so allow every call. */
+const foreignPattern = /[{}[\]|(),^$\\]|^\s|\s$/;
+
+function checkTools(definition: PolicyDefinition): readonly Finding[] {
+  const path = typeof definition.tool === "string" ? () => ["tool"] : (index: number) => ["tool", index];
+  return toolsOf(definition).flatMap((tool, index) =>
+    foreignPattern.test(tool)
+      ? [
+          {
+            path: path(index),
+            message: `\`${tool}\` is neither a tool nor a glob`,
+            hint: "`*` stands for any characters and `?` for one; several tools are a list: [Write, Edit]",
+          },
+        ]
+      : [],
+  );
+}
+
+function checkCallLimit(policy: Policy, path: Path): readonly Finding[] {
+  if (policy.overrides !== undefined || policy.max_calls === undefined) return [];
+  const { per } = policy.max_calls;
+  if (per === "session" || /[1-9]/.test(per)) return [];
+  const at = [...path, "max_calls", "per"];
+  return [{ path: at, message: `\`per\` must be longer than nothing (got ${JSON.stringify(per)})` }];
+}
+
+function checkEffectivePeriod({ effective_from, expires_at }: Policy, path: Path): readonly Finding[] {
+  const bad = Object.entries({ effective_from, expires_at }).filter(
+    ([, text]) => text !== undefined && parseInstant(text) === undefined,
+  );
+  if (bad.length > 0) {
+    return bad.map(([key, text]) => ({
+      path: [...path, key],
+      message: `\`${key}\` must be a date, or a time with its zone (got ${JSON.stringify(text)})`,
+      hint: "such as 2026-01-31 or 2026-01-31T12:00:00Z",
+    }));
+  }
+  if (effective_from === undefined || expires_at === undefined) return [];
+  if ((parseInstant(effective_from) ?? 0) < (parseInstant(expires_at) ?? 0)) return [];
+  return [{ path: [...path, "expires_at"], message: "it expires before it is effective" }];
+}
+
+function checkBasePolicy(policy: Policy, path: Path): readonly Finding[] {
+  return overrideKeys
+    .filter((key) => Object.hasOwn(policy, key))
+    .map((key) => ({
+      path,
+      key,
+      message: `\`${key}\` belongs to an override`,
+      hint: "name the policies that it may flip under `overrides`",
+    }));
+}
+
+function checkOverride(policy: Policy, path: Path, all: readonly Policy[]): readonly Finding[] {
+  const foreign = baseKeys
+    .filter((key) => Object.hasOwn(policy, key))
+    .map((key) => ({
+      path,
+      key,
+      message: `\`${key}\` cannot stand in an override`,
+      hint: "say with `when` when it applies",
+    }));
+  return [...foreign, ...checkOverrideAction(policy, path), ...checkOverriddenPolicies(policy, path, all)];
+}
+
+function checkOverrideAction(policy: Policy, path: Path): readonly Finding[] {
+  if (policy.overrides === undefined) return [];
+  const modifies = policy.action === "modify_params";
+  if (modifies === (policy.params !== undefined)) return [];
+  return modifies
+    ? [{ path, message: "`params` is missing: `modify_params` says what to set" }]
+    : [{ path, key: "params", message: "`params` means nothing without `action: modify_params`" }];
+}
+
+function checkOverriddenPolicies(policy: Policy, path: Path, all: readonly Policy[]): readonly Finding[] {
+  const bases = all.filter(({ overrides }) => overrides === undefined).map(({ name }) => name);
+  return (policy.overrides ?? []).flatMap((name, index) => {
+    if (bases.includes(name)) return [];
+    const at = [...path, "overrides", index];
+    if (all.some((each) => each.name === name)) {
+      return [{ path: at, message: `\`${name}\` is an override, which cannot be overridden` }];
+    }
+    const hint = didYouMean(name, bases);
+    return [{ path: at, message: `there is no policy \`${name}\` to override`, ...(hint && { hint }) }];
+  });
+}

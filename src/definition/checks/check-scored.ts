@@ -1,0 +1,92 @@
+import type { Scoring, ScoredDefinition } from "../../model/definition.js";
+import { didYouMean } from "../../text.js";
+import { ruleDiagnostics } from "../../expression/rule/rule-diagnostics.js";
+import { checkUniqueNames } from "./check-names.js";
+import type { Finding } from "../explain-definition-errors.js";
+
+/** What is wrong with the `if`s of a decision, sound otherwise or not. */
+export function checkRuleConditions(decision: unknown): readonly Finding[] {
+  return listAt(decision, "evaluators").flatMap((evaluator, at) =>
+    listAt(evaluator, "rules").flatMap((rule, index) => {
+      if (typeof rule !== "object" || rule === null || !("if" in rule)) return [];
+      const before = ["evaluators", at, "rules", index, "if"];
+      return ruleDiagnostics(rule.if).map((fault) => ({ ...fault, path: [...before, ...fault.path] }));
+    }),
+  );
+}
+
+function listAt(value: unknown, key: string): readonly unknown[] {
+  const found = (value as Readonly<Record<string, unknown>> | null | undefined)?.[key];
+  return Array.isArray(found) ? found : [];
+}
+
+/** Names that would mix two things up, and a strategy without what it needs or with what it does not. */
+export function checkScored(definition: ScoredDefinition): readonly Finding[] {
+  const { evaluators, scoring, targets } = definition;
+  return [
+    ...checkUniqueNames(evaluators, ["evaluators"], { key: "name", what: "the evaluator" }),
+    ...evaluators.flatMap((each, index) =>
+      "rules" in each
+        ? checkUniqueNames(each.rules, ["evaluators", index, "rules"], { key: "id", what: "the rule" })
+        : checkRuleset(each, index),
+    ),
+    ...(scoring === undefined ? [] : checkScoring(scoring)),
+    ...checkScoredTargets(targets ?? {}, possibleDecisions(definition)),
+  ];
+}
+
+/** A static vote has no set of rules. */
+function checkRuleset(evaluator: object, index: number): readonly Finding[] {
+  if (!("ruleset" in evaluator)) return [];
+  const message = "`ruleset` names a set of rules, and a static evaluator has none";
+  return [{ path: ["evaluators", index], key: "ruleset", message }];
+}
+
+/** Every decision that may come out, in the order in which they are written. */
+export function possibleDecisions({ evaluators, scoring }: ScoredDefinition): readonly string[] {
+  const votes = evaluators.flatMap((each) =>
+    "rules" in each ? each.rules.map(({ then }) => then.decision) : [each.static.decision],
+  );
+  const fallback = scoring?.strategy === "threshold" ? (scoring.fallback_decision ?? []) : [];
+  return [...new Set([...votes, ...[fallback].flat()])];
+}
+
+const strategyParameters: Readonly<Record<Scoring["strategy"], readonly (keyof Scoring)[]>> = {
+  weighted_average: [],
+  max_weight: [],
+  consensus: ["minimum_agreement"],
+  threshold: ["threshold", "fallback_decision"],
+};
+
+function checkScoring(scoring: Scoring): readonly Finding[] {
+  const { strategy } = scoring;
+  const known = strategyParameters[strategy];
+  const given = Object.keys(scoring).filter((key) => key !== "strategy");
+  const foreign = given.filter((key) => !known.some((each) => each === key));
+  const missing = known.filter((key) => scoring[key] === undefined);
+  return [
+    ...foreign.map((key) => ({
+      path: ["scoring"],
+      key,
+      message: `\`${key}\` means nothing to the strategy \`${strategy}\``,
+    })),
+    ...missing.map((key) => ({
+      path: ["scoring"],
+      message: `\`${key}\` is missing: the strategy \`${strategy}\` needs it`,
+    })),
+  ];
+}
+
+function checkScoredTargets(
+  targets: Readonly<Record<string, string>>,
+  decisions: readonly string[],
+): readonly Finding[] {
+  return Object.keys(targets)
+    .filter((key) => !decisions.includes(key))
+    .map((key) => ({
+      path: ["targets"],
+      key,
+      message: `no evaluator votes for \`${key}\``,
+      hint: didYouMean(key, decisions) ?? `they vote for ${decisions.join(", ")}`,
+    }));
+}

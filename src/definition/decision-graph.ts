@@ -1,0 +1,168 @@
+import type { Drawing, DrawnEdge, DrawnNode } from "../model/drawing.js";
+import type { Definition, GateDefinition, PolicyDefinition, Target } from "../model/definition.js";
+import { branchesOf } from "./branches.js";
+import { uniqueFetches } from "./fetches.js";
+import { gateKeyText } from "./gate-key.js";
+import { toolsOf } from "./tool-match.js";
+
+/** What there is to draw. */
+interface GraphInput {
+  readonly definitions: readonly Definition[];
+  readonly targets: readonly Target[];
+  /** The ids of what is declared but cannot be used. */
+  readonly broken: readonly string[];
+}
+
+/**
+ * Where decisions lead, what that depends on, what they fetch from, and what policies and gates are about: all, or
+ * what some lead to.
+ */
+export function buildDecisionGraph(decisions: GraphInput, from?: readonly string[]): Drawing {
+  const { definitions, targets } = decisions;
+  const edges = [...definitions.flatMap(edgesFrom), ...targets.flatMap(dependenciesOf)];
+  const nodes = nodesOf(decisions, edges);
+  if (from === undefined) return { nodes, edges, roots: rootsOf(definitions, nodes, edges) };
+  const reached = reachableFrom(from, successorsOf(edges));
+  return {
+    nodes: nodes.filter(({ id }) => reached.has(id)),
+    edges: edges.filter((edge) => reached.has(edge.from)),
+    roots: [...new Set(from)],
+  };
+}
+
+/** Decisions that no other leads to; then, of those that lead round in a circle, the first; then what is left over. */
+function rootsOf(
+  definitions: readonly Definition[],
+  nodes: readonly DrawnNode[],
+  edges: readonly DrawnEdge[],
+): readonly string[] {
+  const leads = successorsOf(edges);
+  const ledTo = new Set(edges.filter((edge) => edge.from !== edge.to).map(({ to }) => to));
+  const ids = definitions.map(({ id }) => id);
+  const roots: string[] = [];
+  const reached = new Set<string>();
+  for (const id of [...ids.filter((each) => !ledTo.has(each)), ...ids, ...nodes.map((node) => node.id)]) {
+    if (reached.has(id)) continue;
+    roots.push(id);
+    reachableFrom([id], leads, reached);
+  }
+  return roots;
+}
+
+const edgesFrom = (definition: Definition): readonly DrawnEdge[] => [
+  ...edgesOfType(definition),
+  ...fetchEdges(definition),
+];
+
+function edgesOfType(definition: Definition): readonly DrawnEdge[] {
+  if (definition.type === "policy") return policyEdges(definition);
+  if (definition.type === "gate") return gateEdges(definition);
+  return branchesOf(definition).map(({ label, target }) => ({
+    from: definition.id,
+    to: target,
+    label,
+    kind: "leads_to",
+  }));
+}
+
+/** Tools, actions and endpoints are called what they like, so their kind is part of their id. */
+const endpointPrefix = "endpoint:";
+const toolPrefix = "tool:";
+const actionPrefix = "action:";
+
+function fetchEdges(definition: Definition): readonly DrawnEdge[] {
+  const edges = uniqueFetches(definition).map(({ endpoint, into }) => ({
+    from: definition.id,
+    to: endpointPrefix + endpoint,
+    label: into === undefined ? "fetches" : `fetches ${into}`,
+    kind: "fetches",
+  }));
+  return [...new Map(edges.map((edge) => [`${edge.to} ${edge.label}`, edge])).values()];
+}
+
+function policyEdges(definition: PolicyDefinition): readonly DrawnEdge[] {
+  const from = definition.id;
+  const guarded = toolsOf(definition).map((tool) => ({ from, to: toolPrefix + tool, kind: "guards" }));
+  const required = (definition.policies ?? []).flatMap((policy) =>
+    ("requires" in policy ? (policy.requires ?? []) : []).map((tool) => ({
+      from,
+      to: toolPrefix + tool,
+      label: `requires (${policy.name})`,
+      kind: "requires",
+    })),
+  );
+  return [...guarded, ...required];
+}
+
+function gateEdges({ id: from, action, rules }: GateDefinition): readonly DrawnEdge[] {
+  const next = rules.flatMap(({ id, status, work_frame }) =>
+    work_frame?.next_action === undefined
+      ? []
+      : [
+          {
+            from,
+            to: actionPrefix + work_frame.next_action,
+            label: `${id} (${status})`,
+            kind: "next_action",
+          },
+        ],
+  );
+  return [{ from, to: actionPrefix + gateKeyText(action), kind: "guards" }, ...next];
+}
+
+function dependenciesOf({ id, depends_on = [] }: Target): readonly DrawnEdge[] {
+  return depends_on.map((to) => ({ from: id, to, kind: "depends_on" }));
+}
+
+/** Decisions first, then what is declared, then what is only named. */
+function nodesOf(
+  { definitions, targets, broken }: GraphInput,
+  edges: readonly DrawnEdge[],
+): readonly DrawnNode[] {
+  const nodes = new Map<string, DrawnNode>();
+  const declared = new Map(targets.map((target) => [target.id, target]));
+  const unusable = new Set(broken);
+  for (const { id, name, type } of definitions) {
+    const note = declared.get(id)?.disabled ? `${type}, disabled` : type;
+    nodes.set(id, { id, ...(name !== undefined && { label: name }), kind: "decision", note });
+  }
+  for (const { id, kind = "target", disabled } of targets) {
+    if (!nodes.has(id)) nodes.set(id, { id, kind, ...(disabled && { note: "disabled" }) });
+  }
+  for (const { to: id } of edges) {
+    if (nodes.has(id)) continue;
+    nodes.set(id, { id, kind: kindFromId(id), ...(unusable.has(id) && { note: "not valid" }) });
+  }
+  return [...nodes.values()];
+}
+
+function kindFromId(id: string): string {
+  if (id.startsWith(toolPrefix)) return "tool";
+  if (id.startsWith(endpointPrefix)) return "endpoint";
+  return id.startsWith(actionPrefix) ? "action" : "target";
+}
+
+function successorsOf(edges: readonly DrawnEdge[]): ReadonlyMap<string, readonly string[]> {
+  const leads = new Map<string, string[]>();
+  for (const { from, to } of edges) {
+    const others = leads.get(from);
+    if (others === undefined) leads.set(from, [to]);
+    else others.push(to);
+  }
+  return leads;
+}
+
+/** All that can be reached, beside what was before. */
+function reachableFrom(
+  ids: readonly string[],
+  leads: ReadonlyMap<string, readonly string[]>,
+  reached = new Set<string>(),
+): ReadonlySet<string> {
+  const ahead = [...ids];
+  for (let id = ahead.pop(); id !== undefined; id = ahead.pop()) {
+    if (reached.has(id)) continue;
+    reached.add(id);
+    for (const next of leads.get(id) ?? []) ahead.push(next);
+  }
+  return reached;
+}

@@ -1,0 +1,58 @@
+import { frozenCopy } from "../digest/freeze-json.js";
+import type { Json } from "../model/json.js";
+import type { ExchangeOutcome } from "./exchange.js";
+import type { HttpResponse } from "./send.js";
+
+/** What an answer says, where it is what it says it is. */
+export function parseResponse({ status, headers, bytes }: HttpResponse): ExchangeOutcome {
+  if (status < 200 || status > 299) {
+    const retryAfter = headers["retry-after"];
+    return { kind: "status", status, ...(retryAfter !== undefined && { retryAfter }) };
+  }
+  if (bytes.length === 0) return { kind: "answer", data: null };
+  if (!/^(?:identity)?$/i.test(headers["content-encoding"] ?? "")) {
+    return broken("its answer is compressed, which it was not asked for");
+  }
+  const { isJson, charset } = parseContentType(headers["content-type"] ?? "");
+  const text = /^(?:utf-?8|us-ascii)$/.test(charset) ? decodeUtf8(bytes) : undefined;
+  if (text === undefined) return broken("its answer is not in UTF-8");
+  return isJson ? parseJson(text) : { kind: "answer", data: text };
+}
+
+function parseContentType(header: string): { readonly isJson: boolean; readonly charset: string } {
+  const [type = "", ...parameters] = header
+    .toLowerCase()
+    .split(";")
+    .map((part) => part.trim());
+  const charset = parameters.find((each) => each.startsWith("charset="))?.slice("charset=".length);
+  return {
+    isJson: /^(?:application|text)\/json$|^[^/]+\/[^/]+\+json$/.test(type),
+    charset: charset?.replace(/^"(.*)"$/, "$1") ?? "utf-8",
+  };
+}
+
+/** Without the mark that some begin with. */
+function decodeUtf8(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseJson(text: string): ExchangeOutcome {
+  let data: Json;
+  try {
+    data = JSON.parse(text) as Json;
+  } catch {
+    return broken("its answer says that it is JSON, but is not");
+  }
+  try {
+    return { kind: "answer", data: frozenCopy(data) };
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return broken(`its answer cannot be used: ${error.message}`);
+  }
+}
+
+const broken = (message: string): ExchangeOutcome => ({ kind: "broken", message });

@@ -1,0 +1,96 @@
+import { deepFreeze } from "../../digest/freeze-json.js";
+import { Failure, typeName } from "../../expression/failure.js";
+import type { Template, TextTemplate } from "../../expression/template.js";
+import { compileCondition, compileText } from "../../expression/template.js";
+import type { GateRule } from "../../model/definition.js";
+import type { ConditionDetail, ErroredPredicate, PredicateTrace, WorkFrame } from "../../model/result.js";
+import type { Scope } from "../../model/scope.js";
+import { mergeWorkFrames } from "./work-frame.js";
+
+/** A rule ready to be judged. */
+export interface PreparedRule extends GateRule {
+  readonly conditions: { readonly appliesWhen: Template | undefined; readonly when: Template };
+  readonly rendered: TextTemplate | undefined;
+  /** What it says where it decides alone and nothing errs. */
+  readonly frame: WorkFrame;
+  /** Shared by all evaluations, as only an error makes another. */
+  readonly results: Readonly<Record<"matched" | "notMatched" | "notApplied", RuleResult>>;
+}
+
+/** What came of one rule. */
+export interface RuleResult {
+  readonly matched: boolean;
+  readonly trace: PredicateTrace;
+  readonly detail: ConditionDetail;
+  readonly errored: ErroredPredicate | undefined;
+}
+
+export function prepareRule(rule: GateRule): PreparedRule {
+  const appliesWhen = rule.applies_when === undefined ? undefined : compileCondition(rule.applies_when);
+  const applied = appliesWhen === undefined ? undefined : true;
+  return {
+    ...rule,
+    conditions: { appliesWhen, when: compileCondition(rule.when) },
+    rendered: rule.reason === undefined ? undefined : compileText(rule.reason),
+    frame: deepFreeze(
+      mergeWorkFrames([rule], { status: rule.status, errored: false, raised: false, missing: [] }),
+    ),
+    results: {
+      matched: createResult(rule, true, applied),
+      notMatched: createResult(rule, false, applied),
+      notApplied: createResult(rule, false, false),
+    },
+  };
+}
+
+/** Where a rule does not apply, its `when` is not evaluated; only `true` matches. */
+export function evaluateRule(rule: PreparedRule, scope: Scope): RuleResult {
+  const { appliesWhen, when } = rule.conditions;
+  const { matched, notMatched, notApplied } = rule.results;
+  if (appliesWhen !== undefined) {
+    const applies = evaluateCondition(appliesWhen, scope);
+    if (applies instanceof Failure)
+      return toErroredResult(notApplied, applies, { source: "applies_when", rule, expression: appliesWhen });
+    if (!applies) return notApplied;
+  }
+  const holding = evaluateCondition(when, scope);
+  if (holding instanceof Failure)
+    return toErroredResult(notMatched, holding, { source: "when", rule, expression: when });
+  return holding ? matched : notMatched;
+}
+
+function evaluateCondition(condition: Template, scope: Scope): boolean | Failure {
+  const value = condition.evaluate(scope);
+  if (typeof value === "boolean" || value instanceof Failure) return value;
+  return new Failure(`a condition must be true or false, this one is ${typeName(value)}`);
+}
+
+function createResult(rule: GateRule, matched: boolean, applies: boolean | undefined): RuleResult {
+  const { id, tier, severity, status, when } = rule;
+  const trace = { rule: id, tier, severity, status, when };
+  return Object.freeze({
+    matched,
+    trace: Object.freeze({ ...trace, ...(applies !== undefined && { applies }), result: matched }),
+    detail: Object.freeze({ condition: when, result: matched }),
+    errored: undefined,
+  });
+}
+
+interface ErrorSource {
+  readonly source: "applies_when" | "when";
+  readonly rule: GateRule;
+  readonly expression: Template;
+}
+
+function toErroredResult(
+  { matched, trace, detail }: RuleResult,
+  { message: error }: Failure,
+  { source, rule, expression }: ErrorSource,
+): RuleResult {
+  return {
+    matched,
+    trace: { ...trace, error },
+    detail: { ...detail, error },
+    errored: { source, name: rule.id, expression: expression.text, error },
+  };
+}

@@ -1,0 +1,107 @@
+import type { ExpressionLocation } from "./failure.js";
+import { expressionLocation, Failure } from "./failure.js";
+import type { Template } from "./template.js";
+import { compileRendered, compileTemplate } from "./template.js";
+import { DecisionError } from "../errors.js";
+import type { Json, JsonObject } from "../model/json.js";
+import type { Scope } from "../model/scope.js";
+
+/** A document whose texts are templates, made ready. */
+export interface DocumentTemplate {
+  readonly reads: readonly string[];
+  fill(scope: Scope, missing?: (why: string) => void): Json | DocumentFailure;
+}
+
+/** Why a document could not be filled, and the JSON pointer of the part that it is about. */
+export class DocumentFailure extends Failure {
+  readonly pointer: string;
+
+  constructor(message: string, pointer: string) {
+    super(message);
+    this.pointer = pointer;
+  }
+}
+
+/** Where in a document a template is wrong; `details` of the error that says so. */
+export interface DocumentLocation extends ExpressionLocation {
+  readonly pointer: string;
+}
+
+export function compileDocument(document: JsonObject): DocumentTemplate {
+  return compilePart(document, "", compileStrictText);
+}
+
+/** The same, filled whatever is missing: with null, and within text with nothing. */
+export function compileLenientDocument(document: JsonObject): LenientDocumentTemplate {
+  return compilePart(document, "", compileLenientText) as LenientDocumentTemplate;
+}
+
+export interface LenientDocumentTemplate extends DocumentTemplate {
+  /** `missing` hears of each part that has no value, and why. */
+  fill(scope: Scope, missing?: OnMissing): JsonObject;
+}
+
+type OnMissing = (why: string) => void;
+
+type CompileText = (text: string, pointer: string) => DocumentTemplate;
+
+function compilePart(part: Json, pointer: string, compileText: CompileText): DocumentTemplate {
+  if (typeof part === "string") return compileText(part, pointer);
+  if (typeof part !== "object" || part === null) return { reads: [], fill: () => part };
+  const parts = Object.entries(part).map(
+    ([key, value]) => [key, compilePart(value, `${pointer}/${escapePointer(key)}`, compileText)] as const,
+  );
+  const isList = Array.isArray(part);
+  return {
+    reads: parts.flatMap(([, each]) => each.reads),
+    fill(scope, missing) {
+      const filled: [string, Json][] = [];
+      for (const [key, each] of parts) {
+        const value = each.fill(scope, missing);
+        if (value instanceof DocumentFailure) return value;
+        filled.push([key, value]);
+      }
+      return isList ? filled.map(([, value]) => value) : Object.fromEntries(filled);
+    },
+  };
+}
+
+/** As RFC 6901 writes a key. */
+const escapePointer = (key: string): string => key.replaceAll("~", "~0").replaceAll("/", "~1");
+
+function compileStrictText(text: string, pointer: string): DocumentTemplate {
+  const template = compileAt(text, pointer);
+  return {
+    reads: template.reads,
+    fill(scope) {
+      const value = template.evaluate(scope);
+      return value instanceof Failure ? new DocumentFailure(value.message, pointer) : value;
+    },
+  };
+}
+
+function compileLenientText(text: string, pointer: string): DocumentTemplate {
+  const template = compileAt(text, pointer);
+  const rendered = compileRendered(text, () => "");
+  return {
+    reads: template.reads,
+    fill(scope, missing) {
+      const value = template.evaluate(scope);
+      if (!(value instanceof Failure)) return value;
+      missing?.(value.message);
+      return template.tree === undefined ? rendered.render(scope) : null;
+    },
+  };
+}
+
+function compileAt(text: string, pointer: string): Template {
+  try {
+    return compileTemplate(text);
+  } catch (error) {
+    const place = error instanceof DecisionError ? expressionLocation(error) : undefined;
+    if (!(error instanceof DecisionError) || place === undefined) throw error;
+    const { code, message, hint } = error;
+    const details: DocumentLocation = { ...place, pointer };
+    throw new DecisionError(code, message, { hint, details, cause: error });
+  }
+}

@@ -1,0 +1,193 @@
+import { expressionError } from "./failure.js";
+import type { DecisionError } from "../errors.js";
+
+type TokenKind = "number" | "text" | "path" | "word" | "symbol" | "end";
+
+export interface Token {
+  readonly kind: TokenKind;
+  /** The one spelling the parser knows: `&&` arrives as `and`, a text without its quotes. */
+  readonly value: string;
+  readonly at: number;
+  readonly length: number;
+}
+
+const keywords = new Set(["and", "or", "not", "in", "if", "then", "else", "true", "false", "null", "mod"]);
+const spellings: Readonly<Record<string, string>> = {
+  "&&": "and",
+  "||": "or",
+  "===": "==",
+  "!==": "!=",
+  "%": "mod",
+};
+const symbols = ["===", "!==", "==", "!=", "<=", ">=", "~=", "&&", "||", ...Array.from("<>+-*/%^()[],!")];
+
+const space = /\s+/y;
+const number = /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y;
+const path = /[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*/y;
+const quoted = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"/sy;
+
+/** Cuts an expression into tokens; the only reader of its characters. */
+export function tokenize(text: string): readonly Token[] {
+  const tokens: Token[] = [];
+  let at = 0;
+  while (at < text.length) {
+    const blank = match(space, text, at);
+    if (blank !== undefined) {
+      at += blank.length;
+      continue;
+    }
+    const token = readToken(text, at);
+    tokens.push(token);
+    at += token.length;
+  }
+  tokens.push({ kind: "end", value: "", at: text.length, length: 0 });
+  return tokens;
+}
+
+function readToken(text: string, at: number): Token {
+  const literal = match(quoted, text, at);
+  if (literal !== undefined) return { kind: "text", value: unquote(literal), at, length: literal.length };
+
+  const digits = match(number, text, at);
+  if (digits !== undefined) return readNumber(text, at, digits);
+
+  const name = match(path, text, at);
+  if (name !== undefined) {
+    const kind = keywords.has(name) ? "word" : "path";
+    return { kind, value: name, at, length: name.length };
+  }
+
+  const symbol = symbols.find((candidate) => text.startsWith(candidate, at));
+  if (symbol === undefined) throw unreadable(text, at);
+  const value = spellings[symbol] ?? symbol;
+  const kind = keywords.has(value) ? "word" : "symbol";
+  return { kind, value, at, length: symbol.length };
+}
+
+function readNumber(text: string, at: number, digits: string): Token {
+  const next = text[at + digits.length];
+  if (next !== undefined && /[\w.]/.test(next)) {
+    throw expressionError(text, at, `\`${digits}${next}\` is not a number`);
+  }
+  if (!Number.isFinite(Number(digits)))
+    throw expressionError(text, at, `\`${digits}\` is too large a number`);
+  return { kind: "number", value: digits, at, length: digits.length };
+}
+
+/** Only quotes and backslashes are escaped, so that patterns such as `'^\d+$'` read as they are written. */
+function unquote(literal: string): string {
+  return literal.slice(1, -1).replace(/\\(['"\\])/g, "$1");
+}
+
+function unreadable(text: string, at: number): Error {
+  const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
+  if (character === "'" || character === '"') return expressionError(text, at, "this text is never closed");
+  if (character === "=") return singleEquals(text, at);
+  if ("‘’“”".includes(character)) {
+    return expressionError(text, at, `unexpected \`${character}\``, "use straight quotes");
+  }
+  if (character === "{") {
+    return expressionError(text, at, "unexpected `{`", "write {{ … }} around an expression in text");
+  }
+  if (character === "?") {
+    return expressionError(text, at, "`? :` is not part of the language", "write `if … then … else …`");
+  }
+  return expressionError(text, at, `unexpected \`${printable(character)}\``);
+}
+
+function singleEquals(text: string, at: number): Error {
+  const pattern = text[at + 1] === "~";
+  const hint = pattern ? "search for a pattern with `~=`" : "compare with `==`";
+  return expressionError(text, at, "a single `=` means nothing here", hint);
+}
+
+function printable(character: string): string {
+  return /[\p{C}\p{Z}]/u.test(character)
+    ? `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`
+    : character;
+}
+
+function match(pattern: RegExp, text: string, at: number): string | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0];
+}
+
+/** A place among the tokens of an expression. */
+export class Cursor {
+  readonly #text: string;
+  readonly #tokens: readonly Token[];
+  #position = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#tokens = tokenize(text);
+  }
+
+  get next(): Token {
+    return this.peek(0);
+  }
+
+  get previous(): Token {
+    return this.peek(-1);
+  }
+
+  peek(distance: number): Token {
+    return (
+      this.#tokens[this.#position + distance] ?? { kind: "end", value: "", at: this.#text.length, length: 0 }
+    );
+  }
+
+  advance(): Token {
+    const token = this.next;
+    this.#position++;
+    return token;
+  }
+
+  back(): void {
+    this.#position--;
+  }
+
+  /** Steps over the next token if it is this word or symbol. */
+  accept(value: string): boolean {
+    const token = this.next;
+    if (token.value !== value || (token.kind !== "word" && token.kind !== "symbol")) return false;
+    this.#position++;
+    return true;
+  }
+
+  expect(value: string): void {
+    if (!this.accept(value)) throw this.unexpected(`\`${value}\``);
+  }
+
+  unexpected(expected: string): DecisionError {
+    const token = this.next;
+    if (token.kind === "end") return this.error(token, `the expression ends where ${expected} was expected`);
+    const written = this.#text.slice(token.at, token.at + token.length);
+    return this.error(token, `expected ${expected}, got \`${written}\``, hintForForeignWord(written));
+  }
+
+  error(token: Token, message: string, hint?: string): DecisionError {
+    return expressionError(this.#text, token.at, message, hint);
+  }
+}
+
+/** Words of other languages. */
+function hintForForeignWord(written: string): string | undefined {
+  switch (written) {
+    case "AND":
+    case "OR":
+    case "NOT":
+    case "IN":
+      return `write \`${written.toLowerCase()}\``;
+    case ">":
+      return "unequal is `!=`";
+    case "is":
+      return "compare with `==`; ask for a missing value with exists(…)";
+    case "[":
+      return "an item of a list is `list.0`, or get(list, 0)";
+    case "*":
+      return "a power is `^`";
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,86 @@
+import { oneLine } from "./text.js";
+import type { Style, View } from "./format.js";
+import type { Assessment, Deviation } from "../lineage/deviations.js";
+import type { PrecedentComparison, ComparedPrecedent } from "../lineage/precedents.js";
+
+/** A decision beside its precedents. */
+export function comparisonView(compared: PrecedentComparison): View {
+  const { precedents } = compared;
+  return {
+    value: compared,
+    items: precedents,
+    plain: () => precedents.map((each) => precedentCells(each).map(oneLine).join("\t")).join("\n"),
+    table: (style) => describeComparison(compared, style),
+  };
+}
+
+/** Similarity, outcome, whether it matched, record, number, time, what both have. */
+const precedentCells = (each: ComparedPrecedent): readonly string[] => [
+  String(each.similarity),
+  each.outcome,
+  each.outcome_matched ? "matched" : "deviated",
+  each.record_id,
+  String(each.seq),
+  each.timestamp,
+  each.match_reason,
+];
+
+async function describeComparison(compared: PrecedentComparison, style: Style): Promise<string> {
+  const { decision_id, record_id, outcome, entities, sources, precedents } = compared;
+  const { paint } = style;
+  const field = (name: string, text: string): string => `  ${paint("dim", name.padEnd(9))} ${oneLine(text)}`;
+  const lines = [
+    `${paint("bold", oneLine(outcome))}  ${paint("dim", oneLine(decision_id))}`,
+    "",
+    ...(record_id === undefined ? [] : [field("record", record_id)]),
+    field("about", entities.map(({ type, id }) => `${type}:${id}`).join(", ") || "nothing"),
+    field("reads", sources.join(", ") || "nothing"),
+  ];
+  if (precedents.length === 0) return lines.join("\n");
+  const { grid } = await import("./grid.js");
+  const rows = precedents.map((each) => [
+    each.similarity.toFixed(2),
+    oneLine(each.outcome),
+    each.outcome_matched ? paint("green", "✓ matched") : paint("yellow", "✗ deviated"),
+    each.record_id,
+    oneLine(each.match_reason),
+  ]);
+  const titles = ["similar", "outcome", "", "record"].map((title) => ({ title }));
+  return [...lines, "", grid([...titles, { title: "why", flexible: true }], rows, style)].join("\n");
+}
+
+/** How well decisions kept to precedent. */
+export function assessmentView(assessment: Assessment): View {
+  return {
+    value: assessment,
+    plain: () => [summaryLine(assessment), ...assessment.deviations.map(deviationLine)].join("\n"),
+    table: (style) => describeAssessment(assessment, style),
+  };
+}
+
+const summaryLine = ({ severity, summary }: Assessment): string => `${severity}\t${summary}`;
+
+const deviationLine = (each: Deviation): string =>
+  [each.deviation_type, each.record_id, each.precedent_id, each.decision_id, each.explanation]
+    .map(oneLine)
+    .join("\t");
+
+/** Two ids and a reason are too much for one line. */
+function describeAssessment(
+  { severity, summary, suggestions, deviations }: Assessment,
+  { paint }: Style,
+): string {
+  const colour = severity === "caution" ? "yellow" : "green";
+  const lines = [`${paint(colour, paint("bold", severity))}  ${summary}`];
+  for (const { record_id, precedent_id, decision_id, deviation_type, explanation } of deviations) {
+    const what = deviation_type.replace("_", " ");
+    lines.push(
+      "",
+      `  ${record_id}  ${oneLine(decision_id)}  ${paint(deviation_type === "outcome_differs" ? "yellow" : "cyan", what)}`,
+      `  ${paint("dim", "from")} ${precedent_id}`,
+      `  ${oneLine(explanation)}`,
+    );
+  }
+  if (suggestions.length > 0) lines.push("", ...suggestions.map((each) => `  → ${each}`));
+  return lines.join("\n");
+}

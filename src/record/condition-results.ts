@@ -1,0 +1,93 @@
+import { describeConditionTrace } from "../expression/rule/rule-operators.js";
+import type { Json } from "../model/json.js";
+import type {
+  ConditionDetail,
+  ConditionTrace,
+  EvaluatorDetail,
+  FieldTrace,
+  PolicyDetail,
+  Result,
+  EvaluationDetails,
+  RollDetails,
+} from "../model/result.js";
+
+/** What came of one condition, whichever type of decision asked it. */
+export interface ConditionResult {
+  /** The branch, the rule of an evaluator, the policy with its condition, or the rule of a gate. */
+  readonly label: string;
+  readonly condition: string;
+  readonly result: boolean;
+  readonly error?: string;
+  /** What it read, where that is known already. */
+  readonly values?: Readonly<Record<string, Json>>;
+}
+
+/** Every condition of the details that is one: a record that was tampered with may hold anything. */
+export function conditionResults({
+  type,
+  evaluation_details: details,
+}: Pick<Result, "type" | "evaluation_details">): readonly ConditionResult[] {
+  switch (type) {
+    case "scored":
+      return entriesOf<EvaluatorDetail>(details).flatMap(evaluatorResults);
+    case "policy":
+      return entriesOf<PolicyDetail>(details).flatMap(policyResults);
+    default:
+      return entriesOf<ConditionDetail>(
+        isRollDetails(details) ? (details.conditions ?? {}) : details,
+      ).flatMap(branchResults);
+  }
+}
+
+type Named<Detail> = readonly [name: string, detail: Partial<Detail> | null];
+
+const entriesOf = <Detail>(details: object): readonly Named<Detail>[] => Object.entries(details);
+
+function branchResults([label, detail]: Named<ConditionDetail>): readonly ConditionResult[] {
+  if (typeof detail?.condition !== "string") return [];
+  const { condition, result = false, error } = detail;
+  return [{ label, condition, result, ...(error !== undefined && { error }) }];
+}
+
+function evaluatorResults([name, detail]: Named<EvaluatorDetail>): readonly ConditionResult[] {
+  return listOf(detail?.rules).flatMap(({ rule_id, conditions }) =>
+    listOf(conditions).map((trace) => ({ label: `${name} / ${rule_id}`, ...traceResult(trace) })),
+  );
+}
+
+const listOf = <Item>(value: readonly Item[] | undefined): readonly Item[] =>
+  Array.isArray(value) ? (value as readonly Item[]) : [];
+
+function traceResult(trace: ConditionTrace): Omit<ConditionResult, "label"> {
+  const condition = describeConditionTrace(trace);
+  if ("expression" in trace) {
+    const { result, error } = trace;
+    return { condition, result, ...(error !== undefined && { error }) };
+  }
+  const {
+    field,
+    actual,
+    note,
+    negated = false,
+  } = trace as Partial<FieldTrace> & Pick<FieldTrace, "field" | "result">;
+  return {
+    condition,
+    result: trace.result !== negated,
+    // Absent where inputs were not to be recorded.
+    values: actual === undefined ? {} : { [field]: actual },
+    ...(note !== undefined && !trace.result && { error: note }),
+  };
+}
+
+function policyResults([name, detail]: Named<PolicyDetail>): readonly ConditionResult[] {
+  return listOf(detail?.conditions).map(({ name: condition, expression, result, error }) => ({
+    label: `${name} / ${condition}`,
+    condition: expression,
+    result,
+    ...(error !== undefined && { error }),
+  }));
+}
+
+/** Whether the details tell of a roll, as those of a weighted decision do. */
+export const isRollDetails = (details: EvaluationDetails): details is RollDetails =>
+  typeof (details as Partial<RollDetails>).total_weight === "number";

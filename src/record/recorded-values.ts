@@ -1,0 +1,118 @@
+import { maskMarker } from "./mask.js";
+import { DecisionError } from "../errors.js";
+import { pathGetter } from "../expression/path.js";
+import type { Template } from "../expression/template.js";
+import { compileCondition, compileInput } from "../expression/template.js";
+import type { Definition } from "../model/definition.js";
+import type { Json, JsonObject } from "../model/json.js";
+import type { DecisionRecord } from "../model/record.js";
+import type { Scope } from "../model/scope.js";
+
+/** What an expression read when the decision was made. */
+export interface RecordedValues {
+  readonly values: Readonly<Record<string, Json>>;
+  /** Paths that led nowhere. */
+  readonly missing?: readonly string[];
+  /** Paths into what was not to be recorded. */
+  readonly not_recorded?: readonly string[];
+}
+
+/** Tells of each condition of a decision what it read, by the paths of the context that `input` stands for. */
+export function conditionValueReader(
+  record: DecisionRecord,
+  definition: Definition | undefined,
+): (condition: string) => RecordedValues {
+  const sources = inputSourceResolver(definition, recordedScope(record));
+  const readingsAt = pathValueReader(record);
+  return (condition) => readingsAt([...new Set(pathsIn(condition).flatMap(sources))]);
+}
+
+/** Tells what stood at some paths when the decision was made. */
+export function pathValueReader(record: DecisionRecord): (paths: readonly string[]) => RecordedValues {
+  const scope = recordedScope(record);
+  const isRecorded = (path: string): boolean =>
+    record.context !== undefined || /^(?:facts|system)\b/.test(path);
+  return (paths) => {
+    const recorded = paths.filter(isRecorded).map((path) => [path, read(path, scope)] as const);
+    const missing = recorded.flatMap(([path, value]) => (value === undefined ? [path] : []));
+    const unrecorded = paths.filter((path) => !isRecorded(path));
+    return {
+      values: Object.fromEntries(recorded.filter(isFound)),
+      ...(missing.length > 0 && { missing }),
+      ...(unrecorded.length > 0 && { not_recorded: unrecorded }),
+    };
+  };
+}
+
+const recordedScope = (record: DecisionRecord): Scope => ({
+  context: record.context ?? {},
+  input: record.context === undefined ? undefined : record.input_value,
+  facts: record.facts,
+  system: recordedSystem(record),
+});
+
+const isFound = (entry: readonly [string, Json | undefined]): entry is readonly [string, Json] =>
+  entry[1] !== undefined;
+
+/** None where the condition does not compile, which only a record that was tampered with can hold. */
+function pathsIn(condition: string): readonly string[] {
+  try {
+    return condition.trim() === "" ? [] : compileCondition(condition).reads;
+  } catch (error) {
+    if (error instanceof DecisionError) return [];
+    throw error;
+  }
+}
+
+/** What is masked hides all that is under it. */
+function read(path: string, scope: Scope): Json | undefined {
+  const segments = path.split(".");
+  const isMasked = segments.some(
+    (_, index) => pathGetter(segments.slice(0, index + 1))(scope) === maskMarker,
+  );
+  return isMasked ? maskMarker : pathGetter(segments)(scope);
+}
+
+const reserved = new Set(["input", "facts", "system", "context"]);
+
+/** `input` is shown as what it was made of, wherever that can be said. */
+function inputSourceResolver(
+  definition: Definition | undefined,
+  scope: Scope,
+): (path: string) => readonly string[] {
+  if (definition === undefined) return (path) => [path];
+  const input = compileInputOf(definition);
+  const computed = definition.type === "gate" ? (definition.computed ?? {}) : {};
+  const sources = (path: string): readonly string[] => {
+    const [root = "", ...rest] = path.split(".");
+    if (Object.hasOwn(computed, root)) return compileInput(computed[root] ?? "").reads.flatMap(sources);
+    if (root !== "input") return [path];
+    if (input === undefined) return [withoutContext(["context", ...rest], scope) ?? path];
+    if (input.tree?.kind !== "path") return [path, ...input.reads];
+    const segments = [...input.tree.segments, ...rest];
+    return [withoutContext(segments, scope) ?? segments.join(".")];
+  };
+  return sources;
+}
+
+function compileInputOf({ input }: Definition): Template | undefined {
+  return input === undefined ? undefined : compileInput(input);
+}
+
+/** `context.a.b` is the same as `a.b`, unless that would mean something else. */
+function withoutContext(segments: readonly string[], { context }: Scope): string | undefined {
+  const [root, next, ...rest] = segments;
+  if (root !== "context" || next === undefined) return undefined;
+  if (reserved.has(next) || Object.hasOwn(context, "context")) return undefined;
+  return [next, ...rest].join(".");
+}
+
+/** What expressions could read as `system` when the record was made. */
+export function recordedSystem({ timestamp, record_id, facts }: DecisionRecord): JsonObject {
+  const { authenticated_caller } = facts;
+  return {
+    request_time: timestamp,
+    request_id: record_id,
+    ...(authenticated_caller !== undefined && { authenticated_caller }),
+  };
+}

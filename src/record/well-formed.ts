@@ -1,0 +1,77 @@
+import type { LogRecord, NoteRecord } from "../model/record.js";
+
+/** Whether a line of the log that is JSON has all that a record has; one that was damaged may not. */
+export function isWellFormedRecord(record: LogRecord): boolean {
+  if (!isMapping(record) || !Number.isSafeInteger(record.seq)) return false;
+  if (!areTexts([record.record_id, record.timestamp, record.hash, record.prev_hash])) return false;
+  switch (record.kind) {
+    case "decision":
+      return (
+        areTexts([record.decision_id, record.type, record.definition_hash, record.environment_hash]) &&
+        areTexts([record.deterministic_hash]) &&
+        [record.selected_targets, record.selected_labels, record.because].every(isTextList) &&
+        [record.failed_conditions, record.warnings].every(isTextList) &&
+        [record.evaluation_details, record.facts, record.context ?? {}].every(isMapping) &&
+        Array.isArray(record.guardrails)
+      );
+    case "tool_result":
+      return areTexts([record.tool]) && typeof record.ok === "boolean" && isTextList(record.decision_records);
+    case "note":
+      return Object.hasOwn(noteKinds, record.note) && isMapping(record.details);
+    default:
+      return false;
+  }
+}
+
+const noteKinds: Readonly<Record<NoteRecord["note"], true>> = {
+  tail_repaired: true,
+  tail_lost: true,
+  pruned: true,
+};
+
+const areTexts = (values: readonly unknown[]): boolean => values.every(isText);
+
+/** Whether a value that may be anything is what it is taken for. */
+type ValueTest = (value: unknown) => boolean;
+
+export const isText = (value: unknown): value is string => typeof value === "string";
+
+export const isBoolean: ValueTest = (value) => typeof value === "boolean";
+
+export const isNumber = (value: unknown): value is number => typeof value === "number";
+
+export const isTextOrNull: ValueTest = (value) => value === null || isText(value);
+
+export const isTextList = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every(isText);
+
+export const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const optional =
+  (test: ValueTest): ValueTest =>
+  (value) =>
+    value === undefined || test(value);
+
+/** Whether a value is a mapping whose fields are what they are taken for. */
+export function hasShape<Shape>(tests: { readonly [Field in keyof Shape]?: ValueTest }) {
+  const fields = Object.entries(tests) as readonly (readonly [string, ValueTest])[];
+  return (value: unknown): value is Shape =>
+    isMapping(value) && fields.every(([name, test]) => test(value[name]));
+}
+
+/** Those items of a list that are what they are taken for; none where it is no list. */
+export function validItems<Item>(value: unknown, isItem: (item: unknown) => item is Item): readonly Item[] {
+  return Array.isArray(value) ? value.filter(isItem) : [];
+}
+
+/** The same of the values of a mapping. */
+export function validFields<Item>(
+  value: unknown,
+  isItem: (item: unknown) => item is Item,
+): Readonly<Record<string, Item>> {
+  if (!isMapping(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, Item] => isItem(entry[1])),
+  );
+}

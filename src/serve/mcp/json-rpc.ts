@@ -1,0 +1,69 @@
+import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/server";
+import type { McpOptions } from "./server.js";
+import { parseJSONRPCMessage, ProtocolErrorCode, ProtocolError } from "./sdk.js";
+import { DecisionError, errorDocument } from "../../errors.js";
+import { isOperatorOnly, visibleError } from "../visible-error.js";
+
+/** What is answered to a line that is no message. */
+export interface JsonRpcError {
+  readonly jsonrpc: "2.0";
+  readonly id: RequestId | null;
+  readonly error: { readonly code: number; readonly message: string };
+}
+
+type ParsedLine = { readonly message: JSONRPCMessage } | { readonly refusal: JsonRpcError } | "nothing";
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Understands one line. */
+export function parseLine(line: Buffer): ParsedLine {
+  let value: unknown;
+  try {
+    const text = utf8.decode(line);
+    if (text.trim() === "") return "nothing";
+    value = JSON.parse(text);
+  } catch {
+    return { refusal: jsonRpcError(ProtocolErrorCode.ParseError, "the line is not JSON") };
+  }
+  try {
+    return { message: parseJSONRPCMessage(value) };
+  } catch {
+    return rejectMessage(value);
+  }
+}
+
+export function jsonRpcError(code: number, message: string, id: RequestId | null = null): JsonRpcError {
+  return { jsonrpc: "2.0", id, error: { code, message } };
+}
+
+export const batchNotSupported = (): JsonRpcError =>
+  jsonRpcError(ProtocolErrorCode.InvalidRequest, "batches are not supported");
+
+/** What seems to be an answer is not answered: two who did that would never come to an end. */
+function rejectMessage(value: unknown): ParsedLine {
+  const { InvalidRequest } = ProtocolErrorCode;
+  if (Array.isArray(value)) return { refusal: batchNotSupported() };
+  const { id, method, result, error } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (method === undefined && (result !== undefined || error !== undefined)) return "nothing";
+  const known = typeof id === "string" || Number.isSafeInteger(id) ? (id as RequestId) : null;
+  return { refusal: jsonRpcError(InvalidRequest, "the line is not a JSON-RPC 2.0 message", known) };
+}
+
+/** A failure as JSON-RPC tells of it. What is a bug of ours is only told to whoever runs the server. */
+export function toProtocolError(
+  error: unknown,
+  method: string,
+  { log }: Pick<McpOptions, "log">,
+): ProtocolError {
+  if (error instanceof ProtocolError) return error;
+  if (error instanceof DecisionError) {
+    const { InvalidRequest, InternalError } = ProtocolErrorCode;
+    const code = error.code === "forbidden" ? InvalidRequest : InternalError;
+    const told = visibleError(error);
+    if (isOperatorOnly(error))
+      log({ level: "error", event: "failed", method, message: error.message, hint: error.hint });
+    return new ProtocolError(code, told.message, errorDocument(told));
+  }
+  log({ level: "error", event: "bug", method, stack: error instanceof Error ? error.stack : String(error) });
+  return new ProtocolError(ProtocolErrorCode.InternalError, "internal error");
+}

@@ -1,0 +1,167 @@
+import type { KeyHash } from "./key-hash.js";
+import { hashesForKey } from "./key-hash.js";
+import type { LogIndex } from "./log-index.js";
+import type { Postings } from "./postings.js";
+import type { Rows } from "./rows.js";
+import type { Shape } from "./shapes.js";
+import type { Query, RecordKey } from "../../../../model/store.js";
+
+/** Where a line is. */
+export interface LineLocation {
+  readonly segment: number;
+  readonly offset: number;
+  readonly length: number;
+  /** The number that the record there should have. */
+  readonly seq: number;
+}
+
+const rowsPerBlock = 8 * 1024;
+
+/** The places of all records that may fit, as far as the index can tell. */
+export function* matchingLocations(
+  index: LogIndex,
+  query: Query,
+  direction: "forwards" | "backwards",
+): Generator<LineLocation> {
+  // In a damaged log a record need not stand where its number says.
+  const from = index.hasGaps ? 0 : Math.max(0, (query.after ?? 0) + 1 - index.first);
+  const wanted = Uint8Array.from(index.shapes.list, (shape) => (canShapeMatch(shape, query) ? 1 : 0));
+  if (!wanted.includes(1)) return;
+  const chain = candidateRows(index, query, { from, direction });
+  if (chain !== undefined) {
+    for (const number of chain) {
+      const { rows, row } = index.rows.at(number);
+      if (wanted[rows.shape(row)] === 1 && isInTimeRange(rows.time(row), query))
+        yield locateLine(index, rows, row, number);
+    }
+    return;
+  }
+  for (const { start, rows, order } of readBlocks(index, from, direction)) {
+    for (const row of order) {
+      if (wanted[rows.shape(row)] === 1 && isInTimeRange(rows.time(row), query))
+        yield locateLine(index, rows, row, start + row);
+    }
+  }
+}
+
+const isInTimeRange = (time: number, { since = -Infinity, until = Infinity }: Query): boolean =>
+  time >= since && time <= until;
+
+/** The numbers of the rows that come into question, where something leads from one to the next. */
+function candidateRows(
+  index: LogIndex,
+  { session_id, decision_id }: Query,
+  { from, direction }: { readonly from: number; readonly direction: "forwards" | "backwards" },
+): Iterable<number> | undefined {
+  if (session_id !== undefined) {
+    const rows = takeDownTo(from, relatedRows(index, { session_id }));
+    return direction === "backwards" ? rows : [...rows].reverse();
+  }
+  if (direction === "forwards" || decision_id === undefined) return undefined;
+  return takeDownTo(from, rowsOfDecision(index, decision_id));
+}
+
+function* takeDownTo(from: number, numbers: Iterable<number>): Generator<number> {
+  for (const number of numbers) {
+    if (number < from) return;
+    yield number;
+  }
+}
+
+/** From the last record of the decision to the one before, and so on. */
+function* rowsOfDecision(index: LogIndex, decisionId: string): Generator<number> {
+  for (let next = index.shapes.lastRows.get(decisionId) ?? 0; next > 0;) {
+    const number = next - 1;
+    const { rows, row } = index.rows.at(number);
+    next = rows.previous(row);
+    yield number;
+  }
+}
+
+/** Where the line of a row is; `row` is its place among the rows that are given. */
+export function locateLine(index: LogIndex, rows: Rows, row: number, number: number): LineLocation {
+  return {
+    segment: index.segmentOf(number),
+    offset: rows.offset(row),
+    length: rows.length(row),
+    seq: index.first + number,
+  };
+}
+
+function canShapeMatch(shape: Shape, { kind, decision_id, label, type }: Query): boolean {
+  // What cannot be read may be anything, so it is not missing only where anything is asked for.
+  if (shape.kind === "unreadable")
+    return [kind, decision_id, label, type].every((each) => each === undefined);
+  if (kind !== undefined && shape.kind !== kind) return false;
+  if (decision_id !== undefined && shape.decision_id !== decision_id) return false;
+  if (label !== undefined && !shape.labels?.includes(label)) return false;
+  return type === undefined || shape.type === type;
+}
+
+function* readBlocks(
+  index: LogIndex,
+  from: number,
+  direction: "forwards" | "backwards",
+): Generator<{ start: number; rows: Rows; order: Iterable<number> }> {
+  const starts: number[] = [];
+  for (let start = from; start < index.count; start += rowsPerBlock) starts.push(start);
+  if (direction === "backwards") starts.reverse();
+  for (const start of starts) {
+    const rows = index.read(start, Math.min(start + rowsPerBlock, index.count));
+    const order = [...Array(rows.count).keys()];
+    yield { start, rows, order: direction === "backwards" ? order.reverse() : order };
+  }
+}
+
+/** The numbers of the rows that have a key, newest first; some of other keys may be among them. */
+export function* relatedRows(index: LogIndex, key: RecordKey): Generator<number> {
+  const rows = new RowsWithKeys(index.postings, hashesForKey(key, index.shapes.lastRows.keys()));
+  while (rows.next()) if (rows.row < index.count) yield rows.row;
+}
+
+/** Goes through the rows that have any of some keys, each once, newest first. */
+export class RowsWithKeys {
+  /** The row, one of its entries, and how many of the keys it has. */
+  row = -1;
+  entry = -1;
+  shared = 0;
+  readonly #postings: Postings;
+  /** Of each key, the next entry and its row; -1 where there are no more. */
+  readonly #entries: number[] = [];
+  readonly #rows: number[] = [];
+
+  constructor(postings: Postings, keys: readonly KeyHash[]) {
+    this.#postings = postings;
+    for (const key of keys) {
+      const entry = postings.last(key) - 1;
+      if (entry === -1) continue;
+      this.#entries.push(entry);
+      this.#rows.push(postings.row(entry));
+    }
+  }
+
+  /** Whether there is another. */
+  next(): boolean {
+    const postings = this.#postings;
+    const entries = this.#entries;
+    const rows = this.#rows;
+    const row = Math.max(-1, ...rows);
+    if (row === -1) return false;
+    this.row = row;
+    this.shared = 0;
+    for (let at = 0; at < rows.length; at++) {
+      if (rows[at] !== row) continue;
+      this.shared++;
+      let entry = entries[at] ?? -1;
+      this.entry = entry;
+      let newest = row;
+      while (newest === row) {
+        entry = postings.previous(entry) - 1;
+        newest = entry === -1 ? -1 : postings.row(entry);
+      }
+      entries[at] = entry;
+      rows[at] = newest;
+    }
+    return true;
+  }
+}

@@ -1,0 +1,54 @@
+/** The candidate closest to a misspelt word, if one is close enough to be meant. */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  const limit = Math.max(1, Math.floor(word.length / 3));
+  let best: string | undefined;
+  let bestDistance = limit + 1;
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
+    // Of two letters alone, neither is meant by the other.
+    if (word.length === 1 && candidate.length === 1) continue;
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best;
+}
+
+/** The same, as the hint of an error. */
+export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
+  const candidate = nearest(word, candidates);
+  return candidate === undefined ? undefined : `did you mean \`${candidate}\`?`;
+}
+
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1];
+      let cost = Math.min(
+        at(last, column) + 1,
+        at(current, column - 1) + 1,
+        at(last, column - 1) + (same ? 0 : 1),
+      );
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      if (swapped) cost = Math.min(cost, at(beforeLast, column - 2) + 1);
+      current.push(cost);
+    }
+    [beforeLast, last] = [last, current];
+  }
+  return at(last, b.length);
+}
+
+const at = (row: readonly number[], column: number): number => row[column] ?? Infinity;
+
+/** Characters that command a terminal (line breaks and tabs apart), or turn the order of a text around. */
+const controlCharacters = /(?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+
+/** A text as a person can safely be shown it: whatever would act on the terminal is written out. */
+export function printable(text: string): string {
+  return text.replace(controlCharacters, (character) => {
+    const code = (character.codePointAt(0) ?? 0).toString(16).padStart(4, "0");
+    return `\\u${code}`;
+  });
+}

@@ -1,0 +1,334 @@
+import { describe, expect, it } from "vitest";
+import { buildLibrary } from "../../../src/definition/library.js";
+import { readDefinitions } from "../../../src/definition/read-definitions.js";
+import type { Diagnostic } from "../../../src/model/diagnostic.js";
+
+const brief = ({ line, column, message, hint }: Diagnostic): string =>
+  `${line}:${column} ${message}${hint === undefined ? "" : ` | ${hint}`}`;
+
+const problemsOf = (text: string): readonly string[] =>
+  readDefinitions("f.yaml", Buffer.from(text)).summary.diagnostics.map(brief);
+
+/** Stands in a text where a problem is expected. */
+const mark = "▶";
+
+/** The text without its marks, and where they stood. */
+function marked(text: string): { readonly yaml: string; readonly places: readonly string[] } {
+  const parts = text.split(mark);
+  const places = parts.slice(0, -1).map((_, index) => {
+    const lines = parts
+      .slice(0, index + 1)
+      .join("")
+      .split("\n");
+    return `${lines.length}:${(lines.at(-1)?.length ?? 0) + 1}`;
+  });
+  return { yaml: parts.join(""), places };
+}
+
+const decisionOf = (policies: string, more = ""): string =>
+  `decision:\n  id: d\n  type: policy\n  tool: write_file\n${more}  policies:\n${policies
+    .split("\n")
+    .map((line) => `    ${line}`)
+    .join("\n")}\n`;
+
+interface Case {
+  readonly name: string;
+  /** With a mark before each place at fault. */
+  readonly policies: string;
+  /** What is said of each mark, in order. */
+  readonly said: readonly string[];
+}
+
+const base = '- { name: p, conditions: [{ name: c, expression: "true" }] }';
+
+const onlyOverrides = "name the policies that it may flip under `overrides`";
+const onlyBases = "say with `when` when it applies";
+const dates = "such as 2026-01-31 or 2026-01-31T12:00:00Z";
+
+const cases: readonly Case[] = [
+  { name: "nothing wrong", policies: `${base}\n- { name: o, overrides: [p], when: "true" }`, said: [] },
+  {
+    name: "an override that names no policy, but nearly",
+    policies: `- { name: customer_inclusion }\n- { name: o, overrides: [${mark}customer_inclusoin] }`,
+    said: ["there is no policy `customer_inclusoin` to override | did you mean `customer_inclusion`?"],
+  },
+  {
+    name: "an override that names nothing that is there",
+    policies: `${base}\n- { name: o, overrides: [p, ${mark}zzz] }`,
+    said: ["there is no policy `zzz` to override"],
+  },
+  {
+    name: "an override that names another override",
+    policies: `${base}\n- { name: o, overrides: [p] }\n- { name: n, overrides: [${mark}o] }`,
+    said: ["`o` is an override, which cannot be overridden"],
+  },
+  {
+    name: "an override that names itself",
+    policies: `${base}\n- { name: o, overrides: [p, ${mark}o] }`,
+    said: ["`o` is an override, which cannot be overridden"],
+  },
+  {
+    name: "an override of nothing",
+    policies: `${base}\n- { name: o, overrides: ${mark}[] }`,
+    said: ["`overrides` must not be empty"],
+  },
+  {
+    name: "keys of an override in a policy",
+    policies: `- name: p\n  ${mark}when: "true"\n  ${mark}action: allow\n  ${mark}max_applications: 3`,
+    said: ["when", "action", "max_applications"].map(
+      (key) => `\`${key}\` belongs to an override | ${onlyOverrides}`,
+    ),
+  },
+  {
+    name: "keys of a policy in an override",
+    policies: `${base}\n- name: o\n  overrides: [p]\n  ${mark}conditions: [{ name: c, expression: "true" }]\n  ${mark}requires: [x]\n  ${mark}deny_reason: no\n  ${mark}max_calls: { count: 1, per: session }`,
+    said: ["conditions", "requires", "deny_reason", "max_calls"].map(
+      (key) => `\`${key}\` cannot stand in an override | ${onlyBases}`,
+    ),
+  },
+  {
+    name: "read_before_write in an override",
+    policies: `${base}\n- name: o\n  overrides: [p]\n  ${mark}read_before_write: { read_tools: [r], write_tools: [w], path: params.path }`,
+    said: [`\`read_before_write\` cannot stand in an override | ${onlyBases}`],
+  },
+  {
+    name: "modify_params without params",
+    policies: `${base}\n- ${mark}{ name: o, overrides: [p], action: modify_params }`,
+    said: ["`params` is missing: `modify_params` says what to set"],
+  },
+  {
+    name: "modify_params that sets nothing",
+    policies: `${base}\n- { name: o, overrides: [p], action: modify_params, params: ${mark}{} }`,
+    said: ["`params` must not be empty"],
+  },
+  {
+    name: "params without an action",
+    policies: `${base}\n- { name: o, overrides: [p], ${mark}params: { x: 1 } }`,
+    said: ["`params` means nothing without `action: modify_params`"],
+  },
+  {
+    name: "params with another action",
+    policies: `${base}\n- { name: o, overrides: [p], action: allow, ${mark}params: { x: 1 } }`,
+    said: ["`params` means nothing without `action: modify_params`"],
+  },
+  {
+    name: "an unknown action",
+    policies: `${base}\n- { name: o, overrides: [p], action: ${mark}alow }`,
+    said: [
+      '`action` must be one of `allow`, `allow_with_warning`, `modify_params` (got "alow") | did you mean `allow`?',
+    ],
+  },
+  {
+    name: "dates that are none",
+    policies: `- name: p\n  effective_from: ${mark}soon\n  expires_at: ${mark}2026-02-30`,
+    said: [
+      `\`effective_from\` must be a date, or a time with its zone (got "soon") | ${dates}`,
+      `\`expires_at\` must be a date, or a time with its zone (got "2026-02-30") | ${dates}`,
+    ],
+  },
+  {
+    name: "a time without its zone",
+    policies: `- { name: p, effective_from: ${mark}"2026-01-01T00:00:00" }`,
+    said: [
+      `\`effective_from\` must be a date, or a time with its zone (got "2026-01-01T00:00:00") | ${dates}`,
+    ],
+  },
+  {
+    name: "a year, which is a number",
+    policies: `- { name: p, effective_from: ${mark}2026 }`,
+    said: ['`effective_from` must be text (got 2026) | put it in quotes: "2026"'],
+  },
+  {
+    name: "an end before the beginning",
+    policies: `- name: p\n  effective_from: 2026-02-01\n  expires_at: ${mark}2026-01-31T23:59:59Z`,
+    said: ["it expires before it is effective"],
+  },
+  {
+    name: "an end at the beginning, whatever the zone",
+    policies: `- name: p\n  effective_from: 2026-02-01T00:00:00Z\n  expires_at: ${mark}2026-02-01T01:00:00+01:00`,
+    said: ["it expires before it is effective"],
+  },
+  {
+    name: "a name that is there twice",
+    policies: `${base}\n- name: ${mark}p\n- { name: q }`,
+    said: ["the policy `p` is there twice"],
+  },
+  {
+    name: "a policy and an override of one name",
+    policies: `${base}\n- { name: ${mark}p, overrides: [p] }`,
+    said: ["the policy `p` is there twice"],
+  },
+  {
+    name: "a name that no object can have",
+    policies: `- name: ${mark}__proto__`,
+    said: ["`__proto__` cannot be a name"],
+  },
+  { name: "no name", policies: `- ${mark}{ version: 1.0.0 }`, said: ["`name` is missing in `policies[0]`"] },
+  {
+    name: "a time that no calls can be counted per",
+    policies: `- { name: p, max_calls: { count: 1, per: ${mark}sesion } }`,
+    said: ['`per` must be `session` or a duration such as 1h (got "sesion")'],
+  },
+  {
+    name: "a negative duration",
+    policies: `- { name: p, max_calls: { count: 1, per: ${mark}-1h } }`,
+    said: ['`per` must be `session` or a duration such as 1h (got "-1h")'],
+  },
+  {
+    name: "no calls at all",
+    policies: `- { name: p, max_calls: { count: ${mark}0, per: session } }`,
+    said: ["`count` must be at least 1 (got 0)"],
+  },
+  {
+    name: "too many calls to remember",
+    policies: `- { name: p, max_calls: { count: ${mark}10001, per: 1h } }`,
+    said: ["`count` must be at most 10000 (got 10001)"],
+  },
+  {
+    name: "no application at all",
+    policies: `${base}\n- { name: o, overrides: [p], max_applications: ${mark}0 }`,
+    said: ["`max_applications` must be at least 1 (got 0)"],
+  },
+  {
+    name: "unknown keys, at every level",
+    policies: `- name: p\n  ${mark}condtions: []\n  conditions:\n    - { name: c, expression: "true", ${mark}message: no }\n  max_calls: { count: 1, per: 1h, ${mark}pre: 1h }`,
+    said: [
+      "unknown key `condtions` | did you mean `conditions`?",
+      "unknown key `message` | known here: name, expression",
+      "unknown key `pre` | did you mean `per`?",
+    ],
+  },
+  {
+    name: "an empty list of conditions",
+    policies: `- { name: p, conditions: ${mark}[] }`,
+    said: ["`conditions` must not be empty"],
+  },
+  {
+    name: "a condition that does not compile",
+    policies: `- name: p\n  conditions:\n    - { name: c, expression: "params.a == ${mark}" }`,
+    said: ["the expression ends where a value was expected"],
+  },
+];
+
+const expressions: readonly { readonly name: string; readonly policies: string }[] = [
+  {
+    name: "a condition",
+    policies: `- name: p\n  conditions:\n    - { name: c, expression: "a and ${mark}nope(b)" }`,
+  },
+  { name: "a `when`", policies: `${base}\n- name: o\n  overrides: [p]\n  when: a and ${mark}nope(b)` },
+  { name: "a reason", policies: `- name: p\n  reason: "for {{ a }} and {{ ${mark}nope(b) }}"` },
+  {
+    name: "the reason of an override",
+    policies: `${base}\n- { name: o, overrides: [p], reason: '{{ ${mark}nope(b) }}' }`,
+  },
+  { name: "a deny_reason", policies: `- name: p\n  deny_reason: not \${ ${mark}nope(b) }` },
+  {
+    name: "params, however deep",
+    policies: `${base}\n- name: o\n  overrides: [p]\n  action: modify_params\n  params:\n    a: { b: ["{{ c }}", "{{ ${mark}nope(b) }}"] }`,
+  },
+  {
+    name: "the path of read_before_write",
+    policies: `- name: p\n  read_before_write: { read_tools: [r], write_tools: [w], path: "${mark}nope(b)" }`,
+  },
+];
+
+describe("the problems of a policy", () => {
+  it.each(cases)("are found: $name", ({ policies, said }) => {
+    const { yaml, places } = marked(decisionOf(policies));
+    expect(problemsOf(yaml)).toEqual(said.map((each, index) => `${places[index] ?? ""} ${each}`));
+  });
+
+  it.each(expressions)("are pointed at in an expression: $name", ({ policies }) => {
+    const { yaml, places } = marked(decisionOf(policies));
+    const problems = readDefinitions("f.yaml", Buffer.from(yaml)).summary.diagnostics;
+    expect(problems.map(({ line, column, message }) => `${line}:${column} ${message}`)).toEqual([
+      `${places[0] ?? ""} there is no function \`nope\``,
+    ]);
+    expect(problems[0]?.excerpt).toContain("^");
+  });
+
+  it("are all told at once", () => {
+    const policies = `- { name: p, effective_from: ${mark}soon }\n- { name: ${mark}p, overrides: [${mark}q], ${mark}params: {x: 1} }`;
+    const { yaml, places } = marked(decisionOf(policies));
+    expect(problemsOf(yaml).map((each) => each.split(" ")[0])).toEqual(places);
+  });
+
+  it.each([
+    ["no tool", "decision:\n  ▶id: d\n  type: policy\n", "`tool` is missing in `decision`"],
+    ["an empty tool", 'decision: { id: d, type: policy, tool: ▶"" }', '`tool` must not be empty (got "")'],
+    [
+      "policies that are no list",
+      "decision: { id: d, type: policy, tool: t, policies: ▶{ name: p } }",
+      "`policies` must be a list (got a map)",
+    ],
+    [
+      "what only routing decisions have",
+      "decision:\n  id: d\n  type: policy\n  tool: t\n  ▶cases: []\n",
+      "unknown key `cases`",
+    ],
+  ])("may be those of the decision: %s", (_name, text, message) => {
+    const { yaml, places } = marked(text);
+    expect(problemsOf(yaml)[0]).toContain(`${places[0] ?? ""} ${message}`);
+  });
+
+  it("are none where there are no policies, or the list is empty", () => {
+    expect(problemsOf("decision: { id: d, type: policy, tool: t }")).toEqual([]);
+    expect(problemsOf("decision: { id: d, type: policy, tool: t, policies: [] }")).toEqual([]);
+  });
+});
+
+describe("a policy that cannot be used", () => {
+  const libraryOf = (...texts: readonly string[]): ReturnType<typeof buildLibrary> =>
+    buildLibrary(
+      texts.map((text, index) => readDefinitions(`${index}.yaml`, Buffer.from(text)).summary),
+      () => Promise.reject(new Error("no body is needed")),
+    );
+  const sound = decisionOf(base);
+  const routing = (id: string, condition = "true"): string =>
+    `decision:\n  id: ${id}\n  type: switch\n  cases: [{ condition: "${condition}", target: t }]\n  default: { target: z }\n`;
+
+  it.each([
+    ["a policy with a fault", [decisionOf("- { nme: p }")], ["0.yaml"]],
+    ["a document that cannot be read but names tools", ["decision: [tool: x"], ["0.yaml"]],
+    ["a sound policy beside a broken document", [`${sound}---\ndecision: {`], ["0.yaml"]],
+    ["two policies with one id", [sound, sound], ["0.yaml", "1.yaml"]],
+    ["a policy and a routing decision with one id", [sound, routing("d")], ["0.yaml", "1.yaml"]],
+  ])("is told apart from all else: %s", (_name, texts, files) => {
+    const { brokenPolicies } = libraryOf(...texts);
+    expect([...new Set(brokenPolicies.map(({ file }) => file))]).toEqual(files);
+  });
+
+  it.each([
+    ["nothing broken", [sound, routing("r")]],
+    ["a routing decision that does not compile", [sound, routing("r", "1 +")]],
+    ["two routing decisions with one id", [sound, routing("r"), routing("r")]],
+  ])("is not seen in %s", (_name, texts) => {
+    expect(libraryOf(...texts).brokenPolicies).toEqual([]);
+  });
+});
+
+describe("the tools of a policy", () => {
+  const about = (tool: string): string =>
+    decisionOf("- { name: p, requires: [a] }").replace("tool: write_file", `tool: ${tool}`);
+
+  it.each(['"{Write,Edit}"', '"Write|Edit"', '"[WE]*"', '"Write,Edit"', '"^Write$"', '" Write"'])(
+    "are no pattern of another language: %s",
+    (tool) => {
+      const [problem = ""] = problemsOf(about(tool));
+      expect(problem).toContain("4:9 ");
+      expect(problem).toContain("is neither a tool nor a glob | `*` stands for any characters");
+    },
+  );
+
+  it("may be a list, of which each is looked at", () => {
+    expect(problemsOf(about("[Write, mcp__files__*, server/tool]"))).toEqual([]);
+    expect(problemsOf(about("[Write, A|B]"))[0]).toContain("4:17 `A|B` is neither a tool nor a glob");
+  });
+});
+
+describe("a limit of calls", () => {
+  it.each(["0s", "0h0m"])("is over some time: %s", (per) => {
+    const text = decisionOf(`- { name: p, max_calls: { count: 1, per: "${per}" } }`);
+    expect(problemsOf(text)).toEqual([`6:46 \`per\` must be longer than nothing (got "${per}")`]);
+  });
+});

@@ -1,0 +1,425 @@
+import { describe, expect, it } from "vitest";
+import { buildLibrary } from "../../src/definition/library.js";
+import { readDefinitions } from "../../src/definition/read-definitions.js";
+import { reviewDefinition } from "../../src/definition/reviews/review-definition.js";
+import { reviewSharedBuckets } from "../../src/definition/reviews/review-directory.js";
+import type { LocatedDefinition } from "../../src/definition/read-definitions.js";
+import type { Diagnostic } from "../../src/model/diagnostic.js";
+
+function problemsOf(text: string | Uint8Array): readonly string[] {
+  const content = typeof text === "string" ? Buffer.from(text) : text;
+  return readDefinitions("f.yaml", content).summary.diagnostics.map(brief);
+}
+
+const brief = ({ line, column, message, hint }: Diagnostic): string =>
+  `${line}:${column} ${message}${hint === undefined ? "" : ` | ${hint}`}`;
+
+function libraryProblems(...texts: readonly string[]): readonly string[] {
+  const files = texts.map((text, index) => readDefinitions(`${index}.yaml`, Buffer.from(text)).summary);
+  const { problems } = buildLibrary(files, () => Promise.reject(new Error("no body is needed")));
+  return problems.map((problem) => `${problem.file}:${brief(problem)}`);
+}
+
+const valid = `decision:
+  id: d
+  type: switch
+  input: "{{ a }}"
+  cases:
+    - condition: "input == 1"
+      target: t
+  default: { target: z }
+`;
+
+interface Case {
+  readonly name: string;
+  readonly yaml: string;
+  readonly problems: readonly string[];
+}
+
+const cases: readonly Case[] = [
+  { name: "nothing wrong", yaml: valid, problems: [] },
+  { name: "an empty file", yaml: "", problems: [] },
+  { name: "only comments", yaml: "# nothing\n", problems: [] },
+  {
+    name: "a key at the top that is misspelt",
+    yaml: "decisions:\n  id: x\n",
+    problems: ["1:1 unknown key `decisions` | did you mean `decision`?"],
+  },
+  {
+    name: "a list instead of a map",
+    yaml: "- a\n",
+    problems: ["1:1 the document must be a map (got a list)"],
+  },
+  {
+    name: "a key within the decision",
+    yaml: valid.replace("  input:", "  inptu:"),
+    problems: ["4:3 unknown key `inptu` | did you mean `input`?"],
+  },
+  {
+    name: "a key within a case",
+    yaml: valid.replace("target: t", "targt: t"),
+    problems: ["6:7 `target` is missing in `cases[0]`", "7:7 unknown key `targt` | did you mean `target`?"],
+  },
+  {
+    name: "a key within default",
+    yaml: valid.replace("{ target: z }", "{ target: z, to: y }"),
+    problems: ["8:25 unknown key `to` | known here: target"],
+  },
+  {
+    name: "a missing default",
+    yaml: valid.replace("  default: { target: z }\n", ""),
+    problems: ["2:3 `default` is missing in `decision`"],
+  },
+  {
+    name: "a missing type",
+    yaml: valid.replace("  type: switch\n", ""),
+    problems: ["2:3 `type` is missing in `decision`"],
+  },
+  {
+    name: "an unknown type",
+    yaml: valid.replace("switch", "swich"),
+    problems: [
+      '3:9 `type` must be one of `binary`, `switch`, `weighted`, `rule_table`, `scored`, `policy`, `gate` (got "swich") | did you mean `switch`?',
+    ],
+  },
+  {
+    name: "a gate without what it needs",
+    yaml: "decision:\n  id: d\n  type: gate\n",
+    problems: ["2:3 `action` is missing in `decision`", "2:3 `rules` is missing in `decision`"],
+  },
+  {
+    name: "an id with a blank",
+    yaml: valid.replace("id: d", "id: d e"),
+    problems: ['2:7 `id` may hold letters, digits, `.`, `_` and `-` only, at most 128 (got "d e")'],
+  },
+  {
+    name: "an id that is a number",
+    yaml: valid.replace("id: d", "id: 7"),
+    problems: ['2:7 `id` must be text (got 7) | put it in quotes: "7"'],
+  },
+  {
+    name: "a version that is a number",
+    yaml: `${valid}  version: 1.2\n`,
+    problems: ['9:12 `version` must be text (got 1.2) | write all three parts in quotes, as in "1.2.0"'],
+  },
+  {
+    name: "a version that is none",
+    yaml: `${valid}  version: "1.2"\n`,
+    problems: ['9:12 `version` must be a semantic version such as 1.2.0 (got "1.2")'],
+  },
+  {
+    name: "an empty list of cases",
+    yaml: "decision:\n  id: d\n  type: switch\n  cases: []\n  default: { target: z }\n",
+    problems: ["4:10 `cases` must not be empty"],
+  },
+  {
+    name: "an empty condition",
+    yaml: valid.replace('"input == 1"', '""'),
+    problems: ['6:18 `condition` must not be empty (got "")'],
+  },
+  {
+    name: "a condition of blanks",
+    yaml: valid.replace('"input == 1"', '"  "'),
+    problems: ["6:21 the expression is empty"],
+  },
+  {
+    name: "a negative weight",
+    yaml: "decision:\n  id: d\n  type: weighted\n  cases:\n    - { target: a, weight: -1 }\n  default: { target: z }\n",
+    problems: ["5:28 `weight` must not be negative (got -1)"],
+  },
+  {
+    name: "a hit policy",
+    yaml: "decision:\n  id: d\n  type: rule_table\n  hit_policy: frist\n  rules: [{ condition: 'true', target: a }]\n  default: { target: z }\n",
+    problems: [
+      '4:15 `hit_policy` must be one of `first`, `collect`, `priority`, `unique`, `any` (got "frist") | did you mean `first`?',
+    ],
+  },
+  {
+    name: "rules and cases at once",
+    yaml: "decision:\n  id: d\n  type: rule_table\n  rules: [{ condition: 'true', target: a }]\n  cases: [{ condition: 'true', target: a }]\n  default: { target: z }\n",
+    problems: ["2:3 a rule table needs either `rules` or `cases`, and never both"],
+  },
+  {
+    name: "neither rules nor cases",
+    yaml: "decision:\n  id: d\n  type: rule_table\n  default: { target: z }\n",
+    problems: ["2:3 a rule table needs either `rules` or `cases`, and never both"],
+  },
+  {
+    name: "a duration",
+    yaml: `${valid}  cache: { enabled: true, ttl: soon }\n`,
+    problems: ['9:32 `ttl` must be a duration such as 500ms, 30s, 1h or 1h30m (got "soon")'],
+  },
+  {
+    name: "an expression that does not compile",
+    yaml: valid.replace("input == 1", "input = 1"),
+    problems: ["6:25 a single `=` means nothing here | compare with `==`"],
+  },
+  {
+    name: "an unknown function",
+    yaml: valid.replace("input == 1", "lowr(input) == 'a'"),
+    problems: ["6:19 there is no function `lowr` | did you mean `lower`?"],
+  },
+  {
+    name: "a template that is never closed",
+    yaml: valid.replace("{{ a }}", "{{ a"),
+    problems: ["4:11 this is never closed with `}}`"],
+  },
+  {
+    name: "a label used twice",
+    yaml: "decision:\n  id: d\n  type: switch\n  cases:\n    - { condition: 'true', target: a, label: L }\n    - { condition: 'true', target: b, label: L }\n  default: { target: z }\n",
+    problems: ["6:46 the label `L` is used twice | a distribution would count both branches as one"],
+  },
+  {
+    name: "the reserved label",
+    yaml: valid.replace("target: t", "target: t\n      label: default"),
+    problems: ["8:14 the label `default` is kept for the default route"],
+  },
+  {
+    name: "a duplicate key",
+    yaml: valid.replace("  type: switch", "  id: e\n  type: switch"),
+    problems: ["3:3 Map keys must be unique | this key stands in the same map already"],
+  },
+  {
+    name: "a tab in the indentation",
+    yaml: "decision:\n\tid: x\n",
+    problems: ["2:1 Tabs are not allowed as indentation | indent with blanks"],
+  },
+  {
+    name: "an unknown tag",
+    yaml: valid.replace("id: d", "id: !!js/function d"),
+    problems: [
+      "2:7 Unresolved tag: tag:yaml.org,2002:js/function | put the text in quotes: a `!` at its start is a tag",
+    ],
+  },
+  {
+    name: "several at once, in their order",
+    yaml: "decision:\n  id: d d\n  type: switch\n  cases:\n    - condition: 'a ='\n      targt: t\n",
+    problems: [
+      "2:3 `default` is missing in `decision`",
+      '2:7 `id` may hold letters, digits, `.`, `_` and `-` only, at most 128 (got "d d")',
+      "5:7 `target` is missing in `cases[0]`",
+      "5:21 a single `=` means nothing here | compare with `==`",
+      "6:7 unknown key `targt` | did you mean `target`?",
+    ],
+  },
+  {
+    name: "a problem in the second document",
+    yaml: `${valid}---\n${valid.replace("input == 1", "==")}`,
+    problems: ["15:19 expected a value, got `==`"],
+  },
+  {
+    name: "a target declared wrongly",
+    yaml: "targets:\n  - 7\n  - { id: a, knd: stage }\n",
+    problems: [
+      '2:5 `targets[0]` must be text or a map (got 7) | put it in quotes: "7"',
+      "3:14 unknown key `knd` | did you mean `kind`?",
+    ],
+  },
+];
+
+describe("problems of a file", () => {
+  it.each(cases)("tells of $name", ({ yaml, problems }) => {
+    expect(problemsOf(yaml)).toEqual(problems);
+  });
+
+  it("refuses what is no UTF-8 text", () => {
+    expect(problemsOf(Uint8Array.of(0xff, 0xfe, 0x00))).toEqual(["1:1 it is not UTF-8 text"]);
+    expect(problemsOf("decision:\0")).toEqual(["1:1 it holds NUL bytes, so it is no text"]);
+  });
+
+  it("shows the faulty expression with a caret", () => {
+    const { summary } = readDefinitions("f.yaml", Buffer.from(valid.replace("input == 1", "input == (1")));
+    expect(summary.diagnostics[0]?.excerpt).toBe("input == (1\n           ^");
+  });
+
+  it("remembers which ids a broken file seems to declare", () => {
+    const { summary } = readDefinitions("f.yaml", Buffer.from(valid.replace("switch", "swich")));
+    expect(summary.claimedIds).toEqual(["d"]);
+  });
+});
+
+describe("problems between files", () => {
+  it("tells of an id that is used twice, in both places", () => {
+    expect(libraryProblems(valid, `# first line\n${valid}`)).toEqual([
+      "0.yaml:1:1 the id `d` is used more than once (also in 1.yaml:2)",
+      "1.yaml:2:1 the id `d` is used more than once (also in 0.yaml:1)",
+    ]);
+  });
+
+  it("knows no unknown target where none is declared", () => {
+    expect(libraryProblems(valid)).toEqual([]);
+  });
+
+  it("tells of targets that are not declared, where they are named", () => {
+    expect(libraryProblems(valid, "targets: [tt, { id: z, kind: stage }]")).toEqual([
+      "0.yaml:7:15 the target `t` is not declared under `targets` | did you mean `tt`?",
+    ]);
+  });
+
+  it("takes another decision's id for a target", () => {
+    const other = valid.replace("id: d", "id: t");
+    expect(libraryProblems(valid, other.replace("target: t", "target: z"), "targets: [z]")).toEqual([]);
+  });
+
+  it("says why a definition cannot be found", async () => {
+    const broken = readDefinitions("b.yaml", Buffer.from(valid.replace("switch", "swich"))).summary;
+    const library = buildLibrary([broken], () => Promise.reject(new Error("no body")));
+    await expect(library.find("d")).rejects.toMatchObject({
+      code: "definition_invalid",
+      details: { problems: broken.diagnostics },
+    });
+    await expect(library.find("nothing")).rejects.toMatchObject({ code: "definition_not_found" });
+  });
+});
+
+function reviewOf(...texts: readonly string[]): readonly string[] {
+  const located: LocatedDefinition[] = [];
+  for (const text of texts) {
+    const { summary } = readDefinitions("f.yaml", Buffer.from(text), (each) => located.push(each));
+    expect(summary.diagnostics).toEqual([]);
+  }
+  const reviewed = located.flatMap((each) => reviewDefinition("f.yaml", each));
+  const problems = [
+    ...reviewed,
+    ...reviewSharedBuckets(located.map((each) => ({ file: "f.yaml", located: each }))),
+  ];
+  return problems.map((problem) => `${problem.severity} ${brief(problem)}`);
+}
+
+const switchOn = (...conditions: readonly string[]): string =>
+  `decision:\n  id: d\n  type: switch\n  cases:\n${conditions
+    .map((condition, index) => `    - { condition: ${JSON.stringify(condition)}, target: t${index} }\n`)
+    .join("")}  default: { target: z }\n`;
+
+const tableOf = (policy: string, ...conditions: readonly string[]): string =>
+  switchOn(...conditions).replace("type: switch", `type: rule_table\n  hit_policy: ${policy}`);
+
+const weighted = (id: string, weights: readonly number[], more = ""): string =>
+  `decision:\n  id: ${id}\n  type: weighted\n  input: "{{ user.id }}"\n${more}  cases:\n${weights
+    .map((weight, index) => `    - { target: t${index}, weight: ${weight} }\n`)
+    .join("")}  default: { target: z }\n`;
+
+describe("what a reviewer would ask", () => {
+  it.each([
+    [
+      "a case after one that always matches",
+      switchOn("true", "input == 1"),
+      [
+        "warning 6:20 `t1` is never reached: `t0` matches whenever it does | put the narrower condition first",
+      ],
+    ],
+    [
+      "the same condition twice",
+      switchOn("a == 1 and b == 2", "b==2 && a==1"),
+      ["warning 6:20 `t1` has the same condition as `t0`, so it is never reached"],
+    ],
+    [
+      "an equality within an earlier list",
+      switchOn("input in ('a', 'b')", "input == 'a'"),
+      [
+        "warning 6:20 `t1` is never reached: `t0` matches whenever it does | put the narrower condition first",
+      ],
+    ],
+    [
+      "a narrower conjunction after a wider one",
+      switchOn("s == 'c'", "s == 'c' and n > 2"),
+      [
+        "warning 6:20 `t1` is never reached: `t0` matches whenever it does | put the narrower condition first",
+      ],
+    ],
+    [
+      "a narrower range after a wider one",
+      switchOn("n >= 5", "n > 5", "n == 7", "9 < n"),
+      [6, 7, 8].map(
+        (line, index) =>
+          `warning ${line}:20 \`t${index + 1}\` is never reached: \`t0\` matches whenever it does | put the narrower condition first`,
+      ),
+    ],
+    [
+      "lists that overlap",
+      switchOn("input in ('a', 'b')", "input in ('b', 'c')"),
+      ['note 6:20 `t1` overlaps `t0` where `input` is "b"'],
+    ],
+    [
+      "rules of a unique table that overlap",
+      tableOf("unique", "x in (1, 2)", "x in (2, 3)"),
+      ["warning 7:20 `t1` overlaps `t0` where `x` is 2, which ends in an error"],
+    ],
+    [
+      "a condition that contradicts itself",
+      switchOn("n > 5 and n < 3"),
+      ["warning 5:20 `t0` can never match"],
+    ],
+    ["a condition that is false", switchOn("false"), ["warning 5:20 `t0` can never match"]],
+    [
+      "nothing, where the narrower comes first",
+      switchOn("s == 'c' and n > 2", "s == 'c'", "n < 3", "n < 5"),
+      [],
+    ],
+    ["nothing, where all matches are collected", tableOf("collect", "s == 'c'", "s == 'c' and n > 2"), []],
+    [
+      "weights that do not sum to 100",
+      weighted("d", [1, 2]),
+      ["note 6:5 the weights sum to 3, not to 100; shares are relative to the sum"],
+    ],
+    [
+      "weights that are all 0",
+      weighted("d", [0, 0]),
+      ["warning 6:5 all weights are 0, so everything goes to the default"],
+    ],
+    ["nothing, where they sum to 100", weighted("d", [33.3, 33.3, 33.4]), []],
+  ] as const)("tells of %s", (_name, text, remarks) => {
+    expect(reviewOf(text)).toEqual(remarks);
+  });
+
+  it.each([
+    [
+      "a condition that is never true or false",
+      switchOn("lower(a)"),
+      ["warning 5:20 `t0`: this is never true or false, so it never matches"],
+    ],
+    [
+      "a part that is never true or false",
+      switchOn("a == 'x' or 'y'"),
+      ["warning 5:20 `t0`: a part of this `or` is never true or false; repeat what is compared, or use `in`"],
+    ],
+    [
+      "a constant as another language spells it",
+      switchOn("a == True"),
+      ["warning 5:20 `t0`: `True` is read as a path; did you mean `true`?"],
+    ],
+    [
+      "a rule without a priority",
+      tableOf("priority", "a == 1"),
+      ["warning 6:7 `t0` has no priority, so it counts as 0 and comes before all that are larger"],
+    ],
+    [
+      "rules of a unique table that match together",
+      tableOf("unique", "n >= 10", "n >= 20"),
+      ["warning 7:20 `t1` overlaps `t0`, which ends in an error"],
+    ],
+    [
+      "rules of an any table that lead elsewhere",
+      tableOf("any", "n >= 10", "n >= 20"),
+      ["warning 7:20 `t1` overlaps `t0`, which ends in an error"],
+    ],
+    ["nothing, where overlaps are the point", tableOf("collect", "n in (1, 2)", "n in (2, 3)"), []],
+  ] as const)("tells of %s", (_name, text, remarks) => {
+    expect(reviewOf(text)).toEqual(remarks);
+  });
+
+  it("tells of two weighted decisions that share their buckets", () => {
+    const remarks = reviewOf(
+      weighted("a", [50, 50]),
+      weighted("b", [10, 90]).replace("{{ user.id }}", "${user.id}"),
+    );
+    expect(remarks).toEqual([
+      "warning 4:10 the same input is rolled without a salt in `b`: all put the same people into the same buckets | give each its own `salt`",
+      "warning 4:10 the same input is rolled without a salt in `a`: all put the same people into the same buckets | give each its own `salt`",
+    ]);
+    expect(reviewOf(weighted("a", [50, 50]), weighted("b", [10, 90], "  salt: b\n"))).toEqual([]);
+    const salted = reviewOf(weighted("a", [50, 50], "  salt: s\n"), weighted("b", [10, 90], "  salt: s\n"));
+    expect(salted).toHaveLength(2);
+    expect(salted[0]).toContain("with the same salt in `b`");
+  });
+});

@@ -1,0 +1,233 @@
+import { describe, expect, it } from "vitest";
+import { declaredEndpoints } from "../../../src/definition/definition-file.js";
+import type { LocatedDefinition } from "../../../src/definition/read-definitions.js";
+import { readDefinitions } from "../../../src/definition/read-definitions.js";
+import { reviewDefinition } from "../../../src/definition/reviews/review-definition.js";
+import { reviewEndpoints } from "../../../src/definition/reviews/review-endpoints.js";
+import { findAddressFault } from "../../../src/enrichment/address.js";
+import type { Diagnostic } from "../../../src/model/diagnostic.js";
+
+const brief = ({ line, column, severity, message, hint }: Diagnostic): string =>
+  `${line}:${column} ${severity}: ${message}${hint === undefined ? "" : ` | ${hint}`}`;
+
+function reviewed(text: string, isPart = false): readonly string[] {
+  const all: LocatedDefinition[] = [];
+  const { summary } = readDefinitions("f.yaml", Buffer.from(text), (located) => all.push(located));
+  expect(summary.diagnostics).toEqual([]);
+  const located = all.map((each) => ({ file: "f.yaml", located: each }));
+  const reviewing = { lookAtAddress: findAddressFault, isPart };
+  const problems = [
+    ...reviewEndpoints(declaredEndpoints([summary]), located, reviewing),
+    ...all.flatMap((each) => reviewDefinition("f.yaml", each)),
+  ];
+  return problems.map(brief);
+}
+
+const using = (name: string): string =>
+  `---\ndecision:\n  id: d\n  type: switch\n  input: x.a\n  enrich: [{ endpoint: ${name}, into: x }]\n` +
+  '  cases: [{ condition: "input", target: t }]\n  default: { target: z }\n';
+
+const endpoint = (...parts: readonly string[]): string =>
+  `endpoints:\n  b: { ${parts.join(", ")} }\n${using("b")}`;
+
+const url = 'url: "https://bureau.example/score"';
+const withKey = "name it by an environment variable, with `auth`";
+
+describe("a reviewer", () => {
+  it("has nothing to say about a sound endpoint", () => {
+    const sound = endpoint(
+      url,
+      "auth: { type: bearer, token_key: T }",
+      "retry: {}",
+      "headers: { accept: text/csv }",
+    );
+    expect(reviewed(sound)).toEqual([]);
+  });
+
+  it.each([
+    ["http://127.0.0.1:8080/x", "127.0.0.1", "a loopback address"],
+    ["http://0x7f.1/", "127.0.0.1", "a loopback address"],
+    ["https://10.1.2.3/", "10.1.2.3", "a private address"],
+    ["https://[::1]/", "[::1]", "a loopback address"],
+    ["https://[fd12::1]/", "[fd12::1]", "a private address"],
+    ["http://localhost:3000/", "localhost", "this machine"],
+    ["http://api.localhost/", "api.localhost", "this machine"],
+  ])("says that %s will be refused, unless it is allowed", (address, host, what) => {
+    expect(reviewed(endpoint(`url: "${address}"`))).toEqual([
+      `2:3 warning: \`b\` will be refused: \`${host}\` is ${what} | \`allow_private: true\` lets it be asked`,
+    ]);
+    expect(reviewed(endpoint(`url: "${address}"`, "allow_private: true"))).toEqual([]);
+  });
+
+  it.each([
+    ["http://169.254.169.254/latest", "169.254.169.254", "an address where clouds keep secrets"],
+    ["http://0.0.0.0/", "0.0.0.0", "an unspecified address"],
+    ["http://[fe80::1]/", "[fe80::1]", "a link-local address"],
+  ])("says that %s will be refused whatever is allowed", (address, host, what) => {
+    expect(reviewed(endpoint(`url: "${address}"`, "allow_private: true"))).toEqual([
+      `2:3 warning: \`b\` will be refused: \`${host}\` is ${what}`,
+    ]);
+  });
+
+  it("says that a secret goes over plain http, but not on this machine or in a private network", () => {
+    const auth = "auth: { type: bearer, token_key: T }";
+    expect(reviewed(endpoint('url: "http://bureau.example"', auth))).toEqual([
+      "2:3 warning: `b` is sent its secret without encryption | use https",
+    ]);
+    expect(reviewed(endpoint('url: "http://8.8.8.8"', auth))).toHaveLength(1);
+    for (const host of ["localhost", "127.0.0.1", "192.168.0.7"]) {
+      expect(reviewed(endpoint(`url: "http://${host}"`, auth, "allow_private: true"))).toEqual([]);
+    }
+    expect(reviewed(endpoint('url: "http://bureau.example"'))).toEqual([]);
+  });
+
+  it.each([
+    ["Authorization", "Basic dTpw"],
+    ["X-Api-Key", "abc"],
+    ["X-Auth-Token", "abc"],
+    ["X-Client-Secret", "abc"],
+    ["Cookie", "session=1"],
+    ["X-Whatever", "Bearer abc"],
+    ["X-Whatever", "sk-abcdef"],
+    ["X-Whatever", "ghp_16C7e42F292c6912E7710c838347Ae178B4a"],
+    ["X-Whatever", "8d7f5e1c9b0a4f3e8d7f5e1c9b0a4f3e"],
+    ["X-Whatever", "aB3dE5gH7jK9mN1pQ3sT"],
+  ])("sees a secret in the header %s: %s, and does not repeat it", (name, value) => {
+    const said = reviewed(endpoint(url, `headers: { ${name}: "${value}" }`));
+    expect(said).toEqual([
+      `2:3 warning: the header \`${name}\` of \`b\` seems to hold a secret | ${withKey}`,
+    ]);
+    expect(said.join()).not.toContain(value);
+  });
+
+  it.each([
+    ["accept", "application/vnd.bureau.v2+json"],
+    ["user-agent", "acme-decision-service/1.2.3"],
+    ["x-tenant", "0199a3b2-7c1d-7e55-9d1c-2f6a8f7f0c11"],
+    ["x-api-key", ""],
+    ["x-key-version", "3"],
+  ])("sees none in the header %s: %s", (name, value) => {
+    expect(reviewed(endpoint(url, `headers: { ${name}: "${value}" }`))).toEqual([]);
+  });
+
+  it("sees a secret in the query of a URL", () => {
+    expect(reviewed(endpoint('url: "https://b.example/?lang=en&apiKey=abc"'))).toEqual([
+      `2:3 warning: \`apiKey\` in the URL of \`b\` seems to hold a secret | ${withKey}`,
+    ]);
+  });
+
+  const pauses = "give it a longer `timeout`, fewer `attempts` or shorter pauses";
+
+  it.each([
+    ["retry: { attempts: 10, base: 1s }", "17s", "5s"],
+    ["retry: { base: 2s, max: 1h }, timeout: 6s", "6s", "6s"],
+    ["retry: { attempts: 2, base: 500ms }, timeout: 400ms", "0.5s", "400ms"],
+  ])("says of %s that its pauses may take all its time", (settings, longest, timeout) => {
+    expect(reviewed(endpoint(url, settings))).toEqual([
+      `2:3 warning: the pauses between the attempts of \`b\` may take ${longest}, and all of it only ${timeout} | ${pauses}`,
+    ]);
+  });
+
+  it.each(["retry: { attempts: 1, base: 10s, max: 10s }", "retry: { attempts: 10, base: 1s }, timeout: 18s"])(
+    "says nothing of %s, whose pauses fit",
+    (settings) => {
+      expect(reviewed(endpoint(url, settings))).toEqual([]);
+    },
+  );
+
+  it("says which endpoints nothing uses, unless others may", () => {
+    const text = `endpoints:\n  b: { ${url} }\n  c: { ${url} }\n${using("c")}`;
+    expect(reviewed(text)).toEqual(["2:3 warning: no decision fetches from `b`"]);
+    expect(reviewed(text, true)).toEqual([]);
+  });
+});
+
+describe("of answers that an endpoint keeps, a reviewer", () => {
+  const kept = (fetch: string, mask: string, cache = "cache: { ttl: 1h }"): string =>
+    `endpoints:\n  b: { ${[url, ...(cache === "" ? [] : [cache])].join(", ")} }\n---\ndecision:\n  id: d\n` +
+    `  type: switch\n  input: x.a\n  enrich: [${fetch}]\n  logging: { mask: [${mask}] }\n` +
+    '  cases: [{ condition: "input", target: t }]\n  default: { target: z }\n';
+  const fetch = '{ endpoint: b, into: x, params: { ssn: "{{ customer.ssn }}" } }';
+
+  it.each([
+    ["the params are", "/customer", "customer.ssn"],
+    ["the data are", "/x/score", "x"],
+  ])("says that none is kept where %s masked", (_what, mask, path) => {
+    expect(reviewed(kept(fetch, mask))).toContain(
+      `8:24 warning: the answers of \`b\` are not kept for it, as \`${path}\` is masked`,
+    );
+  });
+
+  it("says nothing where other things are masked, or nothing is kept anyway", () => {
+    expect(reviewed(kept(fetch, "/name"))).toEqual([]);
+    expect(reviewed(kept(fetch, "/x", ""))).toEqual([]);
+  });
+
+  it("says that a masked value which is sent may come back where nothing is masked", () => {
+    expect(reviewed(kept(fetch, "/customer", ""))).toEqual([
+      "8:24 warning: `b` is sent `customer.ssn`, which is masked, and may repeat it in `x`, which is not | mask that too, or take only what is needed with `mapping`",
+    ]);
+    expect(reviewed(kept(fetch.replace("into: x", "into: x, mapping: { a: a }"), "/customer", ""))).toEqual(
+      [],
+    );
+    const quiet = kept(fetch, "/customer", "").replace("[/customer]", "[/customer, /x]");
+    expect(reviewed(quiet)).toEqual([]);
+  });
+
+  it.each(["ghp_0123456789abcdefABCDEF", "a3f9c2e18b7d4f60a3f9c2e18b7d4f60", "hunter2"])(
+    "says that %s is no name of a variable, and does not repeat it",
+    (secret) => {
+      const text = `endpoints:\n  b: { ${url}, auth: { type: bearer, token_key: ${secret} } }\n${using("b")}`;
+      const said = reviewed(text);
+      expect(said).toEqual([
+        "2:3 warning: `token_key` of `b` seems to be a secret, and not the name of a variable | put it into an environment variable, and write the name of that",
+      ]);
+    },
+  );
+});
+
+describe("of what is fetched, a reviewer", () => {
+  const routing = (fetch: string, rest: string): string =>
+    `endpoints:\n  b: { ${url} }\n---\ndecision:\n  id: d\n  enrich: [{ endpoint: b, into: x${fetch} }]\n` +
+    `  default: { target: z }\n${rest}`;
+  const unread = (line: string): string => `${line}, which is fetched`;
+  const cases = (condition: string): string =>
+    `  type: switch\n  cases: [{ condition: "${condition}", target: t }]\n`;
+
+  it.each([
+    ["", cases("a > 1"), ["6:33 warning: nothing reads `x`"]],
+    [", mapping: { s: v, t: w }", cases("x.v > 1"), ["6:56 warning: nothing reads `x.w`"]],
+    [", mapping: { s: v }", `${cases("input > 1")}  input: a\n`, ["6:50 warning: nothing reads `x.v`"]],
+  ])("names what nothing reads: x%s in\n%s", (fetch, rest, said) => {
+    expect(reviewed(routing(fetch, rest))).toEqual(said.map(unread));
+  });
+
+  it.each([
+    ["a condition", "", cases("x.a > 1")],
+    ["a condition on the whole of it", ", mapping: { s: v }", cases("exists(x)")],
+    ["a condition by way of the input", "", cases("input.x.a > 1")],
+    ["a condition on the whole context", "", cases("length(input) > 1")],
+    ["the input", "", `${cases("input > 1")}  input: context.x.n\n`],
+    ["who splits by the whole context", "", "  type: weighted\n  cases: [{ target: t, weight: 100 }]\n"],
+    ["an entity", "", `${cases("a")}  entities: [{ type: c, id: "{{ x.id }}" }]\n`],
+    ["another fetch", " }, { endpoint: b, into: y, params: { p: '{{ x.id }}' }", cases("y.a")],
+    ["nobody, but it must be there", ", required: true", cases("a > 1")],
+  ])("is silent where it is read by %s", (_who, fetch, rest) => {
+    expect(reviewed(routing(fetch, rest))).toEqual([]);
+  });
+
+  const votes = (condition: string, fetched: string): string =>
+    `endpoints:\n  b: { ${url} }\n---\ndecision:\n  id: d\n  type: scored\n  evaluators:\n    - name: s\n` +
+    "      static: { decision: d, weight: 1 }\n    - name: e\n      rules:\n        - id: r\n" +
+    `          if: { all: [${condition}, { field: a, op: fetch_from_api, value: ${fetched} }] }\n` +
+    "          then: { decision: d, weight: 1 }\n";
+
+  it("looks at the fields of rules, and at what conditions fetch", () => {
+    const mapped = "{ endpoint: b, mapping: { score: x.v } }";
+    expect(reviewed(votes("{ field: x.v, op: gt, value: 1 }", mapped))).toEqual([]);
+    expect(reviewed(votes("{ field: y.v, op: gt, value: 1 }", "{ endpoint: b }"))).toEqual([]);
+    expect(reviewed(votes("{ field: y, op: present }", mapped))).toEqual([
+      "13:122 warning: nothing reads `x.v`, which is fetched",
+    ]);
+  });
+});

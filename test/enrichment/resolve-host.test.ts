@@ -1,0 +1,271 @@
+import { describe, expect, it } from "vitest";
+import type { LookUpHost } from "../../src/enrichment/resolve-host.js";
+import { ask, exchanging, httpServer, watchSockets } from "./servers.js";
+
+/** Hosts that a URL parser takes for addresses of this machine or its network, whatever they look like. */
+const spelled: readonly (readonly [host: string, address: string])[] = [
+  ["127.0.0.1", "127.0.0.1"],
+  ["127.0.0.1.", "127.0.0.1"],
+  ["127.1", "127.0.0.1"],
+  ["127.0.1", "127.0.0.1"],
+  ["2130706433", "127.0.0.1"],
+  ["017700000001", "127.0.0.1"],
+  ["0177.0.0.1", "127.0.0.1"],
+  ["0x7f.1", "127.0.0.1"],
+  ["0x7f000001", "127.0.0.1"],
+  ["0X7F.0x0.0x0.0x1", "127.0.0.1"],
+  ["127.0.0.0x1", "127.0.0.1"],
+  ["%31%32%37.0.0.1", "127.0.0.1"],
+  ["１２７.０.０.１", "127.0.0.1"],
+  ["①②⑦.⓪.⓪.①", "127.0.0.1"],
+  ["127。0。0。1", "127.0.0.1"],
+  ["[::1]", "::1"],
+  ["[0:0:0:0:0:0:0:1]", "::1"],
+  ["[::ffff:127.0.0.1]", "::ffff:7f00:1"],
+  ["[::ffff:7f00:1]", "::ffff:7f00:1"],
+  ["[::127.0.0.1]", "::7f00:1"],
+  ["[64:ff9b::7f00:1]", "64:ff9b::7f00:1"],
+  ["[2002:7f00:1::]", "2002:7f00:1::"],
+  ["10.0.0.1", "10.0.0.1"],
+  ["012.0.0.1", "10.0.0.1"],
+  ["167772161", "10.0.0.1"],
+  ["172.16.0.1", "172.16.0.1"],
+  ["192.168.1", "192.168.0.1"],
+  ["100.64.0.1", "100.64.0.1"],
+  ["[fd12:3456::1]", "fd12:3456::1"],
+];
+
+/** Never asked, whatever is allowed. */
+const forbidden: readonly (readonly [host: string, address: string])[] = [
+  ["0.0.0.0", "0.0.0.0"],
+  ["0", "0.0.0.0"],
+  ["0x0", "0.0.0.0"],
+  ["[::]", "::"],
+  ["[::ffff:0.0.0.0]", "::ffff:0:0"],
+  ["169.254.169.254", "169.254.169.254"],
+  ["2852039166", "169.254.169.254"],
+  ["0xA9FEA9FE", "169.254.169.254"],
+  ["0251.0376.0251.0376", "169.254.169.254"],
+  ["[::ffff:169.254.169.254]", "::ffff:a9fe:a9fe"],
+  ["[fd00:ec2::254]", "fd00:ec2::254"],
+  ["169.254.1.1", "169.254.1.1"],
+  ["[fe80::1]", "fe80::1"],
+  ["[fec0::1]", "fec0::1"],
+  ["224.0.0.1", "224.0.0.1"],
+  ["[ff02::1]", "ff02::1"],
+  ["255.255.255.255", "255.255.255.255"],
+  ["4294967295", "255.255.255.255"],
+  ["240.0.0.1", "240.0.0.1"],
+  ["192.0.2.1", "192.0.2.1"],
+  ["198.18.0.1", "198.18.0.1"],
+  ["203.0.113.1", "203.0.113.1"],
+  ["[2001:db8::1]", "2001:db8::1"],
+  ["[64:ff9b:1::a00:1]", "64:ff9b:1::a00:1"],
+];
+
+/** Leads every name to the same addresses, and counts how often it is asked. */
+function leadingTo(...answers: readonly (readonly string[])[]): LookUpHost & { readonly asked: string[] } {
+  const asked: string[] = [];
+  const lookUp = (host: string): Promise<readonly string[]> => {
+    asked.push(host);
+    return Promise.resolve(answers[Math.min(asked.length, answers.length) - 1] ?? []);
+  };
+  return Object.assign(lookUp, { asked });
+}
+
+describe("an address that may not be asked", () => {
+  it.each(spelled)("is found behind %s, and nothing is sent", async (host, address) => {
+    const [server, sockets, lookUp] = [await httpServer(), watchSockets(), leadingTo(["127.0.0.1"])];
+    const exchanged = await ask(`http://${host}:${server.port}/`, {
+      allow_private: false,
+      exchange: exchanging({ lookUp }),
+    });
+    expect(exchanged).toEqual({
+      kind: "refused",
+      message: expect.stringMatching(
+        /^`(.+)` is a (?:loopback|private) address, which is allowed only with `allow_private: true`$/,
+      ) as string,
+    });
+    expect(exchanged).toMatchObject({ message: expect.stringContaining(`\`${address}\``) as string });
+    expect([server.connections(), sockets, lookUp.asked]).toEqual([0, [], []]);
+  });
+
+  it.each(forbidden)("is never asked: %s, even where private ones are allowed", async (host, address) => {
+    const [sockets, lookUp] = [watchSockets(), leadingTo(["127.0.0.1"])];
+    for (const scheme of ["http", "https"]) {
+      const exchanged = await ask(`${scheme}://${host}/`, { exchange: exchanging({ lookUp }) });
+      expect(exchanged).toEqual({
+        kind: "refused",
+        message: expect.stringMatching(/^`(.+)` is an? .+, which is never asked$/) as string,
+      });
+      expect(exchanged).toMatchObject({ message: expect.stringContaining(`\`${address}\``) as string });
+    }
+    expect([sockets, lookUp.asked]).toEqual([[], []]);
+  });
+
+  it.each([
+    ["127.0.0.1", "a loopback address"],
+    ["127.8.8.8", "a loopback address"],
+    ["::1", "a loopback address"],
+    ["::ffff:127.0.0.1", "a loopback address"],
+    ["10.1.2.3", "a private address"],
+    ["fd00::1", "a private address"],
+    ["0.0.0.0", "an unspecified address"],
+    ["::", "an unspecified address"],
+    ["fe80::1%lo", "a link-local address"],
+    ["169.254.169.254", "an address where clouds keep secrets"],
+    ["not-an-address", "no IP address"],
+  ])("is found behind a name: %s", async (address, what) => {
+    const [server, sockets] = [await httpServer(), watchSockets()];
+    const exchanged = await ask(`http://rates.example:${server.port}/`, {
+      allow_private: false,
+      exchange: exchanging({ lookUp: leadingTo([address]) }),
+    });
+    expect(exchanged).toMatchObject({
+      kind: "refused",
+      message: expect.stringContaining(
+        `\`rates.example\` is at \`${address}\`, ${what}, which is `,
+      ) as string,
+    });
+    expect([server.connections(), sockets]).toEqual([0, []]);
+  });
+
+  it.each([
+    ["first", ["127.0.0.1", "1.1.1.1"]],
+    ["last", ["1.1.1.1", "2606:4700::1111", "127.0.0.1"]],
+  ])("refuses a name that has it among good ones, %s", async (_where, addresses) => {
+    const [server, sockets] = [await httpServer(), watchSockets()];
+    const exchanged = await ask(`http://rates.example:${server.port}/`, {
+      allow_private: false,
+      exchange: exchanging({ lookUp: leadingTo(addresses) }),
+    });
+    expect(exchanged).toMatchObject({
+      kind: "refused",
+      message: expect.stringContaining("`127.0.0.1`, a loopback address") as string,
+    });
+    expect([server.connections(), sockets]).toEqual([0, []]);
+  });
+
+  it("refuses `localhost` as the system knows it", async () => {
+    const [server, sockets] = [await httpServer(), watchSockets()];
+    expect(await ask(`http://localhost:${server.port}/`, { allow_private: false })).toMatchObject({
+      kind: "refused",
+      message: expect.stringContaining("a loopback address") as string,
+    });
+    expect([server.connections(), sockets]).toEqual([0, []]);
+  });
+
+  it("is not reached by a name that leads elsewhere when it is looked up again", async () => {
+    const [good, bad] = [await httpServer(), await httpServer()];
+    const sockets = watchSockets();
+    const lookUp = leadingTo(["127.0.0.1"], ["169.254.169.254"]);
+    const exchange = exchanging({ lookUp });
+    expect(await ask(`http://rates.example:${good.port}/`, { exchange })).toEqual({
+      kind: "answer",
+      data: null,
+    });
+    expect(lookUp.asked).toEqual(["rates.example"]);
+    expect(sockets.map(({ remoteAddress }) => remoteAddress)).toEqual(["127.0.0.1"]);
+    expect(await ask(`http://rates.example:${good.port}/`, { exchange })).toMatchObject({ kind: "refused" });
+    expect([good.heard.length, bad.connections(), sockets.length]).toEqual([1, 0, 1]);
+  });
+
+  it("is not reached over a connection that was opened while its name led there", async () => {
+    const server = await httpServer();
+    const sockets = watchSockets();
+    const exchange = exchanging({ lookUp: leadingTo(["127.0.0.1"], ["::1"]) });
+    await ask(`http://rates.example:${server.port}/`, { exchange });
+    expect(await ask(`http://rates.example:${server.port}/`, { exchange })).toMatchObject({
+      kind: "network",
+    });
+    expect([server.heard.length, sockets.length]).toEqual([1, 2]);
+  });
+});
+
+describe("an address that is allowed", () => {
+  it.each([
+    ["127.0.0.1", "127.0.0.1"],
+    ["0x7f.1", "127.0.0.1"],
+    ["[::ffff:127.0.0.1]", "::ffff:127.0.0.1"],
+    ["rates.example", "127.0.0.1"],
+  ])("is asked: %s", async (host, address) => {
+    const [server, sockets] = [await httpServer(), watchSockets()];
+    const exchange = exchanging({ lookUp: leadingTo(["127.0.0.1"]) });
+    expect(await ask(`http://${host}:${server.port}/`, { exchange })).toEqual({ kind: "answer", data: null });
+    expect(sockets.map(({ remoteAddress }) => remoteAddress)).toEqual([address]);
+  });
+
+  it("is asked where the one before it does not answer", async () => {
+    const server = await httpServer();
+    const exchange = exchanging({ lookUp: leadingTo(["::1", "127.0.0.1"]) });
+    const exchanged = await ask(`http://rates.example:${server.port}/`, { exchange });
+    expect([exchanged, server.heard.length]).toEqual([{ kind: "answer", data: null }, 1]);
+    expect(server.heard[0]?.headers.host).toBe(`rates.example:${server.port}`);
+  });
+});
+
+describe("a name", () => {
+  it.each([
+    ["ENOTFOUND", "there is no host `rates.example`"],
+    ["EAI_AGAIN", "no name server says where `rates.example` is"],
+    ["EAI_FAIL", "where `rates.example` is could not be found out"],
+  ])("that is not found is a failure of the network: %s", async (code, message) => {
+    const exchange = exchanging({ lookUp: () => Promise.reject(Object.assign(new Error("dns"), { code })) });
+    expect(await ask("http://rates.example/", { exchange })).toEqual({ kind: "network", message });
+  });
+
+  it("that has no address is a failure of the network", async () => {
+    const exchange = exchanging({ lookUp: leadingTo([]) });
+    expect(await ask("http://rates.example/", { exchange })).toEqual({
+      kind: "network",
+      message: "`rates.example` has no address",
+    });
+  });
+
+  it("that nobody tells the address of in time is a timeout", async () => {
+    const exchange = exchanging({ lookUp: () => new Promise(() => undefined) });
+    const signal = AbortSignal.timeout(20);
+    expect(await ask("http://rates.example/", { exchange, signal })).toEqual({ kind: "timeout" });
+  });
+
+  it("is not looked up once the time is over", async () => {
+    const lookUp = leadingTo(["127.0.0.1"]);
+    const exchange = exchanging({ lookUp });
+    expect(await ask("http://rates.example/", { exchange, signal: AbortSignal.abort() })).toEqual({
+      kind: "timeout",
+    });
+    expect(lookUp.asked).toEqual([]);
+  });
+});
+
+describe("a request that cannot be sent", () => {
+  it.each([
+    ["ftp://127.0.0.1/", "it must begin with https:// or http://"],
+    ["file:///etc/passwd", "it must begin with https:// or http://"],
+    ["http://user:canary@127.0.0.1/", "it must hold no name or password: `auth` names where they are"],
+    ["http://127.0.0.1/#canary", "it must have no `#` part: that is never sent"],
+    ["canary", "it is not a URL such as https://example.com/score"],
+  ])("for its URL is refused: %s", async (url, fault) => {
+    const sockets = watchSockets();
+    expect(await ask(url)).toEqual({ kind: "refused", message: `its URL cannot be used: ${fault}` });
+    expect(sockets).toEqual([]);
+  });
+
+  it.each([
+    ["Host", "evil.example", "the header `Host` cannot be chosen"],
+    ["content-length", "0", "the header `content-length` cannot be chosen"],
+    ["Transfer-Encoding", "chunked", "the header `Transfer-Encoding` cannot be chosen"],
+    ["connection", "upgrade", "the header `connection` cannot be chosen"],
+    ["Accept-Encoding", "gzip", "the header `Accept-Encoding` cannot be chosen"],
+    ["x y", "1", "`x y` cannot be the name of a header"],
+    ["", "1", "`` cannot be the name of a header"],
+    ["x\r\ny", "1", "`x\\r\\ny` cannot be the name of a header"],
+    ["x-kind", "a\r\nx-other: canary", "the header `x-kind` holds what no header can carry"],
+    ["x-kind", "a\u0000", "the header `x-kind` holds what no header can carry"],
+    ["x-kind", "€", "the header `x-kind` holds what no header can carry"],
+  ])("for its headers is refused: %j: %j", async (name, value, message) => {
+    const [server, sockets] = [await httpServer(), watchSockets()];
+    expect(await ask(server.url, { headers: { [name]: value } })).toEqual({ kind: "refused", message });
+    expect([server.connections(), sockets]).toEqual([0, []]);
+  });
+});

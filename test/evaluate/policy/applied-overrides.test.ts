@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import { AppliedOverrides, prepareOverride } from "../../../src/evaluate/policy/override-policy.js";
+import type { OverridePolicy } from "../../../src/model/definition.js";
+import type { JsonObject } from "../../../src/model/json.js";
+
+const sets = (name: string, params: JsonObject, ...overrides: readonly string[]): OverridePolicy => ({
+  name,
+  overrides,
+  action: "modify_params",
+  params,
+});
+
+function flipsOf(overrides: readonly OverridePolicy[], facts: JsonObject = {}): AppliedOverrides {
+  const scope = { context: {}, input: {}, facts, system: {} };
+  return new AppliedOverrides(overrides.map(prepareOverride), scope, 0);
+}
+
+const flipAll = (flips: AppliedOverrides, ...policies: readonly string[]): AppliedOverrides => {
+  for (const policy of policies) flips.applyTo(policy);
+  return flips;
+};
+
+describe("the override of a denial", () => {
+  it("is the first that names it and is live", () => {
+    const flips = flipsOf([
+      { name: "other", overrides: ["q"] },
+      { name: "late", overrides: ["p"], when: "false" },
+      { name: "first", overrides: ["p"] },
+      { name: "second", overrides: ["p"] },
+    ]);
+    expect(flips.applyTo("p")?.override.identity.name).toBe("first");
+    expect(flips.applied.map(({ override }) => override.identity.name)).toEqual(["first"]);
+  });
+
+  it("is none where none names it", () => {
+    const flips = flipsOf([{ name: "o", overrides: ["q"] }]);
+    expect([flips.applyTo("p"), flips.applied]).toEqual([undefined, []]);
+  });
+
+  it("may flip several denials and is applied once", () => {
+    const flips = flipAll(flipsOf([{ name: "o", overrides: ["p", "q"] }]), "q", "p");
+    expect(flips.applied).toMatchObject([{ flipped: ["q", "p"] }]);
+  });
+
+  it("is known to have been asked, or not", () => {
+    const overrides = [
+      prepareOverride({ name: "a", overrides: ["p"] }),
+      prepareOverride({ name: "b", overrides: ["q"] }),
+    ];
+    const scope = { context: {}, input: {}, facts: {}, system: {} };
+    const flips = flipAll(new AppliedOverrides(overrides, scope, 0), "p");
+    expect(overrides.map((each) => flips.verdictOf(each)?.applies)).toEqual([true, undefined]);
+  });
+});
+
+describe("the params that overrides set", () => {
+  it("are put together", () => {
+    const flips = flipsOf([sets("a", { x: 1, o: { k: 1 } }, "p"), sets("b", { y: 2 }, "q")]);
+    expect({ ...flipAll(flips, "p", "q").params }).toEqual({ x: 1, o: { k: 1 }, y: 2 });
+    expect(flips.conflict).toBeUndefined();
+  });
+
+  it.each<[string, JsonObject, JsonObject]>([
+    ["the same text", { x: "1" }, { x: "1" }],
+    ["the same object in another order", { x: { a: 1, b: 2 } }, { x: { b: 2, a: 1 } }],
+    ["the same list", { x: [1, { a: null }] }, { x: [1, { a: null }] }],
+  ])("may be set twice to %s", (_what, a, b) => {
+    expect(flipAll(flipsOf([sets("a", a, "p"), sets("b", b, "q")]), "p", "q").conflict).toBeUndefined();
+  });
+
+  it.each<[string, JsonObject, JsonObject]>([
+    ["texts", { x: "1" }, { x: "2" }],
+    ["types", { x: "1" }, { x: 1 }],
+    ["objects, which are not merged", { x: { a: 1 } }, { x: { b: 1 } }],
+    ["null and something", { x: null }, { x: false }],
+  ])("are in conflict where they are set to different %s", (_what, a, b) => {
+    const flips = flipAll(flipsOf([sets("a", a, "p"), sets("b", b, "q")]), "p", "q");
+    expect(flips.conflict).toBe("`a` and `b` set `x` differently");
+  });
+
+  it("are in conflict with what another decision has set, and only then", () => {
+    const facts = { set_params: { x: 1, y: null } };
+    expect(flipAll(flipsOf([sets("a", { x: 1, y: null, z: 2 }, "p")], facts), "p").conflict).toBeUndefined();
+    expect(flipAll(flipsOf([sets("a", { x: 2 }, "p")], facts), "p").conflict).toBe(
+      "another decision and `a` set `x` differently",
+    );
+  });
+
+  it("are told of the first conflict", () => {
+    const overrides = [sets("a", { x: 1, y: 1 }, "p"), sets("b", { y: 2 }, "q"), sets("c", { x: 2 }, "r")];
+    expect(flipAll(flipsOf(overrides), "p", "q", "r").conflict).toBe("`a` and `b` set `y` differently");
+  });
+
+  it("may be called what every object inherits", () => {
+    const params = JSON.parse(
+      '{"toString":1,"hasOwnProperty":2,"__proto__":{"polluted":true}}',
+    ) as JsonObject;
+    for (const facts of [{}, { set_params: { other: 1 } }]) {
+      const flips = flipAll(flipsOf([sets("a", params, "p")], facts), "p");
+      expect(flips.conflict).toBeUndefined();
+      expect(JSON.stringify(flips.params)).toBe(JSON.stringify(params));
+      expect(flips.params).not.toHaveProperty("polluted");
+    }
+  });
+});

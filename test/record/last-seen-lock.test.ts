@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import {
+  recordSeenLock,
+  recordSignedLock,
+  assertNotRolledBack,
+  readLastSeenLock,
+} from "../../src/record/last-seen-lock.js";
+import { openMemoryStore } from "../../src/store/drivers/memory.js";
+import { approving, binary, newKey } from "../definition/approval/locks.js";
+
+const key = newKey();
+const first = approving(key, [binary("a")]);
+const second = approving(key, [binary("a", "input > 0.5")], first);
+const other = approving(key, [binary("a", "input > 0.6")], first);
+
+describe("the newest lock that was seen", () => {
+  it("is remembered for each lock", async () => {
+    const shelf = openMemoryStore().shelf("approvals");
+    const stranger = approving(key, [binary("a")]);
+    expect(stranger.lock_id).not.toBe(first.lock_id);
+    expect(await readLastSeenLock(shelf, first)).toBeUndefined();
+    await recordSeenLock(shelf, second);
+    await recordSeenLock(shelf, stranger);
+    expect((await readLastSeenLock(shelf, first))?.serial).toBe(2);
+    expect((await readLastSeenLock(shelf, stranger))?.serial).toBe(1);
+  });
+
+  it("keeps an older one from taking its place, and another one with its serial", async () => {
+    const shelf = openMemoryStore().shelf("approvals");
+    await recordSeenLock(shelf, first);
+    await recordSeenLock(shelf, second);
+    const seen = await readLastSeenLock(shelf, first);
+    expect(() => assertNotRolledBack(second, seen)).not.toThrow();
+    expect(() => assertNotRolledBack(first, seen)).toThrow("was rolled back from serial 2 to 1");
+    expect(() => assertNotRolledBack(other, seen)).toThrow("another one than was seen before with serial 2");
+    await expect(recordSeenLock(shelf, first)).rejects.toMatchObject({ code: "not_approved" });
+    await expect(recordSeenLock(shelf, other)).rejects.toMatchObject({ code: "not_approved" });
+    expect(await readLastSeenLock(shelf, first)).toEqual(seen);
+  });
+
+  it("is not taken back by one that was signed before and noted later", async () => {
+    const shelf = openMemoryStore().shelf("approvals");
+    await recordSignedLock(shelf, second);
+    await recordSignedLock(shelf, first);
+    expect((await readLastSeenLock(shelf, first))?.serial).toBe(2);
+  });
+
+  it("is not forgotten because it cannot be understood", async () => {
+    const shelf = openMemoryStore().shelf("approvals");
+    await shelf.put([{ key: first.lock_id, value: "serial 5" }]);
+    await expect(readLastSeenLock(shelf, first)).rejects.toMatchObject({ code: "store_failed" });
+  });
+});

@@ -1,0 +1,72 @@
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { compose } from "../../src/compose.js";
+import type { Result } from "../../src/model/result.js";
+import { gateAnswerJson, resultJson } from "../../src/record/record-json.js";
+
+const decisions = fileURLToPath(new URL("../../decisions", import.meta.url));
+
+const questions: readonly [string, unknown][] = [
+  ["decision-quality-gate", { artifact: { quality_score: 0.9 } }],
+  ["decision-quality-gate", {}],
+  ["decision-artifact-type-router", { artifact: { type: 'a "quoted" \\ text\n\u2028 ü' } }],
+  ["decision-ab-prompt-variant", { request: { id: "req-1" } }],
+  ["decision-escalation-rules", { severity: "critical" }],
+  ["decision-escalation-rules", { severity: "low", attempts: 1e21, quality_score: -0.5 }],
+  ["decision-loan-approval", { credit: { score: 720, defaults: 0 } }],
+  [
+    "decision-loan-approval",
+    { credit: { score: 720, defaults: 0 }, loan: { rate: 1 }, income: { monthly: 9 } },
+  ],
+  [
+    "policy-read-source",
+    { tool: "read_source", params: { source: "crm" }, session: { finance_closed: true } },
+  ],
+  ["policy-filter-customers", { params: {} }],
+  ["gate-wire-approve", { amount: 25_000, payee: { country: "DE" } }],
+  ["gate-wire-approve", { amount: "much" }],
+];
+
+describe("a gate's answer over HTTP", () => {
+  it.each(questions.filter(([id]) => id === "gate-wire-approve"))(
+    "is what JSON.stringify writes: %s %j",
+    async (decision_id, context) => {
+      for (const store of ["memory", undefined] as const) {
+        const { decide } = await compose({ decisions, store });
+        const result = await decide({ decision_id, context });
+        if (result.type !== "gate") throw new Error("not a gate");
+        const { status, work_frame, decision_metadata, because, warnings, record_id } = result;
+        expect(typeof record_id).toBe(store === undefined ? "undefined" : "string");
+        expect(gateAnswerJson(result)).toBe(
+          JSON.stringify({ status, work_frame, decision_metadata, because, warnings, record_id }),
+        );
+      }
+    },
+  );
+});
+
+describe("a result as a line", () => {
+  it.each(questions)("is what JSON.stringify writes: %s %j", async (decision_id, context) => {
+    const { decide } = await compose({ decisions });
+    for (const dry_run of [true, false]) {
+      const result = await decide({ decision_id, context, dry_run });
+      expect(resultJson(result)).toBe(JSON.stringify(result));
+      expect(resultJson(result)).toBe(JSON.stringify(result));
+    }
+  });
+
+  it("has every field that a result can have", async () => {
+    const { decide } = await compose({ decisions });
+    const some = await decide({ decision_id: "decision-quality-gate", context: {} });
+    const checks = [{ check_name: "c", passed: false, message: "m" }];
+    const fields = Object.entries(some).filter(
+      ([key]) => key !== "decision_name" && key !== "decision_version",
+    );
+    const at = fields.findIndex(([key]) => key === "because");
+    fields.splice(at, 0, ["rules_total", 1000]);
+    const before = fields.findIndex(([key]) => key === "cached");
+    fields.splice(before, 0, ["fetched", { "bureau:1": { endpoint: "bureau", ok: false, left_out: true } }]);
+    const result = { ...Object.fromEntries(fields), guardrails: checks } as unknown as Result;
+    expect(resultJson(result)).toBe(JSON.stringify(result));
+  });
+});

@@ -1,0 +1,191 @@
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openAuthenticator } from "../../../src/serve/auth/open-authenticator.js";
+import type { ServedWorld } from "../../../src/serve/operations/operation.js";
+import { alice, sampleWorld } from "../sample-world.js";
+import type { TokenWorld } from "../auth/token-world.js";
+import { keyFile, keySet, optionsOf, tokenOf, tokenWorld } from "../auth/token-world.js";
+import { connectHttp, nobody, optionsOf as mcpOptionsOf, serveHttp } from "../mcp/serving.js";
+import type { Answered, Serving } from "./serving.js";
+import { get, post, routineWire, serving } from "./serving.js";
+
+let world: ServedWorld;
+let tokens: TokenWorld;
+let server: Serving;
+
+async function open(): Promise<void> {
+  [world, tokens] = await Promise.all([sampleWorld(), tokenWorld()]);
+  const authenticate = await openAuthenticator(optionsOf(tokens, keyFile(keySet(tokens))));
+  server = await serving({ world, authenticate });
+}
+
+beforeAll(open);
+
+/** Whoever has a token for the organisation; without one, for all. */
+const by = (org?: string): { readonly authorization: string } => ({
+  authorization: `Bearer ${tokenOf(tokens, { claims: org === undefined ? {} : { org_id: org } })}`,
+});
+
+const metric = "policy-select-metric";
+
+const asked = (segment: string): object => ({
+  tool: "select_metric",
+  params: { name: "revenue_retention" },
+  session: { query: { audience: "ceo", segment } },
+});
+
+const evaluated = async (segment: string, org?: string): Promise<Answered["body"]> =>
+  (await post(server, `/decisions/${metric}/evaluate`, { context: asked(segment) }, by(org))).body;
+
+interface Cited {
+  readonly precedents: readonly { readonly record_id: string }[];
+}
+
+const idsIn = ({ precedents }: Cited): readonly string[] => precedents.map((each) => each.record_id);
+
+describe("precedents for a token of one organisation", () => {
+  const compared = async (body: object, org?: string): Promise<readonly string[]> =>
+    idsIn((await post(server, "/precedents", body, by(org))).body as unknown as Cited);
+
+  it("are those that it may see, however many of others there are", async () => {
+    const ids: Record<string, string[]> = { acme: [], globex: [] };
+    for (const org of ["globex", "globex", ...Array<string>(8).fill("acme")])
+      ids[org]?.push(String((await evaluated("found", org))["record_id"]));
+    const [first, second] = ids["globex"] ?? [];
+    const question = { decision_id: metric, context: asked("found") };
+    expect(await compared(question, "globex")).toEqual([second, first]);
+    expect(await compared({ ...question, limit: 1 }, "globex")).toEqual([second]);
+    expect(await compared({ record_id: second }, "globex")).toEqual([first]);
+    expect(await compared(question, "acme")).toEqual(ids["acme"]?.slice(-5).reverse());
+    expect(await compared(question, "umbrella")).toEqual([]);
+    expect(await compared({ ...question, limit: 100 })).toHaveLength(10);
+  });
+});
+
+describe("what a token of one organisation is told", () => {
+  const lineageOf = (body: object): readonly string[] => idsIn((body as { readonly lineage: Cited }).lineage);
+
+  const seen = async (path: string, org?: string): Promise<Answered["body"]> =>
+    (await get(server, path, by(org))).body;
+
+  it("names no precedents of another, though they are recorded", async () => {
+    const foreign = String((await evaluated("told", "acme"))["record_id"]);
+    const open = String((await evaluated("told"))["record_id"]);
+    const own = await evaluated("told", "globex");
+    expect(lineageOf(own)).toEqual([open]);
+    const path = `/records/${String(own["record_id"])}`;
+    const listed = await seen("/records?limit=1", "globex");
+    const [newest] = listed["records"] as readonly object[];
+    const told = [await seen(path, "globex"), await seen(`${path}/explain`, "globex"), newest ?? {}];
+    expect(told.map(lineageOf)).toEqual([[open], [open], [open]]);
+    expect(lineageOf(await seen(path))).toEqual([open, foreign]);
+    expect(lineageOf(await evaluated("told", "acme"))).toEqual([open, foreign]);
+  });
+
+  it("names none in the answer to a check, nor where nothing is recorded", async () => {
+    const foreign = (await evaluated("checked", "acme"))["record_id"];
+    const { session, ...call } = asked("checked") as { readonly session: object };
+    const check = { ...call, context: { session } };
+    const checked = async (org: string, more: object = {}): Promise<readonly string[]> => {
+      const body = { ...check, session_id: `checked-${org}`, ...more };
+      const answer = await post(server, "/check", body, by(org));
+      return (answer.body["decisions"] as readonly object[]).flatMap(lineageOf);
+    };
+    expect(await checked("acme", { dry_run: true })).toEqual([foreign]);
+    expect(await checked("globex", { dry_run: true })).toEqual([]);
+    expect(await checked("globex")).toEqual([]);
+  });
+
+  it("does not name the record of another whose answer was cached", async () => {
+    const roll = async (org: string): Promise<string> => {
+      const path = "/decisions/decision-ab-prompt-variant/evaluate";
+      const answer = await post(server, path, { context: { request: { id: "shared" } } }, by(org));
+      return `/records/${String(answer.body["record_id"])}`;
+    };
+    const first = await roll("acme");
+    const own = await roll("acme");
+    const foreign = await roll("globex");
+    const origin = first.replace("/records/", "");
+    expect(await seen(own, "acme")).toMatchObject({ cached: true, cached_from: origin });
+    expect(await seen(foreign)).toMatchObject({ cached: true, cached_from: origin });
+    for (const path of [foreign, `${foreign}/explain`]) {
+      const told = await seen(path, "globex");
+      expect(told).toMatchObject({ cached: true });
+      expect(JSON.stringify(told)).not.toContain(origin);
+    }
+  });
+});
+
+describe("a record that a token of one organisation means", () => {
+  // Ids of records that were made shortly before begin so, too.
+  beforeEach(open);
+
+  const wire = async (): Promise<string> =>
+    String((await post(server, "/decide", routineWire, by("acme"))).body["record_id"]);
+
+  /** What all of the ids begin with. */
+  const commonOf = (...[first = "", ...others]: readonly string[]): string => {
+    let length = first.length;
+    while (!others.every((id) => id.startsWith(first.slice(0, length)))) length--;
+    return first.slice(0, length);
+  };
+
+  it("is not told to be one of another's where more than one begins so", async () => {
+    const ids = [await wire(), await wire()];
+    const common = commonOf(...ids);
+    const asked = [
+      (org?: string) => get(server, `/records/${common}`, by(org)),
+      (org?: string) => get(server, `/records/${common}/explain`, by(org)),
+      (org?: string) => post(server, "/precedents", { record_id: common }, by(org)),
+    ];
+    for (const ask of asked) {
+      const { status, body } = await ask("hooli");
+      expect([status, body["detail"]]).toEqual([404, `more than one record begins with \`${common}\``]);
+      expect([body["hint"], body["errors"]]).toEqual(["write more of it", undefined]);
+      expect((await ask("acme")).body["errors"]).toEqual(ids.toReversed());
+      expect((await ask()).body["errors"]).toEqual(ids.toReversed());
+    }
+  });
+
+  it("is told to be one of its own where more than one begins so", async () => {
+    const foreign = await wire();
+    const own = String((await evaluated("begun", "hooli"))["record_id"]);
+    const { body } = await get(server, `/records/${commonOf(foreign, own)}`, by("hooli"));
+    expect([body["hint"], body["errors"]]).toEqual([`write more of it: \`${own}\``, [own]]);
+  });
+
+  it("is not told to be beyond the last number of all", async () => {
+    const hintOf = async (org?: string): Promise<unknown> =>
+      (await get(server, "/records/99999", by(org))).body["hint"];
+    await wire();
+    expect(await hintOf()).toBe("the last one is number 1");
+    expect(await hintOf("hooli")).toMatch(/^give a record's id or the beginning of it, its number/);
+  });
+
+  it("is not told as a resource of MCP, either", async () => {
+    const ids = [await wire(), await wire()];
+    const { url } = await serveHttp(mcpOptionsOf({ world: () => world }), {
+      by: { ...nobody, caller: { ...alice, org_id: "hooli" } },
+    });
+    const client = await connectHttp(url);
+    const common = commonOf(...ids);
+    const reading = client.readResource({ uri: `agent33://records/${common}` });
+    await expect(reading).rejects.toMatchObject({
+      message: `more than one record begins with \`${common}\`; write more of it`,
+    });
+  });
+});
+
+describe("a session that two organisations begin at the same moment", () => {
+  it("is that of one of them, and stays it", async () => {
+    for (let time = 0; time < 5; time++) {
+      const call = { tool: "read_source", params: { source: "crm" }, session_id: `race-${time}` };
+      const asking = (): Promise<readonly number[]> =>
+        Promise.all(
+          ["acme", "globex"].map(async (org) => (await post(server, "/check", call, by(org))).status),
+        );
+      const answers = await asking();
+      expect(answers.toSorted()).toEqual([200, 403]);
+      expect(await asking()).toEqual(answers);
+    }
+  });
+});

@@ -1,0 +1,48 @@
+import { expect, it } from "vitest";
+import type { ErrorCode } from "../../src/errors.js";
+import { DecisionError } from "../../src/errors.js";
+import { visibleError } from "../../src/serve/visible-error.js";
+
+it("tells whoever asks what is wrong with the request, and nothing of our files", () => {
+  const errors = [{ path: "context", message: "`context` is missing" }];
+  const problems = [{ file: "decisions/secret.yaml", line: 1, column: 1, message: "?" }];
+  const error = new DecisionError("input_invalid", "no", { hint: "yes", details: { errors, problems } });
+  expect(visibleError(error)).toMatchObject({ code: "input_invalid", message: "no", hint: "yes" });
+  expect(visibleError(error).details).toEqual({ errors });
+});
+
+it.each([[undefined], [null], ["text"], [{ problems: [] }]])("has nothing to tell of %j", (details) => {
+  expect(visibleError(new DecisionError("input_invalid", "no", { details })).details).toBeUndefined();
+});
+
+it.each<[ErrorCode, string, string | undefined]>([
+  [
+    "record_not_found",
+    "give its number, or `latest`; see `agent-33 decision log`",
+    "give its number, or `latest`",
+  ],
+  ["input_invalid", "give it with --params; the context holds `session`", "the context holds `session`"],
+  [
+    "definition_not_found",
+    "run `agent-33 decision list` to see what is defined",
+    "`GET /decisions`, over MCP `list_decisions`, tells what is defined",
+  ],
+  [
+    "request_timeout",
+    "see how it is with `agent-33 decision endpoints --check`",
+    "try again later; whoever runs the server can look after the endpoint",
+  ],
+  ["usage", "see --help", undefined],
+  ["usage", "`a--b` and 1 -- 2 are no flags", "`a--b` and 1 -- 2 are no flags"],
+])("tells nobody to type a command who cannot: %s, %s", (code, hint, told) => {
+  expect(visibleError(new DecisionError(code, "no", { hint })).hint).toBe(told);
+});
+
+it("tells of what only the operator can mend that it is so, and nothing of where", () => {
+  const error = new DecisionError("not_approved", "there is no `secret/decisions.lock`", {
+    hint: "in secret/",
+  });
+  const told = visibleError(error);
+  expect(told.code).toBe("not_approved");
+  expect(`${told.message} ${told.hint ?? ""}`).not.toContain("secret");
+});
