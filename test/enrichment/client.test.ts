@@ -210,7 +210,7 @@ describe("endpoints that a client is given", () => {
   it.each([
     {
       endpoints: undefined,
-      message: "the endpoints cannot be used: a undefined is nothing that JSON can carry",
+      message: "the endpoints cannot be used: a value of type `undefined` is not JSON",
     },
     { endpoints: [], message: "a client needs its endpoints, by their names" },
   ])("are refused where there are none: $message", ({ endpoints, message }) => {

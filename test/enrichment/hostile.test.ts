@@ -250,7 +250,7 @@ describe("an answer that is not what it says", () => {
       '{"score": 1e999}',
       {
         kind: "broken",
-        message: "its answer cannot be used: `Infinity` is not a number that JSON can carry",
+        message: "its answer cannot be used: `Infinity` is not a JSON number",
       },
     ],
   ])("is broken: %s", async (_how, headers, body, exchanged) => {
