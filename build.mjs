@@ -32,7 +32,16 @@ const lazyFunctions = {
   "node:child_process": "export const spawn = (...args) => require('child_process').spawn(...args);",
 };
 /** Libraries that only lazily imported files of ours import. */
-const lazyLibraries = ["yaml", "cli-table3", "chalk", "conf", "fastify", "@fastify/rate-limit", "jose"];
+const lazyLibraries = [
+  "yaml",
+  "cli-table3",
+  "string-width",
+  "chalk",
+  "conf",
+  "fastify",
+  "@fastify/rate-limit",
+  "jose",
+];
 /** Of our own, what most runs do without: even a function that is never called makes a bundle slower to start. */
 const lazyParts = {
   "read-definitions": "src/definition/read-definitions.ts",
@@ -41,7 +50,8 @@ const lazyParts = {
 /** What a library is called among the files. */
 const fileOf = (library) => library.replace("@", "").replace("/", "-");
 /** An `import` finds the default export of a CommonJS file as what `require` gives. */
-const footers = { conf: { js: "module.exports = module.exports.default;" } };
+const defaultOnly = { js: "module.exports = module.exports.default;" };
+const footers = { conf: defaultOnly, "string-width": defaultOnly };
 /** The commands of `decision`: one file each, named after it. */
 const commands = readdirSync("src/cli/commands")
   .map((file) => file.replace(".ts", ""))
@@ -124,8 +134,7 @@ const banner = {
 
 /** Compiles the JSON Schema ahead of time, so that neither ajv nor its compile step is part of a run. */
 async function generateValidator() {
-  const entryPoints = ["src/definition/schema.ts"];
-  const options = { entryPoints, bundle: true, write: false, format: "esm", platform: "node" };
+  const options = { entryPoints: ["src/definition/schema.ts"], bundle: true, write: false, format: "esm" };
   const [{ contents }] = (await build(options)).outputFiles;
   const { schema } = await import(`data:text/javascript;base64,${Buffer.from(contents).toString("base64")}`);
   const code = { source: true, esm: true, lines: true };

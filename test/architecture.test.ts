@@ -29,6 +29,8 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   yaml: ["definition/yaml-source.ts", "present/yaml.ts"],
   chalk: ["present/paint.ts"],
   "cli-table3": ["present/grid.ts"],
+  diff: ["present/diff-view.ts"],
+  "string-width": ["present/text-width.ts"],
   conf: ["cli/settings-file.ts"],
   ajv: ["definition/context-schema.ts"],
   fastify: ["serve/http/http-server.ts"],

@@ -1,21 +1,22 @@
 import Table from "cli-table3";
 import type { Style } from "./format.js";
+import { displayWidth } from "./text-width.js";
 
 export interface Column {
   readonly title: string;
-  /** May be broken over several lines to fit the terminal; ids never are. */
-  readonly flexible?: true;
+  /** Wraps to fit the terminal. Other columns, such as ids, are never broken. */
+  readonly flexible?: boolean;
 }
 
-/** A table without lines, as wide as the terminal at most. */
+/** Formats a table without borders that fits the terminal. */
 export function grid(columns: readonly Column[], rows: readonly (readonly string[])[], style: Style): string {
-  const limits = [...fitColumns(columns, rows, style.columns)];
-  const nothing = Object.fromEntries(borders.map((border) => [border, ""]));
+  const limits = fitColumns(columns, rows, style.columns);
+  const noBorders = Object.fromEntries(borders.map((border) => [border, ""]));
   const table = new Table({
     head: columns.map((column) => style.paint("bold", column.title.toUpperCase())),
-    chars: { ...nothing, middle: "  " },
+    chars: { ...noBorders, middle: "  " },
     style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
-    colWidths: limits,
+    colWidths: [...limits],
     wordWrap: true,
   });
   table.push(...rows.map((row) => [...row]));
@@ -43,17 +44,16 @@ const borders = [
   "right-mid",
 ];
 
-/** How long each column's cells may be: the widest flexible ones give way until all fits. */
+/** Returns the width of each column. The widest flexible column shrinks until the table fits. */
 function fitColumns(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
   width: number,
 ): readonly number[] {
-  const wanted = columns.map((column, index) =>
-    Math.max(column.title.length, ...rows.map((row) => visibleLength(row[index] ?? ""))),
+  const limits = columns.map((column, index) =>
+    rows.reduce((most, row) => Math.max(most, displayWidth(row[index] ?? "")), column.title.length),
   );
-  const limits = [...wanted];
-  let over = wanted.reduce((sum, each) => sum + each + 2, -2) - width;
+  let over = limits.reduce((sum, each) => sum + each + 2, -2) - width;
   for (; over > 0 && Number.isFinite(over); over--) {
     const widest = findWidestFlexible(columns, limits);
     if (widest === -1) break;
@@ -72,10 +72,3 @@ function findWidestFlexible(columns: readonly Column[], widths: readonly number[
 }
 
 const minFlexibleWidth = 12;
-
-// eslint-disable-next-line no-control-regex -- the escape character is what colour codes begin with
-const colourCodes = /\u001b\[\d+m/g;
-
-function visibleLength(text: string): number {
-  return text.replace(colourCodes, "").length;
-}

@@ -1,31 +1,22 @@
-const wide =
-  /[\p{Emoji_Presentation}\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\uff01-\uff60]/gu;
-const combining = /\p{Mark}/gu;
-const halves = /[\udc00-\udfff]/g;
+import stringWidth from "string-width";
 
-/** How many places a text takes on a terminal. */
-export function displayWidth(text: string): number {
-  // eslint-disable-next-line no-control-regex -- what has no character beyond these takes one place each
-  if (/^[\x00-\x7f]*$/.test(text)) return text.length;
-  return text.length - countOf(halves, text) + countOf(wide, text) - countOf(combining, text);
-}
+/** Returns the number of terminal columns that a text takes. Ignores colour codes. */
+export const displayWidth = (text: string): number => stringWidth(text);
 
-const countOf = (pattern: RegExp, text: string): number => text.match(pattern)?.length ?? 0;
-
-/** The beginning of a text that is too long for so many places. */
-export function truncate(text: string, width: number): string {
-  if (displayWidth(text) <= width) return text;
-  let shown = "";
-  let left = width - 1;
-  for (const character of text) {
-    left -= displayWidth(character);
+/** Shortens a text to a number of columns; the last one is `…`. Does not split a character from its accents. */
+export function truncate(text: string, columns: number): string {
+  if (displayWidth(text) <= columns) return text;
+  let kept = "";
+  let left = columns - 1;
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    left -= displayWidth(segment);
     if (left < 0) break;
-    shown += character;
+    kept += segment;
   }
-  return `${shown}…`;
+  return `${kept}…`;
 }
 
-/** A text in lines of at most so many places, the first of them shorter; what has no space is never broken. */
+/** Wraps a text at spaces to lines of at most `rest` columns, the first of at most `first`. Never breaks a word. */
 export function wrap(
   text: string,
   { first, rest }: { readonly first: number; readonly rest: number },
@@ -35,7 +26,7 @@ export function wrap(
   for (const word of text.split(" ")) {
     const longer = line === "" ? word : `${line} ${word}`;
     const room = lines.length === 0 ? first : rest;
-    // A word that fits nowhere stands on a line of its own.
+    // A word that does not fit on any line gets one of its own.
     if (displayWidth(longer) <= room || (line === "" && room >= rest)) {
       line = longer;
     } else {

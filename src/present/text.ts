@@ -1,16 +1,29 @@
 import { printable } from "../text.js";
 
+/** Formats a number with thousands separators. */
 export const formatCount = (number: number): string => number.toLocaleString("en");
 
-const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+/** Formats a count with its noun: `1 record`, `2 records`. */
+export const plural = (number: number, noun: string): string =>
+  `${formatCount(number)} ${noun}${number === 1 ? "" : "s"}`;
+
+const byteUnits = ["bytes", "KiB", "MiB", "GiB", "TiB"];
 
 export function formatBytes(bytes: number): string {
-  const power = bytes < 1024 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10));
+  const power = bytes < 1024 ? 0 : Math.min(byteUnits.length - 1, Math.floor(Math.log2(bytes) / 10));
   const amount = bytes / 1024 ** power;
-  return `${power === 0 ? formatCount(bytes) : amount.toFixed(1)} ${units[power] ?? ""}`;
+  return `${power === 0 ? formatCount(bytes) : amount.toFixed(1)} ${byteUnits[power] ?? ""}`;
 }
 
-/** A text as one line of a list or a table. */
+export const formatPercent = (share: number, digits = 1): string => `${(share * 100).toFixed(digits)} %`;
+
+/** Makes a text safe for one line of a list or a table. */
 export function oneLine(text: string): string {
   return /^[ -~]*$/.test(text) ? text : printable(text.replace(/\s*[\t\n\r]\s*/g, " "));
+}
+
+/** Draws a share from 0 to 1. A damaged record may contain any number. */
+export function shareBar(share: number, width = 24): string {
+  const filled = Math.min(width, Math.max(0, Math.round(share * width)));
+  return "█".repeat(filled) + "░".repeat(width - filled);
 }

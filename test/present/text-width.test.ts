@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { displayWidth, truncate, wrap } from "../../src/present/text-width.js";
+
+describe("the display width", () => {
+  it.each([
+    { name: "plain letters", text: "abc", width: 3 },
+    { name: "wide characters", text: "漢字", width: 4 },
+    { name: "an accent as a character of its own", text: "e\u0301", width: 1 },
+    { name: "an emoji of several characters", text: "👩‍👩‍👧", width: 2 },
+    { name: "colour codes", text: "\u001b[31mred\u001b[39m", width: 3 },
+  ])("counts $name", ({ text, width }) => {
+    expect(displayWidth(text)).toBe(width);
+  });
+});
+
+describe("truncating", () => {
+  it.each([
+    { name: "keeps a text that fits", text: "abc", columns: 3, short: "abc" },
+    { name: "marks the end of a shorter text", text: "abcd", columns: 3, short: "ab…" },
+    { name: "does not exceed the width with a wide character", text: "a漢字", columns: 3, short: "a…" },
+    { name: "does not take an emoji apart", text: "👩‍👩‍👧👩‍👩‍👧", columns: 3, short: "👩‍👩‍👧…" },
+  ])("$name", ({ text, columns, short }) => {
+    expect(truncate(text, columns)).toBe(short);
+  });
+});
+
+it("wraps at spaces and never breaks a word", () => {
+  expect(wrap("one two extraordinarily three", { first: 4, rest: 9 })).toEqual([
+    "one",
+    "two",
+    "extraordinarily",
+    "three",
+  ]);
+});
