@@ -89,9 +89,9 @@ const cases: readonly Case[] = [
   },
   {
     name: "RequestError",
-    error: new RequestError("it answered 503", { status: 503 }),
+    error: new RequestError("HTTP status 503", { status: 503 }),
     code: "request_failed",
-    message: "it answered 503",
+    message: "HTTP status 503",
   },
   {
     name: "CircuitOpenError",

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 
-/** Looks at an IP address in whatever form; one that is there for everybody has no fault. */
+/** Returns why an IP address may not be called. Undefined: it is public. */
 export function findAddressFault(address: string): AddressFault | undefined {
   const bare = address.replace(/%.*$/s, "");
   switch (isIP(bare)) {
@@ -28,7 +28,7 @@ function findIPv6Fault(address: bigint): AddressFault | undefined {
 }
 
 function embeddedIPv4(address: bigint): readonly bigint[] {
-  // `::` and `::1` hold nothing: they are the unspecified and the loopback address of IPv6 itself.
+  // `::` and `::1` are addresses of IPv6 itself.
   if (address <= 1n) return [];
   return embeddings.flatMap(({ range: [first, bits], shift, inverted }) => {
     if (!isInRange(address, parseIPv6(first), 128 - bits)) return [];
@@ -44,7 +44,7 @@ const isInRange = (address: bigint, first: bigint, freeBits: number): boolean =>
 
 const parseIPv4 = (address: string): bigint => joinBits(address.split(".").map(Number), 8);
 
-/** A URL has one spelling for all those of an address, without dots. */
+/** Normalises the address by way of a URL, which spells it without dots. */
 function parseIPv6(address: string): bigint {
   const [left = [], right = []] = new URL(`http://[${address}]`).hostname
     .slice(1, -1)
@@ -57,11 +57,11 @@ function parseIPv6(address: string): bigint {
 const joinBits = (parts: readonly number[], bits: number): bigint =>
   parts.reduce((all, part) => (all << BigInt(bits)) | BigInt(part), 0n);
 
-/** Why an IP address may not be asked. */
+/** Why an IP address may not be called. */
 export interface AddressFault {
-  /** As in "a loopback address". */
+  /** For example "a loopback address". */
   readonly what: string;
-  /** Whether `allow_private` lets it be asked nevertheless. */
+  /** Whether `allow_private` lifts the restriction. */
   readonly mayBeAllowed: boolean;
 }
 
@@ -70,18 +70,18 @@ export type SpecialRange = readonly [first: string, bits: number, fault: Address
 const always = (what: string): AddressFault => ({ what, mayBeAllowed: false });
 const unlessAllowed = (what: string): AddressFault => ({ what, mayBeAllowed: true });
 
-export const invalidAddress = always("no IP address");
+export const invalidAddress = always("not an IP address");
 export const reserved = always("a reserved address");
-const metadata = always("an address where clouds keep secrets");
+const metadata = always("a cloud metadata address");
 const unspecified = always("an unspecified address");
 const linkLocal = always("a link-local address");
 const multicast = always("a multicast address");
-const documentation = always("an address for documentation");
-const benchmark = always("an address for benchmarks");
+const documentation = always("a documentation address");
+const benchmark = always("a benchmark address");
 const loopback = unlessAllowed("a loopback address");
 const privateAddress = unlessAllowed("a private address");
 
-/** After IANA's registry of addresses for special purposes; the first that fits counts. */
+/** From IANA's special-purpose address registry. The first matching range counts. */
 export const specialIPv4: readonly SpecialRange[] = [
   ["169.254.169.254", 32, metadata],
   ["169.254.170.2", 32, metadata],
@@ -122,24 +122,24 @@ export const specialIPv6: readonly SpecialRange[] = [
   ["2001::", 23, reserved],
 ];
 
-/** What is in use of IPv6 at all, for everybody. */
+/** The only range of public IPv6 addresses. */
 export const globalIPv6 = ["2000::", 3] as const;
 
 export interface Embedding {
   readonly range: readonly [first: string, bits: number];
-  /** How many bits are to the right of the IPv4 address. */
+  /** The number of bits to the right of the IPv4 address. */
   readonly shift: bigint;
-  /** Whether each of its bits is turned over. */
+  /** Whether its bits are inverted. */
   readonly inverted?: true;
 }
 
-/** Where an IPv6 address holds one of IPv4. */
+/** The ranges of IPv6 addresses that embed an IPv4 address. */
 export const embeddings: readonly Embedding[] = [
   { range: ["::ffff:0:0", 96], shift: 0n }, // mapped
   { range: ["::ffff:0:0:0", 96], shift: 0n }, // translated
   { range: ["::", 96], shift: 0n }, // compatible
   { range: ["64:ff9b::", 96], shift: 0n }, // NAT64
   { range: ["2002::", 16], shift: 80n }, // 6to4
-  { range: ["2001::", 32], shift: 0n, inverted: true }, // Teredo: who is behind it
-  { range: ["2001::", 32], shift: 64n }, // Teredo: through whom
+  { range: ["2001::", 32], shift: 0n, inverted: true }, // Teredo client
+  { range: ["2001::", 32], shift: 64n }, // Teredo server
 ];

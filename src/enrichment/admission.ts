@@ -2,70 +2,79 @@ import { admitThroughCircuit } from "./circuit-breaker.js";
 import type { EndpointSettings, LimitSettings } from "./endpoint-settings.js";
 import type { EndpointState } from "./endpoint-state.js";
 
-/** Whether a fetch may begin: when its first request may be sent, or why none may. */
+/** When the next request may be sent (microseconds since 1970), or why it may not. */
 export type Admission =
   | { readonly at: number; readonly probe?: number }
   | { readonly openUntil: number }
   | { readonly rateLimited: true };
 
+/** Times in microseconds since 1970. */
 export interface AdmissionWindow {
-  /** In microseconds since 1970. */
   readonly now: number;
-  /** From then on it is too late. */
+  /** A request at or after this time is too late. */
   readonly latest: number;
 }
 
-/** What the circuit says, then what the rate limit says; whoever is refused leaves the state as it is. */
+export interface Admitted {
+  readonly admission: Admission;
+  /** The unchanged state where the fetch is refused. */
+  readonly state: EndpointState;
+}
+
+/** Applies the circuit breaker, then the rate limit. */
 export function admitFetch(
   state: EndpointState,
   settings: EndpointSettings,
-  moment: AdmissionWindow,
-): { readonly entry: Admission; readonly state: EndpointState } {
-  const admitted = admitThroughCircuit(state, settings.breaker, moment.now);
-  if ("openUntil" in admitted) return { entry: admitted, state };
-  const turned = admitRetry(admitted.state, settings, moment);
-  if ("rateLimited" in turned.entry) return { entry: turned.entry, state };
-  const { probe } = admitted;
-  return { entry: { ...turned.entry, ...(probe !== undefined && { probe }) }, state: turned.state };
+  window: AdmissionWindow,
+): Admitted {
+  const circuit = admitThroughCircuit(state, settings.breaker, window.now);
+  if ("openUntil" in circuit) return { admission: circuit, state };
+  const limited = admitRetry(circuit.state, settings, window);
+  if ("rateLimited" in limited.admission) return { admission: limited.admission, state };
+  const { probe } = circuit;
+  return {
+    admission: { ...limited.admission, ...(probe !== undefined && { probe }) },
+    state: limited.state,
+  };
 }
 
-/** What the rate limit alone says, to a fetch that asks again. */
+/** Applies the rate limit alone: a retry belongs to a fetch that the circuit breaker has admitted. */
 export function admitRetry(
   state: EndpointState,
   { limit }: EndpointSettings,
-  moment: AdmissionWindow,
-): { readonly entry: Exclude<Admission, { readonly openUntil: number }>; readonly state: EndpointState } {
-  if (limit === undefined) return { entry: { at: moment.now }, state };
-  const turn = reserveSlot(state.sent ?? [], limit, moment);
-  return turn === undefined
-    ? { entry: { rateLimited: true }, state }
-    : { entry: { at: turn.at }, state: { ...state, sent: turn.sent } };
+  window: AdmissionWindow,
+): Admitted {
+  if (limit === undefined) return { admission: { at: window.now }, state };
+  const slot = reserveSlot(state.sent ?? [], limit, window);
+  return slot === undefined
+    ? { admission: { rateLimited: true }, state }
+    : { admission: { at: slot.at }, state: { ...state, sent: slot.sent } };
 }
 
-/** When the next request may be sent, and what was sent or will be then; undefined: not before `latest`. */
 interface Slot {
   readonly at: number;
+  /** The times of all requests that still count, this one included. */
   readonly sent: readonly number[];
 }
 
 /**
- * Takes a turn: at once, or as soon as fewer than the limit were sent in the stretch before. Whoever takes one
- * keeps it, so that each waits only once, in the order of their asking.
+ * Reserves the earliest time at which a request keeps to the limit, or returns undefined if that is not before
+ * `latest`. A reserved slot is kept, so each request waits once, in order of arrival.
  */
 export function reserveSlot(
   sent: readonly number[],
   limit: LimitSettings,
-  { now, latest }: { readonly now: number; readonly latest: number },
+  { now, latest }: AdmissionWindow,
 ): Slot | undefined {
-  const stretch = limit.per + safetyMargin(limit);
-  const counting = sent.filter((at) => at > now - stretch && at < now + maxAhead(stretch, sent.length));
+  const period = limit.per + safetyMargin(limit);
+  const counting = sent.filter((at) => at > now - period && at < now + maxAhead(period, sent.length));
   const before = counting.at(-limit.count);
-  const at = before === undefined ? now : Math.max(now, before + stretch);
+  const at = before === undefined ? now : Math.max(now, before + period);
   return at < latest ? { at, sent: [...counting, at].sort((a, b) => a - b) } : undefined;
 }
 
-/** Requests are not all equally long on their way: two that leave a stretch apart may arrive closer. */
+/** Latency varies: two requests sent one period apart can arrive closer together. */
 const safetyMargin = ({ per }: LimitSettings): number => Math.min(per / 20, 100_000);
 
-/** No turn is further ahead than all that were taken together; a later one is from before the clock was set back. */
-const maxAhead = (stretch: number, turns: number): number => stretch * (turns + 1);
+/** Slots further ahead cannot have been reserved: they were written before the clock was set back. */
+const maxAhead = (period: number, slots: number): number => period * (slots + 1);

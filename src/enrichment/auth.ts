@@ -8,32 +8,30 @@ type Credentials =
   | {
       readonly ok: true;
       readonly headers: Readonly<Record<string, string>>;
-      /** What nobody may be shown. */
+      /** Values to mask in everything that comes back. */
       readonly secrets: readonly string[];
     }
   | { readonly ok: false; readonly message: string };
 
-/** The headers that show who asks; what they hold comes from the environment. */
+/** Builds the authentication headers from the secrets in the environment. */
 export function credentialsFor(auth: Auth | undefined, env: Environment): Credentials {
   if (auth === undefined) return { ok: true, headers: {}, secrets: [] };
   for (const name of secretVariables(auth)) {
     const fault = secretFault(auth, name, env[name]);
-    if (fault !== undefined) {
-      return { ok: false, message: `${variableText(name)} ${fault}` };
-    }
+    if (fault !== undefined) return { ok: false, message: `${variableText(name)} ${fault}` };
   }
-  const given = (name: string): string => env[name] ?? "";
+  const secret = (name: string): string => env[name] ?? "";
   switch (auth.type) {
     case "api_key": {
-      const key = given(auth.secret_key);
+      const key = secret(auth.secret_key);
       return { ok: true, headers: { [auth.header ?? "X-API-Key"]: key }, secrets: [key] };
     }
     case "bearer": {
-      const token = given(auth.token_key);
+      const token = secret(auth.token_key);
       return { ok: true, headers: { Authorization: `Bearer ${token}` }, secrets: [token] };
     }
     case "basic": {
-      const [user, password] = [given(auth.username_key), given(auth.password_key)];
+      const [user, password] = [secret(auth.username_key), secret(auth.password_key)];
       const both = `${user}:${password}`;
       const headers = { Authorization: `Basic ${Buffer.from(both).toString("base64")}` };
       return { ok: true, headers, secrets: [both, user, password] };
@@ -41,13 +39,13 @@ export function credentialsFor(auth: Auth | undefined, env: Environment): Creden
   }
 }
 
-/** Somebody may have written the secret itself in place of its name. */
+/** Does not print a name that looks like a secret: it may have been written in place of the name. */
 const variableText = (name: string): string =>
   looksLikeSecret(name)
-    ? "the environment variable that it names (which looks like a secret itself)"
+    ? "the configured environment variable (its name looks like a secret)"
     : `the environment variable \`${name}\``;
 
-/** The environment variables that hold its secrets. */
+/** Returns the names of the environment variables that contain the secrets. */
 export function secretVariables(auth: Auth | undefined): readonly string[] {
   switch (auth?.type) {
     case undefined:
@@ -62,12 +60,13 @@ export function secretVariables(auth: Auth | undefined): readonly string[] {
 }
 
 function secretFault(auth: Auth, name: string, value: unknown): string | undefined {
-  // `process.env` inherits what every object has, such as `constructor`.
+  // `process.env` inherits properties of every object, for example `constructor`.
   if (typeof value !== "string") return "is not set";
   if (value.trim() === "") return "is empty";
-  if (auth.type !== "basic") return isHeaderValue(value) ? undefined : "holds what no header can carry";
-  if (/\p{Cc}/u.test(value)) return "holds control characters, such as a line break";
+  if (auth.type !== "basic")
+    return isHeaderValue(value) ? undefined : "contains characters that are not allowed in a header";
+  if (/\p{Cc}/u.test(value)) return "contains control characters, such as a line break";
   return name === auth.username_key && value.includes(":")
-    ? "holds a `:`, which no user name may"
+    ? "contains `:`, which is not allowed in a user name"
     : undefined;
 }

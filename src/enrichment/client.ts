@@ -1,49 +1,49 @@
-import { settingsOf } from "./endpoint-settings.js";
-import type { EndpointFetcher } from "./fetcher.js";
-import { invalidUrlReason } from "../definition/checks/check-endpoints.js";
-import { frozenCopy } from "../digest/freeze-json.js";
 import {
   CircuitOpenError,
+  DecisionError,
+  InvalidConfigurationError,
   NetworkError,
   RequestError,
   TimeoutError,
-  DecisionError,
-  InvalidConfigurationError,
 } from "../errors.js";
+import { invalidUrlReason } from "../definition/checks/check-endpoints.js";
+import { frozenCopy } from "../digest/freeze-json.js";
 import { isObject } from "../expression/equal.js";
 import type { Endpoint, Endpoints, FetchFailure } from "../model/endpoint.js";
 import type { Json, JsonObject } from "../model/json.js";
 import { didYouMean } from "../text.js";
+import { endpointSettings } from "./endpoint-settings.js";
+import type { EndpointFetcher } from "./fetcher.js";
 
-/** Fetches from endpoints by their names. */
+/** Fetches from endpoints by name. */
 export interface DataEnrichmentClient {
-  /** The data of the answer; throws where there is none. */
+  /** Returns the data of the response. Throws if the fetch fails. */
   fetch(
     name: string,
     options?: {
       readonly params?: JsonObject;
-      /** Whether an answer that was kept will do, and the new one may be kept; absent: yes. */
+      /** Whether to use and fill the response cache. Default: true. */
       readonly use_cache?: boolean;
     },
   ): Promise<Json>;
 }
 
 export function createClient(
-  given: Endpoints,
+  endpoints: Endpoints,
   fetcher: () => Promise<EndpointFetcher>,
 ): DataEnrichmentClient {
-  const endpoints = checkEndpoints(given);
+  const checked = checkEndpoints(endpoints);
   return {
     async fetch(name, options = {}) {
       assertKnownOptions(options);
       const { params = {}, use_cache: cached = true } = options;
-      const endpoint = findEndpoint(name, endpoints);
-      const asked = { name, endpoint, params: copyParams(params), cached, dryRun: false };
-      const fetched = await (await fetcher()).fetch(asked);
-      if (fetched.ok) return fetched.data;
-      // Nothing is left out but in dry runs.
-      const error = "error" in fetched ? fetched.error : ({ code: "fetch_refused", message: "" } as const);
-      throw toError(name, error, fetched.status);
+      const endpoint = findEndpoint(name, checked);
+      const request = { name, endpoint, params: copyParams(params), cached, dryRun: false };
+      const outcome = await (await fetcher()).fetch(request);
+      if (outcome.ok) return outcome.data;
+      // Only dry runs skip fetches.
+      const error = "error" in outcome ? outcome.error : ({ code: "fetch_refused", message: "" } as const);
+      throw toError(name, error, outcome.status);
     },
   };
 }
@@ -54,7 +54,7 @@ function assertKnownOptions(options: object): void {
   const unknown = Object.keys(options).find((key) => !optionNames.includes(key));
   if (unknown === undefined) return;
   throw new DecisionError("usage", `\`fetch\` has no option \`${unknown}\``, {
-    hint: didYouMean(unknown, optionNames) ?? `there is ${listNames(optionNames)}`,
+    hint: didYouMean(unknown, optionNames) ?? `available options: ${listNames(optionNames)}`,
   });
 }
 
@@ -62,7 +62,7 @@ function findEndpoint(name: string, endpoints: ReadonlyMap<string, Endpoint>): E
   const endpoint = endpoints.get(name);
   if (endpoint !== undefined) return endpoint;
   throw new DecisionError("usage", `no endpoint called \`${name}\``, {
-    hint: didYouMean(name, endpoints.keys()) ?? `there is ${listNames([...endpoints.keys()])}`,
+    hint: didYouMean(name, endpoints.keys()) ?? `available endpoints: ${listNames([...endpoints.keys()])}`,
   });
 }
 
@@ -71,8 +71,8 @@ const listNames = (names: readonly string[]): string =>
 
 function copyParams(params: unknown): JsonObject {
   try {
-    const bound = frozenCopy(params);
-    if (isObject(bound)) return bound;
+    const copy = frozenCopy(params);
+    if (isObject(copy)) return copy;
   } catch (error) {
     throw new DecisionError("input_invalid", `the params cannot be sent: ${(error as Error).message}`);
   }
@@ -80,7 +80,7 @@ function copyParams(params: unknown): JsonObject {
 }
 
 function toError(name: string, { code, message }: FetchFailure, status: number | undefined): DecisionError {
-  const text = `no data came from \`${name}\`: ${message}`;
+  const text = `no data from \`${name}\`: ${message}`;
   const details = { endpoint: name };
   switch (code) {
     case "request_failed":
@@ -97,47 +97,47 @@ function toError(name: string, { code, message }: FetchFailure, status: number |
   }
 }
 
-/** Endpoints that a program gives us, of which no schema has been asked: as much as must be sure to fetch from them. */
-function checkEndpoints(given: unknown): ReadonlyMap<string, Endpoint> {
-  const endpoints = copyEndpoints(given);
+/** Checks endpoints that come from a program and not from a definition file, so no schema has checked them. */
+function checkEndpoints(value: unknown): ReadonlyMap<string, Endpoint> {
+  const endpoints = copyEndpoints(value);
   for (const [name, endpoint] of Object.entries(endpoints)) {
     const fault = endpointFault(endpoint) ?? durationFault(endpoint as unknown as Endpoint);
-    if (fault !== undefined) throw new InvalidConfigurationError(`the endpoint \`${name}\`: ${fault}`);
+    if (fault !== undefined) throw new InvalidConfigurationError(`endpoint \`${name}\`: ${fault}`);
   }
   return new Map(Object.entries(endpoints as unknown as Record<string, Endpoint>));
 }
 
-function copyEndpoints(given: unknown): JsonObject {
+function copyEndpoints(value: unknown): JsonObject {
   try {
-    const copy = frozenCopy(given);
+    const copy = frozenCopy(value);
     if (isObject(copy)) return copy;
   } catch (error) {
-    throw new InvalidConfigurationError(`the endpoints cannot be used: ${(error as Error).message}`);
+    throw new InvalidConfigurationError(`invalid endpoints: ${(error as Error).message}`);
   }
-  throw new InvalidConfigurationError("a client needs its endpoints, by their names", {
-    hint: 'as in { endpoints: { bureau: { url: "https://bureau.example/score" } } }',
+  throw new InvalidConfigurationError("`endpoints` is not an object of endpoints by name", {
+    hint: 'write { endpoints: { bureau: { url: "https://bureau.example/score" } } }',
   });
 }
 
 function endpointFault(endpoint: Json): string | undefined {
-  if (!isObject(endpoint)) return "it is not an object";
+  if (!isObject(endpoint)) return "not an object";
   const unknown = Object.keys(endpoint).find((key) => !endpointKeys.includes(key));
   if (unknown !== undefined) return unknownKey(unknown);
   const { url, method = "get", headers = {}, auth, cache } = endpoint;
-  if (typeof url !== "string") return "it has no `url`";
+  if (typeof url !== "string") return "`url` is missing";
   const fault = invalidUrlReason(url);
-  if (fault !== undefined) return `its \`url\`: ${fault}`;
-  if (!methods.has(method)) return "its `method` is none of get, post, put, delete";
-  if (!isObject(headers) || !Object.values(headers).every(isText)) return "its `headers` are not all text";
+  if (fault !== undefined) return `\`url\`: ${fault}`;
+  if (!methods.has(method)) return "`method` is not one of get, post, put, delete";
+  if (!isObject(headers) || !Object.values(headers).every(isText)) return "`headers` must be strings";
   if (auth !== undefined && !isAuth(auth))
-    return "its `auth` does not name environment variables for all that it needs";
-  if (cache !== undefined && !(isObject(cache) && isText(cache["ttl"]))) return "its `cache` has no `ttl`";
+    return "`auth` does not name an environment variable for each secret it needs";
+  if (cache !== undefined && !(isObject(cache) && isText(cache["ttl"]))) return "`cache` has no `ttl`";
   return countFault(endpoint);
 }
 
 function durationFault(endpoint: Endpoint): string | undefined {
   try {
-    settingsOf(endpoint);
+    endpointSettings(endpoint);
     return undefined;
   } catch (error) {
     const { message, hint } = error as InvalidConfigurationError;
@@ -159,15 +159,15 @@ const endpointKeys: readonly string[] = [
 ];
 
 function unknownKey(key: string): string {
-  const meant = didYouMean(key, endpointKeys);
-  return `it has an unknown key \`${key}\`${meant === undefined ? "" : ` (${meant})`}`;
+  const suggestion = didYouMean(key, endpointKeys);
+  return `unknown key \`${key}\`${suggestion === undefined ? "" : ` (${suggestion})`}`;
 }
 
 const methods: ReadonlySet<Json> = new Set(["get", "post", "put", "delete"]);
 
 const isText = (value: Json | undefined): boolean => typeof value === "string";
 
-/** As a definition may name one: what is no name may be the secret itself. */
+/** Accepts what a definition accepts. Any other text may be the secret itself. */
 const isVariable = (value: Json | undefined): boolean =>
   typeof value === "string" && /^[A-Za-z_][A-Za-z0-9_]*$/.test(value);
 
@@ -183,7 +183,7 @@ function isAuth(auth: Json): boolean {
   return (authKeys[auth["type"]] ?? []).every((key) => isVariable(auth[key]));
 }
 
-/** What is counted, by where it stands. */
+/** The keys with counts, by section. */
 const countKeys = {
   retry: ["attempts"],
   rate_limit: ["count"],
@@ -191,14 +191,14 @@ const countKeys = {
 };
 
 function countFault(endpoint: JsonObject): string | undefined {
-  for (const [part, keys] of Object.entries(countKeys)) {
-    const given = endpoint[part];
-    if (given === undefined) continue;
-    if (!isObject(given)) return `its \`${part}\` is not an object`;
-    if (part === "rate_limit" && !(isText(given["per"]) && "count" in given))
-      return "its `rate_limit` has no `count` or no `per`";
-    const wrong = keys.find((key) => given[key] !== undefined && !isPositive(given[key]));
-    if (wrong !== undefined) return `its \`${part}.${wrong}\` is not a whole number from 1 on`;
+  for (const [section, keys] of Object.entries(countKeys)) {
+    const value = endpoint[section];
+    if (value === undefined) continue;
+    if (!isObject(value)) return `\`${section}\` is not an object`;
+    if (section === "rate_limit" && !(isText(value["per"]) && "count" in value))
+      return "`rate_limit` needs `count` and `per`";
+    const wrong = keys.find((key) => value[key] !== undefined && !isPositive(value[key]));
+    if (wrong !== undefined) return `\`${section}.${wrong}\` is not a whole number of 1 or more`;
   }
   return undefined;
 }

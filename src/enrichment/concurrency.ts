@@ -1,41 +1,41 @@
-/** Lets so many in at a time; the others wait in the order in which they came. */
+/** Runs at most `max` tasks at a time. Others wait in order of arrival. */
 export class ConcurrencyLimit {
-  readonly #most: number;
+  readonly #max: number;
   readonly #waiting: (() => void)[] = [];
-  #inside = 0;
+  #running = 0;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#inside >= this.#most) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#inside++;
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    if (this.#running >= this.#max) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#running++;
     try {
-      return await work();
+      return await task();
     } finally {
       const next = this.#waiting.shift();
-      if (next === undefined) this.#inside--;
+      if (next === undefined) this.#running--;
       else next();
     }
   }
 }
 
-/** Does one thing after the other; what is asked for meanwhile is done together. */
+/** Processes one batch at a time. Items added while a batch is running form the next batch. */
 export function batchWhileBusy<Item>(
-  work: (items: readonly Item[]) => Promise<void>,
+  process: (items: readonly Item[]) => Promise<void>,
 ): (item: Item) => Promise<void> {
   let waiting: Item[] = [];
   let next: Promise<void> | undefined;
-  let underWay: Promise<void> = Promise.resolve();
+  let running: Promise<void> = Promise.resolve();
   return (item) => {
     waiting.push(item);
-    next ??= underWay.then(() => {
+    next ??= running.then(() => {
       const items = waiting;
       waiting = [];
       next = undefined;
-      const done = work(items);
-      underWay = done.catch(() => undefined);
+      const done = process(items);
+      running = done.catch(() => undefined);
       return done;
     });
     return next;

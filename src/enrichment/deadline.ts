@@ -1,44 +1,47 @@
-/** Time as a fetch sees it, in microseconds. */
+/** The clock of a fetch, in microseconds. */
 export interface Timing {
-  /** Of a clock that only ever goes forward. */
+  /** A monotonic clock. */
   readonly now: () => number;
-  /** Over sooner when the signal says so. */
+  /** Ends early when the signal is aborted. */
   readonly sleep: (microseconds: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** When a fetch must be over, with all that it does. */
+/** The longest delay that a Node timer supports, in milliseconds. */
+export const maxTimerDelay = 2 ** 31 - 1;
+
+/** The time limit of a fetch, with all its retries and waits. */
 export class Deadline {
   readonly #end: number;
   readonly #timing: Timing;
   readonly #passed: Promise<undefined>;
-  readonly #over = new AbortController();
-  readonly #kept = new AbortController();
+  readonly #expiry = new AbortController();
+  readonly #cancellation = new AbortController();
 
   constructor(microseconds: number, timing: Timing) {
     this.#timing = timing;
     this.#end = timing.now() + microseconds;
-    this.#passed = timing.sleep(microseconds, this.#kept.signal).then(() => {
-      if (!this.#kept.signal.aborted) this.#over.abort();
+    this.#passed = timing.sleep(microseconds, this.#cancellation.signal).then(() => {
+      if (!this.#cancellation.signal.aborted) this.#expiry.abort();
       return undefined;
     });
   }
 
-  /** Says when it has passed. */
+  /** Aborted when the deadline passes. */
   get signal(): AbortSignal {
-    return this.#over.signal;
+    return this.#expiry.signal;
   }
 
   left(): number {
     return this.#end - this.#timing.now();
   }
 
-  /** What comes of it, or undefined where that takes too long. */
+  /** Returns the result of the work, or undefined if the deadline passes first. */
   async race<T>(work: Promise<T>): Promise<T | undefined> {
     return Promise.race([work, this.#passed]);
   }
 
-  /** For one that was kept: nothing is to be ended any more. */
+  /** Stops the timer. The signal is not aborted any more. */
   cancel(): void {
-    this.#kept.abort();
+    this.#cancellation.abort();
   }
 }

@@ -1,16 +1,47 @@
 import { InvalidConfigurationError } from "../errors.js";
-import type { Endpoint, Method } from "../model/endpoint.js";
+import { canonicalJson } from "../digest/canonical-json.js";
+import { sha256Hex } from "../digest/sha256.js";
+import type { Endpoint, Fetch, Method } from "../model/endpoint.js";
+import type { Json } from "../model/json.js";
 import { parseDuration } from "../record/timestamp.js";
 
-/** What an endpoint is configured to, with all defaults; durations are in microseconds. */
+/** A fetch with everything derived from its endpoint. */
+export interface PreparedFetch extends Fetch {
+  readonly settings: EndpointSettings;
+  readonly configuration: string;
+  readonly stateKey: string;
+}
+
+export function prepareFetch(fetch: Fetch): PreparedFetch {
+  const { name, endpoint } = fetch;
+  const configuration = configurationDigest(endpoint);
+  return {
+    ...fetch,
+    settings: endpointSettings(endpoint),
+    configuration,
+    stateKey: keyOf(name, configuration),
+  };
+}
+
+/** The key of an endpoint's state in the store. A changed configuration starts with a new state. */
+export const stateKey = (name: string, endpoint: Endpoint): string =>
+  keyOf(name, configurationDigest(endpoint));
+
+const keyOf = (name: string, configuration: string): string => `${name} ${configuration}`;
+
+const configurationDigest = (endpoint: Endpoint): string =>
+  sha256Hex(canonicalJson(endpoint as unknown as Json));
+
+/** The settings of an endpoint with all defaults applied. Durations are in microseconds. */
 export interface EndpointSettings {
   readonly method: Method;
+  /** Limits the whole fetch, retries included. */
   readonly timeout: number;
   readonly retry: RetrySettings;
-  /** Undefined: answers are not kept. */
+  /** How long a cached response is fresh. Undefined: responses are not cached. */
   readonly lifetime: number | undefined;
   readonly limit: LimitSettings | undefined;
-  readonly breaker: BreakerLimits;
+  readonly breaker: BreakerSettings;
 }
 
 export interface RetrySettings {
@@ -24,25 +55,17 @@ export interface LimitSettings {
   readonly per: number;
 }
 
-export interface BreakerLimits {
+export interface BreakerSettings {
   readonly failureThreshold: number;
   readonly openFor: number;
   readonly successThreshold: number;
-  /** Who tries whether it answers again is given up then. */
+  /** A probe without a result is given up after this time. */
   readonly probeFor: number;
 }
 
 export const defaultTimeout = "5s";
 
-const known = new WeakMap<Endpoint, EndpointSettings>();
-
-export function settingsOf(endpoint: Endpoint): EndpointSettings {
-  const settings = known.get(endpoint) ?? parseSettings(endpoint);
-  known.set(endpoint, settings);
-  return settings;
-}
-
-function parseSettings({
+export function endpointSettings({
   method = "get",
   timeout = defaultTimeout,
   cache,
@@ -52,27 +75,27 @@ function parseSettings({
 }: Endpoint): EndpointSettings {
   return {
     method,
-    timeout: parseDurationSetting(timeout),
+    timeout: toMicroseconds(timeout),
     retry: {
       attempts: retry === undefined ? 1 : (retry.attempts ?? 3),
-      base: parseDurationSetting(retry?.base ?? "100ms"),
-      max: parseDurationSetting(retry?.max ?? "2s"),
+      base: toMicroseconds(retry?.base ?? "100ms"),
+      max: toMicroseconds(retry?.max ?? "2s"),
     },
-    lifetime: cache && parseDurationSetting(cache.ttl),
-    limit: limit && { count: limit.count, per: parseDurationSetting(limit.per) },
+    lifetime: cache && toMicroseconds(cache.ttl),
+    limit: limit && { count: limit.count, per: toMicroseconds(limit.per) },
     breaker: {
       failureThreshold: breaker.failure_threshold ?? 5,
-      openFor: parseDurationSetting(breaker.timeout ?? "60s"),
+      openFor: toMicroseconds(breaker.timeout ?? "60s"),
       successThreshold: breaker.success_threshold ?? 2,
-      probeFor: parseDurationSetting(timeout),
+      probeFor: toMicroseconds(timeout),
     },
   };
 }
 
-function parseDurationSetting(text: string): number {
+function toMicroseconds(text: string): number {
   const microseconds = parseDuration(text);
   if (microseconds !== undefined) return microseconds;
   throw new InvalidConfigurationError(`\`${text}\` is not a duration`, {
-    hint: "write it as in 500ms, 5s or 1h",
+    hint: "write it like 500ms, 5s or 1h",
   });
 }

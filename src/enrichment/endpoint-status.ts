@@ -1,54 +1,62 @@
-import { secretVariables } from "./auth.js";
-import { admitThroughCircuit } from "./circuit-breaker.js";
-import { settingsOf, defaultTimeout } from "./endpoint-settings.js";
-import type { EndpointState } from "./endpoint-state.js";
-import { parseState, stateKey } from "./endpoint-state.js";
-import type { Exchange, ExchangeOutcome } from "./exchange.js";
-import { fetchFailure } from "./fetch-failure.js";
 import type { LocatedEndpoint } from "../definition/definition-file.js";
 import { looksLikeSecret } from "../definition/checks/check-endpoints.js";
 import type {
-  Endpoint,
   Circuit,
-  EndpointStatus,
-  LastFetch,
+  Endpoint,
   EndpointCheck,
   EndpointReset,
+  EndpointStatus,
+  LastFetch,
 } from "../model/endpoint.js";
 import type { Json } from "../model/json.js";
 import type { Shelf, ShelfEntry } from "../model/store.js";
 import { microsecondsOf, formatTimestamp } from "../record/timestamp.js";
-import { isNumber, isText, optional, hasShape } from "../record/well-formed.js";
+import { hasShape, isNumber, isText, optional } from "../record/well-formed.js";
+import { secretVariables } from "./auth.js";
+import { admitThroughCircuit, closeCircuit } from "./circuit-breaker.js";
+import { maxTimerDelay } from "./deadline.js";
+import type { EndpointSettings } from "./endpoint-settings.js";
+import { defaultTimeout, endpointSettings, stateKey } from "./endpoint-settings.js";
+import type { EndpointState } from "./endpoint-state.js";
+import { parseState } from "./endpoint-state.js";
+import type { Exchange, ExchangeOutcome } from "./exchange.js";
+import { fetchFailure } from "./fetch-failure.js";
 
 export interface UsedEndpoint extends LocatedEndpoint {
   /** The ids of the decisions that fetch from it. */
   readonly used_by: readonly string[];
 }
 
+interface EndpointShelves {
+  readonly breakers: Shelf;
+  readonly responses: Shelf;
+}
+
 export interface StatusOptions {
-  readonly shelves: { readonly breakers: Shelf; readonly responses: Shelf };
+  readonly shelves: EndpointShelves;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** In microseconds since 1970. */
   readonly now: number;
 }
 
-/** How endpoints are doing, as far as the store knows. */
+/** Returns the status of endpoints from the state in the store. */
 export async function endpointStatuses(
-  declared: readonly UsedEndpoint[],
+  endpoints: readonly UsedEndpoint[],
   { shelves, env, now }: StatusOptions,
 ): Promise<readonly EndpointStatus[]> {
-  const kept = await fetchTimes(shelves.responses, now);
+  const cached = await responseTimes(shelves.responses, now);
   return Promise.all(
-    declared.map(async ({ name, endpoint, used_by, file, line }) => {
+    endpoints.map(async ({ name, endpoint, used_by, file, line }) => {
       const key = stateKey(name, endpoint);
       const state = parseState((await shelves.breakers.get(key))?.value);
+      const settings = endpointSettings(endpoint);
       const { rate_limit } = endpoint;
       return {
         name,
-        method: settingsOf(endpoint).method,
+        method: settings.method,
         url: endpoint.url,
-        circuit: circuitStatus(state, endpoint, now),
-        cache: cacheStatus(endpoint, kept.get(key) ?? [], now),
+        circuit: circuitStatus(state, settings, now),
+        cache: { ...endpoint.cache, ...countFresh(cached.get(key) ?? [], settings, now) },
         ...(rate_limit !== undefined && { rate_limit }),
         needs: secretVariables(endpoint.auth).map((variable) => ({
           variable: looksLikeSecret(variable) ? "(looks like a secret)" : variable,
@@ -63,16 +71,16 @@ export async function endpointStatuses(
   );
 }
 
-/** An open circuit whose time is over lets the next one try. */
-function circuitStatus(state: EndpointState, endpoint: Endpoint, now: number): Circuit {
+/** An open circuit whose time is over is half open: it admits the next fetch as a probe. */
+function circuitStatus(state: EndpointState, { breaker }: EndpointSettings, now: number): Circuit {
   const { circuit, failures } = state;
   if (circuit !== "OPEN") return { state: circuit, failures };
-  const admission = admitThroughCircuit(state, settingsOf(endpoint).breaker, now);
+  const admission = admitThroughCircuit(state, breaker, now);
   if (!("openUntil" in admission)) return { state: "HALF_OPEN", failures };
   return { state: "OPEN", failures, open_until: formatTimestamp(admission.openUntil) };
 }
 
-/** What is damaged tells nothing. */
+/** Returns null where the stored value is damaged. */
 function lastFetch({ last }: EndpointState): LastFetch | null {
   return isLastFetch(last) ? last : null;
 }
@@ -83,14 +91,17 @@ const isLastFetch = hasShape<LastFetch>({
   error: optional(hasShape({ code: isText, message: isText })),
 });
 
-function cacheStatus(endpoint: Endpoint, times: readonly number[], now: number): EndpointStatus["cache"] {
-  const { lifetime = 0 } = settingsOf(endpoint);
+function countFresh(
+  times: readonly number[],
+  { lifetime = 0 }: EndpointSettings,
+  now: number,
+): { readonly fresh: number; readonly stale: number } {
   const fresh = times.filter((at) => at <= now && now < at + lifetime).length;
-  return { ...endpoint.cache, fresh, stale: times.length - fresh };
+  return { fresh, stale: times.length - fresh };
 }
 
-/** When the answers were given that are kept, by what they belong to. */
-async function fetchTimes(responses: Shelf, now: number): Promise<ReadonlyMap<string, readonly number[]>> {
+/** Returns when the cached responses were fetched, by the state key of their endpoint. */
+async function responseTimes(responses: Shelf, now: number): Promise<ReadonlyMap<string, readonly number[]>> {
   const times = new Map<string, number[]>();
   for await (const { group = "", value, expires_at = Infinity } of responses.entries()) {
     if (now >= expires_at) continue;
@@ -102,95 +113,83 @@ async function fetchTimes(responses: Shelf, now: number): Promise<ReadonlyMap<st
   return times;
 }
 
-/** As who asks sees it: what is empty is no secret. */
+/** An empty secret counts as missing, as it does for requests. */
 const isSet = (value: string | undefined): boolean => typeof value === "string" && value.trim() !== "";
 
 /**
- * Whether an endpoint answers: asked once, without params, whatever its circuit says. It may well find fault
- * with that; what counts is that somebody is there who takes our word for who we are.
+ * Checks whether an endpoint responds: one request without params, whatever the state of its circuit. A client
+ * error counts as a response, unless it is about authentication.
  */
 export async function checkEndpoint(
   endpoint: Endpoint,
   { exchange, stopwatch }: { readonly exchange: Exchange; readonly stopwatch: () => number },
 ): Promise<EndpointCheck> {
-  const { method, timeout } = settingsOf(endpoint);
-  if (method !== "get") return { ok: null, not_asked: `\`${method}\` might change something` };
+  const { method, timeout } = endpointSettings(endpoint);
+  if (method !== "get") return { ok: null, not_asked: `\`${method}\` may change data` };
   const startedAt = stopwatch();
   const signal = AbortSignal.timeout(Math.min(Math.ceil(timeout / 1000), maxTimerDelay));
-  const exchanged = await exchange({ endpoint, params: {}, signal });
+  const outcome = await exchange({ endpoint, params: {}, signal });
   const milliseconds = Math.round((stopwatch() - startedAt) * 1000) / 1000;
-  return { ...checkVerdict(exchanged, endpoint), milliseconds };
+  return { ...checkResult(outcome, endpoint), milliseconds };
 }
 
-/** No timer can be set for longer. */
-const maxTimerDelay = 2 ** 31 - 1;
-
-function checkVerdict(
-  exchanged: ExchangeOutcome,
+function checkResult(
+  outcome: ExchangeOutcome,
   { timeout = defaultTimeout }: Endpoint,
 ): Pick<Extract<EndpointCheck, { readonly ok: boolean }>, "ok" | "status" | "error"> {
-  if (exchanged.kind === "answer") return { ok: true };
-  const error = fetchFailure([exchanged], timeout).message;
-  if (exchanged.kind !== "status") return { ok: false, error };
-  const { status } = exchanged;
+  if (outcome.kind === "answer") return { ok: true };
+  const error = fetchFailure([outcome], timeout).message;
+  if (outcome.kind !== "status") return { ok: false, error };
+  const { status } = outcome;
   return isReachable(status) ? { ok: true, status } : { ok: false, status, error };
 }
 
 const authenticationStatuses: ReadonlySet<number> = new Set([401, 403, 407]);
 
-/** Redirects are not followed, so one that sends us elsewhere is of no use. */
+/** A redirect is a failure, because redirects are not followed. */
 const isReachable = (status: number): boolean =>
   status >= 400 && status < 500 && !authenticationStatuses.has(status);
 
 interface ResetOptions {
-  readonly shelves: { readonly breakers: Shelf; readonly responses: Shelf };
-  /** Kept answers too. */
-  readonly answers: boolean;
+  readonly shelves: EndpointShelves;
+  /** Also removes cached responses. */
+  readonly removeResponses: boolean;
 }
 
-/** Closes its circuit and forgets its failures; where nothing is known of it, nothing is written. */
+/** Closes the circuit of an endpoint and forgets its failures. Writes nothing where no state is stored. */
 export async function resetEndpoint(
-  declared: Pick<LocatedEndpoint, "name" | "endpoint">,
-  { shelves, answers }: ResetOptions,
+  endpoint: Pick<LocatedEndpoint, "name" | "endpoint">,
+  { shelves, removeResponses }: ResetOptions,
 ): Promise<EndpointReset> {
-  const { circuit, failures } = await closeEndpointCircuit(declared, shelves.breakers);
-  const reset = { name: declared.name, circuit_was: circuit, failures_were: failures };
-  return answers
-    ? { ...reset, answers_removed: await removeCachedResponses(declared.name, shelves.responses) }
+  const { circuit, failures } = await resetState(endpoint, shelves.breakers);
+  const reset = { name: endpoint.name, circuit_was: circuit, failures_were: failures };
+  return removeResponses
+    ? { ...reset, answers_removed: await removeCachedResponses(endpoint.name, shelves.responses) }
     : reset;
 }
 
-async function closeEndpointCircuit(
+/** Returns the state before the reset. */
+async function resetState(
   { name, endpoint }: Pick<LocatedEndpoint, "name" | "endpoint">,
   breakers: Shelf,
 ): Promise<EndpointState> {
   const key = stateKey(name, endpoint);
-  const known = await breakers.get(key);
-  let was = parseState(known?.value);
-  if (known !== undefined) {
+  const stored = await breakers.get(key);
+  let before = parseState(stored?.value);
+  if (stored !== undefined) {
     await breakers.update(key, (entry) => {
       if (entry === undefined) return undefined;
-      was = parseState(entry.value);
-      return { ...entry, value: closedState(was) as unknown as Json };
+      before = parseState(entry.value);
+      return { ...entry, value: closeCircuit(before) as unknown as Json };
     });
   }
-  return was;
+  return before;
 }
 
-/** Also those that it gave as it was configured before. */
+/** Also removes responses from before the endpoint was reconfigured. */
 async function removeCachedResponses(name: string, responses: Shelf): Promise<number> {
-  const isOurs = ({ group = "" }: ShelfEntry): boolean => group.startsWith(`${name} `);
-  for await (const entry of responses.entries()) if (isOurs(entry)) return responses.remove(isOurs);
+  const isOfEndpoint = ({ group = "" }: ShelfEntry): boolean => group.startsWith(`${name} `);
+  for await (const entry of responses.entries())
+    if (isOfEndpoint(entry)) return responses.remove(isOfEndpoint);
   return 0;
-}
-
-/** What was sent still counts for its rate limit. */
-function closedState({ sent, last }: EndpointState): EndpointState {
-  return {
-    circuit: "CLOSED",
-    failures: 0,
-    successes: 0,
-    ...(sent !== undefined && { sent }),
-    ...(last !== undefined && { last }),
-  };
 }

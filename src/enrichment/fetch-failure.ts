@@ -1,26 +1,25 @@
 import type { Endpoint, FetchErrorCode, FetchFailure } from "../model/endpoint.js";
 import { formatTimestamp } from "../record/timestamp.js";
-import type { Attempt } from "./retry.js";
 import type { Verdict } from "./circuit-breaker.js";
 import { defaultTimeout } from "./endpoint-settings.js";
-import type { ExchangeOutcome } from "./exchange.js";
 import type { Refusal } from "./endpoint-state.js";
+import type { ExchangeOutcome } from "./exchange.js";
+import type { Attempt } from "./retry.js";
 
-/** An exchange that brought no data. */
 export type FailedExchange = Exclude<ExchangeOutcome, { readonly kind: "answer" }>;
 
-/** What a fetch tells about the service: the last of its attempts does. */
+/** Judges the health of the service by the last attempt of a fetch. */
 export function fetchVerdict(attempts: readonly Attempt[], timeout: number): Verdict {
   const last = attempts.at(-1);
   if (last === undefined) return "neither";
-  // One that waited for its turn most of the time has given the service too little of it.
-  const isHasty = attempts.length === 1 && last.took < timeout / 2;
-  return last.exchanged.kind === "timeout" && isHasty ? "neither" : exchangeVerdict(last.exchanged);
+  // A fetch that mostly waited for the rate limit gave the service too little time to respond.
+  const isTooShort = attempts.length === 1 && last.took < timeout / 2;
+  return last.outcome.kind === "timeout" && isTooShort ? "neither" : exchangeVerdict(last.outcome);
 }
 
-/** One that finds fault with our request is alive. */
-function exchangeVerdict(exchanged: ExchangeOutcome): Verdict {
-  switch (exchanged.kind) {
+/** A service that rejects our request is healthy. */
+function exchangeVerdict(outcome: ExchangeOutcome): Verdict {
+  switch (outcome.kind) {
     case "answer":
       return "success";
     case "refused":
@@ -30,21 +29,21 @@ function exchangeVerdict(exchanged: ExchangeOutcome): Verdict {
     case "broken":
       return "failure";
     case "status":
-      return exchanged.status >= 500 || overloadStatuses.has(exchanged.status) ? "failure" : "success";
+      return outcome.status >= 500 || overloadStatuses.has(outcome.status) ? "failure" : "success";
   }
 }
 
 const overloadStatuses: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** What is said of a fetch whose attempts all failed; the last one tells why. */
+/** Describes a fetch whose attempts all failed by its last attempt. */
 export function fetchFailure(attempts: readonly FailedExchange[], timeout: string): FetchFailure {
   const messages = attempts.map((attempt) => failureMessage(attempt, timeout));
   const last = attempts.at(-1);
   const message = messages.at(-1) ?? "";
   const code = last === undefined ? "request_failed" : failureCodes[last.kind];
   if (attempts.length <= 1 || code === "request_timeout") return { code, message };
-  const times = messages.every((each) => each === message) ? "" : "tried ";
-  return { code, message: `${message} (${times}${attempts.length} times)` };
+  const isSame = messages.every((each) => each === message);
+  return { code, message: `${message} (${attempts.length} ${isSame ? "times" : "attempts"})` };
 }
 
 const failureCodes: Readonly<Record<FailedExchange["kind"], FetchErrorCode>> = {
@@ -58,11 +57,11 @@ const failureCodes: Readonly<Record<FailedExchange["kind"], FetchErrorCode>> = {
 function failureMessage(failed: FailedExchange, timeout: string): string {
   switch (failed.kind) {
     case "timeout":
-      return `it did not answer within ${timeout}`;
+      return `no response within ${timeout}`;
     case "status":
       return failed.status >= 300 && failed.status < 400
-        ? `redirects are not followed (it answered ${failed.status})`
-        : `it answered ${failed.status}`;
+        ? `redirects are not followed (HTTP status ${failed.status})`
+        : `HTTP status ${failed.status}`;
     case "refused":
     case "network":
     case "broken":
@@ -70,26 +69,26 @@ function failureMessage(failed: FailedExchange, timeout: string): string {
   }
 }
 
-/** What is said of a fetch that was not let through. */
+/** Describes a fetch that the circuit breaker or the rate limit refused. */
 export function refusalFailure({ rate_limit: limit, timeout }: Endpoint, refusal: Refusal): FetchFailure {
   if ("openUntil" in refusal) {
     const message = `its circuit is open until ${formatTimestamp(refusal.openUntil)}`;
     return { code: "circuit_open", message };
   }
-  if ("unknown" in refusal) return unwritableState[refusal.unknown];
+  if ("unwritten" in refusal) return unwrittenFailures[refusal.unwritten];
   const { count = 0, per = "" } = limit ?? {};
-  const message = `it may be asked ${count} times in ${per}, and there is no turn left within ${timeout ?? defaultTimeout}`;
+  const message = `its rate limit of ${count} per ${per} is used up, with no free slot within ${timeout ?? defaultTimeout}`;
   return { code: "rate_limited", message };
 }
 
-/** Whoever tries it must be known to all, and so must whoever takes a turn. */
-const unwritableState: Readonly<Record<"circuit" | "limit", FetchFailure>> = {
-  circuit: {
+/** A probe and a slot count only once other processes can see them. */
+const unwrittenFailures: Readonly<Record<"probe" | "slot", FetchFailure>> = {
+  probe: {
     code: "circuit_open",
-    message: "its circuit is open, and the store cannot be told that it is tried again",
+    message: "its circuit is open, and a probe could not be written to the store",
   },
-  limit: {
+  slot: {
     code: "rate_limited",
-    message: "the store cannot be told that it is asked, which its rate limit needs",
+    message: "the request could not be counted in the store, as its rate limit requires",
   },
 };

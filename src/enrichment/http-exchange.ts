@@ -1,5 +1,7 @@
+import { invalidUrlReason } from "../definition/checks/check-endpoints.js";
+import type { Endpoint } from "../model/endpoint.js";
 import { credentialsFor } from "./auth.js";
-import type { Exchange, ExchangeOutcome, ExchangeOptions } from "./exchange.js";
+import type { Exchange, ExchangeOptions, ExchangeOutcome } from "./exchange.js";
 import { headerFault, requestFor } from "./request.js";
 import type { ResolvedHost } from "./resolve-host.js";
 import { lookUpInSystem, resolveHost } from "./resolve-host.js";
@@ -7,28 +9,26 @@ import { parseResponse } from "./response.js";
 import type { SecretMask } from "./secret-mask.js";
 import { createSecretMask } from "./secret-mask.js";
 import { openConnections, send } from "./send.js";
-import { invalidUrlReason } from "../definition/checks/check-endpoints.js";
-import type { Endpoint } from "../model/endpoint.js";
 
-/** Asks endpoints: looks first whether each may be asked, and lets no secret come back. */
+/** Creates an exchange over HTTP. It refuses forbidden addresses and masks secrets in everything it returns. */
 export function createHttpExchange({ env, lookUp = lookUpInSystem, authorities }: ExchangeOptions): Exchange {
   const connections = openConnections(authorities);
   return async ({ endpoint, params, signal }) => {
     const fault = invalidUrlReason(endpoint.url);
-    if (fault !== undefined) return refused(`its URL cannot be used: ${fault}`);
+    if (fault !== undefined) return refused(`invalid URL: ${fault}`);
     const credentials = credentialsFor(endpoint.auth, env);
     if (!credentials.ok) return refused(credentials.message);
-    const unsendable = findHeaderFault({ ...endpoint.headers, ...credentials.headers });
-    if (unsendable !== undefined) return refused(unsendable);
+    const invalidHeader = findHeaderFault({ ...endpoint.headers, ...credentials.headers });
+    if (invalidHeader !== undefined) return refused(invalidHeader);
     const request = requestFor(endpoint, params, credentials.headers);
-    const hiding = createSecretMask(credentials.secrets);
+    const mask = createSecretMask(credentials.secrets);
     const allowPrivate = endpoint.allow_private === true;
-    const found = await unlessAborted(signal, () =>
+    const host = await unlessAborted(signal, () =>
       resolveHost(request.url.hostname, lookUp, { allowPrivate }),
     );
-    if (found.kind !== "addresses") return maskSecretsIn(found, hiding);
-    const received = await send(request, { addresses: found.addresses, connections, signal });
-    return maskSecretsIn(received.kind === "received" ? parseResponse(received) : received, hiding);
+    if (host.kind !== "addresses") return maskOutcome(host, mask);
+    const response = await send(request, { addresses: host.addresses, connections, signal });
+    return maskOutcome(response.kind === "received" ? parseResponse(response) : response, mask);
   };
 }
 
@@ -39,34 +39,34 @@ function findHeaderFault(headers: NonNullable<Endpoint["headers"]>): string | un
   return faults.find((fault) => fault !== undefined);
 }
 
-/** A look-up cannot be ended, but need not be waited for. */
+/** Stops waiting when the signal is aborted. The look-up itself cannot be cancelled. */
 function unlessAborted(
   signal: AbortSignal,
-  find: () => Promise<ResolvedHost>,
+  lookUp: () => Promise<ResolvedHost>,
 ): Promise<ResolvedHost | { readonly kind: "timeout" }> {
   if (signal.aborted) return Promise.resolve({ kind: "timeout" });
-  return new Promise((done, failed) => {
-    const abort = (): void => done({ kind: "timeout" });
+  return new Promise((resolve, reject) => {
+    const abort = (): void => resolve({ kind: "timeout" });
     signal.addEventListener("abort", abort, { once: true });
-    void find()
-      .then(done, failed)
+    void lookUp()
+      .then(resolve, reject)
       .finally(() => signal.removeEventListener("abort", abort));
   });
 }
 
-function maskSecretsIn(exchanged: ExchangeOutcome, hiding: SecretMask): ExchangeOutcome {
-  switch (exchanged.kind) {
+function maskOutcome(outcome: ExchangeOutcome, mask: SecretMask): ExchangeOutcome {
+  switch (outcome.kind) {
     case "answer":
-      return { ...exchanged, data: hiding.data(exchanged.data) };
+      return { ...outcome, data: mask.data(outcome.data) };
     case "status": {
-      const { retryAfter } = exchanged;
-      return { ...exchanged, ...(retryAfter !== undefined && { retryAfter: hiding.text(retryAfter) }) };
+      const { retryAfter } = outcome;
+      return { ...outcome, ...(retryAfter !== undefined && { retryAfter: mask.text(retryAfter) }) };
     }
     case "timeout":
-      return exchanged;
+      return outcome;
     case "refused":
     case "network":
     case "broken":
-      return { ...exchanged, message: hiding.text(exchanged.message) };
+      return { ...outcome, message: mask.text(outcome.message) };
   }
 }

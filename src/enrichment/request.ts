@@ -2,16 +2,15 @@ import type { Endpoint, Method } from "../model/endpoint.js";
 import type { Json, JsonObject } from "../model/json.js";
 import { version } from "../version.js";
 
-/** What is sent. */
 export interface HttpRequest {
   readonly url: URL;
   readonly method: Method;
-  /** By their names in lower case. */
+  /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** The request for some params; `credentials` are headers that stand above those of the endpoint. */
+/** Builds the request. `credentials` are headers that override those of the endpoint. */
 export function requestFor(
   { url, method = "get", headers = {} }: Endpoint,
   params: JsonObject,
@@ -38,9 +37,9 @@ function lowerCaseNames(headers: Readonly<Record<string, string>>): Readonly<Rec
 }
 
 function withQuery(url: string, params: JsonObject): URL {
-  const whole = new URL(url);
-  for (const [name, value] of Object.entries(params)) whole.searchParams.set(name, queryText(value));
-  return whole;
+  const full = new URL(url);
+  for (const [name, value] of Object.entries(params)) full.searchParams.set(name, queryText(value));
+  return full;
 }
 
 function queryText(value: Json): string {
@@ -48,7 +47,7 @@ function queryText(value: Json): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** What only we may say: a wrong word of these makes another request of it, or an answer that cannot be read. */
+/** Headers that the client sets itself: a wrong value allows request smuggling or an unreadable response. */
 const reservedHeaders = new Set([
   "host",
   "content-length",
@@ -63,14 +62,16 @@ const reservedHeaders = new Set([
   "accept-encoding",
 ]);
 
-/** Why a header cannot be sent; its value is never repeated. */
+/** Returns why a header cannot be sent. The message never contains its value, which may be a secret. */
 export function headerFault(name: string, value: string): string | undefined {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) {
-    return `\`${JSON.stringify(name).slice(1, -1)}\` cannot be the name of a header`;
+    return `\`${JSON.stringify(name).slice(1, -1)}\` is not a valid header name`;
   }
-  if (reservedHeaders.has(name.toLowerCase())) return `the header \`${name}\` cannot be chosen`;
-  return isHeaderValue(value) ? undefined : `the header \`${name}\` holds what no header can carry`;
+  if (reservedHeaders.has(name.toLowerCase())) return `header \`${name}\` cannot be set`;
+  return isHeaderValue(value)
+    ? undefined
+    : `header \`${name}\` contains characters that are not allowed in a header`;
 }
 
-/** Only what is written the same in every encoding. */
+/** Accepts printable ASCII and tabs, which are the same in every encoding. */
 export const isHeaderValue = (value: string): boolean => /^[\t\u0020-\u007e]*$/.test(value);

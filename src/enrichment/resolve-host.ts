@@ -2,21 +2,25 @@ import { isIP } from "node:net";
 import { findAddressFault } from "./address.js";
 import type { ExchangeOutcome } from "./exchange.js";
 
-/** All addresses of a name. */
+/** Returns all addresses of a host name. */
 export type LookUpHost = (host: string) => Promise<readonly string[]>;
 
 export type ResolvedHost =
   | { readonly kind: "addresses"; readonly addresses: readonly string[] }
   | Extract<ExchangeOutcome, { readonly kind: "refused" | "network" }>;
 
-/** Where a host is; refused where one of its addresses may not be asked, as any of them might be connected to. */
+interface ResolveOptions {
+  readonly allowPrivate: boolean;
+}
+
+/** Resolves a host. One forbidden address refuses the host, because any of its addresses may be connected to. */
 export async function resolveHost(
   host: string,
   lookUp: LookUpHost,
-  { allowPrivate }: ResolveOptions,
+  options: ResolveOptions,
 ): Promise<ResolvedHost> {
   const literal = host.replace(/^\[(.*)\]$/s, "$1");
-  if (isIP(literal) !== 0) return checkAddresses(literal, [literal], { allowPrivate });
+  if (isIP(literal) !== 0) return checkAddresses(literal, [literal], options);
   let addresses: readonly string[];
   try {
     addresses = await lookUp(host);
@@ -24,19 +28,15 @@ export async function resolveHost(
     return { kind: "network", message: lookUpFailure(host, error) };
   }
   if (addresses.length === 0) return { kind: "network", message: `\`${host}\` has no address` };
-  return checkAddresses(host, addresses, { allowPrivate });
+  return checkAddresses(host, addresses, options);
 }
 
-/** Asks the system, which knows more than name servers do. */
+/** Uses the resolver of the operating system, which also knows hosts files. */
 export const lookUpInSystem: LookUpHost = async (host) => {
   const { lookup } = await import("node:dns/promises");
   const found = await lookup(host, { all: true, verbatim: true });
   return found.map(({ address }) => address);
 };
-
-interface ResolveOptions {
-  readonly allowPrivate: boolean;
-}
 
 function checkAddresses(
   host: string,
@@ -46,9 +46,9 @@ function checkAddresses(
   for (const address of addresses) {
     const fault = findAddressFault(address);
     if (fault === undefined || (fault.mayBeAllowed && allowPrivate)) continue;
-    const where = host === address ? `\`${host}\` is` : `\`${host}\` is at \`${address}\`,`;
-    const remedy = fault.mayBeAllowed ? "allowed only with `allow_private: true`" : "never asked";
-    return { kind: "refused", message: `${where} ${fault.what}, which is ${remedy}` };
+    const subject = host === address ? `\`${host}\` is` : `\`${host}\` resolves to \`${address}\`,`;
+    const remedy = fault.mayBeAllowed ? "allowed only with `allow_private: true`" : "never allowed";
+    return { kind: "refused", message: `${subject} ${fault.what}, which is ${remedy}` };
   }
   return { kind: "addresses", addresses };
 }
@@ -57,10 +57,10 @@ function lookUpFailure(host: string, error: unknown): string {
   switch ((error as NodeJS.ErrnoException).code) {
     case "ENOTFOUND":
     case "ENODATA":
-      return `there is no host \`${host}\``;
+      return `host \`${host}\` not found`;
     case "EAI_AGAIN":
-      return `no name server says where \`${host}\` is`;
+      return `the name server did not respond for \`${host}\``;
     default:
-      return `where \`${host}\` is could not be found out`;
+      return `host \`${host}\` could not be resolved`;
   }
 }

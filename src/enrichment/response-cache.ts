@@ -2,30 +2,33 @@ import { canonicalJson } from "../digest/canonical-json.js";
 import { deepFreeze } from "../digest/freeze-json.js";
 import { sha256Hex } from "../digest/sha256.js";
 import { isObject } from "../expression/equal.js";
-import type { Fetch } from "../model/endpoint.js";
 import type { Json } from "../model/json.js";
 import type { Shelf, ShelfEntry } from "../model/store.js";
 import { microsecondsOf } from "../record/timestamp.js";
-import { settingsOf } from "./endpoint-settings.js";
-import { configurationDigest, stateKey } from "./endpoint-state.js";
 import { batchWhileBusy } from "./concurrency.js";
+import type { PreparedFetch } from "./endpoint-settings.js";
 
-/** An answer as an endpoint gave it before. */
 export interface CachedResponse {
   readonly data: Json;
   readonly fetched_at: string;
 }
 
-/** So much longer than it is fresh an answer is kept, for when the circuit is open. */
+/** How long a stale response is kept for when the circuit is open. */
 const staleLifetime = 86_400e6;
 
-/** Where the answer to a fetch is kept; undefined: it is not. What was sent cannot be told from it. */
-export function responseKey({ name, endpoint, params, cached }: Fetch): string | undefined {
+/** Returns the cache key of a fetch, or undefined if its response is not cached. Does not reveal the params. */
+export function responseKey({
+  name,
+  endpoint,
+  configuration,
+  params,
+  cached,
+}: PreparedFetch): string | undefined {
   if (!cached || endpoint.cache === undefined) return undefined;
-  return sha256Hex(canonicalJson([name, configurationDigest(endpoint), params]));
+  return sha256Hex(canonicalJson([name, configuration, params]));
 }
 
-/** Answers of endpoints, for all processes. What goes wrong with them is no reason not to fetch. */
+/** The responses of endpoints, shared by all processes. Its failures are warnings and never stop a fetch. */
 export class ResponseCache {
   readonly #shelf: Shelf;
   readonly #onTrouble: (message: string) => void;
@@ -35,41 +38,44 @@ export class ResponseCache {
     this.#onTrouble = onTrouble;
   }
 
-  /** Fresh or stale. */
+  /** Returns the response, fresh or stale. */
   async get(key: string, now: number): Promise<CachedResponse | undefined> {
     try {
       const entry = await this.#shelf.get(key);
       if (entry === undefined || now >= (entry.expires_at ?? Infinity)) return undefined;
-      const kept = isObject(entry.value) ? entry.value : {};
-      const answer = { data: kept["data"], fetched_at: kept["fetched_at"] } as unknown as CachedResponse;
-      if (kept["digest"] === responseDigest(key, answer)) return deepFreeze(answer);
-      this.#onTrouble("a kept answer of an endpoint is not as it was kept, so it was not used");
+      const value = isObject(entry.value) ? entry.value : {};
+      const response = { data: value["data"], fetched_at: value["fetched_at"] } as unknown as CachedResponse;
+      if (value["digest"] === responseDigest(key, response)) return deepFreeze(response);
+      this.#onTrouble("ignored a cached response of an endpoint: it was changed after it was written");
     } catch (error) {
-      this.#onTrouble(`the kept answers of endpoints cannot be read: ${(error as Error).message}`);
+      this.#onTrouble(`cannot read cached responses of endpoints: ${(error as Error).message}`);
     }
     return undefined;
   }
 
-  async put(key: string, { name, endpoint }: Fetch, answer: CachedResponse): Promise<void> {
-    const { lifetime = 0 } = settingsOf(endpoint);
-    const expires_at = microsecondsOf(answer.fetched_at) + lifetime + staleLifetime;
-    const value = { ...answer, digest: responseDigest(key, answer) };
-    await this.#put({ key, group: stateKey(name, endpoint), expires_at, value });
+  async put(key: string, { settings, stateKey }: PreparedFetch, response: CachedResponse): Promise<void> {
+    const expires_at = microsecondsOf(response.fetched_at) + (settings.lifetime ?? 0) + staleLifetime;
+    const value = { ...response, digest: responseDigest(key, response) };
+    await this.#write({ key, group: stateKey, expires_at, value });
   }
 
-  readonly #put = batchWhileBusy(async (entries: readonly ShelfEntry[]) => {
+  readonly #write = batchWhileBusy(async (entries: readonly ShelfEntry[]) => {
     try {
       await this.#shelf.put(entries);
     } catch (error) {
-      this.#onTrouble(`the answers of endpoints could not be kept: ${(error as Error).message}`);
+      this.#onTrouble(`cannot cache responses of endpoints: ${(error as Error).message}`);
     }
   });
 }
 
-/** One from the future was kept before the clock was set back; it must not be fresh longer for that. */
-export function isFresh({ fetched_at }: CachedResponse, { endpoint }: Fetch, now: number): boolean {
+/** A response from the future was cached before the clock was set back, and is not fresh. */
+export function isFresh(
+  { fetched_at }: CachedResponse,
+  { settings }: Pick<PreparedFetch, "settings">,
+  now: number,
+): boolean {
   const at = microsecondsOf(fetched_at);
-  return at <= now && now < at + (settingsOf(endpoint).lifetime ?? 0);
+  return at <= now && now < at + (settings.lifetime ?? 0);
 }
 
 const responseDigest = (key: string, { data, fetched_at }: CachedResponse): string =>

@@ -3,7 +3,7 @@ import type { Json } from "../model/json.js";
 import type { ExchangeOutcome } from "./exchange.js";
 import type { HttpResponse } from "./send.js";
 
-/** What an answer says, where it is what it says it is. */
+/** Parses a response: JSON where the content type says so, text otherwise. */
 export function parseResponse({ status, headers, bytes }: HttpResponse): ExchangeOutcome {
   if (status < 200 || status > 299) {
     const retryAfter = headers["retry-after"];
@@ -11,11 +11,11 @@ export function parseResponse({ status, headers, bytes }: HttpResponse): Exchang
   }
   if (bytes.length === 0) return { kind: "answer", data: null };
   if (!/^(?:identity)?$/i.test(headers["content-encoding"] ?? "")) {
-    return broken("its answer is compressed, which it was not asked for");
+    return broken("the response is compressed, which was not requested");
   }
   const { isJson, charset } = parseContentType(headers["content-type"] ?? "");
   const text = /^(?:utf-?8|us-ascii)$/.test(charset) ? decodeUtf8(bytes) : undefined;
-  if (text === undefined) return broken("its answer is not in UTF-8");
+  if (text === undefined) return broken("the response is not UTF-8");
   return isJson ? parseJson(text) : { kind: "answer", data: text };
 }
 
@@ -31,7 +31,7 @@ function parseContentType(header: string): { readonly isJson: boolean; readonly 
   };
 }
 
-/** Without the mark that some begin with. */
+/** Removes a byte order mark. */
 function decodeUtf8(bytes: Buffer): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -45,13 +45,13 @@ function parseJson(text: string): ExchangeOutcome {
   try {
     data = JSON.parse(text) as Json;
   } catch {
-    return broken("its answer says that it is JSON, but is not");
+    return broken("the response is not valid JSON");
   }
   try {
     return { kind: "answer", data: frozenCopy(data) };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    return broken(`its answer cannot be used: ${error.message}`);
+    return broken(`the response cannot be used: ${error.message}`);
   }
 }
 

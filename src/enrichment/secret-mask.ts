@@ -1,26 +1,26 @@
 import type { Json } from "../model/json.js";
 
-/** Takes secrets out of whatever comes back from where they were sent. */
+/** Removes secrets from everything that comes back from an endpoint. */
 export interface SecretMask {
   text(text: string): string;
-  /** Also out of keys, and out of numbers; of short secrets only values that are nothing else. */
+  /** Also masks keys and numbers. A short secret is masked only where it is the whole value. */
   data(data: Json): Json;
 }
 
 const placeholder = "[secret]";
 
-/** A shorter one stands in other data by chance: there only what is nothing else is taken out. */
+/** Shorter texts appear in other data by chance: `61` is `a` in hexadecimal. */
 const minLength = 6;
 
-/** Finds each secret as it is, in capitals or not, and as it is written in URLs, in JSON, in hex and in base64. */
+/** Masks each secret as it is, in any letter case, and as it is encoded in URLs, JSON, hexadecimal and base64. */
 export function createSecretMask(secrets: readonly string[]): SecretMask {
-  const given = secrets.filter((secret) => secret !== "");
-  if (given.length === 0) return { text: (text) => text, data: (data) => data };
-  const text = maskerFor(given);
-  const within = maskerFor(given.filter(({ length }) => length >= minLength));
-  const short = new Set(given.filter(({ length }) => length < minLength));
-  const value = (shown: string): string => (short.has(shown) ? placeholder : within(shown));
-  return { text, data: (data) => maskData(data, { key: within, value }) };
+  const present = secrets.filter((secret) => secret !== "");
+  if (present.length === 0) return { text: (text) => text, data: (data) => data };
+  const text = maskerFor(present);
+  const maskLong = maskerFor(present.filter(({ length }) => length >= minLength));
+  const short = new Set(present.filter(({ length }) => length < minLength));
+  const maskValue = (value: string): string => (short.has(value) ? placeholder : maskLong(value));
+  return { text, data: (data) => maskData(data, { key: maskLong, value: maskValue }) };
 }
 
 type MaskText = (text: string) => string;
@@ -28,30 +28,30 @@ type MaskText = (text: string) => string;
 function maskerFor(secrets: readonly string[]): MaskText {
   const spellings = new Set(secrets.flatMap(spellingsOf));
   if (spellings.size === 0) return (text) => text;
-  // The longest first: a shorter one may be a part of it.
-  const ordered = [...spellings].sort((one, other) => other.length - one.length);
+  // The longest first: a shorter one may be part of it.
+  const ordered = [...spellings].sort((a, b) => b.length - a.length);
   const pattern = new RegExp(ordered.map(escapeForPattern).join("|"), "gi");
-  return (shown) => shown.replace(pattern, placeholder);
+  return (text) => text.replace(pattern, placeholder);
 }
 
-function maskData(data: Json, hide: { readonly key: MaskText; readonly value: MaskText }): Json {
+function maskData(data: Json, mask: { readonly key: MaskText; readonly value: MaskText }): Json {
   switch (typeof data) {
     case "string":
-      return hide.value(data);
+      return mask.value(data);
     case "number":
-      return hide.value(String(data)) === String(data) ? data : placeholder;
+      return mask.value(String(data)) === String(data) ? data : placeholder;
     case "boolean":
       return data;
     default:
       if (data === null) return data;
-      if (Array.isArray(data)) return (data as readonly Json[]).map((item) => maskData(item, hide));
+      if (Array.isArray(data)) return (data as readonly Json[]).map((item) => maskData(item, mask));
       return Object.fromEntries(
-        Object.entries(data).map(([key, value]) => [hide.key(key), maskData(value, hide)]),
+        Object.entries(data).map(([key, value]) => [mask.key(key), maskData(value, mask)]),
       );
   }
 }
 
-/** Each as it is and in each way of writing, and these in each way again: JSON is put into URLs, base64 into JSON. */
+/** Returns the secret in each encoding, and these encoded once more: JSON inside URLs, base64 inside JSON. */
 function spellingsOf(secret: string): readonly string[] {
   const once = [secret, secret.trim(), JSON.stringify(secret).slice(1, -1), base64(Buffer.from(secret))];
   return once.flatMap((text) => [text, ...encodedSpellings(text)]).filter((text) => text !== "");
@@ -59,7 +59,7 @@ function spellingsOf(secret: string): readonly string[] {
 
 function encodedSpellings(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
-  // Without halves of characters, which no URL can hold.
+  // Decoding replaces lone surrogates, which no URL can contain.
   const text = bytes.toString();
   const inUrl = [encodeURIComponent(text), new URLSearchParams([["", text]]).toString().slice(1)];
   return [
@@ -70,12 +70,12 @@ function encodedSpellings(secret: string): readonly string[] {
   ];
 }
 
-/** On its own, and within something longer: there it begins at any of three places of a group. */
+/** Returns the base64 of the bytes alone, and of their middle part at each of the three offsets in a longer text. */
 function base64Spellings(bytes: Buffer): readonly string[] {
-  const parts = [0, 1, 2].map((before) => {
-    const whole = base64(Buffer.concat([Buffer.alloc(before), bytes]));
-    // What it shares with its neighbours is not its own.
-    return whole.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
+  const parts = [0, 1, 2].map((offset) => {
+    const whole = base64(Buffer.concat([Buffer.alloc(offset), bytes]));
+    // Drops the characters that also encode neighbouring bytes.
+    return whole.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
   });
   const alone = base64(bytes);
   const all = [alone, ...longEnough([alone.replace(/=+$/, ""), ...parts])];
@@ -84,8 +84,7 @@ function base64Spellings(bytes: Buffer): readonly string[] {
 
 const base64 = (bytes: Buffer): string => bytes.toString("base64");
 
-/** Shorter ones stand in other data by chance, such as `61`, which is `a` in hex. */
 const longEnough = (spellings: readonly string[]): readonly string[] =>
-  spellings.filter(({ length }) => length >= 6);
+  spellings.filter(({ length }) => length >= minLength);
 
 const escapeForPattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");

@@ -1,16 +1,22 @@
-import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions, Agent } from "node:http";
+import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from "node:http";
 import type { LookupFunction } from "node:net";
 import { isIPv6 } from "node:net";
 import type { ExchangeOutcome } from "./exchange.js";
 import type { HttpRequest } from "./request.js";
 
-/** An answer as it came. */
 export interface HttpResponse {
   readonly kind: "received";
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Read only where the status is 2xx. */
+  /** Empty unless the status is 2xx. */
   readonly bytes: Buffer;
+}
+
+type ConnectionFailure = Extract<ExchangeOutcome, { readonly kind: "timeout" | "network" | "broken" }>;
+
+/** The checked addresses of the host. */
+interface PinnedAddresses {
+  readonly addresses: readonly string[];
 }
 
 interface SendOptions extends PinnedAddresses {
@@ -18,26 +24,27 @@ interface SendOptions extends PinnedAddresses {
   readonly signal: AbortSignal;
 }
 
-/** Sends a request to one of the addresses that were found in order, and to no other. */
+/** Sends a request to one of the given addresses, and to no other. */
 export async function send(
   request: HttpRequest,
   { addresses, connections, signal }: SendOptions,
 ): Promise<HttpResponse | ConnectionFailure> {
-  const line = await connections(request.url.protocol);
+  const client = await connections(request.url.protocol);
   const options = { ...optionsFor(request), lookup: pinnedLookup(addresses), addresses, signal };
-  // A kept connection may just have ended, and nobody would know whether a post was carried out.
-  const kept = request.method !== "post";
-  let received = await attempt(line, request, { ...options, agent: kept ? line.agent : false });
-  if (received === "ended while idle") received = await attempt(line, request, { ...options, agent: false });
-  if (received === "ended while idle") return toFailure({ code: "ECONNRESET" });
-  return received.kind !== "received" && signal.aborted ? { kind: "timeout" } : received;
+  // The server may just have closed an idle connection. A POST cannot be repeated then, so it uses a new one.
+  const reuses = request.method !== "post";
+  let response = await attempt(client, request, { ...options, agent: reuses ? client.agent : false });
+  if (response === "closed while idle")
+    response = await attempt(client, request, { ...options, agent: false });
+  if (response === "closed while idle") return toFailure({ code: "ECONNRESET" });
+  return response.kind !== "received" && signal.aborted ? { kind: "timeout" } : response;
 }
 
 function optionsFor({ method, headers }: HttpRequest): RequestOptions {
   return { method: method.toUpperCase(), headers, insecureHTTPParser: false, maxHeaderSize: 16 * 1024 };
 }
 
-/** Answers as a look-up does, but was made before: another one could lead elsewhere. */
+/** Returns the checked addresses instead of looking them up again, which could give a forbidden one. */
 function pinnedLookup(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
   return (_host, { all }, callback) => {
@@ -46,56 +53,89 @@ function pinnedLookup(addresses: readonly string[]): LookupFunction {
   };
 }
 
-type AttemptOutcome = HttpResponse | ConnectionFailure | "ended while idle";
+type AttemptOutcome = HttpResponse | ConnectionFailure | "closed while idle";
 
-function attempt(line: HttpClient, request: HttpRequest, options: RequestOptions): Promise<AttemptOutcome> {
+function attempt(client: HttpClient, request: HttpRequest, options: RequestOptions): Promise<AttemptOutcome> {
   return new Promise((resolve) => {
-    const sent = line.request(request.url, options);
-    let begun = false;
+    const sent = client.request(request.url, options);
+    let hasResponse = false;
     sent.on("error", (error) => {
-      if (begun) resolve(truncatedResponse);
-      else resolve(endedWhileIdle(sent, error) ? "ended while idle" : toFailure(error));
+      if (hasResponse) resolve(truncatedResponse);
+      else resolve(isClosedWhileIdle(sent, error) ? "closed while idle" : toFailure(error));
     });
-    sent.on("response", (answer) => {
-      begun = true;
-      void readResponse(answer).then(resolve);
+    sent.on("response", (response) => {
+      hasResponse = true;
+      void readResponse(response).then(resolve);
     });
-    sent.on("upgrade", (_answer, socket) => {
+    sent.on("upgrade", (_response, socket) => {
       socket.destroy();
-      resolve({ kind: "broken", message: "it answers in another protocol than HTTP" });
+      resolve({ kind: "broken", message: "the response switches to another protocol" });
     });
     sent.end(request.body);
   });
 }
 
-function endedWhileIdle(sent: ClientRequest, { code }: NodeJS.ErrnoException): boolean {
+function isClosedWhileIdle(sent: ClientRequest, { code }: NodeJS.ErrnoException): boolean {
   return sent.reusedSocket && (code === "ECONNRESET" || code === "EPIPE");
 }
 
-async function readResponse(answer: IncomingMessage): Promise<HttpResponse | ConnectionFailure> {
-  const { statusCode: status = 0, headers } = answer;
+async function readResponse(response: IncomingMessage): Promise<HttpResponse | ConnectionFailure> {
+  const { statusCode: status = 0, headers } = response;
   if (status < 200 || status > 299) {
-    answer.destroy();
+    response.destroy();
     return { kind: "received", status, headers, bytes: Buffer.alloc(0) };
   }
-  const body = await readBody(answer);
+  const body = await readBody(response);
   return body.kind === "body" ? { kind: "received", status, headers, bytes: body.bytes } : body;
 }
 
-/** Makes requests of one scheme. */
+const maxResponseBytes = 1024 * 1024;
+
+type ResponseBody = { readonly kind: "body"; readonly bytes: Buffer } | ConnectionFailure;
+
+const tooLarge: ConnectionFailure = { kind: "broken", message: "the response is larger than 1 MiB" };
+const truncatedResponse: ConnectionFailure = { kind: "broken", message: "the response is incomplete" };
+
+/** Reads the body up to the size limit. Counts the bytes, whatever the `Content-Length` says. */
+function readBody(response: IncomingMessage): Promise<ResponseBody> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const end = (body: ResponseBody): void => {
+      resolve(body);
+      if (body.kind !== "body") response.destroy();
+    };
+    if (Number(response.headers["content-length"]) > maxResponseBytes) {
+      end(tooLarge);
+      return;
+    }
+    response.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > maxResponseBytes) end(tooLarge);
+      else chunks.push(chunk);
+    });
+    response.on("end", () => {
+      end(response.complete ? { kind: "body", bytes: Buffer.concat(chunks) } : truncatedResponse);
+    });
+    response.on("error", () => end(truncatedResponse));
+    response.on("close", () => end(truncatedResponse));
+  });
+}
+
+/** The HTTP client of one URL scheme. */
 interface HttpClient {
-  /** Keeps connections for further requests; none of them keeps the process running. */
+  /** Keeps connections open for further requests. An idle one does not keep the process running. */
   readonly agent: Agent;
   request(url: URL, options: RequestOptions): ClientRequest;
 }
 
-/** The line for a scheme, which is loaded when it is first needed. */
+/** Returns the client for a URL scheme, loaded when first needed. */
 type Connections = (protocol: string) => Promise<HttpClient>;
 
-/** Servers mostly wait for five seconds; whoever comes when they give up finds the connection closed. */
+/** Shorter than the five seconds after which most servers close an idle connection. */
 const keepAliveOptions = { keepAlive: true, timeout: 4000 };
 
-/** `authorities` are the certificates that are trusted; absent: those that Node trusts. */
+/** `authorities` are the trusted certificates in PEM format. Absent: those that Node trusts. */
 export function openConnections(authorities?: string): Connections {
   let plain: Promise<HttpClient> | undefined;
   let secure: Promise<HttpClient> | undefined;
@@ -110,7 +150,7 @@ async function openPlain(): Promise<HttpClient> {
 
 async function openSecure(authorities: string | undefined): Promise<HttpClient> {
   const { Agent, request } = await import("node:https");
-  // Whatever the environment says: secrets go only to whom the certificate names.
+  // Overrides NODE_TLS_REJECT_UNAUTHORIZED: secrets are sent only to the host that the certificate names.
   const trust = { rejectUnauthorized: true, ...(authorities !== undefined && { ca: authorities }) };
   return {
     agent: separateByAddress(new Agent(keepAliveOptions)),
@@ -118,12 +158,7 @@ async function openSecure(authorities: string | undefined): Promise<HttpClient> 
   };
 }
 
-/** The addresses that were found in order when a request was made. */
-interface PinnedAddresses {
-  readonly addresses: readonly string[];
-}
-
-/** A connection to one address is not used where a name leads to another by now, which may be a forbidden one. */
+/** Reuses a connection only for the same addresses: a host name may resolve to a forbidden one later. */
 function separateByAddress(agent: Agent): Agent {
   const nameOf = agent.getName.bind(agent);
   agent.getName = (options) => {
@@ -133,62 +168,27 @@ function separateByAddress(agent: Agent): Agent {
   return agent;
 }
 
-const maxResponseBytes = 1024 * 1024;
-
-type ResponseBody = { readonly kind: "body"; readonly bytes: Buffer } | ConnectionFailure;
-
-const tooLarge: ConnectionFailure = { kind: "broken", message: "its answer is larger than 1 MiB" };
-const truncatedResponse: ConnectionFailure = { kind: "broken", message: "its answer broke off" };
-
-/** Reads an answer to its end, or to where it is too large: whatever it says of its length, the bytes are counted. */
-function readBody(answer: IncomingMessage): Promise<ResponseBody> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    const end = (body: ResponseBody): void => {
-      resolve(body);
-      if (body.kind !== "body") answer.destroy();
-    };
-    if (Number(answer.headers["content-length"]) > maxResponseBytes) {
-      end(tooLarge);
-      return;
-    }
-    answer.on("data", (chunk: Buffer) => {
-      length += chunk.length;
-      if (length > maxResponseBytes) end(tooLarge);
-      else chunks.push(chunk);
-    });
-    answer.on("end", () => {
-      end(answer.complete ? { kind: "body", bytes: Buffer.concat(chunks) } : truncatedResponse);
-    });
-    answer.on("error", () => end(truncatedResponse));
-    answer.on("close", () => end(truncatedResponse));
-  });
-}
-
-type ConnectionFailure = Extract<ExchangeOutcome, { readonly kind: "timeout" | "network" | "broken" }>;
-
 const errorMessages: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "nothing answers at its address",
-  ECONNRESET: "it ended the connection without an answer",
-  EPIPE: "it ended the connection without an answer",
-  ETIMEDOUT: "it could not be reached in time",
-  EHOSTUNREACH: "there is no way to its address",
-  ENETUNREACH: "there is no way to its address",
-  EADDRNOTAVAIL: "there is no way to its address",
-  EPROTO: "it does not speak TLS as it should",
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "the connection was closed without a response",
+  EPIPE: "the connection was closed without a response",
+  ETIMEDOUT: "the connection timed out",
+  EHOSTUNREACH: "its address is unreachable",
+  ENETUNREACH: "its address is unreachable",
+  EADDRNOTAVAIL: "its address is unreachable",
+  EPROTO: "the TLS handshake failed",
   CERT_HAS_EXPIRED: "its certificate has expired",
   CERT_NOT_YET_VALID: "its certificate is not valid yet",
   CERT_REVOKED: "its certificate was revoked",
-  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host name",
 };
 
-/** What an error of a request means before an answer has begun. */
+/** Translates an error of a request that has no response yet. */
 function toFailure(error: unknown): ConnectionFailure {
   const code = errorCode(error);
-  if (code.startsWith("HPE_")) return { kind: "broken", message: "its answer is not HTTP as it should be" };
-  const known = errorMessages[code];
-  if (known !== undefined) return { kind: "network", message: known };
+  if (code.startsWith("HPE_")) return { kind: "broken", message: "the response is not valid HTTP" };
+  const message = errorMessages[code];
+  if (message !== undefined) return { kind: "network", message };
   if (/^ERR_(?:SSL|TLS)_/.test(code))
     return { kind: "network", message: `${errorMessages["EPROTO"]} (${code})` };
   if (/CERT|SIGNATURE|ISSUER|CRL/.test(code)) {
@@ -199,5 +199,5 @@ function toFailure(error: unknown): ConnectionFailure {
 
 function errorCode(error: unknown): string {
   const { code } = error as { readonly code?: unknown };
-  return typeof code === "string" ? code : "for an unknown reason";
+  return typeof code === "string" ? code : "unknown error";
 }

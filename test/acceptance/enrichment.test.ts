@@ -189,7 +189,7 @@ describe("an endpoint that fails", () => {
     expect(await server.requests()).toBe(asked);
     expect(await project.endpoint()).toMatchObject({
       circuit: { state: "OPEN", failures: 3, open_until: expect.any(String) as string },
-      last: { error: { message: "it answered 503 (2 times)" } },
+      last: { error: { message: "HTTP status 503 (2 times)" } },
     });
     project.expectNoSecret();
   });
@@ -199,7 +199,7 @@ describe("an endpoint that fails", () => {
     const project = new Project();
     const { exitCode, target, stderr } = await project.ask();
     expect({ exitCode, target }).toEqual({ exitCode: 0, target: "stage-loan-officer" });
-    expect(stderr).toContain("warning: no data came from `credit_bureau`: it answered 503 (2 times)");
+    expect(stderr).toContain("warning: no data came from `credit_bureau`: HTTP status 503 (2 times)");
   });
 
   it("is waited for no longer than its timeout", async () => {
@@ -218,7 +218,7 @@ describe("an endpoint that fails", () => {
   it("is not asked again at once where it asks for patience beyond the timeout", async () => {
     await server.become("limited");
     const project = new Project();
-    expect((await project.ask()).stderr).toContain("it answered 429");
+    expect((await project.ask()).stderr).toContain("HTTP status 429");
     expect(await server.requests()).toBe(1);
   });
 
@@ -332,7 +332,7 @@ decision:
   default: { target: stage-b }
 `;
 
-  it("leaves out what might change something, and says so", async () => {
+  it("leaves out what may change data, and says so", async () => {
     const project = new Project();
     project.define("booked.yaml", posting);
     const words = ["booked", "--input", '{"id": "c-1"}', "--format", "target"];
@@ -367,7 +367,7 @@ describe("secrets", () => {
     expect(await server.requests()).toBe(0);
     const wrong = "another-canary-91";
     const refused = await run(words, { env: { ...env, CREDIT_API_KEY: wrong } });
-    expect(refused.stderr).toContain("it answered 401");
+    expect(refused.stderr).toContain("HTTP status 401");
     const shown = refused.stdout + refused.stderr;
     expect(
       [shown, ...filesIn(project.store).map((file) => readFileSync(file, "utf8"))].join(""),
@@ -388,7 +388,7 @@ describe("what was decided with fetched data", () => {
     };
     expect(await told("1")).toMatch(/credit from credit_bureau, asked at \d{4}-.* UTC$/);
     expect(await told("2")).toMatch(/credit from credit_bureau, kept since \d{4}-.* UTC$/);
-    expect(await told("3")).toBe("fetched\tno credit from credit_bureau: it answered 503 (2 times)");
+    expect(await told("3")).toBe("fetched\tno credit from credit_bureau: HTTP status 503 (2 times)");
     const { stdout } = await project.run("log", "--format", "plain");
     expect(
       stdout

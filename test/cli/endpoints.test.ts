@@ -9,7 +9,7 @@ import { workplace } from "./workspace.js";
 import { main } from "../../src/cli/main.js";
 import { systemClock } from "../../src/clock.js";
 import type { EndpointState } from "../../src/enrichment/endpoint-state.js";
-import { stateKey } from "../../src/enrichment/endpoint-state.js";
+import { stateKey } from "../../src/enrichment/endpoint-settings.js";
 import type { Endpoint, EndpointStatus } from "../../src/model/endpoint.js";
 import type { Json } from "../../src/model/json.js";
 import type { Shelf, ShelfName } from "../../src/model/store.js";
@@ -88,7 +88,7 @@ const open = (at: number): EndpointState => ({
   last: {
     at: formatTimestamp(at),
     milliseconds: 12,
-    error: { code: "request_failed", message: "it answered 503" },
+    error: { code: "request_failed", message: "HTTP status 503" },
   },
 });
 
@@ -178,7 +178,7 @@ describe("the endpoints", () => {
   url       get http://127.0.0.1:8733/score
   failures  3 in a row
   kept      0 fresh, 0 stale
-  last      2026-01-02 03:04:05 UTC, 12 ms: it answered 503
+  last      2026-01-02 03:04:05 UTC, 12 ms: HTTP status 503
   needs     CREDIT_API_KEY (set)
   used by   decision-credit-check, decision-credit-limit
 
@@ -203,7 +203,7 @@ other  CLOSED
       "0",
       "2026-01-02T03:04:05.000000Z",
       "12",
-      "it answered 503",
+      "HTTP status 503",
       "",
       "CREDIT_API_KEY (not set)",
     ]);
@@ -236,7 +236,7 @@ describe("a circuit", () => {
     await keepState(open(at));
     expect(await statusOf()).toMatchObject({
       circuit: { state: "OPEN", failures: 3, open_until: formatTimestamp(at + 5e6) },
-      last: { at: formatTimestamp(at), milliseconds: 12, error: { message: "it answered 503" } },
+      last: { at: formatTimestamp(at), milliseconds: 12, error: { message: "HTTP status 503" } },
     });
   });
 
@@ -316,12 +316,12 @@ describe("--check", () => {
     { status: 404, ok: true },
     { status: 422, ok: true },
     { status: 429, ok: true },
-    { status: 302, ok: false, error: "redirects are not followed (it answered 302)" },
-    { status: 401, ok: false, error: "it answered 401" },
-    { status: 403, ok: false, error: "it answered 403" },
-    { status: 407, ok: false, error: "it answered 407" },
-    { status: 500, ok: false, error: "it answered 500" },
-    { status: 503, ok: false, error: "it answered 503" },
+    { status: 302, ok: false, error: "redirects are not followed (HTTP status 302)" },
+    { status: 401, ok: false, error: "HTTP status 401" },
+    { status: 403, ok: false, error: "HTTP status 403" },
+    { status: 407, ok: false, error: "HTTP status 407" },
+    { status: 500, ok: false, error: "HTTP status 500" },
+    { status: 503, ok: false, error: "HTTP status 503" },
   ])("asks once, and tells whether anybody answers: $status", async ({ status: given, ok, error }) => {
     status = given;
     const ran = await check("--json");
@@ -348,11 +348,11 @@ describe("--check", () => {
     expect(readFileSync(join(place.store, "breakers/all.jsonl"), "utf8")).toBe(before);
   });
 
-  it("does not ask where that might change something", async () => {
+  it("does not ask where that may change data", async () => {
     declare({ asked: { url: urlOf(), method: "post", allow_private: true } });
     const ran = await check("--json");
     expect(ran.code).toBe(0);
-    expect(statusesOf(ran)[0]?.check).toEqual({ ok: null, not_asked: "`post` might change something" });
+    expect(statusesOf(ran)[0]?.check).toEqual({ ok: null, not_asked: "`post` may change data" });
     expect(asked).toBe(0);
   });
 

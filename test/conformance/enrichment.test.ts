@@ -95,7 +95,7 @@ describe("6.1 configuration", () => {
   it("needs a name and a url, and takes the rest as read", async () => {
     await clientFor().fetch("bureau");
     expect(received).toMatchObject([{ method: "GET", path: "/score", query: {}, body: "" }]);
-    expect(() => dataEnrichmentClient({ endpoints: { bureau: {} as Endpoint } })).toThrow("it has no `url`");
+    expect(() => dataEnrichmentClient({ endpoints: { bureau: {} as Endpoint } })).toThrow("`url` is missing");
   });
 
   it.each(["get", "post", "put", "delete"] as const)("knows the method %s", async (method) => {
@@ -414,7 +414,7 @@ describe("6.7 errors", () => {
     answer = status(500);
     expect(await decideBy({ endpoint: "bureau" }, {}, { strict: true })).toMatchObject({
       decision: "review",
-      warnings: ["no data came from `bureau`: it answered 500"],
+      warnings: ["no data came from `bureau`: HTTP status 500"],
     });
   });
 

@@ -4,15 +4,15 @@ import { findAddressFault } from "../../src/enrichment/address.js";
 const loopback = { what: "a loopback address", mayBeAllowed: true };
 const privateOne = { what: "a private address", mayBeAllowed: true };
 const linkLocal = { what: "a link-local address", mayBeAllowed: false };
-const metadata = { what: "an address where clouds keep secrets", mayBeAllowed: false };
+const metadata = { what: "a cloud metadata address", mayBeAllowed: false };
 const unspecified = { what: "an unspecified address", mayBeAllowed: false };
 const multicast = { what: "a multicast address", mayBeAllowed: false };
-const documentation = { what: "an address for documentation", mayBeAllowed: false };
-const benchmark = { what: "an address for benchmarks", mayBeAllowed: false };
+const documentation = { what: "a documentation address", mayBeAllowed: false };
+const benchmark = { what: "a benchmark address", mayBeAllowed: false };
 const reserved = { what: "a reserved address", mayBeAllowed: false };
 const broadcast = { what: "a broadcast address", mayBeAllowed: false };
 const siteLocal = { what: "a site-local address", mayBeAllowed: false };
-const none = { what: "no IP address", mayBeAllowed: false };
+const none = { what: "not an IP address", mayBeAllowed: false };
 
 describe("an address", () => {
   it.each([

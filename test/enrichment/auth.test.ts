@@ -58,11 +58,17 @@ describe("auth", () => {
     ["`BLANK` is empty", { type: "bearer", token_key: "BLANK" }],
     ["`MISSING` is not set", { ...basic, username_key: "MISSING" }],
     ["`EMPTY` is empty", { ...basic, password_key: "EMPTY" }],
-    ["`LINES` holds what no header can carry", { type: "api_key", secret_key: "LINES" }],
-    ["`LINES` holds what no header can carry", { type: "bearer", token_key: "LINES" }],
-    ["`UMLAUT` holds what no header can carry", { type: "bearer", token_key: "UMLAUT" }],
-    ["`LINES` holds control characters, such as a line break", { ...basic, password_key: "LINES" }],
-    ["`COLON` holds a `:`, which no user name may", { ...basic, username_key: "COLON" }],
+    [
+      "`LINES` contains characters that are not allowed in a header",
+      { type: "api_key", secret_key: "LINES" },
+    ],
+    ["`LINES` contains characters that are not allowed in a header", { type: "bearer", token_key: "LINES" }],
+    [
+      "`UMLAUT` contains characters that are not allowed in a header",
+      { type: "bearer", token_key: "UMLAUT" },
+    ],
+    ["`LINES` contains control characters, such as a line break", { ...basic, password_key: "LINES" }],
+    ["`COLON` contains `:`, which is not allowed in a user name", { ...basic, username_key: "COLON" }],
   ])("without its secret is refused: %s", async (fault, auth) => {
     const [server, sockets] = [await httpServer(), watchSockets()];
     const exchanged = await ask(server.url, { auth, exchange: exchanging({ env }) });
@@ -172,7 +178,7 @@ describe("a secret", () => {
     const asking = { auth: apiKey, allow_private: false, exchange };
     expect(await ask("http://canary.example/", asking)).toMatchObject({
       kind: "refused",
-      message: expect.stringContaining("`[secret].example` is at `127.0.0.1`") as Json,
+      message: expect.stringContaining("`[secret].example` resolves to `127.0.0.1`") as Json,
     });
   });
 

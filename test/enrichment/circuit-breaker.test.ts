@@ -141,7 +141,7 @@ describe("a circuit", () => {
     },
   ];
   it.each(cases)("$name", ({ state, verdict, probe, after }) => {
-    expect(applyVerdict(state, { verdict, probe }, { limits, now: 6050 })).toEqual(after);
+    expect(applyVerdict(state, { verdict, probe }, { settings: limits, now: 6050 })).toEqual(after);
   });
 
   it("leaves what it has nothing to do with as it is", () => {
@@ -149,7 +149,7 @@ describe("a circuit", () => {
     const closed = applyVerdict(
       { ...trying, successes: 1, ...beside },
       { verdict: "success", probe: 6100 },
-      { limits, now: 6050 },
+      { settings: limits, now: 6050 },
     );
     expect(closed).toEqual({ ...initialState, ...beside });
   });

@@ -83,7 +83,7 @@ describe("an error of a client", () => {
       name: "RequestError",
       code: "request_failed",
       status,
-      message: `no data came from \`bureau\`: it answered ${status}`,
+      message: `no data from \`bureau\`: HTTP status ${status}`,
       details: { endpoint: "bureau" },
     });
   });
@@ -103,7 +103,7 @@ describe("an error of a client", () => {
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({
       code: "request_timeout",
-      message: "no data came from `bureau`: it did not answer within 50ms",
+      message: "no data from `bureau`: no response within 50ms",
     });
   });
 
@@ -119,7 +119,7 @@ describe("an error of a client", () => {
     const error = await thrown(client.fetch("bureau"));
     expect(error).toBeInstanceOf(CircuitOpenError);
     expect(error).toBeInstanceOf(RequestError);
-    expect((error as Error).message).toMatch(/^no data came from `bureau`: its circuit is open until 20/);
+    expect((error as Error).message).toMatch(/^no data from `bureau`: its circuit is open until 20/);
     expect(heard).toHaveLength(1);
   });
 
@@ -140,8 +140,8 @@ describe("an error of a client", () => {
 
   it.each([
     { name: "buraeu", hint: "did you mean `bureau`?" },
-    { name: "weather", hint: "there is `bureau`" },
-    { name: "__proto__", hint: "there is `bureau`" },
+    { name: "weather", hint: "available endpoints: `bureau`" },
+    { name: "__proto__", hint: "available endpoints: `bureau`" },
   ])("names the endpoint `$name` that there is none of", async ({ name, hint }) => {
     const error = await thrown(clientFor("http://127.0.0.1:9").fetch(name));
     expect(error).toBeInstanceOf(DecisionError);
@@ -161,48 +161,48 @@ describe("endpoints that a client is given", () => {
   const url = "https://bureau.example";
 
   it.each<{ readonly endpoint: unknown; readonly message: string }>([
-    { endpoint: "https://bureau.example", message: "it is not an object" },
-    { endpoint: {}, message: "it has no `url`" },
-    { endpoint: { url: "ftp://x" }, message: "its `url`: it must begin with https:// or http://" },
-    { endpoint: { url, method: "GET" }, message: "its `method` is none of get, post, put, delete" },
-    { endpoint: { url, headers: { a: 1 } }, message: "its `headers` are not all text" },
+    { endpoint: "https://bureau.example", message: "not an object" },
+    { endpoint: {}, message: "`url` is missing" },
+    { endpoint: { url: "ftp://x" }, message: "`url`: it must begin with https:// or http://" },
+    { endpoint: { url, method: "GET" }, message: "`method` is not one of get, post, put, delete" },
+    { endpoint: { url, headers: { a: 1 } }, message: "`headers` must be strings" },
     {
       endpoint: { url, tiemout: "1s" },
-      message: "it has an unknown key `tiemout` (did you mean `timeout`?)",
+      message: "unknown key `tiemout` (did you mean `timeout`?)",
     },
-    { endpoint: { url, zzz: 1 }, message: "it has an unknown key `zzz`" },
+    { endpoint: { url, zzz: 1 }, message: "unknown key `zzz`" },
     {
       endpoint: { url, auth: { type: "bearer", token_key: "sk-live-1" } },
-      message: "its `auth` does not name environment variables for all that it needs",
+      message: "`auth` does not name an environment variable for each secret it needs",
     },
     {
       endpoint: { url, auth: { type: "basic" } },
-      message: "its `auth` does not name environment variables for all that it needs",
+      message: "`auth` does not name an environment variable for each secret it needs",
     },
     {
       endpoint: { url, auth: { type: "toString" } },
-      message: "its `auth` does not name environment variables for all that it needs",
+      message: "`auth` does not name an environment variable for each secret it needs",
     },
-    { endpoint: { url, cache: {} }, message: "its `cache` has no `ttl`" },
-    { endpoint: { url, rate_limit: { count: 1 } }, message: "its `rate_limit` has no `count` or no `per`" },
-    { endpoint: { url, retry: 3 }, message: "its `retry` is not an object" },
+    { endpoint: { url, cache: {} }, message: "`cache` has no `ttl`" },
+    { endpoint: { url, rate_limit: { count: 1 } }, message: "`rate_limit` needs `count` and `per`" },
+    { endpoint: { url, retry: 3 }, message: "`retry` is not an object" },
     {
       endpoint: { url, retry: { attempts: 0 } },
-      message: "its `retry.attempts` is not a whole number from 1 on",
+      message: "`retry.attempts` is not a whole number of 1 or more",
     },
     {
       endpoint: { url, circuit_breaker: { success_threshold: 1.5 } },
-      message: "its `circuit_breaker.success_threshold` is not a whole number from 1 on",
+      message: "`circuit_breaker.success_threshold` is not a whole number of 1 or more",
     },
     {
       endpoint: { url, timeout: 5 },
-      message: "`5` is not a duration: write it as in 500ms, 5s or 1h",
+      message: "`5` is not a duration: write it like 500ms, 5s or 1h",
     },
   ])("are refused where one is wrong: $message", ({ endpoint, message }) => {
     expect(() => dataEnrichmentClient({ endpoints: { bureau: endpoint as Endpoint } })).toThrow(
       expect.objectContaining({
         code: "invalid_configuration",
-        message: `the endpoint \`bureau\`: ${message}`,
+        message: `endpoint \`bureau\`: ${message}`,
       }),
     );
   });
@@ -210,9 +210,9 @@ describe("endpoints that a client is given", () => {
   it.each([
     {
       endpoints: undefined,
-      message: "the endpoints cannot be used: a value of type `undefined` is not JSON",
+      message: "invalid endpoints: a undefined is nothing that JSON can carry",
     },
-    { endpoints: [], message: "a client needs its endpoints, by their names" },
+    { endpoints: [], message: "`endpoints` is not an object of endpoints by name" },
   ])("are refused where there are none: $message", ({ endpoints, message }) => {
     expect(() => dataEnrichmentClient({ endpoints: endpoints as never })).toThrow(
       expect.objectContaining({ code: "invalid_configuration", message }),

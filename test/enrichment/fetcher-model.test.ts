@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { parseState, stateKey, initialState } from "../../src/enrichment/endpoint-state.js";
+import { stateKey } from "../../src/enrichment/endpoint-settings.js";
+import { initialState, parseState } from "../../src/enrichment/endpoint-state.js";
 import type { FetchOutcome, EndpointFetcher } from "../../src/enrichment/fetcher.js";
 import { createFetcher } from "../../src/enrichment/fetcher.js";
 import type { Shelf, Store } from "../../src/model/store.js";

@@ -21,14 +21,14 @@ describe("a fetch", () => {
     readonly message: string;
     readonly requests?: number;
   }>([
-    { name: "a bad status", script: [status(503)], code: "request_failed", message: "it answered 503" },
+    { name: "a bad status", script: [status(503)], code: "request_failed", message: "HTTP status 503" },
     {
       name: "a redirect",
       script: [status(302)],
       code: "request_failed",
-      message: "redirects are not followed (it answered 302)",
+      message: "redirects are not followed (HTTP status 302)",
     },
-    { name: "silence", script: ["hang"], code: "request_timeout", message: "it did not answer within 5s" },
+    { name: "silence", script: ["hang"], code: "request_timeout", message: "no response within 5s" },
     { name: "a reset", script: [reset], code: "network_failed", message: "the connection was reset" },
     {
       name: "a broken answer",
@@ -72,7 +72,7 @@ describe("a fetch", () => {
     const never = fetching({}, { exchange: () => new Promise(() => undefined) });
     const { time } = never;
     const startedAt = time.now();
-    expect(await never.fetch([])).toMatchObject(failed("request_timeout", "it did not answer within 5s"));
+    expect(await never.fetch([])).toMatchObject(failed("request_timeout", "no response within 5s"));
     expect(time.now() - startedAt).toBe(5 * second);
   });
 
@@ -110,21 +110,21 @@ describe("asking again", () => {
     {
       name: "gives up after its attempts",
       script: [status(503)],
-      outcome: failed("request_failed", "it answered 503 (3 times)"),
+      outcome: failed("request_failed", "HTTP status 503 (3 times)"),
       requests: 3,
       seconds: 1.5,
     },
     {
       name: "tells the last of different failures",
       script: [reset, status(500), status(503)],
-      outcome: failed("request_failed", "it answered 503 (tried 3 times)"),
+      outcome: failed("request_failed", "HTTP status 503 (3 attempts)"),
       requests: 3,
       seconds: 1.5,
     },
     {
       name: "ends with a fault of ours",
       script: [status(503), status(404)],
-      outcome: failed("request_failed", "it answered 404 (tried 2 times)"),
+      outcome: failed("request_failed", "HTTP status 404 (2 attempts)"),
       requests: 2,
       seconds: 0.5,
     },
@@ -145,14 +145,14 @@ describe("asking again", () => {
     {
       name: "does not ask where it is asked to wait for too long",
       script: [status(429, "5"), answer()],
-      outcome: failed("request_failed", "it answered 429"),
+      outcome: failed("request_failed", "HTTP status 429"),
       requests: 1,
       seconds: 0,
     },
     {
       name: "waits no longer than it may with all attempts together",
       script: [status(503), "hang"],
-      outcome: failed("request_timeout", "it did not answer within 5s"),
+      outcome: failed("request_timeout", "no response within 5s"),
       requests: 2,
       seconds: 5,
     },
@@ -175,7 +175,7 @@ describe("asking again", () => {
     {
       name: "asks three times with what is usual",
       script: [status(503)],
-      outcome: failed("request_failed", "it answered 503 (3 times)"),
+      outcome: failed("request_failed", "HTTP status 503 (3 times)"),
       requests: 3,
       seconds: 0.15,
       endpoint: { retry: {} },
@@ -260,7 +260,7 @@ describe("the rate limit of an endpoint", () => {
     const { begin, exchange, time } = fetching({ ...limited, timeout: "1s" });
     const all = await time.until(Promise.all([begin(), begin(), begin()]));
     expect(all[2]).toMatchObject(
-      failed("rate_limited", "it may be asked 2 times in 1s, and there is no turn left within 1s"),
+      failed("rate_limited", "its rate limit of 2 per 1s is used up, with no free slot within 1s"),
     );
     expect(exchange.asked).toHaveLength(2);
   });
@@ -280,7 +280,7 @@ describe("the rate limit of an endpoint", () => {
       rate_limit: { count: 1, per: "1h" },
       retry: { attempts: 3, base: "10ms" },
     });
-    expect(await fetch([status(503)])).toMatchObject(failed("request_failed", "it answered 503"));
+    expect(await fetch([status(503)])).toMatchObject(failed("request_failed", "HTTP status 503"));
     expect(exchange.asked).toHaveLength(1);
   });
 
@@ -354,7 +354,7 @@ describe("kept answers", () => {
     const { fetch, time } = fetching({ ...kept, circuit_breaker: { failure_threshold: 1, timeout: "3d" } });
     await fetch([answer(1)]);
     await time.pass(minute);
-    expect(await fetch([status(500)])).toMatchObject(failed("request_failed", "it answered 500"));
+    expect(await fetch([status(500)])).toMatchObject(failed("request_failed", "HTTP status 500"));
     expect(await fetch([answer(2)])).toEqual({
       ok: true,
       data: 1,
@@ -381,7 +381,9 @@ describe("kept answers", () => {
     for await (const entry of shelf.entries())
       await shelf.put([{ ...entry, value: { ...(entry.value as object), data: 99 } }]);
     expect(await fetch([answer(2)])).toMatchObject({ data: 2, from: "endpoint" });
-    expect(troubles).toEqual(["a kept answer of an endpoint is not as it was kept, so it was not used"]);
+    expect(troubles).toEqual([
+      "ignored a cached response of an endpoint: it was changed after it was written",
+    ]);
   });
 
   it("from before the clock was set back are not fresh for that", async () => {
@@ -470,10 +472,10 @@ describe("shelves that fail", () => {
     );
     expect(await fetch([answer()])).toMatchObject(ok);
     expect(troubles).toEqual([
-      "the kept answers of endpoints cannot be read: the disk is full",
-      "the state of `bureau` cannot be read: the disk is full",
-      "the state of `bureau` could not be kept: the disk is full",
-      "the answers of endpoints could not be kept: the disk is full",
+      "cannot read cached responses of endpoints: the disk is full",
+      "cannot read the state of endpoint `bureau`: the disk is full",
+      "cannot write the state of endpoint `bureau`: the disk is full",
+      "cannot cache responses of endpoints: the disk is full",
     ]);
   });
 
@@ -481,7 +483,7 @@ describe("shelves that fail", () => {
     const shelves = { breakers: failingShelf({ update: full }), responses: failingShelf({}) };
     const { fetch, exchange } = fetching({ rate_limit: { count: 1, per: "1s" } }, { shelves });
     expect(await fetch([answer()])).toMatchObject(
-      failed("rate_limited", "the store cannot be told that it is asked, which its rate limit needs"),
+      failed("rate_limited", "the request could not be counted in the store, as its rate limit requires"),
     );
     expect(exchange.asked).toEqual([]);
   });

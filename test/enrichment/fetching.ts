@@ -1,6 +1,7 @@
 import type { Exchange, ExchangeOutcome } from "../../src/enrichment/exchange.js";
+import { stateKey } from "../../src/enrichment/endpoint-settings.js";
 import type { EndpointState } from "../../src/enrichment/endpoint-state.js";
-import { parseState, stateKey } from "../../src/enrichment/endpoint-state.js";
+import { parseState } from "../../src/enrichment/endpoint-state.js";
 import type { FetcherOptions, FetchOutcome } from "../../src/enrichment/fetcher.js";
 import { createFetcher } from "../../src/enrichment/fetcher.js";
 import type { Endpoint, Fetch } from "../../src/model/endpoint.js";

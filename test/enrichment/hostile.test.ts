@@ -4,9 +4,9 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { ask, exchanging, httpServer, rawServer, saying, watchSockets } from "./servers.js";
 
 const json = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
-const brokenOff = { kind: "broken", message: "its answer broke off" };
-const tooLarge = { kind: "broken", message: "its answer is larger than 1 MiB" };
-const notHttp = { kind: "broken", message: "its answer is not HTTP as it should be" };
+const brokenOff = { kind: "broken", message: "the response is incomplete" };
+const tooLarge = { kind: "broken", message: "the response is larger than 1 MiB" };
+const notHttp = { kind: "broken", message: "the response is not valid HTTP" };
 const mebibyte = 1024 * 1024;
 
 /** Does something again and again for as long as the socket is open. */
@@ -75,7 +75,7 @@ describe("an endpoint that does not answer", () => {
     const server = await rawServer((socket) => socket.resetAndDestroy());
     expect(await ask(server.url)).toEqual({
       kind: "network",
-      message: "it ended the connection without an answer",
+      message: "the connection was closed without a response",
     });
   });
 
@@ -83,7 +83,7 @@ describe("an endpoint that does not answer", () => {
     const server = await rawServer((socket) => socket.end());
     expect(await ask(server.url)).toEqual({
       kind: "network",
-      message: "it ended the connection without an answer",
+      message: "the connection was closed without a response",
     });
   });
 
@@ -195,7 +195,7 @@ describe("an answer that is not whole", () => {
     [
       "speaks another protocol from there on",
       "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n",
-      { kind: "broken", message: "it answers in another protocol than HTTP" },
+      { kind: "broken", message: "the response switches to another protocol" },
     ],
   ])("%s", async (_how, said, exchanged) => {
     const server = await saying(said);
@@ -211,9 +211,9 @@ describe("an answer that is not whole", () => {
 });
 
 describe("an answer that is not what it says", () => {
-  const notUtf8 = { kind: "broken", message: "its answer is not in UTF-8" };
-  const compressed = { kind: "broken", message: "its answer is compressed, which it was not asked for" };
-  const noJson = { kind: "broken", message: "its answer says that it is JSON, but is not" };
+  const notUtf8 = { kind: "broken", message: "the response is not UTF-8" };
+  const compressed = { kind: "broken", message: "the response is compressed, which was not requested" };
+  const noJson = { kind: "broken", message: "the response is not valid JSON" };
 
   const nested = (depth: number): string => `${"[".repeat(depth)}${"]".repeat(depth)}`;
 
@@ -236,13 +236,13 @@ describe("an answer that is not what it says", () => {
       "too deep",
       {},
       nested(129),
-      { kind: "broken", message: "its answer cannot be used: it is nested deeper than 128" },
+      { kind: "broken", message: "the response cannot be used: it is nested deeper than 128" },
     ],
     [
       "as deep as can be sent",
       {},
       nested(500_000),
-      { kind: "broken", message: "its answer cannot be used: it is nested deeper than 128" },
+      { kind: "broken", message: "the response cannot be used: it is nested deeper than 128" },
     ],
     [
       "a number that is too large",
@@ -250,7 +250,7 @@ describe("an answer that is not what it says", () => {
       '{"score": 1e999}',
       {
         kind: "broken",
-        message: "its answer cannot be used: `Infinity` is not a JSON number",
+        message: "the response cannot be used: `Infinity` is not a number that JSON can carry",
       },
     ],
   ])("is broken: %s", async (_how, headers, body, exchanged) => {

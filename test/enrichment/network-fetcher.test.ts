@@ -43,12 +43,12 @@ it.each<{ readonly name: string; readonly server: () => Promise<Listening>; read
   {
     name: "says nothing",
     server: () => rawServer(() => undefined),
-    error: { code: "request_timeout", message: "it did not answer within 300ms" },
+    error: { code: "request_timeout", message: "no response within 300ms" },
   },
   {
     name: "never ends its headers",
     server: () => rawServer((socket) => socket.write(head)),
-    error: { code: "request_timeout", message: "it did not answer within 300ms" },
+    error: { code: "request_timeout", message: "no response within 300ms" },
   },
   {
     name: "drips",
@@ -57,7 +57,7 @@ it.each<{ readonly name: string; readonly server: () => Promise<Listening>; read
         socket.write(`${head}\r\n`);
         drip(socket);
       }),
-    error: { code: "request_timeout", message: "it did not answer within 300ms" },
+    error: { code: "request_timeout", message: "no response within 300ms" },
   },
   {
     name: "resets",
@@ -77,17 +77,17 @@ it.each<{ readonly name: string; readonly server: () => Promise<Listening>; read
   {
     name: "asks to wait for too long",
     server: () => saying("HTTP/1.1 429 Slow Down\r\nretry-after: 1\r\ncontent-length: 0\r\n\r\n"),
-    error: { code: "request_failed", message: "it answered 429" },
+    error: { code: "request_failed", message: "HTTP status 429" },
   },
   {
     name: "is out of order",
     server: () => saying("HTTP/1.1 503 No\r\ncontent-length: 0\r\n\r\n"),
-    error: { code: "request_failed", message: "it answered 503 (3 times)" },
+    error: { code: "request_failed", message: "HTTP status 503 (3 times)" },
   },
   {
     name: "sends elsewhere",
     server: () => saying("HTTP/1.1 302 There\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n"),
-    error: { code: "request_failed", message: "redirects are not followed (it answered 302)" },
+    error: { code: "request_failed", message: "redirects are not followed (HTTP status 302)" },
   },
 ])("ends in time with one that $name", async ({ server, error }) => {
   const fetch = fetchingFrom(await server());

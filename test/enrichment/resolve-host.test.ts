@@ -96,7 +96,7 @@ describe("an address that may not be asked", () => {
       const exchanged = await ask(`${scheme}://${host}/`, { exchange: exchanging({ lookUp }) });
       expect(exchanged).toEqual({
         kind: "refused",
-        message: expect.stringMatching(/^`(.+)` is an? .+, which is never asked$/) as string,
+        message: expect.stringMatching(/^`(.+)` is an? .+, which is never allowed$/) as string,
       });
       expect(exchanged).toMatchObject({ message: expect.stringContaining(`\`${address}\``) as string });
     }
@@ -113,8 +113,8 @@ describe("an address that may not be asked", () => {
     ["0.0.0.0", "an unspecified address"],
     ["::", "an unspecified address"],
     ["fe80::1%lo", "a link-local address"],
-    ["169.254.169.254", "an address where clouds keep secrets"],
-    ["not-an-address", "no IP address"],
+    ["169.254.169.254", "a cloud metadata address"],
+    ["not-an-address", "not an IP address"],
   ])("is found behind a name: %s", async (address, what) => {
     const [server, sockets] = [await httpServer(), watchSockets()];
     const exchanged = await ask(`http://rates.example:${server.port}/`, {
@@ -124,7 +124,7 @@ describe("an address that may not be asked", () => {
     expect(exchanged).toMatchObject({
       kind: "refused",
       message: expect.stringContaining(
-        `\`rates.example\` is at \`${address}\`, ${what}, which is `,
+        `\`rates.example\` resolves to \`${address}\`, ${what}, which is `,
       ) as string,
     });
     expect([server.connections(), sockets]).toEqual([0, []]);
@@ -206,9 +206,9 @@ describe("an address that is allowed", () => {
 
 describe("a name", () => {
   it.each([
-    ["ENOTFOUND", "there is no host `rates.example`"],
-    ["EAI_AGAIN", "no name server says where `rates.example` is"],
-    ["EAI_FAIL", "where `rates.example` is could not be found out"],
+    ["ENOTFOUND", "host `rates.example` not found"],
+    ["EAI_AGAIN", "the name server did not respond for `rates.example`"],
+    ["EAI_FAIL", "host `rates.example` could not be resolved"],
   ])("that is not found is a failure of the network: %s", async (code, message) => {
     const exchange = exchanging({ lookUp: () => Promise.reject(Object.assign(new Error("dns"), { code })) });
     expect(await ask("http://rates.example/", { exchange })).toEqual({ kind: "network", message });
@@ -247,22 +247,26 @@ describe("a request that cannot be sent", () => {
     ["canary", "it is not a URL such as https://example.com/score"],
   ])("for its URL is refused: %s", async (url, fault) => {
     const sockets = watchSockets();
-    expect(await ask(url)).toEqual({ kind: "refused", message: `its URL cannot be used: ${fault}` });
+    expect(await ask(url)).toEqual({ kind: "refused", message: `invalid URL: ${fault}` });
     expect(sockets).toEqual([]);
   });
 
   it.each([
-    ["Host", "evil.example", "the header `Host` cannot be chosen"],
-    ["content-length", "0", "the header `content-length` cannot be chosen"],
-    ["Transfer-Encoding", "chunked", "the header `Transfer-Encoding` cannot be chosen"],
-    ["connection", "upgrade", "the header `connection` cannot be chosen"],
-    ["Accept-Encoding", "gzip", "the header `Accept-Encoding` cannot be chosen"],
-    ["x y", "1", "`x y` cannot be the name of a header"],
-    ["", "1", "`` cannot be the name of a header"],
-    ["x\r\ny", "1", "`x\\r\\ny` cannot be the name of a header"],
-    ["x-kind", "a\r\nx-other: canary", "the header `x-kind` holds what no header can carry"],
-    ["x-kind", "a\u0000", "the header `x-kind` holds what no header can carry"],
-    ["x-kind", "€", "the header `x-kind` holds what no header can carry"],
+    ["Host", "evil.example", "header `Host` cannot be set"],
+    ["content-length", "0", "header `content-length` cannot be set"],
+    ["Transfer-Encoding", "chunked", "header `Transfer-Encoding` cannot be set"],
+    ["connection", "upgrade", "header `connection` cannot be set"],
+    ["Accept-Encoding", "gzip", "header `Accept-Encoding` cannot be set"],
+    ["x y", "1", "`x y` is not a valid header name"],
+    ["", "1", "`` is not a valid header name"],
+    ["x\r\ny", "1", "`x\\r\\ny` is not a valid header name"],
+    [
+      "x-kind",
+      "a\r\nx-other: canary",
+      "header `x-kind` contains characters that are not allowed in a header",
+    ],
+    ["x-kind", "a\u0000", "header `x-kind` contains characters that are not allowed in a header"],
+    ["x-kind", "€", "header `x-kind` contains characters that are not allowed in a header"],
   ])("for its headers is refused: %j: %j", async (name, value, message) => {
     const [server, sockets] = [await httpServer(), watchSockets()];
     expect(await ask(server.url, { headers: { [name]: value } })).toEqual({ kind: "refused", message });

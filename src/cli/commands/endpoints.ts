@@ -89,7 +89,7 @@ Examples:
       warnIfStoreMissing(flags, io);
       const known = await openReadableWorld(flags, io);
       const { resetEndpoint } = await import("../../enrichment/endpoint-status.js");
-      const forgetting = { shelves: shelvesOf(known), answers: flags.cache ?? false };
+      const forgetting = { shelves: shelvesOf(known), removeResponses: flags.cache ?? false };
       const done: EndpointReset[] = [];
       for (const each of namedEndpoints(names, known)) done.push(await resetEndpoint(each, forgetting));
       if (done.length === 0 && !flags.quiet) note(io, "no endpoint is declared here");

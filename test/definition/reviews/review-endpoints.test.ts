@@ -60,7 +60,7 @@ describe("a reviewer", () => {
   });
 
   it.each([
-    ["http://169.254.169.254/latest", "169.254.169.254", "an address where clouds keep secrets"],
+    ["http://169.254.169.254/latest", "169.254.169.254", "a cloud metadata address"],
     ["http://0.0.0.0/", "0.0.0.0", "an unspecified address"],
     ["http://[fe80::1]/", "[fe80::1]", "a link-local address"],
   ])("says that %s will be refused whatever is allowed", (address, host, what) => {
