@@ -4,8 +4,8 @@ import { printable } from "../text.js";
 import type { View } from "./format.js";
 import type { Column } from "./grid.js";
 
-/** What came of a decision that was to be approved or retired. */
-interface SigningSummary {
+/** The result of approving or retiring a decision. */
+export interface SigningSummary {
   readonly decision_id: string;
   readonly status: "approved" | "retired";
   readonly was: ApprovalState;
@@ -40,7 +40,7 @@ export function signingsView(signings: readonly SigningSummary[]): View {
         ...titles,
         { title: "changed", flexible: true },
         { title: "hash" },
-        { title: "beside" },
+        { title: "environment" },
       ];
       const short = rows.map((row) => row.map((cell, index) => (index > 4 ? cell.slice(0, 12) : cell)));
       return grid(columns, short, style);
@@ -48,37 +48,37 @@ export function signingsView(signings: readonly SigningSummary[]): View {
   };
 }
 
-/** In short; `diff` shows all before it is approved. */
-function changeSummary({ changes, environment_changes: beside }: SigningSummary): string {
+/** Names the first change. The `diff` command shows them all. */
+function changeSummary({ changes, environment_changes: environment }: SigningSummary): string {
   const [first] = changes;
   const more = changes.length > 1 ? ` and ${changes.length - 1} more` : "";
   return [
     ...(first === undefined ? [] : [`${first.path}${more}`]),
-    ...(beside.length === 0 ? [] : [`${beside.length} beside it`]),
+    ...(environment.length === 0 ? [] : [`${environment.length} in the environment`]),
   ].join(", ");
 }
 
-/** A state in words. */
-export function approvalText({ state, serial, at }: Approval): string {
+/** Describes the state of an approval. */
+export function approvalText({ state, serial = 0, at = "" }: Approval): string {
   switch (state) {
     case "approved":
-      return `approved (serial ${serial ?? 0}, ${at ?? ""})`;
+      return `approved (serial ${serial}, ${at})`;
     case "changed":
-      return `changed since it was approved (serial ${serial ?? 0}, ${at ?? ""})`;
+      return `changed since it was approved (serial ${serial}, ${at})`;
     case "retired":
-      return `retired (serial ${serial ?? 0}, ${at ?? ""})`;
+      return `retired (serial ${serial}, ${at})`;
     case "unknown":
       return "unknown";
   }
 }
 
-/** The keys that were made, and what to type next. */
-interface KeyPairSummary {
+/** A new key pair. */
+export interface KeyPairSummary {
   readonly key: string;
   readonly file: string;
   readonly public_file: string;
   readonly public_key: string;
-  /** The command that trusts it. */
+  /** The command that adds it to the trusted keys. */
   readonly trust: string;
 }
 
@@ -96,7 +96,7 @@ export function keysView(keys: KeyPairSummary): View {
         line("private", `${keys.file} (keep it secret; it signs approvals)`),
         line("public", keys.public_file),
         "",
-        "Trust it, on every machine that is to decide by what it approves:",
+        "To trust its approvals, run on every machine that makes decisions:",
         `  ${printable(keys.trust)}`,
       ].join("\n");
     },

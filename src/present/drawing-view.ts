@@ -1,5 +1,5 @@
 import { oneLine } from "./text.js";
-import { drawTree } from "./tree.js";
+import { drawTree } from "./draw-tree.js";
 import { edgeText } from "./diagrams.js";
 import type { View } from "./format.js";
 import type { Impact } from "../lineage/draw-lineage.js";

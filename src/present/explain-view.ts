@@ -1,4 +1,4 @@
-import { drawBranches, withFullValues } from "./tree.js";
+import { drawBranches, uncut } from "./branches.js";
 import type { Style, View } from "./format.js";
 import { policyTree } from "./policy-tree.js";
 import type { RecordRow } from "./record-text.js";
@@ -126,7 +126,7 @@ function describeCall(explained: ExplainedPolicyRecord, style: Style): string {
   const tree = policyTree({ ...explained, verbose });
   if (!verbose) return drawBranches(tree, style);
   const rows = [inputRow(record), ...verboseRows(record, intact)];
-  return [drawBranches(withFullValues(tree), style), "", ...tableRows(rows, style)].join("\n");
+  return [drawBranches(uncut(tree), style), "", ...tableRows(rows, style)].join("\n");
 }
 
 /** The tables have these too. */

@@ -1,19 +1,19 @@
-/** How an answer is written. */
+/** An output format. */
 export type Format = "table" | "plain" | "json" | "jsonl" | "yaml";
 
 export const formats: readonly Format[] = ["table", "plain", "json", "jsonl", "yaml"];
 
-/** An answer that can be written in every format. */
+/** An answer in every output format. */
 export interface View {
   /** For `json` and `yaml`. */
   readonly value: unknown;
-  /** For `jsonl`; one line where the answer is one thing. */
+  /** The lines of `jsonl`. Absent: the value is one line. */
   readonly items?: readonly unknown[];
   plain(): string;
   table(style: Style): string | Promise<string>;
 }
 
-/** What a terminal can show. */
+/** The width and colours of the terminal. */
 export interface Style {
   readonly columns: number;
   readonly paint: Paint;
@@ -38,6 +38,14 @@ export async function present(view: View, format: Format, style: Style): Promise
       return endLine(await view.table(style));
   }
 }
+
+/** Formats a line of a description: an indented name and its value. */
+export const fieldLine = (
+  name: string,
+  text: string,
+  { paint }: Pick<Style, "paint">,
+  nameWidth = 9,
+): string => `  ${paint("dim", name.padEnd(nameWidth))} ${text}`;
 
 function endLine(text: string): string {
   return text === "" || text.endsWith("\n") ? text : `${text}\n`;

@@ -1,9 +1,10 @@
-import { oneLine } from "./text.js";
-import type { Style, View } from "./format.js";
+import type { ComparedPrecedent, PrecedentComparison } from "../lineage/precedents.js";
 import type { Assessment, Deviation } from "../lineage/deviations.js";
-import type { PrecedentComparison, ComparedPrecedent } from "../lineage/precedents.js";
+import type { Style, View } from "./format.js";
+import { fieldLine } from "./format.js";
+import { oneLine } from "./text.js";
 
-/** A decision beside its precedents. */
+/** Compares a decision with its precedents. */
 export function comparisonView(compared: PrecedentComparison): View {
   const { precedents } = compared;
   return {
@@ -14,7 +15,7 @@ export function comparisonView(compared: PrecedentComparison): View {
   };
 }
 
-/** Similarity, outcome, whether it matched, record, number, time, what both have. */
+/** Similarity, outcome, whether it matched, record, sequence number, time, match reason. */
 const precedentCells = (each: ComparedPrecedent): readonly string[] => [
   String(each.similarity),
   each.outcome,
@@ -28,13 +29,13 @@ const precedentCells = (each: ComparedPrecedent): readonly string[] => [
 async function describeComparison(compared: PrecedentComparison, style: Style): Promise<string> {
   const { decision_id, record_id, outcome, entities, sources, precedents } = compared;
   const { paint } = style;
-  const field = (name: string, text: string): string => `  ${paint("dim", name.padEnd(9))} ${oneLine(text)}`;
+  const field = (name: string, text: string): string => fieldLine(name, oneLine(text), style);
   const lines = [
     `${paint("bold", oneLine(outcome))}  ${paint("dim", oneLine(decision_id))}`,
     "",
     ...(record_id === undefined ? [] : [field("record", record_id)]),
-    field("about", entities.map(({ type, id }) => `${type}:${id}`).join(", ") || "nothing"),
-    field("reads", sources.join(", ") || "nothing"),
+    field("entities", entities.map(({ type, id }) => `${type}:${id}`).join(", ") || "none"),
+    field("sources", sources.join(", ") || "none"),
   ];
   if (precedents.length === 0) return lines.join("\n");
   const { grid } = await import("./grid.js");
@@ -45,11 +46,11 @@ async function describeComparison(compared: PrecedentComparison, style: Style): 
     each.record_id,
     oneLine(each.match_reason),
   ]);
-  const titles = ["similar", "outcome", "", "record"].map((title) => ({ title }));
+  const titles = ["similarity", "outcome", "", "record"].map((title) => ({ title }));
   return [...lines, "", grid([...titles, { title: "why", flexible: true }], rows, style)].join("\n");
 }
 
-/** How well decisions kept to precedent. */
+/** Reports how far decisions deviate from precedents. */
 export function assessmentView(assessment: Assessment): View {
   return {
     value: assessment,
@@ -65,7 +66,7 @@ const deviationLine = (each: Deviation): string =>
     .map(oneLine)
     .join("\t");
 
-/** Two ids and a reason are too much for one line. */
+/** Uses several lines per deviation: two ids and an explanation do not fit on one. */
 function describeAssessment(
   { severity, summary, suggestions, deviations }: Assessment,
   { paint }: Style,
@@ -73,11 +74,12 @@ function describeAssessment(
   const colour = severity === "caution" ? "yellow" : "green";
   const lines = [`${paint(colour, paint("bold", severity))}  ${summary}`];
   for (const { record_id, precedent_id, decision_id, deviation_type, explanation } of deviations) {
-    const what = deviation_type.replace("_", " ");
+    const type = deviation_type.replace("_", " ");
+    const typeColour = deviation_type === "outcome_differs" ? "yellow" : "cyan";
     lines.push(
       "",
-      `  ${record_id}  ${oneLine(decision_id)}  ${paint(deviation_type === "outcome_differs" ? "yellow" : "cyan", what)}`,
-      `  ${paint("dim", "from")} ${precedent_id}`,
+      `  ${record_id}  ${oneLine(decision_id)}  ${paint(typeColour, type)}`,
+      `  ${paint("dim", "precedent")} ${precedent_id}`,
       `  ${oneLine(explanation)}`,
     );
   }

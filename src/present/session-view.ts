@@ -1,5 +1,5 @@
-import type { Branch } from "./tree.js";
-import { drawBranches } from "./tree.js";
+import type { Branch } from "./branches.js";
+import { drawBranches } from "./branches.js";
 import type { ExplainedRecord } from "./explain-view.js";
 import { explainedDocument } from "./explain-view.js";
 import type { View } from "./format.js";

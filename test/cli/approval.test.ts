@@ -63,7 +63,7 @@ describe("approve", () => {
 
   it("shows people a table", async () => {
     const { out } = await run(["approve", "--all", "--key", key()], { terminal: true });
-    expect(out).toMatch(/^ID +SERIAL +STATUS +WAS +CHANGED +HASH +BESIDE\n/);
+    expect(out).toMatch(/^ID +SERIAL +STATUS +WAS +CHANGED +HASH +ENVIRONMENT\n/);
     expect(out).toMatch(/quality +2 +approved +unknown/);
   });
 
@@ -332,11 +332,11 @@ describe("diff", () => {
     await approve("--all");
     expect(await diff("--check", "--json")).toMatchObject({ code: 0, err: "" });
     expect((await run(["diff", "quality"], { terminal: true })).out).toMatch(
-      /^quality is as it was approved with serial 2 at /,
+      /^quality is unchanged since it was approved with serial 2 at /,
     );
   });
 
-  it("shows what changed, in the definition and beside it", async () => {
+  it("shows what changed, in the definition and in its environment", async () => {
     await approve("--all");
     write("quality.yaml", quality("0.1"));
     write("guardrails.yaml", "guardrails:\n  - { type: weight_bounds, min_weight: 5 }\n");

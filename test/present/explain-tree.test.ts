@@ -159,13 +159,13 @@ describe("what policies made of a call, on a terminal", () => {
   it("tells what was fetched for the call", async () => {
     const about = { endpoint: "bureau", into: "credit" };
     const came = { ...about, ok: true, from: "cache", fetched_at: "2026-11-15T10:30:45.123456Z" };
-    const failed = { ...about, ok: false, error: { code: "request_failed", message: "it answered 503" } };
+    const failed = { ...about, ok: false, error: { code: "request_failed", message: "HTTP status 503" } };
     const lines = await tree({ facts: { fetched: { "bureau:1": came, "bureau:2": failed } } });
     const at = lines.indexOf("├─ fetched");
     expect(lines.slice(at, at + 3)).toEqual([
       "├─ fetched",
       "│  ├─ ✓ credit from bureau, kept since 2026-11-15 10:30:45 UTC",
-      "│  └─ ✗ no credit from bureau: it answered 503",
+      "│  └─ ✗ no credit from bureau: HTTP status 503",
     ]);
   });
 

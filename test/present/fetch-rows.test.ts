@@ -45,9 +45,9 @@ const cases: readonly Case[] = [
       endpoint: "bureau",
       into: "credit",
       ok: false,
-      error: { code: "request_failed", message: "it answered 503" },
+      error: { code: "request_failed", message: "HTTP status 503" },
     },
-    text: "no credit from bureau: it answered 503",
+    text: "no credit from bureau: HTTP status 503",
     cell: "bureau failed",
   },
   {

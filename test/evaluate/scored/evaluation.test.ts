@@ -78,7 +78,7 @@ describe("an evaluation", () => {
     [
       "metadata with a function in it",
       { ...vote, metadata: { f: () => 1 } },
-      "gave metadata that is no JSON: a value of type `function` is not JSON",
+      "gave metadata that is no JSON: a function is nothing that JSON can carry",
     ],
   ])("is not %s", (_what, given, message) => {
     const error = thrownBy(() => validateEvaluation(given, "me"));
