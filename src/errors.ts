@@ -8,7 +8,7 @@ export type ErrorCode =
   | "expression_invalid"
   | "condition_errored"
   | "hit_policy_violated"
-  | "way_endless"
+  | "decision_cycle"
   | "file_exists"
   | "file_unreadable"
   | "file_unwritable"

@@ -154,7 +154,7 @@ async function decideOne(asked: Invocation, io: Io): Promise<ExitCode> {
     const which = flags.explain ? "" : "; --explain shows what came of each condition";
     warn(flags, io, `there ${more === 1 ? "is 1 more warning" : `are ${more} more warnings`}${which}`);
   }
-  warnAboutDefinitions(flags, io, world.definitions.problems);
+  warnAboutDefinitions(flags, io, world.definitions.diagnostics);
   return resultExitCode(result);
 }
 
@@ -194,7 +194,7 @@ async function decideMany(asked: Invocation, io: Io): Promise<ExitCode> {
   const feedback = readFeedback(flags, io);
   const world = await openWorld(flags, io);
   const id = await resolveDecision(asked, world);
-  warnAboutDefinitions(flags, io, world.definitions.problems);
+  warnAboutDefinitions(flags, io, world.definitions.diagnostics);
   const { runBatch: answerLines } = await import("./batch.js");
   const bad = await answerLines(
     {

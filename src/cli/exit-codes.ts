@@ -45,7 +45,7 @@ const exitCodesByError: Readonly<Record<ErrorCode, ExitCode>> = {
   expression_invalid: 3,
   condition_errored: 1,
   hit_policy_violated: 1,
-  way_endless: 1,
+  decision_cycle: 1,
   file_unreadable: 1,
   file_unwritable: 1,
   record_not_found: 2,

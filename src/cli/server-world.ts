@@ -43,18 +43,18 @@ export async function openReloadingWorld(
       logChange(change, log);
     },
   });
-  warnAboutDefinitions(flags, io, living.current.definitions.problems);
+  warnAboutDefinitions(flags, io, living.current.definitions.diagnostics);
   return living;
 }
 
 function logChange(change: ReloadOutcome, log: LogWriter): void {
   if (change.became === "current") {
-    const { decisions, problems, gone } = change;
-    const more = { decisions, problems: problems.length, ...(gone.length > 0 && { gone }) };
+    const { decisions, diagnostics, gone } = change;
+    const more = { decisions, problems: diagnostics.length, ...(gone.length > 0 && { gone }) };
     log.log(gone.length > 0 ? "warn" : "info", "definitions taken up", more);
     return;
   }
-  const problems = change.problems.map(
+  const problems = change.diagnostics.map(
     ({ file, line, column, message, hint }) =>
       `${file}:${line}:${column} ${message}${hint === undefined ? "" : ` (${hint})`}`,
   );
@@ -85,7 +85,7 @@ export async function openWorldSource(flags: DecideFlags, io: Io): Promise<World
     async open() {
       const definitions = await composeDefinitions({ decisions, cacheHome: cacheHome(io.env) });
       // Now, as the files of those that nobody has asked for yet may be others by the time somebody does.
-      for (const id of definitions.ids) await definitions.lookUp(id);
+      for (const id of definitions.ids) await definitions.findForInspection(id);
       if (seenLocks === undefined) return composeWith(records, definitions, fetching);
       const trustedKeys = approval.trustedKeys();
       return composeApproved(records, definitions, { decisions, trustedKeys, fetching, seenLocks });

@@ -48,7 +48,7 @@ export async function validatePaths(
   const library = libraryOf({ summaries, located, isPart });
   const guarded = await checkGuardrails(located, library);
   const problems = [
-    ...library.problems,
+    ...library.diagnostics,
     ...located.flatMap((each) => reviewDefinition(each.file, each.located)),
     ...reviewSharedBuckets(located),
     ...reviewTargets(declaredTargets(summaries) ?? [], located),
@@ -183,7 +183,7 @@ async function unapprovedDefinitions(
   library: Library,
   severity: Diagnostic["severity"],
 ): Promise<readonly Diagnostic[]> {
-  const loaded = await Promise.all(library.ids.map((id) => library.lookUp(id)));
+  const loaded = await Promise.all(library.ids.map((id) => library.findForInspection(id)));
   return loaded.flatMap((each) => {
     const { definition, file, line } = each;
     const said = approvalMessage(each, lock);

@@ -89,10 +89,14 @@ function assertNoCycle(way: readonly string[]): void {
   const isCircle = way.indexOf(last) < way.length - 1;
   if (!isCircle && way.length <= maxSteps) return;
   const what = isCircle ? "leads round in a circle" : `leads on and on, beyond ${maxSteps} decisions`;
-  throw new DecisionError("way_endless", `\`${way[0] ?? ""}\` ${what}: ${way.slice(-maxNamed).join(" → ")}`, {
-    hint: "the decisions up to here are made; `agent-33 decision graph` shows the way",
-    details: { way },
-  });
+  throw new DecisionError(
+    "decision_cycle",
+    `\`${way[0] ?? ""}\` ${what}: ${way.slice(-maxNamed).join(" → ")}`,
+    {
+      hint: "the decisions up to here are made; `agent-33 decision graph` shows the way",
+      details: { way },
+    },
+  );
 }
 
 const maxNamed = 8;

@@ -100,7 +100,9 @@ async function digestOf(
   definitions: Library,
 ): Promise<string | undefined> {
   if (params === undefined || definitions.brokenPolicies.length > 0) return undefined;
-  const asked = await Promise.all(findPolicies(tool, definitions).map((id) => definitions.lookUp(id)));
+  const asked = await Promise.all(
+    findPolicies(tool, definitions).map((id) => definitions.findForInspection(id)),
+  );
   return paramsDigest(bind(params), asked);
 }
 
@@ -135,7 +137,7 @@ async function readsOf(
   const tool = contexts[0]?.["tool"];
   const policies = definitions.summaries.filter(({ tools }) => tools !== undefined);
   const prepared = await Promise.all(
-    policies.map(async ({ id }) => preparedOnce(await definitions.lookUp(id))),
+    policies.map(async ({ id }) => preparedOnce(await definitions.findForInspection(id))),
   );
   return prepared.flatMap(({ needs, definition }) => {
     const wanted = (needs?.reads ?? []).filter(

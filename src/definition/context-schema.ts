@@ -12,13 +12,13 @@ import { didYouMean } from "../text.js";
 export type { SchemaIssue };
 
 /** Tells where a context does not fit; never throws. */
-export type ContextCheck = (context: JsonObject) => readonly SchemaIssue[];
+export type ContextValidator = (context: JsonObject) => readonly SchemaIssue[];
 
 /**
  * Makes a JSON Schema (draft-07) ready to run; throws where `contextSchemaFault` finds fault with it. `whole` is
  * what the document is called.
  */
-export function compileContextSchema(schema: JsonObject, whole = "the context"): ContextCheck {
+export function compileContextSchema(schema: JsonObject, whole = "the context"): ContextValidator {
   const overlong = new Set<string>();
   const validate = newAjv((pattern) => overlong.add(pattern)).compile(schema);
   return (context) => {

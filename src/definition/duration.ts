@@ -5,7 +5,7 @@ const durationPattern = /^(?:[0-9]+(?:\.[0-9]+)?(?:ms|s|m|h|d|w))+$/;
 const durationParts = /([0-9.]+)(ms|s|m|h|d|w)/g;
 
 /** Two hundred years: added to or taken from a time of our days, it is still exact to the microsecond. */
-export const longestDuration = 200 * 365.25 * units.d;
+export const maxDuration = 200 * 365.25 * units.d;
 
 /** Microseconds of a text such as `500ms`, `1.5h` or `1h30m`; what is longer than the longest is the longest. */
 export function parseDuration(text: string): number | undefined {
@@ -13,5 +13,5 @@ export function parseDuration(text: string): number | undefined {
   let sum = 0;
   for (const [, number, unit] of text.matchAll(durationParts))
     sum += Number(number) * units[unit as keyof typeof units];
-  return Math.min(Math.round(sum), longestDuration);
+  return Math.min(Math.round(sum), maxDuration);
 }

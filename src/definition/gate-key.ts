@@ -31,7 +31,7 @@ export function parseGateKey(text: string): GateKey {
 /** The id of the gate that answers. Throws where a gate of the action is broken: an older one must not answer for it. */
 export function findGate(key: GateKey, library: Library): string {
   assertGatesReadable(key, library);
-  const { summaries, problems } = library;
+  const { summaries, diagnostics } = library;
   const gates = gatesIn(summaries);
   const fitting = gates.filter(
     ({ action }) => action.org === key.org && action.domain === key.domain && action.name === key.action,
@@ -49,7 +49,8 @@ export function findGate(key: GateKey, library: Library): string {
       hint: `it has ${fitting.map(({ action }) => versionOf(action)).join(", ")}`,
     });
   }
-  const broken = problems.length === 0 ? "" : "; some files cannot be used: run `agent-33 decision validate`";
+  const broken =
+    diagnostics.length === 0 ? "" : "; some files cannot be used: run `agent-33 decision validate`";
   throw new DecisionError("definition_not_found", `no gate for \`${name}\``, {
     hint: didYouMean(name, new Set(keys.map((each) => each.replace(/@\d+$/, "")))) ?? listKeys(keys) + broken,
   });
@@ -77,7 +78,7 @@ function assertGatesReadable({ org, domain, action }: GateKey, { brokenGates }: 
   if (broken.length === 0) return;
   throw new DecisionError("definition_invalid", `a gate of \`${org}/${domain}/${action}\` is not valid`, {
     hint: "run `agent-33 decision validate` to see all problems",
-    details: { problems: broken.flatMap(({ problems }) => problems) },
+    details: { problems: broken.flatMap(({ diagnostics }) => diagnostics) },
   });
 }
 

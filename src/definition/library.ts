@@ -29,7 +29,7 @@ import { didYouMean } from "../text.js";
 export interface Library {
   readonly ids: readonly string[];
   /** What keeps definitions from being used. */
-  readonly problems: readonly Diagnostic[];
+  readonly diagnostics: readonly Diagnostic[];
   /** What is known of those that can be used without loading them. */
   readonly summaries: readonly DefinitionSummary[];
   /** The ids of what is declared but cannot be used. */
@@ -47,7 +47,7 @@ export interface Library {
   /** The definition to decide by, or an error that says why there is none. */
   find(id: string): Promise<LoadedDefinition>;
   /** The same for those who only look at it: broken guardrails for every decision are not in their way. */
-  lookUp(id: string): Promise<LoadedDefinition>;
+  findForInspection(id: string): Promise<LoadedDefinition>;
   /** There where definitions must be approved: throws unless all policies are, and none that was is missing. */
   assertPoliciesApproved?(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export interface Library {
 export interface BrokenGate {
   /** The names of the actions that it seems to be about. */
   readonly actions: readonly string[] | "any";
-  readonly problems: readonly Diagnostic[];
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 /** Fetches a definition that a summary speaks of. */
@@ -83,7 +83,7 @@ export function buildLibrary(
     ...files.flatMap((file) => (file.hidesGuardrails ? file.diagnostics : [])),
     ...misleading,
   ];
-  const problems = [
+  const diagnostics = [
     ...files.flatMap((file) => file.diagnostics),
     ...unfit.targets.map(({ diagnostic: problem }) => problem),
     ...[...unfit.endpoints.values()].flat(),
@@ -91,8 +91,8 @@ export function buildLibrary(
   ];
   const usable = new Map<string, DefinitionPlace>();
   const brokenPolicies = files.flatMap((file) => (file.hidesPolicy ? file.diagnostics : []));
-  const brokenGates = files.flatMap(({ hidesGates: actions, diagnostics: problems }) =>
-    actions === undefined ? [] : [{ actions, problems }],
+  const brokenGates: BrokenGate[] = files.flatMap((file) =>
+    file.hidesGates === undefined ? [] : [{ actions: file.hidesGates, diagnostics: file.diagnostics }],
   );
   const beside = {
     targets: known,
@@ -101,7 +101,7 @@ export function buildLibrary(
   };
   for (const [id, found] of places) {
     const faults = checkPlaces(found, beside);
-    problems.push(...faults);
+    diagnostics.push(...faults);
     const [only] = found;
     const why = [...faults, ...inheritedDiagnostics(found, unfit)];
     if (found.some(({ summary }) => summary.tools !== undefined)) brokenPolicies.push(...why);
@@ -115,7 +115,7 @@ export function buildLibrary(
     const known = loaded.get(id);
     if (known !== undefined) return known;
     const place = usable.get(id);
-    if (place === undefined) throw notFoundError(id, usable, { claimed, problems });
+    if (place === undefined) throw notFoundError(id, usable, { claimed, diagnostics });
     const definition = await loadDefinition(place.file, place.position);
     const found = toLoadedDefinition(place, definition, { targets, guardrails, endpoints });
     loaded.set(id, found);
@@ -124,7 +124,7 @@ export function buildLibrary(
   return {
     ids: [...usable.keys()],
     summaries: [...usable.values()].map(({ summary }) => summary),
-    problems,
+    diagnostics,
     broken: [...claimed.keys()].filter((id) => !usable.has(id)),
     targets,
     endpoints: placed,
@@ -138,12 +138,14 @@ export function buildLibrary(
       if (usable.has(id)) assertGuardrailsReadable(brokenGuardrails);
       return loaded.get(id) ?? (await lookUp(id));
     },
-    lookUp,
+    findForInspection: lookUp,
   };
 }
 
-const brokenGate = ({ action }: DefinitionSummary, problems: readonly Diagnostic[]): readonly BrokenGate[] =>
-  action === undefined ? [] : [{ actions: [action.name], problems }];
+const brokenGate = (
+  { action }: DefinitionSummary,
+  diagnostics: readonly Diagnostic[],
+): readonly BrokenGate[] => (action === undefined ? [] : [{ actions: [action.name], diagnostics }]);
 
 /** All that may be led to; undefined where anything may, as none are declared or not all can be read. */
 function allowedTargets(
@@ -176,7 +178,7 @@ function notFoundError(
   usable: ReadonlyMap<string, unknown>,
   broken: {
     readonly claimed: ReadonlyMap<string, readonly Diagnostic[]>;
-    readonly problems: readonly Diagnostic[];
+    readonly diagnostics: readonly Diagnostic[];
   },
 ): DecisionError {
   const problems = broken.claimed.get(id);
@@ -187,12 +189,12 @@ function notFoundError(
     });
   }
   return new DecisionError("definition_not_found", `no decision called \`${id}\``, {
-    hint: didYouMean(id, usable.keys()) ?? notFoundHint(broken.problems),
+    hint: didYouMean(id, usable.keys()) ?? notFoundHint(broken.diagnostics),
   });
 }
 
-function notFoundHint(problems: readonly Diagnostic[]): string {
-  const files = new Set(problems.map((each) => each.file)).size;
+function notFoundHint(diagnostics: readonly Diagnostic[]): string {
+  const files = new Set(diagnostics.map(({ file }) => file)).size;
   if (files === 0) return "run `agent-33 decision list` to see what is defined";
   return `${files} file${files === 1 ? "" : "s"} cannot be used: run \`agent-33 decision validate\``;
 }

@@ -1,7 +1,7 @@
 import { parseDuration } from "../definition/duration.js";
 import { parseInstant } from "../expression/instant.js";
 
-export { longestDuration, parseDuration } from "../definition/duration.js";
+export { maxDuration as longestDuration, parseDuration } from "../definition/duration.js";
 
 /**
  * Microseconds since 1970 of an ISO 8601 text with its zone, of a date (its midnight in UTC), or of that

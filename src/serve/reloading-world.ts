@@ -8,12 +8,12 @@ export type ReloadOutcome =
   | {
       readonly became: "current";
       readonly decisions: number;
-      readonly problems: readonly Diagnostic[];
+      readonly diagnostics: readonly Diagnostic[];
       /** The decisions that were there before and are no more. */
       readonly gone: readonly string[];
     }
   /** What it would break is gone on with as it was. */
-  | { readonly became: "refused"; readonly reason: string; readonly problems: readonly Diagnostic[] };
+  | { readonly became: "refused"; readonly reason: string; readonly diagnostics: readonly Diagnostic[] };
 
 interface ReloadOptions {
   readonly open: () => Promise<ServedWorld>;
@@ -113,17 +113,17 @@ export class ReloadingWorld {
   }
 
   #become(next: ServedWorld): void {
-    const { ids, problems } = next.definitions;
+    const { ids, diagnostics } = next.definitions;
     const gone = this.#current.definitions.ids.filter((id) => !ids.includes(id));
     for (const id of ids) this.#everKnown.add(id);
     this.#current = next;
     this.#refused = undefined;
-    this.#options.onReload({ became: "current", decisions: ids.length, problems, gone });
+    this.#options.onReload({ became: "current", decisions: ids.length, diagnostics, gone });
     for (const listener of this.#listeners) listener();
   }
 
-  #refuse(reason: string, problems: readonly Diagnostic[]): void {
-    this.#refused = { became: "refused", reason, problems };
+  #refuse(reason: string, diagnostics: readonly Diagnostic[]): void {
+    this.#refused = { became: "refused", reason, diagnostics };
     this.#options.onReload(this.#refused);
   }
 
@@ -143,8 +143,8 @@ const lostAllDefinitions = (next: ServedWorld, current: ServedWorld): boolean =>
 
 /** What is wrong now and was not before. */
 function newDiagnostics(next: ServedWorld, current: ServedWorld): readonly Diagnostic[] {
-  const known = new Set(current.definitions.problems.map(diagnosticKey));
-  return next.definitions.problems.filter((problem) => !known.has(diagnosticKey(problem)));
+  const known = new Set(current.definitions.diagnostics.map(diagnosticKey));
+  return next.definitions.diagnostics.filter((problem) => !known.has(diagnosticKey(problem)));
 }
 
 const diagnosticKey = ({ file, message }: Diagnostic): string => JSON.stringify([file, message]);

@@ -186,6 +186,6 @@ describe("evaluate --follow", () => {
       .map((line) => JSON.parse(line) as { final_targets?: readonly string[]; error?: object });
     expect(code).toBe(1);
     expect(answers.map((each) => each.final_targets)).toEqual([["stage-deploy"], undefined, ["stage-other"]]);
-    expect(answers[1]?.error).toMatchObject({ code: "way_endless" });
+    expect(answers[1]?.error).toMatchObject({ code: "decision_cycle" });
   });
 });

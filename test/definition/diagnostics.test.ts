@@ -16,7 +16,7 @@ const brief = ({ line, column, message, hint }: Diagnostic): string =>
 
 function libraryProblems(...texts: readonly string[]): readonly string[] {
   const files = texts.map((text, index) => readDefinitions(`${index}.yaml`, Buffer.from(text)).summary);
-  const { problems } = buildLibrary(files, () => Promise.reject(new Error("no body is needed")));
+  const { diagnostics: problems } = buildLibrary(files, () => Promise.reject(new Error("no body is needed")));
   return problems.map((problem) => `${problem.file}:${brief(problem)}`);
 }
 

@@ -108,7 +108,7 @@ describe("two gates with one key", () => {
   it("cannot be used, and each is told of the other", () => {
     const library = libraryOf(gate("a", "wire", 2), gate("b", "wire", 2), gate("c", "wire", 3));
     expect(
-      library.problems.map(({ file, line, column, message }) => `${file}:${line}:${column} ${message}`),
+      library.diagnostics.map(({ file, line, column, message }) => `${file}:${line}:${column} ${message}`),
     ).toEqual([
       "0.yaml:1:1 `b` is a gate for `acme/pay/wire@2` already",
       "1.yaml:1:1 `a` is a gate for `acme/pay/wire@2` already",
@@ -118,10 +118,10 @@ describe("two gates with one key", () => {
   });
 
   it("are two where one names version 1 and the other none", () => {
-    expect(libraryOf(gate("a", "wire"), gate("b", "wire", 1)).problems).toHaveLength(2);
+    expect(libraryOf(gate("a", "wire"), gate("b", "wire", 1)).diagnostics).toHaveLength(2);
   });
 
   it("are no problem where the versions differ", () => {
-    expect(libraryOf(gate("a", "wire", 1), gate("b", "wire", 2)).problems).toEqual([]);
+    expect(libraryOf(gate("a", "wire", 1), gate("b", "wire", 2)).diagnostics).toEqual([]);
   });
 });

@@ -117,7 +117,7 @@ describe("whatever endpoints the schema accepts", () => {
         fc.pre(validate({ endpoints }));
         const names = Object.keys(endpoints);
         const library = libraryOf(asking(...names), { endpoints });
-        expect(library.problems).toEqual([]);
+        expect(library.diagnostics).toEqual([]);
         expect((await library.find("d")).environment["endpoints"]).toEqual(endpoints);
         const fetches = names.slice(1).map((name) => ({ endpoint: name, line: 1, column: 1 }));
         const some = environmentOf(

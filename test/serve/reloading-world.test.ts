@@ -105,7 +105,7 @@ describe("a changed definition", () => {
     await until(() => server.changes.length === 1);
     expect(server.changes[0]).toMatchObject({
       became: "current",
-      problems: [{ file: expect.any(String) as string }],
+      diagnostics: [{ file: expect.any(String) as string }],
     });
     expect(await post(server, "/decide", routineWire)).toMatchObject({
       status: 200,
@@ -117,7 +117,7 @@ describe("a changed definition", () => {
     const server = await living();
     renameSync(server.decisions, `${server.decisions}-away`);
     await until(() => server.living.rejected !== undefined);
-    expect(server.changes.at(-1)).toMatchObject({ became: "refused", problems: [] });
+    expect(server.changes.at(-1)).toMatchObject({ became: "refused", diagnostics: [] });
     expect((await post(server, "/decide", routineWire)).status).toBe(200);
     expect((await get(server, "/readyz")).body).toMatchObject({ ready: true, stale: true });
     renameSync(`${server.decisions}-away`, server.decisions);
@@ -140,7 +140,7 @@ describe("a changed definition", () => {
   it("among several that are saved one after the other is taken up with the rest", async () => {
     let stamp = "0";
     let opened = 0;
-    const world = { definitions: { ids: [], problems: [] } } as unknown as ServedWorld;
+    const world = { definitions: { ids: [], diagnostics: [] } } as unknown as ServedWorld;
     const changes: ReloadOutcome[] = [];
     const one = await ReloadingWorld.open({
       open: () => Promise.resolve({ ...world, opened: opened++ }),
@@ -162,7 +162,7 @@ describe("a changed definition", () => {
 });
 
 describe("a living world", () => {
-  const world = { definitions: { ids: ["a"], problems: [] } } as unknown as ServedWorld;
+  const world = { definitions: { ids: ["a"], diagnostics: [] } } as unknown as ServedWorld;
 
   it("is read anew when it is told to, and tells those who listen", async () => {
     let heard = 0;
@@ -216,7 +216,7 @@ describe("where all definitions are gone", () => {
     stamp = "2";
     await until(() => server.changes.length === 1);
     expect(server.changes).toEqual([
-      { became: "refused", reason: "nothing is defined any more", problems: [] },
+      { became: "refused", reason: "nothing is defined any more", diagnostics: [] },
     ]);
     expect((await post(server, "/decide", routineWire)).status).toBe(200);
   });

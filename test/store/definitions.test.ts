@@ -71,7 +71,7 @@ describe("definitions of a directory", () => {
     write("node_modules/x.yaml", "broken: [");
     const opened = await open();
     expect([...opened.ids].sort()).toEqual(["four", "one", "three", "two"]);
-    expect(opened.problems).toEqual([]);
+    expect(opened.diagnostics).toEqual([]);
   });
 
   it("come from the cache when nothing has changed", async () => {
@@ -127,7 +127,7 @@ describe("definitions of a directory", () => {
     await settle();
     const fresh = await open();
     const cached = await open();
-    expect(cached).toMatchObject({ filesCached: 1, problems: fresh.problems });
+    expect(cached).toMatchObject({ filesCached: 1, problems: fresh.diagnostics });
     await expect(cached.find("one")).rejects.toMatchObject({ code: "definition_invalid" });
   });
 
@@ -191,7 +191,7 @@ describe("definitions of a directory", () => {
     writeFileSync(elsewhere, definition("two"));
     symlinkSync(elsewhere, join(directory, "b.yaml"));
     const opened = await open();
-    expect(opened.problems).toEqual([]);
+    expect(opened.diagnostics).toEqual([]);
     expect([...opened.ids].sort()).toEqual(["one", "two"]);
   });
 
@@ -204,8 +204,8 @@ describe("definitions of a directory", () => {
       for (let time = 0; time < 2; time++) {
         const opened = await open();
         expect(opened.ids).toEqual(["one"]);
-        expect(opened.problems.map(({ message }) => message)).toEqual(["it is a link that leads nowhere"]);
-        expect(opened.brokenPolicies).toEqual(opened.problems);
+        expect(opened.diagnostics.map(({ message }) => message)).toEqual(["it is a link that leads nowhere"]);
+        expect(opened.brokenPolicies).toEqual(opened.diagnostics);
       }
       symlinkSync(join(directory, "a.yaml"), join(home, "gone"));
     },
@@ -219,7 +219,7 @@ describe("definitions of a directory", () => {
       chmodSync(join(directory, "a.yaml"), 0o000);
       const opened = await open();
       expect(opened.ids).toEqual(["two"]);
-      expect(opened.problems[0]?.message).toContain("it cannot be read: EACCES");
+      expect(opened.diagnostics[0]?.message).toContain("it cannot be read: EACCES");
     },
   );
 });

@@ -52,7 +52,7 @@ Examples:
         ? await approveEvery(definitions, options, { flags, io })
         : await approve(await findByIds(ids, definitions), options);
       await showSignings(signings, options, { flags, io });
-      warnAboutDefinitions(flags, io, definitions.problems);
+      warnAboutDefinitions(flags, io, definitions.diagnostics);
     });
 }
 
@@ -91,7 +91,7 @@ const findByIds = (ids: readonly string[], definitions: OpenedDefinitions): Prom
 
 /** All means all: what cannot be read is not passed over. */
 function findEvery(definitions: OpenedDefinitions): Promise<LoadedDefinition[]> {
-  const { problems, ids } = definitions;
+  const { diagnostics: problems, ids } = definitions;
   if (problems.length > 0) {
     throw new DecisionError(
       "definition_invalid",

@@ -93,7 +93,7 @@ async function definitionFor(id: string, flags: BacktestFlags, io: Io): Promise<
     ? composeDefinitions({ decisions: directory })
     : draftLibrary(against, directory, id));
   const loaded = await definitions.find(id);
-  warnAboutDefinitions(flags, io, definitions.problems);
+  warnAboutDefinitions(flags, io, definitions.diagnostics);
   return loaded;
 }
 

@@ -68,7 +68,7 @@ function addInvalidate(cache: Command, io: Io): void {
 /** A misspelt id has no answers either; but where nothing is defined, who knows. */
 async function assertDefined(id: string, flags: StoreFlags, io: Io): Promise<void> {
   try {
-    await (await openReadableWorld(flags, io)).definitions.lookUp(id);
+    await (await openReadableWorld(flags, io)).definitions.findForInspection(id);
   } catch (error) {
     if (!(error instanceof DecisionError) || error.code === "definition_not_found") throw error;
   }

@@ -61,7 +61,7 @@ Examples:
         io.out.write(await present(view, format, await styleFor(flags, io)));
       }
       for (const warning of result.warnings) warn(flags, io, warning);
-      warnAboutDefinitions(flags, io, world.definitions.problems);
+      warnAboutDefinitions(flags, io, world.definitions.diagnostics);
       done(result.allowed ? 0 : 4);
     });
 }

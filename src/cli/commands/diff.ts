@@ -89,7 +89,7 @@ function findCurrent(
   entry: LockEntry | undefined,
 ): Promise<LoadedDefinition | undefined> {
   const isGone = !definitions.ids.includes(id) && !definitions.broken.includes(id);
-  return isGone && entry !== undefined ? Promise.resolve(undefined) : definitions.lookUp(id);
+  return isGone && entry !== undefined ? Promise.resolve(undefined) : definitions.findForInspection(id);
 }
 
 const toVersion = (definition: JsonObject, environment: JsonObject): DefinitionVersion => ({

@@ -57,13 +57,13 @@ async function showOnce(id: string, flags: DistributionFlags, io: Io): Promise<E
   const current = await currentDefinition(id, known);
   const distribution = computeDistribution(id, await tallyOf(id, known, range), current);
   io.out.write(await present(distributionView(distribution), format, await styleFor(flags, io)));
-  warnAboutDefinitions(flags, io, known.definitions.problems);
+  warnAboutDefinitions(flags, io, known.definitions.diagnostics);
   return flags.check ? checkDistribution(distribution, flags, io) : 0;
 }
 
 /** Only what is needed here. */
 interface DistributionSource {
-  readonly definitions: Pick<ReadableWorld["definitions"], "lookUp" | "problems">;
+  readonly definitions: Pick<ReadableWorld["definitions"], "diagnostics" | "findForInspection">;
   readonly records: ReadableWorld["records"];
 }
 
@@ -76,7 +76,7 @@ async function openSource(flags: DistributionFlags, io: Io): Promise<Distributio
   } catch (error) {
     if (!isCode(error, ["definitions_missing"]) || flags.decisions !== undefined) throw error;
     return {
-      definitions: { lookUp: () => Promise.reject(error), problems: [] },
+      definitions: { findForInspection: () => Promise.reject(error), diagnostics: [] },
       records: await openRecords(flags, io),
     };
   }
@@ -88,7 +88,7 @@ async function currentDefinition(
   { definitions, records }: DistributionSource,
 ): Promise<CurrentDefinition> {
   try {
-    return await definitions.lookUp(id);
+    return await definitions.findForInspection(id);
   } catch (error) {
     if (!isCode(error, ["definition_not_found", "definitions_missing"])) throw error;
     const last = await latestStoredDefinition(id, records.store);
@@ -134,7 +134,7 @@ async function watch(id: string, flags: DistributionFlags, io: Io): Promise<Exit
   timeRange(flags);
   const known = await openSource(flags, io);
   const current = await currentDefinition(id, known);
-  warnAboutDefinitions(flags, io, known.definitions.problems);
+  warnAboutDefinitions(flags, io, known.definitions.diagnostics);
   await redrawUntilInterrupted(io, async () => {
     // Anew each time: `--since 1h` moves along.
     const distribution = computeDistribution(id, await tallyOf(id, known, timeRange(flags)), current);

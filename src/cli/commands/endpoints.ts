@@ -59,7 +59,7 @@ Examples:
       const statuses = await statusesOf(declared, known, io);
       const shown = flags.check ? await checkEndpoints(declared, statuses, { flags, io }) : statuses;
       io.out.write(await present(endpointsView(shown), format, await styleFor(flags, io)));
-      warnAboutDefinitions(flags, io, known.definitions.problems);
+      warnAboutDefinitions(flags, io, known.definitions.diagnostics);
       done(shown.some(({ check }) => check?.ok === false) ? 6 : 0);
     });
   addReset(endpoints, io);
@@ -118,7 +118,7 @@ function namedEndpoints(names: readonly string[], { definitions }: ReadableWorld
   }));
 }
 
-function unknownEndpoint(name: string, { endpoints, problems }: Library): DecisionError {
+function unknownEndpoint(name: string, { endpoints, diagnostics: problems }: Library): DecisionError {
   const names = endpoints.map((each) => each.name);
   const elsewhere =
     problems.length > 0

@@ -33,7 +33,7 @@ Examples:
       const drawing = await drawingOf(definitions, ids);
       if (drawing.nodes.length === 0 && !flags.quiet) note(io, "no decision is defined here");
       await writeDrawing({ drawing, format, smaller: "name some ids" }, flags, io);
-      warnAboutDefinitions(flags, io, definitions.problems);
+      warnAboutDefinitions(flags, io, definitions.diagnostics);
     });
 }
 

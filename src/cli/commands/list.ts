@@ -20,10 +20,10 @@ Examples:
     .action(async (flags: CommonFlags) => {
       const format = formatFor(flags, io, { answer: "many" });
       const { definitions, records } = await openReadableWorld(flags, io);
-      const loaded = await Promise.all(definitions.ids.map((id) => definitions.lookUp(id)));
+      const loaded = await Promise.all(definitions.ids.map((id) => definitions.findForInspection(id)));
       if (loaded.length === 0 && !flags.quiet) note(io, "no decision is defined here");
       const approvalOf = await openApprovals(records, flags, io);
       io.out.write(await present(listView(loaded, approvalOf), format, await styleFor(flags, io)));
-      warnAboutDefinitions(flags, io, definitions.problems);
+      warnAboutDefinitions(flags, io, definitions.diagnostics);
     });
 }

@@ -69,7 +69,7 @@ async function assertNotDefined(id: string, directory: string): Promise<void> {
   const { openDefinitions } = await import("../../store/definitions.js");
   const library = await openDefinitions({ directory, cacheHome: undefined, version });
   if (!library.ids.includes(id)) return;
-  const { file, line } = await library.lookUp(id);
+  const { file, line } = await library.findForInspection(id);
   throw new DecisionError("file_exists", `\`${id}\` is defined already in ${file}:${line}`, {
     hint: "choose another id",
   });

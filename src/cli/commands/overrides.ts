@@ -52,7 +52,7 @@ Examples:
         note(io, all.length === 0 ? "no policy has an override" : "no override expires so soon");
       }
       io.out.write(await present(overridesView(shown), format, await styleFor(flags, io)));
-      warnAboutDefinitions(flags, io, known.definitions.problems);
+      warnAboutDefinitions(flags, io, known.definitions.diagnostics);
     });
 }
 
@@ -67,7 +67,9 @@ async function overridesIn(
   { only, now, records }: OverrideQuery,
 ): Promise<readonly OverrideStatus[]> {
   const ids = definitions.summaries.filter(({ tools }) => tools !== undefined).map(({ id }) => id);
-  const loaded = await Promise.all((only === undefined ? ids : [only]).map((id) => definitions.lookUp(id)));
+  const loaded = await Promise.all(
+    (only === undefined ? ids : [only]).map((id) => definitions.findForInspection(id)),
+  );
   const statuses = await Promise.all(
     loaded.map(({ definition }) => {
       if (definition.type === "policy") return overrideStatuses(definition, { log, now, records });

@@ -285,7 +285,7 @@ export async function showInputPrecedents(
     const { definition } = await world.definitions.find(id);
     warn(flags, io, missingEntities(definition) ?? `this input tells none of the entities of \`${id}\``);
   }
-  warnAboutDefinitions(flags, io, world.definitions.problems);
+  warnAboutDefinitions(flags, io, world.definitions.diagnostics);
   return 0;
 }
 

@@ -60,7 +60,7 @@ Examples:
       });
       io.out.write(await present(resultView(result), format, await styleFor(flags, io)));
       for (const warning of result.warnings) warn(flags, io, warning);
-      warnAboutDefinitions(flags, io, world.definitions.problems);
+      warnAboutDefinitions(flags, io, world.definitions.diagnostics);
     });
 }
 

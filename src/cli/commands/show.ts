@@ -38,11 +38,11 @@ Examples:
 async function showCurrent(id: string, flags: ShowFlags, io: Io): Promise<void> {
   const format = formatFor(flags, io, { answer: "one" });
   const { definitions, records } = await openReadableWorld(flags, io);
-  const loaded = await definitions.lookUp(id);
+  const loaded = await definitions.findForInspection(id);
   const approvalOf = await openApprovals(records, flags, io);
   const view = definitionView(loaded, approvalOf?.(loaded));
   io.out.write(await present(view, format, await styleFor(flags, io)));
-  warnAboutDefinitions(flags, io, definitions.problems);
+  warnAboutDefinitions(flags, io, definitions.diagnostics);
 }
 
 async function showStored(id: string, hash: string, flags: ShowFlags, io: Io): Promise<void> {

@@ -106,7 +106,7 @@ function toBrokenGate({ entry, message, hint }: MissingDecision, file: string): 
   const gate = entry.definition as unknown as Definition;
   if (gate.type !== "gate") return [];
   const place = { file, line: 1, column: 1, severity: "error", decision_id } as const;
-  return [{ actions: [gate.action.name], problems: [{ ...place, message, hint }] }];
+  return [{ actions: [gate.action.name], diagnostics: [{ ...place, message, hint }] }];
 }
 
 /** Where no policy is asked there is no entry for what is; then the guardrails are to be those approved last. */

@@ -78,7 +78,7 @@ interface Readiness {
 async function checkReadiness({ living }: HttpOptions, { isDraining }: AccessControl): Promise<Readiness> {
   const { definitions, records } = living.current;
   const decisions = definitions.ids.length;
-  const problems = (living.rejected ?? definitions).problems.length;
+  const problems = (living.rejected ?? definitions).diagnostics.length;
   const isStale = living.rejected !== undefined;
   const removed = living.removedDecisions.length;
   const told = {

@@ -33,7 +33,7 @@ export const listDecisions = defineOperation<object, { readonly decisions: reado
     const own = world.definitions.ids.filter((id) =>
       isOwnOrg(orgOfDecision(id, world.definitions), caller?.org_id),
     );
-    const loaded = await Promise.all(own.map((id) => world.definitions.lookUp(id)));
+    const loaded = await Promise.all(own.map((id) => world.definitions.findForInspection(id)));
     return { decisions: (listView(loaded).items as readonly JsonObject[]).map(withoutFileLocation) };
   },
 });
@@ -54,7 +54,7 @@ export const showDecision = defineOperation<{ readonly decision_id: string }, Js
 });
 
 async function describeDecision(id: string, { definitions }: ServedWorld): Promise<JsonObject> {
-  return withoutFileLocation(definitionView(await definitions.lookUp(id)).value as JsonObject);
+  return withoutFileLocation(definitionView(await definitions.findForInspection(id)).value as JsonObject);
 }
 
 /** Where files lie is nobody's business on the other side. */
@@ -130,7 +130,7 @@ async function visibleActions(
 /** By name, the newest version of each first. */
 export async function listAllActions({ definitions }: ServedWorld): Promise<readonly Action[]> {
   const gates = definitions.summaries.filter(({ action }) => action !== undefined);
-  const loaded = await Promise.all(gates.map(({ id }) => definitions.lookUp(id)));
+  const loaded = await Promise.all(gates.map(({ id }) => definitions.findForInspection(id)));
   const all = loaded.flatMap(({ definition }) => (definition.type === "gate" ? [toAction(definition)] : []));
   const sorted = all.toSorted(
     (a, b) => actionKey(a).localeCompare(actionKey(b), "en") || b.world_model_version - a.world_model_version,

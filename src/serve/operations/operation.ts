@@ -1,7 +1,7 @@
 import type { Scope } from "../auth/authenticate.js";
 import { hasScope } from "../auth/authenticate.js";
 import type { Composed } from "../../compose.js";
-import type { ContextCheck, SchemaIssue } from "../../definition/context-schema.js";
+import type { ContextValidator, SchemaIssue } from "../../definition/context-schema.js";
 import { compileContextSchema } from "../../definition/context-schema.js";
 import { DecisionError } from "../../errors.js";
 import type { JsonObject } from "../../model/json.js";
@@ -57,7 +57,7 @@ export interface OutputSchema extends JsonObject {
 export function defineOperation<Input, Answer>(
   written: Operation<Input, Answer>,
 ): Operation<unknown, Answer> {
-  let check: ContextCheck | undefined;
+  let check: ContextValidator | undefined;
   return {
     ...written,
     async answer(given, asker) {

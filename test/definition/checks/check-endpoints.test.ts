@@ -252,7 +252,7 @@ const withFile = (problem: Diagnostic): string => `${problem.file}:${brief(probl
 describe("endpoints of a directory", () => {
   it("are told with where they are declared, and may be in another file than who asks", () => {
     const library = libraryOf(asking("d", "b"), endpoint());
-    expect(library.problems).toEqual([]);
+    expect(library.diagnostics).toEqual([]);
     expect(library.ids).toEqual(["d"]);
     expect(library.endpoints).toEqual([
       { name: "b", endpoint: { url: "https://bureau.example/score" }, file: "1.yaml", line: 2, column: 3 },
@@ -264,7 +264,7 @@ describe("endpoints of a directory", () => {
     ["nothing near it", "weather", "add it under `endpoints:`"],
   ])("must be known to be fetched from: with %s", async (_what, name, hint) => {
     const library = libraryOf(asking("d", name), endpoint());
-    expect(library.problems.map(withFile)).toEqual([
+    expect(library.diagnostics.map(withFile)).toEqual([
       `0.yaml:4:24 the endpoint \`${name}\` is not declared under \`endpoints\` | ${hint}`,
     ]);
     expect(library.broken).toEqual(["d"]);
@@ -276,7 +276,7 @@ describe("endpoints of a directory", () => {
       "decision:\n  id: v\n  type: scored\n  evaluators:\n    - name: e\n      rules:\n        - id: r\n" +
       "          if: { any: [{ field: a, op: fetch_from_api, value: { endpoint: c } }] }\n" +
       "          then: { decision: d, weight: 1 }\n";
-    expect(libraryOf(vote, endpoint()).problems.map(withFile)).toEqual([
+    expect(libraryOf(vote, endpoint()).diagnostics.map(withFile)).toEqual([
       "0.yaml:8:74 the endpoint `c` is not declared under `endpoints` | add it under `endpoints:`",
     ]);
   });
@@ -288,7 +288,7 @@ describe("endpoints of a directory", () => {
       `${endpoint()}  c: { url: https://c.example }\n`,
       endpoint(),
     );
-    expect(library.problems.map(withFile)).toEqual([
+    expect(library.diagnostics.map(withFile)).toEqual([
       "2.yaml:2:3 the endpoint `b` is declared more than once (also in 3.yaml:2) | declare it once",
       "3.yaml:2:3 the endpoint `b` is declared more than once (also in 2.yaml:2) | declare it once",
     ]);
@@ -317,7 +317,7 @@ describe("endpoints of a directory", () => {
       "endpoints: { c: { url: https://c.example } }\n",
     );
     expect(library.ids).toEqual(["other"]);
-    expect(library.problems.map(withFile)).toContain(
+    expect(library.diagnostics.map(withFile)).toContain(
       "0.yaml:4:24 the endpoint `b` is not declared under `endpoints`, unless in `1.yaml`, which is not valid" +
         " | mend that file first",
     );
@@ -327,7 +327,7 @@ describe("endpoints of a directory", () => {
   it("need not be known where only some files were read", () => {
     const { summary } = readDefinitions("f.yaml", Buffer.from(asking("d", "b")));
     const load = (): Promise<never> => Promise.reject(new Error("no body is needed"));
-    expect(buildLibrary([summary], load, { isPart: true }).problems).toEqual([]);
-    expect(buildLibrary([summary], load).problems).toHaveLength(1);
+    expect(buildLibrary([summary], load, { isPart: true }).diagnostics).toEqual([]);
+    expect(buildLibrary([summary], load).diagnostics).toHaveLength(1);
   });
 });

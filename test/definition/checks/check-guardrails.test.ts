@@ -15,7 +15,7 @@ function libraryOf(...files: readonly (string | Uint8Array)[]): Library {
   );
 }
 
-const problemsIn = ({ problems }: Library): readonly string[] =>
+const problemsIn = ({ diagnostics: problems }: Library): readonly string[] =>
   problems.map(
     ({ line, column, message, hint }) =>
       `${line}:${column} ${message}${hint === undefined ? "" : ` | ${hint}`}`,
@@ -291,14 +291,14 @@ describe("a broken file", () => {
 
   it.each(hiding)("does not keep anybody from looking: %s", async (_what, file) => {
     const library = libraryOf(route, file);
-    expect((await library.lookUp("route")).definition.id).toBe("route");
+    expect((await library.findForInspection("route")).definition.id).toBe("route");
     await expect(library.find("route")).rejects.toMatchObject({ code: "definition_invalid" });
-    await expect(library.lookUp("rout")).rejects.toMatchObject({ code: "definition_not_found" });
+    await expect(library.findForInspection("rout")).rejects.toMatchObject({ code: "definition_not_found" });
   });
 
   it.each(innocent)("is in nobody's way where it was not: %s", async (_what, file) => {
     const library = libraryOf(route, file);
-    expect(library.problems).not.toEqual([]);
+    expect(library.diagnostics).not.toEqual([]);
     expect((await library.find("route")).definition.id).toBe("route");
     expect(library.sharedEnvironment()).toEqual({ targets: [] });
   });

@@ -31,7 +31,7 @@ function read(...texts: readonly string[]): Read {
     return found === undefined ? Promise.reject(new Error("no body")) : Promise.resolve(found);
   });
   const reviewed = reviewTargets(declaredTargets(files) ?? [], located);
-  return { library, said: [...library.problems, ...reviewed].map(brief) };
+  return { library, said: [...library.diagnostics, ...reviewed].map(brief) };
 }
 
 const leading = (id: string, target: string, otherwise = "z"): string => `decision:
