@@ -154,7 +154,7 @@ function displayPath({ directory }: DefinitionOptions, path: string): string {
 }
 
 /** Changes when what is cached changes its shape. */
-const cacheFormat = 7;
+const cacheFormat = 8;
 
 /** Definition files as they were understood last time, so that YAML need not be read again. */
 export interface DefinitionCache {
