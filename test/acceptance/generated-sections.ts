@@ -19,7 +19,7 @@ export const generatedSections: Readonly<
           spelling
             .split(/ {2,}/)
             .map((each) => code(each))
-            .join(" "),
+            .join(", "),
           summary,
           arrow(example.expression, example.answer),
           onBadOperand(answers),

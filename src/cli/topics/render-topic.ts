@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { grid } from "../../present/grid.js";
-import { wrap } from "../../present/text-width.js";
+import { widthOf, wrap } from "../../present/text-width.js";
 import type { Topic } from "./topics.js";
 
 /** The pages of `docs/` by name; set by the build. */
@@ -95,22 +94,38 @@ function renderItem(line: string, width: number): string[] {
   );
 }
 
+/** Columns that are as wide as their text needs; the widest shrink, never below their longest word. */
 function renderTable(lines: readonly string[], width: number): string[] {
   const [titles = [], , ...rows] = lines.map(cells);
-  const columns = titles.map((title, index) => ({
-    title,
-    ...((index > 0 || rows.some(([first = ""]) => first.length > 40)) && { flexible: true as const }),
-  }));
-  return grid(columns, rows, { columns: width - 2, paint: (_colour, text) => text })
-    .split("\n")
-    .map((line) => `  ${line}`.trimEnd());
+  const table = [titles.map((title) => title.toUpperCase()), ...rows];
+  const widths = titles.map((_, column) => Math.max(...table.map((row) => widthOf(row[column] ?? ""))));
+  const least = titles.map((_, column) =>
+    Math.max(...table.flatMap((row) => (row[column] ?? "").split(" ").map(widthOf))),
+  );
+  const room = width - 2 * titles.length;
+  while (widths.reduce((sum, each) => sum + each, 0) > room) {
+    const slack = widths.map((each, column) => (each > (least[column] ?? 0) ? each : 0));
+    const widest = slack.indexOf(Math.max(...slack));
+    if ((slack[widest] ?? 0) === 0) break;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+  return table.flatMap((row) => {
+    const wrapped = widths.map((each, column) => wrap(row[column] ?? "", { first: each, rest: each }));
+    const height = Math.max(...wrapped.map((cell) => cell.length));
+    return Array.from({ length: height }, (_, at) =>
+      wrapped
+        .map((cell, column) => `  ${cell[at] ?? ""}`.padEnd((widths[column] ?? 0) + 2))
+        .join("")
+        .trimEnd(),
+    );
+  });
 }
 
 const cells = (row: string): string[] =>
   row
     .slice(1, row.trimEnd().lastIndexOf("|"))
     .split(/(?<!\\)\|/)
-    .map((cell) => plain(cell.trim().replaceAll("\\|", "|")));
+    .map((cell) => plain(cell.trim().replaceAll("\\|", "|")).replaceAll("`", ""));
 
 /** Markdown's emphasis and links as plain text; code keeps its backticks. */
 function plain(text: string): string {
