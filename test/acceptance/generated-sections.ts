@@ -1,6 +1,6 @@
 import { buildProgram } from "../../src/cli/program.js";
 import { exitCodes } from "../../src/cli/exit-codes.js";
-import type { Answers } from "../../src/expression/function-table.js";
+import type { BadOperandResults } from "../../src/expression/function-table.js";
 import { allErrored, functionGroups, signature } from "../../src/expression/function-table.js";
 import { operatorTable } from "../../src/expression/operator-table.js";
 import { ruleOperatorGroups } from "../../src/expression/rule/rule-operators.js";
@@ -15,14 +15,14 @@ export const generatedSections: Readonly<
     lines: () =>
       table(
         ["Operator", "Meaning", "Example", "Missing, null or mistyped operand"],
-        operatorTable.map(({ spelling, summary, example, answers }) => [
+        operatorTable.map(({ spelling, summary, example, badOperandResults }) => [
           spelling
             .split(/ {2,}/)
             .map((each) => code(each))
             .join(", "),
           summary,
           arrow(example.expression, example.answer),
-          onBadOperand(answers),
+          onBadOperand(badOperandResults),
         ]),
       ),
   },
@@ -39,7 +39,7 @@ export const generatedSections: Readonly<
                 code(signature(entry)),
                 entry.summary,
                 arrow(entry.example.expression, entry.example.answer),
-                onBadOperand(entry.answers ?? allErrored),
+                onBadOperand(entry.badOperandResults ?? allErrored),
               ]),
             ),
           ].join("\n"),
@@ -59,7 +59,7 @@ export const generatedSections: Readonly<
                 symbol === undefined ? code(name) : `${code(name)} (${code(symbol)})`,
                 summary,
                 takes,
-                `${code(JSON.stringify(condition))} on ${code(JSON.stringify(context))}: ${answer}`,
+                `${code(spaced(condition))} on ${code(spaced(context))}: ${answer}`,
               ]),
             ),
           ].join("\n"),
@@ -100,10 +100,13 @@ function table(titles: readonly string[], rows: readonly (readonly string[])[]):
 }
 
 const code = (text: string): string => (text.includes("`") ? `\`\` ${text} \`\`` : `\`${text}\``);
+/** JSON on one line that can be broken at its spaces. */
+const spaced = (value: unknown): string => JSON.stringify(value, null, 1).replace(/\n */g, " ");
+
 const arrow = (expression: string, answer: unknown): string =>
   `${code(expression)} → ${code(JSON.stringify(answer))}`;
 
-function onBadOperand({ missing, null: empty, mistyped }: Answers): string {
+function onBadOperand({ missing, null: empty, mistyped }: BadOperandResults): string {
   return [missing, empty, mistyped].every((each) => each === "errored")
     ? "all errored"
     : `${missing}, ${empty}, ${mistyped}`;

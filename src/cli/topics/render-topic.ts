@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { widthOf, wrap } from "../../present/text-width.js";
+import { displayWidth, wrap } from "../../present/text-width.js";
 import type { Topic } from "./topics.js";
 
 /** The pages of `docs/` by name; set by the build. */
@@ -98,9 +98,9 @@ function renderItem(line: string, width: number): string[] {
 function renderTable(lines: readonly string[], width: number): string[] {
   const [titles = [], , ...rows] = lines.map(cells);
   const table = [titles.map((title) => title.toUpperCase()), ...rows];
-  const widths = titles.map((_, column) => Math.max(...table.map((row) => widthOf(row[column] ?? ""))));
+  const widths = titles.map((_, column) => Math.max(...table.map((row) => displayWidth(row[column] ?? ""))));
   const least = titles.map((_, column) =>
-    Math.max(...table.flatMap((row) => (row[column] ?? "").split(" ").map(widthOf))),
+    Math.max(...table.flatMap((row) => (row[column] ?? "").split(" ").map(displayWidth))),
   );
   const room = width - 2 * titles.length;
   while (widths.reduce((sum, each) => sum + each, 0) > room) {
