@@ -34,7 +34,10 @@ describe.skipIf(!hasTerminal)(`what the pages show is what is seen${noTerminal}`
 
   it.each(withCommands.filter((page) => hasCurl || !needsCurl(page)))("$page", async (page) => {
     const seen = await typeAll(page);
-    if (isUpdate) return updatePage(page, seen);
+    if (isUpdate) {
+      updatePage(page, seen);
+      return;
+    }
     for (const block of page.blocks) {
       for (const [index, command] of block.commands.entries()) {
         const output = seen.get(block)?.[index] ?? [];
