@@ -1,41 +1,44 @@
 import { compileExpression } from "filtrex";
-import { equal, isList } from "./equal.js";
-import { expressionError, Failure, fail, typeName } from "./failure.js";
-import { withArgumentChecks, functionTable } from "./function-table.js";
-import { textTooLongMessage } from "./functions/texts.js";
+import type { Json } from "../model/json.js";
+import type { Scope } from "../model/scope.js";
+import { expressionError, fail, Failure, missingMessage } from "./failure.js";
+import { functionTable, toCallable } from "./function-table.js";
+import { interpret } from "./interpret.js";
+import { isMember, operators, requireBoolean } from "./operators.js";
 import { parse } from "./parse.js";
 import type { PathGetter } from "./path.js";
 import { pathGetter } from "./path.js";
-import { compilePattern } from "./pattern.js";
-import type { Node, Literal } from "./syntax.js";
+import type { CallNode, Literal, Node } from "./syntax.js";
 import { readsOf } from "./syntax.js";
-import { missingMessage, walk } from "./walk.js";
-import type { Json } from "../model/json.js";
-import type { Scope } from "../model/scope.js";
 
-/** An expression ready to run. */
+/** A compiled expression. */
 export interface Expression {
   readonly text: string;
-  /** The paths it refers to, in the order of their first mention. */
+  /** The paths it reads, in the order of their first mention. */
   readonly reads: readonly string[];
   readonly tree: Node;
-  /** Its value, or why it has none. Never throws. */
+  /** Returns the value, or a `Failure` with the reason why there is none. Never throws. */
   evaluate(scope: Scope): Json | Failure;
 }
 
-/** Checks an expression at once; hands it to filtrex when it runs for the second time. */
+/**
+ * Compiles an expression. Throws `expression_invalid` if it is malformed. The first evaluation interprets
+ * the tree, see `interpret`; filtrex compiles it for the second one.
+ */
 export function compile(text: string): Expression {
   const tree = parse(text);
   let run: Run | undefined;
-  let runs = 0;
+  let isFirst = true;
   return {
     text,
     tree,
     reads: readsOf(tree),
     evaluate(scope) {
-      if (run !== undefined) return run(scope);
-      if (tree.kind !== "path" && runs++ === 0) return walk(tree, scope);
-      run = tree.kind === "path" ? readPath(tree.segments) : compileTree(text, tree);
+      if (run === undefined && tree.kind !== "path" && isFirst) {
+        isFirst = false;
+        return interpret(tree, scope);
+      }
+      run ??= tree.kind === "path" ? compilePath(tree.segments) : compileTree(text, tree);
       return run(scope);
     },
   };
@@ -43,8 +46,8 @@ export function compile(text: string): Expression {
 
 type Run = (scope: Scope) => Json | Failure;
 
-/** Most inputs are a path alone, which filtrex could only hand back to us. */
-function readPath(segments: readonly string[]): Run {
+/** Most inputs are only a path, which needs no filtrex. */
+function compilePath(segments: readonly string[]): Run {
   const get = pathGetter(segments);
   return (scope) => {
     const value = get(scope);
@@ -52,7 +55,6 @@ function readPath(segments: readonly string[]): Run {
   };
 }
 
-/** Exported for the tests, which hold it and `walk` to the same answers. */
 function compileTree(text: string, tree: Node): Run {
   const { source, constants, functions, paths } = toFiltrexProgram(tree);
   const run = compileWithFiltrex(text, source, {
@@ -77,7 +79,7 @@ function compileWithFiltrex(text: string, source: string, options: object): (sco
   }
 }
 
-/** filtrex returns what was thrown, and an Error is truthy: nothing of it may pass for a value. */
+/** filtrex returns errors instead of throwing them, and an Error is truthy: it must never count as a value. */
 function toValue(value: unknown): Json | Failure {
   if (value instanceof Failure) return value;
   if (value instanceof Error) return new Failure(value.message);
@@ -87,8 +89,8 @@ function toValue(value: unknown): Json | Failure {
 
 type Callable = (...args: never[]) => Json;
 
-/** An expression as filtrex is given it: its text, and what the names in it stand for. */
-interface Program {
+/** An expression in the language of filtrex, with the values of the names in it. */
+interface FiltrexProgram {
   readonly source: string;
   readonly paths: ReadonlyMap<string, { readonly name: string; readonly get: PathGetter }>;
   readonly constants: Readonly<Record<string, Json>>;
@@ -96,17 +98,17 @@ interface Program {
 }
 
 /**
- * Writes a tree so that filtrex's own spellings, precedences and coercions never matter: everything is
- * bracketed, and values have the names `p0` (a path; quoted, it may be missing), `c0` (a constant) and
+ * Prints a tree independently of filtrex's own literals, precedences and coercions: everything is in
+ * brackets, and values have the names `p0` (a path; in quotes if it may be missing), `c0` (a constant) and
  * `f0` (a function).
  */
-function toFiltrexProgram(tree: Node): Program {
-  const names = new SymbolTable();
+function toFiltrexProgram(tree: Node): FiltrexProgram {
+  const symbols = new SymbolTable();
   return {
-    source: print(tree, names),
-    paths: names.paths,
-    constants: names.constants,
-    functions: names.functions,
+    source: print(tree, symbols),
+    paths: symbols.paths,
+    constants: symbols.constants,
+    functions: symbols.functions,
   };
 }
 
@@ -135,72 +137,58 @@ class SymbolTable {
   }
 }
 
-function print(node: Node, program: SymbolTable): string {
-  const inner = (child: Node): string => print(child, program);
+function print(node: Node, symbols: SymbolTable): string {
+  const inner = (child: Node): string => print(child, symbols);
   switch (node.kind) {
     case "literal":
-      return printLiteral(node.value, program);
+      return printLiteral(node.value, symbols);
     case "path":
-      return program.path(node.segments);
+      return symbols.path(node.segments);
     case "list":
-      return program.call((...items: Json[]) => items, node.items.map(inner));
+      return symbols.call((...items: Json[]) => items, node.items.map(inner));
     case "call":
-      return printCall(node.name, node.args, program);
+      return printCall(node, symbols);
     case "negative":
       return `(- ${inner(node.operand)})`;
     case "not":
-      return `(not ${printBoolean(node.operand, program)})`;
+      return `(not ${printBoolean(node.operand, symbols)})`;
     case "arithmetic":
       return `(${inner(node.left)} ${node.operator} ${inner(node.right)})`;
     case "compare":
       return `(${inner(node.first)}${node.rest.map((each) => ` ${each.operator} ${inner(each.operand)}`).join("")})`;
     case "membership": {
-      const test = program.call(isMember, [inner(node.item), inner(node.list)]);
+      const test = symbols.call(isMember, [inner(node.item), inner(node.list)]);
       return node.negated ? `(not ${test})` : test;
     }
     case "logic":
       return printBalanced(
-        node.operands.map((each) => printBoolean(each, program)),
+        node.operands.map((each) => printBoolean(each, symbols)),
         node.operator,
       );
     case "choice":
-      return `(if ${printBoolean(node.condition, program)} then ${inner(node.then)} else ${inner(node.otherwise)})`;
+      return `(if ${printBoolean(node.condition, symbols)} then ${inner(node.then)} else ${inner(node.otherwise)})`;
   }
 }
 
-/** As filtrex reads it, where it can; it knows no exponents, and no true, false or null. */
-function printLiteral(value: Literal, program: SymbolTable): string {
+/** filtrex has neither exponents nor `true`, `false` and `null`; those become constants. */
+function printLiteral(value: Literal, symbols: SymbolTable): string {
   if (typeof value === "string") return `"${value.replace(/["\\]/g, "\\$&")}"`;
   const text = String(value);
-  return /^\d+(?:\.\d+)?$/.test(text) ? text : program.constant(value);
+  return /^\d+(?:\.\d+)?$/.test(text) ? text : symbols.constant(value);
 }
 
-function printCall(name: string, args: readonly Node[], program: SymbolTable): string {
-  const [first, second] = args;
-  if (name === "matches" && first && second?.kind === "literal" && typeof second.value === "string") {
-    return program.call(literalPattern(second.value), [print(first, program)]);
-  }
-  const entry = functionTable.get(name);
-  if (entry === undefined) throw new Error(`the parser let \`${name}\` through`);
-  const printed = args.map((arg) => {
-    const lenient = entry.acceptsMissing && arg.kind === "path";
-    return lenient ? `'${program.path(arg.segments)}'` : print(arg, program);
-  });
-  return program.call(withArgumentChecks(entry), printed);
+function printCall(node: CallNode, symbols: SymbolTable): string {
+  const { run, acceptsMissing } = toCallable(node);
+  const printed = node.args.map((arg) =>
+    acceptsMissing && arg.kind === "path" ? `'${symbols.path(arg.segments)}'` : print(arg, symbols),
+  );
+  return symbols.call(run, printed);
 }
 
-export function literalPattern(source: string): (text: Json) => boolean {
-  const pattern = compilePattern(source);
-  return (text: Json) => {
-    if (typeof text !== "string" || typeof pattern === "string") fail("`matches` needs text");
-    return pattern.test(text) ?? fail(textTooLongMessage);
-  };
-}
-
-/** filtrex would take `[true]` for true; only its own operators need no check. */
-function printBoolean(node: Node, program: SymbolTable): string {
-  const printed = print(node, program);
-  return isBoolean(node) ? printed : program.call(requireBoolean, [printed]);
+/** filtrex treats `[true]` as true, so operands that need not be booleans are checked. */
+function printBoolean(node: Node, symbols: SymbolTable): string {
+  const printed = print(node, symbols);
+  return isBoolean(node) ? printed : symbols.call(requireBoolean, [printed]);
 }
 
 function isBoolean(node: Node): boolean {
@@ -211,76 +199,9 @@ function isBoolean(node: Node): boolean {
   );
 }
 
-/** Long chains become a shallow tree: a deep one could exhaust the stack of the JavaScript compiler. */
+/** Prints a long chain as a balanced tree: a deep one could exhaust the stack of the JavaScript compiler. */
 function printBalanced(parts: readonly string[], operator: string): string {
   if (parts.length === 1) return parts[0] ?? "";
   const half = parts.length >> 1;
   return `(${printBalanced(parts.slice(0, half), operator)} ${operator} ${printBalanced(parts.slice(half), operator)})`;
-}
-
-/** The infix operators as filtrex calls them, with our answers for wrong types. */
-export const operators = {
-  "+": add,
-  "-": (a: Json, b?: Json) =>
-    b === undefined
-      ? 0 - requireNumber("-", a)
-      : requireFinite("-", requireNumber("-", a) - requireNumber("-", b)),
-  "*": (a: Json, b: Json) => requireFinite("*", requireNumber("*", a) * requireNumber("*", b)),
-  "/": (a: Json, b: Json) => requireFinite("/", requireNumber("/", a) / requireNumber("/", b)),
-  "^": (a: Json, b: Json) => requireFinite("^", requireNumber("^", a) ** requireNumber("^", b)),
-  mod: modulo,
-  "==": equal,
-  "!=": (a: Json, b: Json) => !equal(a, b),
-  "<": (a: Json, b: Json) => (requireOrdered("<", a, b), a as number) < (b as number),
-  "<=": (a: Json, b: Json) => (requireOrdered("<=", a, b), a as number) <= (b as number),
-  ">": (a: Json, b: Json) => (requireOrdered(">", a, b), a as number) > (b as number),
-  ">=": (a: Json, b: Json) => (requireOrdered(">=", a, b), a as number) >= (b as number),
-};
-
-export function isMember(item: Json, list: Json): boolean {
-  if (!isList(list)) fail(`\`in\` needs a list, got ${typeName(list)}`);
-  return list.some((candidate) => equal(candidate, item));
-}
-
-/** For `and`, `or`, `not` and `if`: nothing but true and false counts, or an error could pass for a yes. */
-export function requireBoolean(value: Json): boolean {
-  if (typeof value !== "boolean") fail(`expected true or false, got ${typeName(value)}`);
-  return value;
-}
-
-function requireOrdered(operator: string, a: Json, b: Json): void {
-  if (typeof a === "number" && typeof b === "number") return;
-  if (typeof a === "string" && typeof b === "string") return;
-  fail(`\`${operator}\` needs two numbers or two texts, got ${typeName(a)} and ${typeName(b)}`);
-}
-
-function requireNumber(operator: string, value: Json): number {
-  if (typeof value !== "number") fail(`\`${operator}\` needs numbers, got ${typeName(value)}`);
-  return value;
-}
-
-const maxTextLength = 4_000_000;
-
-function add(a: Json, b: Json): Json {
-  if (typeof a === "string" && typeof b === "string") {
-    if (a.length + b.length > maxTextLength)
-      fail(`\`+\` makes no text of more than ${maxTextLength} characters`);
-    return a + b;
-  }
-  if (typeof a !== "number" || typeof b !== "number") {
-    fail(`\`+\` needs two numbers or two texts, got ${typeName(a)} and ${typeName(b)}`);
-  }
-  return requireFinite("+", a + b);
-}
-
-/** The sign of the answer is that of the divisor, so `n mod 7` is a weekday also for negative n. */
-function modulo(a: Json, b: Json): number {
-  const divisor = requireNumber("%", b);
-  const rest = requireFinite("%", requireNumber("%", a) % divisor);
-  return rest !== 0 && rest < 0 !== divisor < 0 ? rest + divisor : rest;
-}
-
-function requireFinite(operator: string, value: number): number {
-  if (!Number.isFinite(value)) fail(`\`${operator}\` gave no number (division by zero, or too large)`);
-  return value;
 }

@@ -6,13 +6,13 @@ import { DecisionError } from "../errors.js";
 import type { Json, JsonObject } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
 
-/** A document whose texts are templates, made ready. */
+/** A compiled document whose texts are templates. */
 export interface DocumentTemplate {
   readonly reads: readonly string[];
-  fill(scope: Scope, missing?: (why: string) => void): Json | DocumentFailure;
+  fill(scope: Scope, onMissing?: OnMissing): Json | DocumentFailure;
 }
 
-/** Why a document could not be filled, and the JSON pointer of the part that it is about. */
+/** The reason why a document could not be filled, with the JSON pointer of the part. */
 export class DocumentFailure extends Failure {
   readonly pointer: string;
 
@@ -22,26 +22,27 @@ export class DocumentFailure extends Failure {
   }
 }
 
-/** Where in a document a template is wrong; `details` of the error that says so. */
+/** The position of an invalid template in a document; the `details` of the error. */
 export interface DocumentLocation extends ExpressionLocation {
   readonly pointer: string;
 }
 
+/** Compiles a document. Filling it fails if any of its expressions has no value. */
 export function compileDocument(document: JsonObject): DocumentTemplate {
   return compilePart(document, "", compileStrictText);
 }
 
-/** The same, filled whatever is missing: with null, and within text with nothing. */
+/** Compiles a document that is filled with null, or within text with nothing, for expressions without a value. */
 export function compileLenientDocument(document: JsonObject): LenientDocumentTemplate {
   return compilePart(document, "", compileLenientText) as LenientDocumentTemplate;
 }
 
 export interface LenientDocumentTemplate extends DocumentTemplate {
-  /** `missing` hears of each part that has no value, and why. */
-  fill(scope: Scope, missing?: OnMissing): JsonObject;
+  /** Calls `onMissing` with the reason for each part without a value. */
+  fill(scope: Scope, onMissing?: OnMissing): JsonObject;
 }
 
-type OnMissing = (why: string) => void;
+type OnMissing = (reason: string) => void;
 
 type CompileText = (text: string, pointer: string) => DocumentTemplate;
 
@@ -54,10 +55,10 @@ function compilePart(part: Json, pointer: string, compileText: CompileText): Doc
   const isList = Array.isArray(part);
   return {
     reads: parts.flatMap(([, each]) => each.reads),
-    fill(scope, missing) {
+    fill(scope, onMissing) {
       const filled: [string, Json][] = [];
       for (const [key, each] of parts) {
-        const value = each.fill(scope, missing);
+        const value = each.fill(scope, onMissing);
         if (value instanceof DocumentFailure) return value;
         filled.push([key, value]);
       }
@@ -66,7 +67,7 @@ function compilePart(part: Json, pointer: string, compileText: CompileText): Doc
   };
 }
 
-/** As RFC 6901 writes a key. */
+/** Escapes a key as RFC 6901 does. */
 const escapePointer = (key: string): string => key.replaceAll("~", "~0").replaceAll("/", "~1");
 
 function compileStrictText(text: string, pointer: string): DocumentTemplate {
@@ -85,10 +86,10 @@ function compileLenientText(text: string, pointer: string): DocumentTemplate {
   const rendered = compileRendered(text, () => "");
   return {
     reads: template.reads,
-    fill(scope, missing) {
+    fill(scope, onMissing) {
       const value = template.evaluate(scope);
       if (!(value instanceof Failure)) return value;
-      missing?.(value.message);
+      onMissing?.(value.message);
       return template.tree === undefined ? rendered.render(scope) : null;
     },
   };

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../model/json.js";
 
-/** Equality of JSON values: by type and content, never an error; key order does not matter. */
+/** Compares JSON values by type and content; the order of keys does not matter. Never throws. */
 export function equal(a: Json, b: Json): boolean {
   if (a === b) return true;
   if (a === null || b === null || typeof a !== "object" || typeof b !== "object") return false;

@@ -2,8 +2,8 @@ import { DecisionError } from "../errors.js";
 import type { Json } from "../model/json.js";
 
 /**
- * Why an expression has no answer. It is thrown inside a running expression but is no `Error`:
- * taking a stack trace for each missing path would cost more than the evaluation.
+ * The reason why an expression has no value. It is thrown while an expression is evaluated, but is not an
+ * `Error`: capturing a stack trace for every missing path would cost more than the evaluation.
  */
 export class Failure {
   readonly message: string;
@@ -13,12 +13,15 @@ export class Failure {
   }
 }
 
+/** Ends the evaluation of the expression. */
 export function fail(message: string): never {
   // eslint-disable-next-line @typescript-eslint/only-throw-error -- see Failure
   throw new Failure(message);
 }
 
-/** What a value is called in messages and in the documentation of the language. */
+export const missingMessage = (path: string): string => `\`${path}\` is missing`;
+
+/** Returns the name of a value's type in messages and in the documentation of the language. */
 export function typeName(value: Json | undefined): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
@@ -35,7 +38,7 @@ export function typeName(value: Json | undefined): string {
   }
 }
 
-/** Where in an expression it is wrong; `details` of an `expression_invalid` error. */
+/** The position of a syntax error; the `details` of an `expression_invalid` error. */
 export interface ExpressionLocation {
   readonly expression: string;
   readonly at: number;
@@ -51,7 +54,7 @@ export function expressionError(
   return new DecisionError("expression_invalid", message, { hint, details });
 }
 
-/** The line of an expression with a caret under the faulty place. */
+/** Returns the line with the error, and a caret under its position. */
 export function renderCaret({ expression, at }: ExpressionLocation): string {
   const start = at === 0 ? 0 : expression.lastIndexOf("\n", at - 1) + 1;
   const end = expression.indexOf("\n", at);
@@ -61,6 +64,7 @@ export function renderCaret({ expression, at }: ExpressionLocation): string {
   return `${from > 0 ? "…" : ""}${shown}\n${" ".repeat(at - start - from + (from > 0 ? 1 : 0))}^`;
 }
 
+/** Returns the position of the error in the expression, if it is an `expression_invalid` error. */
 export function expressionLocation(error: DecisionError): ExpressionLocation | undefined {
   return error.code === "expression_invalid" ? (error.details as ExpressionLocation | undefined) : undefined;
 }

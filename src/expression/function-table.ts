@@ -5,20 +5,23 @@ import { listFunctions, lookupFunctions } from "./functions/lists.js";
 import { numberFunctions } from "./functions/numbers.js";
 import { textFunctions } from "./functions/texts.js";
 import { parseInstant } from "./instant.js";
+import type { Pattern } from "./pattern.js";
+import { textTooLongMessage } from "./pattern.js";
+import type { CallNode } from "./syntax.js";
 import type { Json } from "../model/json.js";
 
-/** What an argument must be; anything else makes the expression errored. */
+/** The type of an argument. An argument of another type fails the expression. */
 export type ParameterType = "any" | "text" | "number" | "list" | "text or list" | "number or list" | "date";
 
 export interface Parameter {
   readonly name: string;
   readonly type: ParameterType;
   readonly optional?: true;
-  /** Takes all that is left; only the last one may. */
+  /** Takes all remaining arguments; only the last parameter may. */
   readonly rest?: true;
 }
 
-/** What comes of an operand that is missing, null or of the wrong type; `any` where no type is wrong. */
+/** The result for an operand that is missing, null or of the wrong type; `any` if every type is accepted. */
 export interface BadOperandResults {
   readonly missing: string;
   readonly null: string;
@@ -27,15 +30,15 @@ export interface BadOperandResults {
 
 export const allErrored: BadOperandResults = { missing: "errored", null: "errored", mistyped: "errored" };
 
-/** One function of the language: registered, checked and documented from this one place. */
+/** A function of the language. Evaluation, checks and documentation are derived from its entry. */
 export interface FunctionEntry {
   readonly name: string;
   readonly summary: string;
   readonly parameters: readonly Parameter[];
   readonly returns: "boolean" | "text" | "number" | "any";
-  /** A path that is missing arrives as undefined instead of failing the expression. */
+  /** A missing path is passed as undefined instead of failing the expression. */
   readonly acceptsMissing?: true;
-  /** For its first argument; all errored where nothing is said. */
+  /** For the first argument; default: all errored. */
   readonly badOperandResults?: BadOperandResults;
   readonly example: { readonly expression: string; readonly answer: Json };
   readonly run: (...args: never[]) => Json;
@@ -56,7 +59,7 @@ export const functionTable: ReadonlyMap<string, FunctionEntry> = new Map(
   functionGroups.flatMap((group) => group.entries.map((entry) => [entry.name, entry] as const)),
 );
 
-/** `round(value, [digits])`, as the help prints it. */
+/** Returns the signature for the help, such as `round(value, [digits])`. */
 export function signature(entry: FunctionEntry): string {
   const parameters = entry.parameters.map((parameter) => {
     const name = parameter.rest ? `${parameter.name}…` : parameter.name;
@@ -67,8 +70,23 @@ export function signature(entry: FunctionEntry): string {
 
 type CheckedFunction = (...args: (Json | undefined)[]) => Json;
 
-/** The function as expressions call it: wrong arguments make the expression errored. */
-export function withArgumentChecks(entry: FunctionEntry): CheckedFunction {
+/** Returns the function that a node calls. An argument of the wrong type fails the expression. */
+export function toCallable({ name, pattern }: CallNode): {
+  readonly run: CheckedFunction;
+  readonly acceptsMissing: boolean;
+} {
+  if (pattern !== undefined) return { run: (text) => search(pattern, text), acceptsMissing: false };
+  const entry = functionTable.get(name);
+  if (entry === undefined) throw new Error(`the parser accepted the unknown function \`${name}\``);
+  return { run: withArgumentChecks(entry), acceptsMissing: entry.acceptsMissing ?? false };
+}
+
+function search(pattern: Pattern, text: Json | undefined): boolean {
+  if (typeof text !== "string") fail("`matches` needs text");
+  return pattern.test(text) ?? fail(textTooLongMessage);
+}
+
+function withArgumentChecks(entry: FunctionEntry): CheckedFunction {
   const run = entry.run as unknown as CheckedFunction;
   const { parameters } = entry;
   if (parameters.every((parameter) => parameter.type === "any")) return run;
@@ -85,7 +103,7 @@ function checkArgument(name: string, { type }: Parameter, value: Json): void {
   if (!matchesType(type, value)) fail(`\`${name}\` needs ${describeType(type)}, got ${displayValue(value)}`);
 }
 
-/** A date that is none is text as well, so it is shown itself. */
+/** Returns short text itself, because the type alone does not explain an invalid date. */
 function displayValue(value: Json): string {
   return typeof value === "string" && value.length < 40 ? JSON.stringify(value) : typeName(value);
 }
@@ -116,7 +134,10 @@ function describeType(type: ParameterType): string {
       return `a ${type}`;
     case "date":
       return "an ISO 8601 date (a time needs a zone)";
-    default:
+    case "any":
+    case "text":
+    case "text or list":
+    case "number or list":
       return type;
   }
 }

@@ -2,8 +2,8 @@ const isoDate =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}:?\d{2}))?$/;
 
 /**
- * Milliseconds since 1970 of an ISO 8601 text, or undefined. A date alone is its midnight in UTC; a time
- * needs a zone, as it would otherwise mean something else on each machine.
+ * Parses an ISO 8601 text to milliseconds since 1970; undefined if it is invalid. A date without a time is
+ * midnight UTC. A time needs a zone, otherwise its meaning would depend on the machine.
  */
 export function parseInstant(text: string): number | undefined {
   const found = isoDate.exec(text);
@@ -19,7 +19,7 @@ export function parseInstant(text: string): number | undefined {
     number,
   ];
   const date = new Date(0);
-  // Not Date.UTC, which takes the years 0 to 99 for those of the twentieth century.
+  // Not Date.UTC: it maps the years 0 to 99 to 1900 to 1999.
   date.setUTCFullYear(fields[0], fields[1] - 1, fields[2]);
   const instant = date.setUTCHours(fields[3], fields[4], fields[5], milliseconds);
   if (!isCalendarDate(fields, instant)) return undefined;
@@ -27,7 +27,7 @@ export function parseInstant(text: string): number | undefined {
   return offset === undefined ? undefined : instant - offset;
 }
 
-/** A Date rolls 31 February over into March; such a date is refused instead. */
+/** Rejects dates such as 31 February, which a Date turns into a day of March. */
 function isCalendarDate(fields: readonly number[], instant: number): boolean {
   const date = new Date(instant);
   return (

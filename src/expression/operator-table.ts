@@ -2,25 +2,25 @@ import type { Json } from "../model/json.js";
 import type { BadOperandResults } from "./function-table.js";
 import { allErrored } from "./function-table.js";
 
-/** One operator of the language, for the help and for the tests that hold it to its word. */
+/** An operator of the language, for the help and for the tests of its documented results. */
 export interface OperatorEntry {
   readonly spelling: string;
   readonly summary: string;
   readonly example: { readonly expression: string; readonly answer: Json };
-  /** The operator with `x` for the operand that is missing, null or `wrong`. */
+  /** An expression with `x` for the operand that is missing, null or `wrongOperand`. */
   readonly probe: string;
-  /** An operand of the wrong type; absent where no type is wrong. */
+  /** An operand of the wrong type; absent if every type is accepted. */
   readonly wrongOperand?: string;
   readonly badOperandResults: BadOperandResults;
 }
 
 const anyType = { missing: "errored", mistyped: "any" } as const;
 
-/** From the loosest binding to the tightest. */
+/** From the lowest precedence to the highest. */
 export const operatorTable: readonly OperatorEntry[] = [
   {
     spelling: "if a then b else c",
-    summary: "b where a is true, else c; only that one is evaluated",
+    summary: "b if a is true, else c; only the chosen one is evaluated",
     example: { expression: "if order.total > 100 then 'large' else 'small'", answer: "large" },
     probe: "if x then 1 else 2",
     wrongOperand: "'yes'",
@@ -44,7 +44,7 @@ export const operatorTable: readonly OperatorEntry[] = [
   },
   {
     spelling: "not a     !a",
-    summary: "`not` takes a whole comparison, `!` only what stands next to it",
+    summary: "`not` applies to a whole comparison, `!` only to the next operand",
     example: { expression: "not order.total == 5", answer: true },
     probe: "not x",
     wrongOperand: "0",
@@ -82,7 +82,7 @@ export const operatorTable: readonly OperatorEntry[] = [
   },
   {
     spelling: "a + b",
-    summary: "two numbers, or two texts put together",
+    summary: "the sum of two numbers, or two texts concatenated",
     example: { expression: "customer.name + '!'", answer: "Ada!" },
     probe: "x + 1",
     wrongOperand: "'1'",
@@ -90,7 +90,7 @@ export const operatorTable: readonly OperatorEntry[] = [
   },
   {
     spelling: "-  *  /  %  ^",
-    summary: "numbers; `%` (also `mod`) has the sign of the divisor; without a finite answer it is errored",
+    summary: "numbers; `%` (also `mod`) has the sign of the divisor; a result that is not finite is errored",
     example: { expression: "order.total % 7", answer: 1 },
     probe: "x * 2",
     wrongOperand: "'2'",

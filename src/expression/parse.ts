@@ -10,20 +10,20 @@ import { didYouMean } from "../text.js";
 
 const maxExpressionBytes = 4096;
 const maxNesting = 64;
-/** Far below what the JavaScript compiler bears, so that an expression compiles everywhere or nowhere. */
+/** Far below the limits of JavaScript engines, so an expression compiles on every machine or on none. */
 const maxTreeDepth = 256;
 
 const relations: ReadonlySet<string> = new Set<Relation>(["==", "!=", "<", "<=", ">", ">="]);
 const sums: ReadonlySet<string> = new Set<Arithmetic>(["+", "-"]);
 const products: ReadonlySet<string> = new Set<Arithmetic>(["*", "/", "mod"]);
 
-/** Turns the text of an expression into a tree, or throws an `expression_invalid` that says where it is wrong. */
+/** Parses an expression. Throws `expression_invalid` with the position of the error. */
 export function parse(text: string): Node {
   if (Buffer.byteLength(text) > maxExpressionBytes) {
-    throw expressionError(text.slice(0, 60), 0, `an expression has at most ${maxExpressionBytes} bytes`);
+    throw expressionError(text.slice(0, 60), 0, `the expression is longer than ${maxExpressionBytes} bytes`);
   }
   const tree = new Parser(text).parse();
-  if (depthOf(tree) > maxTreeDepth) throw expressionError(text, 0, "too many operators in one row");
+  if (depthOf(tree) > maxTreeDepth) throw expressionError(text, 0, "too many chained operators");
   return tree;
 }
 
@@ -72,7 +72,7 @@ class Parser {
     return operands.length === 1 ? first : { kind: "logic", operator, operands };
   }
 
-  /** `not` takes a whole comparison, as in Python and SQL; `!` only the operand next to it, as in C. */
+  /** `not` applies to a whole comparison, as in Python and SQL; `!` only to the next operand, as in C. */
   #not(): Node {
     if (isWord(this.#cursor.next, "not")) {
       this.#cursor.advance();
@@ -158,8 +158,8 @@ class Parser {
 
   #path(token: Token): Node {
     const segments = token.value.split(".");
-    const bad = segments.find(isForbiddenKey);
-    if (bad !== undefined) throw this.#cursor.error(token, `\`${bad}\` is not a key that can be read`);
+    const forbidden = segments.find(isForbiddenKey);
+    if (forbidden !== undefined) throw this.#cursor.error(token, `the key \`${forbidden}\` cannot be read`);
     return { kind: "path", segments };
   }
 
@@ -169,15 +169,20 @@ class Parser {
   }
 
   #call(name: string, args: readonly Node[], token: Token): Node {
-    const fault = checkCall(name, args);
-    if (fault !== undefined) throw this.#cursor.error(token, fault.message, fault.hint);
-    return { kind: "call", name, args };
+    const diagnostic = checkCall(name, args);
+    if (diagnostic !== undefined) throw this.#cursor.error(token, diagnostic.message, diagnostic.hint);
+    const [, source] = args;
+    if (name !== "matches" || source?.kind !== "literal" || typeof source.value !== "string")
+      return { kind: "call", name, args };
+    const pattern = compilePattern(source.value);
+    if (typeof pattern === "string") throw this.#cursor.error(token, `invalid pattern: ${pattern}`);
+    return { kind: "call", name, args, pattern };
   }
 
   #brackets(close: string): Node {
     const items = this.#items(close);
     const [only] = items;
-    if (only === undefined) throw this.#cursor.error(this.#cursor.previous, "these brackets are empty");
+    if (only === undefined) throw this.#cursor.error(this.#cursor.previous, "the brackets are empty");
     return items.length === 1 ? only : { kind: "list", items };
   }
 
@@ -192,7 +197,10 @@ class Parser {
 
   #nested(read: () => Node): Node {
     if (++this.#depth > maxNesting) {
-      throw this.#cursor.error(this.#cursor.next, `an expression is nested at most ${maxNesting} deep`);
+      throw this.#cursor.error(
+        this.#cursor.next,
+        `the expression is nested deeper than ${maxNesting} levels`,
+      );
     }
     const node = read();
     this.#depth--;
@@ -213,12 +221,12 @@ interface CallDiagnostic {
   readonly hint?: string;
 }
 
-/** What is wrong with a call before it ever runs: the name, the number of arguments, a literal that cannot work. */
+/** Checks a call before it is evaluated: the name, the number of arguments, and literal keys. */
 function checkCall(name: string, args: readonly Node[]): CallDiagnostic | undefined {
   const entry = functionTable.get(name);
   if (entry === undefined) {
-    const known = Object.hasOwn(functionAliases, name) ? functionAliases[name] : undefined;
-    const hint = known ?? didYouMean(name, functionTable.keys()) ?? "see `agent-33 help expressions`";
+    const alias = Object.hasOwn(functionAliases, name) ? functionAliases[name] : undefined;
+    const hint = alias ?? didYouMean(name, functionTable.keys()) ?? "see `agent-33 help expressions`";
     return { message: `there is no function \`${name}\``, hint };
   }
   const least = entry.parameters.filter((parameter) => !parameter.optional).length;
@@ -227,12 +235,11 @@ function checkCall(name: string, args: readonly Node[]): CallDiagnostic | undefi
     return { message: `\`${signature(entry)}\` got ${args.length} argument${args.length === 1 ? "" : "s"}` };
   }
   const [, second] = args;
-  if (second?.kind !== "literal" || typeof second.value !== "string") return undefined;
-  if (name === "get") return checkKey(second.value);
-  return name === "matches" ? checkPattern(second.value) : undefined;
+  if (name !== "get" || second?.kind !== "literal" || typeof second.value !== "string") return undefined;
+  return isForbiddenKey(second.value) ? { message: `the key \`${second.value}\` cannot be read` } : undefined;
 }
 
-/** What other languages call it. */
+/** Names of functions in other languages, with the hint for each. */
 const functionAliases: Readonly<Record<string, string>> = {
   len: "did you mean `length`?",
   size: "did you mean `length`?",
@@ -245,12 +252,3 @@ const functionAliases: Readonly<Record<string, string>> = {
   toLowerCase: "did you mean `lower`?",
   toUpperCase: "did you mean `upper`?",
 };
-
-function checkKey(key: string): CallDiagnostic | undefined {
-  return isForbiddenKey(key) ? { message: `\`${key}\` is not a key that can be read` } : undefined;
-}
-
-function checkPattern(source: string): CallDiagnostic | undefined {
-  const pattern = compilePattern(source);
-  return typeof pattern === "string" ? { message: `the pattern cannot be used: ${pattern}` } : undefined;
-}

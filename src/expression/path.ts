@@ -3,7 +3,7 @@ import { DecisionError } from "../errors.js";
 import type { Json, JsonObject } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
 
-/** Reads a path out of a scope; undefined where there is nothing. */
+/** Reads a path from a scope; undefined if it is missing. */
 export type PathGetter = (scope: Scope) => Json | undefined;
 
 const forbidden = new Set(["constructor", "__proto__", "prototype"]);
@@ -12,7 +12,7 @@ export function isForbiddenKey(key: string): boolean {
   return forbidden.has(key);
 }
 
-/** Own properties only, so a path never leaves the document it reads. */
+/** Compiles a path. It reads own properties only, so it never leaves the document. */
 export function pathGetter(segments: readonly string[]): PathGetter {
   const [root = "", ...rest] = segments;
   const getRoot = rootGetter(root);
@@ -26,7 +26,7 @@ export function pathGetter(segments: readonly string[]): PathGetter {
   };
 }
 
-/** The reserved and the computed names win over the context's keys, so a caller cannot forge them; `context` gives way. */
+/** Reserved and computed names shadow the keys of the context, so a caller cannot forge them. Only `context` does not. */
 function rootGetter(root: string): PathGetter {
   switch (root) {
     case "input":
@@ -59,7 +59,7 @@ function isIndex(segment: string): boolean {
   return /^(?:0|[1-9]\d*)$/.test(segment);
 }
 
-/** A copy of a document with a value at a path, and with the objects that lead there. */
+/** Returns a copy of a document with a value at a path. Creates the objects on the way. */
 export function setAtPath(document: JsonObject, path: string, value: Json): JsonObject {
   return put(document, path.split("."), { value, path });
 }
@@ -78,7 +78,7 @@ function put(
   );
 }
 
-/** A copy without what is at a path; the document itself where there is nothing. */
+/** Returns a copy of a document without the value at a path, or the document itself if there is none. */
 export function removeAtPath(document: JsonObject, path: string): JsonObject {
   return remove(document, path.split("."));
 }
@@ -94,7 +94,7 @@ function remove(document: JsonObject, [step = "", ...rest]: readonly string[]): 
   return left === inner ? document : { ...document, [step]: left };
 }
 
-/** Whether one of two paths leads to, or past, where the other does. */
+/** Tells whether two paths are equal or one is a prefix of the other. */
 export function pathsOverlap(one: string, other: string): boolean {
   return one === other || one.startsWith(`${other}.`) || other.startsWith(`${one}.`);
 }

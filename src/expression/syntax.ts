@@ -1,9 +1,11 @@
-/** An expression as a tree; what the parser makes and everything else reads. */
+import type { Pattern } from "./pattern.js";
+
+/** The syntax tree of an expression. */
 export type Node =
   | { readonly kind: "literal"; readonly value: Literal }
   | { readonly kind: "path"; readonly segments: readonly string[] }
   | { readonly kind: "list"; readonly items: readonly Node[] }
-  | { readonly kind: "call"; readonly name: string; readonly args: readonly Node[] }
+  | CallNode
   | { readonly kind: "negative"; readonly operand: Node }
   | { readonly kind: "not"; readonly operand: Node }
   | { readonly kind: "arithmetic"; readonly operator: Arithmetic; readonly left: Node; readonly right: Node }
@@ -12,11 +14,19 @@ export type Node =
   | { readonly kind: "logic"; readonly operator: "and" | "or"; readonly operands: readonly Node[] }
   | { readonly kind: "choice"; readonly condition: Node; readonly then: Node; readonly otherwise: Node };
 
+export interface CallNode {
+  readonly kind: "call";
+  readonly name: string;
+  readonly args: readonly Node[];
+  /** The compiled pattern of `matches` or `~=`, if it is a literal. */
+  readonly pattern?: Pattern;
+}
+
 export type Literal = null | boolean | number | string;
 export type Arithmetic = "+" | "-" | "*" | "/" | "mod" | "^";
 export type Relation = "==" | "!=" | "<" | "<=" | ">" | ">=";
 
-/** `a < b <= c` is one node: each comparison is with the operand before it. */
+/** `a < b <= c` is one node: each operand is compared with the one before it. */
 export interface Comparison {
   readonly operator: Relation;
   readonly operand: Node;
@@ -47,7 +57,7 @@ export function children(node: Node): readonly Node[] {
   }
 }
 
-/** The paths a tree refers to, each once, in the order of their first mention. */
+/** Returns the paths that a tree reads, each once, in the order of their first mention. */
 export function readsOf(tree: Node): readonly string[] {
   const found = new Set<string>();
   collect(tree, found);
@@ -59,13 +69,13 @@ function collect(node: Node, found: Set<string>): void {
   for (const child of children(node)) collect(child, found);
 }
 
-/** `path == literal` or `path in (literals)`: the path can only be one of these values. */
+/** `path == literal` or `path in (literals)`: the path must have one of these values. */
 interface Equality {
   readonly segments: readonly string[];
   readonly values: readonly Literal[];
 }
 
-/** The parts that must all hold; a tree without a top-level `and` is its own only part. */
+/** Returns the operands of the top-level `and`, or the tree itself if there is none. */
 export function conjunctsOf(tree: Node): readonly Node[] {
   if (tree.kind !== "logic" || tree.operator !== "and") return [tree];
   return tree.operands.flatMap(conjunctsOf);
@@ -80,8 +90,8 @@ export function equalityOf(node: Node): Equality | undefined {
 }
 
 /**
- * What the condition asks first. Where it asks for an equality that does not hold, nothing after it runs,
- * so the condition is not matched and cannot be errored.
+ * Returns the equality that a condition evaluates first. If it is false, nothing after it is evaluated: the
+ * condition is not matched, and cannot be errored.
  */
 export function leadingEquality(tree: Node): Equality | undefined {
   const [first] = conjunctsOf(tree);

@@ -1,15 +1,15 @@
 import type { Expression } from "./compile.js";
 import { compile } from "./compile.js";
-import { expressionError, expressionLocation, Failure } from "./failure.js";
+import { Failure, expressionError, expressionLocation, typeName } from "./failure.js";
 import type { Node } from "./syntax.js";
 import { canonicalJson } from "../digest/canonical-json.js";
 import { DecisionError } from "../errors.js";
 import type { Json } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
 
-/** Text with `{{ expression }}` or `${ expression }` in it. */
+/** A compiled text that contains `{{ expression }}` or `${ expression }`. */
 export interface Template {
-  /** Where it is one expression and nothing around it. */
+  /** Set if the text is a single expression. */
   readonly tree?: Node;
   readonly text: string;
   readonly reads: readonly string[];
@@ -18,7 +18,7 @@ export interface Template {
 
 type Part = string | Expression;
 
-/** An expression that stands alone keeps the type of its value; within text it is rendered. */
+/** Compiles a template. A single expression keeps the type of its value; within text it is rendered. */
 export function compileTemplate(text: string): Template {
   const parts = splitParts(text);
   const [only] = parts;
@@ -27,31 +27,31 @@ export function compileTemplate(text: string): Template {
   return { text, reads, evaluate: (scope) => render(parts, scope) };
 }
 
-/** A text for people. */
+/** A compiled text for people, such as a reason. */
 export interface TextTemplate {
   readonly reads: readonly string[];
-  /** Always gives one, whatever of it cannot be filled in. */
+  /** Returns the text, with a placeholder for every expression that has no value. */
   render(scope: Scope): string;
 }
 
-/** What cannot be filled in is told as nothing: people who read a reason need not know how it is written. */
+/** Compiles a text for people; `(nothing)` stands for an expression without a value. */
 export const compileText = (text: string): TextTemplate => compileRendered(text, () => "(nothing)");
 
-/** The same with something else in place of what cannot be filled in. */
-export function compileRendered(text: string, instead: (part: string) => string): TextTemplate {
+/** Compiles a text for people; `placeholder` replaces an expression without a value. */
+export function compileRendered(text: string, placeholder: (expression: string) => string): TextTemplate {
   const parts = splitParts(text);
   const reads = [...new Set(parts.flatMap((part) => (typeof part === "string" ? [] : part.reads)))];
-  return { reads, render: (scope) => parts.map((part) => renderPart(part, scope, instead)).join("") };
+  return { reads, render: (scope) => parts.map((part) => renderPart(part, scope, placeholder)).join("") };
 }
 
-function renderPart(part: Part, scope: Scope, instead: (part: string) => string): string {
+function renderPart(part: Part, scope: Scope, placeholder: (expression: string) => string): string {
   if (typeof part === "string") return part;
   const value = part.evaluate(scope);
-  if (value instanceof Failure) return instead(part.text);
+  if (value instanceof Failure) return placeholder(part.text);
   return typeof value === "string" ? value : canonicalJson(value);
 }
 
-/** A condition is one expression: bare, or wrapped whole in `{{ }}` or `${ }`. */
+/** Compiles a condition: a single expression, bare or enclosed in `{{ }}` or `${ }`. */
 export function compileCondition(text: string): Template & { readonly tree: Node } {
   const indent = text.length - text.trimStart().length;
   if (openingAt(text, indent) === undefined) return compile(text);
@@ -60,12 +60,19 @@ export function compileCondition(text: string): Template & { readonly tree: Node
   throw expressionError(
     text,
     indent,
-    "a condition is one expression",
-    "write it whole, without `{{ }}` around its parts",
+    "a condition must be a single expression",
+    "remove the `{{ }}` around its parts",
   );
 }
 
-/** An `input` is an expression, bare or wrapped, or text with expressions in it. */
+/** Evaluates a condition. Only true and false are results; any other value is a failure. */
+export function evaluateCondition(condition: Template, scope: Scope): boolean | Failure {
+  const value = condition.evaluate(scope);
+  if (typeof value === "boolean" || value instanceof Failure) return value;
+  return new Failure(`a condition must be true or false, this one is ${typeName(value)}`);
+}
+
+/** Compiles an `input`: an expression, bare or enclosed, or text with expressions in it. */
 export function compileInput(text: string): Template {
   const indent = text.length - text.trimStart().length;
   if (openingAt(text, indent) !== undefined) return compileIndented(text, indent);
@@ -80,7 +87,7 @@ function compileIndented(text: string, indent: number): Template {
   }
 }
 
-/** Outside quotes neither bracket is part of the language, so one that opens there begins an expression in text. */
+/** Tells whether an expression opens outside quotes, where no bare expression contains `{{` or `${`. */
 function hasOpening(text: string): boolean {
   return /\{\{|\$\{/.test(text.replace(/'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"/gs, ""));
 }
@@ -119,7 +126,7 @@ function openingAt(text: string, at: number): "}}" | "}" | undefined {
   return text.startsWith("${", at) ? "}" : undefined;
 }
 
-/** The end of the expression; a bracket within quotes does not end it. */
+/** Returns the end of the expression; a bracket within quotes does not end it. */
 function closingAt(text: string, from: number, close: string): number {
   let quote = "";
   for (let at = from; at < text.length; at++) {
@@ -130,10 +137,10 @@ function closingAt(text: string, from: number, close: string): number {
     } else if (character === "'" || character === '"') quote = character;
     else if (text.startsWith(close, at)) return at;
   }
-  throw expressionError(text, from - 2, `this is never closed with \`${close}\``);
+  throw expressionError(text, from - 2, `missing closing \`${close}\``);
 }
 
-/** Errors point into the whole text, not into the part between the brackets. */
+/** Compiles the part between the brackets; errors have positions in the whole text. */
 function compileWithin(text: string, from: number, end: number): Expression {
   const inner = text.slice(from, end);
   try {

@@ -5,7 +5,7 @@ type TokenKind = "number" | "text" | "path" | "word" | "symbol" | "end";
 
 export interface Token {
   readonly kind: TokenKind;
-  /** The one spelling the parser knows: `&&` arrives as `and`, a text without its quotes. */
+  /** The normalized spelling: `and` for `&&`, a text without its quotes. */
   readonly value: string;
   readonly at: number;
   readonly length: number;
@@ -26,7 +26,7 @@ const number = /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y;
 const path = /[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*/y;
 const quoted = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"/sy;
 
-/** Cuts an expression into tokens; the only reader of its characters. */
+/** Splits an expression into tokens. */
 export function tokenize(text: string): readonly Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -74,14 +74,15 @@ function readNumber(text: string, at: number, digits: string): Token {
   return { kind: "number", value: digits, at, length: digits.length };
 }
 
-/** Only quotes and backslashes are escaped, so that patterns such as `'^\d+$'` read as they are written. */
+/** Only quotes and backslashes can be escaped, so patterns such as `'^\d+$'` need no double backslashes. */
 function unquote(literal: string): string {
   return literal.slice(1, -1).replace(/\\(['"\\])/g, "$1");
 }
 
 function unreadable(text: string, at: number): Error {
   const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
-  if (character === "'" || character === '"') return expressionError(text, at, "this text is never closed");
+  if (character === "'" || character === '"')
+    return expressionError(text, at, "the text has no closing quote");
   if (character === "=") return singleEquals(text, at);
   if ("‘’“”".includes(character)) {
     return expressionError(text, at, `unexpected \`${character}\``, "use straight quotes");
@@ -90,7 +91,7 @@ function unreadable(text: string, at: number): Error {
     return expressionError(text, at, "unexpected `{`", "write {{ … }} around an expression in text");
   }
   if (character === "?") {
-    return expressionError(text, at, "`? :` is not part of the language", "write `if … then … else …`");
+    return expressionError(text, at, "`? :` is not supported", "write `if … then … else …`");
   }
   return expressionError(text, at, `unexpected \`${printable(character)}\``);
 }
@@ -98,7 +99,7 @@ function unreadable(text: string, at: number): Error {
 function singleEquals(text: string, at: number): Error {
   const pattern = text[at + 1] === "~";
   const hint = pattern ? "search for a pattern with `~=`" : "compare with `==`";
-  return expressionError(text, at, "a single `=` means nothing here", hint);
+  return expressionError(text, at, "`=` is not an operator", hint);
 }
 
 function printable(character: string): string {
@@ -112,7 +113,7 @@ function match(pattern: RegExp, text: string, at: number): string | undefined {
   return pattern.exec(text)?.[0];
 }
 
-/** A place among the tokens of an expression. */
+/** The parser's position in the tokens of an expression. */
 export class Cursor {
   readonly #text: string;
   readonly #tokens: readonly Token[];
@@ -147,7 +148,7 @@ export class Cursor {
     this.#position--;
   }
 
-  /** Steps over the next token if it is this word or symbol. */
+  /** Consumes the next token if it is this word or symbol. */
   accept(value: string): boolean {
     const token = this.next;
     if (token.value !== value || (token.kind !== "word" && token.kind !== "symbol")) return false;
@@ -161,7 +162,7 @@ export class Cursor {
 
   unexpected(expected: string): DecisionError {
     const token = this.next;
-    if (token.kind === "end") return this.error(token, `the expression ends where ${expected} was expected`);
+    if (token.kind === "end") return this.error(token, `expected ${expected}, got the end of the expression`);
     const written = this.#text.slice(token.at, token.at + token.length);
     return this.error(token, `expected ${expected}, got \`${written}\``, hintForForeignWord(written));
   }
@@ -171,7 +172,7 @@ export class Cursor {
   }
 }
 
-/** Words of other languages. */
+/** Returns a hint for a word or symbol of another language. */
 function hintForForeignWord(written: string): string | undefined {
   switch (written) {
     case "AND":
@@ -180,13 +181,13 @@ function hintForForeignWord(written: string): string | undefined {
     case "IN":
       return `write \`${written.toLowerCase()}\``;
     case ">":
-      return "unequal is `!=`";
+      return "write `!=` for unequal";
     case "is":
-      return "compare with `==`; ask for a missing value with exists(…)";
+      return "compare with `==`; test for a missing value with exists(…)";
     case "[":
-      return "an item of a list is `list.0`, or get(list, 0)";
+      return "write `list.0` or get(list, 0) for an item of a list";
     case "*":
-      return "a power is `^`";
+      return "write `^` for a power";
     default:
       return undefined;
   }

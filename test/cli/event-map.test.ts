@@ -67,7 +67,7 @@ describe("--map that is a wrong request", () => {
     const words = ["evaluate", router, "--inputs", "-", "--map", '{"a": "{{ b"}'];
     const ran = await place.run(words, { stdin: '{"b": 1}\n' });
     expect(ran).toMatchObject({ code: 2, out: "" });
-    expect(ran.err).toContain("the map cannot be used at `/a`: this is never closed with `}}`");
+    expect(ran.err).toContain("the map cannot be used at `/a`: missing closing `}}`");
   });
 });
 

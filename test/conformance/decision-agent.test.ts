@@ -855,7 +855,7 @@ describe("spec 3, 5: errors", () => {
       holds: () =>
         expect(errorOf(() => agentOf([malformed]))).toEqual({
           name: "InvalidRuleDslError",
-          message: "the rule `a` of `r`: there is no operator `is_bigger`",
+          message: "the rule `a` of `r`: unknown operator `is_bigger`",
         }),
     },
     {

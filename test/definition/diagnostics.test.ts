@@ -152,7 +152,7 @@ const cases: readonly Case[] = [
   {
     name: "an expression that does not compile",
     yaml: valid.replace("input == 1", "input = 1"),
-    problems: ["6:25 a single `=` means nothing here | compare with `==`"],
+    problems: ["6:25 `=` is not an operator | compare with `==`"],
   },
   {
     name: "an unknown function",
@@ -162,7 +162,7 @@ const cases: readonly Case[] = [
   {
     name: "a template that is never closed",
     yaml: valid.replace("{{ a }}", "{{ a"),
-    problems: ["4:11 this is never closed with `}}`"],
+    problems: ["4:11 missing closing `}}`"],
   },
   {
     name: "a label used twice",
@@ -198,7 +198,7 @@ const cases: readonly Case[] = [
       "2:3 `default` is missing in `decision`",
       '2:7 `id` may hold letters, digits, `.`, `_` and `-` only, at most 128 (got "d d")',
       "5:7 `target` is missing in `cases[0]`",
-      "5:21 a single `=` means nothing here | compare with `==`",
+      "5:21 `=` is not an operator | compare with `==`",
       "6:7 unknown key `targt` | did you mean `target`?",
     ],
   },

@@ -128,7 +128,7 @@ describe("compile", () => {
   });
 
   it("refuses a wrong expression at once, not when it runs", () => {
-    expect(refusalOf("a == 'open").message).toBe("this text is never closed");
+    expect(refusalOf("a == 'open").message).toBe("the text has no closing quote");
   });
 
   it("answers for each scope on its own", () => {

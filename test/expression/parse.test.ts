@@ -117,24 +117,24 @@ describe("what is not an expression", () => {
   it.each([
     ["", 0, "the expression is empty"],
     ["   ", 3, "the expression is empty"],
-    ["a ==", 4, "the expression ends where a value was expected"],
+    ["a ==", 4, "expected a value, got the end of the expression"],
     ["a == == b", 5, "expected a value, got `==`"],
     ["a b", 2, "expected an operator or the end, got `b`"],
     ["a 'b'", 2, "expected an operator or the end, got `'b'`"],
-    ["(a", 2, "the expression ends where `)` was expected"],
+    ["(a", 2, "expected `)`, got the end of the expression"],
     ["(a]", 2, "expected `)`, got `]`"],
-    ["[a", 2, "the expression ends where `]` was expected"],
+    ["[a", 2, "expected `]`, got the end of the expression"],
     ["a)", 1, "expected an operator or the end, got `)`"],
-    ["()", 1, "these brackets are empty"],
-    ["x in ()", 6, "these brackets are empty"],
+    ["()", 1, "the brackets are empty"],
+    ["x in ()", 6, "the brackets are empty"],
     ["(a,)", 3, "expected a value, got `)`"],
-    ["lower(a", 7, "the expression ends where `)` was expected"],
+    ["lower(a", 7, "expected `)`, got the end of the expression"],
     ["lower(a b)", 8, "expected `)`, got `b`"],
-    ["if a then b", 11, "the expression ends where `else` was expected"],
+    ["if a then b", 11, "expected `else`, got the end of the expression"],
     ["if a else b", 5, "expected `then`, got `else`"],
     ["1 + if a then b else c", 4, "expected a value, got `if`"],
     ["and a", 0, "expected a value, got `and`"],
-    ["a and", 5, "the expression ends where a value was expected"],
+    ["a and", 5, "expected a value, got the end of the expression"],
     ["a && && b", 5, "expected a value, got `&&`"],
     ["a not b", 2, "expected an operator or the end, got `not`"],
     ["a == b in c", 7, "expected an operator or the end, got `in`"],
@@ -148,10 +148,10 @@ describe("what is not an expression", () => {
   });
 
   it.each([
-    ["a <> b", "unequal is `!=`"],
+    ["a <> b", "write `!=` for unequal"],
     ["a == 1 AND b == 2", "write `and`"],
-    ["a is null", "compare with `==`; ask for a missing value with exists(…)"],
-    ["list[0] == 1", "an item of a list is `list.0`, or get(list, 0)"],
+    ["a is null", "compare with `==`; test for a missing value with exists(…)"],
+    ["list[0] == 1", "write `list.0` or get(list, 0) for an item of a list"],
     ["a =~ 'x'", "search for a pattern with `~=`"],
     ["a == “x”", "use straight quotes"],
     ["len(a) > 1", "did you mean `length`?"],
@@ -220,7 +220,7 @@ describe("limits", () => {
     ["bytes, though fewer characters", `'${"ö".repeat(2048)}'`],
     ["white space", " ".repeat(4097)],
   ])("refuses more than 4,096 bytes of %s", (_what, text) => {
-    expect(refusalOf(text).message).toBe("an expression has at most 4096 bytes");
+    expect(refusalOf(text).message).toBe("the expression is longer than 4096 bytes");
   });
 
   const deep = (count: number): readonly [string, string][] => [
@@ -240,7 +240,7 @@ describe("limits", () => {
   });
 
   it.each(deep(65))("refuses 65 nested %s", (_what, text) => {
-    expect(refusalOf(text).message).toBe("an expression is nested at most 64 deep");
+    expect(refusalOf(text).message).toBe("the expression is nested deeper than 64 levels");
   });
 
   it("does not count brackets that stand beside each other as nested", () => {
@@ -260,7 +260,7 @@ describe("limits", () => {
 
   it("refuses a sum so long that compiling it could exhaust the stack", () => {
     expect(refusalOf(Array.from({ length: 2000 }, () => "1").join("+")).message).toBe(
-      "too many operators in one row",
+      "too many chained operators",
     );
   });
 });

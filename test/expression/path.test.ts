@@ -75,13 +75,11 @@ describe("a key that could lead out of the document", () => {
   ]);
 
   it.each(expressions)("%s is refused when %s is compiled", (key, expression, at) => {
-    expect(refusalOf(expression)).toMatchObject({ message: `\`${key}\` is not a key that can be read`, at });
+    expect(refusalOf(expression)).toMatchObject({ message: `the key \`${key}\` cannot be read`, at });
   });
 
   it.each(keys)("%s is refused as a computed key of get", (key) => {
-    expect(whyErrored("get(a, key, 'fallback')", { a: {}, key })).toBe(
-      `\`${key}\` is not a key that can be read`,
-    );
+    expect(whyErrored("get(a, key, 'fallback')", { a: {}, key })).toBe(`the key \`${key}\` cannot be read`);
   });
 
   it.each(keys)("%s may stand within a text", (key) => {

@@ -86,15 +86,15 @@ describe("brackets within quotes", () => {
 
 describe("a template that does not compile", () => {
   it.each([
-    ["never closed", "Dear {{ name", 5, "this is never closed with `}}`"],
-    ["closed with one bracket only", "{{ name }", 0, "this is never closed with `}}`"],
-    ["never closed after a dollar", "Dear ${ name", 5, "this is never closed with `}`"],
-    ["closed only within quotes", "a {{ 'x }}", 2, "this is never closed with `}}`"],
+    ["never closed", "Dear {{ name", 5, "missing closing `}}`"],
+    ["closed with one bracket only", "{{ name }", 0, "missing closing `}}`"],
+    ["never closed after a dollar", "Dear ${ name", 5, "missing closing `}`"],
+    ["closed only within quotes", "a {{ 'x }}", 2, "missing closing `}}`"],
     ["empty", "a {{ }} b", 5, "the expression is empty"],
-    ["wrong in the middle", "Dear {{ name = 1 }}!", 13, "a single `=` means nothing here"],
+    ["wrong in the middle", "Dear {{ name = 1 }}!", 13, "`=` is not an operator"],
     ["wrong in the second expression", "{{ name }} {{ lenght(tags) }}", 14, "there is no function `lenght`"],
-    ["wrong after white space", "x ${   'open' + }", 15, "the expression ends where a value was expected"],
-    ["wrong alone", "{{ a = 1 }}", 5, "a single `=` means nothing here"],
+    ["wrong after white space", "x ${   'open' + }", 15, "expected a value, got the end of the expression"],
+    ["wrong alone", "{{ a = 1 }}", 5, "`=` is not an operator"],
   ])("because it is %s points into the whole text", (_why, text, at, message) => {
     expect(refusalOf(text, compileTemplate)).toMatchObject({ expression: text, at, message });
   });

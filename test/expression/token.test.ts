@@ -77,7 +77,7 @@ describe("a text", () => {
     [String.raw`'a\'`, 0],
     ["'", 0],
   ])("that is never closed, as in %s, is refused where it begins", (text, at) => {
-    expect(refusalOf(text, tokenize)).toMatchObject({ message: "this text is never closed", at });
+    expect(refusalOf(text, tokenize)).toMatchObject({ message: "the text has no closing quote", at });
   });
 });
 
@@ -114,8 +114,8 @@ describe("a number", () => {
 
 describe("a character that means nothing", () => {
   it.each([
-    ["a = 1", 2, "a single `=` means nothing here", "compare with `==`"],
-    ["a ? b : c", 2, "`? :` is not part of the language", "write `if … then … else …`"],
+    ["a = 1", 2, "`=` is not an operator", "compare with `==`"],
+    ["a ? b : c", 2, "`? :` is not supported", "write `if … then … else …`"],
     ["a & b", 2, "unexpected `&`", undefined],
     ["a | b", 2, "unexpected `|`", undefined],
     ["a; b", 1, "unexpected `;`", undefined],

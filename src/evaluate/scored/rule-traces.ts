@@ -1,4 +1,4 @@
-import { missingMessage } from "../../expression/walk.js";
+import { missingMessage } from "../../expression/failure.js";
 import type { EvaluatorDetail, RuleTrace } from "../../model/result.js";
 
 /** What came of every rule that was asked, one evaluator after the other. */

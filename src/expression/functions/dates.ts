@@ -9,7 +9,7 @@ const pair = [
 
 const dayInMilliseconds = 86_400_000;
 
-/** Arguments of type `date` were checked before, so they parse here. */
+/** Arguments of type `date` are checked before the call, so they are valid here. */
 const at = (text: string): number => parseInstant(text) ?? Number.NaN;
 
 export const dateFunctions: readonly FunctionEntry[] = [

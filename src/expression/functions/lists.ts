@@ -13,7 +13,7 @@ const membership: readonly Parameter[] = [
 export const listFunctions: readonly FunctionEntry[] = [
   {
     name: "length",
-    summary: "how many items the list has, or characters (code points) the text",
+    summary: "the number of items of a list, or of characters (code points) of a text",
     parameters: [{ name: "value", type: "text or list" }],
     returns: "number",
     example: { expression: "length(customer.tags)", answer: 2 },
@@ -22,7 +22,7 @@ export const listFunctions: readonly FunctionEntry[] = [
   },
   {
     name: "any_of",
-    summary: "the list has at least one of the items, given one by one or as a list",
+    summary: "the list contains at least one of the items, given as arguments or as a list",
     parameters: membership,
     returns: "boolean",
     example: { expression: "any_of(customer.tags, ('vip', 'staff'))", answer: true },
@@ -30,7 +30,7 @@ export const listFunctions: readonly FunctionEntry[] = [
   },
   {
     name: "all_of",
-    summary: "the list has every one of the items",
+    summary: "the list contains all of the items",
     parameters: membership,
     returns: "boolean",
     example: { expression: "all_of(customer.tags, 'vip', 'staff')", answer: false },
@@ -38,7 +38,7 @@ export const listFunctions: readonly FunctionEntry[] = [
   },
   {
     name: "none_of",
-    summary: "the list has none of the items",
+    summary: "the list contains none of the items",
     parameters: membership,
     returns: "boolean",
     example: { expression: "none_of(customer.tags, 'banned')", answer: true },
@@ -56,19 +56,19 @@ function someOf(list: readonly Json[], items: readonly Json[]): boolean {
   return items.some(has);
 }
 
-/** Two long lists are compared in the time it takes to read them. */
+/** Compares two long lists in linear time. */
 function membershipIn(list: readonly Json[]): (item: Json) => boolean {
   const keys = new Set(list.map(keyOf));
   return (item) => keys.has(keyOf(item));
 }
 
-/** Equal for equal values only: the canonical text tells all types apart. */
+/** Values have equal canonical texts only if they are equal. */
 const keyOf = (value: Json): string => canonicalJson(value);
 
 export const lookupFunctions: readonly FunctionEntry[] = [
   {
     name: "exists",
-    summary: "there is a value and it is not null",
+    summary: "the value is neither missing nor null",
     parameters: [{ name: "value", type: "any" }],
     returns: "boolean",
     acceptsMissing: true,
@@ -88,7 +88,7 @@ export const lookupFunctions: readonly FunctionEntry[] = [
   },
   {
     name: "get",
-    summary: "the value under a key or an index; the fallback (else null) where there is none",
+    summary: "the value at a key or an index; if there is none, the fallback, or null",
     parameters: [
       { name: "from", type: "any" },
       { name: "key", type: "any" },
@@ -110,7 +110,7 @@ function isEmpty(value?: Json): boolean {
 
 function get(from?: Json, key?: Json, fallback: Json = null): Json {
   if (typeof key !== "string" && typeof key !== "number") fail("`get` needs a text or a number as its key");
-  if (isForbiddenKey(String(key))) fail(`\`${key}\` is not a key that can be read`);
+  if (isForbiddenKey(String(key))) fail(`the key \`${key}\` cannot be read`);
   if (isList(from)) return (typeof key === "number" ? from[key] : undefined) ?? fallback;
   if (!isObject(from) || !Object.hasOwn(from, key)) return fallback;
   return from[key] ?? fallback;

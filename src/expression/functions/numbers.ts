@@ -8,7 +8,7 @@ const value = { name: "value", type: "number" } as const;
 export const numberFunctions: readonly FunctionEntry[] = [
   {
     name: "abs",
-    summary: "the number without its sign",
+    summary: "the absolute value",
     parameters: [value],
     returns: "number",
     example: { expression: "abs(0 - 3)", answer: 3 },
@@ -16,7 +16,7 @@ export const numberFunctions: readonly FunctionEntry[] = [
   },
   {
     name: "ceil",
-    summary: "the next whole number upwards",
+    summary: "the number rounded up to a whole number",
     parameters: [value],
     returns: "number",
     example: { expression: "ceil(1.2)", answer: 2 },
@@ -24,7 +24,7 @@ export const numberFunctions: readonly FunctionEntry[] = [
   },
   {
     name: "floor",
-    summary: "the next whole number downwards",
+    summary: "the number rounded down to a whole number",
     parameters: [value],
     returns: "number",
     example: { expression: "floor(1.8)", answer: 1 },
@@ -32,7 +32,7 @@ export const numberFunctions: readonly FunctionEntry[] = [
   },
   {
     name: "round",
-    summary: "the nearest whole number, halves upwards; to 0–15 decimals where `digits` is given",
+    summary: "the number rounded to a whole number, halves up, or to `digits` decimals (0–15)",
     parameters: [value, { name: "digits", type: "number", optional: true }],
     returns: "number",
     example: { expression: "round(order.total / 3, 2)", answer: 40 },
@@ -40,7 +40,7 @@ export const numberFunctions: readonly FunctionEntry[] = [
   },
   {
     name: "min",
-    summary: "the smallest of the numbers, given one by one or as a list",
+    summary: "the smallest of the numbers, given as arguments or as a list",
     parameters: [{ name: "value", type: "number or list", rest: true }],
     returns: "number",
     example: { expression: "min(order.total, 100)", answer: 100 },
@@ -56,7 +56,7 @@ export const numberFunctions: readonly FunctionEntry[] = [
   },
   {
     name: "between",
-    summary: "low ≤ value ≤ high, for three numbers or three texts (dates too are compared as text)",
+    summary: "low ≤ value ≤ high, for three numbers or three texts (dates are compared as texts)",
     parameters: [
       { name: "value", type: "any" },
       { name: "low", type: "any" },
@@ -72,20 +72,20 @@ function round(number: number, digits = 0): number {
   if (!Number.isInteger(digits) || digits < 0 || digits > 15) fail("`round` takes 0 to 15 digits");
   const factor = 10 ** digits;
   const scaled = number * factor;
-  // A number this large has no decimals to round.
+  // A number this large has no decimals.
   return Number.isFinite(scaled) ? Math.round(scaled) / factor : number;
 }
 
-function extreme(name: "min" | "max", given: readonly Json[]): number {
-  const [only] = given;
-  const values = given.length === 1 && isList(only) ? only : given;
-  if (values.length === 0) fail(`\`${name}\` of an empty list has no answer`);
+function extreme(name: "min" | "max", args: readonly Json[]): number {
+  const [only] = args;
+  const values = args.length === 1 && isList(only) ? only : args;
+  if (values.length === 0) fail(`\`${name}\` needs at least one number`);
   let best: number | undefined;
   for (const each of values) {
     if (typeof each !== "number") fail(`\`${name}\` needs numbers only`);
     if (best === undefined || (name === "min" ? each < best : each > best)) best = each;
   }
-  return best ?? fail(`\`${name}\` of nothing has no answer`);
+  return best ?? fail(`\`${name}\` needs at least one number`);
 }
 
 function between(candidate: Json, low: Json, high: Json): boolean {

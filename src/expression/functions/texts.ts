@@ -2,7 +2,7 @@ import type { Json } from "../../model/json.js";
 import { equal } from "../equal.js";
 import { fail, typeName } from "../failure.js";
 import type { FunctionEntry } from "../function-table.js";
-import { compilePattern } from "../pattern.js";
+import { compilePattern, textTooLongMessage } from "../pattern.js";
 
 export const textFunctions: readonly FunctionEntry[] = [
   {
@@ -81,10 +81,8 @@ function contains(within: string | readonly Json[], part: Json): boolean {
   return within.includes(part);
 }
 
-export const textTooLongMessage = "the text is too long to be searched for a pattern of this size";
-
 function matches(text: string, pattern: string): boolean {
   const compiled = compilePattern(pattern);
-  if (typeof compiled === "string") fail(`\`matches\` got a bad pattern: ${compiled}`);
+  if (typeof compiled === "string") fail(`\`matches\` got an invalid pattern: ${compiled}`);
   return compiled.test(text) ?? fail(textTooLongMessage);
 }

@@ -7,16 +7,15 @@ import type { RuleCondition, FieldCondition } from "../../model/definition.js";
 import type { Json } from "../../model/json.js";
 import type { ConditionTrace, ExpressionTrace, FieldTrace } from "../../model/result.js";
 import type { Scope } from "../../model/scope.js";
-import { Failure, typeName } from "../failure.js";
+import { missingMessage } from "../failure.js";
 import { pathGetter } from "../path.js";
-import { compileCondition } from "../template.js";
-import { missingMessage } from "../walk.js";
+import { compileCondition, evaluateCondition } from "../template.js";
 
-/** A condition of a rule, ready to be judged. */
+/** A compiled condition of a rule. */
 export interface CompiledRule {
-  /** The paths it refers to, in the order of their first mention. */
+  /** The paths it reads, in the order of their first mention. */
   readonly reads: readonly string[];
-  /** Each of its conditions as people read it, in the order of the traces. */
+  /** Returns its conditions as readable text, in the order of the traces. */
   texts(): readonly string[];
   /** Never throws. */
   evaluate(scope: Scope): RuleEvaluation;
@@ -24,37 +23,37 @@ export interface CompiledRule {
 
 interface RuleEvaluation {
   readonly result: boolean;
-  /** One of every condition it is made of, whether it mattered in the end or not. */
+  /** One for each of its conditions, including those that did not affect the result. */
   readonly traces: readonly ConditionTrace[];
 }
 
-/** Throws `definition_invalid` with the first of the faults that `ruleFaults` finds. */
+/** Compiles the `if` of a rule. Throws `definition_invalid` with the first of its `ruleDiagnostics`. */
 export function compileRule(condition: RuleCondition): CompiledRule {
-  const [fault] = ruleDiagnostics(condition);
-  if (fault !== undefined) throw new DecisionError("definition_invalid", fault.message, { hint: fault.hint });
+  const [first] = ruleDiagnostics(condition);
+  if (first !== undefined) throw new DecisionError("definition_invalid", first.message, { hint: first.hint });
   const reads = new Set<string>();
-  const judge = compileNode(condition, false, reads);
+  const run = compileNode(condition, false, reads);
   let texts: readonly string[] | undefined;
   return {
     reads: [...reads],
-    texts: () => (texts ??= textsOf(judge)),
+    texts: () => (texts ??= textsOf(run)),
     evaluate(scope) {
       const traces: ConditionTrace[] = [];
-      return { result: judge(scope, traces), traces };
+      return { result: run(scope, traces), traces };
     },
   };
 }
 
 const emptyScope: Scope = { context: {}, input: undefined, facts: {}, system: {} };
 
-/** Every condition leaves its trace, whatever it is asked about. */
-function textsOf(judge: ConditionEvaluator): readonly string[] {
+/** Every evaluation leaves a trace of every condition, so any scope will do. */
+function textsOf(run: ConditionEvaluator): readonly string[] {
   const traces: ConditionTrace[] = [];
-  judge(emptyScope, traces);
+  run(emptyScope, traces);
   return traces.map(describeConditionTrace);
 }
 
-/** The same of a rule's `when`. Throws `expression_invalid` where it is none. */
+/** Compiles the `when` of a rule. Throws `expression_invalid` if it is malformed. */
 export function compileWhen(text: string): CompiledRule {
   const condition = compileCondition(text);
   const matched = toRuleEvaluation({ expression: text, result: true });
@@ -63,20 +62,15 @@ export function compileWhen(text: string): CompiledRule {
     reads: condition.reads,
     texts: () => [text],
     evaluate(scope) {
-      const value = condition.evaluate(scope);
-      if (typeof value === "boolean") return value ? matched : notMatched;
-      return toRuleEvaluation({ expression: text, result: false, error: errorMessage(value) });
+      const result = evaluateCondition(condition, scope);
+      if (typeof result === "boolean") return result ? matched : notMatched;
+      return toRuleEvaluation({ expression: text, result: false, error: result.message });
     },
   };
 }
 
 function toRuleEvaluation(trace: ExpressionTrace): RuleEvaluation {
   return deepFreeze({ result: trace.result, traces: [trace] });
-}
-
-function errorMessage(value: Json | Failure): string {
-  if (value instanceof Failure) return value.message;
-  return `a condition must be true or false, this one is ${typeName(value)}`;
 }
 
 function compileNode(condition: RuleCondition, negated: boolean, reads: Set<string>): ConditionEvaluator {
@@ -90,32 +84,32 @@ function compileNode(condition: RuleCondition, negated: boolean, reads: Set<stri
   return compileField(condition, negated, reads);
 }
 
-/** Like `some`, it stops nowhere, so that the traces tell of all. */
-function every(judges: readonly ConditionEvaluator[]): ConditionEvaluator {
+/** Like `some`, it evaluates all conditions, so the traces are complete. */
+function every(conditions: readonly ConditionEvaluator[]): ConditionEvaluator {
   return (scope, traces) => {
     let result = true;
-    for (const judge of judges) if (!judge(scope, traces)) result = false;
+    for (const condition of conditions) if (!condition(scope, traces)) result = false;
     return result;
   };
 }
 
-function some(judges: readonly ConditionEvaluator[]): ConditionEvaluator {
+function some(conditions: readonly ConditionEvaluator[]): ConditionEvaluator {
   return (scope, traces) => {
     let result = false;
-    for (const judge of judges) if (judge(scope, traces)) result = true;
+    for (const condition of conditions) if (condition(scope, traces)) result = true;
     return result;
   };
 }
 
 const not =
-  (judge: ConditionEvaluator): ConditionEvaluator =>
+  (condition: ConditionEvaluator): ConditionEvaluator =>
   (scope, traces) =>
-    !judge(scope, traces);
+    !condition(scope, traces);
 
-/** Answers, and adds a trace of each condition that it asked. */
+/** Returns the result, and adds a trace for each condition. */
 type ConditionEvaluator = (scope: Scope, traces: ConditionTrace[]) => boolean;
 
-/** One condition on a field, which was found to be without fault; adds what it reads. */
+/** Compiles a valid condition on a field; adds the paths that it reads to `reads`. */
 export function compileField(
   condition: FieldCondition,
   negated: boolean,
@@ -123,25 +117,25 @@ export function compileField(
 ): ConditionEvaluator {
   const { field, op, value = null } = condition;
   const operator = findOperator(op);
-  const written = condition.value ?? (operator.valueless ? true : null);
+  const expected = condition.value ?? (operator.takesNoValue ? true : null);
   const get = pathGetter(field.split("."));
-  const test = operator.prepare(written);
-  const answerWhenMissing = operator.holdsWhenMissing ?? missingMessage(field);
+  const test = operator.prepare(expected);
+  const resultWhenMissing = operator.trueWhenMissing ?? missingMessage(field);
   const trace = createTracer({ field, operator: op, expected: value }, negated);
   reads.add(field);
-  for (const path of operator.readsBeside(written)) reads.add(path);
+  for (const path of operator.extraReads(expected)) reads.add(path);
   return (scope, traces) => {
     const actual = get(scope);
-    const isAsked = actual !== undefined || operator.asksAnyway === true;
-    const answer = isAsked ? test(actual ?? null, scope) : answerWhenMissing;
-    traces.push(trace(actual ?? null, answer));
-    return answer === true;
+    const isTested = actual !== undefined || operator.testsMissing === true;
+    const result = isTested ? test(actual ?? null, scope) : resultWhenMissing;
+    traces.push(trace(actual ?? null, result));
+    return result === true;
   };
 }
 
 function findOperator(op: string): RuleOperator {
   const operator = ruleOperators.get(op);
-  if (operator === undefined) throw new Error(`the check let the operator \`${op}\` through`);
+  if (operator === undefined) throw new Error(`the check accepted the unknown operator \`${op}\``);
   return operator;
 }
 
@@ -150,16 +144,16 @@ type TracedCondition = Pick<FieldTrace, "field" | "operator" | "expected">;
 function createTracer(
   { field, operator, expected }: TracedCondition,
   negated: boolean,
-): (actual: Json, answer: boolean | string) => FieldTrace {
-  return (actual, answer) => {
+): (actual: Json, result: boolean | string) => FieldTrace {
+  return (actual, result) => {
     const trace: { -readonly [Key in keyof FieldTrace]: FieldTrace[Key] } = {
       field,
       operator,
       expected,
       actual,
-      result: answer === true,
+      result: result === true,
     };
-    if (typeof answer === "string") trace.note = answer;
+    if (typeof result === "string") trace.note = result;
     if (negated) trace.negated = true;
     return trace;
   };

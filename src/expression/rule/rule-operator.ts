@@ -5,54 +5,54 @@ import type { Scope } from "../../model/scope.js";
 import { isList, isObject } from "../equal.js";
 import { Failure, typeName } from "../failure.js";
 
-/** Whether a value passes; a text says why it cannot be asked, and then it does not. Never throws. */
+/** Tests a value. A text is the reason why it cannot be tested, which counts as false. Never throws. */
 export type RuleTest = (actual: Json, scope: Scope) => boolean | string;
 
-/** One operator of rule conditions: checked, run and documented from this one place. */
+/** An operator of rule conditions. Evaluation, checks and documentation are derived from its entry. */
 export interface RuleOperator {
   readonly name: string;
-  /** How it is written between two values. */
+  /** Its infix symbol, such as `>=`. */
   readonly symbol?: string;
   readonly summary: string;
-  /** What its `value` must be, in the words of the help. */
+  /** Describes its `value` in the help. */
   readonly takes: string;
-  readonly valueless?: true;
-  /** The answer where there is no such field; false unless stated. */
-  readonly holdsWhenMissing?: true;
-  /** It is asked where there is no such field, too. */
-  readonly asksAnyway?: true;
+  readonly takesNoValue?: true;
+  /** The result for a missing field is true, not false. */
+  readonly trueWhenMissing?: true;
+  /** The test runs for a missing field, too. */
+  readonly testsMissing?: true;
   readonly example: {
     readonly condition: FieldCondition;
     readonly context: JsonObject;
     readonly answer: boolean;
   };
-  /** A condition as people read it, where its parts one behind the other are not that; undefined for a strange `value`. */
-  readonly inWords?: (field: string, value: Json) => string | undefined;
-  /** What is wrong with a `value` as written. */
-  faultOf(value: Json): string | undefined;
-  /** Makes the test of a `value` ready; throws `definition_invalid` where `faultOf` has something to say. */
+  /** Returns the condition in words, if `field symbol value` does not read well; undefined for an invalid `value`. */
+  readonly describe?: (field: string, value: Json) => string | undefined;
+  /** Returns a message if a `value` is invalid. */
+  checkValue(value: Json): string | undefined;
+  /** Prepares the test for a `value`. Throws `definition_invalid` if `checkValue` returns a message. */
   prepare(value: Json): RuleTest;
-  /** What the test of a sound `value` reads beside the field, as paths. */
-  readsBeside(value: Json): readonly string[];
+  /** Returns the paths that the test for a valid `value` reads in addition to the field. */
+  extraReads(value: Json): readonly string[];
 }
 
-interface Specification<Expected> extends Omit<RuleOperator, "faultOf" | "prepare" | "readsBeside"> {
+interface Specification<Expected> extends Omit<RuleOperator, "checkValue" | "prepare" | "extraReads"> {
   readonly parse: (value: Json) => Expected | Failure;
   readonly test: (expected: Expected) => RuleTest;
-  readonly readsBeside?: (expected: Expected) => readonly string[];
+  readonly extraReads?: (expected: Expected) => readonly string[];
 }
 
-/** An operator whose `value` is parsed once, by the same function that finds fault with it. */
+/** Creates an operator from a parser of its `value` and a test; the parser also checks the `value`. */
 export function ruleOperator<Expected>(specification: Specification<Expected>): RuleOperator {
-  const { parse, test, readsBeside, ...described } = specification;
+  const { parse, test, extraReads, ...described } = specification;
   return {
     ...described,
-    faultOf(value) {
+    checkValue(value) {
       const expected = parse(value);
       return expected instanceof Failure ? expected.message : undefined;
     },
     prepare: (value) => test(assertParsed(parse(value))),
-    readsBeside: (value) => readsBeside?.(assertParsed(parse(value))) ?? [],
+    extraReads: (value) => extraReads?.(assertParsed(parse(value))) ?? [],
   };
 }
 
@@ -63,7 +63,7 @@ function assertParsed<Expected>(expected: Expected | Failure): Expected {
 
 const maxShownLength = 60;
 
-/** A value of a definition as messages show it. */
+/** Describes a value of a definition in messages. */
 export function describeValue(value: unknown): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
@@ -72,12 +72,12 @@ export function describeValue(value: unknown): string {
   return text.length > maxShownLength ? `${text.slice(0, maxShownLength - 1)}…` : text;
 }
 
-/** What is wrong with the `value` of a condition. */
+/** Creates the failure for an invalid `value` of a condition. */
 export function invalidValue(what: string, value: Json): Failure {
   return new Failure(`\`value\` must be ${what} (got ${describeValue(value)})`);
 }
 
-/** Why a test has no real answer. It never shows the value, which may be one to be masked. */
+/** Returns the reason why a value cannot be tested. It contains only the type: the value may have to be masked. */
 export function typeMismatch(operator: string, what: string, actual: Json): string {
   return `\`${operator}\` needs ${what}, got ${typeName(actual)}`;
 }
@@ -85,7 +85,7 @@ export function typeMismatch(operator: string, what: string, actual: Json): stri
 export const numberLikeItsValue = "a number, as its `value` is one";
 export const textLikeItsValue = "text, as its `value` is text";
 
-/** The parts of a `value` that more than one family of operators takes. */
+/** The parser of a `value` that can be anything. */
 export const parseAny = (value: Json): Json => value;
 
 export function parseText(value: Json): string | Failure {
@@ -100,7 +100,7 @@ export function isNumber(value: Json | undefined): value is number {
   return Number.isFinite(value);
 }
 
-/** Two values in a list, or in a map under these names; nothing where there are others or fewer. */
+/** Returns the two values of a list, or of a map with these keys; an empty list for anything else. */
 export function parsePair(value: Json, names: readonly [string, string]): readonly Json[] {
   if (!isObject(value)) return isList(value) && value.length === 2 ? value : [];
   if (Object.keys(value).length !== 2) return [];

@@ -19,9 +19,9 @@ export const ruleOperatorGroups: readonly {
   { title: "Numbers", entries: numberOperators },
   { title: "Dates (ISO 8601 text; a date alone is UTC, a time needs a zone)", entries: dateOperators },
   { title: "Lists", entries: listOperators },
-  { title: "Measures of a list", entries: aggregateOperators },
+  { title: "Aggregates of a list", entries: aggregateOperators },
   { title: "Places", entries: placeOperators },
-  { title: "Data from elsewhere", entries: fetchingOperators },
+  { title: "Enrichment", entries: fetchingOperators },
 ];
 
 export const ruleOperators: ReadonlyMap<string, RuleOperator> = new Map(
@@ -30,24 +30,24 @@ export const ruleOperators: ReadonlyMap<string, RuleOperator> = new Map(
 
 const maxValueLength = 120;
 
-/** A condition as people read it: `credit.score >= 700`. */
+/** Returns a condition as readable text, such as `credit.score >= 700`. */
 export function describeConditionTrace(trace: ConditionTrace): string {
   if ("expression" in trace) return trace.expression;
   const { field, operator, expected, negated } = trace;
   const entry = ruleOperators.get(operator);
-  const text = entry?.inWords?.(field, expected) ?? joinParts(trace, entry);
+  const text = entry?.describe?.(field, expected) ?? joinParts(trace, entry);
   return negated ? `not (${text})` : text;
 }
 
 function joinParts({ field, operator, expected }: FieldTrace, entry: RuleOperator | undefined): string {
   const words = [field, entry?.symbol ?? operator.replaceAll("_", " ")];
-  if (!entry?.valueless) words.push(displayValue(expected));
+  if (!entry?.takesNoValue) words.push(displayValue(expected));
   return words.join(" ");
 }
 
 function displayValue(value: Json): string {
   const text = JSON.stringify(value);
   if (text.length <= maxValueLength) return text;
-  // Half a character that takes two units would be none.
+  // Does not cut a surrogate pair in half.
   return `${text.slice(0, maxValueLength - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }

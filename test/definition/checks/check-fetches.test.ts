@@ -157,7 +157,7 @@ const faults: readonly Fault[] = [
   {
     name: "params that do not compile",
     yaml: fetching(['{ endpoint: b, into: x, params: { a: { b: ["{{ a = 1 }}"] } } }']),
-    problems: ["7:56 a single `=` means nothing here | compare with `==`"],
+    problems: ["7:56 `=` is not an operator | compare with `==`"],
   },
   {
     name: "params that are far too long",
@@ -167,14 +167,14 @@ const faults: readonly Fault[] = [
   {
     name: "a condition whose params do not compile",
     yaml: voting(`{ all: [${asked('{ endpoint: b, params: { a: "{{ nothing" } }')}] }`),
-    problems: ["8:91 this is never closed with `}}`"],
+    problems: ["8:91 missing closing `}}`"],
   },
   {
     name: "a condition that is no fetch",
     yaml: voting(asked("b"), asked("{ endpoint: b, mapping: { a: 5 } }"), asked("{ endpoint: b c }")),
     problems: [
       '8:54 `value` must be a map with `endpoint` (got "b")',
-      "11:54 `mapping` must be a map of fields of the answer to fields of the context (got a map)",
+      "11:54 `mapping` must be a map of fields of the response to fields of the context (got a map)",
     ],
   },
   {

@@ -206,7 +206,7 @@ const cases: readonly Case[] = [
   {
     name: "a condition that does not compile",
     policies: `- name: p\n  conditions:\n    - { name: c, expression: "params.a == ${mark}" }`,
-    said: ["the expression ends where a value was expected"],
+    said: ["expected a value, got the end of the expression"],
   },
 ];
 

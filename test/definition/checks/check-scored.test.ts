@@ -73,12 +73,12 @@ const cases: readonly Case[] = [
   {
     name: "an operator that is called otherwise",
     yaml: but("op: gte", "op: greater_than"),
-    problems: ["9:35 there is no operator `greater_than` | did you mean `gt`?"],
+    problems: ["9:35 unknown operator `greater_than` | did you mean `gt`?"],
   },
   {
     name: "an operator that is misspelt",
     yaml: but("op: gte", "op: betwen"),
-    problems: ["9:35 there is no operator `betwen` | did you mean `between`?"],
+    problems: ["9:35 unknown operator `betwen` | did you mean `between`?"],
   },
   {
     name: "a value that the operator cannot take",
@@ -161,7 +161,7 @@ const cases: readonly Case[] = [
   {
     name: "a `when` that does not compile",
     yaml: but('"score < 500"', '"score <"'),
-    problems: ["12:25 the expression ends where a value was expected"],
+    problems: ["12:25 expected a value, got the end of the expression"],
   },
   {
     name: "an unknown function in a `when`",
@@ -358,11 +358,11 @@ const cases: readonly Case[] = [
   target: { approve: stage-a }
 `,
     problems: [
-      "8:43 there is no operator `gt_e` | did you mean `gte`?",
+      "8:43 unknown operator `gt_e` | did you mean `gte`?",
       "8:63 `value` is missing | `eq` takes anything",
-      "8:72 `__proto__` is not a key that can be read",
+      "8:72 the key `__proto__` cannot be read",
       "9:46 `weight` must be from 0 to 1 (got 2)",
-      "11:25 the expression ends where a value was expected",
+      "11:25 expected a value, got the end of the expression",
       "12:17 `weight` is missing in `then`",
       "12:37 unknown key `wieght` | did you mean `weight`?",
       "13:7 an evaluator has either `rules` or `static`, and never both",

@@ -129,7 +129,7 @@ describe("an evaluator written as in a definition", () => {
     [
       "an unknown operator",
       ruleset("r", [ifRule("a", { field: "n", op: "greater_than", value: 1 })]),
-      "the rule `a` of `r`: there is no operator `greater_than`",
+      "the rule `a` of `r`: unknown operator `greater_than`",
     ],
     [
       "an empty group",
@@ -139,7 +139,7 @@ describe("an evaluator written as in a definition", () => {
     [
       "an expression that does not compile",
       ruleset("r", [whenRule("a", "n >")]),
-      "the rule `a` of `r`: the expression ends where a value was expected",
+      "the rule `a` of `r`: expected a value, got the end of the expression",
     ],
     [
       "neither `if` nor `when`",

@@ -146,7 +146,7 @@ describe("a condition with a fault", () => {
     expect(compileFaulty).toThrow(
       expect.objectContaining({
         code: "definition_invalid",
-        message: "there is no operator `equals`",
+        message: "unknown operator `equals`",
         hint: "did you mean `eq`?",
       }) as Error,
     );
@@ -154,7 +154,7 @@ describe("a condition with a fault", () => {
 
   it("that nobody looked for is a bug of ours", () => {
     expect(() => compileField({ field: "a", op: "equals" }, false, new Set())).toThrow(
-      "let the operator `equals`",
+      "accepted the unknown operator `equals`",
     );
   });
 });

@@ -31,7 +31,7 @@ export const json = fc.oneof(
 /** Conditions that have a sound operator and a value that it takes. */
 const fieldCondition: fc.Arbitrary<FieldCondition> = fc
   .record({ field, op: fc.constantFrom(...ruleOperators.keys()), value: json })
-  .filter(({ op, value }) => ruleOperators.get(op)?.faultOf(value) === undefined);
+  .filter(({ op, value }) => ruleOperators.get(op)?.checkValue(value) === undefined);
 
 export const wellFormed: fc.Arbitrary<RuleCondition> = fc.letrec<{ condition: RuleCondition }>((tie) => {
   const several = fc.array(tie("condition"), { minLength: 1, maxLength: 3 });

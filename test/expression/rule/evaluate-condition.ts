@@ -32,8 +32,8 @@ export function askMissing(op: string, value?: Json): boolean | string {
   return note ?? result;
 }
 
-export function faultOf(op: string, value: Json): string | undefined {
-  return operatorNamed(op).faultOf(value);
+export function checkValue(op: string, value: Json): string | undefined {
+  return operatorNamed(op).checkValue(value);
 }
 
 export function operatorNamed(op: string): RuleOperator {

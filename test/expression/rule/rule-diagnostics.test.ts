@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compileRule } from "../../../src/expression/rule/compile-rule.js";
-import type { RuleFault } from "../../../src/expression/rule/rule-diagnostics.js";
+import type { RuleDiagnostic } from "../../../src/expression/rule/rule-diagnostics.js";
 import { ruleDiagnostics } from "../../../src/expression/rule/rule-diagnostics.js";
 import { ruleOperators } from "../../../src/expression/rule/rule-operators.js";
 import type { RuleCondition } from "../../../src/model/definition.js";
@@ -23,7 +23,7 @@ describe("a condition as written", () => {
     expect(ruleDiagnostics(condition)).toEqual([]);
   });
 
-  it.each<[unknown, RuleFault]>([
+  it.each<[unknown, RuleDiagnostic]>([
     [undefined, { path: [], message: "a condition must be a map (got nothing)" }],
     [null, { path: [], message: "a condition must be a map (got null)" }],
     ["a > 1", { path: [], message: 'a condition must be a map (got "a > 1")' }],
@@ -33,11 +33,11 @@ describe("a condition as written", () => {
     [{}, { path: [], message: `a condition needs one of ${oneOf}` }],
     [
       { all: [sound], any: [sound] },
-      { path: [], key: "any", message: `a condition has only one of ${oneOf}` },
+      { path: [], key: "any", message: `a condition can have only one of ${oneOf}` },
     ],
     [
       { none: [sound], ...sound },
-      { path: [], key: "field", message: `a condition has only one of ${oneOf}` },
+      { path: [], key: "field", message: `a condition can have only one of ${oneOf}` },
     ],
     [{ all: [] }, { path: ["all"], message: "`all` must not be empty" }],
     [{ any: sound }, { path: ["any"], message: "`any` must be a list (got a map)" }],
@@ -65,11 +65,11 @@ describe("a condition as written", () => {
     ],
     [
       { ...sound, field: "a.constructor" },
-      { path: ["field"], message: "`constructor` is not a key that can be read" },
+      { path: ["field"], message: "the key `constructor` cannot be read" },
     ],
     [
       { ...sound, field: "__proto__" },
-      { path: ["field"], message: "`__proto__` is not a key that can be read" },
+      { path: ["field"], message: "the key `__proto__` cannot be read" },
     ],
     [
       { field: "a", value: 1 },
@@ -81,7 +81,7 @@ describe("a condition as written", () => {
     ],
     [
       { ...sound, op: "fetch_from_api", value: { params: { a: 1 } } },
-      { path: ["value"], message: "`endpoint` must name one (got nothing)" },
+      { path: ["value"], message: "`endpoint` must be the name of an endpoint (got nothing)" },
     ],
     [
       { field: "a", op: "gt" },
@@ -161,7 +161,7 @@ describe("an operator of another name", () => {
     const [fault] = ruleDiagnostics({ ...sound, op });
     expect(fault).toEqual({
       path: ["op"],
-      message: `there is no operator \`${op}\``,
+      message: `unknown operator \`${op}\``,
       hint: `did you mean \`${meant}\`?`,
     });
   });
@@ -170,7 +170,7 @@ describe("an operator of another name", () => {
     "that means nothing, as %j, leads to the list",
     (op) => {
       const [fault] = ruleDiagnostics({ ...sound, op });
-      expect(fault?.hint).toBe(`known are ${[...ruleOperators.keys()].join(", ")}`);
+      expect(fault?.hint).toBe(`use one of ${[...ruleOperators.keys()].join(", ")}`);
     },
   );
 });
@@ -185,7 +185,7 @@ describe("nesting", () => {
   it.each([33, 34, 5000])("%d deep is one fault", (depth) => {
     const path = Array.from({ length: 32 }, () => ["all", 0]).flat();
     expect(ruleDiagnostics(nested(depth))).toEqual([
-      { path, message: "conditions are nested at most 32 deep" },
+      { path, message: "conditions are nested deeper than 32 levels" },
     ]);
   });
 

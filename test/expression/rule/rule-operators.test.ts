@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { DecisionError } from "../../../src/errors.js";
 import { ruleOperatorGroups, ruleOperators } from "../../../src/expression/rule/rule-operators.js";
 import type { Json } from "../../../src/model/json.js";
-import { ask, askMissing, faultOf, operatorNamed, traceOf } from "./evaluate-condition.js";
+import { ask, askMissing, checkValue, operatorNamed, traceOf } from "./evaluate-condition.js";
 
 const aCircle = { center: { lat: 52.5, lon: 13.4 }, radius: 10 };
 
@@ -65,7 +65,7 @@ describe("every operator of rules", () => {
     expect([summary, takes].filter((text) => text === "" || text.endsWith("."))).toEqual([]);
   });
 
-  const anyway = entries.filter(({ asksAnyway }) => asksAnyway).map(({ name }) => name);
+  const anyway = entries.filter(({ testsMissing }) => testsMissing).map(({ name }) => name);
   const strict = named.filter(({ name }) => name !== "blank" && !anyway.includes(name));
 
   it.each(strict)("$name is false, with a note, where the field is missing", ({ name, value }) => {
@@ -78,17 +78,17 @@ describe("every operator of rules", () => {
   });
 
   it.each(named)("$name finds no fault with $value", ({ name, value }) => {
-    expect(faultOf(name, value)).toBeUndefined();
+    expect(checkValue(name, value)).toBeUndefined();
   });
 
   const faulty = named.flatMap(({ name, faulty: value }) => (value === undefined ? [] : [{ name, value }]));
 
   it.each(faulty)("$name refuses $value, and says what it takes", ({ name, value }) => {
-    expect(faultOf(name, value)).toMatch(
-      /^(?:`value` must be .+ \(got .+\)|the pattern|`\w+` takes no `value`)/,
+    expect(checkValue(name, value)).toMatch(
+      /^(?:`value` must be .+ \(got .+\)|invalid pattern|`\w+` takes no `value`)/,
     );
     expect(() => operatorNamed(name).prepare(value)).toThrow(DecisionError);
-    expect(() => operatorNamed("within_days").readsBeside("x")).toThrow(DecisionError);
+    expect(() => operatorNamed("within_days").extraReads("x")).toThrow(DecisionError);
   });
 
   const mistyped = named.flatMap((each) =>
@@ -111,9 +111,9 @@ describe("every operator of rules", () => {
 describe("the time of the request", () => {
   it("is read by `within_days` alone, and only without a date of its own", () => {
     const readers = named.filter(({ name, value }) =>
-      operatorNamed(name).readsBeside(value).includes("system.request_time"),
+      operatorNamed(name).extraReads(value).includes("system.request_time"),
     );
     expect(readers.map(({ name }) => name)).toEqual(["within_days"]);
-    expect(operatorNamed("within_days").readsBeside({ days: 1, of: "2026-01-01" })).toEqual([]);
+    expect(operatorNamed("within_days").extraReads({ days: 1, of: "2026-01-01" })).toEqual([]);
   });
 });

@@ -29,8 +29,8 @@ describe("a trace in words", () => {
     [trace("fraud", "eq", true, true), "not (fraud = true)"],
     [trace("email", "present", null, true), "not (email present)"],
     [trace("x", "fetch_from_api", "y"), 'x fetch from api "y"'],
-    [trace("x", "fetch_from_api", { endpoint: "bureau", params: { a: 1 } }), "bureau gave data for x"],
-    [trace("x", "fetch_from_api", { endpoint: "bureau" }, true), "not (bureau gave data for x)"],
+    [trace("x", "fetch_from_api", { endpoint: "bureau", params: { a: 1 } }), "bureau returned data for x"],
+    [trace("x", "fetch_from_api", { endpoint: "bureau" }, true), "not (bureau returned data for x)"],
     [trace("x", "no_such_operator", 1), "x no such operator 1"],
   ])("reads as people write it: %#", (given, text) => {
     expect(describeConditionTrace(given)).toBe(text);

@@ -18,7 +18,7 @@ export const comparisonOperators: readonly RuleOperator[] = [
   ruleOperator({
     name: "eq",
     symbol: "=",
-    summary: "equal in type and content; null is a value like any other",
+    summary: "equal in type and content; null equals null",
     takes: "anything",
     example: {
       condition: { field: "customer.country", op: "eq", value: "DE" },
@@ -31,7 +31,7 @@ export const comparisonOperators: readonly RuleOperator[] = [
   ruleOperator({
     name: "neq",
     symbol: "!=",
-    summary: "there is a value and it is not equal",
+    summary: "the value is not missing and not equal",
     takes: "anything",
     example: {
       condition: { field: "fraud", op: "neq", value: true },
@@ -64,7 +64,7 @@ export const comparisonOperators: readonly RuleOperator[] = [
   }),
   ruleOperator({
     name: "not_in",
-    summary: "there is a value and it is equal to none of the items",
+    summary: "the value is not missing and equal to none of the items",
     takes: "a list",
     example: {
       condition: { field: "country", op: "not_in", value: ["XX", "YY"] },
@@ -118,9 +118,9 @@ function parseOrdered(value: Json): Ordered | Failure {
 export const presenceOperators: readonly RuleOperator[] = [
   ruleOperator({
     name: "present",
-    summary: "there is a value, and it is not null, '', [] or {}; false and 0 are values",
+    summary: "the value is not missing, null, '', [] or {}; false and 0 are present",
     takes: "nothing",
-    valueless: true,
+    takesNoValue: true,
     example: {
       condition: { field: "email", op: "present" },
       context: { email: "ada@mail.example" },
@@ -133,15 +133,15 @@ export const presenceOperators: readonly RuleOperator[] = [
     name: "blank",
     summary: "missing, null, '', [] or {}",
     takes: "nothing",
-    valueless: true,
-    holdsWhenMissing: true,
+    takesNoValue: true,
+    trueWhenMissing: true,
     example: { condition: { field: "notes", op: "blank" }, context: { notes: "" }, answer: true },
     parse: (value) => parseNothing(value, "blank", "present"),
     test: () => isBlank,
   }),
 ];
 
-/** `value: true` says the same again; false would say the opposite, so it is not overlooked. */
+/** Accepts `value: true`. Rejects false, which would mean the opposite. */
 function parseNothing(value: Json, name: string, opposite: string): true | Failure {
   if (value === true) return true;
   const instead = value === false ? `: write \`${opposite}\` instead` : "";

@@ -14,7 +14,7 @@ const placed = { placed_at: "2026-03-02T12:00:00Z" };
 
 const dayInMilliseconds = 86_400_000;
 
-const daysDescription = "a day (`monday`, `mon`, or 0 to 6 from Sunday on) or a list of days";
+const daysDescription = "a day (`monday`, `mon`, or 0 for Sunday to 6) or a list of days";
 
 export const dateOperators: readonly RuleOperator[] = [
   ruleOperator({
@@ -43,7 +43,7 @@ export const dateOperators: readonly RuleOperator[] = [
   }),
   ruleOperator({
     name: "within_days",
-    summary: "at most so many days before or after the time of the request, or the date given as `of`",
+    summary: "at most this many days before or after the time of the request, or the date `of`",
     takes: distanceDescription,
     example: {
       condition: { field: "placed_at", op: "within_days", value: { days: 30, of: "2026-03-31" } },
@@ -52,11 +52,11 @@ export const dateOperators: readonly RuleOperator[] = [
     },
     parse: parseDistance,
     test: withinDistance,
-    readsBeside: ({ of }) => (of === undefined ? ["system.request_time"] : []),
+    extraReads: ({ of }) => (of === undefined ? ["system.request_time"] : []),
   }),
   ruleOperator({
     name: "day_of_week",
-    summary: "the date is such a day of the week, in UTC",
+    summary: "the date is one of these days of the week, in UTC",
     takes: daysDescription,
     example: {
       condition: { field: "placed_at", op: "day_of_week", value: ["monday", "tue"] },
@@ -82,7 +82,7 @@ function onInstant(name: string, test: (at: number, scope: Scope) => boolean | s
 
 interface Distance {
   readonly days: number;
-  /** Absent: the time of the request. */
+  /** Default: the time of the request. */
   readonly of?: number;
 }
 
@@ -98,7 +98,7 @@ function parseDistance(value: Json): Distance | Failure {
 function withinDistance({ days, of }: Distance): RuleTest {
   return onInstant("within_days", (at, scope) => {
     const middle = of ?? requestTime(scope);
-    if (middle === undefined) return "there is no `system.request_time` to count the days from";
+    if (middle === undefined) return "`system.request_time` is missing";
     return Math.abs(at - middle) <= days * dayInMilliseconds;
   });
 }
@@ -110,7 +110,7 @@ function requestTime({ system }: Scope): number | undefined {
 
 const dayNames = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
-/** Days of the week as numbers, 0 being Sunday. */
+/** Parses days of the week to numbers; Sunday is 0. */
 function parseDaysOfWeek(value: Json): ReadonlySet<number> | Failure {
   const days = (isList(value) ? value : [value]).map(parseDay);
   return days.length === 0 || days.includes(-1) ? invalidValue(daysDescription, value) : new Set(days);
@@ -119,6 +119,6 @@ function parseDaysOfWeek(value: Json): ReadonlySet<number> | Failure {
 function parseDay(value: Json): number {
   if (typeof value === "number") return dayNames[value] === undefined ? -1 : value;
   if (typeof value !== "string") return -1;
-  const written = value.toLowerCase();
-  return dayNames.findIndex((name) => written === name || written === name.slice(0, 3));
+  const text = value.toLowerCase();
+  return dayNames.findIndex((name) => text === name || text === name.slice(0, 3));
 }

@@ -7,14 +7,14 @@ import { Failure } from "../../failure.js";
 import type { RuleOperator } from "../rule-operator.js";
 import { ruleOperator, invalidValue, describeValue } from "../rule-operator.js";
 
-/** What was fetched is among the facts by then; the operator only looks whether it came. */
+/** The data is fetched before the evaluation and is part of the facts; the operator tests whether it arrived. */
 export const fetchingOperators: readonly RuleOperator[] = [
   ruleOperator({
     name: "fetch_from_api",
     summary:
-      "the endpoint gave data; params may be templates, and `mapping` puts parts of the data into the context",
-    takes: "{ endpoint, params, mapping }, the last two when wanted",
-    asksAnyway: true,
+      "the endpoint returned data; `params` can be templates, `mapping` adds fields of the data to the context",
+    takes: "{ endpoint, params, mapping }; `params` and `mapping` are optional",
+    testsMissing: true,
     example: {
       condition: {
         field: "customer",
@@ -24,16 +24,16 @@ export const fetchingOperators: readonly RuleOperator[] = [
       context: { customer: { ssn: "123-45-6789" } },
       answer: false,
     },
-    inWords(field, value) {
+    describe(field, value) {
       const endpoint = ownValue(value, "endpoint");
-      return typeof endpoint === "string" ? `${endpoint} gave data for ${field}` : undefined;
+      return typeof endpoint === "string" ? `${endpoint} returned data for ${field}` : undefined;
     },
     parse: parseFetch,
     test: (fetch) => {
       const key = fetchKey(fetch);
       return (_actual, { facts }) => ownValue(ownValue(ownValue(facts, "fetched"), key), "ok") === true;
     },
-    readsBeside: (fetch) => [`facts.fetched.${fetchKey(fetch)}.ok`],
+    extraReads: (fetch) => [`facts.fetched.${fetchKey(fetch)}.ok`],
   }),
 ];
 
@@ -49,14 +49,14 @@ function parseFetch(value: Json): FetchCondition | Failure {
     return invalidValue(`a map of ${fetchKeys.join(", ")}, without \`${unknown}\``, value);
   const { endpoint, params, mapping } = value;
   if (typeof endpoint !== "string" || endpoint === "") {
-    return new Failure(`\`endpoint\` must name one (got ${describeValue(endpoint)})`);
+    return new Failure(`\`endpoint\` must be the name of an endpoint (got ${describeValue(endpoint)})`);
   }
   if (params !== undefined && !isObject(params)) {
     return new Failure(`\`params\` must be a map (got ${describeValue(params)})`);
   }
   if (mapping !== undefined && !isMapping(mapping)) {
     return new Failure(
-      `\`mapping\` must be a map of fields of the answer to fields of the context (got ${describeValue(mapping)})`,
+      `\`mapping\` must be a map of fields of the response to fields of the context (got ${describeValue(mapping)})`,
     );
   }
   return { endpoint, ...(params && { params }), ...(mapping && { mapping }) };
@@ -67,7 +67,7 @@ const isMapping = (value: Json): value is Readonly<Record<string, string>> =>
   Object.keys(value).length > 0 &&
   Object.values(value).every((each) => typeof each === "string" && each !== "");
 
-/** What a fetch is called among the facts: another one, however little it differs, has another name. */
+/** Returns the key of a fetch in the facts. Fetches that differ in anything have different keys. */
 export function fetchKey(fetch: FetchCondition & { readonly into?: string }): string {
   const { endpoint, params = {}, mapping = {}, into = null } = fetch;
   const digest = sha256Hex(canonicalJson({ endpoint, params, mapping: mapping as Json, into }));

@@ -10,11 +10,11 @@ type ListComparison = (actual: readonly Json[], members: ItemSet) => boolean;
 const sharesItem: ListComparison = (actual, members) => actual.some(members.has);
 
 export const listOperators: readonly RuleOperator[] = [
-  listOperator("contains_all", "the list has every one of the items", false, (actual, members) =>
+  listOperator("contains_all", "the list contains all of the items", false, (actual, members) =>
     members.allIn(actual),
   ),
-  listOperator("contains_any", "the list has at least one of the items", true, sharesItem),
-  listOperator("intersects", "the two lists, taken as sets, share at least one item", true, sharesItem),
+  listOperator("contains_any", "the list contains at least one of the items", true, sharesItem),
+  listOperator("intersects", "the two lists have at least one item in common", true, sharesItem),
   listOperator("subset_of", "every item of the list is one of these", false, (actual, members) =>
     actual.every(members.has),
   ),
@@ -38,14 +38,14 @@ function listOperator(name: string, summary: string, answer: boolean, holds: Lis
   });
 }
 
-/** The different items of a list, by content. */
+/** The distinct items of a list, compared by content. */
 interface ItemSet {
   readonly size: number;
   readonly has: (item: Json) => boolean;
   readonly allIn: (list: readonly Json[]) => boolean;
 }
 
-/** Made ready once, so that a list is compared with them in the time it takes to read it. */
+/** Prepares the items once, so a list is compared with them in linear time. */
 export function toItemSet(items: readonly Json[]): ItemSet {
   const scalars = new Set<Json>();
   const compounds = new Set<string>();
@@ -65,7 +65,7 @@ function isCompound(item: Json): item is readonly Json[] | JsonObject {
   return typeof item === "object" && item !== null;
 }
 
-/** What a number that was measured must be. */
+/** Tests an aggregate. */
 type BoundsTest = (measured: number) => boolean;
 
 const boundsDescription = "a number or a map of `eq`, `gt`, `gte`, `lt`, `lte`, `min` and `max` to numbers";
@@ -92,13 +92,13 @@ function parseBounds(value: Json): BoundsTest | Failure {
   return (measured) => each.every((holds) => holds(measured));
 }
 
-/** A text says why there is no number. */
+/** Returns the aggregate of a list, or the reason why there is none. */
 type Measure = (actual: Json) => number | string;
 
 export const aggregateOperators: readonly RuleOperator[] = [
   aggregateOperator(
     "length",
-    "how many items the list has, or characters (code points) the text",
+    "the number of items of a list, or of characters (code points) of a text",
     3,
     (actual) => {
       if (typeof actual === "string") return Array.from(actual).length;
@@ -111,13 +111,13 @@ export const aggregateOperators: readonly RuleOperator[] = [
   aggregateOperator("max", "the largest of the numbers in the list", 4, (actual) =>
     aggregateNonEmpty("max", actual, (values) => values.reduce((a, b) => Math.max(a, b))),
   ),
-  aggregateOperator("sum", "the numbers in the list, added up; 0 where it is empty", 8, (actual) =>
+  aggregateOperator("sum", "the sum of the numbers in the list; 0 if it is empty", 8, (actual) =>
     aggregateNumbers("sum", actual, sumOf),
   ),
-  aggregateOperator("average", "their sum divided by how many they are", { gte: 2.5, lt: 3 }, (actual) =>
+  aggregateOperator("average", "the mean of the numbers in the list", { gte: 2.5, lt: 3 }, (actual) =>
     aggregateNonEmpty("average", actual, (values) => sumOf(values) / values.length),
   ),
-  aggregateOperator("count", "how many items the list has", { min: 1, max: 3 }, (actual) =>
+  aggregateOperator("count", "the number of items of the list", { min: 1, max: 3 }, (actual) =>
     isList(actual) ? actual.length : typeMismatch("count", "a list", actual),
   ),
 ];
@@ -143,7 +143,7 @@ function aggregateOperator(name: string, summary: string, value: Json, measure: 
 type Aggregate = (values: readonly number[]) => number;
 
 function aggregateNonEmpty(name: string, actual: Json, aggregate: Aggregate): number | string {
-  if (isList(actual) && actual.length === 0) return `\`${name}\` of an empty list has no answer`;
+  if (isList(actual) && actual.length === 0) return `\`${name}\` needs at least one number`;
   return aggregateNumbers(name, actual, aggregate);
 }
 
@@ -152,10 +152,10 @@ function aggregateNumbers(name: string, actual: Json, aggregate: Aggregate): num
   const values = actual.filter((item) => typeof item === "number");
   if (values.length < actual.length) return `\`${name}\` needs numbers only`;
   const answer = aggregate(values);
-  return Number.isFinite(answer) ? answer : `\`${name}\` gave no number (too large)`;
+  return Number.isFinite(answer) ? answer : `the result of \`${name}\` is not a finite number (too large)`;
 }
 
-/** Sorted, and with what rounding loses kept aside (Neumaier): the order of the list never shows in the last digit. */
+/** Adds sorted numbers with Neumaier's compensation, so the sum does not depend on the order of the list. */
 function sumOf(values: readonly number[]): number {
   let sum = 0;
   let lost = 0;

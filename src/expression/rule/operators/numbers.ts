@@ -29,7 +29,7 @@ export const numberOperators: readonly RuleOperator[] = [
   }),
   ruleOperator({
     name: "modulo",
-    summary: "the number divided leaves this remainder, which has the sign of the divisor",
+    summary: "the number divided by the divisor leaves this remainder, which has the sign of the divisor",
     takes: divisionDescription,
     example: {
       condition: { field: "order.number", op: "modulo", value: [10, 3] },
@@ -51,9 +51,9 @@ function parseRange(value: Json): Range | Failure {
 }
 
 function inRange([min, max]: Range): RuleTest {
-  const wanted = typeof min === "number" ? numberLikeItsValue : textLikeItsValue;
+  const expectedType = typeof min === "number" ? numberLikeItsValue : textLikeItsValue;
   return (actual) => {
-    if (typeof actual !== typeof min) return typeMismatch("between", wanted, actual);
+    if (typeof actual !== typeof min) return typeMismatch("between", expectedType, actual);
     return (actual as number) >= (min as number) && (actual as number) <= (max as number);
   };
 }

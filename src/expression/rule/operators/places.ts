@@ -11,7 +11,7 @@ const earthRadius = 6371;
 export const placeOperators: readonly RuleOperator[] = [
   ruleOperator({
     name: "within_radius",
-    summary: "the place is at most so many kilometres from the center, along a great circle",
+    summary: "the place is at most this many kilometres from the center, along a great circle",
     takes: circleDescription,
     example: {
       condition: {
@@ -65,7 +65,7 @@ function insideCircle({ center, radius }: Circle): RuleTest {
 
 const radians = (degrees: number): number => (degrees * Math.PI) / 180;
 
-/** By the haversine formula, which is exact for near places too. */
+/** Uses the haversine formula, which is accurate for short distances, too. */
 function distanceFrom(center: Place): (place: Place) => number {
   const cosine = Math.cos(radians(center.lat));
   return ({ lat, lon }) => {

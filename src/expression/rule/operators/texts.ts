@@ -1,9 +1,9 @@
 import type { Json } from "../../../model/json.js";
 import { equal, isList } from "../../equal.js";
 import { Failure, typeName } from "../../failure.js";
-import { textTooLongMessage } from "../../functions/texts.js";
+
 import type { Pattern } from "../../pattern.js";
-import { compilePattern } from "../../pattern.js";
+import { compilePattern, textTooLongMessage } from "../../pattern.js";
 import type { RuleOperator, RuleTest } from "../rule-operator.js";
 import { ruleOperator, parseAny, parseText, typeMismatch } from "../rule-operator.js";
 
@@ -74,5 +74,5 @@ function parsePattern(value: Json): Pattern | Failure {
   const source = parseText(value);
   if (source instanceof Failure) return source;
   const compiled = compilePattern(source);
-  return typeof compiled === "string" ? new Failure(`the pattern cannot be used: ${compiled}`) : compiled;
+  return typeof compiled === "string" ? new Failure(`invalid pattern: ${compiled}`) : compiled;
 }

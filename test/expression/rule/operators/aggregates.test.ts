@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../../src/model/json.js";
-import { ask, faultOf } from "../evaluate-condition.js";
+import { ask, checkValue } from "../evaluate-condition.js";
 
 const numbers = [1.5, 4, 2.5, -2];
 
@@ -34,7 +34,7 @@ describe("min, max, sum and average", () => {
   });
 
   it.each(["min", "max", "average"])("%s of an empty list has no answer", (op) => {
-    expect(ask(op, [], 0)).toBe(`\`${op}\` of an empty list has no answer`);
+    expect(ask(op, [], 0)).toBe(`\`${op}\` needs at least one number`);
   });
 
   it("add nothing up to 0", () => {
@@ -47,7 +47,9 @@ describe("min, max, sum and average", () => {
   });
 
   it.each(["sum", "average"])("%s has a note where the numbers are too large", (op) => {
-    expect(ask(op, [1e308, 1e308], { gt: 0 })).toBe(`\`${op}\` gave no number (too large)`);
+    expect(ask(op, [1e308, 1e308], { gt: 0 })).toBe(
+      `the result of \`${op}\` is not a finite number (too large)`,
+    );
   });
 
   it("keep what rounding would lose", () => {
@@ -112,6 +114,6 @@ describe("the value of a measure", () => {
     const message =
       /^`value` must be a number or a map of `eq`, `gt`, `gte`, `lt`, `lte`, `min` and `max` to numbers/;
     for (const op of ["length", "min", "max", "sum", "average", "count"])
-      expect(faultOf(op, value)).toMatch(message);
+      expect(checkValue(op, value)).toMatch(message);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { compileRule } from "../../../../src/expression/rule/compile-rule.js";
 import type { Json, JsonObject } from "../../../../src/model/json.js";
 import { scopeOf } from "../../answers.js";
-import { ask, faultOf } from "../evaluate-condition.js";
+import { ask, checkValue } from "../evaluate-condition.js";
 
 describe("before_date and after_date", () => {
   it.each([
@@ -21,7 +21,7 @@ describe("before_date and after_date", () => {
     (text) => {
       const what = "an ISO 8601 date (a time needs a zone)";
       expect(ask("before_date", text, "2026-01-01")).toBe(`\`before_date\` needs ${what}, got text`);
-      expect(faultOf("after_date", text)).toBe(`\`value\` must be ${what} (got "${text}")`);
+      expect(checkValue("after_date", text)).toBe(`\`value\` must be ${what} (got "${text}")`);
     },
   );
 });
@@ -53,7 +53,7 @@ describe("within_days", () => {
     const rule = compileRule({ field: "x", op: "within_days", value: 1 });
     const { result, traces } = rule.evaluate(scopeOf({ x: "2026-01-01" }, { system }));
     expect(result).toBe(false);
-    expect(traces).toMatchObject([{ note: "there is no `system.request_time` to count the days from" }]);
+    expect(traces).toMatchObject([{ note: "`system.request_time` is missing" }]);
   });
 
   const faulty: Json[] = [
@@ -75,7 +75,7 @@ describe("within_days", () => {
   ];
 
   it.each([...faulty, ...others].map((value) => ({ value })))("refuses $value", ({ value }) => {
-    expect(faultOf("within_days", value)).toMatch(/^`value` must be days/);
+    expect(checkValue("within_days", value)).toMatch(/^`value` must be days/);
   });
 });
 
@@ -131,6 +131,6 @@ describe("day_of_week", () => {
   ];
 
   it.each(faulty.map((value) => ({ value })))("refuses $value", ({ value }) => {
-    expect(faultOf("day_of_week", value)).toMatch(/^`value` must be a day/);
+    expect(checkValue("day_of_week", value)).toMatch(/^`value` must be a day/);
   });
 });

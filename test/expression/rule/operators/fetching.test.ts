@@ -3,7 +3,7 @@ import { compileRule } from "../../../../src/expression/rule/compile-rule.js";
 import { fetchKey } from "../../../../src/expression/rule/operators/fetching.js";
 import type { Json, JsonObject } from "../../../../src/model/json.js";
 import { scopeOf } from "../../answers.js";
-import { faultOf, operatorNamed } from "../evaluate-condition.js";
+import { checkValue, operatorNamed } from "../evaluate-condition.js";
 
 const value = { endpoint: "bureau", params: { ssn: "{{ customer.ssn }}" }, mapping: { score: "credit" } };
 
@@ -43,7 +43,7 @@ describe("fetch_from_api", () => {
   });
 
   it("reads only whether the data came", () => {
-    expect(operatorNamed("fetch_from_api").readsBeside(value)).toEqual([
+    expect(operatorNamed("fetch_from_api").extraReads(value)).toEqual([
       `facts.fetched.${fetchKey(value)}.ok`,
     ]);
   });
@@ -51,9 +51,9 @@ describe("fetch_from_api", () => {
   it.each<[Json, string]>([
     ["bureau", '`value` must be a map with `endpoint` (got "bureau")'],
     [["bureau"], "`value` must be a map with `endpoint` (got a list)"],
-    [{}, "`endpoint` must name one (got nothing)"],
-    [{ endpoint: "" }, '`endpoint` must name one (got "")'],
-    [{ endpoint: 5 }, "`endpoint` must name one (got 5)"],
+    [{}, "`endpoint` must be the name of an endpoint (got nothing)"],
+    [{ endpoint: "" }, '`endpoint` must be the name of an endpoint (got "")'],
+    [{ endpoint: 5 }, "`endpoint` must be the name of an endpoint (got 5)"],
     [
       { endpoint: "b", url: "x" },
       "`value` must be a map of endpoint, params, mapping, without `url` (got a map)",
@@ -62,11 +62,11 @@ describe("fetch_from_api", () => {
     [{ endpoint: "b", params: null }, "`params` must be a map (got null)"],
     ...[{}, "score", { score: 5 }, { score: "" }].map((mapping): [Json, string] => [
       { endpoint: "b", mapping },
-      "`mapping` must be a map of fields of the answer to fields of the context " +
+      "`mapping` must be a map of fields of the response to fields of the context " +
         `(got ${typeof mapping === "string" ? '"score"' : "a map"})`,
     ]),
   ])("%j is refused", (wrong, message) => {
-    expect(faultOf("fetch_from_api", wrong)).toBe(message);
+    expect(checkValue("fetch_from_api", wrong)).toBe(message);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../../src/model/json.js";
-import { ask, faultOf } from "../evaluate-condition.js";
+import { ask, checkValue } from "../evaluate-condition.js";
 
 describe("between", () => {
   it.each([
@@ -55,7 +55,7 @@ describe("between", () => {
   ];
 
   it.each(faulty.map((value) => ({ value })))("refuses $value", ({ value }) => {
-    expect(faultOf("between", value)).toMatch(/^`value` must be \[min, max\] or \{min, max\}/);
+    expect(checkValue("between", value)).toMatch(/^`value` must be \[min, max\] or \{min, max\}/);
   });
 });
 
@@ -90,6 +90,6 @@ describe("modulo", () => {
   ];
 
   it.each(faulty.map((value) => ({ value })))("refuses $value", ({ value }) => {
-    expect(faultOf("modulo", value)).toMatch(/^`value` must be \[divisor, remainder\]/);
+    expect(checkValue("modulo", value)).toMatch(/^`value` must be \[divisor, remainder\]/);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../../src/model/json.js";
-import { ask, faultOf } from "../evaluate-condition.js";
+import { ask, checkValue } from "../evaluate-condition.js";
 
 const berlin = { lat: 52.52, lon: 13.405 };
 const around = (center: Json, radius: Json): Json => ({ center, radius });
@@ -61,7 +61,7 @@ describe("within_radius", () => {
 
   it.each(nowhere.map((place) => ({ place })))("takes $place for no place", ({ place }) => {
     expect(ask("within_radius", place, around(berlin, 1))).toMatch(/^`within_radius` needs \{lat, lon\}/);
-    expect(faultOf("within_radius", around(place, 1))).toMatch(/^`value` must be \{center, radius\}/);
+    expect(checkValue("within_radius", around(place, 1))).toMatch(/^`value` must be \{center, radius\}/);
   });
 
   it("takes the limits of latitude and longitude for places", () => {
@@ -83,6 +83,6 @@ describe("within_radius", () => {
   ];
 
   it.each(faulty.map((value) => ({ value })))("refuses $value", ({ value }) => {
-    expect(faultOf("within_radius", value)).toMatch(/^`value` must be \{center, radius\}/);
+    expect(checkValue("within_radius", value)).toMatch(/^`value` must be \{center, radius\}/);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../../src/model/json.js";
-import { ask, askMissing, faultOf, traceOf } from "../evaluate-condition.js";
+import { ask, askMissing, checkValue, traceOf } from "../evaluate-condition.js";
 
 describe("present and blank", () => {
   const blanks: Json[] = [null, "", [], {}];
@@ -33,6 +33,6 @@ describe("present and blank", () => {
     ["present", null, "`present` takes no `value`"],
     ["blank", "yes", "`blank` takes no `value`"],
   ])("%s refuses the value %j", (op, value, message) => {
-    expect(faultOf(op, value)).toBe(message);
+    expect(checkValue(op, value)).toBe(message);
   });
 });
