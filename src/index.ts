@@ -1,4 +1,3 @@
-/// <reference types="node" preserve="true" />
 import type { ReplayOptions, ReplayedDecision } from "./replay/replay-payload.js";
 import { replayPayload } from "./replay/replay-payload.js";
 

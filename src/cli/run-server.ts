@@ -29,7 +29,7 @@ export async function runServer(options: ServeOptions, flags: DecideFlags, io: I
   });
   const living: ReloadingWorld = await openReloadingWorld(flags, io, {
     log,
-    onChange: ({ became }) => metrics.reloads.add({ became }),
+    onChange: (outcome) => metrics.countReload(outcome),
     onDecided: (result) => metrics.countDecision(result),
   });
   const mcp = options.mcp ? await openMcp(living, log) : undefined;

@@ -48,8 +48,8 @@ export async function openReloadingWorld(
 }
 
 function logChange(change: ReloadOutcome, log: LogWriter): void {
-  if (change.became === "current") {
-    const { decisions, diagnostics, gone } = change;
+  if (change.type === "applied") {
+    const { decisions, diagnostics, removed: gone } = change;
     const more = { decisions, problems: diagnostics.length, ...(gone.length > 0 && { gone }) };
     log.log(gone.length > 0 ? "warn" : "info", "definitions taken up", more);
     return;

@@ -40,12 +40,12 @@ interface GatherRequest {
 }
 
 /** What the tool itself knows; nobody else can say it. */
-export type System = JsonObject & {
+export interface System extends JsonObject {
   readonly request_time: string;
   readonly request_id: string;
   /** Absent where nobody has proven who asks. */
   readonly authenticated_caller?: JsonObject;
-};
+}
 
 /** Everything that is not in the context but may bear on the answer. */
 export async function gather(asked: GatherRequest): Promise<JsonObject> {

@@ -1,89 +1,92 @@
 export interface AllowedOrigins {
-  /** Names and addresses without a port; IPv6 with or without brackets. Undefined: any. */
+  /** Host names and addresses without a port; IPv6 with or without brackets. Undefined: any host. */
   readonly hosts: readonly string[] | undefined;
-  /** As a browser sends them: scheme, host, and the port unless it is the usual one. */
+  /** As sent by browsers: scheme, host, and the port unless it is the default one. */
   readonly origins: readonly string[];
-  /** Whether pages of this machine may ask, whatever their port. */
+  /** Whether pages from loopback addresses are allowed, on any port. */
   readonly loopback?: boolean;
 }
 
 export const loopbackNames: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
-/** `Host` and `Origin` as they were sent; a header that came twice is given joined by a comma, as HTTP has it. */
+/** The headers `Host` and `Origin`. Duplicates of a header are joined by a comma, as HTTP defines. */
 interface RequestOrigin {
   readonly origin: string | undefined;
   readonly host: string | undefined;
 }
 
-/** A name or an address, and perhaps a port: nothing else that a URL could begin with. */
+/** A host name or address with an optional port. */
 const hostShape = /^(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?)(?::(\d{1,5}))?$/i;
 
-/** Whether it is one host, with or without a port. */
 export const isHost = (text: string): boolean => hostShape.test(text);
 
-/** The same for whoever writes it down: IPv6 needs no brackets there. */
+/** Like `isHost`, for the values of --allow-host, where IPv6 needs no brackets. */
 export const isValidAllowedHost = (text: string): boolean =>
   canonicalHostname(withBrackets(text)) !== undefined;
 
-/** Why a request is refused, and what could be done. */
 interface OriginRefusal {
   readonly message: string;
   readonly hint: string;
 }
 
 /**
- * Why a request is refused, if it is: a page that has its own name resolve to this machine sends that name as `Host`,
- * and any page in a browser sends its `Origin`. Programs send no origin.
+ * Returns why a request is refused. A foreign `Host` shows DNS rebinding: a web page whose name resolves to this
+ * machine. A foreign `Origin` shows a request from another web page. Programs send no origin.
  */
 export function checkOrigin(
   { origin, host }: RequestOrigin,
   { hosts, origins, loopback = false }: AllowedOrigins,
 ): OriginRefusal | undefined {
-  const whyHost = hosts === undefined ? undefined : checkHost(host, hosts);
-  if (whyHost !== undefined) return whyHost;
+  const hostRefusal = hosts === undefined ? undefined : checkHost(host, hosts);
+  if (hostRefusal !== undefined) return hostRefusal;
   if (origin === undefined) return undefined;
-  const from = parseWebOrigin(origin);
-  if (from === undefined) return { message: "the origin is malformed or opaque", hint: opaqueOriginHint };
-  if (origins.some((each) => parseWebOrigin(each) === from)) return undefined;
-  if (loopback && loopbackNames.includes(/^https?:\/\/(.+?)(?::\d+)?$/.exec(from)?.[1] ?? ""))
+  const pageOrigin = parseWebOrigin(origin);
+  if (pageOrigin === undefined)
+    return { message: "the origin is malformed or opaque", hint: opaqueOriginHint };
+  if (origins.some((each) => parseWebOrigin(each) === pageOrigin)) return undefined;
+  if (loopback && loopbackNames.includes(/^https?:\/\/(.+?)(?::\d+)?$/.exec(pageOrigin)?.[1] ?? ""))
     return undefined;
   return {
-    message: `the origin \`${from}\` is not allowed`,
-    hint: `whoever runs the server can allow it with --allow-origin ${from}`,
+    message: `the origin \`${pageOrigin}\` is not allowed`,
+    hint: `the server option --allow-origin ${pageOrigin} allows it`,
   };
 }
 
-const opaqueOriginHint = "only pages that a web server serves can ask; files and sandboxes cannot";
+const opaqueOriginHint =
+  "send the request from a page of a web server; local files and sandboxed frames are not allowed";
 
 function checkHost(host: string | undefined, hosts: readonly string[]): OriginRefusal | undefined {
-  const hint = "name the server in the header `host`, as in its URL";
+  const hint = "send the host of the server's URL in the header `host`";
   if (host === undefined || host === "") return { message: "the request has no host", hint };
   const name = canonicalHostname(host);
   if (name === undefined) return { message: "the host is malformed", hint };
   if (hosts.some((each) => canonicalHostname(withBrackets(each)) === name)) return undefined;
   return {
-    message: `the host \`${name}\` is not ours`,
-    hint: `whoever runs the server can allow it with --allow-host ${name}`,
+    message: `the host \`${name}\` is not allowed`,
+    hint: `the server option --allow-host ${name} allows it`,
   };
 }
 
-/** So many names are remembered; whoever sends others has them looked at anew. */
+/** Hosts and origins beyond this number are checked without the cache. */
 const maxCached = 1000;
 
-/** The same for all requests: nearly all of them are sent to the same name. */
-export function originChecker(allowed: AllowedOrigins): (sent: RequestOrigin) => OriginRefusal | undefined {
-  const known = new Map<string, OriginRefusal | undefined>();
-  return (sent) => {
-    const key = sent.origin === undefined ? (sent.host ?? "") : `${sent.host ?? ""}\n${sent.origin}`;
-    const before = known.get(key);
-    if (before !== undefined || known.has(key)) return before;
-    const why = checkOrigin(sent, allowed);
-    if (known.size < maxCached) known.set(key, why);
-    return why;
+/** Returns `checkOrigin` with a cache, because nearly all requests have the same host and origin. */
+export function originChecker(
+  allowed: AllowedOrigins,
+): (request: RequestOrigin) => OriginRefusal | undefined {
+  const cache = new Map<string, OriginRefusal | undefined>();
+  return (request) => {
+    const key =
+      request.origin === undefined ? (request.host ?? "") : `${request.host ?? ""}\n${request.origin}`;
+    const cached = cache.get(key);
+    if (cached !== undefined || cache.has(key)) return cached;
+    const refusal = checkOrigin(request, allowed);
+    if (cache.size < maxCached) cache.set(key, refusal);
+    return refusal;
   };
 }
 
-/** In the one way that it is written in URLs. */
+/** Returns the host name as URLs write it; undefined: it is malformed. */
 function canonicalHostname(host: string): string | undefined {
   const [, name, port] = hostShape.exec(host) ?? [];
   if (name === undefined || Number(port ?? 0) > 65535) return undefined;
@@ -97,8 +100,8 @@ function canonicalHostname(host: string): string | undefined {
 const withBrackets = (host: string): string => (/^[0-9a-f.]*:[0-9a-f:.]*$/i.test(host) ? `[${host}]` : host);
 
 /**
- * An origin as browsers write it. It has no path, no name and no password; that of a file or a sandbox is `null`, and
- * could be anybody's.
+ * Returns an origin as browsers write it. It has no path, user name or password. Local files and sandboxed frames send
+ * `null`, which identifies no page, so it is not accepted.
  */
 export function parseWebOrigin(text: string): string | undefined {
   const [, scheme, host] = /^([a-z][a-z0-9+.-]*):\/\/([^/?#@\\\s]+)$/i.exec(text) ?? [];

@@ -1,109 +1,112 @@
 import type { Json, JsonObject } from "../model/json.js";
 
 /**
- * A schema of draft-07 as a part of one of 2020-12, which is what clients of MCP and readers of OpenAPI take schemas
- * for: what it refers to in itself is found at its new place, a JSON pointer such as `#/properties/context`.
+ * Converts a JSON Schema of draft-07 to one that can be embedded in a schema of 2020-12, the version that MCP and
+ * OpenAPI use. References within the schema are rewritten to its new location, a JSON pointer such as
+ * `#/properties/context`.
  */
-export function embedSchema(schema: JsonObject, place: string): JsonObject {
+export function embedSchema(schema: JsonObject, location: string): JsonObject {
   const root = resolveLocalReferences(schema);
   return translateSchema(root, (ref) => {
-    if (ref === "#") return place;
+    if (ref === "#") return location;
     if (!ref.startsWith("#/")) return ref;
-    return [place, ...renamePointer(ref.slice(2).split("/"), root)].join("/");
+    return [location, ...renamePointer(ref.slice(2).split("/"), root)].join("/");
   });
 }
 
 type MapReference = (ref: string) => string;
 
-function translateSchema(schema: JsonObject, refer: MapReference): JsonObject {
+function translateSchema(schema: JsonObject, mapRef: MapReference): JsonObject {
   return Object.fromEntries(
     Object.entries(schema).flatMap(([keyword, value]): readonly KeywordEntry[] => {
-      if (keyword === "$ref" && typeof value === "string") return [[keyword, refer(value)]];
-      if (keyword === "dependencies" && isObject(value)) return splitDependencies(value, refer);
-      // It means nothing beside what is no tuple, and is no keyword any more.
+      if (keyword === "$ref" && typeof value === "string") return [[keyword, mapRef(value)]];
+      if (keyword === "dependencies" && isObject(value)) return splitDependencies(value, mapRef);
+      // Without a tuple this keyword has no effect in draft-07, and 2020-12 does not have it.
       if (keyword === "additionalItems" && !isTuple(schema)) return [];
-      return [[renameKeyword(keyword, schema), translateKeyword(keyword, schema, refer)]];
+      return [[renameKeyword(keyword, schema), translateKeyword(keyword, schema, mapRef)]];
     }),
   );
 }
 
 type KeywordEntry = readonly [string, Json];
 
-function translateKeyword(keyword: string, schema: JsonObject, refer: MapReference): Json {
+function translateKeyword(keyword: string, schema: JsonObject, mapRef: MapReference): Json {
   const value = schema[keyword] as Json;
   switch (keywordKind(keyword, schema)) {
     case "schema":
-      return translateIfSchema(value, refer);
+      return translateIfSchema(value, mapRef);
     case "list":
-      return Array.isArray(value) ? value.map((each: Json) => translateIfSchema(each, refer)) : value;
+      return Array.isArray(value) ? value.map((each: Json) => translateIfSchema(each, mapRef)) : value;
     case "map":
-      return isObject(value) ? translateEach(value, refer) : value;
+      return isObject(value) ? translateEach(value, mapRef) : value;
     case "value":
       return value;
   }
 }
 
-const translateIfSchema = (value: Json, refer: MapReference): Json =>
-  isObject(value) ? translateSchema(value, refer) : value;
+const translateIfSchema = (value: Json, mapRef: MapReference): Json =>
+  isObject(value) ? translateSchema(value, mapRef) : value;
 
-const translateEach = (schemas: JsonObject, refer: MapReference): JsonObject =>
-  Object.fromEntries(Object.entries(schemas).map(([name, each]) => [name, translateIfSchema(each, refer)]));
+const translateEach = (schemas: JsonObject, mapRef: MapReference): JsonObject =>
+  Object.fromEntries(Object.entries(schemas).map(([name, each]) => [name, translateIfSchema(each, mapRef)]));
 
-/** Keys that ask for other keys have a keyword of their own now. */
-function splitDependencies(value: JsonObject, refer: MapReference): readonly KeywordEntry[] {
+/** Splits `dependencies` into the two keywords that replace it. */
+function splitDependencies(value: JsonObject, mapRef: MapReference): readonly KeywordEntry[] {
   const entries = Object.entries(value);
   const keys = Object.fromEntries(entries.filter(([, each]) => Array.isArray(each)));
   const schemas = Object.fromEntries(entries.filter(([, each]) => !Array.isArray(each)));
   return [
     ["dependentRequired", keys],
-    ["dependentSchemas", translateEach(schemas, refer)],
+    ["dependentSchemas", translateEach(schemas, mapRef)],
   ];
 }
 
-/** Stands for the name of a schema that has none. */
+/** The base URI of a schema without `$id`. */
 const rootUri = "schema://context/";
 
 interface SchemaLocation {
-  /** Where it stands, as a reference. */
+  /** A reference to the schema from the root. */
   readonly at: string;
-  /** What its references are relative to. */
+  /** The base URI of its references. */
   readonly base: string;
 }
 
-/** The same schema of draft-07 without names of its own: whatever it refers to in itself is a pointer from its root. */
+/** Removes `$id` and turns every local reference into a JSON pointer from the root. */
 function resolveLocalReferences(schema: JsonObject): JsonObject {
-  const places = new Map([[rootUri, "#"]]);
-  const note = (own: JsonObject, { at, base }: SchemaLocation): void => {
-    const id = own["$id"];
-    if (typeof id === "string") places.set(id.startsWith("#") ? `${base}${id}` : base, at);
+  const locations = new Map([[rootUri, "#"]]);
+  const note = (subschema: JsonObject, { at, base }: SchemaLocation): void => {
+    const id = subschema["$id"];
+    if (typeof id === "string") locations.set(id.startsWith("#") ? `${base}${id}` : base, at);
   };
   const root = { at: "#", base: rootUri };
   rewriteSchema(schema, root, { note, refer: (reference) => reference });
   const refer = (reference: string, { base }: SchemaLocation): string => {
     const [document = "", fragment = ""] = resolveUri(reference, base).split("#");
     if (fragment !== "" && !fragment.startsWith("/"))
-      return places.get(`${document}#${fragment}`) ?? reference;
-    const place = places.get(document);
-    return place === undefined ? reference : `${place}${fragment}`;
+      return locations.get(`${document}#${fragment}`) ?? reference;
+    const location = locations.get(document);
+    return location === undefined ? reference : `${location}${fragment}`;
   };
   return rewriteSchema(schema, root, { note, refer });
 }
 
 interface RewriteCallbacks {
-  readonly note: (schema: JsonObject, place: SchemaLocation) => void;
-  readonly refer: (reference: string, place: SchemaLocation) => string;
+  readonly note: (schema: JsonObject, location: SchemaLocation) => void;
+  readonly refer: (reference: string, location: SchemaLocation) => string;
 }
 
-function rewriteSchema(schema: JsonObject, outer: SchemaLocation, work: RewriteCallbacks): JsonObject {
+function rewriteSchema(schema: JsonObject, outer: SchemaLocation, callbacks: RewriteCallbacks): JsonObject {
   const id = schema["$id"];
   const isNamed = typeof id === "string" && !id.startsWith("#");
-  const place = isNamed ? { ...outer, base: resolveUri(id, outer.base).replace(/#$/, "") } : outer;
-  work.note(schema, place);
+  const location = isNamed ? { ...outer, base: resolveUri(id, outer.base).replace(/#$/, "") } : outer;
+  callbacks.note(schema, location);
   const entries = Object.entries(schema).flatMap(([keyword, value]): [string, Json][] => {
-    // Only a document of its own has these.
+    // Only a complete document has these.
     if (keyword === "$schema" || keyword === "$id") return [];
-    if (keyword === "$ref" && typeof value === "string") return [[keyword, work.refer(value, place)]];
-    return [[keyword, rewriteKeyword(keyword, schema, { place: childLocation(place, keyword), work })]];
+    if (keyword === "$ref" && typeof value === "string") return [[keyword, callbacks.refer(value, location)]];
+    return [
+      [keyword, rewriteKeyword(keyword, schema, { location: childLocation(location, keyword), callbacks })],
+    ];
   });
   return Object.fromEntries(entries);
 }
@@ -111,14 +114,14 @@ function rewriteSchema(schema: JsonObject, outer: SchemaLocation, work: RewriteC
 function rewriteKeyword(
   keyword: string,
   schema: JsonObject,
-  { place, work }: { readonly place: SchemaLocation; readonly work: RewriteCallbacks },
+  { location, callbacks }: { readonly location: SchemaLocation; readonly callbacks: RewriteCallbacks },
 ): Json {
   const value = schema[keyword] as Json;
   const each = (one: Json, name: string): Json =>
-    isObject(one) ? rewriteSchema(one, childLocation(place, name), work) : one;
+    isObject(one) ? rewriteSchema(one, childLocation(location, name), callbacks) : one;
   switch (keywordKind(keyword, schema)) {
     case "schema":
-      return isObject(value) ? rewriteSchema(value, place, work) : value;
+      return isObject(value) ? rewriteSchema(value, location, callbacks) : value;
     case "list":
       return Array.isArray(value)
         ? (value as readonly Json[]).map((one, index) => each(one, String(index)))
@@ -131,7 +134,7 @@ function rewriteKeyword(
   }
 }
 
-/** As a JSON pointer in a URL writes names. */
+/** Appends a name, escaped as in a JSON pointer within a URL. */
 const childLocation = ({ at, base }: SchemaLocation, name: string): SchemaLocation => ({
   at: `${at}/${encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1")).replaceAll("%24", "$")}`,
   base,
@@ -145,7 +148,7 @@ function resolveUri(reference: string, base: string): string {
   }
 }
 
-/** The keywords of draft-07 that hold a schema, a list of them, or one for each name. */
+/** The keywords of draft-07 whose value is a schema, a list of schemas, or a map of schemas. */
 const schemaKeywords = new Set([
   "additionalProperties",
   "propertyNames",
@@ -158,7 +161,7 @@ const schemaKeywords = new Set([
 const listKeywords = new Set(["allOf", "anyOf", "oneOf"]);
 const mapKeywords = new Set(["properties", "patternProperties", "definitions", "$defs", "dependencies"]);
 
-/** What a keyword holds, in the schema that it stands in. */
+/** Returns what the value of a keyword consists of. */
 function keywordKind(keyword: string, schema: JsonObject): "schema" | "list" | "map" | "value" {
   if (keyword === "items") return isTuple(schema) ? "list" : "schema";
   if (schemaKeywords.has(keyword) || keyword === "additionalItems") return "schema";
@@ -166,7 +169,7 @@ function keywordKind(keyword: string, schema: JsonObject): "schema" | "list" | "
   return mapKeywords.has(keyword) ? "map" : "value";
 }
 
-/** What a keyword is called in 2020-12. */
+/** Returns the name of a keyword in 2020-12. */
 function renameKeyword(keyword: string, schema: JsonObject): string {
   if (keyword === "definitions") return "$defs";
   if (keyword === "dependencies") return "dependentSchemas";
@@ -179,25 +182,25 @@ const isTuple = (schema: JsonObject): boolean => Array.isArray(schema["items"]);
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The way to a part of a schema, by the names that keywords have in 2020-12. */
-function renamePointer(words: readonly string[], at: Json | undefined): readonly string[] {
-  const [keyword, ...rest] = words;
-  if (keyword === undefined || !isObject(at)) return words;
-  const kind = keywordKind(keyword, at);
-  const held = at[keyword];
-  if (kind === "value") return words;
-  if (kind === "schema") return [renameKeyword(keyword, at), ...renamePointer(rest, held)];
+/** Converts a JSON pointer into the schema to the keyword names of 2020-12. */
+function renamePointer(segments: readonly string[], schema: Json | undefined): readonly string[] {
+  const [keyword, ...rest] = segments;
+  if (keyword === undefined || !isObject(schema)) return segments;
+  const kind = keywordKind(keyword, schema);
+  const value = schema[keyword];
+  if (kind === "value") return segments;
+  if (kind === "schema") return [renameKeyword(keyword, schema), ...renamePointer(rest, value)];
   const [name, ...deeper] = rest;
-  if (name === undefined) return [renameKeyword(keyword, at)];
-  return [renameKeyword(keyword, at), name, ...renamePointer(deeper, schemaMember(held, name))];
+  if (name === undefined) return [renameKeyword(keyword, schema)];
+  return [renameKeyword(keyword, schema), name, ...renamePointer(deeper, schemaMember(value, name))];
 }
 
-function schemaMember(held: Json | undefined, name: string): Json | undefined {
-  if (Array.isArray(held)) return (held as readonly Json[])[Number(name)];
-  return isObject(held) ? held[unescapePointer(name)] : undefined;
+function schemaMember(value: Json | undefined, name: string): Json | undefined {
+  if (Array.isArray(value)) return (value as readonly Json[])[Number(name)];
+  return isObject(value) ? value[unescapePointer(name)] : undefined;
 }
 
-/** As a JSON pointer in a URL writes names. */
+/** Reverses the escapes of `childLocation`. */
 function unescapePointer(name: string): string {
   try {
     return decodeURIComponent(name).replaceAll("~1", "/").replaceAll("~0", "~");

@@ -1,23 +1,25 @@
-/** Adds bytes to where logs go; tells when it is done. */
+import type { AuthenticatedCaller } from "../model/record.js";
+
+/** Appends bytes to the log, then calls `done`. */
 export type WriteBytes = (bytes: Uint8Array, done: (error: Error | null) => void) => void;
 
 export type LogLevel = "info" | "warn" | "error";
 
-/** Whoever reads the log may be slow; nobody waits for that, and no more than this is held for it. */
+/** Requests do not wait for a slow reader of the log; at most this much is buffered. */
 const maxBufferedChars = 1024 * 1024;
 
-/** In milliseconds. */
+/** How long lines are collected before they are written. */
 const batchMs = 20;
 
-/** Writes what happens as JSON lines, a few at a time. */
+/** Writes log entries as JSON lines, in batches. */
 export class LogWriter {
   readonly #write: WriteBytes;
   readonly #clock: () => string;
   readonly #isQuiet: boolean;
-  #held = "";
+  #buffer = "";
   #dropped = 0;
   #writing: Promise<void> | undefined;
-  #hurry = (): void => undefined;
+  #writeNow = (): void => undefined;
 
   constructor(write: WriteBytes, options: { readonly clock: () => string; readonly quiet: boolean }) {
     this.#write = write;
@@ -25,71 +27,78 @@ export class LogWriter {
     this.#isQuiet = options.quiet;
   }
 
-  /** Where only the worst is wanted, the rest is not written. */
-  log(level: LogLevel, message: string, more: object = {}): void {
+  /** Writes an entry; a quiet log leaves out the level `info`. */
+  log(level: LogLevel, message: string, fields: object = {}): void {
     if (this.#isQuiet && level === "info") return;
-    this.#add(`${JSON.stringify({ time: this.#clock(), level, message, ...more })}\n`);
-    if (level !== "info") this.#hurry();
+    this.#add(`${JSON.stringify({ time: this.#clock(), level, message, ...fields })}\n`);
+    if (level !== "info") this.#writeNow();
   }
 
-  /** Text for people, in its place among the lines. */
+  /** Writes plain text for people between the entries. */
   writeText(text: string): void {
     this.#add(`${text}\n`);
-    this.#hurry();
+    this.#writeNow();
   }
 
-  /** Resolves once everything is written, or cannot be; or after that many milliseconds. */
-  async flush(patience = Infinity): Promise<void> {
+  /** Resolves when everything is written, when writing fails, or after the timeout. */
+  async flush(timeoutMs = Infinity): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
-    const tooLong = new Promise<void>((resolve) => {
-      if (patience < Infinity) timer = setTimeout(resolve, patience);
+    const timeout = new Promise<void>((resolve) => {
+      if (timeoutMs < Infinity) timer = setTimeout(resolve, timeoutMs);
     });
-    await Promise.race([this.#written(), tooLong]);
+    await Promise.race([this.#allWritten(), timeout]);
     clearTimeout(timer);
   }
 
-  async #written(): Promise<void> {
+  async #allWritten(): Promise<void> {
     while (this.#writing !== undefined) {
-      this.#hurry();
+      this.#writeNow();
       await this.#writing;
     }
   }
 
   #add(line: string): void {
-    if (this.#held.length > maxBufferedChars) {
+    if (this.#buffer.length > maxBufferedChars) {
       this.#dropped++;
       return;
     }
-    this.#held += line;
-    this.#writing ??= this.#writeHeld();
+    this.#buffer += line;
+    this.#writing ??= this.#drain();
   }
 
-  async #writeHeld(): Promise<void> {
-    await this.#gathered();
-    while (this.#held !== "") {
-      const lines = this.#held;
-      this.#held = "";
+  async #drain(): Promise<void> {
+    await this.#collect();
+    while (this.#buffer !== "") {
+      const lines = this.#buffer;
+      this.#buffer = "";
       await new Promise<void>((resolve) => this.#write(Buffer.from(lines), () => resolve()));
-      if (this.#dropped > 0 && this.#held.length < maxBufferedChars) this.#tellDropped();
+      if (this.#dropped > 0 && this.#buffer.length < maxBufferedChars) this.#logDropped();
     }
     this.#writing = undefined;
   }
 
-  /** What is no trouble may wait a moment for others to be written with. */
-  async #gathered(): Promise<void> {
+  /** Waits a moment for more lines, unless one is urgent. */
+  async #collect(): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, batchMs);
-      this.#hurry = () => {
+      this.#writeNow = () => {
         clearTimeout(timer);
         setImmediate(resolve);
       };
     });
-    this.#hurry = () => undefined;
+    this.#writeNow = () => undefined;
   }
 
-  #tellDropped(): void {
+  #logDropped(): void {
     const dropped = this.#dropped;
     this.#dropped = 0;
-    this.log("warn", "log lines were dropped, as nobody read them in time", { dropped });
+    this.log("warn", "log lines were dropped because the log could not be written in time", { dropped });
   }
 }
+
+/** The fields of a log entry that identify the caller. */
+export const callerLogFields = (caller: AuthenticatedCaller | undefined): object =>
+  caller === undefined ? {} : { caller: caller.subject, actors: caller.actors.map(({ subject }) => subject) };
+
+/** Rounds to microseconds. */
+export const roundMs = (milliseconds: number): number => Math.round(milliseconds * 1000) / 1000;

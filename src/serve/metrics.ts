@@ -1,122 +1,130 @@
+import type { ReloadOutcome } from "./reloading-world.js";
 import type { Result } from "../model/result.js";
 
 interface MetricSources {
   readonly inFlight: () => number;
   readonly decisions: () => number;
-  /** Whether there is a change of the definitions that is not taken up. */
+  /** Whether the definitions on disk have changed and the change was rejected. */
   readonly isStale: () => boolean;
 }
 
-/** What a server tells of itself. */
+/** The metrics of a server, in the text format of Prometheus. */
 export class Metrics {
-  readonly requests = new Counter("agent33_requests_total", "Requests answered, by route and status.");
-  readonly durations = new Histogram("agent33_request_duration_seconds", "How long answers took, by route.");
+  readonly requests = new Counter("agent33_requests_total", "Requests by method, route and status.");
+  readonly durations = new Histogram(
+    "agent33_request_duration_seconds",
+    "Duration of requests in seconds, by route.",
+  );
   readonly #decisions = new Counter("agent33_decisions_total", "Decisions made, by decision and label.");
-  readonly reloads = new Counter("agent33_definition_reloads_total", "Changes of the definitions.");
+  readonly #reloads = new Counter(
+    "agent33_definition_reloads_total",
+    "Reloads of the definitions, by result.",
+  );
   readonly #gauges: readonly Gauge[];
 
   constructor({ inFlight, decisions, isStale }: MetricSources) {
     const startedAt = Date.now() / 1000;
     this.#gauges = [
-      new Gauge("agent33_requests_in_flight", "Requests that are being answered.", inFlight),
-      new Gauge("agent33_definitions", "Decisions that are defined and can be made.", decisions),
-      new Gauge("agent33_definitions_stale", "1: a change is not taken up, as it breaks something.", () =>
+      new Gauge("agent33_requests_in_flight", "Requests in progress.", inFlight),
+      new Gauge("agent33_definitions", "Valid decisions.", decisions),
+      new Gauge("agent33_definitions_stale", "1 while a change of the definitions is rejected.", () =>
         Number(isStale()),
       ),
-      new Gauge("process_resident_memory_bytes", "Memory in use.", () => process.memoryUsage.rss()),
-      new Gauge("process_start_time_seconds", "When it was started, since 1970.", () => startedAt),
+      new Gauge("process_resident_memory_bytes", "Resident memory in bytes.", () =>
+        process.memoryUsage.rss(),
+      ),
+      new Gauge(
+        "process_start_time_seconds",
+        "Start time of the process in seconds since 1970.",
+        () => startedAt,
+      ),
     ];
   }
 
-  /** Labels come from definitions, so there are never many. */
+  /** Labels come from definitions, so their number is bounded. */
   countDecision({ decision_id, selected_labels, blocked }: Result): void {
     const label = blocked && selected_labels.length === 0 ? "blocked" : selected_labels.join(",");
     this.#decisions.add({ decision_id, label });
   }
 
+  countReload({ type }: ReloadOutcome): void {
+    this.#reloads.add({ became: type === "applied" ? "current" : "refused" });
+  }
+
   text(): string {
-    const all = [this.requests, this.durations, this.#decisions, this.reloads, ...this.#gauges];
+    const all = [this.requests, this.durations, this.#decisions, this.#reloads, ...this.#gauges];
     return all.map((metric) => metric.text()).join("");
   }
 }
 
-/** What is told of one metric, in the text format of Prometheus. */
 interface Metric {
   text(): string;
 }
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Grows and never shrinks. */
+/** A value that only grows. */
 export class Counter implements Metric {
-  readonly #about: MetricInfo;
-  readonly #values = new Map<string, number>();
+  readonly #info: MetricInfo;
+  readonly #samples = new LabelledSamples(() => ({ count: 0 }));
 
   constructor(name: string, help: string) {
-    this.#about = { name, help, type: "counter" };
+    this.#info = { name, help, type: "counter" };
   }
 
   add(labels: Labels = {}, by = 1): void {
-    const key = formatLabels(labels);
-    this.#values.set(key, (this.#values.get(key) ?? 0) + by);
+    this.#samples.find(labels).count += by;
   }
 
   text(): string {
-    return writeSamples(
-      this.#about,
-      [...this.#values].map(([labels, value]) => [labels, value]),
+    return formatMetric(
+      this.#info,
+      this.#samples.all().map(({ labels, value }) => `${this.#info.name}${labelSet(labels)} ${value.count}`),
     );
   }
 }
 
-/** Is asked for what it is when it is told. */
+/** A value that is read when the metrics are requested. */
 export class Gauge implements Metric {
-  readonly #about: MetricInfo;
+  readonly #info: MetricInfo;
   readonly #read: () => number;
 
   constructor(name: string, help: string, read: () => number) {
-    this.#about = { name, help, type: "gauge" };
+    this.#info = { name, help, type: "gauge" };
     this.#read = read;
   }
 
   text(): string {
-    return writeSamples(this.#about, [["", this.#read()]]);
+    return formatMetric(this.#info, [`${this.#info.name} ${this.#read()}`]);
   }
 }
 
-/** In seconds: from a decision in a process to one that waits for others. */
+/** In seconds: from a decision in memory to one that waits for endpoints. */
 const bucketBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-interface Observations {
-  readonly counts: number[];
-  sum: number;
-}
-
-/** How long things took. */
+/** A distribution of durations. */
 export class Histogram implements Metric {
-  readonly #about: MetricInfo;
-  readonly #observed = new Map<string, Observations>();
+  readonly #info: MetricInfo;
+  readonly #samples = new LabelledSamples(() => ({
+    counts: Array.from({ length: bucketBounds.length + 1 }, () => 0),
+    sum: 0,
+  }));
 
   constructor(name: string, help: string) {
-    this.#about = { name, help, type: "histogram" };
+    this.#info = { name, help, type: "histogram" };
   }
 
   observe(labels: Labels, seconds: number): void {
-    const key = formatLabels(labels);
-    let observed = this.#observed.get(key);
-    if (observed === undefined) {
-      observed = { counts: Array.from({ length: bucketBounds.length + 1 }, () => 0), sum: 0 };
-      this.#observed.set(key, observed);
-    }
-    const at = bucketBounds.findIndex((bound) => seconds <= bound);
-    const place = at === -1 ? bucketBounds.length : at;
-    observed.counts[place] = (observed.counts[place] ?? 0) + 1;
-    observed.sum += seconds;
+    const sample = this.#samples.find(labels);
+    const index = bucketBounds.findIndex((bound) => seconds <= bound);
+    const bucket = index === -1 ? bucketBounds.length : index;
+    sample.counts[bucket] = (sample.counts[bucket] ?? 0) + 1;
+    sample.sum += seconds;
   }
 
   text(): string {
-    const { name } = this.#about;
-    const lines = [...this.#observed].flatMap(([labels, { counts, sum }]) => {
+    const { name } = this.#info;
+    const lines = this.#samples.all().flatMap(({ labels, value: { counts, sum } }) => {
       let total = 0;
       const buckets = counts.map((count, index) => {
         total += count;
@@ -128,7 +136,38 @@ export class Histogram implements Metric {
         `${name}_count${labelSet(labels)} ${total}`,
       ];
     });
-    return `${writeHeader(this.#about)}${lines.map((line) => `${line}\n`).join("")}`;
+    return formatMetric(this.#info, lines);
+  }
+}
+
+interface Sample<Value> {
+  readonly labels: string;
+  readonly value: Value;
+}
+
+/** The values of a metric, one for each combination of labels. */
+class LabelledSamples<Value> {
+  readonly #create: () => Value;
+  readonly #byKey = new Map<string, Sample<Value>>();
+
+  constructor(create: () => Value) {
+    this.#create = create;
+  }
+
+  /** Finds or creates the value. Labels are formatted only once, because this runs on every request. */
+  find(labels: Labels): Value {
+    let key = "";
+    for (const name in labels) key += `${name}\0${labels[name] ?? ""}\0`;
+    let sample = this.#byKey.get(key);
+    if (sample === undefined) {
+      sample = { labels: formatLabels(labels), value: this.#create() };
+      this.#byKey.set(key, sample);
+    }
+    return sample.value;
+  }
+
+  all(): readonly Sample<Value>[] {
+    return [...this.#byKey.values()];
   }
 }
 
@@ -138,32 +177,18 @@ interface MetricInfo {
   readonly type: "counter" | "gauge" | "histogram";
 }
 
-const writeHeader = ({ name, help, type }: MetricInfo): string =>
-  `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
-
-const writeSamples = (about: MetricInfo, values: readonly (readonly [string, number])[]): string =>
-  writeHeader(about) +
-  values.map(([labels, value]) => `${about.name}${labelSet(labels)} ${value}\n`).join("");
+const formatMetric = ({ name, help, type }: MetricInfo, lines: readonly string[]): string =>
+  [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines].map((line) => `${line}\n`).join("");
 
 const labelSet = (...labels: readonly string[]): string => {
-  const given = labels.filter((each) => each !== "").join(",");
-  return given === "" ? "" : `{${given}}`;
+  const present = labels.filter((each) => each !== "").join(",");
+  return present === "" ? "" : `{${present}}`;
 };
 
-/** There are few labels, and many things that have them. */
-const labelTexts = new Map<string, string>();
-const mostTexts = 10_000;
-
-function formatLabels(labels: Labels): string {
-  let key = "";
-  for (const name in labels) key += `${name}\0${labels[name] ?? ""}\0`;
-  const known = labelTexts.get(key);
-  if (known !== undefined) return known;
-  const entries = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
-  const text = entries.join(",");
-  if (labelTexts.size < mostTexts) labelTexts.set(key, text);
-  return text;
-}
+const formatLabels = (labels: Labels): string =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}="${escapeLabel(value)}"`)
+    .join(",");
 
 const escapeLabel = (value: string): string =>
   value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');

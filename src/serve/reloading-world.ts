@@ -3,40 +3,40 @@ import { DecisionError } from "../errors.js";
 import type { Diagnostic } from "../model/diagnostic.js";
 import type { Result } from "../model/result.js";
 
-/** What became of a change of the definitions. */
+/** What happened to a change of the definitions. */
 export type ReloadOutcome =
   | {
-      readonly became: "current";
+      readonly type: "applied";
       readonly decisions: number;
       readonly diagnostics: readonly Diagnostic[];
-      /** The decisions that were there before and are no more. */
-      readonly gone: readonly string[];
+      /** The decisions that the change removed. */
+      readonly removed: readonly string[];
     }
-  /** What it would break is gone on with as it was. */
-  | { readonly became: "refused"; readonly reason: string; readonly diagnostics: readonly Diagnostic[] };
+  /** The previous definitions stay in use. */
+  | { readonly type: "rejected"; readonly reason: string; readonly diagnostics: readonly Diagnostic[] };
 
 interface ReloadOptions {
   readonly open: () => Promise<ServedWorld>;
-  /** Changes whenever what would be opened does. */
+  /** A value that changes when the definitions on disk do. */
   readonly stamp: () => string;
-  /** Whether a change that breaks something is not taken up; where definitions must be approved, it always is. */
+  /** Whether changes with new diagnostics are rejected. If definitions must be approved, changes are always applied. */
   readonly rejectBroken: boolean;
   readonly intervalMs: number;
-  readonly onReload: (change: ReloadOutcome) => void;
+  readonly onReload: (outcome: ReloadOutcome) => void;
 }
 
-/** The world with definitions that change: every question is asked of the one that is there when it comes. */
+/** Reloads the definitions when they change. A running request keeps the world it started with. */
 export class ReloadingWorld {
   #current: ServedWorld;
-  #seen: string;
-  #refused: ReloadOutcome | undefined;
-  #settling: string | undefined;
-  #turn: Promise<void> = Promise.resolve();
+  #loadedStamp: string;
+  #rejected: ReloadOutcome | undefined;
+  #changing: string | undefined;
+  #queue: Promise<void> = Promise.resolve();
   readonly #timer: NodeJS.Timeout;
   readonly #options: ReloadOptions;
   readonly #listeners = new Set<() => void>();
-  /** Every decision that could be made since the start. */
-  readonly #everKnown: Set<string>;
+  /** All decisions that were defined at some time since the start. */
+  readonly #everDefined: Set<string>;
 
   static async open(options: ReloadOptions): Promise<ReloadingWorld> {
     const stamp = options.stamp();
@@ -45,10 +45,10 @@ export class ReloadingWorld {
 
   private constructor(current: ServedWorld, stamp: string, options: ReloadOptions) {
     this.#current = current;
-    this.#seen = stamp;
+    this.#loadedStamp = stamp;
     this.#options = options;
-    this.#everKnown = new Set(current.definitions.ids);
-    this.#timer = setInterval(() => void this.#inTurn(() => this.#look()), options.intervalMs);
+    this.#everDefined = new Set(current.definitions.ids);
+    this.#timer = setInterval(() => void this.#enqueue(() => this.#checkForChange()), options.intervalMs);
     this.#timer.unref();
   }
 
@@ -56,78 +56,77 @@ export class ReloadingWorld {
     return this.#current;
   }
 
-  /** The change that is not taken up; undefined: what is there is what is served. */
+  /** The latest change if it was rejected; undefined: the definitions on disk are in use. */
   get rejected(): ReloadOutcome | undefined {
-    return this.#refused;
+    return this.#rejected;
   }
 
-  /** The decisions that could be made since the start, and cannot any more as nothing defines them. */
+  /** The decisions that were defined at some time since the start and are not any more. */
   get removedDecisions(): readonly string[] {
     const { ids } = this.#current.definitions;
-    return [...this.#everKnown].filter((id) => !ids.includes(id));
+    return [...this.#everDefined].filter((id) => !ids.includes(id));
   }
 
-  /** Hears of each change that is taken up. */
+  /** Calls the listener after each applied change. Returns a function that ends the subscription. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
 
-  /** Takes up what is there now, changed or not. */
+  /** Loads the definitions, whether they have changed or not. */
   reload(): Promise<void> {
-    return this.#inTurn(() => this.#takeUp(this.#stamp()));
+    return this.#enqueue(() => this.#load(this.#stamp()));
   }
 
   stop(): Promise<void> {
     clearInterval(this.#timer);
-    return this.#turn;
+    return this.#queue;
   }
 
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    this.#turn = this.#turn.then(work);
-    return this.#turn;
+  #enqueue(work: () => Promise<void>): Promise<void> {
+    this.#queue = this.#queue.then(work);
+    return this.#queue;
   }
 
-  /** A change is taken up once it has come to rest: several files are often changed one after the other. */
-  async #look(): Promise<void> {
+  /** Loads a change once it is the same for two checks: often several files change one after the other. */
+  async #checkForChange(): Promise<void> {
     const stamp = this.#stamp();
-    if (stamp === this.#seen) this.#settling = undefined;
-    else if (stamp !== this.#settling) this.#settling = stamp;
-    else await this.#takeUp(stamp);
+    if (stamp === this.#loadedStamp) this.#changing = undefined;
+    else if (stamp !== this.#changing) this.#changing = stamp;
+    else await this.#load(stamp);
   }
 
-  async #takeUp(stamp: string): Promise<void> {
-    this.#seen = stamp;
-    this.#settling = undefined;
+  async #load(stamp: string): Promise<void> {
+    this.#loadedStamp = stamp;
+    this.#changing = undefined;
     try {
       const next = await this.#options.open();
       const broken = this.#options.rejectBroken ? newDiagnostics(next, this.#current) : [];
-      if (broken.length > 0) this.#refuse("it cannot be used", broken);
+      if (broken.length > 0) this.#reject("it has new problems", broken);
       else if (this.#options.rejectBroken && lostAllDefinitions(next, this.#current)) {
-        this.#refuse("nothing is defined any more", []);
-      } else this.#become(next);
+        this.#reject("it removes all definitions", []);
+      } else this.#apply(next);
     } catch (error) {
-      const isExpected = error instanceof DecisionError;
-      this.#refuse(isExpected ? error.message : String(error), []);
+      this.#reject(error instanceof DecisionError ? error.message : String(error), []);
     }
   }
 
-  #become(next: ServedWorld): void {
+  #apply(next: ServedWorld): void {
     const { ids, diagnostics } = next.definitions;
-    const gone = this.#current.definitions.ids.filter((id) => !ids.includes(id));
-    for (const id of ids) this.#everKnown.add(id);
+    const removed = this.#current.definitions.ids.filter((id) => !ids.includes(id));
+    for (const id of ids) this.#everDefined.add(id);
     this.#current = next;
-    this.#refused = undefined;
-    this.#options.onReload({ became: "current", decisions: ids.length, diagnostics, gone });
+    this.#rejected = undefined;
+    this.#options.onReload({ type: "applied", decisions: ids.length, diagnostics, removed });
     for (const listener of this.#listeners) listener();
   }
 
-  #refuse(reason: string, diagnostics: readonly Diagnostic[]): void {
-    this.#refused = { became: "refused", reason, diagnostics };
-    this.#options.onReload(this.#refused);
+  #reject(reason: string, diagnostics: readonly Diagnostic[]): void {
+    this.#rejected = { type: "rejected", reason, diagnostics };
+    this.#options.onReload(this.#rejected);
   }
 
-  /** A directory that cannot be looked at is a change, too. */
+  /** An unreadable directory counts as a change, too. */
   #stamp(): string {
     try {
       return this.#options.stamp();
@@ -137,19 +136,19 @@ export class ReloadingWorld {
   }
 }
 
-/** Where no policy is left, every call would be allowed; files that are all gone are more likely on their way. */
+/** Without policies every tool call would be allowed, and missing files are more likely being replaced. */
 const lostAllDefinitions = (next: ServedWorld, current: ServedWorld): boolean =>
   next.definitions.ids.length === 0 && current.definitions.ids.length > 0;
 
-/** What is wrong now and was not before. */
+/** Returns the diagnostics that the current definitions do not have. */
 function newDiagnostics(next: ServedWorld, current: ServedWorld): readonly Diagnostic[] {
-  const known = new Set(current.definitions.diagnostics.map(diagnosticKey));
-  return next.definitions.diagnostics.filter((problem) => !known.has(diagnosticKey(problem)));
+  const existing = new Set(current.definitions.diagnostics.map(diagnosticKey));
+  return next.definitions.diagnostics.filter((problem) => !existing.has(diagnosticKey(problem)));
 }
 
 const diagnosticKey = ({ file, message }: Diagnostic): string => JSON.stringify([file, message]);
 
-/** The same world, and somebody who hears of each decision that is made in it. */
+/** Calls `onDecided` for each decision made in the world, except dry runs. */
 export function observeDecisions(world: ServedWorld, onDecided: (result: Result) => void): ServedWorld {
   return {
     ...world,

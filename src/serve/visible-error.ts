@@ -3,26 +3,29 @@ import { DecisionError } from "../errors.js";
 import { isObject } from "../expression/equal.js";
 import type { Json, JsonObject } from "../model/json.js";
 
-/** Of the details of an error, those that are about the request. */
+/** The details of an error that concern the request. */
 const visibleDetailKeys = ["errors", "candidates", "scope", "way"];
 
-/** What only the operator can mend: it may name files and addresses, which is nobody's business on the other side. */
+/**
+ * Messages that replace those of errors which only the operator can fix: the original may contain file names and
+ * addresses, which clients must not see.
+ */
 const operatorOnlyMessages: Readonly<Partial<Record<ErrorCode, string>>> = {
-  definition_invalid: "a definition that this rests on is not valid",
+  definition_invalid: "a required definition is not valid",
   definitions_missing: "the definitions cannot be read",
-  expression_invalid: "a definition that this rests on is not valid",
-  not_approved: "what this rests on is not approved",
+  expression_invalid: "a required definition is not valid",
+  not_approved: "a required definition is not approved",
   file_exists: "a file could not be written",
   file_unreadable: "a file could not be read",
   file_unwritable: "a file could not be written",
   store_busy: "the store is busy",
   store_failed: "the store cannot be used",
-  log_damaged: "the log of decisions is damaged",
+  log_damaged: "the decision log is damaged",
 };
 
-/** What to do instead of what a hint says to whoever types commands. */
+/** Hints that replace those for the command line. */
 const remoteHints: Readonly<Partial<Record<ErrorCode, string>>> = {
-  definition_not_found: "`GET /decisions`, over MCP `list_decisions`, tells what is defined",
+  definition_not_found: "`GET /decisions` or the MCP tool `list_decisions` lists all decisions",
   ...Object.fromEntries(
     [
       "fetch_refused",
@@ -31,34 +34,36 @@ const remoteHints: Readonly<Partial<Record<ErrorCode, string>>> = {
       "circuit_open",
       "rate_limited",
       "request_timeout",
-    ].map((code) => [code, "try again later; whoever runs the server can look after the endpoint"]),
+    ].map((code) => [code, "try again later; the operator of the server can check the endpoint"]),
   ),
 };
 
-/** The same error as the other side may know it. */
+/** Returns the error as clients may see it. */
 export function visibleError(error: DecisionError): DecisionError {
   const { code, message, hint } = error;
-  const kept = operatorOnlyMessages[code];
-  if (kept !== undefined) {
-    return new DecisionError(code, kept, { hint: "whoever runs the server finds more in its log" });
+  const replacement = operatorOnlyMessages[code];
+  if (replacement !== undefined) {
+    return new DecisionError(code, replacement, {
+      hint: "the operator of the server finds details in its log",
+    });
   }
   return new DecisionError(code, message, { hint: visibleHint(hint, code), details: visibleDetails(error) });
 }
 
 const commandLineAdvice = /`agent-33 |(?<![\w-])--[a-z]/;
 
-/** Without what only helps at the command line. */
+/** Removes the parts of a hint that only help on the command line. */
 function visibleHint(hint: string | undefined, code: ErrorCode): string | undefined {
   if (hint === undefined || !commandLineAdvice.test(hint)) return hint;
-  const kept = hint.split("; ").filter((part) => !commandLineAdvice.test(part));
-  return kept.length === 0 ? remoteHints[code] : kept.join("; ");
+  const visible = hint.split("; ").filter((part) => !commandLineAdvice.test(part));
+  return visible.length === 0 ? remoteHints[code] : visible.join("; ");
 }
 
-/** Whether more is known than the other side is told. */
+/** Whether clients see a replacement, so that the log must have the original. */
 export const isOperatorOnly = ({ code }: DecisionError): boolean => operatorOnlyMessages[code] !== undefined;
 
 function visibleDetails({ details }: DecisionError): JsonObject | undefined {
   if (!isObject(details as Json)) return undefined;
-  const kept = Object.entries(details as JsonObject).filter(([key]) => visibleDetailKeys.includes(key));
-  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+  const visible = Object.entries(details as JsonObject).filter(([key]) => visibleDetailKeys.includes(key));
+  return visible.length === 0 ? undefined : Object.fromEntries(visible);
 }

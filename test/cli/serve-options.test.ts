@@ -195,7 +195,7 @@ describe("decision serve", () => {
       ...["--port", "0", "--jwks", "k", "--issuer", "i", "--audience", "a", "--algorithms", "HS256"],
     );
     expect(code).toBe(2);
-    expect(err).toContain("`HS256` can never be allowed");
+    expect(err).toContain("`HS256` is not secure");
   });
 
   it("tells what to do where the port is in use", async () => {

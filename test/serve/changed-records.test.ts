@@ -86,7 +86,7 @@ describe("a record that was changed since it was written", () => {
     const records = resources.filter(({ uri }) => uri.startsWith("agent33://records/"));
     expect(records.map(({ description }) => description)).toEqual([
       undefined,
-      "Changed since it was written.",
+      "Changed after it was written.",
       undefined,
     ]);
   });

@@ -29,14 +29,14 @@ describe("every question", () => {
 
   it.each(operations)("$name is refused to whoever lacks its scope", async (each) => {
     const others = alice.scopes.filter((scope) => scope !== each.scope);
-    const asking = each.answer({}, invocationOf(world, { caller: { ...alice, scopes: others } }));
+    const asking = each.run({}, invocationOf(world, { caller: { ...alice, scopes: others } }));
     await expect(asking).rejects.toMatchObject({ code: "forbidden", details: { scope: each.scope } });
   });
 
   it.each(operations)("$name names the nearest key where one is unknown", async (each) => {
     const [key] = Object.keys(each.input.properties);
     if (key === undefined) return;
-    const asking = each.answer({ [`${key}x`]: 1 }, asker);
+    const asking = each.run({ [`${key}x`]: 1 }, asker);
     await expect(asking).rejects.toMatchObject({
       code: "input_invalid",
       hint: `did you mean \`${key}\`?`,
@@ -44,7 +44,7 @@ describe("every question", () => {
   });
 
   it("tells all that is wrong at once", async () => {
-    const asking = decideAction.answer({ org_id: 1, domain: "payments" }, asker);
+    const asking = decideAction.run({ org_id: 1, domain: "payments" }, asker);
     await expect(asking).rejects.toMatchObject({
       message: "`action` is missing; `context` is missing; `org_id` must be text (got 1)",
     });
@@ -53,7 +53,7 @@ describe("every question", () => {
 
 describe("decide", () => {
   it("answers with the status, the work frame, what it rests on, why, and the record", async () => {
-    const answer = await decideAction.answer({ ...wire, context: routine }, asker);
+    const answer = await decideAction.run({ ...wire, context: routine }, asker);
     const fields = ["status", "work_frame", "decision_metadata", "because", "warnings", "record_id"];
     expect(Object.keys(answer)).toEqual(fields);
     expect(answer).toMatchObject({ status: "GREEN", work_frame: { mode: "execute" } });
@@ -62,18 +62,18 @@ describe("decide", () => {
   it("says why to those who may not look into the log", async () => {
     const by = invocationOf(world, { caller: { ...alice, scopes: ["decide"] } });
     const asked = { ...wire, context: { ...routine, payee: { country: "XX" } } };
-    const { because, warnings, record_id } = await decideAction.answer(asked, by);
+    const { because, warnings, record_id } = await decideAction.run(asked, by);
     expect(because.length).toBeGreaterThan(0);
-    expect(await showRecord.answer({ record_id }, asker)).toMatchObject({ because, warnings });
-    const lacking = await decideAction.answer({ ...wire, context: {} }, by);
+    expect(await showRecord.run({ record_id }, asker)).toMatchObject({ because, warnings });
+    const lacking = await decideAction.run({ ...wire, context: {} }, by);
     expect(lacking.status).toBe("YELLOW");
     expect(lacking.warnings.length).toBeGreaterThan(0);
   });
 
   it("records who asked, and what ties it to the rest", async () => {
     const by = invocationOf(world, { caller: alice, correlationId: "c-1" });
-    const { record_id } = await decideAction.answer({ ...wire, context: routine }, by);
-    expect(await showRecord.answer({ record_id }, asker)).toMatchObject({
+    const { record_id } = await decideAction.run({ ...wire, context: routine }, by);
+    expect(await showRecord.run({ record_id }, asker)).toMatchObject({
       correlation_id: "c-1",
       facts: { authenticated_caller: alice },
     });
@@ -81,8 +81,8 @@ describe("decide", () => {
 
   it("takes the correlation id of the body before that of the request", async () => {
     const asked = { ...wire, context: routine, correlation_id: "c-3" };
-    const { record_id } = await decideAction.answer(asked, invocationOf(world, { correlationId: "c-2" }));
-    expect(await showRecord.answer({ record_id }, asker)).toMatchObject({ correlation_id: "c-3" });
+    const { record_id } = await decideAction.run(asked, invocationOf(world, { correlationId: "c-2" }));
+    expect(await showRecord.run({ record_id }, asker)).toMatchObject({ correlation_id: "c-3" });
   });
 
   it.each([
@@ -93,7 +93,7 @@ describe("decide", () => {
     },
     { name: "version", asked: { ...wire, world_model_version: 2 }, hint: "it has 3" },
   ])("does not know another $name", async ({ asked, hint }) => {
-    const asking = decideAction.answer({ ...asked, context: routine }, asker);
+    const asking = decideAction.run({ ...asked, context: routine }, asker);
     await expect(asking).rejects.toMatchObject({ code: "definition_not_found", hint });
   });
 });
@@ -103,47 +103,45 @@ describe("a token for one organisation", () => {
 
   it("is good for the gates of that organisation, and for what belongs to none", async () => {
     const acme = bound("acme");
-    expect(await decideAction.answer({ ...wire, context: routine }, acme)).toMatchObject({ status: "GREEN" });
+    expect(await decideAction.run({ ...wire, context: routine }, acme)).toMatchObject({ status: "GREEN" });
     const asked = { decision_id: "decision-quality-gate", context: { artifact: { quality_score: 1 } } };
-    expect(await evaluateDecision.answer(asked, acme)).toMatchObject({ selected_labels: ["Pass"] });
+    expect(await evaluateDecision.run(asked, acme)).toMatchObject({ selected_labels: ["Pass"] });
   });
 
   it("is good for no other", async () => {
-    const { record_id } = await decideAction.answer({ ...wire, context: routine }, asker);
+    const { record_id } = await decideAction.run({ ...wire, context: routine }, asker);
     const other = bound("umbrella");
     const refused = { code: "forbidden" };
     const gate = { decision_id: "gate-wire-approve", context: routine };
-    await expect(decideAction.answer({ ...wire, context: routine }, other)).rejects.toMatchObject(refused);
-    await expect(evaluateDecision.answer(gate, other)).rejects.toMatchObject(refused);
-    await expect(dryRunDecision.answer(gate, other)).rejects.toMatchObject(refused);
-    await expect(findPrecedents.answer(gate, other)).rejects.toMatchObject(refused);
-    await expect(showDecision.answer({ decision_id: gate.decision_id }, other)).rejects.toMatchObject(
-      refused,
-    );
-    await expect(listActions.answer({ org_id: "acme" }, other)).rejects.toMatchObject(refused);
+    await expect(decideAction.run({ ...wire, context: routine }, other)).rejects.toMatchObject(refused);
+    await expect(evaluateDecision.run(gate, other)).rejects.toMatchObject(refused);
+    await expect(dryRunDecision.run(gate, other)).rejects.toMatchObject(refused);
+    await expect(findPrecedents.run(gate, other)).rejects.toMatchObject(refused);
+    await expect(showDecision.run({ decision_id: gate.decision_id }, other)).rejects.toMatchObject(refused);
+    await expect(listActions.run({ org_id: "acme" }, other)).rejects.toMatchObject(refused);
     for (const each of [explainRecord, showRecord, findPrecedents]) {
-      await expect(each.answer({ record_id }, other)).rejects.toMatchObject(refused);
+      await expect(each.run({ record_id }, other)).rejects.toMatchObject(refused);
     }
   });
 
   it("does not show what another organisation has asked", async () => {
     const asked = { decision_id: "decision-quality-gate", context: { artifact: { quality_score: 1 } } };
-    const { record_id } = await evaluateDecision.answer(asked, bound("acme"));
-    await expect(showRecord.answer({ record_id }, bound("umbrella"))).rejects.toMatchObject({
+    const { record_id } = await evaluateDecision.run(asked, bound("acme"));
+    await expect(showRecord.run({ record_id }, bound("umbrella"))).rejects.toMatchObject({
       code: "forbidden",
     });
-    expect(await showRecord.answer({ record_id }, bound("acme"))).toMatchObject({ record_id });
+    expect(await showRecord.run({ record_id }, bound("acme"))).toMatchObject({ record_id });
   });
 
   it("shows nothing of the others in lists", async () => {
     const other = bound("umbrella");
-    expect(await listActions.answer({}, other)).toEqual({ actions: [] });
-    const { decisions } = await listDecisions.answer({}, other);
+    expect(await listActions.run({}, other)).toEqual({ actions: [] });
+    const { decisions } = await listDecisions.run({}, other);
     expect(decisions.map(({ id }) => id)).not.toContain("gate-wire-approve");
     expect(decisions.map(({ id }) => id)).toContain("decision-quality-gate");
-    const { records } = await findRecords.answer({ type: "gate" }, other);
+    const { records } = await findRecords.run({ type: "gate" }, other);
     expect(records).toEqual([]);
-    expect((await findRecords.answer({ type: "gate" }, bound("acme"))).records.length).toBeGreaterThan(0);
+    expect((await findRecords.run({ type: "gate" }, bound("acme"))).records.length).toBeGreaterThan(0);
   });
 });
 
@@ -153,83 +151,83 @@ describe("what another organisation has recorded", () => {
   const call = { tool: "some_tool", params: {} };
 
   it("does not hide the latest record that may be seen", async () => {
-    const own = await evaluateDecision.answer(quality, bound("initech"));
-    const { record_id } = await evaluateDecision.answer(quality, bound("acme"));
-    await decideAction.answer({ ...wire, context: routine }, asker);
+    const own = await evaluateDecision.run(quality, bound("initech"));
+    const { record_id } = await evaluateDecision.run(quality, bound("acme"));
+    await decideAction.run({ ...wire, context: routine }, asker);
     for (const each of [showRecord, explainRecord, findPrecedents]) {
-      const answer = await each.answer({ record_id: "latest" }, bound("initech"));
+      const answer = await each.run({ record_id: "latest" }, bound("initech"));
       expect(answer).toMatchObject({ record_id: own.record_id });
     }
-    await expect(showRecord.answer({ record_id }, bound("initech"))).rejects.toMatchObject({
+    await expect(showRecord.run({ record_id }, bound("initech"))).rejects.toMatchObject({
       code: "forbidden",
     });
-    expect(await showRecord.answer({ record_id: "Latest" }, bound("acme"))).toMatchObject({ type: "gate" });
+    expect(await showRecord.run({ record_id: "Latest" }, bound("acme"))).toMatchObject({ type: "gate" });
   });
 
   it("does not count among the newest records", async () => {
     const ids: (string | undefined)[] = [];
     for (let i = 0; i < 3; i++) {
-      ids.push((await evaluateDecision.answer(quality, bound("hooli"))).record_id);
-      await evaluateDecision.answer(quality, bound("acme"));
+      ids.push((await evaluateDecision.run(quality, bound("hooli"))).record_id);
+      await evaluateDecision.run(quality, bound("acme"));
     }
     const asked = { decision_id: quality.decision_id, limit: 2, since: "1h" };
     const idsOf = async (more: object): Promise<readonly string[]> =>
-      (await findRecords.answer({ ...asked, ...more }, bound("hooli"))).records.map((each) => each.record_id);
+      (await findRecords.run({ ...asked, ...more }, bound("hooli"))).records.map((each) => each.record_id);
     expect(await idsOf({})).toEqual(ids.slice(-2));
     expect(await idsOf({ reverse: true })).toEqual(ids.slice(-2).reverse());
   });
 
   it("is not there where there is nothing else", async () => {
     const fresh = await sampleWorld();
-    await decideAction.answer({ ...wire, context: routine }, invocationOf(fresh));
+    await decideAction.run({ ...wire, context: routine }, invocationOf(fresh));
     const by = invocationOf(fresh, { caller: { ...alice, org_id: "initech" } });
-    await expect(showRecord.answer({ record_id: "latest" }, by)).rejects.toMatchObject({
+    await expect(showRecord.run({ record_id: "latest" }, by)).rejects.toMatchObject({
       code: "record_not_found",
-      hint: "nothing has been recorded yet for the organisation that the `org_id` of the token names",
+      hint: "nothing has been recorded yet for the organisation of the token",
     });
   });
 
   it("makes a session theirs alone, with all that is told of it", async () => {
     const session = { session_id: "s-acme" };
-    const checked = await checkToolCall.answer({ ...call, ...session }, bound("acme"));
+    const checked = await checkToolCall.run({ ...call, ...session }, bound("acme"));
     const told = { tool: call.tool, ok: true, ...session };
-    const result = await recordToolResult.answer(told, bound("acme"));
+    const result = await recordToolResult.run(told, bound("acme"));
     const refused = { code: "forbidden" };
     const other = bound("initech");
     const before = (await world.records.log.state()).size;
     const record_id = checked.decisions[0]?.record_id;
-    await expect(checkToolCall.answer({ ...call, ...session }, other)).rejects.toMatchObject(refused);
-    await expect(recordToolResult.answer(told, other)).rejects.toMatchObject(refused);
+    await expect(checkToolCall.run({ ...call, ...session }, other)).rejects.toMatchObject(refused);
+    await expect(recordToolResult.run(told, other)).rejects.toMatchObject(refused);
     await expect(
-      recordToolResult.answer({ ...told, session_id: "s-mine", record_id }, other),
+      recordToolResult.run({ ...told, session_id: "s-mine", record_id }, other),
     ).rejects.toMatchObject(refused);
     for (const each of [evaluateDecision, dryRunDecision, findPrecedents]) {
-      await expect(each.answer({ ...quality, ...session }, other)).rejects.toMatchObject(refused);
+      await expect(each.run({ ...quality, ...session }, other)).rejects.toMatchObject(refused);
     }
-    await expect(showRecord.answer({ record_id: result.record_id }, other)).rejects.toMatchObject(refused);
-    expect(await findRecords.answer({ kind: "tool_result", ...session }, other)).toEqual({ records: [] });
+    await expect(showRecord.run({ record_id: result.record_id }, other)).rejects.toMatchObject(refused);
+    expect(await findRecords.run({ kind: "tool_result", ...session }, other)).toEqual({ records: [] });
     expect((await world.records.log.state()).size).toBe(before);
-    expect(await recordToolResult.answer(told, bound("acme"))).toMatchObject({ ok: true });
-    expect(await showRecord.answer({ record_id: result.record_id }, bound("acme"))).toMatchObject(told);
-    const { records } = await findRecords.answer({ kind: "tool_result", ...session }, bound("acme"));
+    expect(await recordToolResult.run(told, bound("acme"))).toMatchObject({ ok: true });
+    expect(await showRecord.run({ record_id: result.record_id }, bound("acme"))).toMatchObject(told);
+    const { records } = await findRecords.run({ kind: "tool_result", ...session }, bound("acme"));
     expect(records).toHaveLength(2);
   });
 
   it("leaves a session that belongs to none, or to several, open", async () => {
     const session = { session_id: "s-none" };
-    await checkToolCall.answer({ ...call, ...session }, asker);
-    expect(await checkToolCall.answer({ ...call, ...session }, bound("acme"))).toMatchObject({
+    await checkToolCall.run({ ...call, ...session }, asker);
+    expect(await checkToolCall.run({ ...call, ...session }, bound("acme"))).toMatchObject({
       tool: call.tool,
     });
     const shared = { session_id: "s-shared" };
-    await evaluateDecision.answer({ ...quality, ...shared }, bound("initech"));
-    await decideAction.answer({ ...wire, context: routine, ...shared }, asker);
+    await evaluateDecision.run({ ...quality, ...shared }, bound("initech"));
+    await decideAction.run({ ...wire, context: routine, ...shared }, asker);
     for (const org of ["initech", "acme"]) {
-      const answer = await recordToolResult.answer({ tool: "t", ok: true, ...shared }, bound(org));
+      const answer = await recordToolResult.run({ tool: "t", ok: true, ...shared }, bound(org));
       expect(answer).toMatchObject(shared);
     }
     await expect(
-      recordToolResult.answer({ tool: "t", ok: true, ...shared }, bound("hooli")),
+      recordToolResult.run({ tool: "t", ok: true, ...shared }, bound("hooli")),
     ).rejects.toMatchObject({ code: "forbidden" });
   });
 });
@@ -237,8 +235,8 @@ describe("what another organisation has recorded", () => {
 describe("what else is asked", () => {
   it("is a decision of any type, kept or not", async () => {
     const asked = { decision_id: "decision-quality-gate", context: { artifact: { quality_score: 0.9 } } };
-    expect(await evaluateDecision.answer(asked, asker)).toMatchObject({ selected_targets: ["stage-deploy"] });
-    const tried = await dryRunDecision.answer(asked, asker);
+    expect(await evaluateDecision.run(asked, asker)).toMatchObject({ selected_targets: ["stage-deploy"] });
+    const tried = await dryRunDecision.run(asked, asker);
     expect(tried).toMatchObject({ selected_targets: ["stage-deploy"], dry_run: true });
     expect(tried).not.toHaveProperty("record_id");
   });
@@ -246,25 +244,25 @@ describe("what else is asked", () => {
   it("is whether a tool may be called, and how it went", async () => {
     const session = { query: { audience: "team", segment: "smb" } };
     const call = { tool: "select_metric", params: { name: "churn" }, session, session_id: "s-1" };
-    const checked = await checkToolCall.answer(call, asker);
+    const checked = await checkToolCall.run(call, asker);
     expect(checked).toMatchObject({ tool: "select_metric", allowed: true });
-    const result = await recordToolResult.answer({ tool: call.tool, session_id: "s-1", ok: true }, asker);
+    const result = await recordToolResult.run({ tool: call.tool, session_id: "s-1", ok: true }, asker);
     expect(result.decision_records).toEqual(checked.decisions.map(({ record_id }) => record_id));
     expect(result.warnings).toEqual([]);
-    expect(await recordToolResult.answer({ tool: "t", session_id: "s-1", ok: true }, asker)).toMatchObject({
+    expect(await recordToolResult.run({ tool: "t", session_id: "s-1", ok: true }, asker)).toMatchObject({
       warnings: ["no open call of `t` was allowed in session `s-1`"],
     });
   });
 
   it("is not given twice", async () => {
     const call = { tool: "t", params: {}, session_id: "s-1", session: {}, context: { session: {} } };
-    await expect(checkToolCall.answer(call, asker)).rejects.toMatchObject({ code: "input_invalid" });
+    await expect(checkToolCall.run(call, asker)).rejects.toMatchObject({ code: "input_invalid" });
   });
 
   it("is what is defined, without where it lies", async () => {
-    const { decisions } = await listDecisions.answer({}, asker);
+    const { decisions } = await listDecisions.run({}, asker);
     expect(decisions.length).toBe(world.definitions.ids.length);
-    const shown = await showDecision.answer({ decision_id: "gate-wire-approve" }, asker);
+    const shown = await showDecision.run({ decision_id: "gate-wire-approve" }, asker);
     for (const each of [...decisions, shown]) {
       expect(each).not.toHaveProperty("file");
       expect(each).toHaveProperty("definition_hash");
@@ -272,7 +270,7 @@ describe("what else is asked", () => {
   });
 
   it("is which actions there are, with the schemas of their contexts", async () => {
-    const { actions } = await listActions.answer({ org_id: "acme", domain: "payments" }, asker);
+    const { actions } = await listActions.run({ org_id: "acme", domain: "payments" }, asker);
     expect(actions).toEqual([
       expect.objectContaining({
         ...wire,
@@ -282,25 +280,22 @@ describe("what else is asked", () => {
         context_schema: expect.objectContaining({ required: ["amount", "payee"] }) as unknown,
       }),
     ]);
-    expect(await listActions.answer({ org_id: "acme", domain: "hr" }, asker)).toEqual({ actions: [] });
+    expect(await listActions.run({ org_id: "acme", domain: "hr" }, asker)).toEqual({ actions: [] });
   });
 
   it("is what was decided, page by page", async () => {
     const asked = { decision_id: "decision-quality-gate", context: { artifact: { quality_score: 0.1 } } };
-    for (let i = 0; i < 5; i++) await evaluateDecision.answer({ ...asked, workflow_id: "pages" }, asker);
-    const all = await findRecords.answer({ workflow_id: "pages" }, asker);
+    for (let i = 0; i < 5; i++) await evaluateDecision.run({ ...asked, workflow_id: "pages" }, asker);
+    const all = await findRecords.run({ workflow_id: "pages" }, asker);
     expect(all.records).toHaveLength(5);
     const numbers = all.records.map(({ seq }) => seq);
-    expect(await findRecords.answer({ workflow_id: "pages", limit: 2 }, asker)).toMatchObject({
+    expect(await findRecords.run({ workflow_id: "pages", limit: 2 }, asker)).toMatchObject({
       records: [{ seq: numbers[3] }, { seq: numbers[4] }],
     });
     let after = 0;
     const seen: number[] = [];
     for (;;) {
-      const { records, next_after } = await findRecords.answer(
-        { workflow_id: "pages", limit: 2, after },
-        asker,
-      );
+      const { records, next_after } = await findRecords.run({ workflow_id: "pages", limit: 2, after }, asker);
       seen.push(...records.map(({ seq }) => seq));
       if (next_after === undefined) break;
       after = next_after;
@@ -309,23 +304,23 @@ describe("what else is asked", () => {
   });
 
   it("is why it was decided so", async () => {
-    const { record_id } = (await evaluateDecision.answer(
+    const { record_id } = (await evaluateDecision.run(
       { decision_id: "gate-wire-approve", context: routine },
       asker,
     )) as GateResult;
-    expect(await explainRecord.answer({ record_id }, asker)).toMatchObject({
+    expect(await explainRecord.run({ record_id }, asker)).toMatchObject({
       record_id,
       explanation: { intact: true },
     });
   });
 
   it("is how like cases were decided", async () => {
-    const { record_id = "" } = await evaluateDecision.answer(
+    const { record_id = "" } = await evaluateDecision.run(
       { decision_id: "gate-wire-approve", context: routine },
       asker,
     );
-    expect(await findPrecedents.answer({ record_id }, asker)).toMatchObject({ record_id, precedents: [] });
-    await expect(findPrecedents.answer({ decision_id: "x" }, asker)).rejects.toMatchObject({
+    expect(await findPrecedents.run({ record_id }, asker)).toMatchObject({ record_id, precedents: [] });
+    await expect(findPrecedents.run({ decision_id: "x" }, asker)).rejects.toMatchObject({
       code: "input_invalid",
     });
   });

@@ -49,7 +49,7 @@ async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-const became = (changes: readonly ReloadOutcome[]): readonly string[] => changes.map((each) => each.became);
+const outcomes = (changes: readonly ReloadOutcome[]): readonly string[] => changes.map((each) => each.type);
 
 describe("a changed definition", () => {
   it("is taken up while requests are answered, each by the old or the new one", async () => {
@@ -73,7 +73,7 @@ describe("a changed definition", () => {
     going = false;
     await Promise.all(asking);
     expect(new Set(seen)).toEqual(new Set(["GREEN", "YELLOW"]));
-    expect(became(server.changes)).toEqual(["current", "current"]);
+    expect(outcomes(server.changes)).toEqual(["applied", "applied"]);
   });
 
   it("that is broken is refused and told, and taken up once it is mended", async () => {
@@ -81,7 +81,7 @@ describe("a changed definition", () => {
     const { decisions } = (await get(server, "/readyz")).body;
     server.change(wireFile, "amount > 10000", "amount >");
     await until(() => server.living.rejected !== undefined);
-    expect(server.changes.at(-1)).toMatchObject({ became: "refused", reason: "it cannot be used" });
+    expect(server.changes.at(-1)).toMatchObject({ type: "rejected", reason: "it has new problems" });
     expect((await post(server, "/decide", routineWire)).status).toBe(200);
     const ready = await get(server, "/readyz");
     expect(ready).toMatchObject({ status: 200, body: { ready: true, stale: true, problems: 1, decisions } });
@@ -104,7 +104,7 @@ describe("a changed definition", () => {
     server.change(wireFile, "amount > 10000", "amount > 100");
     await until(() => server.changes.length === 1);
     expect(server.changes[0]).toMatchObject({
-      became: "current",
+      type: "applied",
       diagnostics: [{ file: expect.any(String) as string }],
     });
     expect(await post(server, "/decide", routineWire)).toMatchObject({
@@ -117,7 +117,7 @@ describe("a changed definition", () => {
     const server = await living();
     renameSync(server.decisions, `${server.decisions}-away`);
     await until(() => server.living.rejected !== undefined);
-    expect(server.changes.at(-1)).toMatchObject({ became: "refused", diagnostics: [] });
+    expect(server.changes.at(-1)).toMatchObject({ type: "rejected", diagnostics: [] });
     expect((await post(server, "/decide", routineWire)).status).toBe(200);
     expect((await get(server, "/readyz")).body).toMatchObject({ ready: true, stale: true });
     renameSync(`${server.decisions}-away`, server.decisions);
@@ -216,7 +216,7 @@ describe("where all definitions are gone", () => {
     stamp = "2";
     await until(() => server.changes.length === 1);
     expect(server.changes).toEqual([
-      { became: "refused", reason: "nothing is defined any more", diagnostics: [] },
+      { type: "rejected", reason: "it removes all definitions", diagnostics: [] },
     ]);
     expect((await post(server, "/decide", routineWire)).status).toBe(200);
   });
@@ -269,7 +269,7 @@ describe("where definitions must be approved", () => {
       status: 503,
       body: { code: "not_approved" },
     });
-    expect(new Set(became(server.changes))).toEqual(new Set(["current"]));
+    expect(new Set(outcomes(server.changes))).toEqual(new Set(["applied"]));
     await served.records.store.close();
   });
 });

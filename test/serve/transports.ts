@@ -98,9 +98,9 @@ const bearing = (token: string | undefined): Record<string, string> =>
 
 /** At the question's own path. */
 export async function askHttp(origin: string, { name, input, token }: TransportCall): Promise<Reply> {
-  const route = routes.find(({ question }) => question.name === name);
+  const route = routes.find(({ operation: question }) => question.name === name);
   if (route?.method !== "POST") throw new Error(`\`${name}\` is not asked with a body`);
-  const { path, inPath = "" } = route;
+  const { path, pathKey: inPath = "" } = route;
   const { [inPath]: id, ...body } = input as Readonly<Record<string, string>>;
   const response = await fetch(origin + path.replace("{id}", encodeURIComponent(id ?? "")), {
     method: "POST",

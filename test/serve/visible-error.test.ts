@@ -25,12 +25,12 @@ it.each<[ErrorCode, string, string | undefined]>([
   [
     "definition_not_found",
     "run `agent-33 decision list` to see what is defined",
-    "`GET /decisions`, over MCP `list_decisions`, tells what is defined",
+    "`GET /decisions` or the MCP tool `list_decisions` lists all decisions",
   ],
   [
     "request_timeout",
     "see how it is with `agent-33 decision endpoints --check`",
-    "try again later; whoever runs the server can look after the endpoint",
+    "try again later; the operator of the server can check the endpoint",
   ],
   ["usage", "see --help", undefined],
   ["usage", "`a--b` and 1 -- 2 are no flags", "`a--b` and 1 -- 2 are no flags"],

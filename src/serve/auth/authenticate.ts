@@ -1,20 +1,19 @@
 import type { AuthenticatedCaller } from "../../model/record.js";
 
-/** Why a request is not answered: nobody is known to ask (401), or nobody can be known at the moment (503). */
-export interface Unauthenticated {
-  readonly status: 401 | 503;
-  /** As RFC 6750 names it; absent: there was no token at all. */
-  readonly error?: "invalid_request" | "invalid_token";
-  /** For whoever asks; tells nothing that a forger could use. */
-  readonly message: string;
-  /** What to do; the same for all who are refused for this reason. */
-  readonly hint: string;
-}
-
-/** Finds out who asks, from the `Authorization` header alone. */
+/** Finds the caller from the `Authorization` header alone. */
 export type Authenticate = (
   authorization: string | undefined,
 ) => Promise<AuthenticatedCaller | Unauthenticated>;
+
+/** Why a request has no caller: its token is missing or invalid (401), or tokens cannot be checked now (503). */
+export interface Unauthenticated {
+  readonly status: 401 | 503;
+  /** The error code of RFC 6750; absent when the request has no token. */
+  readonly error?: "invalid_request" | "invalid_token";
+  /** Shown to the client, so it contains nothing that helps to forge a token. */
+  readonly message: string;
+  readonly hint: string;
+}
 
 export interface TokenOptions {
   /** The public keys of the issuer: a file, or a URL that serves them. */
@@ -23,25 +22,44 @@ export interface TokenOptions {
   readonly audience: string;
   readonly algorithms: readonly string[];
   readonly clockSkewSeconds: number;
-  /** Whether a token without scopes permits nothing; else it permits everything. */
+  /** Whether a token without scopes permits nothing; otherwise it permits everything. */
   readonly requireScopes: boolean;
+}
+
+/**
+ * The scopes of a token: `decide` makes decisions and records tool results, `read` shows definitions, `audit` shows
+ * records.
+ */
+export const scopes = ["decide", "read", "audit"] as const;
+
+export type Scope = (typeof scopes)[number];
+
+/** Whether the caller has a scope. Without authentication there is no caller, and everything is permitted. */
+export function hasScope(caller: AuthenticatedCaller | undefined, scope: Scope): boolean {
+  return caller === undefined || caller.scopes.includes(scope);
+}
+
+export function isUnauthenticated(
+  outcome: AuthenticatedCaller | Unauthenticated,
+): outcome is Unauthenticated {
+  return "status" in outcome;
 }
 
 const sendTokenHint = "send `authorization: Bearer TOKEN`";
 
 export const missingToken: Unauthenticated = {
   status: 401,
-  message: "a bearer token is needed",
+  message: "a bearer token is required",
   hint: sendTokenHint,
 };
 
 export const keysUnavailable: Unauthenticated = {
   status: 503,
-  message: "tokens cannot be checked at the moment",
+  message: "tokens cannot be verified at the moment",
   hint: "try again in 5 s",
 };
 
-/** The header is not `Bearer` and one token. */
+/** The header is not `Bearer` followed by one token. */
 export const invalidRequest = (message: string): Unauthenticated => ({
   status: 401,
   error: "invalid_request",
@@ -55,17 +73,3 @@ export const invalidToken = (message: string, hint = "get a new token from its i
   message,
   hint,
 });
-
-export function isUnauthenticated(found: AuthenticatedCaller | Unauthenticated): found is Unauthenticated {
-  return "status" in found;
-}
-
-/** What a token can permit: to decide and to tell how calls went, to see what is defined, to see what was decided. */
-export const scopes = ["decide", "read", "audit"] as const;
-
-export type Scope = (typeof scopes)[number];
-
-/** Whether a caller may do this; where nobody is asked for a token, everybody may do everything. */
-export function hasScope(caller: AuthenticatedCaller | undefined, scope: Scope): boolean {
-  return caller === undefined || caller.scopes.includes(scope);
-}

@@ -5,7 +5,7 @@ import type { Actor, AuthenticatedCaller } from "../../model/record.js";
 
 type ExpectedClaims = Pick<TokenOptions, "issuer" | "audience" | "clockSkewSeconds">;
 
-/** Why claims do not count here or now; `now` is in seconds. */
+/** Returns why the claims of a token are not accepted; `now` is in seconds. */
 export function claimsError(
   claims: JsonObject,
   expected: ExpectedClaims,
@@ -16,29 +16,29 @@ export function claimsError(
   if (iss !== expected.issuer) return invalidToken("the token is from another issuer", issuerHint);
   if (!isForAudience(expected.audience, aud))
     return invalidToken("the token is for another audience", audienceHint);
-  if (!isTimestamp(exp)) return invalidToken("the token does not say when it expires", missingExpiryHint);
+  if (!isTimestamp(exp)) return invalidToken("the token has no expiry time", missingExpiryHint);
   if (hasExpired(exp, skew, now)) return expiredToken;
   if (!isPast(nbf, now + skew)) return invalidToken("the token is not valid yet", clockHint);
   if (!isPast(iat, now + skew)) return invalidToken("the token was issued in the future", clockHint);
   return undefined;
 }
 
-const issuerHint = "get a token from the issuer that this server trusts; whoever runs it knows which";
-const audienceHint = "ask the issuer for a token that is for this server; whoever runs it knows its audience";
-const missingExpiryHint = "have the issuer set the claim `exp`";
-const clockHint = "wait, and see that the clocks of the issuer and of this server agree";
+const issuerHint = "get a token from the issuer that this server trusts; its operator knows the issuer";
+const audienceHint = "ask the issuer for a token for this server; its operator knows the audience";
+const missingExpiryHint = "configure the issuer to set the claim `exp`";
+const clockHint = "try again later, and check that the clocks of the issuer and of this server agree";
 
 export const expiredToken = invalidToken("the token has expired");
 
-/** Whether a token is not to be used any more; the same for one that was checked before. */
+/** Whether a token has expired; also applied to tokens from the cache. */
 export const hasExpired = (exp: number, skew: number, now: number): boolean => exp <= now - skew;
 
 function isForAudience(audience: string, aud: Json | undefined): boolean {
   if (!Array.isArray(aud)) return aud === audience;
-  return aud.every((one) => typeof one === "string") && aud.includes(audience);
+  return aud.every((each) => typeof each === "string") && aud.includes(audience);
 }
 
-/** `1e999` is a number in JSON, and never over. */
+/** Rejects `1e999`, which JSON parses to Infinity: such a token would never expire. */
 const isTimestamp = (value: Json | undefined): value is number =>
   typeof value === "number" && Number.isFinite(value);
 
@@ -48,13 +48,13 @@ const isPast = (value: Json | undefined, now: number): boolean =>
 const maxNameLength = 256;
 const maxActors = 8;
 
-/** What would break out of a log line, or cannot be written in UTF-8. */
-const controlCharacter = /[\p{Cc}\p{Cs}]/u;
+/** Control characters, which would break log lines, and lone surrogates, which UTF-8 cannot encode. */
+const unsafeCharacter = /[\p{Cc}\p{Cs}]/u;
 
-/** A claim that is there but not as it must be: to pass over it could permit more, or hide who asks. */
+/** A claim with a wrong type or value. Ignoring it could grant more rights or hide the caller. */
 class MalformedClaim extends Error {}
 
-/** Whom verified claims speak of. */
+/** Returns the caller that verified claims describe. */
 export function callerFromClaims(
   claims: JsonObject,
   { requireScopes }: { readonly requireScopes: boolean },
@@ -72,17 +72,18 @@ export function callerFromClaims(
     };
   } catch (error) {
     if (error instanceof MalformedClaim)
-      return invalidToken(error.message, "have the issuer mend it in its tokens");
+      return invalidToken(error.message, "correct the claim in the configuration of the issuer");
     throw error;
   }
 }
 
-/** RFC 8693, section 4.1: the outermost acts now. */
+/** Parses the chain of actors (RFC 8693, section 4.1). The outermost is the current actor. */
 function parseActors(outermost: Json | undefined): readonly Actor[] {
   const actors: Actor[] = [];
   for (let act = outermost; act !== undefined;) {
     if (!isObject(act)) throw new MalformedClaim("the claim `act` of the token is malformed");
-    if (actors.length === maxActors) throw new MalformedClaim(`more than ${maxActors} act for each other`);
+    if (actors.length === maxActors)
+      throw new MalformedClaim(`the claim \`act\` of the token names more than ${maxActors} actors`);
     actors.push({
       subject: requireName(act, "sub", "the claim `act` of the token"),
       ...optionalField("issuer", optionalName(act, "iss")),
@@ -98,7 +99,7 @@ function parseClientId(claims: JsonObject): { readonly client_id?: string } {
   return optionalField("client_id", optionalName(claims, "client_id") ?? authorized);
 }
 
-/** Only a token that says nothing of scopes may permit everything. */
+/** Parses the scopes. Only a token without any scope claim can permit everything. */
 function parseScopes(claims: JsonObject, requireScopes: boolean): readonly string[] {
   const { scope, scp } = claims;
   if (scope === undefined && scp === undefined) return requireScopes ? [] : [...scopes];
@@ -109,7 +110,7 @@ function parseScopes(claims: JsonObject, requireScopes: boolean): readonly strin
 
 function parseScopeList(value: Json, claim: string): readonly string[] {
   if (!Array.isArray(value)) return parseScopeText(value, claim);
-  return value.flatMap((one: Json) => parseScopeText(one, claim));
+  return value.flatMap((each: Json) => parseScopeText(each, claim));
 }
 
 function parseScopeText(value: Json, claim: string): readonly string[] {
@@ -130,7 +131,7 @@ function optionalName(claims: JsonObject, claim: string): string | undefined {
     typeof value === "string" &&
     value !== "" &&
     value.length <= maxNameLength &&
-    !controlCharacter.test(value)
+    !unsafeCharacter.test(value)
   ) {
     return value;
   }

@@ -15,7 +15,7 @@ export interface KeySet {
 
 type UnparsedKey = Readonly<Record<string, unknown>>;
 
-/** What a public key consists of; a key of another kind is not for us. */
+/** The fields of a public key by key type. Keys of other types are ignored. */
 const keyMaterial: Readonly<Record<string, readonly string[]>> = {
   RSA: ["n", "e"],
   EC: ["crv", "x", "y"],
@@ -25,40 +25,40 @@ const curves: readonly unknown[] = ["P-256", "P-384", "P-521", "Ed25519"];
 const privateFields = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
 const minModulusBits = 2048;
 
-/** The keys of a JSON Web Key Set that can check a token, and of each only what that takes; perhaps none. */
-export function parseKeySet(text: string, where: string): KeySet {
-  const written = readKeys(text, where);
-  written.forEach((key) => assertPublic(key, where));
-  const keys = written.filter(canVerifyTokens).map(publicPart);
-  keys.forEach((key) => assertStrong(key, where));
+/** Parses a JSON Web Key Set. Returns the public part of each key that can verify tokens, possibly none. */
+export function parseKeySet(text: string, source: string): KeySet {
+  const unparsed = readKeys(text, source);
+  unparsed.forEach((key) => assertPublic(key, source));
+  const keys = unparsed.filter(canVerifyTokens).map(publicPart);
+  keys.forEach((key) => assertStrong(key, source));
   return { keys };
 }
 
-/** Says that whoever had keys has none any more: none of the tokens counts. */
-export const noUsableKeys = (where: string): DecisionError =>
-  unusableKeys(where, "it holds no key that signs tokens");
+/** The key set is valid but cannot verify any token. */
+export const noUsableKeys = (source: string): DecisionError =>
+  unusableKeys(source, "it contains no key for signatures");
 
-function readKeys(text: string, where: string): readonly UnparsedKey[] {
+function readKeys(text: string, source: string): readonly UnparsedKey[] {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw unusableKeys(where, "it is not JSON", { cause });
+    throw unusableKeys(source, "it is not JSON", { cause });
   }
   const keys = isObject(value) ? value["keys"] : undefined;
   if (!Array.isArray(keys) || !keys.every(isObject))
-    throw unusableKeys(where, "it is not a JSON Web Key Set");
+    throw unusableKeys(source, "it is not a JSON Web Key Set");
   return keys;
 }
 
-function assertPublic(key: UnparsedKey, where: string): void {
+function assertPublic(key: UnparsedKey, source: string): void {
   if (key["kty"] === "oct") {
-    throw unusableKeys(where, `${describeKey(key)} is a symmetric key`, {
-      hint: "whoever can check such tokens can forge them; use a key pair, and publish its public part",
+    throw unusableKeys(source, `${describeKey(key)} is a symmetric key`, {
+      hint: "anyone who can verify such a token can forge one; use a key pair and publish its public part",
     });
   }
   if (privateFields.some((name) => key[name] !== undefined)) {
-    throw unusableKeys(where, `${describeKey(key)} holds a private key`, {
+    throw unusableKeys(source, `${describeKey(key)} contains a private key`, {
       hint: "publish only the public part",
     });
   }
@@ -74,30 +74,32 @@ function canVerifyTokens({ kty, use, key_ops: uses, kid, alg, crv, ...key }: Unp
   return (keyMaterial[kty] ?? []).every((name) => name === "crv" || typeof key[name] === "string");
 }
 
-/** `use`, `key_ops`, certificates and the like were heeded, or are none of our business. */
+/** Drops `use` and `key_ops`, which are checked already, and certificates, which are not used. */
 function publicPart(key: UnparsedKey): PublicKey {
-  const kept = ["kty", "kid", "alg", ...(keyMaterial[key["kty"] as string] ?? [])];
-  return Object.fromEntries(kept.flatMap((name) => (key[name] === undefined ? [] : [[name, key[name]]]))) as {
+  const fields = ["kty", "kid", "alg", ...(keyMaterial[key["kty"] as string] ?? [])];
+  return Object.fromEntries(
+    fields.flatMap((name) => (key[name] === undefined ? [] : [[name, key[name]]])),
+  ) as {
     readonly kty: string;
   };
 }
 
-function assertStrong(key: PublicKey, where: string): void {
+function assertStrong(key: PublicKey, source: string): void {
   let details;
   try {
     details = createPublicKey({ key: key as JsonWebKey, format: "jwk" }).asymmetricKeyDetails;
   } catch (cause) {
-    throw unusableKeys(where, `${describeKey(key)} is damaged`, { cause });
+    throw unusableKeys(source, `${describeKey(key)} is damaged`, { cause });
   }
   const { modulusLength = minModulusBits, publicExponent = 3n } = details ?? {};
   if (modulusLength < minModulusBits) {
-    throw unusableKeys(where, `${describeKey(key)} has ${modulusLength} bits, which is too weak`, {
+    throw unusableKeys(source, `${describeKey(key)} is too weak: it has ${modulusLength} bits`, {
       hint: "use a key of at least 2048 bits",
     });
   }
-  // What is raised to the power of one is its own signature.
+  // With an exponent of 1, a message is its own signature.
   if (publicExponent < 3n || publicExponent % 2n === 0n) {
-    throw unusableKeys(where, `${describeKey(key)} has an exponent that proves nothing`);
+    throw unusableKeys(source, `${describeKey(key)} has an insecure exponent`);
   }
 }
 
@@ -107,19 +109,18 @@ const describeKey = ({ kid }: UnparsedKey): string =>
 const isObject = (value: unknown): value is UnparsedKey =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Says that keys cannot be used, and why. */
 export function unusableKeys(
-  where: string,
-  why: string,
+  source: string,
+  reason: string,
   {
     hint = "give a JSON Web Key Set with the public keys of the issuer",
     cause,
   }: { readonly hint?: string; readonly cause?: unknown } = {},
 ): DecisionError {
-  return new DecisionError("usage", `the keys in \`${where}\` cannot be used: ${why}`, { hint, cause });
+  return new DecisionError("usage", `the keys in \`${source}\` cannot be used: ${reason}`, { hint, cause });
 }
 
-/** With which a token may be signed: whoever can check a signature must not be able to make one. */
+/** Asymmetric algorithms only: a server that can verify a token must not be able to sign one. */
 export const signatureAlgorithms: readonly string[] = [
   ...["RS256", "RS384", "RS512"],
   ...["PS256", "PS384", "PS512"],

@@ -4,7 +4,7 @@ import type { IssuerKeys, ReportProblem, FindKey } from "./signature.js";
 import { reportOnce, localKeyFinder, isUnknownKey } from "./signature.js";
 import { printable } from "../../text.js";
 
-/** How long a file is taken not to have changed, and one that lacks a key not to have got it. */
+/** The pause before the file is read again, also after a token names an unknown key. */
 const rereadPauseMs = 2000;
 const maxFileBytes = 1024 * 1024;
 
@@ -15,17 +15,17 @@ interface LoadedKeys {
 }
 
 /**
- * Keys from a file, read again and again. Once there are good ones, a broken file does not take them away; one that
- * says that there are none does.
+ * Reads the keys from a file, again whenever it changes. A broken file leaves the previous keys in use; a valid file
+ * without keys revokes them.
  */
 export async function openKeysInFile(
   path: string,
   now: () => number,
   report: ReportProblem,
 ): Promise<IssuerKeys> {
-  const watch = reportOnce(report);
-  let held = parseKeys(await readKeyFile(path), path);
-  if (held.isEmpty) throw noUsableKeys(path);
+  const health = reportOnce(report);
+  let current = parseKeys(await readKeyFile(path), path);
+  if (current.isEmpty) throw noUsableKeys(path);
   let readAt = now();
   let missedAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
@@ -33,11 +33,11 @@ export async function openKeysInFile(
   const read = async (): Promise<void> => {
     try {
       const text = await readKeyFile(path);
-      if (text !== held.text) held = parseKeys(text, path);
-      if (held.isEmpty) watch.failed(`${noUsableKeys(path).message}; no token counts`);
-      else watch.recovered();
+      if (text !== current.text) current = parseKeys(text, path);
+      if (current.isEmpty) health.failed(`${noUsableKeys(path).message}; all tokens are rejected`);
+      else health.recovered();
     } catch (error) {
-      watch.failed(`${(error as Error).message}; those it held before still count`);
+      health.failed(`${(error as Error).message}; the previous keys stay in use`);
     }
     readAt = now();
   };
@@ -46,17 +46,17 @@ export async function openKeysInFile(
   return {
     edition: async () => {
       if (now() - readAt >= rereadPauseMs) await readAgain();
-      return held;
+      return current;
     },
     find: async (header, token) => {
       try {
-        return await held.find(header, token);
+        return await current.find(header, token);
       } catch (error) {
         if (!isUnknownKey(error) || now() - missedAt < rereadPauseMs) throw error;
       }
       missedAt = now();
       await readAgain();
-      return held.find(header, token);
+      return current.find(header, token);
     },
   };
 }
@@ -69,7 +69,7 @@ function parseKeys(text: string, path: string): LoadedKeys {
 async function readKeyFile(path: string): Promise<string> {
   let file;
   try {
-    // To open a pipe would otherwise wait for somebody to write into it.
+    // O_NONBLOCK: opening a named pipe would otherwise wait for a writer.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await file.stat();
     if (!stats.isFile()) throw new Error("it is not a file");

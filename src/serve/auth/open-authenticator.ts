@@ -16,13 +16,13 @@ import { didYouMean } from "../../text.js";
 interface AuthenticatorOptions {
   /** In milliseconds since 1970. */
   readonly now?: () => number;
-  /** Told when keys cannot be read or fetched any more. */
+  /** Receives a message when the keys cannot be read or fetched any more. */
   readonly report?: ReportProblem;
 }
 
 const maxCachedTokens = 1000;
 
-/** Opens the keys of the issuer, and judges tokens by them. */
+/** Opens the issuer's keys and returns a function that authenticates requests with them. */
 export async function openAuthenticator(
   options: TokenOptions,
   { now = () => Date.now(), report = () => undefined }: AuthenticatorOptions = {},
@@ -34,35 +34,35 @@ export async function openAuthenticator(
   return authenticateWithKeys(keys, checked, () => now() / 1000);
 }
 
-/** Judges tokens by keys; the time is told in seconds. */
+/** Authenticates requests with the given keys; `now` is in seconds. */
 export function authenticateWithKeys(
   keys: IssuerKeys,
   options: TokenOptions,
   now: () => number,
 ): Authenticate {
   const { algorithms, clockSkewSeconds } = options;
-  const verified = verifiedTokenCache(maxCachedTokens);
+  const cache = verifiedTokenCache(maxCachedTokens);
 
-  const judge = async (token: string): Promise<AuthenticatedCaller | Unauthenticated> => {
+  const verify = async (token: string): Promise<AuthenticatedCaller | Unauthenticated> => {
     const edition = await keys.edition();
-    const known = verified.find(edition, token);
-    if (known !== undefined)
-      return hasExpired(known.exp, clockSkewSeconds, now()) ? expiredToken : known.caller;
-    const fault = tokenFormatError(token, algorithms);
-    if (fault !== undefined) return fault;
+    const cached = cache.find(edition, token);
+    if (cached !== undefined)
+      return hasExpired(cached.exp, clockSkewSeconds, now()) ? expiredToken : cached.caller;
+    const formatError = tokenFormatError(token, algorithms);
+    if (formatError !== undefined) return formatError;
     const payload = await verifySignature(token, keys.find, algorithms);
     if (payload === undefined) return invalidSignature;
-    const found = verifyClaims(payload, options, now());
-    if ("status" in found) return found;
-    verified.add(edition, token, found);
-    return found.caller;
+    const verified = verifyClaims(payload, options, now());
+    if ("status" in verified) return verified;
+    cache.add(edition, token, verified);
+    return verified.caller;
   };
 
   return async (authorization) => {
     const token = parseBearerToken(authorization);
     if (typeof token !== "string") return token;
     try {
-      return await judge(token);
+      return await verify(token);
     } catch (error) {
       if (error instanceof KeysUnreachable) return tokenFormatError(token, algorithms) ?? keysUnavailable;
       throw error;
@@ -72,7 +72,7 @@ export function authenticateWithKeys(
 
 const invalidSignature = invalidToken(
   "the token is not signed by its issuer",
-  "get a new token from the issuer, which may have changed its keys",
+  "get a new token from the issuer, which may have rotated its keys",
 );
 
 function verifyClaims(
@@ -82,8 +82,8 @@ function verifyClaims(
 ): VerifiedToken | Unauthenticated {
   const claims = parseStrictObject(payload);
   if (claims === undefined) return invalidToken("the claims of the token are malformed");
-  const fault = claimsError(claims, options, now);
-  if (fault !== undefined) return fault;
+  const error = claimsError(claims, options, now);
+  if (error !== undefined) return error;
   const caller = callerFromClaims(claims, options);
   return isUnauthenticated(caller) ? caller : { caller: deepFreeze(caller), exp: Number(claims["exp"]) };
 }
@@ -91,43 +91,47 @@ function verifyClaims(
 const maxNameLength = 256;
 const maxClockSkewSeconds = 300;
 
-/** Refuses options under which a token could not be trusted; an empty list of algorithms stands for all we know. */
+/** Throws on options that would make tokens untrustworthy. An empty list of algorithms means all supported ones. */
 function checkTokenOptions(options: TokenOptions): TokenOptions {
   const { issuer, audience, clockSkewSeconds, algorithms } = options;
   checkName("issuer", issuer);
   checkName("audience", audience);
   if (!(clockSkewSeconds >= 0 && clockSkewSeconds <= maxClockSkewSeconds)) {
-    throw new DecisionError("usage", `the clock skew \`${clockSkewSeconds}\` is not 0 to 300 seconds`, {
-      hint: "allow for what the clocks differ at most, such as 30",
-    });
+    throw new DecisionError(
+      "usage",
+      `the clock skew \`${clockSkewSeconds}\` is not between 0 and ${maxClockSkewSeconds} seconds`,
+      {
+        hint: "give the largest expected difference between the clocks, such as 30",
+      },
+    );
   }
   algorithms.forEach(checkAlgorithm);
   return algorithms.length === 0 ? { ...options, algorithms: signatureAlgorithms } : options;
 }
 
-function checkName(what: "issuer" | "audience", name: string): void {
+function checkName(claim: "issuer" | "audience", name: string): void {
   if (name !== "" && name.length <= maxNameLength) return;
-  throw new DecisionError("usage", `the ${what} of tokens must be a text of at most 256 characters`, {
-    hint: `give the ${what} exactly as the claim \`${what === "issuer" ? "iss" : "aud"}\` has it`,
+  throw new DecisionError("usage", `the ${claim} of tokens must have 1 to ${maxNameLength} characters`, {
+    hint: `give the ${claim} exactly as in the claim \`${claim === "issuer" ? "iss" : "aud"}\` of the tokens`,
   });
 }
 
 function checkAlgorithm(algorithm: string): void {
   if (signatureAlgorithms.includes(algorithm)) return;
-  const known = `allow some of ${signatureAlgorithms.join(", ")}`;
+  const supported = `use one or more of ${signatureAlgorithms.join(", ")}`;
   if (/^(?:none|HS\d*)$/i.test(algorithm)) {
-    throw new DecisionError("usage", `tokens by the algorithm \`${algorithm}\` can never be allowed`, {
-      hint: `whoever can check them can forge them; ${known}`,
+    throw new DecisionError("usage", `the token algorithm \`${algorithm}\` is not secure`, {
+      hint: `anyone who can verify such a token can forge one; ${supported}`,
     });
   }
-  throw new DecisionError("usage", `there is no algorithm \`${algorithm}\` for tokens`, {
-    hint: didYouMean(algorithm, signatureAlgorithms) ?? known,
+  throw new DecisionError("usage", `unknown token algorithm \`${algorithm}\``, {
+    hint: didYouMean(algorithm, signatureAlgorithms) ?? supported,
   });
 }
 
 export interface VerifiedToken {
   readonly caller: AuthenticatedCaller;
-  /** As the token has it, in seconds. */
+  /** The claim `exp` of the token, in seconds. */
   readonly exp: number;
 }
 
@@ -136,27 +140,27 @@ interface VerifiedTokenCache {
   readonly add: (edition: object, token: string, verified: VerifiedToken) => void;
 }
 
-/** Remembers the tokens used last, by their digest; all are forgotten when the keys are others. */
-export function verifiedTokenCache(most: number): VerifiedTokenCache {
-  const kept = new Map<string, VerifiedToken>();
+/** Caches the most recently used tokens by digest. A new key edition empties the cache. */
+export function verifiedTokenCache(maxEntries: number): VerifiedTokenCache {
+  const entries = new Map<string, VerifiedToken>();
   let current: object | undefined;
   return {
     find: (edition, token) => {
-      if (edition !== current) kept.clear();
+      if (edition !== current) entries.clear();
       current = edition;
       const digest = sha256Hex(token);
-      const verified = kept.get(digest);
+      const verified = entries.get(digest);
       if (verified === undefined) return undefined;
-      kept.delete(digest);
-      kept.set(digest, verified);
+      entries.delete(digest);
+      entries.set(digest, verified);
       return verified;
     },
     add: (edition, token, verified) => {
       // The keys may have changed while the token was being checked.
       if (edition !== current) return;
-      kept.set(sha256Hex(token), verified);
-      const [oldest] = kept.keys();
-      if (kept.size > most && oldest !== undefined) kept.delete(oldest);
+      entries.set(sha256Hex(token), verified);
+      const [oldest] = entries.keys();
+      if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest);
     },
   };
 }

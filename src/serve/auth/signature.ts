@@ -4,7 +4,7 @@ import type { KeySet } from "./key-set.js";
 
 export type FindKey = CompactVerifyGetKey;
 
-/** What a token says, if a key that is found signed it; undefined if none did. */
+/** Returns the payload of a token; undefined: its signature is not valid. */
 export async function verifySignature(
   token: string,
   find: FindKey,
@@ -20,39 +20,39 @@ export async function verifySignature(
 
 export const localKeyFinder = (keys: KeySet): FindKey => createLocalJWKSet(toJoseKeySet(keys));
 
-/** Whether other keys than those at hand might have been needed. */
+/** Whether the token names a key that is not in the set. */
 export const isUnknownKey = (error: unknown): boolean => error instanceof errors.JWKSNoMatchingKey;
 
 export interface FetchTimes {
   readonly timeout: number;
-  /** How long after fetching an unknown key is taken to be none of the issuer's. */
+  /** After a fetch, how long an unknown key does not cause another one. */
   readonly cooldown: number;
-  /** How long fetched keys count. */
+  /** How long fetched keys are valid. */
   readonly maxAge: number;
 }
 
 interface RemoteKeys {
   readonly find: FindKey;
-  /** Fetches them, unless that is under way. */
+  /** Fetches the keys, or joins a running fetch. */
   readonly reload: () => Promise<void>;
   readonly isFresh: () => boolean;
-  /** When they were fetched, and what they are; undefined before. */
+  /** The keys and the time they were fetched; undefined before the first fetch. */
   readonly current: () => { readonly at: number; readonly keys: object } | undefined;
 }
 
-/** Keys that are fetched when they are needed, and again when they are old or a token names another. */
+/** Fetches keys on demand, and again when they expire or a token names an unknown key. */
 export function openRemoteKeys(
   url: URL,
   fetchKeys: (signal: AbortSignal) => Promise<KeySet>,
-  { timeout, cooldown, maxAge: age }: FetchTimes,
+  { timeout, cooldown, maxAge }: FetchTimes,
 ): RemoteKeys {
   const cache: { uat?: number; jwks?: JSONWebKeySet } = {};
   const find = createRemoteJWKSet(url, {
     timeoutDuration: timeout,
     cooldownDuration: cooldown,
-    cacheMaxAge: age,
+    cacheMaxAge: maxAge,
     [customFetch]: async (_url, { signal }) => Response.json(await fetchKeys(signal)),
-    // Filled in the moment fetched keys are the ones that count.
+    // jose stores the fetched keys and their time here.
     [jwksCache]: cache as Record<string, never>,
   });
   return {
@@ -66,20 +66,20 @@ export function openRemoteKeys(
 
 const toJoseKeySet = ({ keys }: KeySet): JSONWebKeySet => ({ keys: keys.map((key) => ({ ...key })) });
 
-/** The keys of the issuer, as they are at the moment. */
+/** The current keys of the issuer. */
 export interface IssuerKeys {
-  /** Finds the one key that a token can be signed with. */
+  /** Finds the key that signed a token. */
   readonly find: FindKey;
-  /** The same object as long as the keys are the same; throws KeysUnreachable where they cannot be known. */
+  /** Returns the same object until the keys change. Throws KeysUnreachable if they cannot be loaded. */
   readonly edition: () => Promise<object>;
 }
 
-/** Without its keys nothing can be said about a token, neither good nor bad. */
+/** The keys cannot be loaded, so a token can be neither accepted nor rejected. */
 export class KeysUnreachable extends Error {
   override readonly name = "KeysUnreachable";
 }
 
-/** Where somebody should look after the keys; told once as long as it stays the same. */
+/** Receives problems with the keys that the operator should fix. */
 export type ReportProblem = (message: string) => void;
 
 interface KeyHealth {
@@ -87,13 +87,14 @@ interface KeyHealth {
   readonly recovered: () => void;
 }
 
+/** Reports a problem once, until it changes or is over. */
 export function reportOnce(report: ReportProblem): KeyHealth {
-  let told: string | undefined;
+  let reported: string | undefined;
   return {
     failed: (message) => {
-      if (message !== told) report(message);
-      told = message;
+      if (message !== reported) report(message);
+      reported = message;
     },
-    recovered: () => (told = undefined),
+    recovered: () => (reported = undefined),
   };
 }

@@ -2,12 +2,12 @@ import type { Unauthenticated } from "./authenticate.js";
 import { invalidToken, invalidRequest, missingToken } from "./authenticate.js";
 import type { JsonObject } from "../../model/json.js";
 
-/** Each would let the token say by which key it is to be judged, or that it is to be read in another way. */
+/** Headers that would let a token choose its own key, or change how it is parsed. */
 const forbiddenHeaders = ["jwk", "jku", "x5u", "x5c", "crit", "b64", "cty", "enc", "zip"];
 const acceptedTypes = ["jwt", "at+jwt"];
 const maxKeyIdLength = 256;
 
-/** What is wrong with a token on its face, before any key is asked for. */
+/** Returns what is wrong with the form of a token. Needs no key. */
 export function tokenFormatError(token: string, algorithms: readonly string[]): Unauthenticated | undefined {
   const parts = token.split(".");
   if (parts.length === 5) return invalidToken("encrypted tokens are not accepted", signedJwtHint);
@@ -18,18 +18,19 @@ export function tokenFormatError(token: string, algorithms: readonly string[]): 
   return headerError(header, algorithms);
 }
 
-const signedJwtHint = "send the signed JWT as its issuer gave it";
-const algorithmHint = "have the issuer sign it by another, such as RS256, ES256 or EdDSA";
+const signedJwtHint = "send the signed JWT exactly as the issuer returned it";
+const algorithmHint = "configure the issuer to sign with another algorithm, such as RS256, ES256 or EdDSA";
 
-/** Bits beyond the last byte could be anything, and one signature be written in many ways. */
+/** Rejects base64url with unused bits set: the same signature could be written in several ways. */
 function isCanonical(part: string): boolean {
   return part !== "" && Buffer.from(part, "base64url").toString("base64url") === part;
 }
 
 function headerError(header: JsonObject, algorithms: readonly string[]): Unauthenticated | undefined {
   const { alg, typ, kid } = header;
-  const named = forbiddenHeaders.find((name) => Object.hasOwn(header, name));
-  if (named !== undefined) return invalidToken(`a token with \`${named}\` in its header is not accepted`);
+  const forbidden = forbiddenHeaders.find((name) => Object.hasOwn(header, name));
+  if (forbidden !== undefined)
+    return invalidToken(`a token with \`${forbidden}\` in its header is not accepted`);
   if (typeof alg !== "string" || !algorithms.includes(alg)) {
     return invalidToken("the algorithm of the token is not accepted", algorithmHint);
   }
@@ -45,25 +46,29 @@ const isAcceptedType = (typ: unknown): boolean =>
 
 const maxTokenBytes = 8 * 1024;
 
-/** RFC 6750, section 2.1; a list of credentials is none. */
+/** RFC 6750, section 2.1. A list of credentials does not match. */
 const bearerScheme = /^bearer(?: |$)/i;
 const tokenSyntax = /^[A-Za-z0-9\-._~+/]+=*$/;
 
-/** The token of an `Authorization` header. */
+/** Returns the token of an `Authorization` header. */
 export function parseBearerToken(authorization: string | undefined): string | Unauthenticated {
   if (authorization === undefined || !bearerScheme.test(authorization)) return missingToken;
   const token = authorization.slice("bearer ".length);
   if (token.length > maxTokenBytes) return invalidRequest("the token is longer than 8 KiB");
-  if (!tokenSyntax.test(token)) return invalidRequest("the header is not `Bearer` and one token");
+  if (!tokenSyntax.test(token))
+    return invalidRequest("the `authorization` header is not `Bearer` followed by one token");
   return token;
 }
 
 const maxDepth = 32;
 
-/** A byte order mark is no JSON, so it stays for the parser to refuse. */
+/** Keeps a byte order mark, so that the JSON parser rejects it. */
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** An object in JSON that every reader understands alike: in UTF-8, no name twice, not nested deeper than 32. */
+/**
+ * Parses a JSON object that every parser reads the same way: valid UTF-8, no duplicate keys, at most 32 levels deep.
+ * Returns undefined for anything else.
+ */
 export function parseStrictObject(bytes: Uint8Array): JsonObject | undefined {
   let text: string;
   let value: unknown;
@@ -77,10 +82,10 @@ export function parseStrictObject(bytes: Uint8Array): JsonObject | undefined {
   return isUnambiguous(text) ? (value as JsonObject) : undefined;
 }
 
-/** A text with what follows it, if that makes it a name; or a bracket. */
+/** Matches a string, with the colon that makes it a key, or a bracket. */
 const jsonTokens = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}[\]]/g;
 
-/** Of well-formed JSON, whether no object names something twice and nothing is nested too deeply. */
+/** Whether well-formed JSON has no duplicate keys and is not nested too deeply. */
 function isUnambiguous(text: string): boolean {
   const open: Set<string>[] = [];
   for (const [token, quoted, colon] of text.matchAll(jsonTokens)) {
@@ -89,11 +94,11 @@ function isUnambiguous(text: string): boolean {
     } else if (token === "}" || token === "]") {
       open.pop();
     } else if (quoted !== undefined && colon !== undefined) {
-      // The same name can be written in many ways.
-      const name = JSON.parse(quoted) as string;
-      const names = open.at(-1);
-      if (names?.has(name)) return false;
-      names?.add(name);
+      // Parsed, because escapes allow several spellings of one key.
+      const key = JSON.parse(quoted) as string;
+      const keys = open.at(-1);
+      if (keys?.has(key)) return false;
+      keys?.add(key);
     }
   }
   return true;

@@ -23,90 +23,90 @@ export interface AccessControl {
   readonly countRequest: CountRequest;
 }
 
-/** Lets requests in, before anything of them is read: from where, by whom, how many. */
+/** Checks every request before its body is read: its form, host and origin, caller, and rate. */
 export async function addAccessControl(
   app: FastifyInstance,
   options: HttpOptions,
-  visits: RequestHooks,
+  hooks: RequestHooks,
 ): Promise<AccessControl> {
   const { authenticate, mostInFlight } = options;
   const countRequest = await openRateLimits(app, options.rates);
-  const shares = new CallerConcurrency(mostInFlight);
+  const concurrency = new CallerConcurrency(mostInFlight);
   const mcp = options.mcp !== undefined;
-  const whyForeign = originChecker(options.allowed);
-  let draining = false;
-  // Whatever is told here is shared by all requests, so it is told to each of them when it begins.
-  app.decorateRequest("visitor");
+  const checkOrigin = originChecker(options.allowed);
+  let isDraining = false;
+  // A value given here would be shared by all requests, so each request sets its own.
+  app.decorateRequest("identity");
   app.addHook("onRequest", (request, reply, done) => {
-    visits.begin(request, reply);
-    if (draining) reply.header("connection", "close");
-    const isOpen = isPublicRoute(request);
-    if (visits.inFlight > mostInFlight && !isOpen) throw overloaded();
+    hooks.begin(request, reply);
+    if (isDraining) reply.header("connection", "close");
+    const isPublic = isPublicRoute(request);
+    if (hooks.inFlight > mostInFlight && !isPublic) throw overloaded();
     assertWellFormedRequest(request.raw);
     const { host, origin } = request.headers;
-    const foreign = whyForeign({ host, origin });
-    if (foreign !== undefined)
-      throw new HttpError(createProblem(403, foreign.message, { code: "forbidden", hint: foreign.hint }));
+    const refusal = checkOrigin({ host, origin });
+    if (refusal !== undefined)
+      throw new HttpError(createProblem(403, refusal.message, { code: "forbidden", hint: refusal.hint }));
     const correlationId = correlationFromHeaders(request.headers);
     if (correlationId !== undefined) reply.header("x-correlation-id", correlationId);
-    request.visitor = { caller: undefined, correlationId };
+    request.identity = { caller: undefined, correlationId };
     if (applyCors(request, reply, { mcp, origins: options.allowed.origins })) return;
-    const goOn = (): void => done(request.is404 ? routeNotFound(request.url, { mcp }) : undefined);
-    if (authenticate === undefined || isOpen) goOn();
-    else admitCaller(request, reply, { authenticate, shares, countRequest }).then(goOn, done);
+    const proceed = (): void => done(request.is404 ? routeNotFound(request.url, { mcp }) : undefined);
+    if (authenticate === undefined || isPublic) proceed();
+    else admitCaller(request, reply, { authenticate, concurrency, countRequest }).then(proceed, done);
   });
-  return { isDraining: () => draining, drain: () => (draining = true), countRequest };
+  return { isDraining: () => isDraining, drain: () => (isDraining = true), countRequest };
 }
 
-/** Whoever looks after the machine need not be known. */
+/** Whether a route needs no authentication, such as the health check. */
 const isPublicRoute = ({ routeOptions }: FastifyRequest): boolean =>
-  (routeOptions.config as { readonly open?: boolean }).open === true;
+  (routeOptions.config as { readonly isPublic?: boolean }).isPublic === true;
 
 interface CallerChecks {
   readonly authenticate: NonNullable<HttpOptions["authenticate"]>;
-  readonly shares: CallerConcurrency;
+  readonly concurrency: CallerConcurrency;
   readonly countRequest: CountRequest;
 }
 
 async function admitCaller(
   request: FastifyRequest,
   reply: FastifyReply,
-  { authenticate, shares, countRequest }: CallerChecks,
+  { authenticate, concurrency, countRequest }: CallerChecks,
 ): Promise<void> {
   const caller = await authenticate(request.headers.authorization);
   if ("status" in caller) throw unauthenticated(caller);
-  request.visitor = { caller, correlationId: request.visitor.correlationId };
-  const name = JSON.stringify([caller.issuer, caller.subject, caller.client_id]);
-  await countRequest(request, "caller", name);
-  shares.acquire(name, reply.raw);
+  request.identity = { caller, correlationId: request.identity.correlationId };
+  const callerKey = JSON.stringify([caller.issuer, caller.subject, caller.client_id]);
+  await countRequest(request, "caller", callerKey);
+  concurrency.acquire(callerKey, reply.raw);
 }
 
-/** How much of all that is answered at a time one caller may have. */
+/** The share of the concurrent requests that one caller may use. */
 const maxShare = 0.5;
 
-/** Counts what each caller has under way: who sends slowly, or asks much at once, must leave room for others. */
+/** Limits the concurrent requests of each caller, so that slow or many requests leave room for other callers. */
 class CallerConcurrency {
-  readonly #most: number;
-  readonly #underWay = new Map<string, number>();
+  readonly #maxPerCaller: number;
+  readonly #inFlight = new Map<string, number>();
 
-  constructor(mostInFlight: number) {
-    this.#most = Math.max(1, Math.floor(mostInFlight * maxShare));
+  constructor(maxInFlight: number) {
+    this.#maxPerCaller = Math.max(1, Math.floor(maxInFlight * maxShare));
   }
 
-  /** Counts until the answer is over; throws where the caller has its share already. */
+  /** Counts a request until its response is closed. Throws if the caller has reached its limit. */
   acquire(caller: string, response: ServerResponse): void {
-    // Whoever has gone meanwhile will never be heard to go.
+    // A closed response emits no further close event, so it would be counted forever.
     if (response.closed) return;
-    const count = this.#underWay.get(caller) ?? 0;
-    if (count >= this.#most) throw tooManyRequests("at a time by this caller", 1);
-    this.#underWay.set(caller, count + 1);
-    response.on("close", () => this.#leave(caller));
+    const count = this.#inFlight.get(caller) ?? 0;
+    if (count >= this.#maxPerCaller) throw tooManyRequests("at the same time from this caller", 1);
+    this.#inFlight.set(caller, count + 1);
+    response.on("close", () => this.#release(caller));
   }
 
-  #leave(caller: string): void {
-    const count = (this.#underWay.get(caller) ?? 0) - 1;
-    if (count > 0) this.#underWay.set(caller, count);
-    else this.#underWay.delete(caller);
+  #release(caller: string): void {
+    const count = (this.#inFlight.get(caller) ?? 0) - 1;
+    if (count > 0) this.#inFlight.set(caller, count);
+    else this.#inFlight.delete(caller);
   }
 }
 
@@ -115,21 +115,21 @@ const mcpRequestHeaders = ["mcp-session-id", "mcp-protocol-version", "last-event
 const exposedHeaders = ["x-correlation-id", "retry-after", "www-authenticate"];
 const mcpExposedHeaders = ["mcp-session-id"];
 
-/** Lets a page whose origin is allowed read the answer; tells whether that was all it wanted to know. */
+/** Adds CORS headers for allowed origins. Returns true if the request was a preflight, which is answered here. */
 function applyCors(
   request: FastifyRequest,
   reply: FastifyReply,
   { mcp, origins }: { readonly mcp: boolean; readonly origins: readonly string[] },
 ): boolean {
-  const { origin, "access-control-request-method": wanted } = request.headers;
-  // Other pages of this machine may ask, but a browser must not show them the answer.
+  const { origin, "access-control-request-method": requestedMethod } = request.headers;
+  // Pages from loopback addresses may send requests, but get no CORS headers: the browser hides the response.
   if (origin === undefined || !origins.includes(origin)) return false;
   reply.header("vary", "origin").header("access-control-allow-origin", origin);
   reply.header(
     "access-control-expose-headers",
     [...exposedHeaders, ...(mcp ? mcpExposedHeaders : [])].join(", "),
   );
-  if (request.method !== "OPTIONS" || wanted === undefined) return false;
+  if (request.method !== "OPTIONS" || requestedMethod === undefined) return false;
   const methods = allowedMethods(request.url, { mcp });
   if (methods.length === 0) return false;
   reply
@@ -141,32 +141,33 @@ function applyCors(
   return true;
 }
 
-/** Nobody sends more, and of very many the rest would be left out unseen. */
+/** Node silently drops headers beyond its own, larger limit. */
 const maxHeaders = 100;
 
-/** Refuses what somebody between us and the sender could understand as another request than we would. */
+/** Rejects requests that a proxy could interpret differently (request smuggling). */
 function assertWellFormedRequest(request: IncomingMessage): void {
   const { headers, httpVersionMajor, httpVersionMinor, rawHeaders, url = "" } = request;
   const { host } = headers;
-  if (httpVersionMajor !== 1) throw malformedRequest(505, "only HTTP/1.1 is spoken here");
-  if (rawHeaders.length > 2 * maxHeaders) throw malformedRequest(431, "there are too many headers");
+  if (httpVersionMajor !== 1) throw malformedRequest(505, "only HTTP/1.1 is supported");
+  if (rawHeaders.length > 2 * maxHeaders) throw malformedRequest(431, "the request has too many headers");
   if (host === undefined ? httpVersionMinor > 0 : !isHost(host))
-    throw malformedRequest(400, "`host` must name one host");
+    throw malformedRequest(400, "`host` must be one valid host");
   if (!url.startsWith("/") && namesAnotherHost(url, host))
     throw malformedRequest(400, "the request line names another host");
   const coding = headers["transfer-encoding"];
   if (coding !== undefined && coding.toLowerCase() !== "chunked") {
-    throw malformedRequest(501, "the only transfer coding that is understood is `chunked`");
+    throw malformedRequest(501, "the only supported transfer coding is `chunked`");
   }
-  if (headers["content-encoding"] !== undefined) throw malformedRequest(415, "the body must not be encoded");
+  if (headers["content-encoding"] !== undefined)
+    throw malformedRequest(415, "`content-encoding` is not supported");
 }
 
-/** RFC 9112, section 3.2.2: a proxy may write the whole address. */
+/** Whether an absolute URL in the request line (RFC 9112, section 3.2.2) contradicts `host`. */
 function namesAnotherHost(url: string, host = ""): boolean {
   const authority = /^https?:\/\/([^/?#]*)/i.exec(url)?.[1];
   return authority !== undefined && authority.toLowerCase() !== host.toLowerCase();
 }
 
-/** Where it ends is not sure, so nothing more is read from there. */
+/** Closes the connection, because the end of the request is not certain. */
 const malformedRequest = (status: number, detail: string): HttpError =>
   new HttpError(createProblem(status, detail, { code: codeOfStatus(status) }), { connection: "close" });

@@ -11,88 +11,88 @@ import type { AuthenticatedCaller } from "../../model/record.js";
 import { hasScope } from "../auth/authenticate.js";
 import { listActions } from "../operations/definitions.js";
 
-/** What the server tells of itself, and the door within it for agents. */
-export function addBuiltInRoutes(app: FastifyInstance, options: HttpOptions, entrance: AccessControl): void {
+/** Adds health, readiness, metrics, API documents and MCP. */
+export function addBuiltInRoutes(app: FastifyInstance, options: HttpOptions, access: AccessControl): void {
   const { living, metrics, mcp } = options;
-  app.get(builtInPaths.health, { config: { open: true } }, (_request, reply) =>
+  app.get(builtInPaths.health, { config: { isPublic: true } }, (_request, reply) =>
     reply.type(jsonContentType).send('{"status":"ok"}'),
   );
-  app.get(builtInPaths.readiness, { config: { open: true } }, async (request, reply) => {
-    const readiness = await checkReadiness(options, entrance);
+  app.get(builtInPaths.readiness, { config: { isPublic: true } }, async (request, reply) => {
+    const readiness = await checkReadiness(options, access);
     if (readiness.reason !== undefined) request.problem = { code: "not_ready", detail: readiness.reason };
     return reply
       .code(readiness.ready ? 200 : 503)
       .type(jsonContentType)
       .send(JSON.stringify(readiness));
   });
-  app.get(builtInPaths.metrics, { config: { open: options.publicMetrics } }, (request, reply) => {
-    assertMayReadMetrics(request.visitor.caller);
+  app.get(builtInPaths.metrics, { config: { isPublic: options.publicMetrics } }, (request, reply) => {
+    assertMayReadMetrics(request.identity.caller);
     return reply.type("text/plain; version=0.0.4; charset=utf-8").send(metrics.text());
   });
   const document = JSON.stringify(openApiDocument({ mcp: mcp !== undefined }));
-  app.get(builtInPaths.document, { config: { open: true } }, (_request, reply) =>
+  app.get(builtInPaths.document, { config: { isPublic: true } }, (_request, reply) =>
     reply.type(jsonContentType).send(document),
   );
   app.get(toFastifyPath(builtInPaths.actions), async (request, reply) => {
     const { org, domain } = request.params as { readonly org: string; readonly domain: string };
-    const { caller, correlationId } = request.visitor;
-    const asker = { world: living.current, caller, correlationId };
-    const { actions } = await listActions.answer({ org_id: org, domain }, asker);
+    const { caller, correlationId } = request.identity;
+    const invocation = { world: living.current, caller, correlationId };
+    const { actions } = await listActions.run({ org_id: org, domain }, invocation);
     if (actions.length === 0) throw noActions(org, domain);
     return reply.type(jsonContentType).send(JSON.stringify(actionsApiDocument(org, domain, actions)));
   });
-  if (mcp !== undefined) addMcpRoute(app, mcp, { options, entrance });
+  if (mcp !== undefined) addMcpRoute(app, mcp, { options, access });
 }
 
-/** They tell of the decisions of all organisations. */
+/** Metrics cover all organisations, so a token bound to one must not read them. */
 function assertMayReadMetrics(caller: AuthenticatedCaller | undefined): void {
   if (!hasScope(caller, "read")) {
-    throw new DecisionError("forbidden", "metrics need the scope `read`, which the token lacks", {
+    throw new DecisionError("forbidden", "metrics require the scope `read`, which the token does not have", {
       details: { scope: "read" },
     });
   }
   if (caller?.org_id === undefined) return;
-  throw new DecisionError("forbidden", "metrics tell of all organisations, and the token is for one", {
-    hint: "ask with a token without `org_id`",
+  throw new DecisionError("forbidden", "metrics cover all organisations, but the token is bound to one", {
+    hint: "use a token without `org_id`",
   });
 }
 
 const noActions = (org: string, domain: string): DecisionError =>
-  new DecisionError("definition_not_found", `no action of \`${org}/${domain}\` has a gate`, {
-    hint: "`GET /decisions` lists what is defined",
+  new DecisionError("definition_not_found", `no actions in \`${org}/${domain}\``, {
+    hint: "`GET /decisions` lists all decisions",
   });
 
 interface Readiness {
   readonly ready: boolean;
   readonly decisions: number;
   readonly reason?: string;
-  /** There is a change of the definitions that is not taken up. */
+  /** The definitions on disk have changed, but the change was rejected. */
   readonly stale?: true;
-  /** How many decisions there were since the start that are no more; which, the log tells. */
+  /** How many decisions were removed since the start; the log has their ids. */
   readonly removed?: number;
-  /** What keeps definitions from being used, or the change from being taken up. */
+  /** How many diagnostics the definitions, or the rejected change, have. */
   readonly problems?: number;
 }
 
-/** Ready is who can decide and record it. */
+/** Checks whether decisions can be made and recorded. */
 async function checkReadiness({ living }: HttpOptions, { isDraining }: AccessControl): Promise<Readiness> {
   const { definitions, records } = living.current;
   const decisions = definitions.ids.length;
   const problems = (living.rejected ?? definitions).diagnostics.length;
   const isStale = living.rejected !== undefined;
   const removed = living.removedDecisions.length;
-  const told = {
+  const counts = {
     decisions,
     ...(isStale && { stale: true as const }),
     ...(removed > 0 && { removed }),
     ...(problems > 0 && { problems }),
   };
-  if (isDraining()) return { ready: false, ...told, reason: "it is about to end" };
-  if (decisions === 0) return { ready: false, ...told, reason: "there is no decision that could be made" };
+  if (isDraining()) return { ready: false, ...counts, reason: "the server is shutting down" };
+  if (decisions === 0) return { ready: false, ...counts, reason: "no valid decision is defined" };
   try {
     await records.log.ready();
-    return { ready: true, ...told };
+    return { ready: true, ...counts };
   } catch (error) {
-    return { ready: false, ...told, reason: problemFromError(error).detail };
+    return { ready: false, ...counts, reason: problemFromError(error).detail };
   }
 }

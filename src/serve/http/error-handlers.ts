@@ -13,23 +13,28 @@ import {
   codeOfStatus,
   titleOf,
 } from "./problem.js";
-import type { AbortReason } from "./request-hooks.js";
-import { clientDisconnected, noteAborted } from "./request-hooks.js";
+import type { AbortReason, RequestHooks } from "./request-hooks.js";
+import { clientDisconnected } from "./request-hooks.js";
 import { DecisionError } from "../../errors.js";
 import type { LogWriter } from "../log-writer.js";
 import type { Metrics } from "../metrics.js";
 
-/** Everything that goes wrong is told as a problem, and what is our fault to the log. */
-export function addErrorHandlers(app: FastifyInstance, { log, mcp, largestBody }: HttpOptions): void {
+/** Answers every error with a problem document, and logs server errors. */
+export function addErrorHandlers(
+  app: FastifyInstance,
+  { log, mcp, largestBody }: HttpOptions,
+  hooks: RequestHooks,
+): void {
   app.setErrorHandler((error, request, reply) => {
     const { complete, destroyed } = request.raw;
-    if (destroyed && !complete) noteAborted(reply.raw, clientDisconnected);
+    if (destroyed && !complete) hooks.noteAborted(reply.raw, clientDisconnected);
     if (error instanceof HttpError) return sendProblem(reply.headers(error.headers), error.document);
     const document = problemFromError(error, { largestBody });
     const { status } = document;
     if (status === 403) reply.header("www-authenticate", insufficientScopeChallenge(error));
     if (status === 503) reply.header("retry-after", "1");
-    if (status >= 500) logServerError(error, document, { log, correlationId: request.visitor.correlationId });
+    if (status >= 500)
+      logServerError(error, document, { log, correlationId: request.identity.correlationId });
     return sendProblem(reply, document);
   });
   app.setNotFoundHandler((request) => {
@@ -37,30 +42,30 @@ export function addErrorHandlers(app: FastifyInstance, { log, mcp, largestBody }
   });
 }
 
-/** There is nothing at the path, or nothing for the method. */
+/** The error for an unknown path (404), or a known path with another method (405). */
 export function routeNotFound(url: string, { mcp }: { readonly mcp: boolean }): HttpError {
   const methods = allowedMethods(url, { mcp });
   if (methods.length > 0) {
-    const detail = `this path takes ${methods.join(" or ")}`;
+    const detail = `this path only supports ${methods.join(", ")}`;
     return new HttpError(createProblem(405, detail, { code: "method_not_allowed" }), {
       allow: methods.join(", "),
     });
   }
   const isMcp = allowedMethods(url, { mcp: true }).length > 0;
   const hint = isMcp
-    ? "MCP is served where the server is started with --mcp"
-    : "`GET /openapi.json` tells what there is";
-  return new HttpError(createProblem(404, "there is nothing at this path", { code: "not_found", hint }));
+    ? "start the server with --mcp to enable this path"
+    : "`GET /openapi.json` lists all paths";
+  return new HttpError(createProblem(404, "this path does not exist", { code: "not_found", hint }));
 }
 
 export function sendProblem(reply: FastifyReply, document: ProblemDocument): FastifyReply {
   const { status, code, detail } = document;
-  // Others may repeat what was sent; of tokens nothing is ever repeated.
+  // The detail may quote the request, so it is not logged; those on tokens never quote the token.
   reply.request.problem = status === 401 ? { code, detail } : { code };
   return reply.code(status).type(problemContentType).send(JSON.stringify(document));
 }
 
-/** What those who ask need not know. */
+/** Logs details that the client does not get. */
 function logServerError(
   error: unknown,
   { code, detail }: ProblemDocument,
@@ -92,60 +97,61 @@ interface ClientErrorOptions {
 
 type ClientErrorHandler = (error: NodeJS.ErrnoException, socket: Socket) => void;
 
-/** What cannot even be read as a request is answered all the same, and the connection ends. */
-export function clientErrorHandler(surroundings: ClientErrorOptions): ClientErrorHandler {
+/** Answers bytes that are not a readable request, and closes the connection. */
+export function clientErrorHandler(options: ClientErrorOptions, hooks: RequestHooks): ClientErrorHandler {
   const answer: ClientErrorHandler = (error, socket) => {
     if (error.code === "ECONNRESET" || socket.destroyed || !socket.writable) {
       socket.destroy();
       return;
     }
-    const earlier = pendingResponse(socket);
-    if (earlier?.req.complete === true) {
-      // What came before it on the same connection was a request, so its answer goes first.
-      earlier.once("close", () => answer(error, socket));
+    const pending = pendingResponse(socket);
+    if (pending?.req.complete === true) {
+      // A complete request came first on this connection: it is answered before the error.
+      pending.once("close", () => answer(error, socket));
       return;
     }
-    if (earlier?.headersSent === true) {
+    if (pending?.headersSent === true) {
       socket.destroy();
       return;
     }
-    const document = clientErrorProblem(error, surroundings);
-    // What has begun as a request is told of as one.
-    if (earlier === undefined) logUnreadable(document, surroundings);
-    else noteAborted(earlier, error.code === unexpectedEnd ? clientDisconnected : toAbortReason(document));
+    const document = clientErrorProblem(error, options);
+    // A request that has begun is logged by its own hooks.
+    if (pending === undefined) logUnreadable(document, options);
+    else
+      hooks.noteAborted(pending, error.code === unexpectedEnd ? clientDisconnected : toAbortReason(document));
     sendRawProblem(socket, document);
   };
   return answer;
 }
 
-/** Node would break these off, or answer without a word. */
-export function answerUnroutedRequests(server: Server, surroundings: ClientErrorOptions): void {
+/** Answers CONNECT and unknown expectations, which Node would answer without a body. */
+export function answerUnroutedRequests(server: Server, options: ClientErrorOptions): void {
   server.on("connect", (_request, socket) => {
-    const document = createProblem(405, "this is no proxy", { code: codeOfStatus(405) });
-    logUnreadable(document, surroundings);
+    const document = createProblem(405, "this server is not a proxy", { code: codeOfStatus(405) });
+    logUnreadable(document, options);
     sendRawProblem(socket, document);
   });
   server.on("checkExpectation", (_request, response: ServerResponse) => {
-    const document = createProblem(417, "nothing but `100-continue` can be expected", {
+    const document = createProblem(417, "the only supported expectation is `100-continue`", {
       code: codeOfStatus(417),
     });
-    logUnreadable(document, surroundings);
+    logUnreadable(document, options);
     response
       .writeHead(417, { "content-type": problemContentType, connection: "close" })
       .end(JSON.stringify(document));
   });
 }
 
-/** Whoever ends its side within a request has most often gone. */
+/** The client closed its side within a request, most often because it has gone away. */
 const unexpectedEnd = "HPE_INVALID_EOF_STATE";
 
 const toAbortReason = ({ status, code }: ProblemDocument): AbortReason => ({ status, code });
 
-/** Node keeps it where nobody else has it. */
+/** Reads the running response of a connection; Node has no public API for it. */
 const pendingResponse = (socket: Socket): ServerResponse | undefined =>
   (socket as { readonly _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
 
-/** What came is not looked at: nobody knows what it was meant to be. */
+/** Logs a request whose method and route are unknown. */
 function logUnreadable({ status, code }: ProblemDocument, { metrics, log }: ClientErrorOptions): void {
   const request = { method: "unknown", route: "unknown" };
   metrics.requests.add({ ...request, status: String(status) });
@@ -169,9 +175,9 @@ function clientErrorProblem(
 ): ProblemDocument {
   switch (code) {
     case "ERR_HTTP_REQUEST_TIMEOUT":
-      return createProblem(408, "the request did not come in time", {
+      return createProblem(408, "the request was not received in time", {
         code: codeOfStatus(408),
-        hint: `send it within ${requestTimeout / 1000} s; whoever runs the server can allow more with --request-timeout`,
+        hint: `send the request within ${requestTimeout / 1000} s; the server option --request-timeout sets this limit`,
       });
     case "HPE_HEADER_OVERFLOW":
       return createProblem(431, "the headers are too large", {
@@ -179,14 +185,14 @@ function clientErrorProblem(
         hint: "send headers of at most 16 KiB",
       });
     case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
-      return createProblem(413, "the extensions of a chunk are too large", {
+      return createProblem(413, "the chunk extensions are too large", {
         code: codeOfStatus(413),
         hint: "send chunks without extensions",
       });
     default:
-      return createProblem(400, "this is not a request that can be read", {
+      return createProblem(400, "the request is not valid HTTP/1.1", {
         code: codeOfStatus(400),
-        hint: "send HTTP/1.1",
+        hint: "send a valid HTTP/1.1 request",
       });
   }
 }

@@ -15,33 +15,29 @@ import { addOperationRoutes } from "./operation-routes.js";
 import { problemFromError } from "./problem.js";
 import type { RateLimits } from "./rate-limits.js";
 import { RequestHooks } from "./request-hooks.js";
-import type { AuthenticatedCaller } from "../../model/record.js";
 import type { Authenticate } from "../auth/authenticate.js";
 import type { AllowedOrigins } from "../check-origin.js";
 import type { LogWriter } from "../log-writer.js";
 import type { Metrics } from "../metrics.js";
+import type { RequestIdentity } from "../operations/operation.js";
 import type { ReloadingWorld } from "../reloading-world.js";
 
-/** What handles a request of MCP, once it is known who asks. */
+/** Handles an MCP request after access control. */
 export type McpHandler = (
   request: IncomingMessage,
   response: ServerResponse,
-  asked: {
-    readonly body: unknown;
-    readonly caller: AuthenticatedCaller | undefined;
-    readonly correlationId: string | undefined;
-  },
+  parsed: RequestIdentity & { readonly body: unknown },
 ) => Promise<void>;
 
 export interface HttpOptions {
   readonly living: ReloadingWorld;
-  /** Undefined: whoever can reach us may ask. */
+  /** Undefined: all requests are accepted without authentication. */
   readonly authenticate: Authenticate | undefined;
   readonly allowed: AllowedOrigins;
   readonly rates: RateLimits;
   readonly mostInFlight: number;
   readonly largestBody: number;
-  /** A request must have come within this time, in milliseconds. */
+  /** The time to receive a whole request, in milliseconds. */
   readonly requestTimeout: number;
   readonly publicMetrics: boolean;
   readonly metrics: Metrics;
@@ -52,18 +48,18 @@ export interface HttpOptions {
 export interface HttpServer {
   listen(host: string, port: number): Promise<AddressInfo>;
   readonly inFlight: () => number;
-  /** Lets what is being answered be answered, then ends; whoever has not sent all of a request by then is left. */
-  drain(milliseconds: number): Promise<void>;
+  /** Stops accepting requests, waits for running ones, and aborts those that exceed the timeout. */
+  drain(timeoutMs: number): Promise<void>;
 }
 
-/** The door for programs: every question at its path. */
+/** Opens the HTTP server: every operation at its path, and MCP if a handler is given. */
 export async function openHttpServer(options: HttpOptions): Promise<HttpServer> {
   const { requestTimeout, largestBody: bodyLimit } = options;
-  const visits = new RequestHooks(options);
+  const hooks = new RequestHooks(options);
   const app = fastify({
     bodyLimit,
     requestTimeout,
-    // Longer than those who balance loads keep theirs, so that they never use one that we have just ended.
+    // Longer than the idle timeout of usual load balancers, which then never reuse a connection closed here.
     keepAliveTimeout: 75_000,
     forceCloseConnections: false,
     return503OnClosing: false,
@@ -72,33 +68,33 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
       headersTimeout: requestTimeout,
       connectionsCheckingInterval: Math.min(1_000, requestTimeout),
       maxHeaderSize: 16 * 1024,
-      // Else the first of two counts, and nobody sees that there are two.
+      // Makes duplicate headers visible; otherwise Node drops all but the first.
       joinDuplicateHeaders: true,
       requireHostHeader: false,
     },
-    clientErrorHandler: clientErrorHandler(options),
-    // These come to no route, so not through the entrance either.
+    clientErrorHandler: clientErrorHandler(options, hooks),
+    // Such requests match no route, so they do not pass access control.
     frameworkErrors: (error, request, reply) => {
-      visits.begin(request, reply);
+      hooks.begin(request, reply);
       sendProblem(reply, problemFromError(error));
     },
   });
   answerUnroutedRequests(app.server, options);
   acceptJsonOnly(app);
-  const entrance = await addAccessControl(app, options, visits);
-  addErrorHandlers(app, options);
-  addBuiltInRoutes(app, options, entrance);
-  addOperationRoutes(app, options, entrance);
+  const access = await addAccessControl(app, options, hooks);
+  addErrorHandlers(app, options, hooks);
+  addBuiltInRoutes(app, options, access);
+  addOperationRoutes(app, options, access);
   await app.ready();
   return {
     async listen(host, port) {
       await app.listen({ host, port });
       return app.server.address() as AddressInfo;
     },
-    inFlight: () => visits.inFlight,
-    drain: async (milliseconds) => {
-      entrance.drain();
-      await closeServer(app, milliseconds, () => visits.beginShutdown());
+    inFlight: () => hooks.inFlight,
+    drain: async (timeoutMs) => {
+      access.drain();
+      await closeServer(app, timeoutMs, () => hooks.beginShutdown());
       await app.close();
     },
   };
@@ -121,20 +117,20 @@ function acceptJsonOnly(app: FastifyInstance): void {
 
 const idleCheckMs = 50;
 
-/** No new connection is taken from here on, and each that is not needed any more is let go. */
+/** Accepts no new connections, and closes existing ones as they become idle. */
 async function closeServer(
   { server }: FastifyInstance,
-  milliseconds: number,
-  onCutOff: () => void,
+  timeoutMs: number,
+  onTimeout: () => void,
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  const letGo = setInterval(() => server.closeIdleConnections(), idleCheckMs);
+  const idleCheck = setInterval(() => server.closeIdleConnections(), idleCheckMs);
   const timer = setTimeout(() => {
-    onCutOff();
+    onTimeout();
     server.closeAllConnections();
-  }, milliseconds);
+  }, timeoutMs);
   await closed;
   clearTimeout(timer);
-  clearInterval(letGo);
+  clearInterval(idleCheck);
 }

@@ -1,17 +1,17 @@
 import { isUtf8 } from "node:buffer";
 import { DecisionError } from "../../errors.js";
 
-/** Deeper documents are nobody's context. */
+/** Deeper nesting is no plausible input, and could overflow the stack. */
 const maxDepth = 64;
 
-/** The document that a body is, before anything is made of it. */
+/** Parses a request body. Rejects invalid UTF-8, deep nesting and duplicate keys. */
 export function parseJsonBody(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw invalidBody("it is not UTF-8");
   const names = countNames(bytes);
-  if (names === undefined) throw invalidBody(`it is nested deeper than ${maxDepth}`);
+  if (names === undefined) throw invalidBody(`it is nested deeper than ${maxDepth} levels`);
   const value = parseJson(bytes);
-  // Others may take the first of two where we would take the last.
-  if (countKeys(value) !== names) throw invalidBody("an object has a key twice");
+  // JSON.parse keeps the last of two equal keys; other parsers may keep the first.
+  if (countKeys(value) !== names) throw invalidBody("an object has a duplicate key");
   return value;
 }
 
@@ -23,34 +23,33 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** Without the piece of the body that it shows. */
+/** Removes the excerpt of the body from a message of JSON.parse. */
 const withoutExcerpt = ({ message }: Error): string => message.replace(/,? *(?:\.\.\.)?".*$/s, "");
 
-const invalidBody = (why: string): DecisionError =>
-  new DecisionError("input_invalid", `the body is not JSON that can be used: ${why}`, {
+const invalidBody = (reason: string): DecisionError =>
+  new DecisionError("input_invalid", `the body is not valid JSON: ${reason}`, {
     hint: "send a JSON object with `content-type: application/json`",
   });
 
 const quote = 0x22;
 const escape = 0x5c;
-/** `[` and `{`, `]` and `}` differ in the same bit. */
+/** Setting this bit turns `[` into `{` and `]` into `}`. */
 const caseBit = 0x20;
 const opening = 0x7b;
 const closing = 0x7d;
-
 const colon = 0x3a;
 
-/** How many names are written in it; undefined: it is nested too deeply. What is within texts does not count. */
+/** Counts the keys in JSON text by their colons; undefined: it is nested too deeply. */
 function countNames(bytes: Buffer): number | undefined {
   let depth = 0;
   let names = 0;
-  let isText = false;
+  let isInString = false;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] ?? 0;
-    if (isText) {
+    if (isInString) {
       if (byte === escape) at++;
-      else if (byte === quote) isText = false;
-    } else if (byte === quote) isText = true;
+      else if (byte === quote) isInString = false;
+    } else if (byte === quote) isInString = true;
     else if (byte === colon) names++;
     else if ((byte | caseBit) === opening) {
       if (++depth > maxDepth) return undefined;

@@ -6,7 +6,7 @@ import { builtInPaths } from "./routes.js";
 import { parseTraceId, correlationFromInput } from "../correlation.js";
 import { actionTools } from "../mcp/tools.js";
 
-/** What is looked at of a message before it is handed on. */
+/** The parts of a JSON-RPC message that are read here. */
 interface McpMessage {
   readonly params?: {
     readonly name?: unknown;
@@ -15,24 +15,24 @@ interface McpMessage {
   };
 }
 
-/** The door within the door, for agents. */
+/** Adds the MCP endpoint: applies rate limits and the correlation id, then passes the request to the SDK. */
 export function addMcpRoute(
   app: FastifyInstance,
   mcp: McpHandler,
-  { options, entrance }: { readonly options: HttpOptions; readonly entrance: AccessControl },
+  { options, access }: { readonly options: HttpOptions; readonly access: AccessControl },
 ): void {
   app.route({
     method: ["GET", "POST", "DELETE"],
     url: builtInPaths.mcp,
     handler: async (request, reply) => {
-      const { caller } = request.visitor;
+      const { caller } = request.identity;
       const message = (request.body ?? {}) as McpMessage;
       if (options.rates.org !== undefined) {
         const org = await orgOfMessage(message, request, options.living);
-        if (org !== undefined) await entrance.countRequest(request, "org", org);
+        if (org !== undefined) await access.countRequest(request, "org", org);
       }
-      const correlationId = correlationOfMessage(message) ?? request.visitor.correlationId;
-      request.visitor = { caller, correlationId };
+      const correlationId = correlationOfMessage(message) ?? request.identity.correlationId;
+      request.identity = { caller, correlationId };
       if (correlationId !== undefined) reply.header("x-correlation-id", correlationId);
       handOverResponse(reply);
       await mcp(request.raw, reply.raw, { body: request.body, caller, correlationId });
@@ -40,26 +40,26 @@ export function addMcpRoute(
   });
 }
 
-/** A call of a tool says which organisation it is about by what it is given, as a question does, or by its name. */
+/** Finds the organisation of a tool call, from its arguments or from the tool of an action. */
 async function orgOfMessage(
   { params }: McpMessage,
-  { visitor }: FastifyRequest,
+  { identity }: FastifyRequest,
   { current }: HttpOptions["living"],
 ): Promise<string | undefined> {
   const tool = (await actionTools(current)).find(({ name }) => name === params?.name);
-  const asked = tool === undefined ? params?.arguments : { org_id: tool.org };
-  return rateLimitedOrg(asked, visitor.caller, current.definitions);
+  const input = tool === undefined ? params?.arguments : { org_id: tool.org };
+  return rateLimitedOrg(input, identity.caller, current.definitions);
 }
 
-/** What a call is recorded with, unless a header says it; undefined: nothing that a header could carry. */
+/** Returns the correlation id of a call; undefined: it has none that a header can carry. */
 function correlationOfMessage({ params }: McpMessage): string | undefined {
   const meta = params?._meta;
-  const named = correlationFromInput(params?.arguments) ?? correlationFromInput(meta);
-  if (named !== undefined || meta?.["correlation_id"] !== undefined) return named;
+  const id = correlationFromInput(params?.arguments) ?? correlationFromInput(meta);
+  if (id !== undefined || meta?.["correlation_id"] !== undefined) return id;
   return parseTraceId(meta?.["traceparent"]);
 }
 
-/** Whoever answers instead of the web framework knows nothing of the headers that it was told. */
+/** Copies the headers set so far, because the SDK writes to the raw response without Fastify. */
 function handOverResponse(reply: FastifyReply): void {
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) reply.raw.setHeader(name, value);

@@ -6,48 +6,51 @@ import { embedSchema } from "../embed-schema.js";
 import { decideAction, gateAnswerSchema } from "../operations/decide.js";
 import type { Action } from "../operations/definitions.js";
 
-/** All that can be asked of this server. */
+/** The OpenAPI document of the server. */
 export function openApiDocument({ mcp }: { readonly mcp: boolean }): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const route of routes) paths[route.path] = { ...paths[route.path], ...operationObject(route) };
   return {
-    ...documentHeader("agent-33", "Decisions of unattended agents and workflows, as code."),
+    ...documentHeader("agent-33", "Decisions as code for unattended agents and workflows."),
     paths: { ...paths, ...builtInOperations({ mcp }) },
     components: components({}),
   };
 }
 
 function operationObject(route: Route): JsonObject {
-  const { method, question, inPath } = route;
+  const { method, operation, pathKey } = route;
   const schema = bodySchema(route);
-  const inUrl = [
-    ...(inPath === undefined ? [] : [parameter("path", "id", question.input.properties[inPath] ?? {}, true)]),
+  const parameters = [
+    ...(pathKey === undefined
+      ? []
+      : [parameter("path", "id", operation.input.properties[pathKey] ?? {}, true)]),
     ...(method === "POST"
       ? []
       : Object.entries(schema.properties).map(([key, each]) => parameter("query", key, each, false))),
   ];
   return {
     [method.toLowerCase()]: {
-      operationId: question.name,
-      summary: question.title,
-      description: question.description,
-      security: [{ token: [question.scope] }, {}],
-      ...(inUrl.length > 0 && { parameters: inUrl }),
+      operationId: operation.name,
+      summary: operation.title,
+      description: operation.description,
+      security: [{ token: [operation.scope] }, {}],
+      ...(parameters.length > 0 && { parameters }),
       ...(method === "POST" && {
         requestBody: { required: true, content: { "application/json": { schema } } },
       }),
-      responses: jsonResponses(question.title, question === decideAction ? gateAnswerRef : question.output),
+      responses: jsonResponses(
+        operation.title,
+        operation === decideAction ? gateAnswerRef : operation.output,
+      ),
     },
   };
 }
 
-/** What every OpenAPI document of ours begins with. */
 const documentHeader = (title: string, description: string): JsonObject => ({
   openapi: "3.1.0",
   info: { title, version, description },
 });
 
-/** What its operations refer to. */
 const components = (schemas: JsonObject): JsonObject => ({
   schemas: { ...schemas, GateAnswer: gateAnswerSchema, Problem: problemSchema },
   securitySchemes: { token: { type: "http", scheme: "bearer", bearerFormat: "JWT" } },
@@ -55,7 +58,7 @@ const components = (schemas: JsonObject): JsonObject => ({
 
 const problemSchema: JsonObject = {
   type: "object",
-  description: "RFC 9457",
+  description: "an error, as in RFC 9457",
   properties: {
     type: { type: "string" },
     title: { type: "string" },
@@ -65,7 +68,7 @@ const problemSchema: JsonObject = {
     hint: { type: "string" },
     errors: {
       type: "array",
-      description: "each fault of the request; where an id is not unique, some of those that are meant",
+      description: "the problems of the request; for an ambiguous id, some of the matching ids",
       items: {
         type: ["object", "string"],
         properties: { path: { type: "string" }, message: { type: "string" } },
@@ -77,7 +80,7 @@ const problemSchema: JsonObject = {
 
 const problemResponse: JsonObject = {
   default: {
-    description: "What went wrong",
+    description: "An error",
     content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
   },
 };
@@ -90,14 +93,14 @@ const jsonResponses = (description: string, schema: JsonObject): JsonObject => (
   ...problemResponse,
 });
 
-export const parameter = (
-  place: "path" | "query",
+const parameter = (
+  location: "path" | "query",
   name: string,
   schema: JsonObject,
   required: boolean,
-): JsonObject => ({ in: place, name, required, schema });
+): JsonObject => ({ in: location, name, required, schema });
 
-/** What the server tells of itself, as OpenAPI has it, by path. */
+/** The paths that are not operations. */
 function builtInOperations({ mcp }: { readonly mcp: boolean }): JsonObject {
   return {
     [builtInPaths.actions]: actionsPath,
@@ -113,7 +116,7 @@ const actionsPath: JsonObject = {
   get: {
     operationId: "list_actions",
     summary: "The actions of a domain",
-    description: "As an OpenAPI document with the schema of the context of each action.",
+    description: "Returns an OpenAPI document with the context schema of each action.",
     security: [{ token: ["read"] }, {}],
     parameters: [
       parameter("path", "org", { type: "string" }, true),
@@ -126,9 +129,9 @@ const actionsPath: JsonObject = {
 const healthPath: JsonObject = {
   get: {
     operationId: "health",
-    summary: "Whether it runs",
+    summary: "Check whether the server runs",
     security: [],
-    responses: jsonResponses("It runs", {
+    responses: jsonResponses("The server runs", {
       type: "object",
       properties: { status: { const: "ok" } },
       required: ["status"],
@@ -140,14 +143,17 @@ const readinessSchema: JsonObject = {
   type: "object",
   properties: {
     ready: { type: "boolean" },
-    decisions: { type: "integer", description: "how many are defined" },
-    reason: { type: "string", description: "why it is not ready" },
-    stale: { const: true, description: "there is a change of the definitions that is not taken up" },
+    decisions: { type: "integer", description: "the number of valid decisions" },
+    reason: { type: "string", description: "why the server is not ready" },
+    stale: {
+      const: true,
+      description: "a change of the definitions was rejected; the previous ones are in use",
+    },
     removed: {
       type: "integer",
-      description: "how many decisions there were since the start that are no more",
+      description: "the number of decisions removed since the start",
     },
-    problems: { type: "integer", description: "how many things are wrong with the definitions" },
+    problems: { type: "integer", description: "the number of problems in the definitions" },
   },
   required: ["ready", "decisions"],
 };
@@ -155,11 +161,14 @@ const readinessSchema: JsonObject = {
 const readinessPath: JsonObject = {
   get: {
     operationId: "readiness",
-    summary: "Whether it can decide and record",
+    summary: "Check whether the server can make and record decisions",
     security: [],
     responses: {
-      ...jsonResponses("It is ready", readinessSchema),
-      "503": { description: "It is not", content: { "application/json": { schema: readinessSchema } } },
+      ...jsonResponses("The server is ready", readinessSchema),
+      "503": {
+        description: "The server is not ready",
+        content: { "application/json": { schema: readinessSchema } },
+      },
     },
   },
 };
@@ -168,7 +177,7 @@ const metricsPath: JsonObject = {
   get: {
     operationId: "metrics",
     summary: "Metrics for Prometheus",
-    description: "They tell of all organisations, so a token with `org_id` is refused.",
+    description: "Metrics cover all organisations, so tokens with `org_id` are rejected.",
     security: [{ token: ["read"] }, {}],
     responses: {
       ...jsonResponses("Metrics", {}),
@@ -180,45 +189,45 @@ const metricsPath: JsonObject = {
 const documentPath: JsonObject = {
   get: {
     operationId: "openapi",
-    summary: "What can be asked",
+    summary: "This OpenAPI document",
     security: [],
-    responses: jsonResponses("This document", { type: "object" }),
+    responses: jsonResponses("An OpenAPI document", { type: "object" }),
   },
 };
 
-const mcpMessage: JsonObject = { type: "object", description: "a message of JSON-RPC 2.0" };
+const mcpMessage: JsonObject = { type: "object", description: "a JSON-RPC 2.0 message" };
 
 const mcpOperation = (operationId: string, summary: string): JsonObject => ({
   operationId,
   summary,
-  description: "Streamable HTTP of the Model Context Protocol; its clients know what to send.",
+  description: "The Streamable HTTP transport of the Model Context Protocol.",
   security: [{ token: [] }, {}],
   responses: {
     "200": {
-      description: "A message, or a stream of them",
+      description: "A message, or a stream of messages",
       content: {
         "application/json": { schema: mcpMessage },
         "text/event-stream": { schema: { type: "string" } },
       },
     },
-    default: { description: "What went wrong", content: { "application/json": { schema: mcpMessage } } },
+    default: { description: "An error", content: { "application/json": { schema: mcpMessage } } },
   },
 });
 
 const mcpPath: JsonObject = {
   post: {
-    ...mcpOperation("mcp", "Ask over MCP"),
+    ...mcpOperation("mcp", "Send an MCP message"),
     requestBody: { required: true, content: { "application/json": { schema: mcpMessage } } },
   },
-  get: mcpOperation("mcp_listen", "Listen over MCP, for clients that have sessions"),
-  delete: mcpOperation("mcp_end", "End a session of MCP"),
+  get: mcpOperation("mcp_listen", "Open an MCP event stream, for clients with sessions"),
+  delete: mcpOperation("mcp_end", "End an MCP session"),
 };
 
-/** The actions of a domain as an OpenAPI document: what `/decide` takes for each, and what it answers. */
+/** An OpenAPI document of `/decide` with the request schema of each action of a domain. */
 export function actionsApiDocument(org: string, domain: string, actions: readonly Action[]): JsonObject {
   const named = withSchemaNames(actions);
   return {
-    ...documentHeader(`Actions of ${org}/${domain}`, "Ask the gate of an action before taking it."),
+    ...documentHeader(`Actions of ${org}/${domain}`, "Check an action with its gate before taking it."),
     paths: { "/decide": { post: decideOperation(named) } },
     components: components(Object.fromEntries(named.map((each) => [each.schema, requestSchema(each)]))),
     "x-actions": named.map(({ schema, ...action }) => ({
@@ -229,17 +238,17 @@ export function actionsApiDocument(org: string, domain: string, actions: readonl
 }
 
 interface NamedAction extends Action {
-  /** What its schema is called. */
+  /** The name of its schema. */
   readonly schema: string;
 }
 
-/** Names that may stand in a reference, each of them once. */
+/** Gives each action a unique schema name that is valid in a reference. */
 function withSchemaNames(actions: readonly Action[]): readonly NamedAction[] {
   const taken = new Set<string>();
   return actions.map((each) => {
     const plain = `${each.action.replace(/[^A-Za-z0-9._-]/g, "_")}_v${each.world_model_version}`;
     let schema = plain;
-    for (let more = 2; taken.has(schema); more++) schema = `${plain}_${more}`;
+    for (let suffix = 2; taken.has(schema); suffix++) schema = `${plain}_${suffix}`;
     taken.add(schema);
     return { ...each, schema };
   });
@@ -279,5 +288,5 @@ const decideOperation = (actions: readonly NamedAction[]): JsonObject => ({
       },
     },
   },
-  responses: jsonResponses("What the gate says", gateAnswerRef),
+  responses: jsonResponses("The answer of the gate", gateAnswerRef),
 });

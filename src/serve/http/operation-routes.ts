@@ -6,18 +6,16 @@ import { toFastifyPath, operationInput, routes } from "./routes.js";
 import type { Library } from "../../definition/library.js";
 import type { AuthenticatedCaller } from "../../model/record.js";
 import { recordIdOf } from "../operations/operation.js";
+import { orgOfDecision } from "../operations/org-access.js";
 
 export const jsonContentType = "application/json; charset=utf-8";
 
-/** Every question at its path. */
-export function addOperationRoutes(
-  app: FastifyInstance,
-  options: HttpOptions,
-  entrance: AccessControl,
-): void {
-  const isCounted = options.rates.org !== undefined;
+/** Adds every operation at its path. */
+export function addOperationRoutes(app: FastifyInstance, options: HttpOptions, access: AccessControl): void {
+  const limitsOrgs = options.rates.org !== undefined;
+  const nextBatch = batchPerTick();
   for (const route of routes) {
-    const { method, path, question, write = JSON.stringify } = route;
+    const { method, path, operation, write = JSON.stringify } = route;
     app.route({
       method,
       url: toFastifyPath(path),
@@ -25,11 +23,13 @@ export function addOperationRoutes(
         await nextBatch();
         const input = operationInput(route, request);
         const world = options.living.current;
-        const org = isCounted ? rateLimitedOrg(input, request.visitor.caller, world.definitions) : undefined;
-        if (org !== undefined) await entrance.countRequest(request, "org", org);
+        const org = limitsOrgs
+          ? rateLimitedOrg(input, request.identity.caller, world.definitions)
+          : undefined;
+        if (org !== undefined) await access.countRequest(request, "org", org);
         preferInputCorrelation(correlationFromInput(input), request, reply);
-        const { caller, correlationId } = request.visitor;
-        const answer = await question.answer(input, { world, caller, correlationId });
+        const { caller, correlationId } = request.identity;
+        const answer = await operation.run(input, { world, caller, correlationId });
         const recordId = recordIdOf(answer);
         if (recordId !== undefined) request.recordId = recordId;
         return reply.type(jsonContentType).send(write(answer));
@@ -39,60 +39,38 @@ export function addOperationRoutes(
 }
 
 function preferInputCorrelation(id: string | undefined, request: FastifyRequest, reply: FastifyReply): void {
-  if (id === undefined || id === request.visitor.correlationId) return;
-  request.visitor = { caller: request.visitor.caller, correlationId: id };
+  if (id === undefined || id === request.identity.correlationId) return;
+  request.identity = { caller: request.identity.caller, correlationId: id };
   reply.header("x-correlation-id", id);
 }
 
-let pendingBatch: Promise<void> | undefined;
-
 /**
- * Resolves when all requests that came at the same time have been read. They are decided one after the other then,
- * and answered together: to go back and forth between reading, deciding and writing takes about twice the time.
+ * Returns a function that resolves when all requests that arrived in the same tick have been read, so that they are
+ * decided and answered as a batch. Alternating between reading, deciding and writing takes about twice the time.
  */
-function nextBatch(): Promise<void> {
-  pendingBatch ??= new Promise((resolve) => {
-    setImmediate(() => {
-      pendingBatch = undefined;
-      resolve();
-    });
-  });
-  return pendingBatch;
+function batchPerTick(): () => Promise<void> {
+  let pending: Promise<void> | undefined;
+  return () =>
+    (pending ??= new Promise((resolve) => {
+      setImmediate(() => {
+        pending = undefined;
+        resolve();
+      });
+    }));
 }
-
-interface OrgIndex {
-  readonly names: ReadonlySet<string>;
-  readonly byDecision: ReadonlyMap<string, string>;
-}
-
-type DecisionSummaries = Pick<Library, "summaries">;
-
-const orgIndexes = new WeakMap<DecisionSummaries, OrgIndex>();
 
 /**
- * The organisation that a question is counted for: the one that the caller is bound to, else the one that is asked
- * for. Names that nobody has defined would only push those out that are counted.
+ * Returns the organisation whose rate limit applies: that of the caller, otherwise the one in the input. Unknown names
+ * are not counted, because they would displace the counters of real organisations.
  */
 export function rateLimitedOrg(
   input: unknown,
   caller: AuthenticatedCaller | undefined,
-  definitions: DecisionSummaries,
+  definitions: Pick<Library, "summaries">,
 ): string | undefined {
   if (caller?.org_id !== undefined) return caller.org_id;
   const { org_id: org, decision_id: id } = (input ?? {}) as Readonly<Record<string, unknown>>;
-  const { names, byDecision } = indexOrgs(definitions);
-  if (typeof org === "string") return names.has(org) ? org : undefined;
-  return typeof id === "string" ? byDecision.get(id) : undefined;
-}
-
-function indexOrgs(definitions: DecisionSummaries): OrgIndex {
-  let orgs = orgIndexes.get(definitions);
-  if (orgs === undefined) {
-    const gates = definitions.summaries.flatMap(({ id, action }) =>
-      action === undefined ? [] : [[id, action.org] as const],
-    );
-    orgs = { names: new Set(gates.map(([, org]) => org)), byDecision: new Map(gates) };
-    orgIndexes.set(definitions, orgs);
-  }
-  return orgs;
+  if (typeof org === "string")
+    return definitions.summaries.some(({ action }) => action?.org === org) ? org : undefined;
+  return typeof id === "string" ? orgOfDecision(id, definitions) : undefined;
 }

@@ -3,7 +3,7 @@ import { DecisionError } from "../../errors.js";
 import type { Unauthenticated } from "../auth/authenticate.js";
 import { visibleError } from "../visible-error.js";
 
-/** What went wrong, as RFC 9457 has it. */
+/** An error response as in RFC 9457. */
 export interface ProblemDocument {
   readonly type: string;
   readonly title: string;
@@ -11,7 +11,7 @@ export interface ProblemDocument {
   readonly detail: string;
   readonly code: string;
   readonly hint?: string;
-  /** Each fault of the request. */
+  /** The problems of the request, one by one. */
   readonly errors?: unknown;
 }
 
@@ -62,7 +62,7 @@ export function createProblem(
   };
 }
 
-/** What is wrong with the request is its sender's to mend; with the definitions or the store, the operator's. */
+/** 4xx: the client must change the request. 5xx: the operator must fix the definitions, the store or an endpoint. */
 const statusByCode: Readonly<Record<ErrorCode, number>> = {
   usage: 400,
   input_invalid: 400,
@@ -115,18 +115,18 @@ interface FrameworkError {
   readonly message?: string;
 }
 
-/** What the server was told to bear. */
+/** Configured limits, for hints. */
 interface ServerLimits {
   readonly largestBody?: number;
 }
 
-/** A bug of ours, or what the web framework has to say of a request. */
+/** Converts any error: an expected one, one of the web framework, or a bug. */
 export function problemFromError(error: unknown, limits: ServerLimits = {}): ProblemDocument {
   if (error instanceof DecisionError) return problemFromDecisionError(error);
   const { statusCode, code, message } = (error ?? {}) as FrameworkError;
   if (statusCode !== undefined && statusCode < 500) {
     const hint = frameworkHint(statusCode, limits);
-    const detail = frameworkMessages[code ?? ""] ?? message ?? "the request is wrong";
+    const detail = frameworkMessages[code ?? ""] ?? message ?? "the request is invalid";
     return createProblem(statusCode, detail, { code: codeOfStatus(statusCode), hint });
   }
   return createProblem(500, "this is a bug in agent-33, not in the request", { code: "bug" });
@@ -135,15 +135,15 @@ export function problemFromError(error: unknown, limits: ServerLimits = {}): Pro
 function frameworkHint(status: number, { largestBody }: ServerLimits): string | undefined {
   if (status === 415) return "send JSON with `content-type: application/json`";
   if (status !== 413 || largestBody === undefined) return undefined;
-  return `at most ${largestBody} bytes are read; whoever runs the server can allow more with --max-body`;
+  return `send at most ${largestBody} bytes; the server option --max-body sets this limit`;
 }
 
 const frameworkMessages: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: "the body is too large",
   FST_ERR_CTP_INVALID_MEDIA_TYPE: "the body must be JSON",
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: "the body is not as long as `content-length` says",
-  FST_ERR_BAD_URL: "the path holds an escape that means nothing",
-  FST_ERR_MAX_PARAM_LENGTH: "the path holds an id that is too long",
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: "the length of the body differs from `content-length`",
+  FST_ERR_BAD_URL: "the path contains an invalid escape",
+  FST_ERR_MAX_PARAM_LENGTH: "the path contains an id that is too long",
 };
 
 export function titleOf(status: number): string {
@@ -154,7 +154,7 @@ export function codeOfStatus(status: number): string {
   return titleOf(status).toLowerCase().replaceAll(" ", "_");
 }
 
-/** A request that is not even looked at: who sends it, from where, or how often. */
+/** A request rejected by the HTTP layer: by authentication, origin, rate or route. */
 export class HttpError extends Error {
   override readonly name = "Refusal";
   readonly document: ProblemDocument;
@@ -167,7 +167,7 @@ export class HttpError extends Error {
   }
 }
 
-/** As RFC 6750 has it: who brings no token is told only that one is wanted. */
+/** Without a token, the challenge has no error code, as RFC 6750 requires. */
 export function unauthenticated({ status, error, message, hint }: Unauthenticated): HttpError {
   if (status === 503) {
     return new HttpError(createProblem(503, message, { code: "keys_unavailable", hint }), {
@@ -180,9 +180,9 @@ export function unauthenticated({ status, error, message, hint }: Unauthenticate
   });
 }
 
-export function tooManyRequests(what: string, seconds: number): HttpError {
+export function tooManyRequests(scope: string, seconds: number): HttpError {
   return new HttpError(
-    createProblem(429, `too many requests ${what}`, {
+    createProblem(429, `too many requests ${scope}`, {
       code: "too_many_requests",
       hint: `try again in ${seconds} s`,
     }),
@@ -192,7 +192,7 @@ export function tooManyRequests(what: string, seconds: number): HttpError {
 
 export const overloaded = (): HttpError =>
   new HttpError(
-    createProblem(503, "too many requests are being answered", {
+    createProblem(503, "the server is processing too many requests", {
       code: "overloaded",
       hint: "try again in 1 s",
     }),

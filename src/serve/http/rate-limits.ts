@@ -2,7 +2,7 @@ import rateLimit from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { tooManyRequests } from "./problem.js";
 
-/** So many requests in so many milliseconds. */
+/** At most `count` requests in `per` milliseconds. */
 export interface RateLimit {
   readonly count: number;
   readonly per: number;
@@ -13,10 +13,10 @@ export interface RateLimits {
   readonly org?: RateLimit | undefined;
 }
 
-/** Counts a request for a caller or an organisation; throws once there are too many. */
+/** Counts a request for a caller or an organisation. Throws when the limit is exceeded. */
 export type CountRequest = (request: FastifyRequest, kind: keyof RateLimits, name: string) => Promise<void>;
 
-/** So many callers and organisations are told apart; the one that asked longest ago is forgotten first. */
+/** The number of callers and organisations that are counted; the least recently active is dropped first. */
 const maxTracked = 10_000;
 
 export async function openRateLimits(app: FastifyInstance, rates: RateLimits): Promise<CountRequest> {
@@ -32,9 +32,9 @@ export async function openRateLimits(app: FastifyInstance, rates: RateLimits): P
     const limiter = limiters.get(kind);
     if (limiter === undefined) return;
     request.countedAs = name;
-    const counted = await limiter(request);
-    if (counted.isAllowed || !counted.isExceeded) return;
-    throw tooManyRequests(kind === "caller" ? "by this caller" : `for \`${name}\``, counted.ttlInSeconds);
+    const usage = await limiter(request);
+    if (usage.isAllowed || !usage.isExceeded) return;
+    throw tooManyRequests(kind === "caller" ? "from this caller" : `for \`${name}\``, usage.ttlInSeconds);
   };
 }
 
@@ -45,7 +45,7 @@ const createLimiter = (app: FastifyInstance, { count, per }: RateLimit): RateLim
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** What the request is counted for at the moment. */
+    /** The caller or organisation that the running limiter counts. */
     countedAs: string;
   }
 }

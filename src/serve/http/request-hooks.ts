@@ -2,20 +2,20 @@ import type { ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ProblemDocument } from "./problem.js";
 import { stopwatch } from "../../clock.js";
-import type { AuthenticatedCaller } from "../../model/record.js";
 import type { LogWriter } from "../log-writer.js";
+import { callerLogFields, roundMs } from "../log-writer.js";
 import type { Metrics } from "../metrics.js";
+import type { RequestIdentity } from "../operations/operation.js";
 
-/** Who has come in. */
-interface RequestIdentity {
-  readonly caller: AuthenticatedCaller | undefined;
-  readonly correlationId: string | undefined;
-}
+/** Why a response did not reach the client, as it appears in the log and the metrics. */
+export type AbortReason = Pick<ProblemDocument, "status" | "code">;
+
+export const clientDisconnected: AbortReason = { status: 499, code: "client_disconnected" };
+
+/** The shutdown timeout expired before the response was complete. */
+const shutDown: AbortReason = { status: 503, code: "shut_down" };
 
 const anonymous: RequestIdentity = { caller: undefined, correlationId: undefined };
-
-/** The time to end was over before the answer was there. */
-const shutDown: AbortReason = { status: 503, code: "cut_off" };
 
 const serverErrorStatuses: readonly number[] = [500, 502, 503, 504];
 
@@ -27,13 +27,15 @@ interface EndedRequest {
   readonly milliseconds: number;
 }
 
-/** The requests that are being answered; each of them is told of once it is over. */
+/** Follows each request to its end: counts the requests in flight, then logs and measures each one. */
 export class RequestHooks {
   readonly #metrics: Metrics;
   readonly #log: LogWriter;
   readonly #ended: EndedRequest[] = [];
   #inFlight = 0;
-  #isCutOff = false;
+  /** Filled by error handlers, which see the cause of an abort before the response closes. */
+  readonly #abortReasons = new WeakMap<ServerResponse, AbortReason>();
+  #isShuttingDown = false;
 
   constructor({ metrics, log }: { readonly metrics: Metrics; readonly log: LogWriter }) {
     this.#metrics = metrics;
@@ -44,85 +46,72 @@ export class RequestHooks {
     return this.#inFlight;
   }
 
-  /** From here on nobody goes away by itself. */
+  /** From now on, an aborted response is the fault of the shutdown, not of the client. */
   beginShutdown(): void {
-    this.#isCutOff = true;
+    this.#isShuttingDown = true;
+  }
+
+  /** Notes why a response is aborted. The first reason counts. */
+  noteAborted(response: ServerResponse, reason: AbortReason): void {
+    if (!this.#abortReasons.has(response)) this.#abortReasons.set(response, reason);
   }
 
   begin(request: FastifyRequest, reply: FastifyReply): void {
     this.#inFlight++;
-    request.visitor = anonymous;
+    request.identity = anonymous;
     const startedAt = stopwatch();
-    // Unlike the hook for answers, this also comes where the other side has gone.
+    // Unlike the onResponse hook, this event also comes after the client has disconnected.
     reply.raw.once("close", () => {
       this.#inFlight--;
-      this.#tellSoon({ request, reply, milliseconds: stopwatch() - startedAt });
+      this.#logSoon({ request, reply, milliseconds: stopwatch() - startedAt });
     });
   }
 
-  /** Together with the others that ended in the same moment. */
-  #tellSoon(visit: EndedRequest): void {
-    this.#ended.push(visit);
+  /** Logs requests that end in the same tick together. */
+  #logSoon(ended: EndedRequest): void {
+    this.#ended.push(ended);
     if (this.#ended.length > 1) return;
     setImmediate(() => {
-      for (const each of this.#ended.splice(0)) this.#tell(each);
+      for (const each of this.#ended.splice(0)) this.#logEnded(each);
     });
   }
 
-  /** Nothing that a request holds is told: it may be a secret. */
-  #tell({ request, reply, milliseconds }: EndedRequest): void {
+  /** Logs nothing from the request itself, which may contain secrets. */
+  #logEnded({ request, reply, milliseconds }: EndedRequest): void {
     const route = request.routeOptions.url ?? "unknown";
     const method = knownMethods.includes(request.method) ? request.method : "other";
-    const cut = this.#whyCutShort(reply);
-    const status = cut?.status ?? reply.raw.statusCode;
+    const aborted = this.#abortReasonOf(reply.raw);
+    const status = aborted?.status ?? reply.raw.statusCode;
     this.#metrics.requests.add({ method, route, status: String(status) });
     this.#metrics.durations.observe({ route }, milliseconds / 1000);
-    const { caller, correlationId } = request.visitor;
+    const { caller, correlationId } = request.identity;
     this.#log.log(serverErrorStatuses.includes(status) ? "error" : "info", "request", {
       method,
       route,
       status,
-      duration_ms: Math.round(milliseconds * 1000) / 1000,
+      duration_ms: roundMs(milliseconds),
       ...(correlationId !== undefined && { correlation_id: correlationId }),
-      ...(caller !== undefined && {
-        caller: caller.subject,
-        actors: caller.actors.map(({ subject }) => subject),
-      }),
+      ...callerLogFields(caller),
       ...(request.recordId !== undefined && { record_id: request.recordId }),
       ...request.problem,
-      ...cut,
+      ...aborted,
     });
   }
 
-  #whyCutShort({ raw }: FastifyReply): AbortReason | undefined {
-    const why = findAbortReason(raw);
-    return why === clientDisconnected && this.#isCutOff ? shutDown : why;
+  /** Undefined: the client received the whole response. */
+  #abortReasonOf(response: ServerResponse): AbortReason | undefined {
+    const reason =
+      this.#abortReasons.get(response) ?? (response.writableFinished ? undefined : clientDisconnected);
+    return reason === clientDisconnected && this.#isShuttingDown ? shutDown : reason;
   }
 }
 
 declare module "fastify" {
   interface FastifyRequest {
-    visitor: RequestIdentity;
-    /** Of the decision that was made, where one was. */
+    identity: RequestIdentity;
+    /** The record of the decision that the request made. */
     recordId?: string;
-    /** Why it was not answered. */
+    /** The problem that the response reports, for the log. */
     problem?: { readonly code: string; readonly detail?: string };
   }
-}
-
-export type AbortReason = Pick<ProblemDocument, "status" | "code">;
-
-/** Nobody was there any more to hear the answer. */
-export const clientDisconnected: AbortReason = { status: 499, code: "gone_away" };
-
-const abortReasons = new WeakMap<ServerResponse, AbortReason>();
-
-/** Remembers why an answer reached nobody, whatever becomes of it; what was said first counts. */
-export function noteAborted(response: ServerResponse, why: AbortReason): void {
-  if (!abortReasons.has(response)) abortReasons.set(response, why);
-}
-
-/** Undefined: the answer is what it says. */
-function findAbortReason(response: ServerResponse): AbortReason | undefined {
-  return abortReasons.get(response) ?? (response.writableFinished ? undefined : clientDisconnected);
 }

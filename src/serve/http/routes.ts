@@ -10,21 +10,20 @@ import { findPrecedents } from "../operations/find-precedents.js";
 import { listDecisions, showDecision } from "../operations/definitions.js";
 import { explainRecord, showRecord, findRecords } from "../operations/records.js";
 
-/** What a request gives. */
 interface RequestParts {
   readonly params: unknown;
   readonly query: unknown;
   readonly body: unknown;
 }
 
-/** A question that is asked by a method and a path. */
+/** An operation at a method and a path. */
 export interface Route {
   readonly method: "GET" | "POST";
   readonly path: string;
-  readonly question: Operation;
-  /** Which of the question's keys stands in the path. */
-  readonly inPath?: string;
-  /** How the answer is written; else as any JSON is. */
+  readonly operation: Operation;
+  /** The key of the input that the path contains as `{id}`. */
+  readonly pathKey?: string;
+  /** Serialises the answer; default: JSON.stringify. */
   readonly write?: (answer: unknown) => string;
 }
 
@@ -32,49 +31,52 @@ const writeGate = (answer: unknown): string => gateAnswerJson(answer as GateAnsw
 const writeResult = (answer: unknown): string => resultJson(answer as Result);
 
 export const routes: readonly Route[] = [
-  { method: "POST", path: "/decide", question: decideAction, write: writeGate },
+  { method: "POST", path: "/decide", operation: decideAction, write: writeGate },
   {
     method: "POST",
     path: "/decisions/{id}/evaluate",
-    question: evaluateDecision,
-    inPath: "decision_id",
+    operation: evaluateDecision,
+    pathKey: "decision_id",
     write: writeResult,
   },
   {
     method: "POST",
     path: "/decisions/{id}/dry-run",
-    question: dryRunDecision,
-    inPath: "decision_id",
+    operation: dryRunDecision,
+    pathKey: "decision_id",
     write: writeResult,
   },
-  { method: "POST", path: "/check", question: checkToolCall },
-  { method: "POST", path: "/results", question: recordToolResult },
-  { method: "POST", path: "/precedents", question: findPrecedents },
-  { method: "GET", path: "/decisions", question: listDecisions },
-  { method: "GET", path: "/decisions/{id}", question: showDecision, inPath: "decision_id" },
-  { method: "GET", path: "/records", question: findRecords },
-  { method: "GET", path: "/records/{id}", question: showRecord, inPath: "record_id" },
-  { method: "GET", path: "/records/{id}/explain", question: explainRecord, inPath: "record_id" },
+  { method: "POST", path: "/check", operation: checkToolCall },
+  { method: "POST", path: "/results", operation: recordToolResult },
+  { method: "POST", path: "/precedents", operation: findPrecedents },
+  { method: "GET", path: "/decisions", operation: listDecisions },
+  { method: "GET", path: "/decisions/{id}", operation: showDecision, pathKey: "decision_id" },
+  { method: "GET", path: "/records", operation: findRecords },
+  { method: "GET", path: "/records/{id}", operation: showRecord, pathKey: "record_id" },
+  { method: "GET", path: "/records/{id}/explain", operation: explainRecord, pathKey: "record_id" },
 ];
 
-/** What is asked: the body, or the query as the question's schema reads it, and what stands in the path. */
+/** Builds the input of an operation from the body or the query, and the path. */
 export function operationInput(
-  { method, question, inPath }: Route,
+  { method, operation: question, pathKey: inPath }: Route,
   { params, query, body }: RequestParts,
 ): unknown {
-  const asked = method === "GET" ? parseQuery(query as Query, question.input) : body;
-  if (inPath === undefined) return asked;
-  if (typeof asked !== "object" || asked === null || Array.isArray(asked)) return asked;
-  if (Object.hasOwn(asked, inPath)) {
-    throw new DecisionError("input_invalid", `\`${inPath}\` stands in the path already`, {
-      hint: "leave it out of the body",
+  const input = method === "GET" ? parseQuery(query as Query, question.input) : body;
+  if (inPath === undefined) return input;
+  if (typeof input !== "object" || input === null || Array.isArray(input)) return input;
+  if (Object.hasOwn(input, inPath)) {
+    throw new DecisionError("input_invalid", `\`${inPath}\` is already given in the path`, {
+      hint: "remove it from the body",
     });
   }
-  return { ...asked, [inPath]: (params as { readonly id: string }).id };
+  return { ...input, [inPath]: (params as { readonly id: string }).id };
 }
 
-/** What a question takes without what stands in the path. */
-export function bodySchema({ question: { input }, inPath }: Pick<Route, "question" | "inPath">): InputSchema {
+/** The input schema without the key that is part of the path. */
+export function bodySchema({
+  operation: { input },
+  pathKey: inPath,
+}: Pick<Route, "operation" | "pathKey">): InputSchema {
   if (inPath === undefined) return input;
   const isOther = (key: string): boolean => key !== inPath;
   return {
@@ -86,19 +88,19 @@ export function bodySchema({ question: { input }, inPath }: Pick<Route, "questio
 
 type Query = Readonly<Record<string, string | string[]>>;
 
-/** A query has only texts; those that cannot be read as what is meant are left for the schema to refuse. */
+/** Converts query texts to the types of the schema. Texts that cannot be converted are left for the schema to reject. */
 function parseQuery(query: Query, { properties }: InputSchema): JsonObject {
-  const read = Object.entries(query).map(([key, value]) => {
+  const entries = Object.entries(query).map(([key, value]) => {
     const type = properties[key]?.["type"];
     if (type === "integer" && typeof value === "string" && /^-?\d{1,15}$/.test(value))
       return [key, Number(value)];
     if (type === "boolean" && (value === "true" || value === "false")) return [key, value === "true"];
     return [key, value];
   });
-  return Object.fromEntries(read) as JsonObject;
+  return Object.fromEntries(entries) as JsonObject;
 }
 
-/** What the server tells of itself. */
+/** Paths that are not operations. */
 export const builtInPaths = {
   health: "/healthz",
   readiness: "/readyz",
@@ -108,26 +110,26 @@ export const builtInPaths = {
   mcp: "/mcp",
 } as const;
 
-/** `/records/{id}` as the web framework writes it. */
+/** Converts `/records/{id}` to the syntax of Fastify. */
 export const toFastifyPath = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
 
-/** The methods that a path takes; none where there is nothing. */
+/** Returns the methods that a path supports; empty if the path does not exist. */
 export function allowedMethods(url: string, { mcp }: { readonly mcp: boolean }): readonly string[] {
   const [path = ""] = url.split("?");
-  const { mcp: mcpPath, ...own } = builtInPaths;
-  const known = [
+  const { mcp: mcpPath, ...others } = builtInPaths;
+  const all = [
     ...routes,
-    ...Object.values(own).map((each) => ({ method: "GET", path: each })),
+    ...Object.values(others).map((each) => ({ method: "GET", path: each })),
     ...(mcp ? ["GET", "POST", "DELETE"].map((method) => ({ method, path: mcpPath })) : []),
   ];
-  const fitting = known.filter((each) => matchesPath(path, each.path)).map(({ method }) => method);
-  return fitting.includes("GET") ? [...fitting, "HEAD"] : fitting;
+  const methods = all.filter((each) => matchesPath(path, each.path)).map(({ method }) => method);
+  return methods.includes("GET") ? [...methods, "HEAD"] : methods;
 }
 
 function matchesPath(path: string, pattern: string): boolean {
-  const [steps, wanted] = [path.split("/"), pattern.split("/")];
+  const [segments, expected] = [path.split("/"), pattern.split("/")];
   return (
-    steps.length === wanted.length &&
-    wanted.every((each, index) => each.startsWith("{") || each === steps[index])
+    segments.length === expected.length &&
+    expected.every((each, index) => each.startsWith("{") || each === segments[index])
   );
 }

@@ -7,6 +7,7 @@ import { stopwatch } from "../../clock.js";
 import { DecisionError, errorDocument } from "../../errors.js";
 import { didYouMean, printable } from "../../text.js";
 import { correlationFromMeta } from "../correlation.js";
+import { callerLogFields, roundMs } from "../log-writer.js";
 import type { Invocation } from "../operations/operation.js";
 import { recordIdOf } from "../operations/operation.js";
 import { isOperatorOnly, visibleError } from "../visible-error.js";
@@ -17,25 +18,32 @@ interface ToolCall {
   readonly _meta?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Calls a tool; what can be put right by asking otherwise is a result, which agents get to see. */
+/** Calls a tool. Expected errors are returned as results, because agents see those and can correct the call. */
 export async function callTool(
   call: ToolCall,
-  asker: Invocation,
+  invocation: Invocation,
   log: McpOptions["log"],
 ): Promise<CallToolResult> {
-  const tools = await visibleTools(asker);
+  const tools = await visibleTools(invocation);
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined) throw unknownTool(call.name, tools);
   const startedAt = stopwatch();
-  const tell = (more: object): void => {
-    const duration_ms = Math.round((stopwatch() - startedAt) * 1000) / 1000;
-    log({ level: "info", event: "called", tool: tool.name, duration_ms, ...callerFields(asker), ...more });
+  const logCall = (fields: object): void => {
+    const duration_ms = roundMs(stopwatch() - startedAt);
+    log({
+      level: "info",
+      event: "called",
+      tool: tool.name,
+      duration_ms,
+      ...callerLogFields(invocation.caller),
+      ...fields,
+    });
   };
   try {
-    const correlationId = correlationFromMeta(call._meta, asker.correlationId);
-    const answer = await tool.answer(call.arguments ?? {}, { ...asker, correlationId });
+    const correlationId = correlationFromMeta(call._meta, invocation.correlationId);
+    const answer = await tool.run(call.arguments ?? {}, { ...invocation, correlationId });
     const recordId = recordIdOf(answer);
-    tell({
+    logCall({
       ...(recordId !== undefined && { record_id: recordId }),
       ...(correlationId !== undefined && { correlation_id: correlationId }),
     });
@@ -43,27 +51,24 @@ export async function callTool(
   } catch (error) {
     if (!(error instanceof DecisionError)) throw error;
     const { code, message, hint } = error;
-    tell({ code });
+    logCall({ code });
     if (isOperatorOnly(error)) log({ level: "error", event: "failed", tool: tool.name, code, message, hint });
     return toolFailure(error);
   }
 }
-
-const callerFields = ({ caller }: Invocation): object =>
-  caller === undefined ? {} : { caller: caller.subject, actors: caller.actors.map(({ subject }) => subject) };
 
 function unknownTool(name: string, tools: readonly McpTool[]): ProtocolError {
   const hint =
     didYouMean(
       name,
       tools.map((each) => each.name),
-    ) ?? "`tools/list` tells which there are";
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool \`${name}\`; ${hint}`, {
+    ) ?? "`tools/list` lists all tools";
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, `unknown tool \`${name}\`; ${hint}`, {
     hint,
   });
 }
 
-/** An answer, for those who read structures and for those who read text. */
+/** Returns the answer as text too, for clients that do not read structured content. */
 function toolAnswer(answer: unknown): CallToolResult {
   return {
     content: [{ type: "text", text: JSON.stringify(answer) }],
@@ -71,13 +76,12 @@ function toolAnswer(answer: unknown): CallToolResult {
   };
 }
 
-/** A failure that the agent can do something about. */
 function toolFailure(error: DecisionError): CallToolResult {
-  const told = visibleError(error);
+  const visible = visibleError(error);
   return {
     isError: true,
-    content: [{ type: "text", text: formatError(told) }],
-    structuredContent: { ...errorDocument(told) },
+    content: [{ type: "text", text: formatError(visible) }],
+    structuredContent: { ...errorDocument(visible) },
   };
 }
 

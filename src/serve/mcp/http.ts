@@ -3,10 +3,11 @@ import type { AuthInfo } from "@modelcontextprotocol/server";
 import type { JsonRpcError } from "./json-rpc.js";
 import { batchNotSupported, jsonRpcError } from "./json-rpc.js";
 import { createMcpHandler, toNodeHandler } from "./sdk.js";
-import type { CallerIdentity, McpOptions } from "./server.js";
+import type { McpOptions } from "./server.js";
 import { createWorkTracker, createMcpServer } from "./server.js";
+import type { RequestIdentity } from "../operations/operation.js";
 
-/** What is used of the request that Node hands out. */
+/** The parts of a Node request that are used here. */
 export interface NodeRequest extends AsyncIterable<unknown> {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
@@ -14,81 +15,81 @@ export interface NodeRequest extends AsyncIterable<unknown> {
 }
 
 export interface McpHttp {
-  /** Answers a request to the endpoint; who asks, and from where, has been looked at before. */
-  readonly handle: (req: NodeRequest, res: NodeServerResponseLike, given: McpHttpRequest) => Promise<void>;
-  /** Takes no more, finishes what was begun, then ends the streams of those who listen. */
+  /** Answers a request that has passed access control. */
+  readonly handle: (req: NodeRequest, res: NodeServerResponseLike, parsed: McpHttpRequest) => Promise<void>;
+  /** Accepts no new requests, finishes running ones, then ends the event streams. */
   readonly close: () => Promise<void>;
 }
 
-export interface McpHttpRequest extends CallerIdentity {
-  /** Parsed; undefined: it is still to be read. */
+export interface McpHttpRequest extends RequestIdentity {
+  /** The parsed body; undefined: the SDK reads it. */
   readonly body: unknown;
 }
 
 /**
- * MCP over HTTP. Nothing is kept between requests, for clients of the old kind neither: there are no sessions that
- * could be taken over or pile up. Only clients of the new kind can listen for changes.
+ * Serves MCP over HTTP without sessions, so there are none to hijack or to pile up. Only clients of the newer protocol
+ * version can subscribe to changes.
  */
 export function createMcpHttp(options: McpOptions): McpHttp {
-  const { track: during, idle } = createWorkTracker();
+  const { track, idle } = createWorkTracker();
   const onerror = ({ message }: Error): void => options.log({ level: "warn", event: "protocol", message });
   const handler = createMcpHandler(
     ({ era, authInfo }) =>
-      createMcpServer(options, { ...identityFrom(authInfo), listChanged: era === "modern", track: during }),
+      createMcpServer(options, { ...identityFrom(authInfo), listChanged: era === "modern", track: track }),
     { onerror },
   );
-  const forget = options.subscribe(() => {
+  const unsubscribe = options.subscribe(() => {
     handler.notify.toolsChanged();
     handler.notify.resourcesChanged();
   });
   let isClosing = false;
   return {
-    async handle(req, res, { body, ...by }) {
+    async handle(req, res, { body, ...identity }) {
       if (isClosing) {
         sendError(res, 503, jsonRpcError(-32000, "the server is shutting down"));
         return;
       }
       if (Array.isArray(body)) {
-        // Nobody would count how many calls there are in one request.
+        // Rate limits count requests, and a batch could contain any number of calls.
         sendError(res, 400, batchNotSupported());
         return;
       }
-      const authInfo = toAuthInfo(by);
+      const authInfo = toAuthInfo(identity);
       const answer = toNodeHandler(
-        { fetch: (request, given) => handler.fetch(request, { ...given, authInfo }) },
+        { fetch: (request, context) => handler.fetch(request, { ...context, authInfo }) },
         { onerror },
       );
       const exchange = answer(req as NodeIncomingMessageLike, res, body);
-      await (isSubscription(req) ? exchange : during(exchange));
+      await (isSubscription(req) ? exchange : track(exchange));
     },
     async close() {
       isClosing = true;
-      forget();
+      unsubscribe();
       await idle();
       await handler.close();
     },
   };
 }
 
-/** The SDK hands this on untouched, and looks at none of it. */
-const toAuthInfo = (by: CallerIdentity): AuthInfo => ({
+/** Carries the identity through the SDK, which passes `extra` on unchanged. */
+const toAuthInfo = (identity: RequestIdentity): AuthInfo => ({
   token: "",
-  clientId: by.caller?.client_id ?? "",
-  scopes: [...(by.caller?.scopes ?? [])],
-  extra: { by },
+  clientId: identity.caller?.client_id ?? "",
+  scopes: [...(identity.caller?.scopes ?? [])],
+  extra: { identity },
 });
 
-function identityFrom(info: AuthInfo | undefined): CallerIdentity {
-  const by = info?.extra?.["by"] as CallerIdentity | undefined;
-  if (by === undefined) throw new Error("the SDK lost who asks");
-  return by;
+function identityFrom(info: AuthInfo | undefined): RequestIdentity {
+  const identity = info?.extra?.["identity"] as RequestIdentity | undefined;
+  if (identity === undefined) throw new Error("the SDK did not pass on the identity");
+  return identity;
 }
 
-/** Whoever asks for that without this header is refused. */
+/** The SDK rejects subscriptions without this header. */
 const isSubscription = ({ headers }: NodeRequest): boolean =>
   headers["mcp-method"] === "subscriptions/listen";
 
-function sendError(res: NodeServerResponseLike, status: number, told: JsonRpcError): void {
+function sendError(res: NodeServerResponseLike, status: number, error: JsonRpcError): void {
   res.writeHead(status, { "content-type": "application/json", connection: "close" });
-  res.end(JSON.stringify(told));
+  res.end(JSON.stringify(error));
 }

@@ -4,18 +4,18 @@ import { parseJSONRPCMessage, ProtocolErrorCode, ProtocolError } from "./sdk.js"
 import { DecisionError, errorDocument } from "../../errors.js";
 import { isOperatorOnly, visibleError } from "../visible-error.js";
 
-/** What is answered to a line that is no message. */
+/** The response to a line that is not a valid message. */
 export interface JsonRpcError {
   readonly jsonrpc: "2.0";
   readonly id: RequestId | null;
   readonly error: { readonly code: number; readonly message: string };
 }
 
-type ParsedLine = { readonly message: JSONRPCMessage } | { readonly refusal: JsonRpcError } | "nothing";
+type ParsedLine = { readonly message: JSONRPCMessage } | { readonly error: JsonRpcError } | "nothing";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Understands one line. */
+/** Parses one line. An empty line, or a malformed response, is `nothing`. */
 export function parseLine(line: Buffer): ParsedLine {
   let value: unknown;
   try {
@@ -23,7 +23,7 @@ export function parseLine(line: Buffer): ParsedLine {
     if (text.trim() === "") return "nothing";
     value = JSON.parse(text);
   } catch {
-    return { refusal: jsonRpcError(ProtocolErrorCode.ParseError, "the line is not JSON") };
+    return { error: jsonRpcError(ProtocolErrorCode.ParseError, "the line is not JSON") };
   }
   try {
     return { message: parseJSONRPCMessage(value) };
@@ -39,17 +39,17 @@ export function jsonRpcError(code: number, message: string, id: RequestId | null
 export const batchNotSupported = (): JsonRpcError =>
   jsonRpcError(ProtocolErrorCode.InvalidRequest, "batches are not supported");
 
-/** What seems to be an answer is not answered: two who did that would never come to an end. */
+/** Does not answer a malformed response: two peers doing so would never stop. */
 function rejectMessage(value: unknown): ParsedLine {
   const { InvalidRequest } = ProtocolErrorCode;
-  if (Array.isArray(value)) return { refusal: batchNotSupported() };
+  if (Array.isArray(value)) return { error: batchNotSupported() };
   const { id, method, result, error } = (value ?? {}) as Readonly<Record<string, unknown>>;
   if (method === undefined && (result !== undefined || error !== undefined)) return "nothing";
-  const known = typeof id === "string" || Number.isSafeInteger(id) ? (id as RequestId) : null;
-  return { refusal: jsonRpcError(InvalidRequest, "the line is not a JSON-RPC 2.0 message", known) };
+  const requestId = typeof id === "string" || Number.isSafeInteger(id) ? (id as RequestId) : null;
+  return { error: jsonRpcError(InvalidRequest, "the line is not a JSON-RPC 2.0 message", requestId) };
 }
 
-/** A failure as JSON-RPC tells of it. What is a bug of ours is only told to whoever runs the server. */
+/** Converts an error to JSON-RPC. The details of a bug only go to the log. */
 export function toProtocolError(
   error: unknown,
   method: string,
@@ -59,10 +59,10 @@ export function toProtocolError(
   if (error instanceof DecisionError) {
     const { InvalidRequest, InternalError } = ProtocolErrorCode;
     const code = error.code === "forbidden" ? InvalidRequest : InternalError;
-    const told = visibleError(error);
+    const visible = visibleError(error);
     if (isOperatorOnly(error))
       log({ level: "error", event: "failed", method, message: error.message, hint: error.hint });
-    return new ProtocolError(code, told.message, errorDocument(told));
+    return new ProtocolError(code, visible.message, errorDocument(visible));
   }
   log({ level: "error", event: "bug", method, stack: error instanceof Error ? error.stack : String(error) });
   return new ProtocolError(ProtocolErrorCode.InternalError, "internal error");

@@ -6,9 +6,9 @@ import { parseLine, jsonRpcError } from "./json-rpc.js";
 import { isJSONRPCRequest, ProtocolErrorCode } from "./sdk.js";
 
 interface LineTransport extends Transport {
-  /** There is no more to be read. */
+  /** Resolves at the end of the input. */
   readonly ended: Promise<void>;
-  /** Reads no more; resolves when all that was asked is answered. */
+  /** Stops reading. Resolves when every request is answered. */
   readonly drain: () => Promise<void>;
 }
 
@@ -17,46 +17,46 @@ interface LineTransportOptions extends Pick<McpOptions, "log"> {
   readonly write: (text: string) => Promise<void>;
 }
 
-/** As long as the body of a request may be. */
+/** The default limit of an HTTP body. */
 const maxLineBytes = 4 * 1024 * 1024;
 
 /**
- * A message on each line. That of the SDK gives up at the first line that is too long, and forgets what it was asked
- * when the input ends.
+ * A transport with one JSON-RPC message per line. The transport of the SDK stops at the first line that is too long,
+ * and drops running requests when the input ends.
  */
 export function lineTransport({ input, write, log }: LineTransportOptions): LineTransport {
   const waiting = new Set<RequestId>();
-  let whenAnswered = (): void => undefined;
-  let whenEnded = (): void => undefined;
-  const ended = new Promise<void>((resolve) => (whenEnded = resolve));
-  const answered = (id: unknown): void => {
-    if (waiting.delete(id as RequestId) && waiting.size === 0) whenAnswered();
+  let onAllAnswered = (): void => undefined;
+  let onEnded = (): void => undefined;
+  const ended = new Promise<void>((resolve) => (onEnded = resolve));
+  const markAnswered = (id: unknown): void => {
+    if (waiting.delete(id as RequestId) && waiting.size === 0) onAllAnswered();
   };
-  const refuse = (given: JsonRpcError): void => {
-    log({ level: "warn", event: "refused_line", ...given.error });
-    void write(`${JSON.stringify(given)}\n`);
+  const reject = (error: JsonRpcError): void => {
+    log({ level: "warn", event: "refused_line", ...error.error });
+    void write(`${JSON.stringify(error)}\n`);
   };
   const lines = lineSplitter(maxLineBytes, {
     onLine(line) {
-      const read = parseLine(line);
-      if (read === "nothing") return;
-      if ("refusal" in read) {
-        refuse(read.refusal);
+      const parsed = parseLine(line);
+      if (parsed === "nothing") return;
+      if ("error" in parsed) {
+        reject(parsed.error);
         return;
       }
-      if (expectsResponse(read.message)) waiting.add(read.message.id);
-      answered(cancelledRequestId(read.message));
-      transport.onmessage?.(read.message);
+      if (expectsResponse(parsed.message)) waiting.add(parsed.message.id);
+      markAnswered(cancelledRequestId(parsed.message));
+      transport.onmessage?.(parsed.message);
     },
     onTooLong: () =>
-      refuse(jsonRpcError(ProtocolErrorCode.InvalidRequest, `the line is longer than ${maxLineBytes} bytes`)),
+      reject(jsonRpcError(ProtocolErrorCode.InvalidRequest, `the line is longer than ${maxLineBytes} bytes`)),
   });
   const stop = (): void => {
     input.off("data", lines.push).pause();
   };
   const end = (): void => {
     lines.end();
-    whenEnded();
+    onEnded();
   };
   const transport: LineTransport = {
     ended,
@@ -67,11 +67,11 @@ export function lineTransport({ input, write, log }: LineTransportOptions): Line
     },
     async send(message) {
       await write(`${JSON.stringify(message)}\n`);
-      if ("id" in message && !("method" in message)) answered(message.id);
+      if ("id" in message && !("method" in message)) markAnswered(message.id);
     },
     drain() {
       stop();
-      return waiting.size === 0 ? Promise.resolve() : new Promise((resolve) => (whenAnswered = resolve));
+      return waiting.size === 0 ? Promise.resolve() : new Promise((resolve) => (onAllAnswered = resolve));
     },
     close() {
       stop();
@@ -82,11 +82,11 @@ export function lineTransport({ input, write, log }: LineTransportOptions): Line
   return transport;
 }
 
-/** A subscription is only answered when all is over. */
+/** A subscription is answered only when it ends. */
 const expectsResponse = (message: JSONRPCMessage): message is JSONRPCMessage & { readonly id: RequestId } =>
   isJSONRPCRequest(message) && message.method !== "subscriptions/listen";
 
-/** Nobody answers what was cancelled. */
+/** Returns the id of a cancelled request, which gets no response. */
 function cancelledRequestId(message: JSONRPCMessage): unknown {
   if (!("method" in message) || message.method !== "notifications/cancelled") return undefined;
   return message.params?.["requestId"];
@@ -96,27 +96,27 @@ const newline = 0x0a;
 
 interface LineListener {
   readonly onLine: (line: Buffer) => void;
-  /** Once for each line that is longer, however long. */
+  /** Called once for each line that exceeds the limit. */
   readonly onTooLong: () => void;
 }
 
 interface LineSplitter {
   readonly push: (chunk: Buffer) => void;
-  /** What is left without a line break is the last line. */
+  /** Handles text without a final line break as the last line. */
   readonly end: () => void;
 }
 
-/** Cuts what arrives into lines, and never holds more than one of them. */
-function lineSplitter(longest: number, { onLine, onTooLong: onOverlong }: LineListener): LineSplitter {
+/** Splits chunks into lines. Buffers at most one line. */
+function lineSplitter(maxBytes: number, { onLine, onTooLong }: LineListener): LineSplitter {
   let pieces: Buffer[] = [];
   let length = 0;
   const keep = (piece: Buffer): void => {
     length += piece.length;
-    if (length > longest) pieces = [];
+    if (length > maxBytes) pieces = [];
     else if (piece.length > 0) pieces.push(piece);
   };
   const finish = (): void => {
-    if (length > longest) onOverlong();
+    if (length > maxBytes) onTooLong();
     else if (length > 0) onLine(Buffer.concat(pieces));
     pieces = [];
     length = 0;

@@ -21,20 +21,22 @@ export const resourceTemplates: ResourceTemplateType[] = [
     uriTemplate: "agent33://records/{record_id}",
     name: "record",
     title: "A record",
-    description: "One line of the log, by its id or the beginning of it, its number, or `latest`.",
+    description: "A record of the log, by its id or a prefix of it, its number, or `latest`.",
     mimeType,
   },
 ];
 
-/** All definitions and the newest records, as far as whoever asks may see them. */
-export async function listResources(asker: Invocation): Promise<Resource[]> {
-  const definitions = hasScope(asker.caller, listDecisions.scope) ? await definitionResources(asker) : [];
-  const records = hasScope(asker.caller, findRecords.scope) ? await recordResources(asker) : [];
+/** Lists the definitions and the newest records that the caller may see. */
+export async function listResources(invocation: Invocation): Promise<Resource[]> {
+  const definitions = hasScope(invocation.caller, listDecisions.scope)
+    ? await definitionResources(invocation)
+    : [];
+  const records = hasScope(invocation.caller, findRecords.scope) ? await recordResources(invocation) : [];
   return [...definitions, ...records];
 }
 
-async function definitionResources(asker: Invocation): Promise<Resource[]> {
-  const { decisions } = await listDecisions.answer({}, asker);
+async function definitionResources(invocation: Invocation): Promise<Resource[]> {
+  const { decisions } = await listDecisions.run({}, invocation);
   return decisions.map(({ id, name, description }) => ({
     uri: `agent33://definitions/${encodeURIComponent(id as string)}`,
     name: id as string,
@@ -44,27 +46,27 @@ async function definitionResources(asker: Invocation): Promise<Resource[]> {
   }));
 }
 
-async function recordResources(asker: Invocation): Promise<Resource[]> {
-  const { records } = await findRecords.answer({ limit: listedRecords, reverse: true }, asker);
+async function recordResources(invocation: Invocation): Promise<Resource[]> {
+  const { records } = await findRecords.run({ limit: listedRecords, reverse: true }, invocation);
   return records.map((record) => ({
     uri: `agent33://records/${record.record_id}`,
     name: record.record_id,
     ...("decision_id" in record && { title: `${record.decision_id}, ${record.timestamp}` }),
-    ...(record.intact === false && { description: "Changed since it was written." }),
+    ...(record.intact === false && { description: "Changed after it was written." }),
     mimeType,
   }));
 }
 
-/** What a URI stands for, as JSON; undefined: it stands for nothing that we could have. */
-export async function readResource(uri: string, asker: Invocation): Promise<string | undefined> {
+/** Reads a resource as JSON; undefined: the URI is not valid. */
+export async function readResource(uri: string, invocation: Invocation): Promise<string | undefined> {
   const [, kind, name = ""] = /^agent33:\/\/(definitions|records)\/([^/?#]+)$/.exec(uri) ?? [];
   const id = decodeName(name);
   if (kind === undefined || id === undefined) return undefined;
-  const found =
+  const content =
     kind === "definitions"
-      ? await showDecision.answer({ decision_id: id }, asker)
-      : await showRecord.answer({ record_id: id }, asker);
-  return JSON.stringify(found);
+      ? await showDecision.run({ decision_id: id }, invocation)
+      : await showRecord.run({ record_id: id }, invocation);
+  return JSON.stringify(content);
 }
 
 function decodeName(name: string): string | undefined {
@@ -75,24 +77,24 @@ function decodeName(name: string): string | undefined {
   }
 }
 
-/** The ids that begin as what is written so far; undefined: there is no such argument. */
+/** Completes an id; undefined: the template has no such argument. */
 export async function completeIds(
   uriTemplate: string,
   { name, value }: { readonly name: string; readonly value: string },
-  asker: Invocation,
+  invocation: Invocation,
 ): Promise<{ values: string[]; total: number; hasMore: boolean } | undefined> {
   const template = resourceTemplates.find((each) => each.uriTemplate === uriTemplate);
   if (template?.uriTemplate.includes(`{${name}}`) !== true) return undefined;
-  const ids = await visibleIds(template.name, asker);
-  const fitting = ids.filter((id) => id.startsWith(value));
-  const values = fitting.slice(0, maxCompletions);
-  return { values, total: fitting.length, hasMore: fitting.length > values.length };
+  const ids = await visibleIds(template.name, invocation);
+  const matching = ids.filter((id) => id.startsWith(value));
+  const values = matching.slice(0, maxCompletions);
+  return { values, total: matching.length, hasMore: matching.length > values.length };
 }
 
-async function visibleIds(kind: string, asker: Invocation): Promise<readonly string[]> {
+async function visibleIds(kind: string, invocation: Invocation): Promise<readonly string[]> {
   if (kind === "definition")
-    return hasScope(asker.caller, showDecision.scope) ? visibleDecisionIds(asker) : [];
-  if (!hasScope(asker.caller, showRecord.scope)) return [];
-  const { records } = await findRecords.answer({ limit: maxCompletions, reverse: true }, asker);
+    return hasScope(invocation.caller, showDecision.scope) ? visibleDecisionIds(invocation) : [];
+  if (!hasScope(invocation.caller, showRecord.scope)) return [];
+  const { records } = await findRecords.run({ limit: maxCompletions, reverse: true }, invocation);
   return records.map(({ record_id: id }) => id);
 }

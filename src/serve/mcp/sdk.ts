@@ -1,7 +1,7 @@
-/* eslint-disable @typescript-eslint/no-deprecated -- `Server` is for advanced use, and ours is: questions check what they are given themselves, and say better what is wrong with it. */
+/* eslint-disable @typescript-eslint/no-deprecated -- `Server` is meant for advanced use: here, operations validate their own input, with better messages. */
 import { Server } from "@modelcontextprotocol/server";
 
-/** All that is used of the SDK. The build makes a file of its own of it, which only those who speak MCP load. */
+/** Everything used of the SDK. The build puts it in a separate file, which is loaded only to serve MCP. */
 export {
   createMcpHandler,
   isJSONRPCRequest,

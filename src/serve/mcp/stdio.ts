@@ -8,11 +8,11 @@ import { createWorkTracker, createMcpServer } from "./server.js";
 export interface StdioStreams {
   readonly input: Readable;
   readonly output: Writable;
-  /** Where that goes which is no part of the protocol. */
+  /** Receives everything that is not part of the protocol. */
   readonly errorOutput: Writable;
 }
 
-/** Answers whoever started us, until the input ends or a signal comes; what was begun by then is still answered. */
+/** Serves MCP on standard input and output until the input ends or a signal arrives, then finishes running requests. */
 export async function serveStdio(
   options: McpOptions,
   { input, output, errorOutput: aside }: StdioStreams = {
@@ -22,20 +22,20 @@ export async function serveStdio(
   },
 ): Promise<void> {
   const { write, release } = reserveStream(output, aside);
-  const { track: during, idle } = createWorkTracker();
+  const { track, idle } = createWorkTracker();
   const transport = lineTransport({ input, write, log: options.log });
-  const stopped = listenForStop(output);
+  const stop = listenForStop(output);
   const handle = serveOver(
     ({ era }) => {
-      const connection = { caller: undefined, correlationId: undefined, listChanged: true, during };
+      const connection = { caller: undefined, correlationId: undefined, listChanged: true, track };
       const server = createMcpServer(options, connection);
       notifyChanges(server, era, options);
       return server;
     },
     { transport, onerror: ({ message }) => options.log({ level: "warn", event: "protocol", message }) },
   );
-  await Promise.race([transport.ended, stopped.asked]);
-  stopped.forget();
+  await Promise.race([transport.ended, stop.requested]);
+  stop.forget();
   await transport.drain();
   await idle();
   await handle.close();
@@ -44,26 +44,25 @@ export async function serveStdio(
 
 const signals = ["SIGINT", "SIGTERM"] as const;
 
-/** By a signal, which is heard once, or because nobody reads our answers any more. */
-function listenForStop(output: Writable): { readonly asked: Promise<void>; readonly forget: () => void } {
+/** Resolves on the first signal, or when the output is closed. */
+function listenForStop(output: Writable): { readonly requested: Promise<void>; readonly forget: () => void } {
   let stop = (): void => undefined;
-  const asked = new Promise<void>((resolve) => (stop = resolve));
+  const requested = new Promise<void>((resolve) => (stop = resolve));
   for (const signal of signals) process.once(signal, stop);
   output.on("error", stop);
-  // The stream stays guarded: answers to what is still running fail one by one.
-  return { asked, forget: () => signals.forEach((signal) => process.off(signal, stop)) };
+  // The error listener stays: responses to running requests still fail one by one.
+  return { requested, forget: () => signals.forEach((signal) => process.off(signal, stop)) };
 }
 
-/** Before a client of the old kind says that it is ready, it must not be told anything. */
+/** Notifies the client of changes; one of the older protocol only after it has sent `initialized`. */
 function notifyChanges(server: PlainServer, era: "legacy" | "modern", { subscribe, log }: McpOptions): void {
-  const onTrouble = (error: unknown): void =>
-    log({ level: "warn", event: "protocol", message: String(error) });
+  const onError = (error: unknown): void => log({ level: "warn", event: "protocol", message: String(error) });
   let forget = (): void => undefined;
   const begin = (): void => {
     forget();
     forget = subscribe(() => {
-      server.sendToolListChanged().catch(onTrouble);
-      server.sendResourceListChanged().catch(onTrouble);
+      server.sendToolListChanged().catch(onError);
+      server.sendResourceListChanged().catch(onError);
     });
   };
   if (era === "modern") begin();
@@ -72,22 +71,22 @@ function notifyChanges(server: PlainServer, era: "legacy" | "modern", { subscrib
 }
 
 export interface ReservedStream {
-  /** Resolves when it is written, or can never be. */
+  /** Resolves when the text is written or writing fails. */
   readonly write: (text: string) => Promise<void>;
   readonly release: () => void;
 }
 
-/** Keeps a stream for one writer: what others write to it, `console.log` too, goes elsewhere. */
-export function reserveStream(stream: Writable, elsewhere: Writable): ReservedStream {
-  const usual = Object.getOwnPropertyDescriptor(stream, "write");
+/** Reserves a stream for one writer: other writes to it, including `console.log`, go to `fallback`. */
+export function reserveStream(stream: Writable, fallback: Writable): ReservedStream {
+  const original = Object.getOwnPropertyDescriptor(stream, "write");
   const write = stream.write.bind(stream);
-  const redirected = elsewhere.write.bind(elsewhere);
+  const redirected = fallback.write.bind(fallback);
   Object.defineProperty(stream, "write", { value: redirected, configurable: true, writable: true });
   return {
     write: (text) => new Promise((resolve) => void write(text, () => resolve())),
     release() {
-      if (usual === undefined) Reflect.deleteProperty(stream, "write");
-      else Object.defineProperty(stream, "write", usual);
+      if (original === undefined) Reflect.deleteProperty(stream, "write");
+      else Object.defineProperty(stream, "write", original);
     },
   };
 }

@@ -13,45 +13,45 @@ import { listAllActions } from "../operations/definitions.js";
 import { isOwnOrg } from "../operations/org-access.js";
 import { operations } from "../operations/operations.js";
 
-/** A list that is longer would hide what an agent looks for; `list_actions` and `list_decisions` tell all of it. */
-const listLimits = { typed: 50, ids: 200 };
+/** Longer lists would be of no use to an agent; `list_actions` and `list_decisions` return everything. */
+const listLimits = { actionTools: 50, ids: 200 };
 
-/** What is there for whoever asks, typed tools behind the others. */
-export async function visibleTools(asker: Invocation): Promise<readonly McpTool[]> {
-  const { world, caller } = asker;
+/** Returns the tools of the caller's organisation: the operations, then the tools of actions. */
+export async function visibleTools(invocation: Invocation): Promise<readonly McpTool[]> {
+  const { world, caller } = invocation;
   const own = (await actionTools(world)).filter(({ org }) => isOwnOrg(org, caller?.org_id));
   const generic = operations.map((each): McpTool => {
-    const listed = (): Tool =>
-      describeTool({ ...each, input: withDecisionIds(each.input, visibleDecisionIds(asker)) });
-    return { name: each.name, scope: each.scope, answer: each.answer, describe: listed };
+    const describe = (): Tool =>
+      describeTool({ ...each, input: withDecisionIds(each.input, visibleDecisionIds(invocation)) });
+    return { name: each.name, scope: each.scope, run: each.run, describe };
   });
-  return own.length > listLimits.typed ? generic : [...generic, ...own];
+  return own.length > listLimits.actionTools ? generic : [...generic, ...own];
 }
 
-/** Those that whoever asks may call. */
-export async function listTools(asker: Invocation): Promise<Tool[]> {
-  const tools = await visibleTools(asker);
-  return tools.filter(({ scope }) => hasScope(asker.caller, scope)).map(({ describe: listed }) => listed());
+/** Describes the tools that the scopes of the caller permit. */
+export async function listTools(invocation: Invocation): Promise<Tool[]> {
+  const tools = await visibleTools(invocation);
+  return tools.filter(({ scope }) => hasScope(invocation.caller, scope)).map((tool) => tool.describe());
 }
 
-/** The decisions that whoever asks may ask about. */
+/** Returns the decisions that the caller may see. */
 export function visibleDecisionIds({ world: { definitions }, caller }: Invocation): readonly string[] {
   if (caller?.org_id === undefined) return definitions.ids;
   const orgs = new Map(definitions.summaries.map(({ id, action }) => [id, action?.org]));
   return definitions.ids.filter((id) => isOwnOrg(orgs.get(id), caller.org_id));
 }
 
-/** Where a decision must be named, the names that there are. */
+/** Adds the ids of all decisions as an enum where `decision_id` is required. */
 function withDecisionIds(input: InputSchema, ids: readonly string[]): InputSchema {
   const { decision_id: id } = input.properties;
-  const isNamed = id !== undefined && input.required.includes("decision_id");
-  if (!isNamed || ids.length === 0 || ids.length > listLimits.ids) return input;
-  const known: JsonObject = { ...id, enum: ids };
-  return { ...input, properties: { ...input.properties, decision_id: known } };
+  const needsId = id !== undefined && input.required.includes("decision_id");
+  if (!needsId || ids.length === 0 || ids.length > listLimits.ids) return input;
+  const schema: JsonObject = { ...id, enum: ids };
+  return { ...input, properties: { ...input.properties, decision_id: schema } };
 }
 
-/** A question as MCP has it. */
-export interface McpTool extends Pick<Operation, "name" | "scope" | "answer"> {
+/** An operation as an MCP tool. */
+export interface McpTool extends Pick<Operation, "name" | "scope" | "run"> {
   readonly describe: () => Tool;
 }
 
@@ -73,7 +73,7 @@ function describeTool({
       title,
       readOnlyHint: readOnly,
       destructiveHint: false,
-      // Each time that it is asked, one more record is kept.
+      // Each call of the others adds a record.
       idempotentHint: readOnly,
       openWorldHint: false,
     },
@@ -88,19 +88,22 @@ interface ActionToolInput extends ProvenanceInput {
   readonly context: object;
 }
 
-const actionContext = objectField("what is known of the case");
+const actionContext = objectField("the input data of the decision");
 
-/** Made once for each state of the definitions. */
+/**
+ * The tools of actions, built once for each set of definitions, because every tool call needs them. An entry lives as
+ * long as its definitions.
+ */
 const toolsByDefinitions = new WeakMap<ServedWorld["definitions"], Promise<readonly ActionTool[]>>();
 
-/** A tool for each action that has a gate: `decide`, with the context as the newest version of it wants it. */
+/** Returns one tool for each action: `decide` with the context schema of the newest version of the gate. */
 export function actionTools(world: ServedWorld): Promise<readonly ActionTool[]> {
   const { definitions } = world;
-  const known = toolsByDefinitions.get(definitions);
-  if (known !== undefined) return known;
+  const cached = toolsByDefinitions.get(definitions);
+  if (cached !== undefined) return cached;
   const tools = createActionTools(world);
   toolsByDefinitions.set(definitions, tools);
-  // What failed for a moment must not have failed for good.
+  // A failure is not cached.
   tools.catch(() => toolsByDefinitions.delete(definitions));
   return tools;
 }
@@ -113,50 +116,51 @@ async function createActionTools(world: ServedWorld): Promise<readonly ActionToo
 function createActionTool(name: string, action: Action): ActionTool {
   const { org_id, domain, action: verb } = action;
   const input = inputObject({ context: actionContext, ...provenanceFields }, ["context"]);
-  const asked = defineOperation<ActionToolInput, unknown>({
+  const operation = defineOperation<ActionToolInput, unknown>({
     name,
-    title: action.name ?? `Ask the gate of ${verb}`,
+    title: action.name ?? `Check whether ${verb} may be done`,
     description: actionDescription(action),
     scope: decideAction.scope,
     readOnly: decideAction.readOnly,
     input,
     output: decideAction.output,
-    answer: (given, asker) => decideAction.answer({ org_id, domain, action: verb, ...given }, asker),
+    run: (toolInput, invocation) =>
+      decideAction.run({ org_id, domain, action: verb, ...toolInput }, invocation),
   });
-  const listed = describeTool({ ...asked, input: actionInputSchema(input, action) });
-  return { name, org: org_id, scope: asked.scope, answer: asked.answer, describe: () => listed };
+  const tool = describeTool({ ...operation, input: actionInputSchema(input, action) });
+  return { name, org: org_id, scope: operation.scope, run: operation.run, describe: () => tool };
 }
 
 function actionDescription({ org_id: org, domain, action, description }: Action): string {
   const own = description === undefined ? "" : `${description.trim().replace(/([^.!?])$/, "$1.")} `;
   return (
-    `${own}Asks the gate of the action \`${action}\` in \`${domain}\` of \`${org}\` before it is taken; answers as ` +
-    "`decide` does: act only on GREEN. The decision is recorded."
+    `${own}Evaluates the gate of the action \`${action}\` in \`${domain}\` of \`${org}\`. Call this before the action, ` +
+    "and act only on GREEN. Returns the same as `decide`. The decision is recorded."
   );
 }
 
-/** The gate checks the context itself, and tells more about what is wrong with it. */
+/** Shows the context schema to the agent. The gate validates the context, because its messages say more. */
 function actionInputSchema(input: InputSchema, { context_schema: schema }: Action): InputSchema {
   if (schema === undefined) return input;
-  const nested: JsonObject = { ...actionContext, ...embedSchema(schema, "#/properties/context") };
-  return { ...input, properties: { ...input.properties, context: nested } };
+  const context: JsonObject = { ...actionContext, ...embedSchema(schema, "#/properties/context") };
+  return { ...input, properties: { ...input.properties, context } };
 }
 
 type ActionKey = Pick<Action, "org_id" | "domain" | "action">;
 
-/** Some clients take no longer ones. */
+/** Some clients accept no longer names. */
 const maxNameLength = 64;
 
 /**
- * The names of the tools of actions, each its own. What had to be cut, or would be called as another, ends with a
- * hash of its key: a name must not come to mean another action when one is added. Absent: it cannot be told apart.
+ * Gives each action a unique tool name. Names that are too long or equal end with a hash of the action, so that a new
+ * action never takes over the name of another one. An action whose hashed name is not unique either is left out.
  */
 export function actionToolNames<Each extends ActionKey>(actions: readonly Each[]): ReadonlyMap<string, Each> {
   const plain = actions.map(plainName);
   const named = actions.map((each, index): readonly [string, Each] => {
     const name = plain[index] ?? "";
-    const fits = name.length <= maxNameLength && plain.indexOf(name) === plain.lastIndexOf(name);
-    return [fits ? name : hashedName(name, each), each];
+    const isUsable = name.length <= maxNameLength && plain.indexOf(name) === plain.lastIndexOf(name);
+    return [isUsable ? name : hashedName(name, each), each];
   });
   const count = new Map<string, number>();
   for (const [name] of named) count.set(name, (count.get(name) ?? 0) + 1);

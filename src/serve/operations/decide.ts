@@ -29,42 +29,41 @@ interface DecideInput extends ProvenanceInput {
   readonly feedback?: object;
 }
 
-/** The JSON Schema of the answer of a gate. */
 export const gateAnswerSchema = outputObject(
   {
     status: { enum: ["GREEN", "GREEN-SKIP", "YELLOW", "RED"] },
-    work_frame: objectField("what may be done next"),
-    decision_metadata: objectField("the rules that matched, and what came of every predicate"),
-    because: listOf("why: the reasons of the rules that decided, and of guardrails that objected"),
-    warnings: listOf("what could not be evaluated, and what guardrails warn of"),
+    work_frame: objectField("what the agent may do next"),
+    decision_metadata: objectField("the rules that matched, and the result of every predicate"),
+    because: listOf("the reasons of the rules that decided, and of guardrails that failed"),
+    warnings: listOf("conditions that could not be evaluated, and warnings of guardrails"),
   },
   { record_id: recordIdField },
 );
 
-/** The gate of an action, by its routing key. */
+/** Evaluates the gate of an action, found by organisation, domain and action. */
 export const decideAction = defineOperation<DecideInput, GateAnswer>({
   name: "decide",
-  title: "Ask the gate of an action",
+  title: "Check whether an action may be taken",
   description:
-    "Ask before you act: answers GREEN (do it), GREEN-SKIP (leave it, that is fine), YELLOW (do not act yet: gather " +
-    "evidence or have it reviewed) or RED (stop and escalate), why (because, warnings), and " +
-    "with a work_frame what you may do next. " +
-    "`list_actions` tells which actions there are and what their context must hold. The decision is recorded.",
+    "Call this before you act. Evaluates the gate of an action and returns its status: GREEN (act), GREEN-SKIP (no " +
+    "action is necessary), YELLOW (do not act yet: gather evidence or request a review) or RED (stop and escalate). " +
+    "`because` and `warnings` give the reasons, `work_frame` what you may do next. " +
+    "`list_actions` lists the actions and the context that each requires. The decision is recorded.",
   scope: "decide",
   readOnly: false,
   input: inputObject(
     {
       org_id: inputText("the organisation"),
       domain: inputText("the domain of the action"),
-      action: inputText("the action that is to be taken"),
+      action: inputText("the action to be taken"),
       world_model_version: {
         type: "integer",
         minimum: 0,
-        description: "the version of the gate; absent: the highest",
+        description: "the version of the gate; default: the highest",
       },
       context: {
         ...contextField,
-        description: "what is known of the case, as the gate's context schema asks for",
+        description: "the input data, as defined by the context schema of the gate",
       },
       ...provenanceFields,
       feedback: feedbackField,
@@ -72,19 +71,19 @@ export const decideAction = defineOperation<DecideInput, GateAnswer>({
     ["org_id", "domain", "action", "context"],
   ),
   output: gateAnswerSchema,
-  async answer(input, asker) {
+  async run(input, invocation) {
     const { org_id: org, domain, action, world_model_version: version } = input;
-    assertOwnOrg(org, asker);
-    const { world } = asker;
+    assertOwnOrg(org, invocation);
+    const { world } = invocation;
     const id = findGate({ org, domain, action, version }, world.definitions);
     const decide = (): Promise<Result> =>
       world.decide({
         decision_id: id,
         context: input.context,
         ...(input.feedback !== undefined && { feedback: input.feedback }),
-        ...toProvenance(input, asker),
+        ...toProvenance(input, invocation),
       });
-    return toGateAnswer((await withOwnSession(input, asker, decide)) as GateResult);
+    return toGateAnswer((await withOwnSession(input, invocation, decide)) as GateResult);
   },
 });
 
@@ -120,8 +119,8 @@ const evaluateInput = inputObject(
     ...provenanceFields,
     feedback: feedbackField,
     strict: flag("a condition that cannot be evaluated is an error"),
-    no_cache: flag("evaluate even if the answer is cached, and fetch even what is kept"),
-    follow: flag("where a target is a decision, make that one too, and so on"),
+    no_cache: flag("use no cached results and no cached fetched data"),
+    follow: flag("if a target is itself a decision, make that one too, and so on"),
   },
   ["decision_id", "context"],
 );
@@ -131,41 +130,41 @@ export const evaluateDecision: Operation<unknown, Result> = defineOperation<Eval
   name: "evaluate",
   title: "Make a decision",
   description:
-    "Makes a decision by its id and answers where to go (selected_targets, selected_labels), and why (because, " +
-    "failed_conditions). Its type decides what else there is: a scored one has a decision and its confidence, a " +
-    "policy says whether a call is allowed, a gate its status. The decision is recorded.",
+    "Makes a decision by its id. Returns the result (selected_targets, selected_labels) and the reasons (because, " +
+    "failed_conditions). Some types add fields: scored decisions a decision and its confidence, policies whether " +
+    "the call is allowed, gates their status. The decision is recorded.",
   scope: "decide",
   readOnly: false,
   input: evaluateInput,
   output: resultSchema,
-  answer: (asked, asker) => evaluate(asked, asker, false),
+  run: (input, invocation) => evaluate(input, invocation, false),
 });
 
-/** The same, without keeping anything of it. */
+/** Makes a decision without recording it. */
 export const dryRunDecision: Operation<unknown, Result> = defineOperation<EvaluateInput, Result>({
   name: "dry_run",
-  title: "Try a decision",
-  description: "Answers as `evaluate` would, and records nothing. To see what would happen if.",
+  title: "Make a decision without recording it",
+  description: "Returns what `evaluate` would return, without recording anything.",
   scope: "decide",
   readOnly: true,
   input: evaluateInput,
   output: resultSchema,
-  answer: (asked, asker) => evaluate(asked, asker, true),
+  run: (input, invocation) => evaluate(input, invocation, true),
 });
 
-async function evaluate(asked: EvaluateInput, asker: Invocation, dryRun: boolean): Promise<Result> {
-  const { decision_id, strict = false, no_cache = false, follow = false } = asked;
-  const { world } = asker;
-  assertOwnOrg(orgOfDecision(decision_id, world.definitions), asker);
+async function evaluate(input: EvaluateInput, invocation: Invocation, dryRun: boolean): Promise<Result> {
+  const { decision_id, strict = false, no_cache = false, follow = false } = input;
+  const { world } = invocation;
+  assertOwnOrg(orgOfDecision(decision_id, world.definitions), invocation);
   const decide = (): Promise<Result> =>
     (follow ? world.follow : world.decide)({
       decision_id,
-      context: asked.context,
-      ...(asked.feedback !== undefined && { feedback: asked.feedback }),
+      context: input.context,
+      ...(input.feedback !== undefined && { feedback: input.feedback }),
       dry_run: dryRun,
       strict,
       no_cache,
-      ...toProvenance(asked, asker),
+      ...toProvenance(input, invocation),
     });
-  return hideForeignReferences(asker)(await withOwnSession(asked, asker, decide));
+  return hideForeignReferences(invocation)(await withOwnSession(input, invocation, decide));
 }

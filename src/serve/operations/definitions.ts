@@ -16,20 +16,19 @@ import { defineOperation } from "./operation.js";
 
 const definitionSchema = outputObject({
   id: outputText("the decision's id"),
-  type: outputText("of the decision"),
-  definition_hash: outputText("the same for the same definition"),
+  type: outputText("the type of the decision"),
+  definition_hash: outputText("the hash of the definition"),
 });
 
-/** All that is defined. */
 export const listDecisions = defineOperation<object, { readonly decisions: readonly JsonObject[] }>({
   name: "list_decisions",
   title: "List the decisions",
-  description: "Lists every decision that is defined: its id, name, type, version and description.",
+  description: "Lists all decisions with id, name, type, version and description.",
   scope: "read",
   readOnly: true,
   input: inputObject({}),
-  output: outputObject({ decisions: listOf("all that are defined", definitionSchema) }),
-  async answer(_asked, { world, caller }) {
+  output: outputObject({ decisions: listOf("all decisions", definitionSchema) }),
+  async run(_input, { world, caller }) {
     const own = world.definitions.ids.filter((id) =>
       isOwnOrg(orgOfDecision(id, world.definitions), caller?.org_id),
     );
@@ -38,18 +37,17 @@ export const listDecisions = defineOperation<object, { readonly decisions: reado
   },
 });
 
-/** One definition, whole. */
 export const showDecision = defineOperation<{ readonly decision_id: string }, JsonObject>({
   name: "show_decision",
   title: "Show a decision",
-  description: "Shows the definition of a decision: its cases, rules or policies, as they are written.",
+  description: "Shows the complete definition of a decision: its cases, rules or policies.",
   scope: "read",
   readOnly: true,
   input: inputObject({ decision_id: inputText("the decision's id") }, ["decision_id"]),
   output: definitionSchema,
-  answer({ decision_id: id }, asker) {
-    assertOwnOrg(orgOfDecision(id, asker.world.definitions), asker);
-    return describeDecision(id, asker.world);
+  run({ decision_id: id }, invocation) {
+    assertOwnOrg(orgOfDecision(id, invocation.world.definitions), invocation);
+    return describeDecision(id, invocation.world);
   },
 });
 
@@ -57,9 +55,9 @@ async function describeDecision(id: string, { definitions }: ServedWorld): Promi
   return withoutFileLocation(definitionView(await definitions.findForInspection(id)).value as JsonObject);
 }
 
-/** Where files lie is nobody's business on the other side. */
-function withoutFileLocation(shown: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(shown).filter(([key]) => key !== "file" && key !== "line"));
+/** Removes paths on the server, which clients must not see. */
+function withoutFileLocation(definition: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(definition).filter(([key]) => key !== "file" && key !== "line"));
 }
 
 interface ActionsInput {
@@ -73,61 +71,59 @@ export interface Action {
   readonly domain: string;
   readonly action: string;
   readonly world_model_version: number;
-  /** Whether it answers where no version is named. */
+  /** Whether it is used when a request names no version. */
   readonly latest: boolean;
   readonly decision_id: string;
   readonly name?: string;
   readonly description?: string;
-  /** The JSON Schema of the context; absent: any object will do. */
+  /** The JSON Schema of the context; absent: any object is accepted. */
   readonly context_schema?: JsonObject;
 }
 
-/** The actions that can be asked about. */
 export const listActions = defineOperation<ActionsInput, { readonly actions: readonly Action[] }>({
   name: "list_actions",
   title: "List the actions that have a gate",
-  description:
-    "Lists the actions that `decide` can be asked about, each with the JSON Schema of the context that it takes.",
+  description: "Lists the actions that `decide` accepts, each with the JSON Schema of its context.",
   scope: "read",
   readOnly: true,
   input: inputObject({
-    org_id: inputText("only those of this organisation"),
-    domain: inputText("only those of this domain"),
+    org_id: inputText("only actions of this organisation"),
+    domain: inputText("only actions of this domain"),
   }),
   output: outputObject({
     actions: listOf(
-      "by name, the newest version of each first",
+      "sorted by name, the newest version of each first",
       outputObject(
         {
           org_id: outputText("the organisation"),
           domain: outputText("the domain of the action"),
           action: outputText("the action"),
           world_model_version: { type: "integer", description: "the version of the gate" },
-          latest: flag("whether it answers where no version is named"),
-          decision_id: outputText("the decision that is its gate"),
+          latest: flag("whether it is used when a request names no version"),
+          decision_id: outputText("the id of its gate"),
         },
-        { context_schema: objectField("the JSON Schema of the context; absent: any object will do") },
+        { context_schema: objectField("the JSON Schema of the context; absent: any object is accepted") },
       ),
     ),
   }),
-  answer: async (asked, asker) => ({ actions: await visibleActions(asked, asker) }),
+  run: async (input, invocation) => ({ actions: await visibleActions(input, invocation) }),
 });
 
 async function visibleActions(
   { org_id: org, domain }: ActionsInput,
-  asker: Pick<Invocation, "world" | "caller">,
+  invocation: Pick<Invocation, "world" | "caller">,
 ): Promise<readonly Action[]> {
-  assertOwnOrg(org, asker);
-  const all = await listAllActions(asker.world);
+  assertOwnOrg(org, invocation);
+  const all = await listAllActions(invocation.world);
   return all.filter(
     (each) =>
-      isOwnOrg(each.org_id, asker.caller?.org_id) &&
+      isOwnOrg(each.org_id, invocation.caller?.org_id) &&
       (org === undefined || each.org_id === org) &&
       (domain === undefined || each.domain === domain),
   );
 }
 
-/** By name, the newest version of each first. */
+/** Returns all actions sorted by name, the newest version of each first. */
 export async function listAllActions({ definitions }: ServedWorld): Promise<readonly Action[]> {
   const gates = definitions.summaries.filter(({ action }) => action !== undefined);
   const loaded = await Promise.all(gates.map(({ id }) => definitions.findForInspection(id)));
@@ -136,8 +132,8 @@ export async function listAllActions({ definitions }: ServedWorld): Promise<read
     (a, b) => actionKey(a).localeCompare(actionKey(b), "en") || b.world_model_version - a.world_model_version,
   );
   return sorted.map((each, index) => {
-    const before = sorted[index - 1];
-    return { ...each, latest: before === undefined || actionKey(before) !== actionKey(each) };
+    const previous = sorted[index - 1];
+    return { ...each, latest: previous === undefined || actionKey(previous) !== actionKey(each) };
   });
 }
 

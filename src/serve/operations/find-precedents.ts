@@ -33,70 +33,78 @@ interface PrecedentsInput {
   readonly min_similarity?: number;
 }
 
-/** How like cases were decided before. */
+/** Finds earlier decisions on similar cases. */
 export const findPrecedents = defineOperation<PrecedentsInput, PrecedentComparison>({
   name: "find_precedents",
-  title: "Compare with earlier decisions",
+  title: "Find similar earlier decisions",
   description:
-    "Finds earlier decisions like one that you are about to ask for (decision_id and context) or like a record " +
-    "(record_id), the most similar first. They inform; they never decide. Nothing is recorded.",
+    "Finds earlier decisions similar to one that you are about to request (decision_id and context) or to a record " +
+    "(record_id), the most similar first. For information only. Nothing is recorded.",
   scope: "audit",
   readOnly: true,
   input: inputObject({
     decision_id: inputText("the decision's id"),
     context: contextField,
     record_id: inputText(
-      "what came before this record: its id or the beginning of it, its number, or `latest`",
+      "find decisions made before this record: its id or a prefix of it, its number, or `latest`",
     ),
     session_id: provenanceFields.session_id,
     workflow_id: provenanceFields.workflow_id,
-    limit: { type: "integer", minimum: 1, maximum: 100, description: `else ${defaultPrecedentLimit}` },
-    min_similarity: { type: "number", minimum: 0, maximum: 1, description: `else ${defaultMinSimilarity}` },
+    limit: { type: "integer", minimum: 1, maximum: 100, description: `default: ${defaultPrecedentLimit}` },
+    min_similarity: {
+      type: "number",
+      minimum: 0,
+      maximum: 1,
+      description: `default: ${defaultMinSimilarity}`,
+    },
   }),
   output: outputObject(
     {
       decision_id: outputText("the decision that is compared"),
-      type: outputText("of the decision"),
-      outcome: outputText("what is decided"),
-      entities: listOf("what it is about", objectField("an entity")),
-      sources: listOf("the parts of the context that it reads"),
-      precedents: listOf("the most similar first", objectField("an earlier decision, its outcome and why")),
+      type: outputText("the type of the decision"),
+      outcome: outputText("the outcome of the decision"),
+      entities: listOf("the entities of the decision", objectField("an entity")),
+      sources: listOf("the parts of the context that the decision reads"),
+      precedents: listOf(
+        "the most similar first",
+        objectField("an earlier decision with its outcome and reasons"),
+      ),
     },
     { record_id: outputText("the record that is compared") },
   ),
-  async answer(asked, asker) {
-    const { decision_id: id, context: given, record_id: record, limit, min_similarity } = asked;
-    const wanted = {
+  async run(input, invocation) {
+    const { decision_id: id, context, record_id: recordId, limit, min_similarity } = input;
+    const search = {
       limit: limit ?? defaultPrecedentLimit,
       minSimilarity: min_similarity ?? defaultMinSimilarity,
-      ...visibilityFilter(asker),
+      ...visibilityFilter(invocation),
     };
-    if (record !== undefined && id === undefined && given === undefined)
-      return precedentsOfRecord(record, wanted, asker);
-    if (id === undefined || given === undefined || record !== undefined) throw ambiguousSubject();
-    assertOwnOrg(orgOfDecision(id, asker.world.definitions), asker);
-    await assertOwnSession(asked, asker);
-    const request = { decision_id: id, context: given, ...toProvenance(asked, asker) };
-    return compareWithPrecedents(request, asker.world, wanted);
+    if (recordId !== undefined && id === undefined && context === undefined)
+      return precedentsOfRecord(recordId, search, invocation);
+    if (id === undefined || context === undefined || recordId !== undefined) throw ambiguousSubject();
+    assertOwnOrg(orgOfDecision(id, invocation.world.definitions), invocation);
+    await assertOwnSession(input, invocation);
+    const request = { decision_id: id, context, ...toProvenance(input, invocation) };
+    return compareWithPrecedents(request, invocation.world, search);
   },
 });
 
-function visibilityFilter(asker: Invocation): Pick<PrecedentOptions, "maySee"> {
-  const maySee = recordVisibility(asker);
+function visibilityFilter(invocation: Invocation): Pick<PrecedentOptions, "maySee"> {
+  const maySee = recordVisibility(invocation);
   return maySee === undefined ? {} : { maySee };
 }
 
 async function precedentsOfRecord(
   id: string,
-  wanted: PrecedentOptions,
-  asker: Invocation,
+  search: PrecedentOptions,
+  invocation: Invocation,
 ): Promise<PrecedentComparison> {
-  const { record } = await findOwnRecord(id, asker);
-  if (record.kind === "decision") return compareRecord(record, asker.world.records.log, wanted);
-  throw new DecisionError("usage", `record ${record.seq} is no decision, so it has no precedents`);
+  const { record } = await findOwnRecord(id, invocation);
+  if (record.kind === "decision") return compareRecord(record, invocation.world.records.log, search);
+  throw new DecisionError("usage", `record \`${record.seq}\` is not a decision, so it has no precedents`);
 }
 
 const ambiguousSubject = (): DecisionError =>
-  new DecisionError("input_invalid", "it is not said what is to be compared", {
+  new DecisionError("input_invalid", "specify either a decision or a record to compare", {
     hint: "give `decision_id` and `context`, or `record_id`",
   });

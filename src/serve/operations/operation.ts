@@ -9,36 +9,38 @@ import type { AuthenticatedCaller } from "../../model/record.js";
 import { didYouMean } from "../../text.js";
 import type { Records } from "../../record/records.js";
 
-/** The world as it is at the moment: what changes is another one. */
+/** The dependencies of all operations. A reload of the definitions makes a new one. */
 export type ServedWorld = Composed & { readonly records: Records };
 
-/** Who asks, and whom. */
-export interface Invocation {
-  readonly world: ServedWorld;
-  /** Undefined: whoever can reach us may ask. */
+/** Who sent a request, as far as it is known before its body is read. */
+export interface RequestIdentity {
+  /** Undefined: the server runs without authentication. */
   readonly caller: AuthenticatedCaller | undefined;
-  /** Of the request, unless its body names another. */
+  /** A correlation id in the body takes precedence over this one. */
   readonly correlationId: string | undefined;
 }
 
-/** Something that can be asked through every door: a route of HTTP, a tool of MCP. */
-export interface Operation<Input = unknown, Answer = unknown> {
-  /** As the tool is called. */
-  readonly name: string;
-  readonly title: string;
-  /** For an agent that has to choose. */
-  readonly description: string;
-  readonly scope: Scope;
-  /** Whether nothing is kept of it. */
-  readonly readOnly: boolean;
-  /** The JSON Schema of what is given. */
-  readonly input: InputSchema;
-  /** The JSON Schema of what is answered. */
-  readonly output: OutputSchema;
-  readonly answer: (input: Input, asker: Invocation) => Promise<Answer>;
+/** The identity and the dependencies of one call of an operation. */
+export interface Invocation extends RequestIdentity {
+  readonly world: ServedWorld;
 }
 
-/** The JSON Schema of an object without further keys. */
+/** An operation that every transport offers: as a route over HTTP, as a tool over MCP. */
+export interface Operation<Input = unknown, Answer = unknown> {
+  /** The name of the MCP tool. */
+  readonly name: string;
+  readonly title: string;
+  /** Tells an agent when to use it. */
+  readonly description: string;
+  readonly scope: Scope;
+  /** Whether it records nothing. */
+  readonly readOnly: boolean;
+  readonly input: InputSchema;
+  readonly output: OutputSchema;
+  readonly run: (input: Input, invocation: Invocation) => Promise<Answer>;
+}
+
+/** The JSON Schema of an object that allows no other keys. */
 export interface InputSchema extends JsonObject {
   readonly type: "object";
   readonly properties: Readonly<Record<string, JsonObject>>;
@@ -46,79 +48,83 @@ export interface InputSchema extends JsonObject {
   readonly additionalProperties: false;
 }
 
-/** The JSON Schema of an object that may have further keys. */
+/** The JSON Schema of an object that allows other keys. */
 export interface OutputSchema extends JsonObject {
   readonly type: "object";
   readonly properties: Readonly<Record<string, JsonObject>>;
   readonly required: readonly string[];
 }
 
-/** A question that only sees what fits its schema, from callers who may ask it. */
+/** Adds the checks that all operations need: the scope of the caller, and the schema of the input. */
 export function defineOperation<Input, Answer>(
-  written: Operation<Input, Answer>,
+  operation: Operation<Input, Answer>,
 ): Operation<unknown, Answer> {
   let check: ContextValidator | undefined;
   return {
-    ...written,
-    async answer(given, asker) {
-      assertScope(written, asker);
-      check ??= compileContextSchema(written.input, "the request");
-      const issues = check(given as JsonObject);
-      if (issues.length > 0) throw invalidInput(issues, given, written.input);
-      return await written.answer(given as Input, asker);
+    ...operation,
+    async run(input, invocation) {
+      assertScope(operation, invocation);
+      check ??= compileContextSchema(operation.input, "the request");
+      const issues = check(input as JsonObject);
+      if (issues.length > 0) throw invalidInput(issues, input, operation.input);
+      return await operation.run(input as Input, invocation);
     },
   };
 }
 
 function assertScope({ name, scope }: Pick<Operation, "name" | "scope">, { caller }: Invocation): void {
   if (hasScope(caller, scope)) return;
-  throw new DecisionError("forbidden", `\`${name}\` needs the scope \`${scope}\`, which the token lacks`, {
-    hint: "ask the issuer of the token for it",
-    details: { scope },
-  });
+  throw new DecisionError(
+    "forbidden",
+    `\`${name}\` requires the scope \`${scope}\`, which the token does not have`,
+    {
+      hint: "request a token with this scope from the issuer",
+      details: { scope },
+    },
+  );
 }
 
-/** What is wrong with a request, all of it at once. */
+/** Reports all problems of the input at once. */
 function invalidInput(
   issues: readonly SchemaIssue[],
-  given: unknown,
+  input: unknown,
   { properties }: InputSchema,
 ): DecisionError {
-  const known = Object.keys(properties);
-  const open = known.filter((key) => !isValidKey(key, given, issues));
-  const meant = unknownKeys(given, known).flatMap((key) => didYouMean(key, open) ?? [])[0];
+  const accepted = Object.keys(properties);
+  const unused = accepted.filter((key) => !isValidKey(key, input, issues));
+  const suggestion = unknownKeys(input, accepted).flatMap((key) => didYouMean(key, unused) ?? [])[0];
   return new DecisionError("input_invalid", issues.map(({ message }) => message).join("; "), {
-    hint: meant ?? acceptedKeysHint(open, given),
+    hint: suggestion ?? acceptedKeysHint(unused, input),
     details: { errors: issues },
   });
 }
 
-/** Whether nothing is left to say of it; what stands in a path is given, too. */
-function isValidKey(key: string, given: unknown, issues: readonly SchemaIssue[]): boolean {
-  if (!isObject(given) || !Object.hasOwn(given, key)) return false;
+/** Whether the input has the key, with a valid value; a key from the path of a URL counts as well. */
+function isValidKey(key: string, input: unknown, issues: readonly SchemaIssue[]): boolean {
+  if (!isObject(input) || !Object.hasOwn(input, key)) return false;
   return !issues.some(({ path }) => path === key || path.startsWith(`${key}.`));
 }
 
-function acceptedKeysHint(open: readonly string[], given: unknown): string {
-  if (!isObject(given)) return "send a JSON object";
-  return open.length === 0
-    ? "it takes nothing else"
-    : `it takes ${open.map((key) => `\`${key}\``).join(", ")}`;
+function acceptedKeysHint(unused: readonly string[], input: unknown): string {
+  if (!isObject(input)) return "send a JSON object";
+  return unused.length === 0
+    ? "no other keys are accepted"
+    : `accepted keys: ${unused.map((key) => `\`${key}\``).join(", ")}`;
 }
 
 const maxUnknownKeys = 10;
 
-function unknownKeys(given: unknown, known: readonly string[]): readonly string[] {
-  if (!isObject(given)) return [];
-  return Object.keys(given)
-    .filter((key) => !known.includes(key))
+function unknownKeys(input: unknown, accepted: readonly string[]): readonly string[] {
+  if (!isObject(input)) return [];
+  return Object.keys(input)
+    .filter((key) => !accepted.includes(key))
     .slice(0, maxUnknownKeys);
 }
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The record that an answer tells of, so that the log of requests leads to it; of a call, that of its first decision. */
+/** Returns the id of the record that an answer refers to, for the request log; of a tool call, its first record. */
 export function recordIdOf(answer: unknown): string | undefined {
   const { record_id, decisions } = answer as WithRecordId & { readonly decisions?: readonly WithRecordId[] };
   const id = record_id ?? decisions?.[0]?.record_id;

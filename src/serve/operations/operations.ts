@@ -5,7 +5,7 @@ import type { Operation } from "./operation.js";
 import { explainRecord, showRecord, findRecords } from "./records.js";
 import { checkToolCall, recordToolResult } from "./tool-calls.js";
 
-/** All that can be asked, whichever door it comes through. */
+/** All operations, in the order of the MCP tool list. */
 export const operations: readonly Operation[] = [
   decideAction,
   listActions,

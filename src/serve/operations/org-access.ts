@@ -12,54 +12,57 @@ import type { Records } from "../../record/records.js";
 import { isWellFormedRecord, isMapping, isText, validItems, hasShape } from "../../record/well-formed.js";
 import type { Invocation } from "./operation.js";
 
-/** A token that names an organisation is good for its gates, and for what belongs to none. */
+/**
+ * Throws if the caller may not access an organisation. A token with `org_id` is valid for the gates of that
+ * organisation, and for decisions that belong to no organisation.
+ */
 export function assertOwnOrg(org: string | undefined, { caller }: Pick<Invocation, "caller">): void {
   if (!isOwnOrg(org, caller?.org_id))
-    throw forbiddenOrg(`the token is not for the organisation \`${org ?? ""}\``);
+    throw forbiddenOrg(`the token is not valid for the organisation \`${org ?? ""}\``);
 }
 
-export const isOwnOrg = (org: string | undefined, bound: string | undefined): boolean =>
-  bound === undefined || org === undefined || org === bound;
+export const isOwnOrg = (org: string | undefined, callerOrg: string | undefined): boolean =>
+  callerOrg === undefined || org === undefined || org === callerOrg;
 
-/** Whose gate a decision is; undefined: it belongs to no organisation. */
+/** Returns the organisation of a gate; undefined: the decision belongs to no organisation. */
 export const orgOfDecision = (id: string, { summaries }: Pick<Library, "summaries">): string | undefined =>
   summaries.find((each) => each.id === id)?.action?.org;
 
 const forbiddenOrg = (message: string): DecisionError =>
   new DecisionError("forbidden", message, {
-    hint: "it may only ask for the organisation that its `org_id` names",
+    hint: "use a token for this organisation; the claim `org_id` of the token names another one",
   });
 
-/** The record that is meant, unless it is another organisation's; `latest` is the latest of those that may be seen. */
-export async function findOwnRecord(id: string, asker: Invocation): Promise<LogLine> {
-  const { records } = asker.world;
-  if (asker.caller?.org_id === undefined) return findRecord(id, records);
-  if (id.toLowerCase() === "latest") return findLatestOwnRecord(asker);
-  const found = await findRecord(id, records, recordIdVisibility(asker));
-  if (found.record.kind === "tool_result") await assertOwnSession(found.record, asker);
-  else assertOwnOrg(await orgOfRecord(found.record, records), asker);
+/** Finds a record that the caller may see. `latest` is the latest of those. */
+export async function findOwnRecord(id: string, invocation: Invocation): Promise<LogLine> {
+  const { records } = invocation.world;
+  if (invocation.caller?.org_id === undefined) return findRecord(id, records);
+  if (id.toLowerCase() === "latest") return findLatestOwnRecord(invocation);
+  const found = await findRecord(id, records, recordIdVisibility(invocation));
+  if (found.record.kind === "tool_result") await assertOwnSession(found.record, invocation);
+  else assertOwnOrg(await orgOfRecord(found.record, records), invocation);
   return found;
 }
 
-async function findLatestOwnRecord(asker: Invocation): Promise<LogLine> {
-  for await (const line of selectOwnRecords({ kind: "decision", reverse: true }, asker)) return line;
-  throw new DecisionError("record_not_found", "no record is `latest`", {
-    hint: "nothing has been recorded yet for the organisation that the `org_id` of the token names",
+async function findLatestOwnRecord(invocation: Invocation): Promise<LogLine> {
+  for await (const line of selectOwnRecords({ kind: "decision", reverse: true }, invocation)) return line;
+  throw new DecisionError("record_not_found", "there is no latest record", {
+    hint: "nothing has been recorded yet for the organisation of the token",
   });
 }
 
-/** Those of the records that fit which whoever asks may see. */
+/** Selects the matching records that the caller may see. */
 export async function* selectOwnRecords(
   query: Parameters<Records["log"]["select"]>[0],
-  asker: Invocation,
+  invocation: Invocation,
 ): AsyncGenerator<LogLine> {
-  const maySee = recordVisibility(asker);
-  for await (const line of asker.world.records.log.select(query)) {
+  const maySee = recordVisibility(invocation);
+  for await (const line of invocation.world.records.log.select(query)) {
     if (maySee === undefined || (await maySee(line.record))) yield line;
   }
 }
 
-/** Tells which records whoever asks may see; undefined: all of them. */
+/** Returns a function that checks whether the caller may see a record; undefined: the caller may see all. */
 export function recordVisibility({
   world: { records },
   caller,
@@ -70,37 +73,37 @@ export function recordVisibility({
   return (record) => isOwnRecord(record, org, { records, sessions });
 }
 
-/** The same by their ids; one that is no longer there may have been anybody's. */
-function recordIdVisibility(asker: Invocation): IsVisible | undefined {
-  const maySee = recordVisibility(asker);
+/** Like `recordVisibility`, by record id. A record that no longer exists is not visible. */
+function recordIdVisibility(invocation: Invocation): IsVisible | undefined {
+  const maySee = recordVisibility(invocation);
   if (maySee === undefined) return undefined;
-  const { log } = asker.world.records;
-  const look = async (id: string): Promise<boolean> => {
+  const { log } = invocation.world.records;
+  const isVisible = async (id: string): Promise<boolean> => {
     const found = await log.find({ beginning: id });
     return "record" in found && found.record.record_id === id && (await maySee(found.record));
   };
-  const known = new Map<string, Promise<boolean>>();
+  const checks = new Map<string, Promise<boolean>>();
   return (id) => {
-    const looking = known.get(id) ?? look(id);
-    known.set(id, looking);
-    return looking;
+    const check = checks.get(id) ?? isVisible(id);
+    checks.set(id, check);
+    return check;
   };
 }
 
-/** What is told of a session, or asked in it, may decide what it is allowed later. */
+/** Throws if a session belongs to another organisation: its records decide what later calls are allowed to do. */
 export async function assertOwnSession(
   { session_id: session }: { readonly session_id?: string },
   { world, caller }: Invocation,
 ): Promise<void> {
   if (caller?.org_id === undefined || (await isOwnSession(session, caller.org_id, world.records))) return;
   throw forbiddenOrg(
-    `the token is not for the session \`${session ?? ""}\`, which is another organisation's`,
+    `the token is not valid for the session \`${session ?? ""}\`, which belongs to another organisation`,
   );
 }
 
 interface SessionLookup {
   readonly records: Records;
-  /** Whether sessions are own ones, as far as it was looked at. */
+  /** The sessions checked so far: whether the caller may see them. */
   readonly sessions: Map<string | undefined, boolean>;
 }
 
@@ -111,75 +114,76 @@ async function isOwnRecord(
 ): Promise<boolean> {
   if (record.kind !== "tool_result") return isOwnOrg(await orgOfRecord(record, records), org);
   const { session_id: session } = record;
-  const known = sessions.get(session) ?? (await isOwnSession(session, org, records));
-  sessions.set(session, known);
-  return known;
+  const isOwn = sessions.get(session) ?? (await isOwnSession(session, org, records));
+  sessions.set(session, isOwn);
+  return isOwn;
 }
 
-/** A session in which nobody asked for an organisation is everybody's; in one of several, each of them may go on. */
+/** A session without decisions of an organisation is open to all; one with several is open to each of them. */
 async function isOwnSession(session: string | undefined, org: string, records: Records): Promise<boolean> {
   if (session === undefined) return true;
-  let isOthers = false;
+  let hasOtherOwner = false;
   for await (const { record } of records.log.related({ session_id: session })) {
     if (record.kind !== "decision" || !isWellFormedRecord(record)) continue;
     const owner = await orgOfRecord(record, records);
     if (owner === org) return true;
-    isOthers ||= owner !== undefined;
+    hasOtherOwner ||= owner !== undefined;
   }
-  return !isOthers;
+  return !hasOtherOwner;
 }
 
 /**
- * Whose a record is: that of a gate by the definition that it was made with, where one that is lost belongs to nobody;
- * any other by who asked. Undefined: it belongs to no organisation.
+ * Returns the organisation of a record: for a gate from the definition it was made with, for other types from the
+ * caller. Undefined: it belongs to no organisation. An empty string matches no organisation: the record is damaged,
+ * or its definition is lost.
  */
 async function orgOfRecord(record: LogRecord, { store }: Records): Promise<string | undefined> {
   if (record.kind !== "decision") return undefined;
   if (!isWellFormedRecord(record)) return "";
-  if (record.type !== "gate") return callerOrg(record);
+  if (record.type !== "gate") return orgOfCaller(record);
   const definition = await findStoredDefinition(record.definition_hash, store);
   return definition?.type === "gate" ? definition.action.org : "";
 }
 
-function callerOrg({ facts }: DecisionRecord): string | undefined {
+function orgOfCaller({ facts }: DecisionRecord): string | undefined {
   const caller: Json = facts["authenticated_caller"] ?? null;
   const org = isObject(caller) ? caller["org_id"] : undefined;
   return typeof org === "string" ? org : undefined;
 }
 
-/** Leaves out of records and answers which other records they name, where whoever asks may not see those. */
-export function hideForeignReferences(asker: Invocation): <Told extends object>(told: Told) => Promise<Told> {
-  const isSeen = recordIdVisibility(asker);
-  if (isSeen === undefined) return (told) => Promise.resolve(told);
-  return async (told) => withoutForeignPrecedents(await withoutForeignOrigin(told, isSeen), isSeen);
+/** Removes references to records that the caller may not see from a record or an answer. */
+export function hideForeignReferences(invocation: Invocation): <T extends object>(shown: T) => Promise<T> {
+  const isVisible = recordIdVisibility(invocation);
+  if (isVisible === undefined) return (shown) => Promise.resolve(shown);
+  return async (shown) => withoutForeignPrecedents(await withoutForeignOrigin(shown, isVisible), isVisible);
 }
 
-/** The record whose answer was taken from the cache. */
-async function withoutForeignOrigin<Told extends { readonly cached_from?: unknown }>(
-  told: Told,
-  isSeen: IsVisible,
-): Promise<Told> {
-  const { cached_from: origin, ...rest } = told;
-  if (origin === undefined || (isText(origin) && (await isSeen(origin)))) return told;
-  return rest as Told;
+/** Removes `cached_from`, the record whose answer was cached. */
+async function withoutForeignOrigin<T extends { readonly cached_from?: unknown }>(
+  shown: T,
+  isVisible: IsVisible,
+): Promise<T> {
+  const { cached_from: origin, ...rest } = shown;
+  if (origin === undefined || (isText(origin) && (await isVisible(origin)))) return shown;
+  return rest as T;
 }
 
-async function withoutForeignPrecedents<Told extends { readonly lineage?: unknown }>(
-  told: Told,
-  isSeen: IsVisible,
-): Promise<Told> {
-  const { lineage } = told;
-  if (!isMapping(lineage)) return told;
+async function withoutForeignPrecedents<T extends { readonly lineage?: unknown }>(
+  shown: T,
+  isVisible: IsVisible,
+): Promise<T> {
+  const { lineage } = shown;
+  if (!isMapping(lineage)) return shown;
   const precedents: Precedent[] = [];
   for (const each of validItems(lineage["precedents"], isPrecedent))
-    if (await isSeen(each.record_id)) precedents.push(each);
-  return { ...told, lineage: { ...lineage, precedents } };
+    if (await isVisible(each.record_id)) precedents.push(each);
+  return { ...shown, lineage: { ...lineage, precedents } };
 }
 
-/** A damaged record may hold anything. */
+/** Checked, because a damaged record may contain anything. */
 const isPrecedent = hasShape<Precedent>({ record_id: isText });
 
-/** What one organisation asks in a session at the moment. */
+/** The running requests of one organisation in a session. */
 interface SessionTurn {
   readonly org: string;
   count: number;
@@ -187,57 +191,61 @@ interface SessionTurn {
   readonly end: () => void;
 }
 
+/**
+ * The running requests of each store by session id. It is a lock rather than a cache: all requests to a store share
+ * it, whatever transport they use and however often the definitions are reloaded.
+ */
 const activeSessions = new WeakMap<Records, Map<string, SessionTurn>>();
 
 /**
- * Does something in a session, unless it is another organisation's. Of several that ask at the same time in one that
- * is nobody's yet, the first has it: the others wait for what it records.
+ * Runs work in a session that the caller may use. When several organisations enter an unused session at the same time,
+ * the first gets it: the others wait until its decision is recorded.
  */
 export async function withOwnSession<T>(
-  asked: { readonly session_id?: string },
-  asker: Invocation,
+  input: { readonly session_id?: string },
+  invocation: Invocation,
   work: () => Promise<T>,
 ): Promise<T> {
-  const { session_id: session } = asked;
-  const org = asker.caller?.org_id;
+  const { session_id: session } = input;
+  const org = invocation.caller?.org_id;
   if (org === undefined || session === undefined) return work();
-  const entered = await enterSession(session, org, sessionsOf(asker.world.records));
+  const entered = await enterSession(session, org, sessionsOf(invocation.world.records));
   try {
-    await assertOwnSession(asked, asker);
+    await assertOwnSession(input, invocation);
     return await work();
   } finally {
-    leaveSession(session, entered, sessionsOf(asker.world.records));
+    leaveSession(session, entered, sessionsOf(invocation.world.records));
   }
 }
 
 function sessionsOf(records: Records): Map<string, SessionTurn> {
-  const known = activeSessions.get(records) ?? new Map<string, SessionTurn>();
-  activeSessions.set(records, known);
-  return known;
+  const sessions = activeSessions.get(records) ?? new Map<string, SessionTurn>();
+  activeSessions.set(records, sessions);
+  return sessions;
 }
 
 async function enterSession(
   session: string,
   org: string,
-  all: Map<string, SessionTurn>,
+  sessions: Map<string, SessionTurn>,
 ): Promise<SessionTurn> {
-  let found = all.get(session);
-  while (found !== undefined && found.org !== org) {
-    await found.done;
-    found = all.get(session);
+  let turn = sessions.get(session);
+  while (turn !== undefined && turn.org !== org) {
+    await turn.done;
+    turn = sessions.get(session);
   }
-  if (found === undefined) {
+  if (turn === undefined) {
     let end = (): void => undefined;
     const done = new Promise<void>((resolve) => (end = resolve));
-    found = { org, count: 0, done, end };
-    all.set(session, found);
+    turn = { org, count: 0, done, end };
+    sessions.set(session, turn);
   }
-  found.count++;
-  return found;
+  turn.count++;
+  return turn;
 }
 
-function leaveSession(session: string, entered: SessionTurn, all: Map<string, SessionTurn>): void {
+function leaveSession(session: string, entered: SessionTurn, sessions: Map<string, SessionTurn>): void {
   if (--entered.count > 0) return;
-  all.delete(session);
+  sessions.delete(session);
   entered.end();
 }

@@ -20,17 +20,16 @@ import { explainedDocument, noteView, toolResultView } from "../../present/expla
 import type { RecordFilter } from "../../record/record-query.js";
 import { recordKinds, parseRecordFilter } from "../../record/record-query.js";
 
-/** A record, marked where it is not what was written. */
+/** A record as shown to clients; `intact: false` if it was changed after it was written. */
 type VisibleRecord = LogRecord & { readonly intact?: false };
 
 const visibleRecord = ({ record, intact }: LogLine): VisibleRecord => markIfDamaged(record, intact);
 
-/** Whatever else is told of a record, the mark is not lost on the way. */
-const markIfDamaged = <T extends object>(told: T, intact: boolean): T & { readonly intact?: false } =>
-  intact ? told : { ...told, intact: false };
+const markIfDamaged = <T extends object>(shown: T, intact: boolean): T & { readonly intact?: false } =>
+  intact ? shown : { ...shown, intact: false };
 
 const intactField = flag(
-  "false: the record was changed since it was written, so do not rely on it; absent: it is what was written",
+  "false: the record was changed after it was written, so do not rely on it; absent: it is unchanged",
 );
 
 interface RecordsInput extends Omit<RecordFilter, "limit"> {
@@ -41,12 +40,12 @@ interface RecordsInput extends Omit<RecordFilter, "limit"> {
 
 interface RecordsAnswer {
   readonly records: readonly VisibleRecord[];
-  /** Goes on behind the last of them; absent: there are no more. */
+  /** The value of `after` for the next page; absent on the last page. */
   readonly next_after?: number;
 }
 
-/** Held in memory and sent at once. */
-const pageSize = { usual: 100, limit: 1000 };
+/** A page is held in memory and sent at once. */
+const pageSize = { default: 100, max: 1000 };
 
 const integer = (description: string, more: JsonObject): JsonObject => ({
   type: "integer",
@@ -54,59 +53,63 @@ const integer = (description: string, more: JsonObject): JsonObject => ({
   ...more,
 });
 
-const recordLine: JsonObject = { ...objectField("a line of the log"), properties: { intact: intactField } };
+const recordLine: JsonObject = { ...objectField("a record of the log"), properties: { intact: intactField } };
 
-/** What was decided. */
 export const findRecords = defineOperation<RecordsInput, RecordsAnswer>({
   name: "find_records",
-  title: "Look at what was decided",
-  description:
-    "Lists records of the log, oldest first: the newest of those that fit, or with `after` those that follow.",
+  title: "Find records",
+  description: "Lists the newest matching records, oldest first; with `after`, the records that follow.",
   scope: "audit",
   readOnly: true,
   input: inputObject({
     decision_id: inputText("only this decision"),
-    workflow_id: inputText("only on behalf of this workflow"),
-    stage_id: inputText("only on behalf of this stage"),
-    session_id: inputText("only on behalf of this session"),
-    correlation_id: inputText("only what is tied together by this"),
-    label: inputText("only where this branch was taken; of a gate, its status"),
-    target: inputText("only where this was the target"),
+    workflow_id: inputText("only of this workflow"),
+    stage_id: inputText("only of this stage"),
+    session_id: inputText("only of this session"),
+    correlation_id: inputText("only with this correlation id"),
+    label: inputText("only with this selected label; for gates, the status"),
+    target: inputText("only with this selected target"),
     type: { enum: [...decisionTypes], description: "only decisions of this type" },
-    kind: { enum: [...recordKinds], description: "absent: decisions" },
-    since: inputText("from this moment on: 2026-11-15T10:30:00Z, 2026-11-15, or 7d (that long ago)"),
-    until: inputText("up to this moment"),
-    limit: integer(`so many at the most (else ${pageSize.usual})`, { minimum: 1, maximum: pageSize.limit }),
-    after: integer("only records with a greater number", { minimum: 0 }),
+    kind: { enum: [...recordKinds], description: "only records of this kind; default: decisions" },
+    since: inputText("from this time on: 2026-11-15T10:30:00Z, 2026-11-15, or an age such as 7d"),
+    until: inputText("up to this time"),
+    limit: integer(`the maximum number of records; default: ${pageSize.default}`, {
+      minimum: 1,
+      maximum: pageSize.max,
+    }),
+    after: integer("only records with a greater `seq`", { minimum: 0 }),
     reverse: flag("newest first"),
   }),
   output: outputObject(
-    { records: listOf("the records that fit", recordLine) },
-    { next_after: integer("goes on behind the last of them; absent: there are no more", {}) },
+    { records: listOf("the matching records", recordLine) },
+    { next_after: integer("the value of `after` for the next page; absent on the last page", {}) },
   ),
-  async answer({ limit = pageSize.usual, after, reverse = false, ...asked }, asker) {
-    const query = { ...parseRecordFilter(asked, asker.world.clock(), (field) => `\`${field}\``), reverse };
+  async run({ limit = pageSize.default, after, reverse = false, ...filter }, invocation) {
+    const query = {
+      ...parseRecordFilter(filter, invocation.world.clock(), (field) => `\`${field}\``),
+      reverse,
+    };
     if (after === undefined)
-      return hideReferences({ records: await newestRecords(query, limit, asker) }, asker);
-    if (reverse) throw new DecisionError("usage", "`after` and `reverse` exclude each other");
+      return hideReferences({ records: await newestRecords(query, limit, invocation) }, invocation);
+    if (reverse) throw new DecisionError("usage", "`after` and `reverse` cannot be combined");
     return hideReferences(
-      toPage(await takeFirst(limit + 1, selectOwnRecords({ ...query, after }, asker)), limit),
-      asker,
+      toPage(await takeFirst(limit + 1, selectOwnRecords({ ...query, after }, invocation)), limit),
+      invocation,
     );
   },
 });
 
-async function hideReferences(answer: RecordsAnswer, asker: Invocation): Promise<RecordsAnswer> {
-  return { ...answer, records: await Promise.all(answer.records.map(hideForeignReferences(asker))) };
+async function hideReferences(answer: RecordsAnswer, invocation: Invocation): Promise<RecordsAnswer> {
+  return { ...answer, records: await Promise.all(answer.records.map(hideForeignReferences(invocation))) };
 }
 
-/** Those that may not be seen do not count. */
+/** Returns the newest records that the caller may see. */
 async function newestRecords(
   query: Query,
   limit: number,
-  asker: Invocation,
+  invocation: Invocation,
 ): Promise<readonly VisibleRecord[]> {
-  const found = await takeFirst(limit, selectOwnRecords({ ...query, reverse: true }, asker));
+  const found = await takeFirst(limit, selectOwnRecords({ ...query, reverse: true }, invocation));
   return query.reverse === true ? found : found.toReversed();
 }
 
@@ -119,7 +122,7 @@ async function takeFirst(count: number, lines: AsyncIterable<LogLine>): Promise<
   return found;
 }
 
-/** One more than is wanted tells whether there are more. */
+/** Expects one record more than `limit` if there is another page. */
 function toPage(found: readonly VisibleRecord[], limit: number): RecordsAnswer {
   const records = found.slice(0, limit);
   const last = records.at(-1);
@@ -130,55 +133,55 @@ interface RecordInput {
   readonly record_id: string;
 }
 
-const recordIdInput = inputText("a record's id or the beginning of it, its number, or `latest`");
+const recordIdInput = inputText("the id of a record or a prefix of it, its number, or `latest`");
 
 const recordFields = {
   kind: outputText("decision, tool_result or note"),
-  record_id: outputText("the record's id"),
-  seq: { type: "integer", description: "its number" },
-  timestamp: outputText("when it was kept"),
+  record_id: outputText("the id of the record"),
+  seq: { type: "integer", description: "the number of the record" },
+  timestamp: outputText("the time of the record"),
 };
 
 const hiddenReferencesNote =
-  " A token for one organisation is not told of precedents and cached answers that are another's.";
+  " For a token bound to an organisation, references to records of other organisations are left out.";
 
-/** Why a decision went as it did. */
 export const explainRecord = defineOperation<RecordInput, object>({
   name: "explain_record",
-  title: "Say why a decision went as it did",
+  title: "Explain a record",
   description:
-    "Explains a record: what was decided, for whom and why, which conditions failed, and what they read. `explanation` " +
-    "says it in sentences." +
+    "Explains a record: what was decided, for whom and why, which conditions failed, and which values they read. " +
+    "`explanation` contains the explanation as sentences." +
     hiddenReferencesNote,
   scope: "audit",
   readOnly: true,
   input: inputObject({ record_id: recordIdInput }, ["record_id"]),
   output: outputObject(
-    { ...recordFields, explanation: objectField("what was decided and why, in sentences") },
+    { ...recordFields, explanation: objectField("the explanation as sentences") },
     { intact: intactField },
   ),
-  async answer({ record_id: id }, asker) {
-    const line = await findOwnRecord(id, asker);
-    return markIfDamaged(await explainLine(line, asker), line.intact);
+  async run({ record_id: id }, invocation) {
+    const line = await findOwnRecord(id, invocation);
+    return markIfDamaged(await explainLine(line, invocation), line.intact);
   },
 });
 
-async function explainLine({ record, intact }: LogLine, asker: Invocation): Promise<object> {
+async function explainLine({ record, intact }: LogLine, invocation: Invocation): Promise<object> {
   if (record.kind === "note") return noteView(record, intact).value as object;
   if (record.kind === "tool_result") return toolResultView(record, intact).value as object;
-  const told = await hideForeignReferences(asker)(record);
-  return explainedDocument(await createExplainer(asker.world.records.store, false)({ record: told, intact }));
+  const visible = await hideForeignReferences(invocation)(record);
+  return explainedDocument(
+    await createExplainer(invocation.world.records.store, false)({ record: visible, intact }),
+  );
 }
 
-/** One line of the log. */
 export const showRecord = defineOperation<RecordInput, object>({
   name: "show_record",
   title: "Show a record",
-  description: `Shows one line of the log; \`intact: false\` says that it is not as it was written.${hiddenReferencesNote}`,
+  description: `Shows one record of the log. \`intact: false\` means that it was changed after it was written.${hiddenReferencesNote}`,
   scope: "audit",
   readOnly: true,
   input: inputObject({ record_id: recordIdInput }, ["record_id"]),
   output: outputObject(recordFields, { intact: intactField }),
-  answer: async ({ record_id: id }, asker) =>
-    hideForeignReferences(asker)(visibleRecord(await findOwnRecord(id, asker))),
+  run: async ({ record_id: id }, invocation) =>
+    hideForeignReferences(invocation)(visibleRecord(await findOwnRecord(id, invocation))),
 });

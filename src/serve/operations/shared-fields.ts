@@ -3,7 +3,7 @@ import type { JsonObject } from "../../model/json.js";
 import type { AuthenticatedCaller, Provenance } from "../../model/record.js";
 import type { InputSchema, OutputSchema, Invocation } from "./operation.js";
 
-/** The JSON Schema of an object with these keys and no others. */
+/** The JSON Schema of an input with these keys and no others. */
 export function inputObject(
   properties: Readonly<Record<string, JsonObject>>,
   required: readonly string[] = [],
@@ -11,7 +11,7 @@ export function inputObject(
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-/** No name is longer, whichever way it comes. */
+/** The longest id or name in a body, a header or `_meta`. */
 export const maxTextLength = 1024;
 
 export const inputText = (description: string): JsonObject => ({
@@ -26,15 +26,14 @@ export const flag = (description: string): JsonObject => ({ type: "boolean", des
 export const objectField = (description: string): JsonObject => ({ type: "object", description });
 
 export const contextField = objectField(
-  "what is known of the case; the definition says which values it reads",
+  "the input data of the decision; its definition says which values it reads",
 );
 
-/** On whose behalf it is asked. */
 export const provenanceFields = {
-  workflow_id: inputText("the workflow on whose behalf it is asked"),
-  stage_id: inputText("the stage on whose behalf it is asked"),
-  session_id: inputText("the session that asks"),
-  correlation_id: inputText("ties together what belongs together; else that of the request"),
+  workflow_id: inputText("the workflow that requests the decision"),
+  stage_id: inputText("the stage that requests the decision"),
+  session_id: inputText("the session that requests the decision"),
+  correlation_id: inputText("groups related records; default: the correlation id of the request"),
 } as const;
 
 export interface ProvenanceInput {
@@ -44,14 +43,14 @@ export interface ProvenanceInput {
   readonly correlation_id?: string;
 }
 
-export const feedbackField = objectField("is recorded beside the decision, without a part in it");
+export const feedbackField = objectField("recorded with the decision, without any effect on it");
 
-/** The JSON Schema of an answer with these keys, the first of them always there; others may come to be. */
+/** The JSON Schema of an answer. Later versions may add keys. */
 export function outputObject(
-  always: Readonly<Record<string, JsonObject>>,
-  sometimes: Readonly<Record<string, JsonObject>> = {},
+  required: Readonly<Record<string, JsonObject>>,
+  optional: Readonly<Record<string, JsonObject>> = {},
 ): OutputSchema {
-  return { type: "object", properties: { ...always, ...sometimes }, required: Object.keys(always) };
+  return { type: "object", properties: { ...required, ...optional }, required: Object.keys(required) };
 }
 
 export const outputText = (description: string): JsonObject => ({ type: "string", description });
@@ -62,43 +61,43 @@ export const listOf = (description: string, items: JsonObject = { type: "string"
   description,
 });
 
-export const recordIdField = outputText("the record of the decision; absent: none was kept");
+export const recordIdField = outputText("the record of the decision; absent if it was not recorded");
 
-/** What every decision answers with; the rest goes by its type. */
+/** The JSON Schema of a result: fields of every type, then fields of some types. */
 export const resultSchema = outputObject(
   {
-    decision_id: outputText("the decision that was made"),
-    definition_hash: outputText("of the definition that it was made with"),
-    type: { enum: [...decisionTypes], description: "of the decision" },
-    selected_targets: listOf("where to go"),
-    selected_labels: listOf("the branches that were taken, the decision, the outcome or the status"),
-    because: listOf("why"),
-    failed_conditions: listOf("what did not hold"),
-    warnings: listOf("what could not be evaluated, and what guardrails warn of"),
-    guardrails: listOf("what each guardrail said", objectField("a guardrail's verdict")),
-    blocked: flag("a guardrail holds it back: act on nothing"),
-    escalated: flag("a guardrail has it looked at by somebody else"),
-    cached: flag("whether it was answered before"),
-    dry_run: flag("whether nothing is kept of it"),
-    timestamp: outputText("when it was made"),
-    deterministic_hash: outputText("the same for the same answer to the same question"),
+    decision_id: outputText("the id of the decision"),
+    definition_hash: outputText("the hash of the definition that was used"),
+    type: { enum: [...decisionTypes], description: "the type of the decision" },
+    selected_targets: listOf("the selected targets"),
+    selected_labels: listOf("the selected branches, the decision, the outcome or the status"),
+    because: listOf("the reasons for the result"),
+    failed_conditions: listOf("the conditions that were not met"),
+    warnings: listOf("conditions that could not be evaluated, and warnings of guardrails"),
+    guardrails: listOf("the verdict of each guardrail", objectField("the verdict of a guardrail")),
+    blocked: flag("a guardrail blocks the result: do not act on it"),
+    escalated: flag("a guardrail escalates the decision for review"),
+    cached: flag("whether the result comes from the cache"),
+    dry_run: flag("whether nothing was recorded"),
+    timestamp: outputText("the time of the decision"),
+    deterministic_hash: outputText("equal for equal results of equal inputs"),
   },
   {
     record_id: recordIdField,
-    decision: outputText("of a scored decision: what won"),
-    confidence: { type: "number", description: "of a scored decision" },
-    allowed: flag("of a policy: whether the call may be made"),
-    outcome: outputText("of a policy: allowed, denied or allowed_by_exception"),
-    reason: outputText("of a policy"),
-    status: outputText("of a gate: GREEN, GREEN-SKIP, YELLOW or RED"),
-    work_frame: objectField("of a gate: what may be done next"),
-    decision_metadata: objectField("of a gate: the rules that matched"),
-    followed: listOf("where the way was followed: every decision on it", objectField("a step")),
-    final_targets: listOf("where the way leads in the end"),
+    decision: outputText("scored decisions: the decision with the highest score"),
+    confidence: { type: "number", description: "scored decisions: the confidence, 0 to 1" },
+    allowed: flag("policies: whether the tool call is allowed"),
+    outcome: outputText("policies: allowed, denied or allowed_by_exception"),
+    reason: outputText("policies: the reason for the outcome"),
+    status: outputText("gates: GREEN, GREEN-SKIP, YELLOW or RED"),
+    work_frame: objectField("gates: what the agent may do next"),
+    decision_metadata: objectField("gates: the rules that matched"),
+    followed: listOf("with `follow`: every decision that was made", objectField("one decision of the chain")),
+    final_targets: listOf("with `follow`: the targets of the last decision"),
   },
 );
 
-/** On whose behalf it is asked, and who is proven to ask. */
+/** The provenance that is recorded with a decision: from the input, and the authenticated caller. */
 export function toProvenance(
   { workflow_id, stage_id, session_id, correlation_id }: ProvenanceInput,
   { caller, correlationId }: Invocation,

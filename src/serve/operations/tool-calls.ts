@@ -30,62 +30,72 @@ interface CheckInput extends ProvenanceInput {
   readonly strict?: boolean;
 }
 
-/** Whether a tool may be called, asked of every policy for it. */
+/** Checks a tool call against every policy for the tool. */
 export const checkToolCall = defineOperation<CheckInput, CheckResult>({
   name: "check_tool_call",
-  title: "Ask whether a tool may be called",
+  title: "Check whether a tool may be called",
   description:
-    "Ask before you call a tool: answers whether the call is allowed, why, and the params to call it with, which " +
-    "policies may have changed. Call it with those params only, and tell how it went with `record_tool_result`.",
+    "Call this before you call a tool. Returns whether the call is allowed, the reason, and the params to use, which " +
+    "policies may have changed. Call the tool only with those params, then report its outcome with " +
+    "`record_tool_result`.",
   scope: "decide",
   readOnly: false,
   input: inputObject(
     {
-      tool: inputText("the tool that is to be called"),
-      params: objectField("what it is to be called with"),
-      session: objectField("what is known of the session, as policies read it"),
-      resources: objectField("what is known of the resources, as policies read it"),
-      context: objectField("whatever else policies read, by the names that they read it by"),
+      tool: inputText("the tool to be called"),
+      params: objectField("the params of the call"),
+      session: objectField("data of the session that policies read"),
+      resources: objectField("data of the resources that policies read"),
+      context: objectField("other data that policies read"),
       ...provenanceFields,
-      fixed_params: flag("the params cannot be changed: no policy may allow the call by changing them"),
-      dry_run: flag("keep no record and count nothing"),
+      fixed_params: flag(
+        "the caller cannot change the params, so no policy may allow the call by changing them",
+      ),
+      dry_run: flag("do not record the decision or count it"),
       strict: flag("a condition that cannot be evaluated is an error"),
     },
     ["tool", "params", "session_id"],
   ),
   output: outputObject({
-    tool: outputText("the tool that is to be called"),
-    allowed: flag("whether it may be called"),
+    tool: outputText("the tool to be called"),
+    allowed: flag("whether the call is allowed"),
     outcome: outputText("allowed, denied or allowed_by_exception"),
-    reason: outputText("why"),
-    params: { description: "what it may be called with" },
-    warnings: listOf("what overrides and guardrails warn of"),
-    decisions: listOf("what each decision said that was asked", resultSchema),
+    reason: outputText("the reason for the outcome"),
+    params: { description: "the params to call the tool with" },
+    warnings: listOf("warnings of overrides and guardrails"),
+    decisions: listOf("the result of each policy that was checked", resultSchema),
   }),
-  async answer(asked, asker) {
-    const { tool, params, fixed_params = false, dry_run = false, strict = false } = asked;
+  async run(input, invocation) {
+    const { tool, params, fixed_params = false, dry_run = false, strict = false } = input;
     const check = (): Promise<CheckResult> =>
-      asker.world.check({
+      invocation.world.check({
         tool,
         params,
-        context: policyContext(asked),
+        context: policyContext(input),
         fixed_params,
         dry_run,
         strict,
-        ...toProvenance(asked, asker),
+        ...toProvenance(input, invocation),
       });
-    const checked = await withOwnSession(asked, asker, check);
-    return { ...checked, decisions: await Promise.all(checked.decisions.map(hideForeignReferences(asker))) };
+    const checked = await withOwnSession(input, invocation, check);
+    return {
+      ...checked,
+      decisions: await Promise.all(checked.decisions.map(hideForeignReferences(invocation))),
+    };
   },
 });
 
 function policyContext({ session, resources, context = {} }: CheckInput): object {
-  const named = { ...(session && { session }), ...(resources && { resources }) };
-  const twice = Object.keys(named).find((key) => Object.hasOwn(context, key));
-  if (twice === undefined) return { ...context, ...named };
-  throw new DecisionError("input_invalid", `\`${twice}\` is given twice: by itself and in \`context\``, {
-    hint: "leave one of them out",
-  });
+  const separate = { ...(session && { session }), ...(resources && { resources }) };
+  const duplicate = Object.keys(separate).find((key) => Object.hasOwn(context, key));
+  if (duplicate === undefined) return { ...context, ...separate };
+  throw new DecisionError(
+    "input_invalid",
+    `\`${duplicate}\` is given twice: as a key and within \`context\``,
+    {
+      hint: "remove one of them",
+    },
+  );
 }
 
 interface ResultInput {
@@ -96,44 +106,46 @@ interface ResultInput {
   readonly params?: object;
 }
 
-/** How a call went; later calls of the session may rest on it. */
+/** Records whether a tool call succeeded. Policies for later calls of the session may depend on it. */
 export const recordToolResult = defineOperation<ResultInput, ToolResult>({
   name: "record_tool_result",
-  title: "Tell how a call went",
+  title: "Report the result of a tool call",
   description:
-    "Tell whether a tool call that was allowed has succeeded. Some policies allow a call only after another one has.",
+    "Records whether an allowed tool call succeeded. Some policies allow a call only after another call has succeeded.",
   scope: "decide",
   readOnly: false,
   input: inputObject(
     {
       tool: inputText("the tool that was called"),
-      session_id: inputText("the session in which it was called"),
-      ok: flag("whether it succeeded"),
+      session_id: inputText("the session of the call"),
+      ok: flag("whether the call succeeded"),
       record_id: inputText(
-        "the record of the decision that allowed it; absent: the newest call of the session",
+        "the record of the decision that allowed the call; default: the newest call of the session",
       ),
-      params: objectField("what it was called with"),
+      params: objectField("the params of the call"),
     },
     ["tool", "session_id", "ok"],
   ),
   output: outputObject(
     {
       kind: { const: "tool_result" },
-      record_id: outputText("the record of how it went"),
-      timestamp: outputText("when it was told"),
+      record_id: outputText("the id of the new record"),
+      timestamp: outputText("the time of the record"),
       tool: outputText("the tool that was called"),
-      ok: flag("whether it succeeded"),
-      session_id: outputText("the session in which it was called"),
-      decision_records: listOf("the decisions that allowed it"),
-      warnings: listOf("that no such call was allowed"),
+      ok: flag("whether the call succeeded"),
+      session_id: outputText("the session of the call"),
+      decision_records: listOf("the records of the decisions that allowed the call"),
+      warnings: listOf("says so if no such call was allowed"),
     },
-    { parent_record_id: outputText("the first of those decisions") },
+    { parent_record_id: outputText("the first of `decision_records`") },
   ),
-  answer: ({ tool, session_id, ok, record_id: id, params }, asker) =>
-    withOwnSession({ session_id }, asker, async () => {
+  run: ({ tool, session_id, ok, record_id: id, params }, invocation) =>
+    withOwnSession({ session_id }, invocation, async () => {
       const decision =
-        id === undefined ? undefined : assertDecision(id, await findOwnRecord(id, asker), allowedCallHint);
-      return asker.world.recordToolResult({
+        id === undefined
+          ? undefined
+          : assertDecision(id, await findOwnRecord(id, invocation), allowedCallHint);
+      return invocation.world.recordToolResult({
         tool,
         session_id,
         ok,

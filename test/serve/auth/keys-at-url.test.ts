@@ -114,7 +114,7 @@ describe("keys at a URL", () => {
     advance(301_000);
     await ask(authenticate, old);
     await vi.waitFor(() => expect(reports).toHaveLength(1));
-    expect(reports[0]).toContain("it holds no key that signs tokens; no token counts");
+    expect(reports[0]).toContain("it contains no key for signatures; all tokens are rejected");
     await vi.waitFor(async () => expect(await ask(authenticate, old)).toBe(401));
   });
 
@@ -165,7 +165,7 @@ describe("keys at a URL", () => {
     advance(2000);
     expect(await authenticate(header)).toEqual({
       status: 503,
-      message: "tokens cannot be checked at the moment",
+      message: "tokens cannot be verified at the moment",
       hint: "try again in 5 s",
     });
   });
@@ -176,7 +176,7 @@ describe("keys at a URL", () => {
     const authenticate = await open(served.url);
     for (let round = 0; round < 5; round++) expect(await ask(authenticate, old)).toBe(503);
     expect(served.asked()).toBe(1);
-    expect(reports).toEqual([`the keys at \`${served.url}\` cannot be fetched: it answers with status 500`]);
+    expect(reports).toEqual([`the keys at \`${served.url}\` cannot be fetched: the response has status 500`]);
     served.answer = serving(old);
     advance(1999);
     expect(await ask(authenticate, old)).toBe(503);
@@ -209,13 +209,13 @@ describe("keys at a URL", () => {
       "it is not JSON",
     ],
     ["nothing", (_request, response) => response.end(), "it is not JSON"],
-    ["204", (_request, response) => response.writeHead(204).end(), "it answers with status 204"],
-    ["404", (_request, response) => response.writeHead(404).end("{}"), "it answers with status 404"],
+    ["204", (_request, response) => response.writeHead(204).end(), "the response has status 204"],
+    ["404", (_request, response) => response.writeHead(404).end("{}"), "the response has status 404"],
     [
       "a private key",
       (_request, response) =>
         response.end(JSON.stringify({ keys: [old.privateKey.export({ format: "jwk" })] })),
-      "holds a private key",
+      "contains a private key",
     ],
     [
       "a symmetric key beside a good one",
@@ -267,7 +267,7 @@ describe("keys at a URL", () => {
     expect(await ask(authenticate, old)).toBe(503);
     await ended;
     expect(sent).toBeLessThan(64 * 1024 * 1024);
-    expect(reports[0]).toContain("its answer is larger than 1 MiB");
+    expect(reports[0]).toContain("the response is larger than 1 MiB");
   });
 
   it.each<[string, RequestListener]>([

@@ -123,7 +123,7 @@ describe("keys in a file", () => {
     }
     expect(reports).toHaveLength(1);
     expect(reports[0]).toContain(why);
-    expect(reports[0]).toContain("those it held before still count");
+    expect(reports[0]).toContain("the previous keys stay in use");
     writeFileSync(path, keySetOf(fresh));
     wait(2000);
     expect(await ask(fresh)).toBe(200);
@@ -132,7 +132,7 @@ describe("keys in a file", () => {
 
   it.each([
     { name: "a symmetric key", key: () => ({ kty: "oct", k: "c2VjcmV0" }), why: "is a symmetric key" },
-    { name: "a private key", key: () => ({ ...fresh.jwk, d: "c2VjcmV0" }), why: "holds a private key" },
+    { name: "a private key", key: () => ({ ...fresh.jwk, d: "c2VjcmV0" }), why: "contains a private key" },
     { name: "a damaged key", key: () => ({ ...fresh.jwk, x: "AAAA" }), why: "is damaged" },
   ])("stay as they were while the file holds $name, alone or among others", async ({ key, why }) => {
     const { path, ask, wait, reports } = await opened(old);
@@ -143,7 +143,7 @@ describe("keys in a file", () => {
     }
     expect(reports).toHaveLength(1);
     expect(reports[0]).toContain(why);
-    expect(reports[0]).toContain("those it held before still count");
+    expect(reports[0]).toContain("the previous keys stay in use");
   });
 
   it.each([
@@ -158,7 +158,7 @@ describe("keys in a file", () => {
       expect(await ask(old)).toBe(401);
     }
     expect(reports).toEqual([
-      `the keys in \`${path}\` cannot be used: it holds no key that signs tokens; no token counts`,
+      `the keys in \`${path}\` cannot be used: it contains no key for signatures; all tokens are rejected`,
     ]);
     writeFileSync(path, keySetOf(old));
     wait(2000);
@@ -178,7 +178,7 @@ describe("keys in a file", () => {
       "it is not a file",
     ],
     ["it is not JSON", () => keyFile("keys"), "it is not JSON"],
-    ["it holds no key", () => keyFile('{"keys":[]}'), "it holds no key that signs tokens"],
+    ["it holds no key", () => keyFile('{"keys":[]}'), "it contains no key for signatures"],
   ])("must be there from the start: %s", async (_name, pathIn, why) => {
     const path = pathIn(mkdtempSync(join(tmpdir(), "agent-33-keys-")));
     await expect(openAuthenticator(optionsOf(world, path))).rejects.toMatchObject({

@@ -24,17 +24,17 @@ describe("whoever is refused is told what to do", () => {
     const [answer] = await rawExchange(server.port, goodRequest({ host: "Host: API.example:8080" }));
     expect(JSON.parse(answer?.body ?? "")).toMatchObject({
       status: 403,
-      detail: "the host `api.example` is not ours",
-      hint: "whoever runs the server can allow it with --allow-host api.example",
+      detail: "the host `api.example` is not allowed",
+      hint: "the server option --allow-host api.example allows it",
     });
   });
 
   it.each([
+    ["https://other.example", "the server option --allow-origin https://other.example allows it"],
     [
-      "https://other.example",
-      "whoever runs the server can allow it with --allow-origin https://other.example",
+      "null",
+      "send the request from a page of a web server; local files and sandboxed frames are not allowed",
     ],
-    ["null", "only pages that a web server serves can ask; files and sandboxes cannot"],
   ])("where the page is one of %s", async (origin, hint) => {
     expect((await get(server, "/decisions", { origin })).body).toMatchObject({ status: 403, hint });
   });
@@ -44,13 +44,13 @@ describe("whoever is refused is told what to do", () => {
     expect(body).toMatchObject({
       status: 413,
       detail: "the body is too large",
-      hint: "at most 2048 bytes are read; whoever runs the server can allow more with --max-body",
+      hint: "send at most 2048 bytes; the server option --max-body sets this limit",
     });
   });
 
   it.each<[string, unknown, string]>([
-    ["a key that nobody knows", { context: {}, zzzz: 1 }, "it takes `workflow_id`,"],
-    ["a context that is none", { context: 5 }, "it takes `context`,"],
+    ["a key that nobody knows", { context: {}, zzzz: 1 }, "accepted keys: `workflow_id`,"],
+    ["a context that is none", { context: 5 }, "accepted keys: `context`,"],
     ["no object", [], "send a JSON object"],
   ])("of %s, and not what the path says already", async (_name, body, hint) => {
     const answer = await post(server, evaluate, body);
@@ -61,11 +61,11 @@ describe("whoever is refused is told what to do", () => {
 
   it("where nothing else can be given", async () => {
     const { body } = await get(server, "/records/1?zzzz=1");
-    expect(body).toMatchObject({ status: 400, hint: "it takes nothing else" });
+    expect(body).toMatchObject({ status: 400, hint: "no other keys are accepted" });
   });
 
   it.each([
-    ["/decisions/zzzz", "`GET /decisions`, over MCP `list_decisions`, tells what is defined"],
+    ["/decisions/zzzz", "`GET /decisions` or the MCP tool `list_decisions` lists all decisions"],
     ["/records/zzzz", "nothing has been recorded yet"],
   ])("at %s without a word of the command line", async (path, hint) => {
     expect((await get(server, path)).body).toMatchObject({ status: 404, hint });
@@ -103,15 +103,20 @@ describe("whoever brings a token that does not count is told what to do", () => 
       "the token is for another audience",
       /for this server/,
     ],
-    ["endless", () => ({ claims: { exp: undefined } }), "the token does not say when it expires", /`exp`/],
-    ["forged", () => ({ key: tokens.attacker }), "the token is not signed by its issuer", /changed its keys/],
+    ["endless", () => ({ claims: { exp: undefined } }), "the token has no expiry time", /`exp`/],
+    ["forged", () => ({ key: tokens.attacker }), "the token is not signed by its issuer", /rotated its keys/],
     ["of `none`", () => ({ header: { alg: "none" } }), "the algorithm of the token is not accepted", /RS256/],
-    ["without a subject", () => ({ claims: { sub: undefined } }), "the token has no `sub`", /issuer mend it/],
+    [
+      "without a subject",
+      () => ({ claims: { sub: undefined } }),
+      "the token has no `sub`",
+      /configuration of the issuer/,
+    ],
     [
       "with nobody who acts",
       () => ({ claims: { act: {} } }),
       "the claim `act` of the token has no `sub`",
-      /issuer mend it/,
+      /configuration of the issuer/,
     ],
   ])("%s", async (_name, changes, detail, hint) => {
     const authorization = `Bearer ${tokenOf(tokens, changes(tokens.now))}`;
@@ -130,6 +135,6 @@ describe("whoever brings a token that does not count is told what to do", () => 
 
   it("no signed JWT", async () => {
     const { body } = await post(guarded, "/decide", routineWire, { authorization: "Bearer abc" });
-    expect(body["hint"]).toBe("send the signed JWT as its issuer gave it");
+    expect(body["hint"]).toBe("send the signed JWT exactly as the issuer returned it");
   });
 });

@@ -20,7 +20,7 @@ describe("where there is nothing", () => {
   it("says where to look what there is", async () => {
     expect(await get(server, "/")).toMatchObject({
       status: 404,
-      body: { code: "not_found", hint: "`GET /openapi.json` tells what there is" },
+      body: { code: "not_found", hint: "`GET /openapi.json` lists all paths" },
     });
   });
 

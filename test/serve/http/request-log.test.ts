@@ -47,7 +47,7 @@ describe("the log of requests", () => {
     expect(JSON.parse(answer?.body ?? "")).toMatchObject({
       status: 408,
       code: "request_timeout",
-      hint: "send it within 0.1 s; whoever runs the server can allow more with --request-timeout",
+      hint: "send the request within 0.1 s; the server option --request-timeout sets this limit",
     });
     expect(await requestsOf(hasty, 1)).toMatchObject([
       { level: "info", method: "POST", route: "/decide", status: 408, code: "request_timeout" },
@@ -64,8 +64,8 @@ describe("the log of requests", () => {
     sockets[0]?.destroy();
     await drained;
     const [gone, cut, ...others] = await requestsOf(ending, 2);
-    expect(gone).toMatchObject({ level: "info", route: "/decide", status: 499, code: "gone_away" });
-    expect(cut).toMatchObject({ level: "error", route: "/decide", status: 503, code: "cut_off" });
+    expect(gone).toMatchObject({ level: "info", route: "/decide", status: 499, code: "client_disconnected" });
+    expect(cut).toMatchObject({ level: "error", route: "/decide", status: 503, code: "shut_down" });
     expect(others).toEqual([]);
   });
 
@@ -78,7 +78,7 @@ describe("the log of requests", () => {
       while (server.server.inFlight() < 1) await new Promise((resolve) => setTimeout(resolve, 5));
       socket[leave]();
       expect(await requestsOf(server, 1)).toMatchObject([
-        { level: "info", route: "/decide", status: 499, code: "gone_away" },
+        { level: "info", route: "/decide", status: 499, code: "client_disconnected" },
       ]);
       expect(server.metrics.text()).toContain('{method="POST",route="/decide",status="499"} 1\n');
     },
@@ -136,7 +136,7 @@ describe("the log of requests", () => {
     await post(server, "/decide", routineWire);
     await post(server, "/decide", routineWire, { authorization: `Bearer ${token}` });
     expect(await requestsOf(server, 2)).toMatchObject([
-      { status: 401, code: "unauthorized", detail: "a bearer token is needed" },
+      { status: 401, code: "unauthorized", detail: "a bearer token is required" },
       { status: 401, code: "unauthorized", detail: "the token has expired" },
     ]);
     const logged = await server.logged();

@@ -108,11 +108,13 @@ describe("agent-33 decision serve", () => {
     await says('"message":"definitions taken up"');
     expect((await post({ url }, "/decide", routineWire)).body["status"]).toBe("YELLOW");
     writeFileSync(file, text.replace("aggregation:", "agregation:"));
-    await says('"level":"error","message":"a change of the definitions is not taken up: it cannot be used"');
+    await says(
+      '"level":"error","message":"a change of the definitions is not taken up: it has new problems"',
+    );
     await says("(did you mean `aggregation`?)");
     expect((await get({ url }, "/readyz")).body).toMatchObject({ ready: true, stale: true });
     for (const name of readdirSync(decisions)) rmSync(join(decisions, name), { recursive: true });
-    await says("nothing is defined any more");
+    await says("it removes all definitions");
     const unasked = await post({ url }, "/decisions/decision-quality-gate/evaluate", {
       context: { artifact: { quality_score: 0.9 } },
     });

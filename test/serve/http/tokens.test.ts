@@ -83,7 +83,7 @@ describe("a hostile token over HTTP", () => {
 });
 
 describe("a good token over HTTP", () => {
-  it("is recorded with all who act for each other", async () => {
+  it("is recorded with all who names more than 8 actors", async () => {
     const act = { sub: "agent-2", client_id: "runner", act: { sub: "agent-1" } };
     const answer = await post(server, "/decide", routineWire, bearer({ act, client_id: "console" }));
     expect(answer).toMatchObject({ status: 200, body: { status: "GREEN" } });
@@ -141,7 +141,7 @@ describe("a good token over HTTP", () => {
   it("of an organisation does not show what all of them have decided", async () => {
     const refused = await get(server, "/metrics", bearer({ org_id: "acme" }));
     expect(refused).toMatchObject({ status: 403, body: { code: "forbidden" } });
-    expect(refused.body["hint"]).toBe("ask with a token without `org_id`");
+    expect(refused.body["hint"]).toBe("use a token without `org_id`");
   });
 
   it("is wanted everywhere but where the machine is looked after", async () => {

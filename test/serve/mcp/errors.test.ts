@@ -80,7 +80,7 @@ describe("a resource", () => {
   it.each([
     {
       uri: "agent33://definitions/nothing",
-      message: /nothing.*; `GET \/decisions`, over MCP `list_decisions`, tells what is defined$/,
+      message: /nothing.*; `GET \/decisions` or the MCP tool `list_decisions` lists all decisions$/,
     },
     {
       uri: "agent33://records/zzzz",

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { AuthenticatedCaller } from "../../../src/model/record.js";
-import type { CallerIdentity } from "../../../src/serve/mcp/server.js";
+import type { RequestIdentity } from "../../../src/serve/operations/operation.js";
 import type { ServedWorld } from "../../../src/serve/operations/operation.js";
 import { alice, sampleWorld } from "../sample-world.js";
 import { callEveryTool, readEveryResource, routine, typed } from "./every-tool.js";
@@ -11,7 +11,7 @@ beforeAll(async () => {
   world = await sampleWorld();
 });
 
-const called = (caller: Partial<AuthenticatedCaller>): CallerIdentity => ({
+const called = (caller: Partial<AuthenticatedCaller>): RequestIdentity => ({
   ...nobody,
   caller: { ...alice, ...caller },
 });
@@ -22,7 +22,7 @@ describe("over HTTP", () => {
     const client = await connectHttp(url, options);
     expect(client.getNegotiatedProtocolVersion()).toBe(name);
     expect(client.getServerVersion()).toMatchObject({ name: "agent-33", version: "1.2.3" });
-    expect(client.getInstructions()).toContain("Before you act, ask `decide`");
+    expect(client.getInstructions()).toContain("Before you act, call `decide`");
     await callEveryTool(client);
     await readEveryResource(client);
   });

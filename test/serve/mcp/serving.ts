@@ -6,7 +6,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createMcpHttp } from "../../../src/serve/mcp/http.js";
 import type { McpHttp } from "../../../src/serve/mcp/http.js";
-import type { CallerIdentity, McpOptions } from "../../../src/serve/mcp/server.js";
+import type { McpOptions } from "../../../src/serve/mcp/server.js";
+import type { RequestIdentity } from "../../../src/serve/operations/operation.js";
 import { afterFile } from "../../after-file.js";
 
 /** The revisions that a client may speak: the current one without sessions, and two of the old kind. */
@@ -17,7 +18,7 @@ export const revisions: readonly { readonly name: string; readonly options: Clie
 ];
 
 export const current = revisions[0]!.options;
-export const nobody: CallerIdentity = { caller: undefined, correlationId: undefined };
+export const nobody: RequestIdentity = { caller: undefined, correlationId: undefined };
 
 export interface Changes extends Pick<McpOptions, "subscribe"> {
   readonly tell: () => void;
@@ -52,7 +53,7 @@ export interface ServedHttp {
 /** A bare server around the handler, gone after the tests of the file. */
 export async function serveHttp(
   options: McpOptions,
-  { by = nobody, parse = true }: { readonly by?: CallerIdentity; readonly parse?: boolean } = {},
+  { by = nobody, parse = true }: { readonly by?: RequestIdentity; readonly parse?: boolean } = {},
 ): Promise<ServedHttp> {
   const mcp = createMcpHttp(options);
   const server = createServer((req, res) => {
