@@ -432,7 +432,7 @@ describe("the server of the samples", () => {
   });
 
   it("does as another run of its script tells it", async () => {
-    expect(await server.becomeByCommand("failing")).toContain("is failing from now on");
+    expect(await server.becomeByCommand("failing")).toContain("is now in mode failing");
     const headers = { "x-api-key": canary };
     const { status } = await fetch(`http://127.0.0.1:${server.port}/score?customer=c-1`, { headers });
     expect(status).toBe(503);

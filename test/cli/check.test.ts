@@ -72,7 +72,7 @@ describe("a check", () => {
     expect(ran.code).toBe(4);
     expect(checkOf(ran)).toMatchObject({
       outcome: "denied",
-      reason: "Executives are told revenue retention, not logo_retention",
+      reason: "Reports for executives use revenue retention, not logo_retention",
     });
   });
 
@@ -135,7 +135,7 @@ describe("a check", () => {
     const ran = await workplace().run(words);
     expect([ran.code, ran.err]).toEqual([
       0,
-      "warning: `month_end_close`: Finance is closing the month: numbers from the CRM, which are 2 to 3 % off\n",
+      "warning: `month_end_close`: Finance is closing the month: numbers from the CRM differ by 2 to 3 %\n",
     ]);
     expect((await workplace().run([...words, "--quiet"])).err).toBe("");
   });
@@ -151,20 +151,25 @@ describe("a check", () => {
 describe("the formats of a check", () => {
   it("has the reason alone, for the hook of an agent", async () => {
     const ran = await workplace().run([...denied, "--format", "reason"]);
-    expect([ran.code, ran.out]).toEqual([4, "Executives are told revenue retention, not logo_retention\n"]);
+    expect([ran.code, ran.out]).toEqual([
+      4,
+      "Reports for executives use revenue retention, not logo_retention\n",
+    ]);
   });
 
   it.each([{ format: "plain" }, { format: "table" }])(
     "keeps the reason to its line, whatever the params hold: $format",
     async ({ format }) => {
       const { out } = await workplace().run([...metric("a\n\tb\u001b[31m"), "--format", format]);
-      expect(out.split("\n")[0]).toMatch(/Executives are told revenue retention, not a b\\u001b\[31m$/);
+      expect(out.split("\n")[0]).toMatch(
+        /Reports for executives use revenue retention, not a b\\u001b\[31m$/,
+      );
     },
   );
 
   it("commands no terminal where it is the reason alone", async () => {
     const { out } = await workplace().run([...metric("a\nb\u001b[31m"), "--format", "reason"]);
-    expect(out).toBe("Executives are told revenue retention, not a\nb\\u001b[31m\n");
+    expect(out).toBe("Reports for executives use revenue retention, not a\nb\\u001b[31m\n");
   });
 
   it("is plain text with a column for each thing", async () => {
@@ -470,7 +475,7 @@ describe("calls among the records", () => {
       explanation: { answer: "other failed; no decision allowed it", intact: true },
     });
     expect((await place.run(["explain", "3"], { terminal: true })).out).toMatch(
-      /^policy-select-metric on select_metric\n├─ ✗ denied: Executives are told revenue retention, not logo_retention\n/,
+      /^policy-select-metric on select_metric\n├─ ✗ denied: Reports for executives use revenue retention, not logo_retention\n/,
     );
   });
 

@@ -121,7 +121,7 @@ describe("explain --session-id --format methodology", () => {
       "  (per decision-loan-approval v1.0.0)",
       "",
       "Not done:",
-      "- read_source: Numbers for the board come from finance, not from crm",
+      "- read_source: Board reports use numbers from finance, not from crm",
       "  (per data_source v1.5.0)",
       "- Wire Transfer Gate: YELLOW, as 25000 is more than 10000",
       "  (per gate-wire-approve v1.0.0)",
@@ -225,7 +225,7 @@ describe("explain --session-id", () => {
       "│  ├─ per metric_selection v2.1.0; call succeeded",
       `│  └─ record: ${made["metric"] ?? ""}, number 2`,
     ]);
-    expect(lines[4]).toBe("├─ ✗ read_source denied: Numbers for the board come from finance, not from crm");
+    expect(lines[4]).toBe("├─ ✗ read_source denied: Board reports use numbers from finance, not from crm");
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
   });
 
@@ -257,7 +257,7 @@ describe("explain --session-id", () => {
     expect(plain[1]?.split("\t").slice(2)).toEqual([
       "read_source",
       "denied",
-      "Numbers for the board come from finance, not from crm",
+      "Board reports use numbers from finance, not from crm",
       "per data_source v1.5.0",
       made["crm"],
     ]);

@@ -77,7 +77,7 @@ describe("a scored decision on a terminal", () => {
         "  because   credit.score >= 700",
         "  because   loan.rate * 3 <= income.monthly",
         "  vote      credit approve 0.9: Good credit and no defaults",
-        "  vote      house_rule review 0.3, overruled: When in doubt, a person looks at it",
+        "  vote      house_rule review 0.3, overruled: A person reviews unclear cases",
         "  strategy  weighted_average",
         "  dry run   nothing was kept",
       ]),

@@ -671,7 +671,10 @@ describe("the worked example: how did Enterprise segment retention change vs las
       { name: "logo_retention" },
       { context },
     );
-    expect([allowed, reason]).toEqual([false, "Executives are told revenue retention, not logo_retention"]);
+    expect([allowed, reason]).toEqual([
+      false,
+      "Reports for executives use revenue retention, not logo_retention",
+    ]);
   });
 
   it("step 2, customer filter: denied for want of criteria, overridden by excluding pilots", async () => {
@@ -739,7 +742,7 @@ describe("the worked example: how did Enterprise segment retention change vs las
     });
     expect(await session.ask("select_period", params)).toMatchObject({
       outcome: "denied",
-      reason: "Board numbers are told by fiscal periods",
+      reason: "Board reports use fiscal periods",
     });
   });
 
