@@ -33,7 +33,7 @@ export async function runServer(options: ServeOptions, flags: DecideFlags, io: I
     onDecided: (result) => metrics.countDecision(result),
   });
   const mcp = options.mcp ? await openMcp(living, log) : undefined;
-  const parts = { living, authenticate, metrics, log, mcp: mcp?.handle };
+  const parts = { reloadingWorld: living, authenticate, metrics, log, mcp: mcp?.handle };
   const server: HttpServer = await openHttpServer({ ...options, ...parts });
   try {
     const signal = await serveUntilSignal({ server, mcp, living }, options, log);

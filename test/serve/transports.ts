@@ -64,12 +64,12 @@ async function served(world: ServedWorld, authenticate: Authenticate | undefined
     version: "1.2.3",
   });
   const server = await openHttpServer({
-    living,
+    reloadingWorld: living,
     authenticate,
-    allowed: { hosts: undefined, origins: [], loopback: true },
-    rates: { caller: undefined, org: undefined },
-    mostInFlight: 100,
-    largestBody: 1024 * 1024,
+    allowedOrigins: { hosts: undefined, origins: [], loopback: true },
+    rateLimits: { caller: undefined, org: undefined },
+    maxInFlight: 100,
+    maxBodyBytes: 1024 * 1024,
     requestTimeout: 10_000,
     publicMetrics: false,
     metrics: new Metrics({ inFlight: () => 0, decisions: () => 0, isStale: () => false }),

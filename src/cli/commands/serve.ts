@@ -84,13 +84,13 @@ export interface ServeOptions {
   readonly port: number;
   /** Undefined: nobody is asked for a token. */
   readonly tokens: TokenOptions | undefined;
-  readonly rates: RateLimits;
-  readonly largestBody: number;
-  readonly mostInFlight: number;
+  readonly rateLimits: RateLimits;
+  readonly maxBodyBytes: number;
+  readonly maxInFlight: number;
   /** In milliseconds, as the grace is. */
   readonly requestTimeout: number;
   readonly grace: number;
-  readonly allowed: AllowedOrigins;
+  readonly allowedOrigins: AllowedOrigins;
   readonly publicMetrics: boolean;
   readonly mcp: boolean;
 }
@@ -104,12 +104,12 @@ export function serveOptions(flags: ServeFlags, { env }: Io): ServeOptions {
     host,
     port: parsePort(flags, env),
     tokens,
-    rates: parseRates(flags, tokens !== undefined),
-    largestBody: parseInteger("--max-body", flags.maxBody, { least: 1024, most: 64 * 1024 * 1024 }),
-    mostInFlight: parseInteger("--max-in-flight", flags.maxInFlight, { least: 1, most: 100_000 }),
+    rateLimits: parseRates(flags, tokens !== undefined),
+    maxBodyBytes: parseInteger("--max-body", flags.maxBody, { least: 1024, most: 64 * 1024 * 1024 }),
+    maxInFlight: parseInteger("--max-in-flight", flags.maxInFlight, { least: 1, most: 100_000 }),
     requestTimeout: parseMilliseconds("--request-timeout", flags.requestTimeout),
     grace: parseMilliseconds("--grace", flags.grace),
-    allowed: allowedOrigins(flags, host, tokens !== undefined),
+    allowedOrigins: allowedOrigins(flags, host, tokens !== undefined),
     publicMetrics: flags.publicMetrics ?? false,
     mcp: flags.mcp ?? false,
   };

@@ -29,11 +29,11 @@ export async function addAccessControl(
   options: HttpOptions,
   hooks: RequestHooks,
 ): Promise<AccessControl> {
-  const { authenticate, mostInFlight } = options;
-  const countRequest = await openRateLimits(app, options.rates);
-  const concurrency = new CallerConcurrency(mostInFlight);
+  const { authenticate, maxInFlight } = options;
+  const countRequest = await openRateLimits(app, options.rateLimits);
+  const concurrency = new CallerConcurrency(maxInFlight);
   const mcp = options.mcp !== undefined;
-  const checkOrigin = originChecker(options.allowed);
+  const checkOrigin = originChecker(options.allowedOrigins);
   let isDraining = false;
   // A value given here would be shared by all requests, so each request sets its own.
   app.decorateRequest("identity");
@@ -41,7 +41,7 @@ export async function addAccessControl(
     hooks.begin(request, reply);
     if (isDraining) reply.header("connection", "close");
     const isPublic = isPublicRoute(request);
-    if (hooks.inFlight > mostInFlight && !isPublic) throw overloaded();
+    if (hooks.inFlight > maxInFlight && !isPublic) throw overloaded();
     assertWellFormedRequest(request.raw);
     const { host, origin } = request.headers;
     const refusal = checkOrigin({ host, origin });
@@ -50,7 +50,7 @@ export async function addAccessControl(
     const correlationId = correlationFromHeaders(request.headers);
     if (correlationId !== undefined) reply.header("x-correlation-id", correlationId);
     request.identity = { caller: undefined, correlationId };
-    if (applyCors(request, reply, { mcp, origins: options.allowed.origins })) return;
+    if (applyCors(request, reply, { mcp, origins: options.allowedOrigins.origins })) return;
     const proceed = (): void => done(request.is404 ? routeNotFound(request.url, { mcp }) : undefined);
     if (authenticate === undefined || isPublic) proceed();
     else admitCaller(request, reply, { authenticate, concurrency, countRequest }).then(proceed, done);

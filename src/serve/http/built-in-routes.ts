@@ -13,7 +13,7 @@ import { listActions } from "../operations/definitions.js";
 
 /** Adds health, readiness, metrics, API documents and MCP. */
 export function addBuiltInRoutes(app: FastifyInstance, options: HttpOptions, access: AccessControl): void {
-  const { living, metrics, mcp } = options;
+  const { reloadingWorld, metrics, mcp } = options;
   app.get(builtInPaths.health, { config: { isPublic: true } }, (_request, reply) =>
     reply.type(jsonContentType).send('{"status":"ok"}'),
   );
@@ -36,7 +36,7 @@ export function addBuiltInRoutes(app: FastifyInstance, options: HttpOptions, acc
   app.get(toFastifyPath(builtInPaths.actions), async (request, reply) => {
     const { org, domain } = request.params as { readonly org: string; readonly domain: string };
     const { caller, correlationId } = request.identity;
-    const invocation = { world: living.current, caller, correlationId };
+    const invocation = { world: reloadingWorld.current, caller, correlationId };
     const { actions } = await listActions.run({ org_id: org, domain }, invocation);
     if (actions.length === 0) throw noActions(org, domain);
     return reply.type(jsonContentType).send(JSON.stringify(actionsApiDocument(org, domain, actions)));
@@ -75,12 +75,15 @@ interface Readiness {
 }
 
 /** Checks whether decisions can be made and recorded. */
-async function checkReadiness({ living }: HttpOptions, { isDraining }: AccessControl): Promise<Readiness> {
-  const { definitions, records } = living.current;
+async function checkReadiness(
+  { reloadingWorld }: HttpOptions,
+  { isDraining }: AccessControl,
+): Promise<Readiness> {
+  const { definitions, records } = reloadingWorld.current;
   const decisions = definitions.ids.length;
-  const problems = (living.rejected ?? definitions).diagnostics.length;
-  const isStale = living.rejected !== undefined;
-  const removed = living.removedDecisions.length;
+  const problems = (reloadingWorld.rejected ?? definitions).diagnostics.length;
+  const isStale = reloadingWorld.rejected !== undefined;
+  const removed = reloadingWorld.removedDecisions.length;
   const counts = {
     decisions,
     ...(isStale && { stale: true as const }),

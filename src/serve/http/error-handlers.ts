@@ -22,14 +22,14 @@ import type { Metrics } from "../metrics.js";
 /** Answers every error with a problem document, and logs server errors. */
 export function addErrorHandlers(
   app: FastifyInstance,
-  { log, mcp, largestBody }: HttpOptions,
+  { log, mcp, maxBodyBytes }: HttpOptions,
   hooks: RequestHooks,
 ): void {
   app.setErrorHandler((error, request, reply) => {
     const { complete, destroyed } = request.raw;
     if (destroyed && !complete) hooks.noteAborted(reply.raw, clientDisconnected);
     if (error instanceof HttpError) return sendProblem(reply.headers(error.headers), error.document);
-    const document = problemFromError(error, { largestBody });
+    const document = problemFromError(error, { maxBodyBytes });
     const { status } = document;
     if (status === 403) reply.header("www-authenticate", insufficientScopeChallenge(error));
     if (status === 503) reply.header("retry-after", "1");

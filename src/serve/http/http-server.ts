@@ -30,13 +30,13 @@ export type McpHandler = (
 ) => Promise<void>;
 
 export interface HttpOptions {
-  readonly living: ReloadingWorld;
+  readonly reloadingWorld: ReloadingWorld;
   /** Undefined: all requests are accepted without authentication. */
   readonly authenticate: Authenticate | undefined;
-  readonly allowed: AllowedOrigins;
-  readonly rates: RateLimits;
-  readonly mostInFlight: number;
-  readonly largestBody: number;
+  readonly allowedOrigins: AllowedOrigins;
+  readonly rateLimits: RateLimits;
+  readonly maxInFlight: number;
+  readonly maxBodyBytes: number;
   /** The time to receive a whole request, in milliseconds. */
   readonly requestTimeout: number;
   readonly publicMetrics: boolean;
@@ -54,7 +54,7 @@ export interface HttpServer {
 
 /** Opens the HTTP server: every operation at its path, and MCP if a handler is given. */
 export async function openHttpServer(options: HttpOptions): Promise<HttpServer> {
-  const { requestTimeout, largestBody: bodyLimit } = options;
+  const { requestTimeout, maxBodyBytes: bodyLimit } = options;
   const hooks = new RequestHooks(options);
   const app = fastify({
     bodyLimit,

@@ -27,8 +27,8 @@ export function addMcpRoute(
     handler: async (request, reply) => {
       const { caller } = request.identity;
       const message = (request.body ?? {}) as McpMessage;
-      if (options.rates.org !== undefined) {
-        const org = await orgOfMessage(message, request, options.living);
+      if (options.rateLimits.org !== undefined) {
+        const org = await orgOfMessage(message, request, options.reloadingWorld);
         if (org !== undefined) await access.countRequest(request, "org", org);
       }
       const correlationId = correlationOfMessage(message) ?? request.identity.correlationId;
@@ -44,7 +44,7 @@ export function addMcpRoute(
 async function orgOfMessage(
   { params }: McpMessage,
   { identity }: FastifyRequest,
-  { current }: HttpOptions["living"],
+  { current }: HttpOptions["reloadingWorld"],
 ): Promise<string | undefined> {
   const tool = (await actionTools(current)).find(({ name }) => name === params?.name);
   const input = tool === undefined ? params?.arguments : { org_id: tool.org };

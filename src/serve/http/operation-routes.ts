@@ -12,7 +12,7 @@ export const jsonContentType = "application/json; charset=utf-8";
 
 /** Adds every operation at its path. */
 export function addOperationRoutes(app: FastifyInstance, options: HttpOptions, access: AccessControl): void {
-  const limitsOrgs = options.rates.org !== undefined;
+  const limitsOrgs = options.rateLimits.org !== undefined;
   const nextBatch = batchPerTick();
   for (const route of routes) {
     const { method, path, operation, write = JSON.stringify } = route;
@@ -22,7 +22,7 @@ export function addOperationRoutes(app: FastifyInstance, options: HttpOptions, a
       handler: async (request, reply) => {
         await nextBatch();
         const input = operationInput(route, request);
-        const world = options.living.current;
+        const world = options.reloadingWorld.current;
         const org = limitsOrgs
           ? rateLimitedOrg(input, request.identity.caller, world.definitions)
           : undefined;

@@ -117,7 +117,7 @@ interface FrameworkError {
 
 /** Configured limits, for hints. */
 interface ServerLimits {
-  readonly largestBody?: number;
+  readonly maxBodyBytes?: number;
 }
 
 /** Converts any error: an expected one, one of the web framework, or a bug. */
@@ -132,10 +132,10 @@ export function problemFromError(error: unknown, limits: ServerLimits = {}): Pro
   return createProblem(500, "this is a bug in agent-33, not in the request", { code: "bug" });
 }
 
-function frameworkHint(status: number, { largestBody }: ServerLimits): string | undefined {
+function frameworkHint(status: number, { maxBodyBytes }: ServerLimits): string | undefined {
   if (status === 415) return "send JSON with `content-type: application/json`";
-  if (status !== 413 || largestBody === undefined) return undefined;
-  return `send at most ${largestBody} bytes; the server option --max-body sets this limit`;
+  if (status !== 413 || maxBodyBytes === undefined) return undefined;
+  return `send at most ${maxBodyBytes} bytes; the server option --max-body sets this limit`;
 }
 
 const frameworkMessages: Readonly<Record<string, string>> = {

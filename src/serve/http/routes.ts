@@ -58,27 +58,27 @@ export const routes: readonly Route[] = [
 
 /** Builds the input of an operation from the body or the query, and the path. */
 export function operationInput(
-  { method, operation: question, pathKey: inPath }: Route,
+  { method, operation, pathKey }: Route,
   { params, query, body }: RequestParts,
 ): unknown {
-  const input = method === "GET" ? parseQuery(query as Query, question.input) : body;
-  if (inPath === undefined) return input;
+  const input = method === "GET" ? parseQuery(query as Query, operation.input) : body;
+  if (pathKey === undefined) return input;
   if (typeof input !== "object" || input === null || Array.isArray(input)) return input;
-  if (Object.hasOwn(input, inPath)) {
-    throw new DecisionError("input_invalid", `\`${inPath}\` is already given in the path`, {
+  if (Object.hasOwn(input, pathKey)) {
+    throw new DecisionError("input_invalid", `\`${pathKey}\` is already given in the path`, {
       hint: "remove it from the body",
     });
   }
-  return { ...input, [inPath]: (params as { readonly id: string }).id };
+  return { ...input, [pathKey]: (params as { readonly id: string }).id };
 }
 
 /** The input schema without the key that is part of the path. */
 export function bodySchema({
   operation: { input },
-  pathKey: inPath,
+  pathKey,
 }: Pick<Route, "operation" | "pathKey">): InputSchema {
-  if (inPath === undefined) return input;
-  const isOther = (key: string): boolean => key !== inPath;
+  if (pathKey === undefined) return input;
+  const isOther = (key: string): boolean => key !== pathKey;
   return {
     ...input,
     properties: Object.fromEntries(Object.entries(input.properties).filter(([key]) => isOther(key))),

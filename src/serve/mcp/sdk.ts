@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-deprecated -- `Server` is meant for advanced use: here, operations validate their own input, with better messages. */
+/* eslint-disable @typescript-eslint/no-deprecated -- `Server` is for advanced use: here, operations validate their own input, with better messages. */
 import { Server } from "@modelcontextprotocol/server";
 
 /** Everything used of the SDK. The build puts it in a separate file, which is loaded only to serve MCP. */

@@ -123,7 +123,7 @@ describe("a conversation over HTTP/1.1", () => {
   });
 
   it("answers those without a Host in HTTP/1.0 where any host is served", async () => {
-    const any = await serving({ world, allowed: { hosts: undefined, origins: [], loopback: false } });
+    const any = await serving({ world, allowedOrigins: { hosts: undefined, origins: [], loopback: false } });
     const asked = goodRequest({ line: "GET /healthz HTTP/1.0", host: "", body: "", type: "" });
     expect(statuses(await rawExchange(any.port, asked))).toEqual([200]);
     expect(statuses(await rawExchange(server.port, asked))).toEqual([403]);
@@ -168,7 +168,7 @@ describe("a conversation over HTTP/1.1", () => {
 
   it("answers only so many at a time, and those who look after it always", async () => {
     const { world: slow, arrived, letGo } = gated();
-    const busy = await serving({ world: slow, mostInFlight: 1 });
+    const busy = await serving({ world: slow, maxInFlight: 1 });
     const first = post(busy, "/decide", routineWire);
     await arrived();
     const refused = await post(busy, "/decide", routineWire);
@@ -257,7 +257,7 @@ describe("a page in a browser", () => {
   it("of this machine is refused where tokens are asked for, unless it is allowed", async () => {
     const guarded = await serving({
       world,
-      allowed: { hosts: undefined, origins: [origin], loopback: false },
+      allowedOrigins: { hosts: undefined, origins: [origin], loopback: false },
     });
     expect((await get(guarded, "/healthz", { origin: "http://localhost:5173" })).status).toBe(403);
     expect((await get(guarded, "/healthz", { origin })).status).toBe(200);

@@ -14,7 +14,7 @@ let server: Serving;
 
 beforeAll(async () => {
   world = await sampleWorld();
-  server = await serving({ world, largestBody: 2048 });
+  server = await serving({ world, maxBodyBytes: 2048 });
 });
 
 const evaluate = "/decisions/decision-quality-gate/evaluate";

@@ -132,7 +132,7 @@ describe("the rate of an organisation", () => {
     { name: "the tool of an action", params: typedCall },
     { name: "a tool that is told the organisation", params: decide },
   ])("counts $name", async ({ params }) => {
-    const server = await withMcp({ rates: { org: { count: 2, per: 60_000 } } });
+    const server = await withMcp({ rateLimits: { org: { count: 2, per: 60_000 } } });
     const statuses = [];
     for (let i = 0; i < 3; i++) statuses.push((await call(server, params)).status);
     expect(statuses).toEqual([200, 200, 429]);

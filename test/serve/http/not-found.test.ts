@@ -7,7 +7,7 @@ const mcpCalls: unknown[] = [];
 
 beforeAll(async () => {
   server = await serving({
-    rates: { org: { count: 2, per: 60_000 } },
+    rateLimits: { org: { count: 2, per: 60_000 } },
     mcp: (_request, response, { body }) => {
       mcpCalls.push(body);
       response.writeHead(200, { "content-type": "application/json" }).end("{}");

@@ -61,14 +61,14 @@ export async function serving(options: ServingOptions = {}): Promise<Serving> {
   });
   const server: HttpServer = await openHttpServer({
     authenticate: undefined,
-    allowed: { hosts: loopbackNames, origins: ["https://app.example"], loopback: true },
-    rates: {},
-    mostInFlight: 1024,
-    largestBody: 1024 * 1024,
+    allowedOrigins: { hosts: loopbackNames, origins: ["https://app.example"], loopback: true },
+    rateLimits: {},
+    maxInFlight: 1024,
+    maxBodyBytes: 1024 * 1024,
     requestTimeout: 10_000,
     publicMetrics: false,
     ...http,
-    living,
+    reloadingWorld: living,
     metrics,
     log,
   });

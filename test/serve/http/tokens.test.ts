@@ -21,7 +21,7 @@ async function guarded(more: Partial<TokenOptions> = {}, options: ServingOptions
   return serving({
     world,
     authenticate,
-    allowed: { hosts: undefined, origins: [], loopback: false },
+    allowedOrigins: { hosts: undefined, origins: [], loopback: false },
     ...options,
   });
 }
@@ -171,7 +171,7 @@ describe("a good token over HTTP", () => {
 
 describe("a rate limit", () => {
   it("holds for each caller, and for no other", async () => {
-    const limited = await guarded({}, { rates: { caller: { count: 2, per: 60_000 } } });
+    const limited = await guarded({}, { rateLimits: { caller: { count: 2, per: 60_000 } } });
     const ask = (sub: string, more: object = {}): Promise<Answered> =>
       get(limited, "/decisions", bearer({ sub, ...more }));
     expect((await ask("ann")).status).toBe(200);
@@ -185,7 +185,7 @@ describe("a rate limit", () => {
   });
 
   it("is over once its time has passed", async () => {
-    const limited = await guarded({}, { rates: { caller: { count: 1, per: 80 } } });
+    const limited = await guarded({}, { rateLimits: { caller: { count: 1, per: 80 } } });
     expect((await get(limited, "/decisions", bearer())).status).toBe(200);
     const refused = await get(limited, "/decisions", bearer());
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"]);
@@ -194,7 +194,7 @@ describe("a rate limit", () => {
   });
 
   it("holds for each organisation, whoever asks, and records nothing beyond it", async () => {
-    const limited = await guarded({}, { rates: { org: { count: 2, per: 60_000 } } });
+    const limited = await guarded({}, { rateLimits: { org: { count: 2, per: 60_000 } } });
     const before = await limited.recorded();
     expect((await post(limited, "/decide", routineWire, bearer({ sub: "ann" }))).status).toBe(200);
     const byId = "/decisions/gate-wire-approve/evaluate";
@@ -210,7 +210,7 @@ describe("a rate limit", () => {
   });
 
   it("is that of the organisation that a token is bound to", async () => {
-    const limited = await guarded({}, { rates: { org: { count: 1, per: 60_000 } } });
+    const limited = await guarded({}, { rateLimits: { org: { count: 1, per: 60_000 } } });
     const bound = bearer({ org_id: "globex" });
     expect((await get(limited, "/decisions", bound)).status).toBe(200);
     expect((await get(limited, "/decisions", bound)).status).toBe(429);
@@ -218,7 +218,7 @@ describe("a rate limit", () => {
   });
 
   it("cannot be used up for others by names that are made up", async () => {
-    const limited = await guarded({}, { rates: { org: { count: 1, per: 60_000 } } });
+    const limited = await guarded({}, { rateLimits: { org: { count: 1, per: 60_000 } } });
     for (const org_id of ["a", "b", "a", "b"]) {
       expect((await post(limited, "/decide", { ...routineWire, org_id }, bearer())).status).toBe(404);
     }
@@ -227,7 +227,7 @@ describe("a rate limit", () => {
 
 describe("a caller who sends slowly", () => {
   it("has half of what is answered at a time, and leaves the rest to others", async () => {
-    const shared = await guarded({}, { mostInFlight: 4 });
+    const shared = await guarded({}, { maxInFlight: 4 });
     const slow = Array.from({ length: 2 }, () => connect(shared.port, "127.0.0.1"));
     const { authorization } = bearer({ sub: "slow" });
     for (const socket of slow)
