@@ -1,7 +1,8 @@
-import type { Style, View } from "./format.js";
-import { fetchRows, answerColour, resultRows, precedentRows } from "./result-rows.js";
-import { oneLine } from "./text.js";
 import type { CheckResult } from "../decide/check.js";
+import type { Style, View } from "./format.js";
+import { fieldLine } from "./format.js";
+import { answerColour, fetchRows, precedentRows, resultRows } from "./result-rows.js";
+import { oneLine } from "./text.js";
 
 export function checkView(result: CheckResult, { explain }: { readonly explain: boolean }): View {
   return {
@@ -15,12 +16,12 @@ async function describeCheck(result: CheckResult, explain: boolean, style: Style
   const { paint } = style;
   const colour = result.allowed ? (result.outcome === "allowed" ? "green" : "yellow") : "red";
   const answer = paint(colour, paint("bold", result.outcome));
-  const field = (name: string, text: string): string => `  ${paint("dim", name.padEnd(9))} ${oneLine(text)}`;
+  const field = (name: string, text: string): string => fieldLine(name, oneLine(text), style);
   const lines = [`${answer}  ${paint("dim", oneLine(result.reason))}`, "", field("tool", result.tool)];
   lines.push(field("params", JSON.stringify(result.params)));
   for (const each of result.decisions) {
-    const said = paint(answerColour(each), each.outcome);
-    lines.push(`  ${paint("dim", "decision ")} ${each.decision_id} ${said}`);
+    const outcome = paint(answerColour(each), each.outcome);
+    lines.push(fieldLine("decision", `${each.decision_id} ${outcome}`, style));
     const more = explain ? [...precedentRows(each), ...fetchRows(each.fetched)] : [];
     for (const { name, text } of [...resultRows(each), ...more]) {
       if (name !== "tool" && name !== "params") lines.push(field(name, text));

@@ -1,6 +1,6 @@
-import { gateKeyText } from "../definition/gate-key.js";
-import { casesOf } from "../definition/expressions.js";
 import { labelsOf } from "../definition/branches.js";
+import { casesOf } from "../definition/expressions.js";
+import { gateKeyText } from "../definition/gate-key.js";
 import { toolsOf } from "../definition/tool-match.js";
 import { compileRule } from "../expression/rule/compile-rule.js";
 import type {
@@ -16,20 +16,20 @@ import type {
 import { printable } from "../text.js";
 import type { Column } from "./grid.js";
 
-/** The parts of a definition as a table. */
+/** The cases, rules or policies of a definition as a table. */
 interface DefinitionRows {
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly string[])[];
-  /** What is said once, above the table. */
+  /** Fields to show above the table. */
   readonly fields: readonly (readonly [name: string, value: string | undefined])[];
 }
 
 export function definitionRows(definition: Definition): DefinitionRows {
-  const { columns, rows, fields } = partsOf(definition);
+  const { columns, rows, fields } = rowsOf(definition);
   return { columns, fields, rows: rows.map((row) => row.map(printable)) };
 }
 
-function partsOf(definition: Definition): DefinitionRows {
+function rowsOf(definition: Definition): DefinitionRows {
   switch (definition.type) {
     case "binary":
     case "switch":
@@ -74,14 +74,14 @@ function routingRows(definition: RoutingDefinition): DefinitionRows {
 
 function scoredRows({ evaluators, scoring, targets = {} }: ScoredDefinition): DefinitionRows {
   const { strategy, ...parameters } = scoring ?? { strategy: "weighted_average" as const };
-  const given = Object.entries(parameters).map(([name, value]) => `${name} ${value}`);
-  const leading = Object.entries(targets).map(([decision, target]) => `${decision} → ${target}`);
+  const settings = Object.entries(parameters).map(([name, value]) => `${name} ${value}`);
+  const routes = Object.entries(targets).map(([decision, target]) => `${decision} → ${target}`);
   return {
     columns: [fixed("evaluator"), fixed("rule"), flexible("when"), fixed("vote")],
     rows: evaluators.flatMap(evaluatorRows),
     fields: [
-      ["scoring", [strategy, ...given].join(", ")],
-      ["targets", leading.length === 0 ? undefined : leading.join(", ")],
+      ["scoring", [strategy, ...settings].join(", ")],
+      ["targets", routes.length === 0 ? undefined : routes.join(", ")],
     ],
   };
 }
@@ -103,19 +103,19 @@ function conditionText({ if: condition, when = "" }: ScoredRule): string {
 
 function policyRows(definition: PolicyDefinition): DefinitionRows {
   const { policies = [] } = definition;
-  const isRanked = policies.some(({ priority = 0 }) => priority !== 0);
+  const hasPriorities = policies.some(({ priority = 0 }) => priority !== 0);
   return {
     columns: [
       fixed("policy"),
       fixed("version"),
-      ...(isRanked ? [fixed("priority")] : []),
-      flexible("asks"),
+      ...(hasPriorities ? [fixed("priority")] : []),
+      flexible("requires"),
       flexible("window"),
     ],
     rows: policies.map((policy) => [
       policy.name,
       policy.version ?? "",
-      ...(isRanked ? [String(policy.priority ?? 0)] : []),
+      ...(hasPriorities ? [String(policy.priority ?? 0)] : []),
       policyRequirements(policy),
       windowText(policy),
     ]),
@@ -123,7 +123,7 @@ function policyRows(definition: PolicyDefinition): DefinitionRows {
   };
 }
 
-/** From when to when it is in effect. */
+/** Formats the period in which a policy is in effect. */
 export function windowText({
   effective_from: from = null,
   expires_at: until = null,
@@ -140,29 +140,29 @@ function policyRequirements(policy: Policy): string {
     const when = policy.when === undefined ? "" : ` when ${policy.when}`;
     return `overrides ${policy.overrides.join(", ")}${when}: ${policy.action ?? "allow"}${uses}`;
   }
-  const { conditions = [], requires = [], read_before_write: rule, max_calls: most } = policy;
+  const { conditions = [], requires = [], read_before_write: rule, max_calls: limit } = policy;
   return [
     ...conditions.map(({ expression }) => expression),
     ...requires.map((each) => `${each} has succeeded`),
-    ...(rule === undefined ? [] : [`${rule.path} was read before it is written`]),
-    ...(most === undefined ? [] : [`at most ${most.count} calls per ${most.per}`]),
+    ...(rule === undefined ? [] : [`${rule.path} is read before it is written`]),
+    ...(limit === undefined ? [] : [`at most ${limit.count} calls per ${limit.per}`]),
   ].join("; ");
 }
 
 function gateRows({ action, rules, computed = {} }: GateDefinition): DefinitionRows {
-  const derived = Object.entries(computed).map(([name, expression]) => `${name} = ${expression}`);
+  const expressions = Object.entries(computed).map(([name, expression]) => `${name} = ${expression}`);
   return {
     columns: [fixed("rule"), fixed("tier"), fixed("severity"), flexible("when"), fixed("status")],
     rows: rules
       .toSorted((a, b) => b.severity - a.severity)
       .map(({ id, tier, severity, applies_when, when, status, suppresses = [] }) => {
-        const only = applies_when === undefined ? "" : ` (only where ${applies_when})`;
-        const silenced = suppresses.length === 0 ? "" : `; suppresses ${suppresses.join(", ")}`;
-        return [id, tier, String(severity), `${when}${only}${silenced}`, status];
+        const precondition = applies_when === undefined ? "" : ` (if ${applies_when})`;
+        const suppressed = suppresses.length === 0 ? "" : `; suppresses ${suppresses.join(", ")}`;
+        return [id, tier, String(severity), `${when}${precondition}${suppressed}`, status];
       }),
     fields: [
       ["action", gateKeyText(action)],
-      ["computed", derived.length === 0 ? undefined : derived.join("; ")],
+      ["computed", expressions.length === 0 ? undefined : expressions.join("; ")],
     ],
   };
 }

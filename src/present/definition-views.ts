@@ -1,22 +1,22 @@
-import { approvalText } from "./approval-views.js";
-import { definitionRows } from "./definition-rows.js";
-import type { Style, View } from "./format.js";
+import { escalationTarget } from "../definition/checks/check-guardrails.js";
 import { casesOf } from "../definition/expressions.js";
 import type { DeclaredFetch } from "../definition/fetches.js";
 import { uniqueFetches } from "../definition/fetches.js";
-import { escalationTarget } from "../definition/checks/check-guardrails.js";
 import { guardrailsOf } from "../guard/guard.js";
 import { defaultMinimumSample, defaultPValue } from "../guard/run-guardrail.js";
 import type { Approval } from "../model/approval.js";
-import type { Definition, LoadedDefinition, Guardrail } from "../model/definition.js";
+import type { Definition, Guardrail, LoadedDefinition } from "../model/definition.js";
 import type { Endpoint, Endpoints } from "../model/endpoint.js";
-import { printable } from "../text.js";
 import type { StoredDefinition } from "../record/stored-definition.js";
+import { printable } from "../text.js";
+import { approvalText } from "./approval-views.js";
+import { definitionRows } from "./definition-rows.js";
+import type { Style, View } from "./format.js";
+import { fieldLine } from "./format.js";
 
-/** What is known of the approval of a definition. */
 export type FindApproval = (loaded: LoadedDefinition) => Approval;
 
-/** Approvals are shown where they are known of. */
+/** Lists definitions, with their approvals if `approvalOf` is given. */
 export function listView(loaded: readonly LoadedDefinition[], approvalOf?: FindApproval): View {
   const approvals = approvalOf && loaded.map(approvalOf);
   const items = loaded.map(({ definition, definition_hash, file, line }, index) => ({
@@ -60,7 +60,7 @@ function endpointNames(definition: Definition): { readonly endpoints?: readonly 
 const approvalStates = (approval: Approval | undefined): readonly string[] =>
   approval === undefined ? [] : [approval.state];
 
-/** Cases, rules, policies or evaluators: whatever it is made of. */
+/** Counts the cases, rules, policies or evaluators. */
 function countParts(definition: Definition): number {
   switch (definition.type) {
     case "scored":
@@ -69,7 +69,10 @@ function countParts(definition: Definition): number {
       return definition.policies?.length ?? 0;
     case "gate":
       return definition.rules.length;
-    default:
+    case "binary":
+    case "switch":
+    case "weighted":
+    case "rule_table":
       return casesOf(definition).length;
   }
 }
@@ -104,7 +107,7 @@ async function describeDefinition(
   const { grid } = await import("./grid.js");
   const { paint } = style;
   const field = (name: string, value: string | undefined): string[] =>
-    value === undefined ? [] : [`  ${paint("dim", name.padEnd(11))} ${printable(value)}`];
+    value === undefined ? [] : [fieldLine(name, printable(value), style, 11)];
   const policy = definition.type === "rule_table" ? ` (${definition.hit_policy ?? "first"})` : "";
   const { columns, rows, fields } = definitionRows(definition);
   return [
@@ -118,7 +121,7 @@ async function describeDefinition(
     ...guardrailLines(loaded).flatMap((text) => field("guardrail", text)),
     ...fetchLines(loaded).flatMap((text) => field("fetches", text)),
     ...field("cache", definition.cache?.enabled ? (definition.cache.ttl ?? "1h") : undefined),
-    ...field("file", `${file}:${line}`),
+    ...field("file", file === "" ? undefined : `${file}:${line}`),
     ...field("hash", definition_hash),
     ...field("approval", approval && approvalText(approval)),
     "",
@@ -126,7 +129,7 @@ async function describeDefinition(
   ].join("\n");
 }
 
-/** Those for every decision too. */
+/** Includes the guardrails for every decision. */
 function guardrailLines(loaded: LoadedDefinition): readonly string[] {
   const own = loaded.definition.guardrails ?? [];
   return guardrailsOf(loaded).map((guardrail) => {
@@ -135,47 +138,39 @@ function guardrailLines(loaded: LoadedDefinition): readonly string[] {
   });
 }
 
-/** The same as of a definition that has a file; this one has none. */
-export function storedDefinitionView(kept: StoredDefinition): View {
-  const { definition, definition_hash } = kept;
-  const view = definitionView({ ...kept, environment: {}, environment_hash: "", file: "", line: 0 });
-  return {
-    value: { ...definition, definition_hash },
-    plain: () => view.plain(),
-    table: async (style) => {
-      const fileLine = `  ${style.paint("dim", "file".padEnd(11))} :0`;
-      const lines = (await view.table(style)).split("\n");
-      return lines.filter((line) => line !== fileLine).join("\n");
-    },
-  };
+/** Shows a definition from the store, which has no file. */
+export function storedDefinitionView(stored: StoredDefinition): View {
+  const { definition, definition_hash } = stored;
+  const view = definitionView({ ...stored, environment: {}, environment_hash: "", file: "", line: 0 });
+  return { ...view, value: { ...definition, definition_hash } };
 }
 
-/** What a decision fetches, and from where, one line each; of one that was kept, the endpoints are not known. */
+/** Describes each fetch of a decision. A definition from the store comes without its endpoints. */
 export function fetchLines({ definition, environment }: LoadedDefinition): readonly string[] {
   const endpoints = (environment["endpoints"] ?? {}) as unknown as Endpoints;
   return uniqueFetches(definition).map((fetch) => {
     const endpoint = Object.hasOwn(endpoints, fetch.endpoint) ? endpoints[fetch.endpoint] : undefined;
-    const about = [
+    const details = [
       ...(endpoint === undefined ? [] : [endpointText(endpoint)]),
       ...(fetch.required ? ["required"] : []),
     ];
-    const known = about.length === 0 ? "" : ` (${about.join(", ")})`;
-    return `${fetchTargetText(fetch)} from ${fetch.endpoint}${known}`;
+    const suffix = details.length === 0 ? "" : ` (${details.join(", ")})`;
+    return `${fetchTargetText(fetch)} from ${fetch.endpoint}${suffix}`;
   });
 }
 
-/** Where it goes, with the fields of the answer that do. */
+/** Names the context path that a fetch fills, with the mapped fields of the response. */
 function fetchTargetText({ into, mapping = {} }: DeclaredFetch): string {
   const mapped = Object.entries(mapping).map(([from, to]) => (from === to ? to : `${to} = ${from}`));
-  if (into === undefined) return mapped.length === 0 ? "whether data come" : mapped.join(", ");
+  if (into === undefined) return mapped.length === 0 ? "whether data is available" : mapped.join(", ");
   return mapped.length === 0 ? into : `${into} (${mapped.join(", ")})`;
 }
 
 function endpointText({ method = "get", url, cache }: Endpoint): string {
-  return `${method} ${url}${cache === undefined ? "" : `, kept for ${cache.ttl}`}`;
+  return `${method} ${url}${cache === undefined ? "" : `, cached for ${cache.ttl}`}`;
 }
 
-/** A guardrail in a line: what must hold, and what becomes of an answer otherwise. */
+/** Describes a guardrail: what must hold, and what happens otherwise. */
 const guardrailText = (guardrail: Guardrail): string =>
   `${guardrail.type}: ${guardrailRequirement(guardrail)}, else ${failureAction(guardrail)}`;
 
@@ -183,21 +178,21 @@ function guardrailRequirement(guardrail: Guardrail): string {
   switch (guardrail.type) {
     case "no_disabled_targets": {
       const { disabled_stages: stages = [] } = guardrail;
-      return `nothing leads to ${[...stages, "what is disabled"].join(", ")}`;
+      return `no route to ${[...stages, "disabled targets"].join(", ")}`;
     }
     case "weight_bounds": {
-      const { min_weight: least = 0, max_weight: most } = guardrail;
-      return most === undefined ? `weights of at least ${least}` : `weights from ${least} to ${most}`;
+      const { min_weight: min = 0, max_weight: max } = guardrail;
+      return max === undefined ? `weights of at least ${min}` : `weights from ${min} to ${max}`;
     }
     case "requires_approval": {
-      const { targets = ["everything"], workflows, approval_target: approval } = guardrail;
+      const { targets = ["every target"], workflows, approval_target: approval } = guardrail;
       const where = workflows === undefined ? "" : ` in ${workflows.join(", ")}`;
-      const way = approval === undefined ? "" : ` by way of ${approval}`;
-      return `${targets.join(", ")}${where} needs approval${way}`;
+      const via = approval === undefined ? "" : ` via ${approval}`;
+      return `${targets.join(", ")}${where} needs approval${via}`;
     }
     case "distribution_drift": {
-      const { p_value: least = defaultPValue, minimum = defaultMinimumSample } = guardrail;
-      return `p of at least ${least} from ${minimum} distinct inputs on`;
+      const { p_value: pValue = defaultPValue, minimum = defaultMinimumSample } = guardrail;
+      return `p-value of at least ${pValue} once there are ${minimum} distinct inputs`;
     }
   }
 }

@@ -1,46 +1,45 @@
 import type { Diagnostic } from "../model/diagnostic.js";
-import type { Paint, View } from "./format.js";
 import { printable } from "../text.js";
+import type { Paint, View } from "./format.js";
+import { plural } from "./text.js";
 
 interface CheckedCounts {
   readonly decisions: number;
-  /** Those that need no input. */
+  /** Guardrails that were checked without input. */
   readonly guardrails: number;
 }
 
 export function diagnosticsView(
-  problems: readonly Diagnostic[],
+  diagnostics: readonly Diagnostic[],
   { decisions, guardrails }: CheckedCounts,
 ): View {
-  const valid = !problems.some((problem) => problem.severity === "error");
+  const valid = !diagnostics.some(({ severity }) => severity === "error");
   return {
-    value: { valid, problems, guardrails_checked: guardrails },
-    items: problems,
-    plain: () => problems.map(plainDiagnostic).join("\n"),
+    value: { valid, problems: diagnostics, guardrails_checked: guardrails },
+    items: diagnostics,
+    plain: () => diagnostics.map(plainDiagnostic).join("\n"),
     table: ({ paint }) => {
-      const lines = problems.map((problem) => describeDiagnostic(problem, paint));
+      const lines = diagnostics.map((each) => describeDiagnostic(each, paint));
       const verdict = valid ? paint("green", "✓ valid") : paint("red", "✗ not valid");
       return [
-        `${verdict}  ${plural(decisions, "decision")}${guardrailsText(guardrails)}${severityCounts(problems)}`,
+        `${verdict}  ${plural(decisions, "decision")}${guardrailsText(guardrails)}${severityCounts(diagnostics)}`,
         ...lines,
       ].join("\n");
     },
   };
 }
 
-const plural = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;
-
 const guardrailsText = (checked: number): string =>
-  checked === 0 ? "" : `, ${plural(checked, "guardrail")} checked that need no input`;
+  checked === 0 ? "" : `, ${plural(checked, "guardrail")} checked without input`;
 
-function plainDiagnostic(problem: Diagnostic): string {
-  const { file, line, column, severity, message, hint } = printableDiagnostic(problem);
+function plainDiagnostic(diagnostic: Diagnostic): string {
+  const { file, line, column, severity, message, hint } = printableDiagnostic(diagnostic);
   return [`${file}:${line}:${column}`, severity, message, ...(hint === undefined ? [] : [hint])].join("\t");
 }
 
 /** `file:line:column  severity  what`, then the expression with its caret and the hint. */
-export function describeDiagnostic(problem: Diagnostic, paint: Paint = (_colour, text) => text): string {
-  const { file, line, column, severity, message, hint, excerpt } = printableDiagnostic(problem);
+export function describeDiagnostic(diagnostic: Diagnostic, paint: Paint = (_colour, text) => text): string {
+  const { file, line, column, severity, message, hint, excerpt } = printableDiagnostic(diagnostic);
   const colour = severity === "error" ? "red" : severity === "warning" ? "yellow" : "cyan";
   const lines = [`${paint("bold", `${file}:${line}:${column}`)}  ${paint(colour, severity)}  ${message}`];
   if (excerpt !== undefined) lines.push(...excerpt.split("\n").map((each) => `    ${each}`));
@@ -48,9 +47,9 @@ export function describeDiagnostic(problem: Diagnostic, paint: Paint = (_colour,
   return lines.join("\n");
 }
 
-/** A file can call its keys what it likes; people are shown no more than its text. */
-function printableDiagnostic(problem: Diagnostic): Diagnostic {
-  const { file, message, hint, excerpt, ...rest } = problem;
+/** Escapes control characters that come from definition files. */
+function printableDiagnostic(diagnostic: Diagnostic): Diagnostic {
+  const { file, message, hint, excerpt, ...rest } = diagnostic;
   return {
     ...rest,
     file: printable(file),
@@ -60,13 +59,13 @@ function printableDiagnostic(problem: Diagnostic): Diagnostic {
   };
 }
 
-/** Annotations as GitHub's workflow commands write them. */
-export function githubAnnotations(problems: readonly Diagnostic[]): string {
-  return problems.map(annotation).join("");
+/** Formats diagnostics as workflow commands for GitHub Actions. */
+export function githubAnnotations(diagnostics: readonly Diagnostic[]): string {
+  return diagnostics.map(annotation).join("");
 }
 
-function annotation(problem: Diagnostic): string {
-  const { file, line, column, severity, message, hint } = printableDiagnostic(problem);
+function annotation(diagnostic: Diagnostic): string {
+  const { file, line, column, severity, message, hint } = printableDiagnostic(diagnostic);
   const command = severity === "note" ? "notice" : severity;
   const text = escapeData(hint === undefined ? message : `${message} (${hint})`);
   return `::${command} file=${escapeProperty(file)},line=${line},col=${column}::${text}\n`;
@@ -77,12 +76,12 @@ const escapeData = (text: string): string =>
 const escapeProperty = (text: string): string =>
   escapeData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 
-function severityCounts(problems: readonly Diagnostic[]): string {
+function severityCounts(diagnostics: readonly Diagnostic[]): string {
   const count = (severity: Diagnostic["severity"]): number =>
-    problems.filter((each) => each.severity === severity).length;
+    diagnostics.filter((each) => each.severity === severity).length;
   const parts = (["error", "warning", "note"] as const).flatMap((severity) => {
     const number = count(severity);
-    return number === 0 ? [] : [`${number} ${severity}${number === 1 ? "" : "s"}`];
+    return number === 0 ? [] : [plural(number, severity)];
   });
   return parts.length === 0 ? "" : `, ${parts.join(", ")}`;
 }

@@ -9,7 +9,7 @@ const dotShapes: Readonly<Record<Shape, string>> = {
   rounded: "shape=box, style=rounded",
 };
 
-/** The drawing as a digraph for Graphviz. */
+/** Draws a digraph for Graphviz. */
 export function drawDot({ nodes, edges }: Drawing): string {
   const nameOf = nodeIdentifiers(nodes);
   const lines = nodes.map(
@@ -27,14 +27,14 @@ export function drawDot({ nodes, edges }: Drawing): string {
   return ["digraph decisions {", ...[...lines, ...arrows].map((line) => `  ${line}`), "}"].join("\n") + "\n";
 }
 
-/** Backslashes speak to Graphviz, and so do the entities of HTML; a line without anything has crashed it. */
+/** Escapes backslashes and HTML entities. Avoids empty lines, which have crashed Graphviz. */
 function quoteForDot(text: string): string {
   const escaped = text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("&", "&amp;");
   const lines = escaped.split("\n").map((line) => line || " ");
   return `"${lines.join("\\n")}"`;
 }
 
-/** More than this mermaid refuses to draw unless its settings say otherwise. */
+/** The default limits beyond which Mermaid refuses to draw. */
 export const mermaidLimits = { characters: 50_000, edges: 500 } as const;
 
 const mermaidBrackets: Readonly<Record<Shape, readonly [string, string]>> = {
@@ -45,7 +45,7 @@ const mermaidBrackets: Readonly<Record<Shape, readonly [string, string]>> = {
   rounded: ["(", ")"],
 };
 
-/** The drawing as a flowchart for mermaid. */
+/** Draws a flowchart for Mermaid. */
 export function drawMermaid({ nodes, edges }: Drawing): string {
   const nameOf = nodeIdentifiers(nodes);
   const lines = nodes.map((node) => {
@@ -61,9 +61,9 @@ export function drawMermaid({ nodes, edges }: Drawing): string {
 }
 
 /**
- * All but letters, digits, blanks, brackets around words, and what joins words. Much of it means something to mermaid
- * (as `style: #…;` does even within quotes), to its Markdown (`1)` begins a list, `www.` a link), to its own marks
- * `ﬂ°` and `¶ß`, or to HTML.
+ * Matches everything but letters, digits, spaces, brackets around words and characters between words. Much of it has a
+ * meaning in Mermaid (`style: #…;` even within quotes), in its Markdown (`1)` starts a list, `www.` a link), as its
+ * internal markers `ﬂ°` and `¶ß`, or in HTML.
  */
 const mermaidSyntax =
   /[^\p{L}\p{M}\p{N} (),./_-]|(?<![\p{L}\p{N}])[./_-]|[./_-](?![\p{L}\p{N}])|(?<=www)\.|(?<!\p{L})\)|[ﬂß]|^ +| +$/giu;
@@ -76,16 +76,16 @@ function quoteForMermaid(text: string): string {
 const toEntities = (characters: string): string =>
   Array.from(characters, (character) => `#${character.codePointAt(0) ?? 0};`).join("");
 
-/** Halves of characters, and what is none: no picture may hold them. */
+/** Lone surrogates and non-characters, which are not allowed in diagrams. */
 const invalidCharacters = /[\p{Surrogate}\ufffe\uffff]/gu;
 
-/** Any text as a picture can hold it: line breaks stay, what cannot be drawn is written out. */
+/** Keeps line breaks and escapes characters that cannot be drawn. */
 function toDrawableText(text: string): string {
   const lines = text.replace(/\r\n?|[\u2028\u2029]/g, "\n").replaceAll("\t", " ");
   return printable(lines).replace(invalidCharacters, "\ufffd");
 }
 
-/** What stands in a node: its id or name, what it is called, what it is. */
+/** Returns the text of a node: its name or id, its label and its kind. */
 export function nodeText(node: DrawnNode): string {
   const { id, name = id, label = name } = node;
   return [name, ...(label === name ? [] : [label]), kindText(node)].map(toDrawableText).join("\n");
@@ -96,12 +96,12 @@ export function kindText({ kind, note }: DrawnNode): string {
   return `(${note === undefined ? kind : `${kind}, ${note}`})`;
 }
 
-/** What stands at an edge; nothing where it speaks for itself. */
+/** Returns the text of an edge: its label, or its kind. */
 export function edgeText({ label, kind }: DrawnEdge): string {
   return toDrawableText(label ?? kind?.replaceAll("_", " ") ?? "");
 }
 
-/** How kinds are told apart; a kind that is not here is a box. */
+/** The shape of a node. Kinds that are not listed are boxes. */
 type Shape = "diamond" | "box" | "frame" | "hexagon" | "rounded";
 
 const shapes: Readonly<Record<string, Shape>> = {
@@ -127,15 +127,15 @@ const dashedKinds: ReadonlySet<string> = new Set([
   "same_check",
 ]);
 
-/** Whether an edge is of those that nobody goes along: what is needed, advice, and what did not come about. */
+/** Draws dashed edges for dependencies, advice and rejected proposals: no flow goes along them. */
 const isDashed = ({ kind }: DrawnEdge): boolean => kind !== undefined && dashedKinds.has(kind);
 
-/** Names for nodes that any language of pictures takes: `n0`, `n1` and so on, by id. */
+/** Returns identifiers that are valid in every diagram language: `n0`, `n1` and so on. */
 function nodeIdentifiers(nodes: readonly DrawnNode[]): (id: string) => string {
   const names = new Map(nodes.map(({ id }, index) => [id, `n${index}`]));
   return (id) => {
     const name = names.get(id);
-    if (name === undefined) throw new Error(`an edge leads to \`${id}\`, which is not drawn`);
+    if (name === undefined) throw new Error(`an edge leads to \`${id}\`, which is not a node of the drawing`);
     return name;
   };
 }

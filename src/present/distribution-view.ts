@@ -1,7 +1,8 @@
-import { printable } from "../text.js";
 import type { BranchShare, Distribution, ShareCheck } from "../record/distribution.js";
+import { printable } from "../text.js";
 import type { Colour, Style, View } from "./format.js";
-import { shareBar } from "./result-view.js";
+import { displayWidth } from "./text-width.js";
+import { formatCount, formatPercent, plural, shareBar } from "./text.js";
 
 export function distributionView(distribution: Distribution): View {
   return {
@@ -27,21 +28,20 @@ async function describeDistribution(distribution: Distribution, style: Style): P
   const isPartial = check !== null && check.sample > 0 && check.sample !== distinct_inputs;
   const lines = [headline(distribution, style)];
   if (isPartial)
-    lines.push(dim(`checked on the ${counted(check.sample, "distinct input")} that were rolled for`));
+    lines.push(dim(`checked on the ${plural(check.sample, "distinct input")} with a weighted roll`));
   if (rows.length > 0) lines.push("", await table(rows, style));
-  if (folded > 0) lines.push(dim(`and ${folded.toLocaleString("en")} more that were never taken`));
+  if (folded > 0) lines.push(dim(`and ${formatCount(folded)} more that were never selected`));
   return lines.join("\n");
 }
 
-/** The answer at one glance: on one line, or on as many as a narrow terminal needs. */
+/** Sums up the distribution on one line, or on more where the terminal is narrow. */
 function headline(
   { decision_id, total, current_total, distinct_inputs, check }: Distribution,
   style: Style,
 ): string {
-  const current =
-    current_total === total ? "" : ` (${current_total.toLocaleString("en")} of this definition)`;
-  const inputs = distinct_inputs === null ? "inputs masked" : counted(distinct_inputs, "distinct input");
-  const sums = `${counted(total, "record")}${current}, ${inputs}`;
+  const current = current_total === total ? "" : ` (${formatCount(current_total)} of this definition)`;
+  const inputs = distinct_inputs === null ? "inputs masked" : plural(distinct_inputs, "distinct input");
+  const sums = `${plural(total, "record")}${current}, ${inputs}`;
   const parts: { readonly text: string; readonly colour?: Colour }[] = [
     { text: printable(decision_id), colour: "bold" },
     { text: sums },
@@ -49,16 +49,12 @@ function headline(
   ];
   let column = -2;
   const shown = parts.map(({ text, colour }) => {
-    const fits = column + 2 + text.length <= style.columns;
+    const fits = column + 2 + displayWidth(text) <= style.columns;
     const gap = column < 0 ? "" : fits ? "  " : "\n";
-    column = fits ? column + 2 + text.length : text.length;
+    column = fits ? column + 2 + displayWidth(text) : displayWidth(text);
     return gap + (colour === undefined ? text : style.paint(colour, text));
   });
   return shown.join("");
-}
-
-function counted(count: number, noun: string): string {
-  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 function verdict({ mismatch, reliable, p_value }: ShareCheck): {
@@ -70,7 +66,7 @@ function verdict({ mismatch, reliable, p_value }: ShareCheck): {
   return { text: `✓ as expected (p = ${Number(p_value.toPrecision(2))})`, colour: "green" };
 }
 
-/** Of a long table, the branches that were taken. */
+/** Drops the branches that were never selected from a long table. */
 function foldUnused(branches: readonly BranchShare[]): {
   readonly rows: readonly BranchShare[];
   readonly folded: number;
@@ -85,7 +81,7 @@ const maxRows = 30;
 interface ShownColumn {
   readonly title: string;
   readonly cells: readonly string[];
-  readonly flexible?: true;
+  readonly flexible?: boolean;
 }
 
 async function table(branches: readonly BranchShare[], style: Style): Promise<string> {
@@ -98,7 +94,7 @@ async function table(branches: readonly BranchShare[], style: Style): Promise<st
   );
 }
 
-/** All columns where they fit; else with a shorter bar, without one, and at last without the target. */
+/** Picks the columns that fit: a shorter bar, no bar, and then no target on narrow terminals. */
 function columnsFor(branches: readonly BranchShare[], width: number): readonly ShownColumn[] {
   const label = {
     title: "label",
@@ -110,11 +106,11 @@ function columnsFor(branches: readonly BranchShare[], width: number): readonly S
   const numbers = [
     rightAligned(
       "count",
-      branches.map(({ count }) => count.toLocaleString("en")),
+      branches.map(({ count }) => formatCount(count)),
     ),
     rightAligned(
       "share",
-      branches.map(({ share }) => percent(share)),
+      branches.map(({ share }) => formatPercent(share)),
     ),
     ...expectedColumn(branches),
   ];
@@ -136,17 +132,13 @@ function targetCell({ target }: BranchShare): string {
 
 function expectedColumn(branches: readonly BranchShare[]): readonly ShownColumn[] {
   if (branches.every(({ expected_share }) => expected_share === null)) return [];
-  const cells = branches.map(({ expected_share: share }) => (share === null ? "–" : percent(share)));
+  const cells = branches.map(({ expected_share: share }) => (share === null ? "–" : formatPercent(share)));
   return [rightAligned("expected", cells)];
 }
 
 function rightAligned(title: string, cells: readonly string[]): ShownColumn {
   const width = longest([title, ...cells]);
   return { title: title.padStart(width), cells: cells.map((cell) => cell.padStart(width)) };
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
 }
 
 const barTitle = "";
@@ -156,7 +148,7 @@ function hasMark({ expected_share }: BranchShare): boolean {
   return expected_share !== null && expected_share > 0;
 }
 
-/** The mark covers the last block that a bar of the expected share would have. */
+/** Draws a mark where a bar of the expected share would end. */
 function markedBar(branch: BranchShare, length: number): string {
   const plain = shareBar(Math.min(branch.share, 1), length);
   if (!hasMark(branch)) return plain;
@@ -169,5 +161,5 @@ function totalWidth(columns: readonly ShownColumn[]): number {
 }
 
 function longest(texts: readonly string[]): number {
-  return texts.reduce((most, text) => Math.max(most, text.length), 0);
+  return texts.reduce((most, text) => Math.max(most, displayWidth(text)), 0);
 }

@@ -1,14 +1,14 @@
-import { oneLine } from "./text.js";
-import { drawTree } from "./draw-tree.js";
-import { edgeText } from "./diagrams.js";
-import type { View } from "./format.js";
 import type { Impact } from "../lineage/draw-lineage.js";
 import { drawTraceAsTree } from "../lineage/draw-lineage.js";
 import type { DecisionSummary, ResultSummary } from "../lineage/record-summary.js";
 import type { LineageStep, LineageTrace } from "../lineage/trace.js";
 import type { Drawing } from "../model/drawing.js";
+import { edgeText } from "./diagrams.js";
+import { drawTree } from "./draw-tree.js";
+import type { View } from "./format.js";
+import { oneLine } from "./text.js";
 
-/** A drawing in the formats that every answer has; its table is a tree. */
+/** Shows a drawing. Its table is a tree. */
 export function drawingView(drawing: Drawing): View {
   const { nodes, edges } = drawing;
   return {
@@ -18,15 +18,15 @@ export function drawingView(drawing: Drawing): View {
   };
 }
 
-/** One line an edge, and one for each node without any. */
+/** Writes one line per edge, and one per node without edges. */
 function plainLines({ nodes, edges }: Drawing): readonly string[] {
-  const joined = new Set(edges.flatMap(({ from, to }) => [from, to]));
-  const alone = nodes.filter(({ id }) => !joined.has(id)).map(({ id }) => [id]);
+  const connected = new Set(edges.flatMap(({ from, to }) => [from, to]));
+  const isolated = nodes.filter(({ id }) => !connected.has(id)).map(({ id }) => [id]);
   const rows = edges.map((edge) => [edge.from, edgeText(edge), edge.to, edge.kind ?? ""]);
-  return [...rows, ...alone].map((row) => row.map(oneLine).join("\t"));
+  return [...rows, ...isolated].map((row) => row.map(oneLine).join("\t"));
 }
 
-/** The lineage of a record, of which there is a drawing; as a table it is a tree of its own. */
+/** Shows the lineage of a record. Its table is a tree of the trace instead of the drawing. */
 export function traceView(trace: LineageTrace, { nodes, edges, roots }: Drawing): View {
   const { record, restedOn, ledTo, sameCheck, complete } = trace;
   const { record_id, ...summary } = record;
@@ -63,7 +63,7 @@ interface ReachedRecords {
   readonly tool_results: readonly Reached<ResultSummary>[];
 }
 
-/** Each record once, with the first step that led to it. */
+/** Returns each record once, with the first step that reached it. */
 function reachedBy(steps: readonly LineageStep[]): ReachedRecords {
   const decisions = new Map<string, Reached<DecisionSummary>>();
   const results = new Map<string, Reached<ResultSummary>>();

@@ -1,9 +1,10 @@
-import type { Colour, Style, View } from "./format.js";
-import { readableTime } from "./record-text.js";
-import { formatCount, oneLine } from "./text.js";
 import type { EndpointReset, EndpointStatus } from "../model/endpoint.js";
+import type { Colour, Style, View } from "./format.js";
+import { fieldLine } from "./format.js";
+import { readableSeconds } from "./record-text.js";
+import { formatCount, oneLine, plural } from "./text.js";
 
-/** How endpoints are doing. */
+/** Shows the status of endpoints. */
 export function endpointsView(endpoints: readonly EndpointStatus[]): View {
   return {
     value: { endpoints },
@@ -13,22 +14,23 @@ export function endpointsView(endpoints: readonly EndpointStatus[]): View {
   };
 }
 
-/** Line by line, as neither URLs nor errors fit into columns. */
-function describeEndpoint(status: EndpointStatus, { paint }: Style): string {
+/** Uses one line per field: URLs and errors do not fit into columns. */
+function describeEndpoint(status: EndpointStatus, style: Style): string {
+  const { paint } = style;
   const { name, method, url, circuit, rate_limit: limit, used_by } = status;
   const field = (title: string, text: string, colour?: Colour): readonly string[] => {
     if (text === "") return [];
-    const shown = colour === undefined ? oneLine(text) : paint(colour, oneLine(text));
-    return [`  ${paint("dim", title.padEnd(9))} ${shown}`];
+    const line = oneLine(text);
+    return [fieldLine(title, colour === undefined ? line : paint(colour, line), style)];
   };
   return [
     `${paint("bold", oneLine(name))}  ${paint(circuitColours[circuit.state], circuitText(status))}`,
     ...field("url", `${method} ${url}`),
-    ...field("failures", circuit.failures === 0 ? "" : `${formatCount(circuit.failures)} in a row`),
-    ...field("kept", cacheText(status)),
-    ...field("limit", limit === undefined ? "" : `${formatCount(limit.count)} requests in ${limit.per}`),
+    ...field("failures", circuit.failures === 0 ? "" : `${formatCount(circuit.failures)} consecutive`),
+    ...field("cached", cacheText(status)),
+    ...field("limit", limit === undefined ? "" : `${formatCount(limit.count)} requests per ${limit.per}`),
     ...field("last", lastText(status)),
-    ...field("needs", needsText(status), hasMissingSecret(status) ? "yellow" : undefined),
+    ...field("secrets", needsText(status), hasMissingSecret(status) ? "yellow" : undefined),
     ...field("used by", used_by.join(", ")),
     ...field("check", checkText(status), checkColour(status)),
   ].join("\n");
@@ -41,26 +43,25 @@ const circuitColours: Readonly<Record<EndpointStatus["circuit"]["state"], Colour
 };
 
 function circuitText({ circuit: { state, open_until: until } }: EndpointStatus): string {
-  return until === undefined ? state : `${state} until ${secondsOf(until)}`;
+  return until === undefined ? state : `${state} until ${readableSeconds(until)}`;
 }
 
-/** An endpoint without a cache keeps none. */
 function cacheText({ cache: { ttl, fresh, stale } }: EndpointStatus): string {
   return ttl === undefined ? "" : `${formatCount(fresh)} fresh, ${formatCount(stale)} stale`;
 }
 
 function lastText({ last }: EndpointStatus): string {
-  if (last === null) return "never asked";
-  const when = `${secondsOf(last.at)}, ${formatCount(Math.round(last.milliseconds))} ms`;
+  if (last === null) return "never called";
+  const when = `${readableSeconds(last.at)}, ${formatCount(Math.round(last.milliseconds))} ms`;
   return last.error === undefined ? when : `${when}: ${last.error.message}`;
 }
 
 function checkText({ check }: EndpointStatus): string {
   if (check === undefined) return "";
-  if (check.ok === null) return `– not asked: ${check.not_asked}`;
+  if (check.ok === null) return `– not called: ${check.not_asked}`;
   const took = `${formatCount(Math.round(check.milliseconds))} ms`;
-  if (!check.ok) return `✗ ${check.error ?? "it does not answer"}`;
-  return `✓ ${check.status === undefined ? "answers" : `answers ${check.status}`}, ${took}`;
+  if (!check.ok) return `✗ ${check.error ?? "no response"}`;
+  return `✓ ${check.status === undefined ? "responds" : `responds with HTTP status ${check.status}`}, ${took}`;
 }
 
 function checkColour({ check }: EndpointStatus): Colour | undefined {
@@ -68,15 +69,13 @@ function checkColour({ check }: EndpointStatus): Colour | undefined {
   return check.ok === null ? "dim" : check.ok ? "green" : "red";
 }
 
-/** Which secrets it needs, never what they are. */
+/** Names the environment variables of the secrets, never their values. */
 const needsText = ({ needs }: EndpointStatus): string =>
   needs.map(({ variable, set }) => `${variable} (${set ? "set" : "not set"})`).join(", ");
 
 const hasMissingSecret = ({ needs }: EndpointStatus): boolean => needs.some(({ set }) => !set);
 
-const secondsOf = (timestamp: string): string => `${readableTime(timestamp).slice(0, 19)} UTC`;
-
-/** Name, method, URL, circuit, until when it is open, failures, fresh, stale, last time, latency, error, check, needs. */
+/** Name, method, URL, circuit, open until, failures, fresh, stale, last fetch, latency, error, check, secrets. */
 function plainCells(status: EndpointStatus): readonly string[] {
   const { name, method, url, circuit, cache, last } = status;
   return [
@@ -96,7 +95,7 @@ function plainCells(status: EndpointStatus): readonly string[] {
   ];
 }
 
-/** What was forgotten of them. */
+/** Shows which endpoints were reset. */
 export function resetView(endpoints: readonly EndpointReset[]): View {
   return {
     value: { endpoints },
@@ -112,10 +111,8 @@ export function resetView(endpoints: readonly EndpointReset[]): View {
 }
 
 function resetLine({ name, circuit_was, failures_were, answers_removed }: EndpointReset): string {
-  const failures = `${formatCount(failures_were)} failure${failures_were === 1 ? "" : "s"}`;
-  const answers =
-    answers_removed === undefined
-      ? ""
-      : `, ${formatCount(answers_removed)} kept answer${answers_removed === 1 ? "" : "s"} removed`;
-  return `${oneLine(name)} is CLOSED (was ${circuit_was}, ${failures})${answers}`;
+  const failures = plural(failures_were, "failure");
+  const responses =
+    answers_removed === undefined ? "" : `, ${plural(answers_removed, "cached response")} removed`;
+  return `${oneLine(name)} is CLOSED (was ${circuit_was}, ${failures})${responses}`;
 }

@@ -1,68 +1,66 @@
-import { drawBranches, uncut } from "./branches.js";
-import type { Style, View } from "./format.js";
-import { policyTree } from "./policy-tree.js";
-import type { RecordRow } from "./record-text.js";
-import {
-  cachedText,
-  guardrailCheckText,
-  decisionText,
-  definitionText,
-  verboseRows,
-  identityRows,
-  lineageRows,
-  passedGuardrailRows,
-  provenanceRows,
-  noteSentence,
-  readValueTexts,
-  toolResultSentence,
-} from "./record-text.js";
-import { fetchRows, answerColour, answerDetail, resultRows } from "./result-rows.js";
-import { shareBar } from "./result-view.js";
-import { truncate } from "./text-width.js";
-import { formatCount, oneLine } from "./text.js";
 import type { DecisionRecord, NoteRecord, ToolResultRecord } from "../model/record.js";
-import type { RollDetails } from "../model/result.js";
 import { isRollDetails } from "../record/condition-results.js";
 import type { ExplainedCall } from "../record/explain-call.js";
 import type { ExplainedCondition, ExplainedConditions, Explanation } from "../record/explain.js";
 import { sanitizeRecord } from "../record/sanitize-record.js";
 import { printable } from "../text.js";
+import { drawBranches, uncut } from "./branches.js";
+import type { Style, View } from "./format.js";
+import { fieldLine } from "./format.js";
+import { policyTree } from "./policy-tree.js";
+import type { RecordRow } from "./record-text.js";
+import {
+  cachedText,
+  decisionText,
+  definitionText,
+  guardrailCheckText,
+  identityRows,
+  lineageRows,
+  noteSentence,
+  passedGuardrailRows,
+  provenanceRows,
+  readValueTexts,
+  toolResultSentence,
+  verboseRows,
+} from "./record-text.js";
+import { answerColour, answerDetail, fetchRows, resultRows } from "./result-rows.js";
+import { rollTable } from "./result-view.js";
+import { truncate } from "./text-width.js";
+import { formatCount, oneLine } from "./text.js";
 
 export interface ExplainedRecord {
   readonly record: DecisionRecord;
   readonly explanation: Explanation;
-  /** Whether the record's line is what was written. */
+  /** False if the record was changed after it was written. */
   readonly intact: boolean;
-  /** Every condition, where all that there is to know is wanted. */
+  /** Every condition, for a verbose explanation. */
   readonly all?: ExplainedConditions | undefined;
-  /** What policies made of a call, where it is about one. */
+  /** The policies of a tool call. */
   readonly call?: ExplainedCall | undefined;
 }
 
-export function explainView(given: ExplainedRecord): View {
-  const { record, explanation, all } = given;
-  const explained = { ...given, record: sanitizeRecord(record) };
+export function explainView(explained: ExplainedRecord): View {
+  const { record, explanation, all } = explained;
+  const sanitized = { ...explained, record: sanitizeRecord(record) };
   const answer: RecordRow = { name: "answer", text: explanation.answer, under: record.selected_labels };
   return {
-    value: explainedDocument(given),
-    plain: () => plainRows([answer, ...rowsOf(explained), ...(all === undefined ? [] : conditionRows(all))]),
-    table: (style) => describeExplanation(explained, style),
+    value: explainedDocument(explained),
+    plain: () => plainRows([answer, ...rowsOf(sanitized), ...(all === undefined ? [] : conditionRows(all))]),
+    table: (style) => describeExplanation(sanitized, style),
   };
 }
 
-/** The record as it is, with the explanation beside what it explains. */
+/** Returns the record with an added `explanation`. */
 export const explainedDocument = ({ record, explanation, intact, all }: ExplainedRecord): object => ({
   ...record,
   explanation: { ...explanation, ...all, intact },
 });
 
-/** What happened to the log explains itself. */
 export function noteView(record: NoteRecord, intact: boolean): View {
   const details = { name: "details", text: JSON.stringify(record.details) };
   return sentenceView(record, noteSentence(record), [...identityRows(record, intact), details], intact);
 }
 
-/** How a call went, and which decisions had allowed it. */
 export function toolResultView(record: ToolResultRecord, intact: boolean): View {
   const decisions = record.decision_records.map((text) => ({ name: "allowed by", text }));
   const rows = [...identityRows(record, intact), ...provenanceRows(record), ...decisions];
@@ -86,7 +84,6 @@ function plainRows(rows: readonly RecordRow[]): string {
   return rows.map(({ name, text, under = [] }) => [name, text, ...under].map(oneLine).join("\t")).join("\n");
 }
 
-/** What the tables show of every condition. */
 function conditionRows({ conditions, not_asked }: ExplainedConditions): readonly RecordRow[] {
   const verdict = ({ result, error }: ExplainedCondition): string =>
     error !== undefined ? "errored" : result ? "matched" : "not matched";
@@ -99,7 +96,7 @@ function conditionRows({ conditions, not_asked }: ExplainedConditions): readonly
     ...not_asked.map(({ label, condition }) => ({
       name: "condition",
       text: label,
-      under: ["not asked", condition],
+      under: ["not evaluated", condition],
     })),
   ];
 }
@@ -129,21 +126,21 @@ function describeCall(explained: ExplainedPolicyRecord, style: Style): string {
   return [drawBranches(uncut(tree), style), "", ...tableRows(rows, style)].join("\n");
 }
 
-/** The tables have these too. */
+/** A verbose explanation shows failed conditions in its tables. */
 const isNotFailedRow = ({ name }: RecordRow): boolean => name !== "failed";
 
 const nameWidth = 13;
 
-function tableRows(rows: readonly RecordRow[], { paint }: Style): readonly string[] {
+function tableRows(rows: readonly RecordRow[], style: Style): readonly string[] {
   return rows.flatMap(({ name, text, under = [] }) => [
-    `  ${paint("dim", name.padEnd(nameWidth))} ${oneLine(text)}`,
+    fieldLine(name, oneLine(text), style, nameWidth),
     ...under.map((each) => `${" ".repeat(nameWidth + 5)}${oneLine(each)}`),
   ]);
 }
 
 const maxFailedRows = 10;
 
-/** For one glance: a few of the conditions, and of long values the beginning. */
+/** Keeps the first failed conditions and truncates long values. */
 function shortened(rows: readonly RecordRow[], { columns }: Style): readonly RecordRow[] {
   const failed = rows.filter((row) => !isNotFailedRow(row));
   const left = failed.length - maxFailedRows;
@@ -196,7 +193,7 @@ function failedRow(condition: ExplainedCondition): RecordRow {
   };
 }
 
-/** What came of every condition, and of the roll where there was one; undefined where there was neither. */
+/** Returns tables of the roll and of every condition. Undefined: there is neither. */
 async function conditionTables(
   record: DecisionRecord,
   all: ExplainedConditions,
@@ -206,15 +203,14 @@ async function conditionTables(
   const details = record.evaluation_details;
   const parts: string[] = [];
   if (isRollDetails(details)) {
-    const columns = ["  case", "takes", "share", ""].map((title) => ({ title }));
-    parts.push(grid(columns, rollRows(details, record, style), style), `  rolled ${details.roll}`);
+    parts.push(await rollTable(details, record.selected_labels, style), `  rolled ${details.roll}`);
   }
   const rows = conditionCells(all, style);
   const columns = [
     { title: "case" },
     { title: "result" },
-    { title: "condition", flexible: true as const },
-    { title: "read", flexible: true as const },
+    { title: "condition", flexible: true },
+    { title: "values", flexible: true },
   ];
   if (rows.length > 0) parts.push(grid(columns, rows, style));
   if (record.rules_total !== undefined) {
@@ -226,7 +222,7 @@ async function conditionTables(
 }
 
 function conditionCells({ conditions, not_asked }: ExplainedConditions, style: Style): readonly string[][] {
-  const asked = conditions.map((each) => [
+  const evaluated = conditions.map((each) => [
     oneLine(each.label),
     conditionVerdict(each, style),
     oneLine(each.condition),
@@ -234,25 +230,14 @@ function conditionCells({ conditions, not_asked }: ExplainedConditions, style: S
   ]);
   const others = not_asked.map(({ label, condition }) => [
     oneLine(label),
-    style.paint("dim", "– not asked"),
+    style.paint("dim", "– not evaluated"),
     oneLine(condition),
     "",
   ]);
-  return [...asked, ...others];
+  return [...evaluated, ...others];
 }
 
 function conditionVerdict({ result, error }: ExplainedCondition, { paint }: Style): string {
   if (error !== undefined) return paint("yellow", "! errored");
   return result ? paint("green", "✓ matched") : paint("dim", "✗ not matched");
-}
-
-function rollRows(details: RollDetails, record: DecisionRecord, { paint }: Style): readonly string[][] {
-  let from = 0;
-  return Object.entries(details.weights).map(([label, weight]) => {
-    const share = weight / details.total_weight;
-    const takes = `${from} – ${(from += weight)}`;
-    const name = oneLine(label);
-    const shown = record.selected_labels.includes(label) ? paint("green", `✓ ${name}`) : `  ${name}`;
-    return [shown, takes, `${(share * 100).toFixed(1)} %`, shareBar(share)];
-  });
 }

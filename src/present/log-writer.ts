@@ -1,15 +1,15 @@
-import { oneLine } from "./text.js";
-import type { Format, Style, Colour } from "./format.js";
-import { fetchCell, answerColour } from "./result-rows.js";
-import { answerOf, reasonOf, subjectOf, originIds, readableTime, targetOf } from "./record-text.js";
-import { truncate, displayWidth } from "./text-width.js";
 import type { LogRecord } from "../model/record.js";
 import type { LogLine } from "../model/store.js";
+import type { Colour, Format, Style } from "./format.js";
+import { answerOf, originIds, readableTime, reasonOf, subjectOf, targetOf } from "./record-text.js";
+import { answerColour, fetchCell } from "./result-rows.js";
+import { displayWidth, truncate } from "./text-width.js";
+import { oneLine } from "./text.js";
 
-/** Makes text of records as they come, so that none of them has to be held. */
+/** Formats records as they arrive, without keeping them in memory. */
 export interface LogWriter {
   add(line: LogLine): string;
-  /** What is held back is given out; from now on nothing is. */
+  /** Returns the text held back so far. Later records are not held back. */
   flush(): string;
   end(): string;
 }
@@ -33,7 +33,7 @@ export async function createLogWriter(format: Format, style: Style): Promise<Log
 
 const noText = (): string => "";
 
-/** The same text as for a list that is written at once. */
+/** Produces the same text as one list written at once. */
 function jsonWriter(): LogWriter {
   let any = false;
   return {
@@ -81,7 +81,7 @@ function plainLine(record: LogRecord): string {
   return [String(seq), timestamp, decision, ...cells].map(oneLine).join("\t");
 }
 
-/** So many records set the widths of the columns. */
+/** The number of records that determine the column widths. */
 const sampleSize = 500;
 
 function tableWriter(style: Style): LogWriter {
@@ -105,7 +105,7 @@ function tableWriter(style: Style): LogWriter {
   };
 }
 
-/** One line a record, in columns whose widths the first records set: those after them need not be waited for. */
+/** Formats one line per record. The first records determine the column widths, so later ones stream. */
 interface LogTable {
   readonly heading: string;
   readonly line: (record: LogRecord) => string;
@@ -116,11 +116,11 @@ interface Column {
   readonly cell: (record: LogRecord) => string;
   readonly colour?: (record: LogRecord) => Colour | undefined;
   readonly alignsRight?: true;
-  /** How wide it is before anything is known. */
+  /** The width where more records follow than are known. */
   readonly defaultWidth: number;
-  /** How far its cells may be cut; those of the other columns never are. */
+  /** The width to which cells may be truncated. Absent: they never are. */
   readonly minWidth?: number;
-  /** Left out where it would be empty, whatever may come. */
+  /** Drops the column where it is empty, even if more records follow. */
   readonly hideWhenEmpty?: true;
 }
 
@@ -169,7 +169,6 @@ const cached: Column = {
   defaultWidth: 6,
 };
 
-/** Few decisions fetch anything, so it is only there where one does. */
 const fetched: Column = {
   title: "fetched",
   cell: (record) => (record.kind === "decision" ? oneLine(fetchCell(record.facts["fetched"])) : ""),
@@ -179,13 +178,13 @@ const fetched: Column = {
 };
 
 const origin: Column = {
-  title: "from",
+  title: "origin",
   cell: (record) => (record.kind === "note" ? "" : oneLine(originIds(record).join(" / "))),
   defaultWidth: 16,
   minWidth: 10,
 };
 
-/** From a wide terminal to a narrow one. */
+/** From wide terminals to narrow ones. */
 const layouts: readonly (readonly Column[])[] = [
   [seq, time, decision, answer, because, cached, fetched, origin],
   [seq, time, decision, answer, because, cached, fetched],
@@ -206,29 +205,30 @@ function recordColour(record: LogRecord): Colour | undefined {
 
 interface SizedColumn {
   readonly column: Column;
-  /** As much as all cells need. */
-  readonly wanted: number;
+  /** The width that fits all cells. */
+  readonly fullWidth: number;
   readonly width: number;
 }
 
-/** `more`: others will come, so no column is left out for being empty, and each has its usual width at least. */
+/** With `more` records to come, columns keep at least their default width, and empty ones stay. */
 export function logTable(
   records: readonly LogRecord[],
-  { columns: most, paint }: Style,
+  { columns: available, paint }: Style,
   { more }: { readonly more: boolean },
 ): LogTable {
   const sizes = new Map(layouts.flat().map((column) => [column, sizeOf(column, records, more)]));
   const fitting = layouts.map((columns) => columns.flatMap((each) => sizes.get(each) ?? []));
-  const chosen = fitting.find((sized) => totalWidth(sized) <= most) ?? fitting.at(-1) ?? [];
-  const columns = distributeFreeSpace(chosen, most);
+  const chosen = fitting.find((sized) => totalWidth(sized) <= available) ?? fitting.at(-1) ?? [];
+  const columns = distributeFreeSpace(chosen, available);
   const write = (cells: readonly (readonly [text: string, colour: Colour | undefined])[]): string =>
     columns
       .map(({ column, width }, index) => {
         const [text, colour] = cells[index] ?? ["", undefined];
-        const shown = column.minWidth === undefined || most === Infinity ? text : truncate(text, width);
-        const blank = " ".repeat(Math.max(0, width - displayWidth(shown)));
-        const painted = colour === undefined || shown === "" ? shown : paint(colour, shown);
-        return column.alignsRight ? blank + painted : painted + blank;
+        const visible =
+          column.minWidth === undefined || available === Infinity ? text : truncate(text, width);
+        const padding = " ".repeat(Math.max(0, width - displayWidth(visible)));
+        const painted = colour === undefined || visible === "" ? visible : paint(colour, visible);
+        return column.alignsRight ? padding + painted : painted + padding;
       })
       .join("  ")
       .trimEnd();
@@ -238,22 +238,22 @@ export function logTable(
   };
 }
 
-/** Undefined where there would be nothing to see. */
+/** Returns undefined for a column that is not shown. */
 function sizeOf(column: Column, records: readonly LogRecord[], more: boolean): SizedColumn | undefined {
-  const { title, cell, defaultWidth: usual, minWidth: least, hideWhenEmpty: isRare } = column;
+  const { title, cell, defaultWidth, minWidth = Infinity, hideWhenEmpty } = column;
   const widest = records.reduce((most, record) => Math.max(most, displayWidth(cell(record))), 0);
-  if (widest === 0 && (!more || isRare)) return undefined;
-  const wanted = Math.max(widest, title.length, more ? usual : 0);
-  return { column, wanted, width: Math.min(wanted, least ?? Infinity) };
+  if (widest === 0 && (!more || hideWhenEmpty)) return undefined;
+  const fullWidth = Math.max(widest, title.length, more ? defaultWidth : 0);
+  return { column, fullWidth, width: Math.min(fullWidth, minWidth) };
 }
 
-/** What is free goes to the columns that were cut. */
-function distributeFreeSpace(sized: readonly SizedColumn[], most: number): readonly SizedColumn[] {
-  let free = Math.max(0, most - totalWidth(sized));
-  return sized.map(({ column, wanted, width }) => {
-    const given = Math.min(free, wanted - width);
-    free -= given;
-    return { column, wanted, width: width + given };
+/** Gives free space to truncated columns. */
+function distributeFreeSpace(sized: readonly SizedColumn[], available: number): readonly SizedColumn[] {
+  let free = Math.max(0, available - totalWidth(sized));
+  return sized.map(({ column, fullWidth, width }) => {
+    const added = Math.min(free, fullWidth - width);
+    free -= added;
+    return { column, fullWidth, width: width + added };
   });
 }
 

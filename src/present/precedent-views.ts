@@ -1,5 +1,5 @@
-import type { ComparedPrecedent, PrecedentComparison } from "../lineage/precedents.js";
 import type { Assessment, Deviation } from "../lineage/deviations.js";
+import type { ComparedPrecedent, PrecedentComparison } from "../lineage/precedents.js";
 import type { Style, View } from "./format.js";
 import { fieldLine } from "./format.js";
 import { oneLine } from "./text.js";

@@ -1,18 +1,19 @@
-import { formatCount } from "./text.js";
 import { isObject } from "../expression/equal.js";
-import type { JsonObject, Json } from "../model/json.js";
+import type { Json, JsonObject } from "../model/json.js";
 import type { Precedent } from "../model/lineage.js";
 import type { DecisionRecord, LogRecord, NoteRecord, ToolResultRecord } from "../model/record.js";
 import type { Check } from "../model/result.js";
 import type { ExplainedCondition, Explanation } from "../record/explain.js";
 import { maskMarker } from "../record/mask.js";
+import { formatCount } from "./text.js";
 
-/** The same moment, easier on the eye; still UTC. */
-export function readableTime(timestamp: string): string {
-  return timestamp.replace("T", " ").replace("Z", "");
-}
+/** Formats a timestamp for reading, still in UTC. */
+export const readableTime = (timestamp: string): string => timestamp.replace("T", " ").replace("Z", "");
 
-/** On whose behalf, from the outermost to the innermost. */
+/** The same to the second, with its time zone. */
+export const readableSeconds = (timestamp: string): string => `${readableTime(timestamp).slice(0, 19)} UTC`;
+
+/** Returns the ids of workflow, stage and session. */
 export function originIds({
   workflow_id,
   stage_id,
@@ -21,12 +22,11 @@ export function originIds({
   return [workflow_id, stage_id, session_id].filter((each) => each !== undefined);
 }
 
-/** Whether no branch was taken for its own sake. */
 function isDefaultRoute({ selected_labels }: DecisionRecord): boolean {
   return selected_labels[0] === "default";
 }
 
-/** What a record says, in a few words. */
+/** Returns the answer of a record in a few words. */
 export function answerOf(record: LogRecord): string {
   if (record.kind === "note") return record.note.replace("_", " ");
   if (record.kind === "tool_result") return record.ok ? "ok" : "failed";
@@ -37,13 +37,13 @@ export function answerOf(record: LogRecord): string {
   return `${targets} (${labels})`;
 }
 
-/** The same with the label only where it matters most. */
+/** Returns the answer without its label, unless it is the default. */
 export function targetOf(record: LogRecord): string {
   if (record.kind !== "decision" || isDefaultRoute(record)) return answerOf(record);
   return record.selected_targets.join(" ") || answerOf(record);
 }
 
-/** What the record is about. */
+/** Returns the decision or tool of a record. */
 export function subjectOf(record: LogRecord): string {
   switch (record.kind) {
     case "note":
@@ -55,7 +55,7 @@ export function subjectOf(record: LogRecord): string {
   }
 }
 
-/** Why, in one line. */
+/** Returns the reason for the answer in one line. */
 export function reasonOf(record: LogRecord): string {
   switch (record.kind) {
     case "note":
@@ -67,24 +67,22 @@ export function reasonOf(record: LogRecord): string {
   }
 }
 
-/** How a call went, as a person would say it. */
 export function toolResultSentence({
   tool,
   ok,
   decision_records: [first, ...others],
 }: Pick<ToolResultRecord, "tool" | "ok" | "decision_records">): string {
-  const how = `${tool} ${ok ? "succeeded" : "failed"}`;
-  if (first === undefined) return `${how}; no decision allowed it`;
-  return `${how}; allowed by record ${first}${others.length === 0 ? "" : ` and ${others.length} more`}`;
+  const outcome = `${tool} ${ok ? "succeeded" : "failed"}`;
+  if (first === undefined) return `${outcome}; no decision allowed it`;
+  return `${outcome}; allowed by record ${first}${others.length === 0 ? "" : ` and ${others.length} more`}`;
 }
 
-/** What happened to the log, as a person would say it. */
 export function noteSentence({ note, details }: NoteRecord): string {
   switch (note) {
     case "tail_repaired":
-      return `a crash had torn the end of the log; ${countPhrase(details, "bytes", "byte")} cut off and kept in \`${detailText(details, "file")}\``;
+      return `the log ended in an incomplete line after a crash; ${countPhrase(details, "bytes", "byte")} moved to \`${detailText(details, "file")}\``;
     case "tail_lost":
-      return `records ${detailText(details, "from")} to ${detailText(details, "to")} were lost in a power cut, as the disk was not waited for`;
+      return `records ${detailText(details, "from")} to ${detailText(details, "to")} were lost in a power failure, because writes were not synced to disk`;
     case "pruned":
       return `the oldest ${countPhrase(details, "records", "record")} removed, up to number ${detailText(details, "through")}${pruneOptionText(details)}`;
   }
@@ -94,8 +92,8 @@ const countPhrase = (details: JsonObject, name: string, noun: string): string =>
   `${detailText(details, name)} ${noun}${details[name] === 1 ? " was" : "s were"}`;
 
 function pruneOptionText(details: JsonObject): string {
-  const asked = ["before", "keep"].find((name) => Object.hasOwn(details, name));
-  return asked === undefined ? "" : ` (prune --${asked} ${detailText(details, asked)})`;
+  const option = ["before", "keep"].find((name) => Object.hasOwn(details, name));
+  return option === undefined ? "" : ` (prune --${option} ${detailText(details, option)})`;
 }
 
 function detailText(details: JsonObject, name: string): string {
@@ -104,25 +102,27 @@ function detailText(details: JsonObject, name: string): string {
   return typeof value === "string" ? value : "?";
 }
 
-/** Why a condition had no answer, and what it read: one text for each path. */
+/** Returns the error of a condition and the values it read, one text per path. */
 export function readValueTexts(condition: ExplainedCondition): readonly string[] {
   const { error, values, missing = [], not_recorded = [] } = condition;
-  const isSaidBelow = missing.length > 0 && error?.endsWith(" is missing");
+  const isListedBelow = missing.length > 0 && error?.endsWith(" is missing");
   return [
-    ...(error === undefined || isSaidBelow ? [] : [`! ${error}`]),
-    ...Object.entries(values).map(
-      ([path, value]) => `${path} = ${value === maskMarker ? maskMarker : JSON.stringify(value)}`,
-    ),
+    ...(error === undefined || isListedBelow ? [] : [`! ${error}`]),
+    ...Object.entries(values).map(([path, value]) => assignmentText(path, value)),
     ...missing.map((path) => `${path}: missing`),
     ...not_recorded.map((path) => `${path}: not recorded`),
   ];
 }
 
-/** Something that is told of a record. */
+/** Formats a value with its name. A masked value is not quoted. */
+export const assignmentText = (name: string, value: Json | undefined): string =>
+  `${name} = ${value === maskMarker ? maskMarker : JSON.stringify(value)}`;
+
+/** A named line in the description of a record. */
 export interface RecordRow {
   readonly name: string;
   readonly text: string;
-  /** What belongs to it. */
+  /** Details, indented below. */
   readonly under?: readonly string[];
 }
 
@@ -154,7 +154,7 @@ export function provenanceRows(record: DecisionRecord | ToolResultRecord): reado
   });
 }
 
-/** On whose behalf it was asked, and by whom; a damaged record may hold something else. */
+/** Names the subject and those who act for it. A damaged record may contain other types. */
 function callerText({ authenticated_caller: caller }: JsonObject): string | undefined {
   if (caller === undefined || !isObject(caller) || typeof caller["subject"] !== "string") return undefined;
   const actors = (Array.isArray(caller["actors"]) ? caller["actors"] : []) as readonly Json[];
@@ -163,11 +163,11 @@ function callerText({ authenticated_caller: caller }: JsonObject): string | unde
   return names.join(", by ");
 }
 
-/** A row for each text that there is; a damaged record may hold something else. */
+/** Makes a row of each text. A damaged record may contain other types. */
 const presentRows = (texts: Readonly<Record<string, string | undefined>>): readonly RecordRow[] =>
   Object.entries(texts).flatMap(([name, text]) => (typeof text === "string" ? [{ name, text }] : []));
 
-/** What a decision was about, and which earlier ones it was found similar to. */
+/** Returns rows for the entities, artifacts and precedents of a decision. */
 export function lineageRows({ lineage }: DecisionRecord): readonly RecordRow[] {
   if (lineage === undefined) return [];
   return [
@@ -181,7 +181,7 @@ export function lineageRows({ lineage }: DecisionRecord): readonly RecordRow[] {
 }
 
 export const precedentText = ({ similarity, outcome_matched, match_reason }: Precedent): string =>
-  `similarity ${similarity}, ${outcome_matched ? "same outcome" : "another outcome"}: ${match_reason}`;
+  `similarity ${similarity}, ${outcome_matched ? "same outcome" : "different outcome"}: ${match_reason}`;
 
 export const passedGuardrailRows = ({ guardrails }: DecisionRecord): readonly RecordRow[] =>
   guardrails
@@ -191,15 +191,15 @@ export const passedGuardrailRows = ({ guardrails }: DecisionRecord): readonly Re
 export function definitionText({ definition }: Explanation, isShort: boolean): string {
   const { version, hash, available } = definition;
   const name = isShort ? hash.slice(0, 12) : hash;
-  return `${version === undefined ? "" : `${version}, `}${name}${available ? "" : " (no longer kept as it was)"}`;
+  return `${version === undefined ? "" : `${version}, `}${name}${available ? "" : " (no longer stored)"}`;
 }
 
 export function cachedText({ cached, cached_from, cache_key }: DecisionRecord): string {
   if (cached) return cached_from === undefined ? "yes" : `yes, from record ${cached_from}`;
-  return cache_key === undefined ? "no" : "no, it was not in the cache";
+  return cache_key === undefined ? "no" : "no (cache miss)";
 }
 
-/** What a short explanation goes without. */
+/** Returns the rows that only a verbose explanation has. */
 export function verboseRows(record: DecisionRecord, intact: boolean): readonly RecordRow[] {
   const { facts, context, feedback } = record;
   return presentRows({
@@ -211,7 +211,7 @@ export function verboseRows(record: DecisionRecord, intact: boolean): readonly R
     "cache key": record.cache_key,
     previous: record.prev_hash,
     hash: record.hash,
-    line: intact ? "intact" : "not what was written",
+    line: intact ? "intact" : "changed since it was written",
   });
 }
 

@@ -1,10 +1,10 @@
-import { formatCount, oneLine } from "./text.js";
-import type { Style, View } from "./format.js";
-import { shareBar } from "./result-view.js";
 import type { BacktestReport } from "../replay/backtest.js";
 import type { ReplayReport } from "../replay/replay-log.js";
-import { valueText } from "../replay/replay-record.js";
 import type { ReplayedDecision } from "../replay/replay-payload.js";
+import { valueText } from "../replay/replay-record.js";
+import type { Style, View } from "./format.js";
+import { fieldLine } from "./format.js";
+import { formatCount, oneLine, plural, shareBar } from "./text.js";
 
 export function replayView(report: ReplayReport): View {
   return {
@@ -36,11 +36,11 @@ async function describeReplay(report: ReplayReport, style: Style): Promise<strin
   const { paint } = style;
   const { total, mismatched, matched } = report;
   const lines = [
-    `${replayVerdict(report, style)}  ${recordCount(total)}, ${formatCount(matched)} came to the same answer`,
+    `${replayVerdict(report, style)}  ${plural(total, "record")}, ${formatCount(matched)} reproduced`,
   ];
   if (mismatched > 0) lines.push("", await mismatchTable(report, style));
-  const untold = mismatched - report.mismatches.length;
-  if (untold > 0) lines.push(paint("dim", `and ${formatCount(untold)} more`));
+  const unlisted = mismatched - report.mismatches.length;
+  if (unlisted > 0) lines.push(paint("dim", `and ${formatCount(unlisted)} more`));
   if (report.reasons.length > 0) lines.push("", await reasonTable(report, style));
   return lines.join("\n");
 }
@@ -49,15 +49,12 @@ function replayVerdict(
   { mismatched, matched, total, not_replayable }: ReplayReport,
   { paint }: Style,
 ): string {
-  if (mismatched > 0)
-    return paint("bold", paint("red", `✗ ${formatCount(mismatched)} came to something else`));
+  if (mismatched > 0) return paint("bold", paint("red", `✗ ${formatCount(mismatched)} not reproduced`));
   if (total === 0) return paint("yellow", "nothing to replay");
   if (matched === 0) return paint("yellow", "! nothing could be replayed");
   if (not_replayable > 0) return paint("yellow", `! ${formatCount(not_replayable)} could not be replayed`);
   return paint("bold", paint("green", "✓ reproduced"));
 }
-
-const recordCount = (number: number): string => `${formatCount(number)} record${number === 1 ? "" : "s"}`;
 
 async function mismatchTable({ mismatches }: ReplayReport, style: Style): Promise<string> {
   const { grid } = await import("./grid.js");
@@ -75,12 +72,12 @@ async function mismatchTable({ mismatches }: ReplayReport, style: Style): Promis
   const columns = [
     { title: "record" },
     { title: "decision" },
-    { title: "what" },
-    { title: "recorded", flexible: true as const },
-    { title: "replayed", flexible: true as const },
+    { title: "field" },
+    { title: "recorded", flexible: true },
+    { title: "replayed", flexible: true },
   ];
   const left = mismatches.length - maxMismatches;
-  return grid(columns, rows, style) + (left > 0 ? `\n${formatCount(left)} more are in --format json` : "");
+  return grid(columns, rows, style) + (left > 0 ? `\n${formatCount(left)} more in --format json` : "");
 }
 
 const maxMismatches = 20;
@@ -92,15 +89,11 @@ async function reasonTable({ reasons }: Pick<ReplayReport, "reasons">, style: St
     reason,
     examples[0] ?? "",
   ]);
-  const columns = [
-    { title: "not replayed" },
-    { title: "because", flexible: true as const },
-    { title: "such as" },
-  ];
+  const columns = [{ title: "not replayed" }, { title: "reason", flexible: true }, { title: "example" }];
   return grid(columns, rows, style);
 }
 
-/** What the votes of payloads came to again. */
+/** The decisions recomputed from the votes of audit payloads. */
 export function payloadReplayView(replayed: readonly ReplayedDecision[]): View {
   const [only] = replayed;
   return {
@@ -111,9 +104,9 @@ export function payloadReplayView(replayed: readonly ReplayedDecision[]): View {
     table: ({ paint }) =>
       replayed
         .map(({ decision, confidence, scoring_strategy, evaluations }) => {
-          const votes = `${evaluations.length} vote${evaluations.length === 1 ? "" : "s"}`;
-          const how = `confidence ${confidence}, ${scoring_strategy} of ${votes}`;
-          return `${paint("green", paint("bold", oneLine(decision)))}  ${paint("dim", how)}`;
+          const votes = plural(evaluations.length, "vote");
+          const detail = `confidence ${confidence}, ${scoring_strategy} of ${votes}`;
+          return `${paint("green", paint("bold", oneLine(decision)))}  ${paint("dim", detail)}`;
         })
         .join("\n"),
   };
@@ -146,15 +139,15 @@ async function describeBacktest(report: BacktestReport, style: Style): Promise<s
   const { paint } = style;
   const { changed, change_rate, total, not_replayable, transitions } = report;
   const replayed = total - not_replayable;
-  const answer =
+  const verdict =
     changed === 0
       ? paint("green", replayed === 0 ? "nothing to compare" : "✓ nothing would change")
       : paint("yellow", `${percent(change_rate)} would change`);
   const lines = [
-    `${paint("bold", answer)}  ${paint("dim", `${formatCount(changed)} of ${formatCount(replayed)} decisions`)}`,
+    `${paint("bold", verdict)}  ${paint("dim", `${formatCount(changed)} of ${formatCount(replayed)} decisions`)}`,
     "",
-    `  ${paint("dim", "decision ")} ${report.decision_id}`,
-    `  ${paint("dim", "against  ")} ${report.definition_hash.slice(0, 12)}`,
+    fieldLine("decision", report.decision_id, style),
+    fieldLine("against", report.definition_hash.slice(0, 12), style),
   ];
   if (transitions.length > 0) lines.push("", await transitionTable(report, style));
   if (report.reasons.length > 0) lines.push("", await reasonTable(report, style));
@@ -178,14 +171,14 @@ async function transitionTable(
     ];
   });
   const columns = [
-    { title: "from", flexible: true as const },
-    { title: "  to", flexible: true as const },
+    { title: "from", flexible: true },
+    { title: "  to", flexible: true },
     { title: "count" },
     { title: "" },
-    { title: "such as" },
+    { title: "example" },
   ];
   const left = transitions.length - maxTransitions;
-  return grid(columns, rows, style) + (left > 0 ? `\n${formatCount(left)} more kinds of change` : "");
+  return grid(columns, rows, style) + (left > 0 ? `\n${formatCount(left)} more transitions` : "");
 }
 
 const maxTransitions = 25;

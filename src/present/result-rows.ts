@@ -1,6 +1,3 @@
-import { oneLine } from "./text.js";
-import type { Colour } from "./format.js";
-import { readableTime } from "./record-text.js";
 import { nothingToOverride } from "../evaluate/policy/policy-outcome.js";
 import { isObject } from "../expression/equal.js";
 import type { Precedent } from "../model/lineage.js";
@@ -15,13 +12,16 @@ import type {
 } from "../model/result.js";
 import type { FetchSummary } from "../record/fetch-summary.js";
 import { summarizeFetches } from "../record/fetch-summary.js";
+import type { Colour } from "./format.js";
+import { readableSeconds } from "./record-text.js";
+import { oneLine } from "./text.js";
 
 interface ResultRow {
   readonly name: string;
   readonly text: string;
 }
 
-/** The target(s) alone, or the label where there is none: what a script substitutes. */
+/** Returns the targets, or the labels where there are no targets. */
 export function targetLine(
   result: Pick<Result, "selected_targets" | "selected_labels" | "final_targets">,
 ): string {
@@ -29,16 +29,16 @@ export function targetLine(
   return (targets.length > 0 ? targets : labels).join(" ");
 }
 
-/** The answer as people read it: what a guardrail held back leads nowhere. */
+/** Returns the answer for people: a blocked result has no target. */
 export const answerText = (result: Result): string =>
   result.blocked && result.selected_labels.length === 0 ? "blocked" : targetLine(result);
 
-/** What stands behind the answer on the first line: its name, or the reason. */
+/** Returns the text after the answer on the first line: its label, confidence or reason. */
 export function answerDetail(result: Result): string {
   if (result.blocked || result.escalated) {
     const [first] = failedChecks(result);
-    const how = result.blocked ? "" : "escalated: ";
-    if (first !== undefined) return `${how}${oneLine(first.message)}`;
+    const prefix = result.blocked ? "" : "escalated: ";
+    if (first !== undefined) return `${prefix}${oneLine(first.message)}`;
   }
   switch (result.type) {
     case "scored": {
@@ -49,7 +49,10 @@ export function answerDetail(result: Result): string {
       return oneLine(result.reason);
     case "gate":
       return result.because.map(oneLine).join("; ");
-    default:
+    case "binary":
+    case "switch":
+    case "weighted":
+    case "rule_table":
       return result.selected_labels.join(", ");
   }
 }
@@ -64,18 +67,21 @@ export function answerColour(result: Result): Colour {
       return result.allowed ? (result.outcome === "allowed" ? "green" : "yellow") : "red";
     case "gate":
       return result.status === "RED" ? "red" : result.status === "YELLOW" ? "yellow" : "green";
-    default:
+    case "binary":
+    case "switch":
+    case "weighted":
+    case "rule_table":
       return result.selected_labels[0] === "default" ? "yellow" : "green";
   }
 }
 
-/** What only this type of decision has to say, and what guardrails had against it. */
+/** Returns the rows of the result's type and of its failed guardrails. */
 export const resultRows = (result: Result): readonly ResultRow[] => [
   ...typeRows(result),
   ...guardrailRows(result),
 ];
 
-/** Those that decided first: blocking ones, then escalating ones. */
+/** Returns failed guardrails: blocking ones first, then escalating ones. */
 function failedChecks({ guardrails }: Result): readonly Check[] {
   const order = ["block", "escalate", "warn"];
   const failed = guardrails.filter(({ passed }) => !passed);
@@ -92,7 +98,7 @@ function guardrailRows(result: Result): readonly ResultRow[] {
   return proposal === undefined ? rows : [...rows, { name: "proposed", text: proposal }];
 }
 
-/** What the answer would have been without them. */
+/** Describes the answer before guardrails changed it. */
 function proposalText({
   proposed_targets: targets,
   proposed_labels: labels = [],
@@ -100,13 +106,13 @@ function proposalText({
   proposed_status: status,
 }: Result): string | undefined {
   if (targets === undefined) return undefined;
-  const said = [
+  const proposal = [
     ...targets,
     ...(outcome === undefined ? [] : [outcome]),
     ...(status === undefined ? [] : [status]),
   ];
-  if (said.length === 0) return labels.join(", ");
-  return `${said.join(" ")}${labels.length === 0 ? "" : ` (${labels.join(", ")})`}`;
+  if (proposal.length === 0) return labels.join(", ");
+  return `${proposal.join(" ")}${labels.length === 0 ? "" : ` (${labels.join(", ")})`}`;
 }
 
 function typeRows(result: Result): readonly ResultRow[] {
@@ -117,7 +123,10 @@ function typeRows(result: Result): readonly ResultRow[] {
       return policyRows(result);
     case "gate":
       return workFrameRows(result);
-    default:
+    case "binary":
+    case "switch":
+    case "weighted":
+    case "rule_table":
       return [];
   }
 }
@@ -134,7 +143,7 @@ function voteRows({ evaluations, decision, scoring_strategy }: ScoredResult): re
   return [...votes, { name: "strategy", text: scoring_strategy }];
 }
 
-/** Rules that matched, and stood, and yet did not decide. */
+/** Returns the matched, unsuppressed rules that did not decide. */
 function outweighedRules({
   matched_rules,
   suppressed,
@@ -172,15 +181,15 @@ function policyRows(result: PolicyResult): readonly ResultRow[] {
   ];
 }
 
-/** Where a call is denied, why what could have helped did not; and policies that were not in effect. */
+/** Explains policies that were not in effect and, for a denied call, overrides that did not apply. */
 function skippedPolicyRows({ evaluation_details, allowed, lineage }: PolicyResult): readonly ResultRow[] {
-  const asked = new Set(lineage.policies.map(({ name }) => name));
+  const evaluated = new Set(lineage.policies.map(({ name }) => name));
   const details = Object.entries(evaluation_details as Readonly<Record<string, PolicyDetail>>);
-  return details.flatMap(([name, { left_out: why, result: isPolicy, conditions }]) => {
-    const isUsual =
-      why === nothingToOverride || conditions.some(({ result, error }) => !result && error === undefined);
-    const isTold = why !== undefined && !isUsual && !asked.has(name) && (isPolicy || !allowed);
-    return isTold ? [{ name: "left out", text: `${name}: ${why}` }] : [];
+  return details.flatMap(([name, { left_out: reason, result: isPolicy, conditions }]) => {
+    const isExpected =
+      reason === nothingToOverride || conditions.some(({ result, error }) => !result && error === undefined);
+    const isShown = reason !== undefined && !isExpected && !evaluated.has(name) && (isPolicy || !allowed);
+    return isShown ? [{ name: "skipped", text: `${name}: ${reason}` }] : [];
   });
 }
 
@@ -204,7 +213,7 @@ function workFrameRows({ work_frame: frame, decision_metadata: metadata }: GateR
   return rows.flatMap(([name, text]) => (text === null || text === "" ? [] : [{ name, text }]));
 }
 
-/** One row for each precedent, where a result tells of any: only those of policies do. */
+/** Returns one row per precedent. Only policy results have any. */
 export function precedentRows(result: Result): readonly ResultRow[] {
   if (result.type !== "policy") return [];
   return result.lineage.precedents.map((each) => ({ name: "precedent", text: precedentSummary(each) }));
@@ -213,7 +222,7 @@ export function precedentRows(result: Result): readonly ResultRow[] {
 const precedentSummary = ({ record_id, similarity, outcome_matched }: Precedent): string =>
   `${record_id}  similarity ${similarity}, ${outcome_matched ? "matched" : "deviated"}`;
 
-/** A line for each fetch: what came from where and when, or why it did not. */
+/** Returns one row per fetch, with its origin and time, or its failure. */
 export const fetchRows = (fetched: unknown): readonly ResultRow[] =>
   summarizeFetches(fetched).map((each) => ({ name: "fetched", text: fetchSentence(each) }));
 
@@ -222,17 +231,24 @@ export function fetchSentence({ endpoint, into = "data", outcome }: FetchSummary
     case "failed":
       return `no ${into} from ${endpoint}: ${outcome.why}`;
     case "left_out":
-      return `no ${into} from ${endpoint}: not asked, as a dry run only reads`;
+      return `no ${into} from ${endpoint}: skipped in a dry run`;
     case "came":
-      return `${into} from ${endpoint}, ${fetchOrigins[outcome.from]} ${secondsOf(outcome.at)}${outcome.from === "stale_cache" ? ", as its circuit is open" : ""}`;
+      return `${into} from ${endpoint}, ${originText(outcome.from, readableSeconds(outcome.at))}`;
   }
 }
 
-const fetchOrigins = { endpoint: "asked at", cache: "kept since", stale_cache: "stale, kept since" };
+function originText(from: "endpoint" | "cache" | "stale_cache", time: string): string {
+  switch (from) {
+    case "endpoint":
+      return `fetched ${time}`;
+    case "cache":
+      return `cached ${time}`;
+    case "stale_cache":
+      return `stale, cached ${time}, because its circuit is open`;
+  }
+}
 
-const secondsOf = (timestamp: string): string => `${readableTime(timestamp).slice(0, 19)} UTC`;
-
-/** In a column of the log: from where, and how. */
+/** Sums up the fetches for a column of the log. */
 export const fetchCell = (fetched: unknown): string =>
   summarizeFetches(fetched)
     .map(({ endpoint, outcome }) => `${endpoint} ${fetchOutcomeWord(outcome)}`)
@@ -243,8 +259,8 @@ function fetchOutcomeWord(outcome: FetchSummary["outcome"]): string {
     case "failed":
       return "failed";
     case "left_out":
-      return "left out";
+      return "skipped";
     case "came":
-      return { endpoint: "asked", cache: "cached", stale_cache: "stale" }[outcome.from];
+      return { endpoint: "fetched", cache: "cached", stale_cache: "stale" }[outcome.from];
   }
 }

@@ -1,24 +1,25 @@
-import type { Style, View } from "./format.js";
-import {
-  fetchRows,
-  answerColour,
-  answerText,
-  answerDetail,
-  resultRows,
-  precedentRows,
-} from "./result-rows.js";
-import { oneLine } from "./text.js";
 import { ruleTracesOf } from "../evaluate/scored/rule-traces.js";
 import type { EvaluatorDetail, Result, RollDetails } from "../model/result.js";
 import type { ConditionResult } from "../record/condition-results.js";
-import { isRollDetails } from "../record/condition-results.js";
+import { conditionResults, isRollDetails } from "../record/condition-results.js";
 import { printable } from "../text.js";
+import type { Style, View } from "./format.js";
+import { fieldLine } from "./format.js";
+import {
+  answerColour,
+  answerDetail,
+  answerText,
+  fetchRows,
+  precedentRows,
+  resultRows,
+} from "./result-rows.js";
+import { formatPercent, oneLine, shareBar } from "./text.js";
 
 export interface ResultOptions {
   readonly explain: boolean;
-  /** With the traces of the rules, where there are any. */
+  /** Adds the rule traces of scored decisions to the value. */
   readonly verbose?: boolean;
-  /** Every case with its condition, so that those which were not asked are shown too. */
+  /** All cases, so that those not evaluated are shown too. */
   readonly cases?: readonly { readonly label: string; readonly condition: string }[];
 }
 
@@ -30,14 +31,13 @@ export function resultView(result: Result, options: ResultOptions): View {
   };
 }
 
-/** All that came of the rules, where they are traced. */
 function withTraces(result: Result): Result {
   if (result.type !== "scored") return result;
   const details = result.evaluation_details as Readonly<Record<string, EvaluatorDetail>>;
   return { ...result, explainability: { ...result.explainability, rule_traces: ruleTracesOf(details) } };
 }
 
-/** The audit payload alone, for `replay --payload`. */
+/** Returns the audit payload alone, as input for `replay --payload`. */
 export function auditText(result: Result, indent?: number): string {
   return result.type === "scored" ? `${JSON.stringify(result.audit_payload, null, indent)}\n` : "";
 }
@@ -72,10 +72,10 @@ async function describeResult(
     record_id === undefined ? decision_id !== result.decision_id : record_id !== result.record_id,
   );
   for (const { decision_id, selected_labels } of others) {
-    const said = selected_labels.length === 0 ? "blocked" : selected_labels.join(", ");
-    lines.push(field("followed", `${decision_id} (${said})`, style));
+    const answer = selected_labels.length === 0 ? "blocked" : selected_labels.join(", ");
+    lines.push(field("followed", `${decision_id} (${answer})`, style));
   }
-  if (result.dry_run) lines.push(field("dry run", "nothing was kept", style));
+  if (result.dry_run) lines.push(field("dry run", "nothing was recorded", style));
   if (result.record_id !== undefined) {
     lines.push(field("record", `${result.record_id}${result.cached ? " (from the cache)" : ""}`, style));
   }
@@ -83,14 +83,12 @@ async function describeResult(
   return lines.join("\n");
 }
 
-function field(name: string, value: string, { paint }: Style): string {
-  return `  ${paint("dim", name.padEnd(9))} ${oneLine(value)}`;
-}
+const field = (name: string, value: string, style: Style): string => fieldLine(name, oneLine(value), style);
 
 function truncatedJson(value: unknown, length: number): string {
   const text = JSON.stringify(value);
-  const most = Math.max(20, length);
-  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+  const max = Math.max(20, length);
+  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 }
 
 async function explanationTables(
@@ -99,13 +97,12 @@ async function explanationTables(
   style: Style,
 ): Promise<string> {
   const details = result.evaluation_details;
-  const shown = isRollDetails(details)
-    ? await rollTable(details, result, style)
+  const conditions = isRollDetails(details)
+    ? await rollTable(details, result.selected_labels, style)
     : await conditionTable(result, style, cases);
-  return result.guardrails.length === 0 ? shown : `${shown}\n${await checkTable(result, style)}`;
+  return result.guardrails.length === 0 ? conditions : `${conditions}\n${await checkTable(result, style)}`;
 }
 
-/** What came of every guardrail. */
 export async function checkTable({ guardrails }: Result, style: Style): Promise<string> {
   const { grid } = await import("./grid.js");
   const { paint } = style;
@@ -114,33 +111,31 @@ export async function checkTable({ guardrails }: Result, style: Style): Promise<
     passed ? paint("green", "✓ passed") : paint(on_fail === "block" ? "red" : "yellow", `✗ ${on_fail}`),
     printable(message),
   ]);
-  const columns = [{ title: "guardrail" }, { title: "result" }, { title: "what", flexible: true as const }];
+  const columns = [{ title: "guardrail" }, { title: "result" }, { title: "message", flexible: true }];
   return grid(columns, rows, style);
 }
 
-/** What came of every condition. */
 export async function conditionTable(
   result: Result,
   style: Style,
   cases: NonNullable<ResultOptions["cases"]> = [],
 ): Promise<string> {
   const { grid } = await import("./grid.js");
-  const { conditionResults: knownConditions } = await import("../record/condition-results.js");
-  const rows = knownConditions(result).map((known) => [
-    known.label,
-    conditionVerdict(known, style),
-    printable(known.condition),
-    printable(conditionDetail(known)),
+  const rows = conditionResults(result).map((each) => [
+    each.label,
+    conditionVerdict(each, style),
+    printable(each.condition),
+    printable(conditionDetail(each)),
   ]);
   const total = result.rules_total;
   if (total === undefined) rows.push(...unevaluatedRows(cases, result.evaluation_details, style));
   const rest = total === undefined ? "" : `${total - rows.length} of ${total} rules did not match`;
   if (rows.length === 0) return `  ${style.paint("dim", rest || "no condition was evaluated")}`;
-  const titles = [{ title: "case" }, { title: "result" }];
   const columns = [
-    ...titles,
-    { title: "condition", flexible: true as const },
-    { title: "why", flexible: true as const },
+    { title: "case" },
+    { title: "result" },
+    { title: "condition", flexible: true },
+    { title: "why", flexible: true },
   ];
   return grid(columns, rows, style) + (rest === "" ? "" : `\n${rest}`);
 }
@@ -150,8 +145,13 @@ function unevaluatedRows(
   details: object,
   { paint }: Style,
 ): readonly string[][] {
-  const left = cases.filter(({ label }) => !Object.hasOwn(details, label));
-  return left.map(({ label, condition }) => [label, paint("dim", "– not asked"), printable(condition), ""]);
+  const rest = cases.filter(({ label }) => !Object.hasOwn(details, label));
+  return rest.map(({ label, condition }) => [
+    label,
+    paint("dim", "– not evaluated"),
+    printable(condition),
+    "",
+  ]);
 }
 
 function conditionVerdict({ result, error, values }: ConditionResult, { paint }: Style): string {
@@ -159,7 +159,7 @@ function conditionVerdict({ result, error, values }: ConditionResult, { paint }:
   return result ? paint("green", "✓ matched") : paint("dim", "✗ not matched");
 }
 
-/** Why there was no answer, or what was read. */
+/** Returns the error of a condition, or the values it read. */
 function conditionDetail({ error, values = {} }: ConditionResult): string {
   return (
     error ??
@@ -169,26 +169,20 @@ function conditionDetail({ error, values = {} }: ConditionResult): string {
   );
 }
 
-async function rollTable(details: RollDetails, result: Result, style: Style): Promise<string> {
+/** Shows which part of the total weight each case has. */
+export async function rollTable(
+  { weights, total_weight: total }: RollDetails,
+  selected: readonly string[],
+  style: Style,
+): Promise<string> {
   const { grid } = await import("./grid.js");
   let from = 0;
-  const rows = Object.entries(details.weights).map(([label, weight]) => {
-    const share = weight / details.total_weight;
+  const rows = Object.entries(weights).map(([label, weight]) => {
     const range = `${from} – ${(from += weight)}`;
-    const chosen = result.selected_labels.includes(label);
-    return [
-      chosen ? style.paint("green", `✓ ${label}`) : `  ${label}`,
-      range,
-      `${(share * 100).toFixed(1)} %`,
-      shareBar(share),
-    ];
+    const name = oneLine(label);
+    const mark = selected.includes(label) ? style.paint("green", `✓ ${name}`) : `  ${name}`;
+    return [mark, range, formatPercent(weight / total), shareBar(weight / total)];
   });
-  const columns = [{ title: "  case" }, { title: "takes" }, { title: "share" }, { title: "" }];
+  const columns = ["  case", "range", "share", ""].map((title) => ({ title }));
   return grid(columns, rows, style);
-}
-
-export function shareBar(share: number, width = 24): string {
-  // A damaged record may hold any shares.
-  const filled = Math.min(width, Math.max(0, Math.round(share * width)));
-  return "█".repeat(filled) + "░".repeat(width - filled);
 }

@@ -1,27 +1,27 @@
-import type { Branch } from "./branches.js";
-import { drawBranches } from "./branches.js";
-import type { ExplainedRecord } from "./explain-view.js";
-import { explainedDocument } from "./explain-view.js";
-import type { View } from "./format.js";
-import { recordText, answerOf, readableTime, toolResultSentence } from "./record-text.js";
-import { answerColour } from "./result-rows.js";
-import { truncate, displayWidth } from "./text-width.js";
-import { formatCount, oneLine } from "./text.js";
 import { isObject } from "../expression/equal.js";
-import type { Methodology, MethodologyStep, Authority } from "../lineage/methodology.js";
+import type { Authority, Methodology, MethodologyStep } from "../lineage/methodology.js";
 import type { JsonObject } from "../model/json.js";
 import type { DecisionRecord, ToolResultRecord } from "../model/record.js";
 import type { PolicyRecord } from "../record/explain-call.js";
 import type { StoredRecord } from "../record/find-records.js";
 import { maskMarker } from "../record/mask.js";
+import type { Branch } from "./branches.js";
+import { drawBranches } from "./branches.js";
+import type { ExplainedRecord } from "./explain-view.js";
+import { explainedDocument } from "./explain-view.js";
+import type { View } from "./format.js";
+import { answerOf, readableSeconds, readableTime, recordText, toolResultSentence } from "./record-text.js";
+import { answerColour } from "./result-rows.js";
+import { displayWidth, truncate } from "./text-width.js";
+import { formatCount, oneLine, plural } from "./text.js";
 
-/** All that was decided in a session, oldest first. */
+/** The decisions and tool results of a session, oldest first. */
 export interface ExplainedSession {
   readonly session: string;
   readonly explained: readonly ExplainedRecord[];
   readonly results: readonly StoredRecord<ToolResultRecord>[];
-  readonly account: Methodology;
-  /** How many more can no longer be read. */
+  readonly methodology: Methodology;
+  /** The number of records that can no longer be read. */
   readonly damaged: number;
 }
 
@@ -32,13 +32,12 @@ export function sessionView(session: ExplainedSession): View {
   return {
     value: { session_id: session.session, decisions: values, tool_results },
     items: inLogOrder(explained, values, tool_results),
-    plain: () => session.account.steps.map(plainStep).join("\n"),
+    plain: () => session.methodology.steps.map(plainStep).join("\n"),
     table: (style) =>
       explained.length + results.length === 0 ? "" : drawBranches(sessionTree(session), style),
   };
 }
 
-/** As they stand in the log. */
 function inLogOrder(
   explained: readonly ExplainedRecord[],
   values: readonly object[],
@@ -51,7 +50,7 @@ function inLogOrder(
   return items.sort((a, b) => a.seq - b.seq).map(({ item }) => item);
 }
 
-/** Sequence number, time, what it is about, answer, reason, whose word it was, record. */
+/** Sequence number, time, subject, answer, reason, authority, record. */
 function plainStep(step: MethodologyStep): string {
   const { record } = step;
   const cells = [String(record.seq), record.timestamp, subjectName(record), answerOf(record), stepText(step)];
@@ -59,15 +58,15 @@ function plainStep(step: MethodologyStep): string {
 }
 
 function sessionTree(session: ExplainedSession): Branch {
-  const { account, explained } = session;
+  const { methodology, explained } = session;
   const isIntact = new Map(explained.map(({ record, intact }) => [record.record_id, intact]));
   return {
     name: `session ${session.session}`,
     colour: "bold",
-    sentence: `${decisionCount(account.steps.length)}${timeSpan(session)}`,
+    sentence: `${plural(methodology.steps.length, "decision")}${timeSpan(session)}`,
     under: [
-      ...account.steps.map((step) => stepBranch(step, isIntact.get(step.record.record_id) ?? true)),
-      ...account.unauthorizedResults.map((result): Branch => ({
+      ...methodology.steps.map((step) => stepBranch(step, isIntact.get(step.record.record_id) ?? true)),
+      ...methodology.unauthorizedResults.map((result): Branch => ({
         mark: result.ok ? "✓" : "✗",
         sentence: toolResultSentence(result),
         under: [{ name: "record", id: recordText(result, true) }],
@@ -78,18 +77,16 @@ function sessionTree(session: ExplainedSession): Branch {
 
 function stepBranch(step: MethodologyStep, intact: boolean): Branch {
   const { record, isDone } = step;
-  const decided = stepText(step);
-  const answer = answerOf(record);
   return {
     mark: isDone ? "✓" : "✗",
-    name: `${subjectName(record)} ${record.type === "policy" ? answer : ""}`.trimEnd(),
+    name: `${subjectName(record)} ${record.type === "policy" ? answerOf(record) : ""}`.trimEnd(),
     colour: answerColour(record),
-    sentence: decided,
+    sentence: stepText(step),
     under: [{ sentence: authorityText(step) }, { name: "record", id: recordText(record, intact) }],
   };
 }
 
-/** From the first to the last, without what the two have in common. */
+/** Formats the time from the first to the last decision. Writes a common date once. */
 function timeSpan({ explained }: ExplainedSession): string {
   const [first, last] = [explained.at(0), explained.at(-1)].map((each) =>
     each === undefined ? "" : readableTime(each.record.timestamp).slice(0, 19),
@@ -99,57 +96,56 @@ function timeSpan({ explained }: ExplainedSession): string {
   return first === last ? `, ${first} UTC` : `, ${first} to ${end} UTC`;
 }
 
-/** The same as a block for a report. */
+/** Writes the methodology of a session as a block for a report. */
 export function sessionMethodology(session: ExplainedSession): string {
-  const { explained, damaged, account } = session;
+  const { explained, damaged, methodology } = session;
   const changed = explained.filter(({ intact }) => !intact).length;
   const ending = [
     " in session",
-    ...(changed === 0 ? [] : [`${formatCount(changed)} of them changed since`]),
+    ...(changed === 0 ? [] : [`${formatCount(changed)} changed since written`]),
     ...(damaged === 0 ? [] : [`${formatCount(damaged)} more can no longer be read`]),
   ];
-  return methodology({
-    account,
+  return methodologyText({
+    methodology,
     heading: `Session ${session.session}${timeSpan(session)}`,
     ending: ending.join(", "),
   });
 }
 
-/** The block for one decision. */
+/** Writes the methodology of one decision as a block for a report. */
 export function recordMethodology(
   { record, intact }: StoredRecord<DecisionRecord>,
-  account: Methodology,
+  methodology: Methodology,
 ): string {
-  const time = `${readableTime(record.timestamp).slice(0, 19)} UTC`;
-  return methodology({
-    account,
-    heading: `Record ${record.record_id}, ${time}`,
+  return methodologyText({
+    methodology,
+    heading: `Record ${record.record_id}, ${readableSeconds(record.timestamp)}`,
     ending: intact ? "" : ", changed since it was written",
   });
 }
 
 interface MethodologyOptions {
-  readonly account: Methodology;
+  readonly methodology: Methodology;
   readonly heading: string;
-  /** What the last line says beside how many decisions there are. */
+  /** Follows the number of decisions on the last line. */
   readonly ending: string;
 }
 
-/** How something was found out, as a block for a report: the same whatever the terminal. */
-function methodology({ account, heading, ending }: MethodologyOptions): string {
-  const { steps, unauthorizedResults: unasked } = account;
+/** The text does not depend on the terminal. */
+function methodologyText({ methodology, heading, ending }: MethodologyOptions): string {
+  const { steps, unauthorizedResults } = methodology;
   const done = steps.filter(({ isDone }) => isDone);
   const notDone = steps.filter(({ isDone }) => !isDone);
   const parts = [
     [oneLine(heading)],
-    ["Methodology:", ...(done.length === 0 ? ["- nothing was decided that was done"] : done.flatMap(bullet))],
+    ["Methodology:", ...(done.length === 0 ? ["- no allowed action"] : done.flatMap(bullet))],
     section("Not done:", notDone.filter(isRefused).flatMap(bullet)),
     section(
       "Without a decision:",
-      unasked.map((each) => `- ${oneLine(toolResultSentence(each))}`),
+      unauthorizedResults.map((each) => `- ${oneLine(toolResultSentence(each))}`),
     ),
-    sourceLines(account),
-    [`[${decisionCount(steps.length)} recorded${ending}]`],
+    sourceLines(methodology),
+    [`[${plural(steps.length, "decision")} recorded${ending}]`],
   ];
   return `${parts
     .filter((lines) => lines.length > 0)
@@ -157,29 +153,29 @@ function methodology({ account, heading, ending }: MethodologyOptions): string {
     .join("\n\n")}\n`;
 }
 
-const decisionCount = (number: number): string => `${formatCount(number)} decision${number === 1 ? "" : "s"}`;
-
 const section = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0 ? [] : [title, ...lines];
 
-/** Of several decisions on one call, those that would have allowed it did not stop it. */
+/** Excludes decisions that allowed a call which another decision denied. */
 const isRefused = ({ record }: MethodologyStep): boolean => record.type !== "policy" || !record.allowed;
 
 const maxWidth = 80;
 
-/** In one line, or with whose word it was on a second one. */
+/** Puts the authority on a second line where one line is too short. */
 function bullet(step: MethodologyStep): readonly string[] {
   const { record } = step;
-  const said = `- ${oneLine(subjectName(record))}: ${oneLine(stepText(step))}`;
-  const per = `(${oneLine(authorityText(step))})`;
-  return displayWidth(said) + 1 + displayWidth(per) <= maxWidth ? [`${said} ${per}`] : [said, `  ${per}`];
+  const text = `- ${oneLine(subjectName(record))}: ${oneLine(stepText(step))}`;
+  const authority = `(${oneLine(authorityText(step))})`;
+  return displayWidth(text) + 1 + displayWidth(authority) <= maxWidth
+    ? [`${text} ${authority}`]
+    : [text, `  ${authority}`];
 }
 
-/** What it is about: the tool, or what the decision is called. */
+/** Returns the tool, or the name of the decision. */
 const subjectName = (record: DecisionRecord): string =>
   record.type === "policy" ? record.tool : (record.decision_name ?? record.decision_id);
 
-/** What was decided, in words. */
+/** Describes what was decided. */
 function stepText({ record, per, set }: MethodologyStep): string {
   switch (record.type) {
     case "policy": {
@@ -188,17 +184,21 @@ function stepText({ record, per, set }: MethodologyStep): string {
     }
     case "scored":
       return `${answerOf(record)}, confidence ${record.confidence}`;
-    default:
-      return [answerOf(record), record.because.join("; ")].filter((text) => text !== "").join(", as ");
+    case "binary":
+    case "switch":
+    case "weighted":
+    case "rule_table":
+    case "gate":
+      return [answerOf(record), record.because.join("; ")].filter((text) => text !== "").join(", because ");
   }
 }
 
-/** Where nobody said why it is allowed, what is allowed tells more than who allowed it. */
+/** Shows the params where the reason is only the default text. */
 function callText(record: PolicyRecord, [first]: readonly Authority[]): string {
   const { allowed, reason, params } = record;
-  const usual = first === undefined ? "No policy constraints" : `Allowed by ${nameAndVersion(first)}`;
-  if (!allowed || reason !== usual || !isObject(params)) return reason;
-  return Object.keys(params).length === 0 ? "as asked" : valuesText(params);
+  const defaultReason = first === undefined ? "No policy constraints" : `Allowed by ${nameAndVersion(first)}`;
+  if (!allowed || reason !== defaultReason || !isObject(params)) return reason;
+  return Object.keys(params).length === 0 ? "as requested" : valuesText(params);
 }
 
 const maxValues = 4;
@@ -214,16 +214,16 @@ function valuesText(values: JsonObject): string {
   return `${shown.join(", ")}${left > 0 ? ` and ${formatCount(left)} more` : ""}`;
 }
 
-/** On whose word, in keeping with what, and how the call went. */
+/** Names the policies behind a decision, its precedents and the results of the call. */
 function authorityText(step: MethodologyStep): string {
   const { per, consistentWith, differsFrom, results } = step;
-  const whose = per.length === 0 ? "no policy was in effect" : `per ${per.map(nameAndVersion).join(", ")}`;
-  const said = [
-    whose,
+  const policies = per.length === 0 ? "no policy was in effect" : `per ${per.map(nameAndVersion).join(", ")}`;
+  const authority = [
+    policies,
     ...(consistentWith === undefined ? [] : [`consistent with ${consistentWith}`]),
     ...(differsFrom === undefined ? [] : [`differs from ${differsFrom}`]),
   ];
-  return [said.join(", "), ...results.map((ok) => `call ${ok ? "succeeded" : "failed"}`)].join("; ");
+  return [authority.join(", "), ...results.map((ok) => `call ${ok ? "succeeded" : "failed"}`)].join("; ");
 }
 
 const nameAndVersion = ({ name, version }: Authority): string =>

@@ -15,7 +15,7 @@ export function formatBytes(bytes: number): string {
   return `${power === 0 ? formatCount(bytes) : amount.toFixed(1)} ${byteUnits[power] ?? ""}`;
 }
 
-export const formatPercent = (share: number, digits = 1): string => `${(share * 100).toFixed(digits)} %`;
+export const formatPercent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
 /** Makes a text safe for one line of a list or a table. */
 export function oneLine(text: string): string {

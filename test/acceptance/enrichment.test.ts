@@ -386,8 +386,8 @@ describe("what was decided with fetched data", () => {
       const { stdout } = await project.run("explain", record, "--format", "plain");
       return stdout.split("\n").find((line) => line.startsWith("fetched\t")) ?? "";
     };
-    expect(await told("1")).toMatch(/credit from credit_bureau, asked at \d{4}-.* UTC$/);
-    expect(await told("2")).toMatch(/credit from credit_bureau, kept since \d{4}-.* UTC$/);
+    expect(await told("1")).toMatch(/credit from credit_bureau, fetched \d{4}-.* UTC$/);
+    expect(await told("2")).toMatch(/credit from credit_bureau, cached \d{4}-.* UTC$/);
     expect(await told("3")).toBe("fetched\tno credit from credit_bureau: HTTP status 503 (2 times)");
     const { stdout } = await project.run("log", "--format", "plain");
     expect(
@@ -395,7 +395,7 @@ describe("what was decided with fetched data", () => {
         .trimEnd()
         .split("\n")
         .map((line) => line.split("\t").at(-1)),
-    ).toEqual(["credit_bureau asked", "credit_bureau cached", "credit_bureau failed"]);
+    ).toEqual(["credit_bureau fetched", "credit_bureau cached", "credit_bureau failed"]);
   });
 
   it("is reached again without asking anybody", async () => {

@@ -107,8 +107,8 @@ describe("a log that is followed", () => {
     const lines = child.iterable()[Symbol.asyncIterator]();
     const heading = (await lines.next()) as { value: string };
     const line = (await lines.next()) as { value: string };
-    expect(heading.value).toMatch(/^ +SEQ {2}TIME \(UTC\) +DECISION +ANSWER +BECAUSE +CACHED +FROM$/);
-    expect(line.value.indexOf("nightly")).toBe(heading.value.indexOf("FROM"));
+    expect(heading.value).toMatch(/^ +SEQ {2}TIME \(UTC\) +DECISION +ANSWER +BECAUSE +CACHED +ORIGIN$/);
+    expect(line.value.indexOf("nightly")).toBe(heading.value.indexOf("ORIGIN"));
     child.kill("SIGINT");
     await child;
   });

@@ -144,7 +144,7 @@ describe("what a person meets on the way", () => {
       '{"artifact":{"quality_score":1}}',
     ];
     const { stdout } = await run([...words, "--explain", "--format", "table"]);
-    expect(stdout).toContain("Fail  – not asked  input < 0.8");
+    expect(stdout).toContain("Fail  – not evaluated  input < 0.8");
   });
 });
 

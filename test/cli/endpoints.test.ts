@@ -170,22 +170,22 @@ describe("the endpoints", () => {
     expect(err).toContain("not all files can be used: run `agent-33 decision validate`");
   });
 
-  it("are told of line by line to people", async () => {
+  it("are described line by line for people", async () => {
     await keepState(open(Date.UTC(2026, 0, 2, 3, 4, 5) * 1000));
     declare({ other: { url: "https://example.com/", rate_limit: { count: 10, per: "1s" } } });
     const { out } = await place.run(["endpoints"], { terminal: true, ...withKey });
     expect(out).toBe(`credit_bureau  HALF_OPEN
   url       get http://127.0.0.1:8733/score
-  failures  3 in a row
-  kept      0 fresh, 0 stale
+  failures  3 consecutive
+  cached    0 fresh, 0 stale
   last      2026-01-02 03:04:05 UTC, 12 ms: HTTP status 503
-  needs     CREDIT_API_KEY (set)
+  secrets   CREDIT_API_KEY (set)
   used by   decision-credit-check, decision-credit-limit
 
 other  CLOSED
   url       get https://example.com/
-  limit     10 requests in 1s
-  last      never asked
+  limit     10 requests per 1s
+  last      never called
 `);
   });
 
@@ -297,7 +297,7 @@ describe("kept answers", () => {
     await place.run(["endpoints", "reset", "--all"]);
     expect((await statusOf()).cache.fresh).toBe(1);
     const { out } = await place.run(["endpoints", "reset", "--all", "--cache"], { terminal: true });
-    expect(out).toBe("credit_bureau is CLOSED (was CLOSED, 0 failures), 1 kept answer removed\n");
+    expect(out).toBe("credit_bureau is CLOSED (was CLOSED, 0 failures), 1 cached response removed\n");
     expect((await statusOf()).cache.fresh).toBe(0);
     await onShelf("responses", async (shelf) => expect(await shelf.get("b")).toBeDefined());
   });

@@ -115,7 +115,7 @@ describe("explain --session-id --format methodology", () => {
       "  (per metric_selection v2.1.0; call succeeded)",
       "- filter_customers: Excluding pilot accounts (churn at 3x rate, excluded from board metrics since Q2 2024); sets exclude_pilots = true",
       "  (per exclude_pilots_from_retention v2.0.0; call failed)",
-      "- Quality Gate: stage-deploy (Pass), as input >= 0.8",
+      "- Quality Gate: stage-deploy (Pass), because input >= 0.8",
       "  (per decision-quality-gate v1.0.0)",
       "- Loan Approval: stage-payout (approve), confidence 0.8421",
       "  (per decision-loan-approval v1.0.0)",
@@ -123,7 +123,7 @@ describe("explain --session-id --format methodology", () => {
       "Not done:",
       "- read_source: Board reports use numbers from finance, not from crm",
       "  (per data_source v1.5.0)",
-      "- Wire Transfer Gate: YELLOW, as 25000 is more than 10000",
+      "- Wire Transfer Gate: YELLOW, because 25000 is more than 10000",
       "  (per gate-wire-approve v1.0.0)",
       "",
       "Without a decision:",
@@ -172,7 +172,7 @@ describe("explain --session-id --format methodology", () => {
     expect(lines.slice(1)).toEqual([
       "",
       "Methodology:",
-      "- nothing was decided that was done",
+      "- no allowed action",
       "",
       "Not done:",
       "- both: the second does not want it (per second v2.0.0)",
@@ -297,7 +297,7 @@ describe("explain --session-id", () => {
     expect(code).toBe(0);
     expect(out).toContain("- filter_customers: ");
     expect(out).toContain(
-      "[5 decisions recorded in session, 1 of them changed since, 1 more can no longer be read]",
+      "[5 decisions recorded in session, 1 changed since written, 1 more can no longer be read]",
     );
     expect(err).toContain("warning: left out 1 line of the log: no whole record any more");
     expect(err).toContain("warning: record 5 was changed since it was written");

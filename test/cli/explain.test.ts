@@ -103,7 +103,7 @@ describe("explain", () => {
     expect(err).toBe(`store: ${store} (from AGENT33_STORE)\n`);
     expect(out).toContain('context       {"artifact":{"score":0.9}}');
     expect(out).toContain("line          intact");
-    expect(out).toMatch(/Pass +✓ matched +input >= 0\.8 +artifact\.score = 0\.9\nFail +– not asked/);
+    expect(out).toMatch(/Pass +✓ matched +input >= 0\.8 +artifact\.score = 0\.9\nFail +– not evaluated/);
     const { explanation } = JSON.parse((await run(["explain", "2", "-v"])).out) as {
       explanation: { conditions: readonly unknown[]; not_asked: readonly unknown[] };
     };
@@ -184,7 +184,7 @@ describe("explain", () => {
     const directory = join(root, "forgotten");
     await withLog(directory, [decided()]);
     const { out } = await run(["explain", "1"], { directory, terminal: true });
-    expect(out).toContain("(no longer kept as it was)");
+    expect(out).toContain("(no longer stored)");
   });
 
   it("lets a note explain itself", async () => {

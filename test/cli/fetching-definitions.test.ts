@@ -60,8 +60,8 @@ describe("a decision that fetches", () => {
     const { code, out } = await run(["show", "loan"], { terminal: true });
     expect(code).toBe(0);
     expect(out).toContain(
-      "  fetches     credit (value = score) from bureau (get https://bureau.example/score, kept for 1h, required)\n" +
-        "  fetches     whether data come from register (get https://register.example)\n",
+      "  fetches     credit (value = score) from bureau (get https://bureau.example/score, cached for 1h, required)\n" +
+        "  fetches     whether data is available from register (get https://register.example)\n",
     );
   });
 

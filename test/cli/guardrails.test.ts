@@ -319,7 +319,7 @@ describe("validate", () => {
     };
     expect(await checked(files)).toMatchObject({ guardrails_checked: 2, problems: [] });
     const { out } = await placeWith(files).run(["validate"], { terminal: true });
-    expect(out.split("\n")[0]).toBe("✓ valid  1 decision, 2 guardrails checked that need no input");
+    expect(out.split("\n")[0]).toBe("✓ valid  1 decision, 2 guardrails checked without input");
   });
 
   it("says nothing of guardrails where there are none", async () => {
@@ -415,13 +415,13 @@ describe("show", () => {
     const { out } = await place.run(["show", "route"], { terminal: true });
     const lines = out.split("\n").filter((line) => line.startsWith("  guardrail"));
     expect(lines.map((line) => line.slice(14))).toEqual([
-      "no_disabled_targets: nothing leads to old-*, what is disabled, else block",
+      "no_disabled_targets: no route to old-*, disabled targets, else block",
       "weight_bounds: weights of at least 5, else block",
       "weight_bounds: weights from 5 to 90, else warn",
-      "requires_approval: live in prod-* needs approval by way of desk, else escalate to desk",
-      "requires_approval: everything needs approval, else warn",
-      "distribution_drift: p of at least 0.001 from 50 distinct inputs on, else block",
-      "no_disabled_targets: nothing leads to what is disabled, else block (for every decision)",
+      "requires_approval: live in prod-* needs approval via desk, else escalate to desk",
+      "requires_approval: every target needs approval, else warn",
+      "distribution_drift: p-value of at least 0.001 once there are 50 distinct inputs, else block",
+      "no_disabled_targets: no route to disabled targets, else block (for every decision)",
     ]);
   });
 

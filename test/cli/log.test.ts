@@ -185,7 +185,7 @@ describe("the log on a terminal", () => {
     const { out, err } = await log(await three(), [], terminal);
     expect(err).toBe("");
     expect(out.split("\n")).toEqual([
-      "SEQ  TIME (UTC)           DECISION  ANSWER                        CACHED  FROM",
+      "SEQ  TIME (UTC)           DECISION  ANSWER                        CACHED  ORIGIN",
       "  1  2026-03-02 12:00:00  gate      to-Pass (Pass)                        w-1 / s-1",
       "  2  2026-03-02 12:00:01  route     to-default (default)                  x",
       "  3  2026-03-02 12:00:02  gate      to-Fail to-Late (Fail, Late)  cached  w-2",

@@ -210,7 +210,7 @@ describe("a record that comes to something else", () => {
     const plain = await replay("--all", "--format", "plain");
     expect(plain.out).toBe(`replayed\t4\t3\t1\t0\nmismatch\t${idOf(2)}\tlabels\tPass\tFail\n`);
     const table = await place.run(["replay", "--all"], { terminal: true });
-    expect(table.out).toContain("✗ 1 came to something else  4 records, 3 came to the same answer");
+    expect(table.out).toContain("✗ 1 not reproduced  4 records, 3 reproduced");
     expect(table.out).toMatch(new RegExp(`${idOf(2)} +decision-quality-gate +labels +Pass +Fail`));
     expect((await replay("--all", "--format", "yaml")).out).toContain("mismatched: 1\n");
     const jsonl = (await replay("--all", "--format", "jsonl")).out;
@@ -266,7 +266,7 @@ describe("a record that cannot be replayed", () => {
       `replayed\t1\t0\t0\t1\nnot replayable\t1\t${why}\n`,
     );
     const table = await place.run(["replay", "1"], { terminal: true });
-    expect(table.out).toContain("! nothing could be replayed  1 record, 0 came to the same answer");
+    expect(table.out).toContain("! nothing could be replayed  1 record, 0 reproduced");
     expect(table.out).toMatch(new RegExp(`1 +${why} +${idOf(1)}`));
     expect((await replay("1", "--quiet")).err).toBe("");
   });

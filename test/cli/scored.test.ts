@@ -79,7 +79,7 @@ describe("a scored decision on a terminal", () => {
         "  vote      credit approve 0.9: Good credit and no defaults",
         "  vote      house_rule review 0.3, overruled: A person reviews unclear cases",
         "  strategy  weighted_average",
-        "  dry run   nothing was kept",
+        "  dry run   nothing was recorded",
       ]),
     );
   });

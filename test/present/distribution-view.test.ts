@@ -82,7 +82,7 @@ describe("a distribution on a terminal", () => {
 
   it("says how much was checked where that is not everything", async () => {
     const lines = await tableOf({ ...weighted, check: { ...check, sample: 1000 } });
-    expect(lines[1]).toBe("checked on the 1,000 distinct inputs that were rolled for");
+    expect(lines[1]).toBe("checked on the 1,000 distinct inputs with a weighted roll");
   });
 
   it("says how many records are of this definition where not all are", async () => {
@@ -131,7 +131,7 @@ describe("a distribution on a terminal", () => {
     expect(all.slice(2)).toEqual(["LABEL  COUNT   SHARE", "old        1  10.0 %  ██░░░░░░░░░░░░░░░░░░░░░░"]);
   });
 
-  it("folds the branches of a long table that were never taken", async () => {
+  it("folds the branches of a long table that were never selected", async () => {
     const many = Array.from({ length: 1000 }, (_, index) => ({
       label: `r${index}`,
       target: "t",
@@ -143,7 +143,7 @@ describe("a distribution on a terminal", () => {
     expect(lines.slice(2)).toEqual([
       "LABEL  TARGET  COUNT    SHARE",
       "r7     t           3  100.0 %  ████████████████████████",
-      "and 999 more that were never taken",
+      "and 999 more that were never selected",
     ]);
   });
 

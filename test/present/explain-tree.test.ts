@@ -164,7 +164,7 @@ describe("what policies made of a call, on a terminal", () => {
     const at = lines.indexOf("├─ fetched");
     expect(lines.slice(at, at + 3)).toEqual([
       "├─ fetched",
-      "│  ├─ ✓ credit from bureau, kept since 2026-11-15 10:30:45 UTC",
+      "│  ├─ ✓ credit from bureau, cached 2026-11-15 10:30:45 UTC",
       "│  └─ ✗ no credit from bureau: HTTP status 503",
     ]);
   });
@@ -196,7 +196,7 @@ describe("what policies made of a call, on a terminal", () => {
       "│  └─ – ask_finance 1.0.0: used up: 100 of 100 applications",
       "├─ precedents",
       "│  ├─ ✓ 0199a3f2-1c44-7000-8000-000000000007: similarity 0.94, same outcome: same segment:enterprise",
-      "│  └─ ✗ 0199a3f2-1c44-7000-8000-000000000006: similarity 0.8, another outcome: same",
+      "│  └─ ✗ 0199a3f2-1c44-7000-8000-000000000006: similarity 0.8, different outcome: same",
       "│        segment:enterprise",
       "├─ guardrails",
       "│  └─ ✓ requires_approval: approved by ann",
@@ -211,7 +211,7 @@ describe("what policies made of a call, on a terminal", () => {
       "   ├─ session: s-1",
       "   ├─ parent: 0199a3f2-1c44-7000-8000-000000000001",
       "   ├─ check: 0199a3f2-1c44-7000-8000-00000000000a",
-      "   └─ definition: Customer Inclusion 1.0.0, cccccccccccc (no longer kept as it was)",
+      "   └─ definition: Customer Inclusion 1.0.0, cccccccccccc (no longer stored)",
     ]);
   });
 

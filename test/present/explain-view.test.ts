@@ -142,7 +142,7 @@ describe("an explanation on a terminal", () => {
   it.each([
     [{ cached: true, cached_from: "0199-first" }, "  cached        yes, from record 0199-first"],
     [{ cached: true }, "  cached        yes"],
-    [{ cache_key: "f".repeat(64) }, "  cached        no, it was not in the cache"],
+    [{ cache_key: "f".repeat(64) }, "  cached        no (cache miss)"],
     [{ context: undefined } as unknown as Partial<RoutingRecord>, "  input         not recorded"],
   ])("tells where the answer came from: %j", async (changed, line) => {
     expect(await linesOf(withRecord(changed))).toContain(line);
@@ -157,7 +157,7 @@ describe("an explanation on a terminal", () => {
   it("says so when the definition is gone or the record was changed", async () => {
     const definition = { hash: record.definition_hash, available: false };
     const lines = await linesOf({ explanation: { ...explained.explanation, definition }, intact: false });
-    expect(lines).toContain("  definition    cccccccccccc (no longer kept as it was)");
+    expect(lines).toContain("  definition    cccccccccccc (no longer stored)");
     expect(lines.join("\n")).toContain("number 1,234, changed since it was written");
   });
 
@@ -181,7 +181,7 @@ describe("an explanation on a terminal", () => {
         "  guardrail     requires_approval passed: approved",
         "  entity        file:a",
         "  artifact      report-7",
-        "  precedent     0199-before, similarity 0.75, another outcome: same file:a",
+        "  precedent     0199-before, similarity 0.75, different outcome: same file:a",
       ]),
     );
   });
@@ -226,10 +226,10 @@ describe("a verbose explanation", () => {
       ]),
     );
     expect(lines.slice(-4)).toEqual([
-      "CASE   RESULT         CONDITION     READ",
-      "Pass   ✗ not matched  input >= 0.8  artifact.score = 0.3",
-      "Fail   ✓ matched      input < 0.8   artifact.score = 0.3",
-      "Other  – not asked    true",
+      "CASE   RESULT           CONDITION     VALUES",
+      "Pass   ✗ not matched    input >= 0.8  artifact.score = 0.3",
+      "Fail   ✓ matched        input < 0.8   artifact.score = 0.3",
+      "Other  – not evaluated  true",
     ]);
   });
 
@@ -238,7 +238,7 @@ describe("a verbose explanation", () => {
     const changed = withRecord({ type: "weighted", evaluation_details, selected_labels: ["B"] });
     const lines = await linesOf({ ...changed, all: { conditions: [], not_asked: [] } });
     expect(lines.slice(-4)).toEqual([
-      "  CASE  TAKES   SHARE",
+      "  CASE  RANGE   SHARE",
       "  A     0 – 7   70.0 %  █████████████████░░░░░░░",
       "✓ B     7 – 10  30.0 %  ███████░░░░░░░░░░░░░░░░░",
       "  rolled 7.5",
@@ -287,11 +287,11 @@ describe("a note", () => {
     [{}, "the oldest 1,200 records were removed, up to number 1,200 (prune --keep 90d)"],
     [
       { note: "tail_repaired", details: { file: "x.torn", bytes: 1 } } as const,
-      "a crash had torn the end of the log; 1 byte was cut off and kept in `x.torn`",
+      "the log ended in an incomplete line after a crash; 1 byte was moved to `x.torn`",
     ],
     [
       { note: "tail_lost", details: { from: 5, to: 9 } } as const,
-      "records 5 to 9 were lost in a power cut, as the disk was not waited for",
+      "records 5 to 9 were lost in a power failure, because writes were not synced to disk",
     ],
   ])("explains itself in a sentence: %j", async (changed, sentence) => {
     const view = noteView({ ...note, ...changed }, true);

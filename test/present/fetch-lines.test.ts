@@ -30,7 +30,7 @@ describe("what a decision fetches", () => {
   it("is told with its mapping, whether it is kept, and whether it must come", () => {
     const enrich = { endpoint: "b", into: "x", mapping: { "a.b": "v", w: "w" }, required: true };
     expect(linesOf([enrich], { b: bureau })).toEqual([
-      "x (v = a.b, w) from b (post https://bureau.example, kept for 1h, required)",
+      "x (v = a.b, w) from b (post https://bureau.example, cached for 1h, required)",
     ]);
   });
 

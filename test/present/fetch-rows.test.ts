@@ -18,26 +18,26 @@ const cases: readonly Case[] = [
   {
     name: "asked for now",
     fact: { ...came("endpoint"), into: "credit" },
-    text: "credit from bureau, asked at 2026-11-17 18:00:31 UTC",
-    cell: "bureau asked",
+    text: "credit from bureau, fetched 2026-11-17 18:00:31 UTC",
+    cell: "bureau fetched",
   },
   {
     name: "kept from before",
     fact: { ...came("cache"), into: "credit" },
-    text: "credit from bureau, kept since 2026-11-17 18:00:31 UTC",
+    text: "credit from bureau, cached 2026-11-17 18:00:31 UTC",
     cell: "bureau cached",
   },
   {
     name: "older than it should be",
     fact: { ...came("stale_cache"), into: "credit" },
-    text: "credit from bureau, stale, kept since 2026-11-17 18:00:31 UTC, as its circuit is open",
+    text: "credit from bureau, stale, cached 2026-11-17 18:00:31 UTC, because its circuit is open",
     cell: "bureau stale",
   },
   {
     name: "that goes nowhere in the context",
     fact: came("endpoint"),
-    text: "data from bureau, asked at 2026-11-17 18:00:31 UTC",
-    cell: "bureau asked",
+    text: "data from bureau, fetched 2026-11-17 18:00:31 UTC",
+    cell: "bureau fetched",
   },
   {
     name: "that did not come",
@@ -53,8 +53,8 @@ const cases: readonly Case[] = [
   {
     name: "that a dry run did not ask for",
     fact: { endpoint: "bureau", ok: false, left_out: true },
-    text: "no data from bureau: not asked, as a dry run only reads",
-    cell: "bureau left out",
+    text: "no data from bureau: skipped in a dry run",
+    cell: "bureau skipped",
   },
 ];
 
