@@ -1,5 +1,5 @@
 import { systemClock } from "./clock.js";
-import type { Request, World } from "./decide/decide.js";
+import type { DecisionRequest, World } from "./decide/decide.js";
 import { decide } from "./decide/decide.js";
 import type { OnDecided } from "./decide/follow.js";
 import { follow } from "./decide/follow.js";
@@ -52,9 +52,9 @@ export interface ApprovalConfiguration {
 /** The world that decisions are made in. */
 export interface Composed extends World {
   readonly definitions: OpenedDefinitions;
-  readonly decide: (request: Request) => Promise<Result>;
+  readonly decide: (request: DecisionRequest) => Promise<Result>;
   /** Makes a decision, and those that it leads to. */
-  readonly follow: (request: Request, onDecided?: OnDecided) => Promise<Result>;
+  readonly follow: (request: DecisionRequest, onDecided?: OnDecided) => Promise<Result>;
   /** Asks every policy decision for a tool whether it may be called. */
   readonly check: (request: CheckRequest) => Promise<CheckResult>;
   /** Records how a call went that was asked about. */

@@ -4,7 +4,7 @@ import { replayPayload } from "./replay/replay-payload.js";
 export type { ApprovalConfiguration, Composed, Configuration, DataEnrichmentOptions } from "./compose.js";
 export { compose, dataEnrichmentClient } from "./compose.js";
 export type { CheckRequest, CheckResult } from "./decide/check.js";
-export type { Request } from "./decide/decide.js";
+export type { DecisionRequest } from "./decide/decide.js";
 export type { AuditAdapter, ScoredAgent, ScoredAgentOptions } from "./decide/scored-agent.js";
 export { scoredAgent } from "./decide/scored-agent.js";
 export type { ToolResult, ToolResultRequest } from "./decide/tool-result.js";

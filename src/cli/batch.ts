@@ -6,7 +6,7 @@ import type { Input, Io } from "./io.js";
 import { input } from "./io.js";
 import { Progress } from "./progress.js";
 import type { Composed } from "../compose.js";
-import type { Request } from "../decide/decide.js";
+import type { DecisionRequest } from "../decide/decide.js";
 import type { ErrorCode } from "../errors.js";
 import { errorDocument, DecisionError } from "../errors.js";
 import type { Result } from "../model/result.js";
@@ -21,7 +21,7 @@ export type BatchFormat = "jsonl" | "plain" | "target" | "audit";
 const flushSize = 64 * 1024;
 
 export interface Batch {
-  readonly request: Omit<Request, "context">;
+  readonly request: Omit<DecisionRequest, "context">;
   readonly file: string;
   readonly toContext: ToContext;
   /** Whether decisions that it leads to are made too. */

@@ -18,7 +18,7 @@ import type { Io } from "./io.js";
 import { note, openWorld, warn, warnAboutDefinitions } from "./world.js";
 import { stopwatch } from "../clock.js";
 import type { Composed } from "../compose.js";
-import type { Request } from "../decide/decide.js";
+import type { DecisionRequest } from "../decide/decide.js";
 import { labelsOf } from "../definition/branches.js";
 import { casesOf } from "../definition/expressions.js";
 import type { Library } from "../definition/library.js";
@@ -162,7 +162,7 @@ function readFeedback({ feedback }: EvaluateFlags, io: Io): { readonly feedback?
   return feedback === undefined ? {} : { feedback: readDocument(feedback, io, "--feedback") };
 }
 
-function requestFor(id: string, { flags, deciding }: Invocation): Omit<Request, "context"> {
+function requestFor(id: string, { flags, deciding }: Invocation): Omit<DecisionRequest, "context"> {
   const { strict = false, cache } = flags;
   return {
     decision_id: id,

@@ -1,44 +1,99 @@
 import { frozenCopy } from "../digest/freeze-json.js";
 import { DecisionError } from "../errors.js";
 import type { Json, JsonObject } from "../model/json.js";
+import type { Scope } from "../model/scope.js";
+import type { ReadyDefinition } from "./find.js";
+import type { CallState, DecisionRequest, System, World } from "./request.js";
 
-/** The caller's context as our own frozen copy: what is decided on can no longer change. */
-export function bind(context: unknown): JsonObject {
-  return bound(context, "the context", 'name the values, as in {"artifact": {"quality_score": 0.9}}');
+/** A request as our own frozen copy: the caller can no longer change what is decided on. */
+export interface Bound {
+  readonly scope: Scope & { readonly system: System };
+  readonly feedback: JsonObject | undefined;
+  /** The time of the decision. */
+  readonly at: string;
+  /** The id of the record to append; undefined where nothing is recorded. */
+  readonly recordId: string | undefined;
+  readonly sessionId: string | undefined;
+  readonly dryRun: boolean;
+  readonly strict: boolean;
+  readonly noCache: boolean;
 }
 
+/** An empty set of facts. */
+export const noFacts: JsonObject = Object.freeze({});
+
+/** Step 2: copies and freezes the request, and adds the time, the record id and the caller. */
+export function bind(
+  { loaded }: ReadyDefinition,
+  request: DecisionRequest,
+  world: World,
+  call: CallState,
+): Bound {
+  const context = bindContext(request.context);
+  const feedback = bindFeedback(request.feedback);
+  const at = call.at ?? world.clock();
+  const id = world.newId(at);
+  const { dry_run: dryRun = false, strict = false, no_cache: noCache = false, session_id } = request;
+  const isRecorded =
+    !dryRun && world.records !== undefined && loaded.definition.logging?.log_decision !== false;
+  return {
+    scope: { context, facts: noFacts, system: systemValues(request, at, id), input: undefined },
+    feedback,
+    at,
+    recordId: isRecorded ? id : undefined,
+    sessionId: session_id,
+    dryRun,
+    strict,
+    noCache,
+  };
+}
+
+function systemValues({ caller }: DecisionRequest, at: string, id: string): System {
+  const values = { request_time: at, request_id: id };
+  return caller === undefined ? values : { ...values, authenticated_caller: bindCaller(caller) };
+}
+
+/** Copies and freezes a context. */
+export function bindContext(context: unknown): JsonObject {
+  return bindObject(context, "the context", 'name the values, as in {"artifact": {"quality_score": 0.9}}');
+}
+
+/** Copies and freezes the feedback, if there is any. */
 export function bindFeedback(feedback: unknown): JsonObject | undefined {
-  return feedback === undefined ? undefined : bound(feedback, "the feedback", 'such as {"source": "retry"}');
+  return feedback === undefined
+    ? undefined
+    : bindObject(feedback, "the feedback", 'for example {"source": "retry"}');
 }
 
-export function bindCaller(caller: unknown): JsonObject {
-  return bound(caller, "the caller", 'such as {"subject": "alice", "issuer": "https://id.example"}');
+function bindCaller(caller: unknown): JsonObject {
+  return bindObject(caller, "the caller", 'for example {"subject": "alice", "issuer": "https://id.example"}');
 }
 
+/** Copies and freezes an event map. */
 export function bindMap(map: unknown): JsonObject {
-  return bound(map, "the map", 'such as {"artifact": {"type": "{{ kind }}"}}');
+  return bindObject(map, "the map", 'for example {"artifact": {"type": "{{ kind }}"}}');
 }
 
-/** An event may be any JSON. */
+/** Copies and freezes an event; it may be any JSON value. */
 export function bindEvent(event: unknown): Json {
-  return copied(event, "the event");
+  return copyJson(event, "the event");
 }
 
-function bound(document: unknown, what: string, hint: string): JsonObject {
+function bindObject(document: unknown, name: string, hint: string): JsonObject {
   if (typeof document !== "object" || document === null || Array.isArray(document)) {
-    throw new DecisionError("input_invalid", `${what} must be a JSON object (got ${kindOf(document)})`, {
+    throw new DecisionError("input_invalid", `${name} must be a JSON object (got ${kindOf(document)})`, {
       hint,
     });
   }
-  return copied(document, what) as JsonObject;
+  return copyJson(document, name) as JsonObject;
 }
 
-function copied(document: unknown, what: string): Json {
+function copyJson(document: unknown, name: string): Json {
   try {
     return frozenCopy(document);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new DecisionError("input_invalid", `${what} cannot be used: ${error.message}`, { cause: error });
+    throw new DecisionError("input_invalid", `${name} cannot be used: ${error.message}`, { cause: error });
   }
 }
 

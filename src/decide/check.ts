@@ -1,7 +1,3 @@
-import { bind } from "./bind.js";
-import type { Deliberated, EnrichedOnce, World } from "./deliberate.js";
-import { deliberate } from "./deliberate.js";
-import { retryOnLostRace } from "./record.js";
 import type { Library } from "../definition/library.js";
 import { definitionHash } from "../definition/loaded-definition.js";
 import { findPolicies } from "../definition/tool-match.js";
@@ -11,30 +7,37 @@ import { sha256Hex } from "../digest/sha256.js";
 import { DecisionError } from "../errors.js";
 import type { DetailedPolicyOutcome } from "../evaluate/policy/policy-outcome.js";
 import { mergeParams } from "../evaluate/policy/policy-outcome.js";
-import type { LoadedDefinition, Environment, PolicyDefinition } from "../model/definition.js";
+import type { Environment, LoadedDefinition, PolicyDefinition } from "../model/definition.js";
 import type { Json, JsonObject } from "../model/json.js";
 import type { AuthenticatedCaller, Provenance } from "../model/record.js";
 import type { PolicyOutcome, PolicyResult } from "../model/result.js";
 import { callWithParamsCounter, isCallCounter } from "../record/counters.js";
 import { maskContext } from "../record/mask.js";
+import { bindContext } from "./bind.js";
+import type { Decision } from "./decide.js";
+import { makeDecision } from "./decide.js";
+import type { ReadyDefinition } from "./find.js";
+import { find, prepareOnce } from "./find.js";
+import { retryOnLostRace } from "./record.js";
+import type { CallState, World } from "./request.js";
 
-/** What is asked of a call: the tool, its params, and what else may bear on it. */
+/** A request to check one tool call. */
 export interface CheckRequest extends Omit<Provenance, "check_id"> {
   readonly tool: string;
   readonly params: unknown;
-  /** `session`, `resources` and the like. */
+  /** `session`, `resources` and other values that policies read. */
   readonly context?: unknown;
-  /** The caller cannot change the params, so no override may. */
+  /** The caller cannot change the params, so no override may set them. */
   readonly fixed_params?: boolean;
   readonly caller?: AuthenticatedCaller | undefined;
   readonly dry_run?: boolean;
   readonly strict?: boolean;
 }
 
-/** Whether the call may be made, and with which params. */
+/** Whether the call is allowed, and with which params. */
 export interface CheckResult extends PolicyOutcome {
   readonly warnings: readonly string[];
-  /** One for each decision that was asked. */
+  /** One result for each policy decision that applies to the tool. */
   readonly decisions: readonly PolicyResult[];
 }
 
@@ -42,43 +45,37 @@ export interface CheckWorld extends World {
   readonly definitions: Library;
 }
 
-/** Asks every policy decision for the tool; all of them must allow the call. */
+/** Checks one tool call: every policy decision for the tool is made, and all of them must allow it. */
 export async function check(request: CheckRequest, world: CheckWorld): Promise<CheckResult> {
   assertNamed(request);
-  const context = contextOf(request);
+  const context = checkContext(request);
   await world.definitions.assertPoliciesApproved?.();
-  const ids = findPolicies(request.tool, world.definitions);
-  const found = await Promise.all(ids.map((id) => world.definitions.find(id)));
-  const asked = found.length === 0 ? [noPolicyDefinition(world.definitions.sharedEnvironment())] : found;
-  const records = request.dry_run ? undefined : world.records;
-  const enriched: EnrichedOnce = new Map();
-  const decided = await retryOnLostRace(async () => {
-    const made = await evaluateEach(request, context, { asked, world, enriched });
-    const combined = combine(request.tool, context, made);
+  const policies = await policiesFor(request.tool, world);
+  const enriched: CallState["enriched"] = new Map();
+  const checked = await retryOnLostRace(request, world, async () => {
+    const decisions = await decideEach(policies, { request, context, world, enriched });
+    const answer = combine(request.tool, context, decisions);
     return {
-      decided: combined,
-      made: combined.allowed ? countOnce(made, combined, { request, asked }) : withoutCounts(made),
+      answer,
+      decisions: answer.allowed ? countOnce(decisions, answer, request, policies) : withoutCounts(decisions),
     };
-  }, records);
-  if (world.definitions.summaries.some(({ tools }) => tools !== undefined)) return decided;
-  return { ...decided, warnings: [...decided.warnings, "no policy is defined, so every call is allowed"] };
+  });
+  if (world.definitions.summaries.some(({ tools }) => tools !== undefined)) return checked;
+  return { ...checked, warnings: [...checked.warnings, "no policy is defined: every call is allowed"] };
 }
 
 function assertNamed({ tool, session_id: session }: CheckRequest): void {
   const isText = (value: unknown): boolean => typeof value === "string" && value !== "";
   if (isText(tool) && (session === undefined || isText(session))) return;
-  throw new DecisionError(
-    "input_invalid",
-    "a check names the tool, and the session if there is one, by a text",
-  );
+  throw new DecisionError("input_invalid", "`tool` and `session_id` must be non-empty strings");
 }
 
-function contextOf({ tool, params, context = {} }: CheckRequest): JsonObject {
-  const more = bind(context);
-  const taken = ["tool", "params", "context"].find((key) => Object.hasOwn(more, key));
-  if (taken !== undefined) {
-    throw new DecisionError("input_invalid", `the context of a check cannot hold \`${taken}\``, {
-      hint: "the tool is named first, its params are given with --params; the context holds `session` and `resources`",
+function checkContext({ tool, params, context = {} }: CheckRequest): JsonObject {
+  const supplied = bindContext(context);
+  const reserved = ["tool", "params", "context"].find((key) => Object.hasOwn(supplied, key));
+  if (reserved !== undefined) {
+    throw new DecisionError("input_invalid", `the context of a check cannot hold \`${reserved}\``, {
+      hint: "name the tool first and pass its params with --params; the context holds `session` and `resources`",
     });
   }
   if (typeof params !== "object" || params === null || Array.isArray(params)) {
@@ -86,63 +83,81 @@ function contextOf({ tool, params, context = {} }: CheckRequest): JsonObject {
       hint: 'name the values, as in {"path": "notes.txt"}',
     });
   }
-  return bind({ ...more, tool, params });
+  return bindContext({ ...supplied, tool, params });
 }
 
-/** One after the other, so that each knows what those before have set. */
-async function evaluateEach(
-  request: CheckRequest,
-  context: JsonObject,
-  {
-    asked,
-    world,
-    enriched,
-  }: {
-    readonly asked: readonly LoadedDefinition[];
-    readonly world: CheckWorld;
-    readonly enriched: EnrichedOnce;
-  },
-): Promise<readonly Deliberated[]> {
+async function policiesFor(tool: string, world: CheckWorld): Promise<readonly ReadyDefinition[]> {
+  const ids = findPolicies(tool, world.definitions);
+  if (ids.length > 0) return Promise.all(ids.map((id) => find(id, world)));
+  return [await prepareOnce(noPolicyDefinition(world.definitions.sharedEnvironment()))];
+}
+
+/** The definition for a tool without a policy: it allows the call, and the record says so. */
+function noPolicyDefinition(shared: Environment): LoadedDefinition {
+  const environment = shared as unknown as JsonObject;
+  const definition: PolicyDefinition = { id: "none", type: "policy", tool: "*", policies: [] };
+  return deepFreeze({
+    definition,
+    definition_hash: definitionHash(definition),
+    environment,
+    environment_hash: sha256Hex(canonicalJson(environment)),
+    file: "",
+    line: 0,
+  });
+}
+
+interface DecideEachOptions {
+  readonly request: CheckRequest;
+  readonly context: JsonObject;
+  readonly world: CheckWorld;
+  readonly enriched: CallState["enriched"];
+}
+
+/** Makes the decisions one after the other: each one sees the params that those before it have set. */
+async function decideEach(
+  policies: readonly ReadyDefinition[],
+  { request, context, world, enriched }: DecideEachOptions,
+): Promise<readonly Decision[]> {
   const at = world.clock();
   const check_id = world.newId(at);
-  const made: Deliberated[] = [];
+  const decisions: Decision[] = [];
   let setParams: JsonObject = {};
-  for (const loaded of asked) {
-    const question = { ...request, decision_id: loaded.definition.id, context, check_id };
-    const shared = {
+  for (const policy of policies) {
+    const decisionRequest = { ...request, decision_id: policy.loaded.definition.id, context, check_id };
+    const call = {
       at,
-      enriched,
+      ...(enriched !== undefined && { enriched }),
       fixedParams: request.fixed_params ?? false,
       ...(Object.keys(setParams).length > 0 && { setParams }),
     };
-    const deliberated = await deliberate(question, loaded, world, shared).catch((error: unknown) => {
-      // Those before will never be recorded.
-      for (const { result } of made) world.records?.pending.remove(result.record_id ?? "");
+    const decision = await makeDecision(policy, decisionRequest, world, call).catch((error: unknown) => {
+      // The decisions before this one are never recorded, so they are no precedents.
+      for (const { result } of decisions) world.records?.pending.remove(result.record_id ?? "");
       throw error;
     });
-    setParams = { ...setParams, ...policyOutcome(deliberated).set_params };
-    made.push(deliberated);
+    setParams = { ...setParams, ...policyOutcome(decision).set_params };
+    decisions.push(decision);
   }
-  return made;
+  return decisions;
 }
 
-function policyOutcome({ evaluated }: Deliberated): DetailedPolicyOutcome {
-  if (evaluated.outcome?.type !== "policy") throw new Error("only policies are asked about calls");
+function policyOutcome({ evaluated }: Decision): DetailedPolicyOutcome {
+  if (evaluated.outcome?.type !== "policy") throw new Error("a check makes policy decisions only");
   return evaluated.outcome;
 }
 
-/** All must allow; the first that denies gives the reason, and overrides that change params change them all. */
-function combine(tool: string, context: JsonObject, made: readonly Deliberated[]): CheckResult {
+/** Combines the decisions: all must allow, the first denial gives the reason, and params set by overrides merge. */
+function combine(tool: string, context: JsonObject, made: readonly Decision[]): CheckResult {
   const outcomes = made.map(policyOutcome);
   const decisions = made.map(({ result }) => result as PolicyResult);
   const warnings = decisions.flatMap((each) => each.warnings);
   const [first] = outcomes;
-  if (first === undefined) throw new Error("nothing was asked");
+  if (first === undefined) throw new Error("a check makes at least one decision");
   const denial = outcomes.find(({ allowed }) => !allowed);
   if (denial !== undefined) return { ...toOutcome(tool, denial), warnings, decisions };
   const exception = outcomes.find(({ outcome }) => outcome === "allowed_by_exception");
-  const set = outcomes.reduce<JsonObject>((all, each) => ({ ...all, ...each.set_params }), {});
-  const params = mergeParams(context["params"] ?? null, set);
+  const setParams = outcomes.reduce<JsonObject>((all, each) => ({ ...all, ...each.set_params }), {});
+  const params = mergeParams(context["params"] ?? null, setParams);
   return { ...toOutcome(tool, exception ?? first), params, warnings, decisions };
 }
 
@@ -154,59 +169,39 @@ const toOutcome = (tool: string, { allowed, outcome, reason, params }: PolicyOut
   params,
 });
 
-/** What is denied by one is counted by none. */
-const withoutCounts = (made: readonly Deliberated[]): readonly Deliberated[] =>
-  made.map((each) => ({ ...each, draft: each.draft && { ...each.draft, counts: [], limits: [] } }));
+/** A call that one decision denies is counted by none. */
+const withoutCounts = (decisions: readonly Decision[]): readonly Decision[] =>
+  decisions.map((each) => ({ ...each, draft: each.draft && { ...each.draft, counts: [], limits: [] } }));
 
-/** A call that several allow is one call, of the first that is recorded; its result may name it by its params. */
+/** A call that several decisions allow is counted once, with the first record; its result can find it by its params. */
 function countOnce(
-  made: readonly Deliberated[],
+  decisions: readonly Decision[],
   { tool, params }: CheckResult,
-  { request, asked }: { readonly request: CheckRequest; readonly asked: readonly LoadedDefinition[] },
-): readonly Deliberated[] {
+  request: CheckRequest,
+  policies: readonly ReadyDefinition[],
+): readonly Decision[] {
   const { session_id: session } = request;
-  const first = made.find(({ draft }) => draft !== undefined);
-  const digests = new Set([request.params as Json, params].map((each) => paramsDigest(each, asked)));
-  const named =
+  const first = decisions.find(({ draft }) => draft !== undefined);
+  const definitions = policies.map(({ loaded }) => loaded);
+  const digests = new Set([request.params as Json, params].map((each) => paramsDigest(each, definitions)));
+  const byParams =
     session === undefined ? [] : [...digests].map((digest) => callWithParamsCounter(session, tool, digest));
-  return made.map((each) => {
-    const { draft } = each;
-    if (draft === undefined) return each;
+  return decisions.map((decision) => {
+    const { draft } = decision;
+    if (draft === undefined) return decision;
     const counts =
-      each === first
-        ? [...draft.counts, ...named]
+      decision === first
+        ? [...draft.counts, ...byParams]
         : draft.counts.filter((count) => typeof count !== "string" || !isCallCounter(count));
-    return { ...each, draft: { ...draft, counts } };
+    return { ...decision, draft: { ...draft, counts } };
   });
-}
-
-const noPolicyDefinitions = new Map<string, LoadedDefinition>();
-
-/** What is asked where no policy is about the tool: it allows the call, and the record says so. */
-function noPolicyDefinition(everywhere: Environment): LoadedDefinition {
-  const environment = everywhere as unknown as JsonObject;
-  const hash = sha256Hex(canonicalJson(environment));
-  let loaded = noPolicyDefinitions.get(hash);
-  if (loaded === undefined) {
-    const definition: PolicyDefinition = { id: "none", type: "policy", tool: "*", policies: [] };
-    loaded = deepFreeze({
-      definition,
-      definition_hash: definitionHash(definition),
-      environment,
-      environment_hash: hash,
-      file: "",
-      line: 0,
-    });
-    noPolicyDefinitions.set(hash, loaded);
-  }
-  return loaded;
 }
 
 const digestLength = 32;
 
-/** Tells calls with different params apart, without the values that any of the decisions masks. */
-export function paramsDigest(params: Json, asked: readonly LoadedDefinition[]): string {
-  const pointers = asked.flatMap(({ definition }) => definition.logging?.mask ?? []);
-  const { params: shown = null } = maskContext({ params }, pointers);
-  return sha256Hex(canonicalJson(shown)).slice(0, digestLength);
+/** Digest of a call's params, without the values that any of the decisions masks. */
+export function paramsDigest(params: Json, definitions: readonly LoadedDefinition[]): string {
+  const pointers = definitions.flatMap(({ definition }) => definition.logging?.mask ?? []);
+  const { params: masked = null } = maskContext({ params }, pointers);
+  return sha256Hex(canonicalJson(masked)).slice(0, digestLength);
 }

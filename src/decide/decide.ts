@@ -1,25 +1,64 @@
-import { DecisionError } from "../errors.js";
+import type { Evaluated } from "../evaluate/evaluate.js";
+import { guard } from "../guard/guard.js";
 import type { Result } from "../model/result.js";
-import type { EnrichedOnce, World } from "./deliberate.js";
-import { deliberate } from "./deliberate.js";
-import { retryOnLostRace } from "./record.js";
-import type { DecisionRequest } from "./request.js";
+import type { RecordDraft } from "../record/records.js";
+import { bind } from "./bind.js";
+import { describe } from "./describe.js";
+import { enrich } from "./enrich.js";
+import { evaluateCached } from "./evaluate-cached.js";
+import type { ReadyDefinition } from "./find.js";
+import { find } from "./find.js";
+import { gather } from "./gather.js";
+import type { Masked } from "./mask.js";
+import { mask } from "./mask.js";
+import { countCall, draftRecord, retryOnLostRace } from "./record.js";
+import type { CallState, DecisionRequest, World } from "./request.js";
 
-export type { World } from "./deliberate.js";
-export type { DecisionRequest as Request } from "./request.js";
+export type { DecisionRequest, World } from "./request.js";
 
-/** Makes one decision. The command line and every other door come through here. */
+/** Makes one decision. CLI, HTTP and MCP all enter here. */
 export async function decide(request: DecisionRequest, world: World): Promise<Result> {
-  if (typeof (request.decision_id as unknown) !== "string") {
-    throw new DecisionError("input_invalid", "a request names its decision: `decision_id` must be a text");
-  }
-  const loaded = await world.definitions.find(request.decision_id);
-  const enriched: EnrichedOnce = new Map();
-  return retryOnLostRace(
-    async () => {
-      const made = await deliberate(request, loaded, world, { enriched });
-      return { decided: made.result, made: [made] };
-    },
-    request.dry_run ? undefined : world.records,
-  );
+  const definition = await find(request.decision_id, world);
+  const call: CallState = { enriched: new Map() };
+  return retryOnLostRace(request, world, async () => {
+    const decision = await makeDecision(definition, request, world, call);
+    return { answer: decision.result, decisions: [decision] };
+  });
+}
+
+/** A decision that is made but not yet recorded. */
+export interface Decision {
+  readonly result: Result;
+  /** The answer with all its values; the result shows masked values as masked. */
+  readonly evaluated: Evaluated;
+  /** The scope and the answer as they may be shown. */
+  readonly masked: Masked;
+  /** Undefined where nothing is recorded. */
+  readonly draft: RecordDraft | undefined;
+  /** The key of an answer that is new in the cache. */
+  readonly newCacheKey: string | undefined;
+}
+
+/** The steps of a decision, in order. `decide`, `check` and `follow` all run these; recording comes last. */
+export async function makeDecision(
+  definition: ReadyDefinition,
+  request: DecisionRequest,
+  world: World,
+  call: CallState = {},
+): Promise<Decision> {
+  const bound = bind(definition, request, world, call); // frozen copies, time, id, caller
+  const enriched = await enrich(definition, bound, world, call); // the context with data from endpoints
+  const scope = await gather(definition, enriched, { request, world, call }); // session, counters, distribution
+  const answer = await evaluateCached(definition, scope, { bound, enriched, world });
+  const guarded = guard(definition.loaded, answer.evaluated, { ...scope, workflow: request.workflow_id });
+  const masked = mask(definition.prepared, scope, guarded.evaluated);
+  const counted = countCall(definition, guarded.evaluated, bound);
+  const described = await describe(definition, { bound, answer, guarded, masked, counted }, world);
+  return {
+    result: described.result,
+    evaluated: guarded.evaluated,
+    masked,
+    draft: draftRecord(definition, { request, bound, answer, masked, counted, described }),
+    newCacheKey: answer.cached ? undefined : answer.cacheKey,
+  };
 }

@@ -1,37 +1,88 @@
 import { deepFreeze } from "../digest/freeze-json.js";
-import type { Evaluated, Outcome } from "../evaluate/evaluate.js";
+import type { Outcome, Prepared } from "../evaluate/evaluate.js";
 import type { Guarded } from "../guard/guard.js";
+import { buildLineage } from "../lineage/build-lineage.js";
 import type { LoadedDefinition } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";
 import type { Lineage } from "../model/lineage.js";
 import type { CommonResult, GateResult, PolicyResult, Result, ScoredResult } from "../model/result.js";
-import type { Scope } from "../model/scope.js";
-import { buildAuditPayload } from "../record/deterministic-hash.js";
+import {
+  buildAuditPayload,
+  deterministicHash,
+  scoredHash,
+  valuesReadJson,
+} from "../record/deterministic-hash.js";
+import type { Bound } from "./bind.js";
+import type { Answer } from "./evaluate-cached.js";
+import type { ReadyDefinition } from "./find.js";
+import type { Masked } from "./mask.js";
+import type { CallCounts } from "./record.js";
+import type { World } from "./request.js";
 
-interface Circumstances {
-  readonly recordId: string | undefined;
-  readonly cached: boolean;
-  readonly dryRun: boolean;
-  readonly at: string;
-  readonly hash: string;
-  readonly feedback: JsonObject | undefined;
-  /** As it may be shown. */
-  readonly scope: Scope;
+interface DescribeParts {
+  readonly bound: Bound;
+  readonly answer: Answer;
   readonly guarded: Guarded;
-  /** Of a policy always, of the others where it is recorded. */
+  readonly masked: Masked;
+  readonly counted: CallCounts;
+}
+
+/** A result, and the lineage to record with it. */
+export interface Described {
+  readonly result: Result;
+  /** Of a policy always, of other types where the decision is recorded. */
   readonly lineage: Lineage | undefined;
 }
 
-/** The answer with its provenance. Field by field, as copying whole objects would take longer than deciding. */
-export function describe(
-  loaded: LoadedDefinition,
-  evaluated: Evaluated,
-  circumstances: Circumstances,
+/** Step 8: turns an answer into a result: its hash, its lineage with precedents, and its provenance. */
+export async function describe(
+  { loaded, prepared }: ReadyDefinition,
+  parts: DescribeParts,
+  world: World,
+): Promise<Described> {
+  const { bound, masked, counted } = parts;
+  const { scope, evaluated } = masked;
+  const hash =
+    evaluated.outcome?.type === "scored"
+      ? scoredHash(scope.context, evaluated.outcome)
+      : deterministicHash(loaded, valuesReadJson(prepared, scope), evaluated);
+  const needsLineage = bound.recordId !== undefined || loaded.definition.type === "policy";
+  // A decision that can still lose a limit race is not a precedent.
+  const precedentId = counted.limits.length === 0 ? bound.recordId : undefined;
+  const lineage = needsLineage ? await lineageFor(prepared, masked, precedentId, world) : undefined;
+  const result = freezeResult(buildResult(loaded, { ...parts, hash, lineage }));
+  return { result, lineage };
+}
+
+/** Builds the lineage and adds the most similar earlier decisions. */
+async function lineageFor(
+  prepared: Prepared,
+  { scope, evaluated }: Masked,
+  recordId: string | undefined,
+  { records }: World,
+): Promise<Lineage> {
+  const lineage = buildLineage(prepared, scope, evaluated);
+  if (lineage.entities.length === 0 || records === undefined) return lineage;
+  const { selected_labels: labels, selected_targets: targets } = evaluated;
+  const { findPrecedents } = await import("./find-precedents.js");
+  const decision = { decisionId: prepared.definition.id, recordId, lineage, labels, targets };
+  return { ...lineage, precedents: await findPrecedents(decision, records) };
+}
+
+interface ResultParts extends DescribeParts {
+  readonly hash: string;
+  readonly lineage: Lineage | undefined;
+}
+
+/** Assigns field by field, in the order of the documented format: object spreads would take longer than deciding. */
+function buildResult(
+  { definition, definition_hash, environment_hash }: LoadedDefinition,
+  parts: ResultParts,
 ): Result {
-  const { definition, definition_hash, environment_hash } = loaded;
-  const { recordId, dryRun, cached, at, hash } = circumstances;
+  const { bound, answer, guarded, masked, hash } = parts;
+  const { evaluated, scope } = masked;
   const result: Writable<Partial<CommonResult>> & { type?: Result["type"] } =
-    recordId === undefined ? {} : { record_id: recordId };
+    bound.recordId === undefined ? {} : { record_id: bound.recordId };
   result.decision_id = definition.id;
   if (definition.name !== undefined) result.decision_name = definition.name;
   if (definition.version !== undefined) result.decision_version = definition.version;
@@ -46,36 +97,30 @@ export function describe(
   result.because = evaluated.because;
   result.failed_conditions = evaluated.failed_conditions;
   result.warnings = evaluated.warnings;
-  const { checks, blocked, escalated, proposed } = circumstances.guarded;
-  result.guardrails = checks;
-  result.blocked = blocked;
-  result.escalated = escalated;
-  if (proposed !== undefined) Object.assign(result, proposed);
-  const { fetched } = circumstances.scope.facts;
+  result.guardrails = guarded.checks;
+  result.blocked = guarded.blocked;
+  result.escalated = guarded.escalated;
+  if (guarded.proposed !== undefined) Object.assign(result, guarded.proposed);
+  const { fetched } = scope.facts;
   if (fetched !== undefined) result.fetched = fetched as JsonObject;
-  result.cached = cached;
-  result.dry_run = dryRun;
-  result.timestamp = at;
+  result.cached = answer.cached;
+  result.dry_run = bound.dryRun;
+  result.timestamp = bound.at;
   result.deterministic_hash = hash;
-  if (evaluated.outcome !== undefined) {
-    addOutcome(result, evaluated.outcome, { evaluated, circumstances });
-  }
+  if (evaluated.outcome !== undefined) addOutcome(result, evaluated.outcome, parts);
   return result as Result;
 }
 
 /**
- * What only this type of decision answers with. Not by `Object.assign`: an object that has grown so large by it
- * is kept as a table of keys from then on, and all that is done with it takes longer.
+ * Adds the fields of one type of decision. Not by `Object.assign`: V8 would turn an object of this size into a
+ * dictionary, and every later access would be slower.
  */
-function addOutcome(
-  result: object,
-  outcome: Outcome,
-  { evaluated, circumstances }: { readonly evaluated: Evaluated; readonly circumstances: Circumstances },
-): void {
-  const { feedback, at, hash, scope, lineage } = circumstances;
+function addOutcome(result: object, outcome: Outcome, parts: ResultParts): void {
   switch (outcome.type) {
     case "scored": {
-      const { because, failed_conditions } = evaluated;
+      const { bound, hash, masked } = parts;
+      const { because, failed_conditions } = masked.evaluated;
+      const { feedback, at } = bound;
       const scored = result as Writable<Partial<ScoredResult>>;
       scored.decision = outcome.decision;
       scored.confidence = outcome.confidence;
@@ -84,7 +129,12 @@ function addOutcome(
       scored.scoring_strategy = outcome.scoring_strategy;
       scored.scoring_parameters = outcome.scoring_parameters;
       scored.explainability = { decision: outcome.decision, because, failed_conditions };
-      scored.audit_payload = buildAuditPayload(outcome, { context: scope.context, feedback, at, hash });
+      scored.audit_payload = buildAuditPayload(outcome, {
+        context: masked.scope.context,
+        feedback,
+        at,
+        hash,
+      });
       return;
     }
     case "policy": {
@@ -94,7 +144,7 @@ function addOutcome(
       policy.outcome = outcome.outcome;
       policy.reason = outcome.reason;
       policy.params = outcome.params;
-      if (lineage !== undefined) policy.lineage = lineage;
+      if (parts.lineage !== undefined) policy.lineage = parts.lineage;
       return;
     }
     case "gate": {
@@ -108,8 +158,8 @@ function addOutcome(
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** Freezes a result through and through; what was frozen before is not looked at again. */
-export function freezeResult(result: Result): Result {
+/** Freezes a result deeply. Parts that are frozen already are skipped. */
+function freezeResult(result: Result): Result {
   Object.freeze(result.selected_targets);
   Object.freeze(result.selected_labels);
   Object.freeze(result.because);

@@ -11,88 +11,101 @@ import type { Definition, LoadedDefinition } from "../model/definition.js";
 import type { Endpoints, Fetched, Fetcher } from "../model/endpoint.js";
 import type { JsonObject, Json } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
+import type { Bound } from "./bind.js";
+import type { ReadyDefinition } from "./find.js";
+import type { CallState, World } from "./request.js";
 
-/** The context with what was fetched in it, and what is to be remembered of the fetching. */
+/** A scope whose context holds the fetched data. */
 export interface Enriched {
-  readonly context: JsonObject;
-  /** Among the facts, by what the fetches are called. */
-  readonly fetched: JsonObject;
+  readonly scope: Bound["scope"];
+  /** Recorded among the facts, by the name of each fetch; undefined where the definition fetches nothing. */
+  readonly fetched: JsonObject | undefined;
   readonly warnings: readonly string[];
 }
 
-export interface FetchWorld {
-  /** Undefined: nothing can be fetched. */
-  readonly fetcher?: (() => Promise<Fetcher>) | undefined;
-}
+/** Fetches that run at the same time. */
+export type FetchRound = readonly PreparedFetch[];
 
-interface EnrichOptions {
-  readonly world: FetchWorld;
-  readonly dryRun: boolean;
-  /** Whether answers that were kept will not do. */
-  readonly anew: boolean;
-  /** Whether params without a value end the decision. */
-  readonly strict: boolean;
-}
-
-/** Whether a definition fetches anything: then it is told from where. */
-export const needsFetching = ({ environment }: LoadedDefinition): boolean => "endpoints" in environment;
+const noWarnings: readonly string[] = Object.freeze([]);
 
 /**
- * Fetches what a definition wants to know. What the caller has put where it goes does not count: data that
- * did not come is missing, and never what somebody says it is.
+ * Step 3: fetches data from endpoints into the context. Values that the caller supplies in the same places are
+ * dropped: data that could not be fetched is missing, never taken from the caller.
  */
 export async function enrich(
-  loaded: LoadedDefinition,
-  scope: Scope,
-  { world, dryRun, anew, strict }: EnrichOptions,
+  definition: ReadyDefinition,
+  bound: Bound,
+  world: Pick<World, "fetcher">,
+  call: CallState,
+): Promise<Enriched> {
+  const { loaded } = definition;
+  if (!needsFetching(loaded)) return { scope: bound.scope, fetched: undefined, warnings: noWarnings };
+  const earlier = call.enriched?.get(loaded);
+  // A retry has a new record id and time, and the same data.
+  if (earlier !== undefined) {
+    return { ...earlier, scope: { ...bound.scope, context: earlier.scope.context } };
+  }
+  const enriched = await fetchAll(definition, bound, world);
+  call.enriched?.set(loaded, enriched);
+  return enriched;
+}
+
+/** A definition with fetches carries its endpoints in its environment. */
+const needsFetching = ({ environment }: LoadedDefinition): boolean => "endpoints" in environment;
+
+async function fetchAll(
+  { loaded, fetchRounds }: ReadyDefinition,
+  { scope, dryRun, strict, noCache }: Bound,
+  world: Pick<World, "fetcher">,
 ): Promise<Enriched> {
   const { definition } = loaded;
   const endpoints = loaded.environment["endpoints"] as unknown as Endpoints;
-  const rounds = fetchRounds(definition);
   const warnings: string[] = [];
-  let context = dropSuppliedData(rounds.flat(), scope.context, warnings);
+  let context = dropSuppliedData(fetchRounds.flat(), scope.context, warnings);
   const fetched: Record<string, JsonObject> = {};
   const fetcher = await world.fetcher?.();
   const hasFailed = ({ key }: DeclaredFetch): boolean => fetched[key]?.["ok"] === false;
-  for (const round of rounds) {
-    const seen = { ...scope, context };
-    const filled = round.map((fetch) => ({ fetch, ...fillParams(fetch, seen) }));
+  for (const round of fetchRounds) {
+    const current = { ...scope, context };
+    const filled = round.map((fetch) => ({ fetch, ...fillParams(fetch, current) }));
     if (strict) assertComplete(definition, filled);
     const answers = await Promise.all(
       filled.map(async ({ fetch, params, missing }) => {
-        const isVain = missing.length > 0 && fetch.after.some(hasFailed);
-        if (isVain) return { fetch, answer: notSent(missing) };
-        if (missing.length > 0) warnings.push(`\`${fetch.endpoint}\` is asked though ${missing.join(", ")}`);
-        return { fetch, answer: await fetchOnce(fetch, params, { endpoints, fetcher, dryRun, anew }) };
+        const dependsOnFailure = missing.length > 0 && fetch.after.some(hasFailed);
+        if (dependsOnFailure) return { fetch, answer: notSent(missing) };
+        if (missing.length > 0) {
+          warnings.push(`the request to \`${fetch.endpoint}\` is incomplete: ${missing.join(", ")}`);
+        }
+        return { fetch, answer: await fetchOnce(fetch, params, { endpoints, fetcher, dryRun, noCache }) };
       }),
     );
     for (const { fetch, answer } of answers) {
       const mapped = mapAnswer(fetch, answer);
-      fetched[fetch.key] = factOf(fetch, mapped.answer);
+      fetched[fetch.key] = fetchFact(fetch, mapped.answer);
       for (const { at, value } of mapped.values) context = setAtPath(context, at, value);
       warnings.push(...mapped.warnings);
       if (fetch.required) assertFetched(definition, fetch, mapped.answer);
     }
   }
-  return { context: deepFreeze(context), fetched: deepFreeze(fetched), warnings };
+  return { scope: { ...scope, context: deepFreeze(context) }, fetched: deepFreeze(fetched), warnings };
 }
 
 function dropSuppliedData(
   fetches: readonly PreparedFetch[],
-  given: JsonObject,
+  supplied: JsonObject,
   warnings: string[],
 ): JsonObject {
-  let context = given;
+  let context = supplied;
   for (const at of fetches.flatMap(destinationsOf)) {
-    const left = removeAtPath(context, at);
-    if (left !== context) warnings.push(`the context held \`${at}\`, which is fetched: it was left out`);
-    context = left;
+    const rest = removeAtPath(context, at);
+    if (rest !== context) warnings.push(`ignored \`${at}\` in the context: it is fetched from an endpoint`);
+    context = rest;
   }
   return context;
 }
 
-/** A failure that also tells of data that did not come: they may well be why. */
-export function withFetchWarnings(error: unknown, { warnings }: Enriched): unknown {
+/** Adds the fetch warnings to an error: missing data is often its cause. */
+export function withFetchWarnings(error: unknown, warnings: readonly string[]): unknown {
   if (!(error instanceof DecisionError) || warnings.length === 0) return error;
   const { code, message, hint, details } = error;
   return new DecisionError(code, `${message} (${warnings.join("; ")})`, { hint, details, cause: error });
@@ -100,7 +113,7 @@ export function withFetchWarnings(error: unknown, { warnings }: Enriched): unkno
 
 interface Filled {
   readonly params: JsonObject;
-  /** Why some of them have no value. */
+  /** Why some params have no value. */
   readonly missing: readonly string[];
 }
 
@@ -113,23 +126,23 @@ function assertComplete(
   { id }: Definition,
   filled: readonly (Filled & { readonly fetch: PreparedFetch })[],
 ): void {
-  const lacking = filled.find(({ missing }) => missing.length > 0);
-  if (lacking === undefined) return;
-  const { fetch, missing } = lacking;
+  const incomplete = filled.find(({ missing }) => missing.length > 0);
+  if (incomplete === undefined) return;
+  const { fetch, missing } = incomplete;
   throw new DecisionError(
     "condition_errored",
-    `\`${id}\`: \`${fetch.endpoint}\` cannot be asked: ${missing.join(", ")}`,
+    `\`${id}\`: the request to \`${fetch.endpoint}\` is incomplete: ${missing.join(", ")}`,
     {
-      hint: "give the missing values, or ask for them with exists(…) or get(…)",
+      hint: "supply the missing values, or guard the template with exists(…) or get(…)",
       details: { decision_id: id },
     },
   );
 }
 
-/** What is asked for data that did not come would be asked about nobody. */
+/** A fetch whose params depend on a failed fetch is not sent. */
 const notSent = (missing: readonly string[]): Fetched => ({
   ok: false,
-  error: { code: "fetch_refused", message: `it was not asked, as ${missing.join(", ")}` },
+  error: { code: "fetch_refused", message: `the request was not sent: ${missing.join(", ")}` },
 });
 
 async function fetchOnce(
@@ -139,21 +152,21 @@ async function fetchOnce(
     endpoints,
     fetcher,
     dryRun,
-    anew,
-  }: Omit<EnrichOptions, "world" | "strict"> & {
+    noCache,
+  }: Pick<Bound, "dryRun" | "noCache"> & {
     readonly endpoints: Endpoints;
     readonly fetcher: Fetcher | undefined;
   },
 ): Promise<Fetched> {
   const endpoint = endpoints[name];
   if (endpoint === undefined || fetcher === undefined) {
-    return { ok: false, error: { code: "fetch_refused", message: "nothing can be fetched here" } };
+    return { ok: false, error: { code: "fetch_refused", message: "no fetcher is configured" } };
   }
-  return fetcher.fetch({ name, endpoint, params, cached: cached && !anew, dryRun });
+  return fetcher.fetch({ name, endpoint, params, cached: cached && !noCache, dryRun });
 }
 
-/** What is remembered: where the data came from and when, not the data, which are in the context. */
-function factOf({ endpoint, into }: DeclaredFetch, answer: Fetched): JsonObject {
+/** The recorded fact: source and time of the data. The data itself is in the context. */
+function fetchFact({ endpoint, into }: DeclaredFetch, answer: Fetched): JsonObject {
   const about = { endpoint, ...(into !== undefined && { into }) };
   if (answer.ok) return { ...about, ok: true, from: answer.from, fetched_at: answer.fetched_at };
   return "left_out" in answer
@@ -161,50 +174,46 @@ function factOf({ endpoint, into }: DeclaredFetch, answer: Fetched): JsonObject 
     : { ...about, ok: false, error: { ...answer.error } };
 }
 
-/** A gate says itself what it lacks; of the others there is no answer. */
+/** Required data that could not be fetched is an error, except for gates: they answer YELLOW. */
 function assertFetched(definition: Definition, { endpoint }: DeclaredFetch, answer: Fetched): void {
   if (answer.ok || "left_out" in answer || definition.type === "gate") return;
   const { code, message } = answer.error;
-  throw new DecisionError(code, `\`${definition.id}\` needs data of \`${endpoint}\`: ${message}`, {
-    hint: `see how it is with \`agent-33 decision endpoints --check\``,
+  throw new DecisionError(code, `\`${definition.id}\` requires data from \`${endpoint}\`: ${message}`, {
+    hint: "check the endpoint with `agent-33 decision endpoints --check`",
     details: { decision_id: definition.id, endpoint },
   });
 }
 
+/** A fetch with its compiled params. */
 interface PreparedFetch extends DeclaredFetch {
   readonly template: LenientDocumentTemplate;
-  /** Those whose data its params read. */
+  /** The fetches whose data its params read. */
   readonly after: readonly DeclaredFetch[];
-  /** Whether its answer may be kept: the context is, and nothing of it, nor of its params, is masked. */
+  /** Whether the answer may be cached: inputs are recorded, and neither params nor data are masked. */
   readonly cached: boolean;
 }
 
-const preparedRounds = new WeakMap<Definition, readonly (readonly PreparedFetch[])[]>();
-
-/** Which fetches go together: each comes after those whose data its params read. */
-function fetchRounds(definition: Definition): readonly (readonly PreparedFetch[])[] {
-  let rounds = preparedRounds.get(definition);
-  if (rounds === undefined) {
-    rounds = orderFetches(uniqueFetches(definition).map((fetch) => prepareFetch(fetch, definition)));
-    preparedRounds.set(definition, rounds);
-  }
-  return rounds;
+/** Orders the fetches of a definition into rounds: a fetch runs after those whose data its params read. */
+export function planFetches(loaded: LoadedDefinition): readonly FetchRound[] {
+  if (!needsFetching(loaded)) return [];
+  const { definition } = loaded;
+  return orderFetches(uniqueFetches(definition).map((fetch) => prepareFetch(fetch, definition)));
 }
 
 function prepareFetch(fetch: DeclaredFetch, definition: Definition): PreparedFetch {
   const template = compileLenientDocument(fetch.params ?? {});
   const masks = definition.logging?.mask ?? [];
   const touched = [...template.reads, ...destinationsOf(fetch)];
-  const isTold = definition.logging?.include_inputs !== false;
+  const isRecorded = definition.logging?.include_inputs !== false;
   return {
     ...fetch,
     template,
     after: [],
-    cached: isTold && !touched.some((path) => readsMasked(path, masks)),
+    cached: isRecorded && !touched.some((path) => readsMasked(path, masks)),
   };
 }
 
-function orderFetches(fetches: readonly PreparedFetch[]): readonly (readonly PreparedFetch[])[] {
+function orderFetches(fetches: readonly PreparedFetch[]): readonly FetchRound[] {
   const rounds: PreparedFetch[][] = [];
   const roundOf = new Map<PreparedFetch, number>();
   for (const fetch of fetches) {
@@ -221,14 +230,14 @@ function orderFetches(fetches: readonly PreparedFetch[]): readonly (readonly Pre
 }
 
 interface MappedAnswer {
-  /** A failure where the data have nothing of what is wanted. */
+  /** A failure where the data has none of the mapped fields. */
   readonly answer: Fetched;
-  /** What goes where in the context. */
+  /** The values to set in the context. */
   readonly values: readonly { readonly at: string; readonly value: Json }[];
   readonly warnings: readonly string[];
 }
 
-/** What of an answer goes into the context, and what is to be said about it. */
+/** Maps an answer to values of the context. */
 function mapAnswer({ endpoint, into, mapping }: DeclaredFetch, answer: Fetched): MappedAnswer {
   if (!answer.ok) return failedAnswer(endpoint, answer);
   if (answer.data === null) return failedAnswer(endpoint, emptyAnswer);
@@ -251,11 +260,12 @@ function mapAnswer({ endpoint, into, mapping }: DeclaredFetch, answer: Fetched):
     return failedAnswer(endpoint, { ok: false, error: { code: "request_failed", message } });
   }
   if (!values.every(isShallowEnough)) return failedAnswer(endpoint, tooDeep);
-  const lacking = missing.length === 0 ? [] : [`the answer of \`${endpoint}\` has no ${missing.join(", ")}`];
-  return { answer, values, warnings: [...stale, ...lacking] };
+  const incomplete =
+    missing.length === 0 ? [] : [`the answer of \`${endpoint}\` has no ${missing.join(", ")}`];
+  return { answer, values, warnings: [...stale, ...incomplete] };
 }
 
-/** No content, or null: there is nothing that anybody could go by. */
+/** No content, or null. */
 const emptyAnswer: Failed = {
   ok: false,
   error: { code: "request_failed", message: "its answer is empty" },
@@ -266,7 +276,7 @@ const tooDeep: Failed = {
   error: { code: "request_failed", message: "its answer is nested too deeply" },
 };
 
-/** A context with it in can be taken like any other. */
+/** Whether the context stays within the maximum depth. */
 function isShallowEnough({ at, value }: { readonly at: string; readonly value: Json }): boolean {
   return isShallow(value, maxDepth - at.split(".").length);
 }
@@ -285,14 +295,14 @@ const failedAnswer = (endpoint: string, answer: Failed): MappedAnswer => ({
 });
 
 function failureText(endpoint: string, answer: Failed): string {
-  if ("left_out" in answer) return `\`${endpoint}\` was not asked, as a dry run only reads`;
-  return `no data came from \`${endpoint}\`: ${answer.error.message}`;
+  if ("left_out" in answer) return `\`${endpoint}\` was not called: a dry run sends GET requests only`;
+  return `no data from \`${endpoint}\`: ${answer.error.message}`;
 }
 
 const staleness = (endpoint: string, at: string): string =>
-  `the data of \`${endpoint}\` are from ${at}: its circuit is open`;
+  `using cached data of \`${endpoint}\` from ${at}: its circuit is open`;
 
-/** Own properties and list items only. */
+/** Reads own properties and list items only. */
 function valueAt(data: Json, path: string): Json | undefined {
   let value: Json | undefined = data;
   for (const step of path.split(".")) {

@@ -1,63 +1,85 @@
-import type { Evaluated, Prepared } from "../evaluate/evaluate.js";
+import type { Evaluated } from "../evaluate/evaluate.js";
 import { evaluate, inputOf } from "../evaluate/evaluate.js";
-import type { LoadedDefinition } from "../model/definition.js";
 import type { Scope } from "../model/scope.js";
 import { cacheLifetime } from "../record/answer-cache.js";
 import { cacheKey, valuesReadJson } from "../record/deterministic-hash.js";
-import type { Records } from "../record/records.js";
 import { microsecondsOf } from "../record/timestamp.js";
+import type { Bound } from "./bind.js";
+import type { Enriched } from "./enrich.js";
+import { withFetchWarnings } from "./enrich.js";
+import type { ReadyDefinition } from "./find.js";
+import { maskFailure } from "./mask.js";
+import type { World } from "./request.js";
 
+/** An evaluated answer, and whether the cache had it. */
 export interface Answer {
   readonly evaluated: Evaluated;
-  /** Where the cache was asked. */
+  /** Undefined where the cache was not consulted. */
   readonly cacheKey?: string;
   readonly cached: boolean;
-  /** The record of the decision that the cached answer is from. */
+  /** The record of the decision that the cached answer comes from. */
   readonly cachedFrom?: string | undefined;
 }
 
-export interface EvaluationRequest {
-  readonly loaded: LoadedDefinition;
-  readonly prepared: Prepared;
-  readonly scope: Scope;
-  readonly strict: boolean;
-  readonly at: string;
-  /** The record that will be kept of it. */
-  readonly recordId: string | undefined;
+interface EvaluateOptions {
+  readonly bound: Bound;
+  readonly enriched: Enriched;
+  readonly world: World;
 }
 
-/** The answer as it was given to the same question before, where that is wanted and known; else a new one. */
+/** Step 5: evaluates, or returns the cached answer to the same values. Errors name no masked value. */
 export async function evaluateCached(
-  question: EvaluationRequest,
-  records: Records | undefined,
+  definition: ReadyDefinition,
+  scope: Scope,
+  options: EvaluateOptions,
 ): Promise<Answer> {
-  const { loaded, prepared, scope, strict, at, recordId } = question;
-  const lifetime = records === undefined ? undefined : cacheLifetime(loaded.definition, prepared.reads);
-  if (records === undefined || lifetime === undefined) {
+  const { warnings } = options.enriched;
+  try {
+    const answer = await findOrEvaluate(definition, scope, options);
+    if (warnings.length === 0) return answer;
+    const { evaluated } = answer;
+    const all = [...new Set([...warnings, ...evaluated.warnings])];
+    return { ...answer, evaluated: { ...evaluated, warnings: all } };
+  } catch (error) {
+    throw withFetchWarnings(maskFailure(error, definition.prepared, scope), warnings);
+  }
+}
+
+async function findOrEvaluate(
+  { loaded, prepared }: ReadyDefinition,
+  scope: Scope,
+  { bound, world }: EvaluateOptions,
+): Promise<Answer> {
+  const { strict, at, recordId, noCache, dryRun } = bound;
+  const answers = noCache || dryRun ? undefined : world.records?.answers;
+  const lifetime = answers === undefined ? undefined : cacheLifetime(loaded.definition, prepared.reads);
+  if (answers === undefined || lifetime === undefined) {
     return { evaluated: evaluate(prepared, scope, strict), cached: false };
   }
   const key = cacheKey(loaded, valuesReadJson(prepared, scope));
   const now = microsecondsOf(at);
-  const known = await records.answers.get(key, now);
-  if (known !== undefined) {
-    const evaluated = { ...known.answer, input_value: inputOf(prepared, scope) };
-    return { evaluated, cacheKey: key, cached: true, cachedFrom: known.record_id };
+  const entry = await answers.get(key, now);
+  if (entry !== undefined) {
+    const evaluated = { ...entry.answer, input_value: inputOf(prepared, scope) };
+    return { evaluated, cacheKey: key, cached: true, cachedFrom: entry.record_id };
   }
   try {
     const evaluated = evaluate(prepared, scope, strict);
     if (evaluated.warnings.length === 0) {
-      const kept = {
-        answer: withoutInput(evaluated),
-        ...(recordId !== undefined && { record_id: recordId }),
-      };
-      records.answers.set(key, kept, { group: loaded.definition.id, now, lifetime });
+      const answer = withoutInput(evaluated);
+      answers.set(
+        key,
+        { answer, ...(recordId !== undefined && { record_id: recordId }) },
+        { group: loaded.definition.id, now, lifetime },
+      );
     }
     return { evaluated, cacheKey: key, cached: false };
   } finally {
-    records.answers.release(key);
+    answers.release(key);
   }
 }
 
+/** The part of an answer that other inputs with the same values share. */
 function withoutInput(evaluated: Evaluated): Omit<Evaluated, "input_value"> {
   const { selected_targets, selected_labels, evaluation_details, rules_total } = evaluated;
   const { because, failed_conditions, warnings } = evaluated;

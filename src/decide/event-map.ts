@@ -7,10 +7,10 @@ import type { Json, JsonObject } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
 import { bindEvent, bindMap } from "./bind.js";
 
-/** Makes of an event the context that a decision wants. */
+/** Builds the context of a decision from an event. */
 export type EventMap = (event: unknown) => Json;
 
-/** A map is an object whose texts are templates, which see the event. */
+/** Compiles a map: an object whose texts are templates over the event. */
 export function compileEventMap(map: unknown): EventMap {
   const document = compileMap(bindMap(map));
   return (event) => {
@@ -34,7 +34,7 @@ function compileMap(map: JsonObject): DocumentTemplate {
   }
 }
 
-/** The keys of the event, whatever they are called: nothing was gathered yet that they could forge. */
+/** The scope of the templates. Keys such as `system` come from the event: nothing is gathered yet that they could forge. */
 function scopeOf(event: Json): Scope {
   const context = isObject(event) ? event : {};
   const own = (key: string): Json | undefined => (Object.hasOwn(context, key) ? context[key] : undefined);
@@ -49,7 +49,7 @@ function scopeOf(event: Json): Scope {
 
 function missingValue({ message, pointer }: DocumentFailure): DecisionError {
   return new DecisionError("input_invalid", `the map has no value for \`${pointer}\`: ${message}`, {
-    hint: "what an event may lack is asked for with exists() or get(), as in {{ if exists(path) then path else 'none' }}",
+    hint: "guard optional values with exists() or get(), as in {{ if exists(path) then path else 'none' }}",
     details: { pointer },
   });
 }

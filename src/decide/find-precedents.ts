@@ -8,29 +8,30 @@ import {
 import type { Lineage, Precedent } from "../model/lineage.js";
 import type { Records } from "../record/records.js";
 
+/** A decision that is about to be recorded. */
 interface Decided {
   readonly decisionId: string;
-  /** Undefined where it is not recorded, or may still be refused. */
+  /** Undefined where it is not recorded, or can still lose a limit race. */
   readonly recordId: string | undefined;
   readonly lineage: Lineage;
   readonly labels: readonly string[];
   readonly targets: readonly string[];
 }
 
-/** The most similar earlier decisions. They are looked for when the answer is known, so they have no part in it. */
+/** Finds the most similar earlier decisions. Runs after the answer is known, so precedents never influence it. */
 export async function findPrecedents(decided: Decided, records: Records): Promise<readonly Precedent[]> {
   const { decisionId, recordId, lineage, labels, targets } = decided;
   const { entities, inputs } = lineage;
   if (entities.length === 0) return [];
   const sources = inputs.map(({ source }) => source);
   const recent = records.pending.neighbours(decisionId, entities);
-  // At once: whoever is decided in the same batch may rest on this one.
+  // Added at once: later decisions of the same batch may have it as a precedent.
   if (recordId !== undefined) {
     records.pending.add({ record_id: recordId, decision_id: decisionId, entities, sources, labels, targets });
   }
   const choose = async (): Promise<readonly Precedent[]> => {
     const traits = { entities, sources, labels, targets };
-    // One that is about to be recorded may be found twice.
+    // A decision that is just being recorded may be found both as pending and in the log.
     const isEnough = stopAfterLimit(traits, { limit: defaultPrecedentLimit + recent.length });
     const bounds = { isEnough, isHopeless: cannotReachSimilarity(traits) };
     const most = Math.max(0, maxNeighbours - recent.length);

@@ -2,32 +2,32 @@ import type { Library } from "../definition/library.js";
 import { deepFreeze } from "../digest/freeze-json.js";
 import { DecisionError } from "../errors.js";
 import type { FollowedStep, Result } from "../model/result.js";
-import type { Request, World } from "./decide.js";
+import type { DecisionRequest, World } from "./decide.js";
 import { decide } from "./decide.js";
 
 interface FollowWorld extends World {
   readonly definitions: Pick<Library, "find" | "ids" | "broken">;
 }
 
-/** A longer way is nobody's intention. */
+/** A longer chain of decisions is taken for a mistake. */
 const maxSteps = 32;
 
-/** Hears of each decision on a way, also of those on one that leads to no end. */
+/** Called with each decision of a chain, also where the chain ends in an error. */
 export type OnDecided = (result: Result) => void;
 
-/** What was walked so far. */
+/** The decisions made so far. */
 interface Walk {
   readonly steps: FollowedStep[];
-  /** The results that led to no further decision. */
+  /** The results that lead to no further decision. */
   readonly ends: Result[];
 }
 
 /**
- * Makes a decision, and those that it leads to, one record each. Answers with the last one; where a table led
- * to several at once, with the one that went worst.
+ * Makes a decision and then every decision that it leads to, each with its own record. Returns the last result;
+ * where a table leads to several decisions, the most severe one.
  */
 export async function follow(
-  request: Request,
+  request: DecisionRequest,
   world: FollowWorld,
   onDecided: OnDecided = () => undefined,
 ): Promise<Result> {
@@ -36,8 +36,8 @@ export async function follow(
   const { steps, ends } = walk;
   const worst = Math.max(...ends.map(severityOf));
   const answer = ends.findLast((end) => severityOf(end) === worst);
-  if (answer === undefined) throw new Error("a way has an end");
-  // Where one way is blocked, nobody is sent along the others.
+  if (answer === undefined) throw new Error("a chain of decisions has an end");
+  // Where one branch is blocked, no other branch is followed either.
   const open = answer.blocked ? [] : ends;
   const targets = [...new Set(open.flatMap(({ selected_targets }) => selected_targets))];
   return Object.freeze({ ...answer, followed: deepFreeze(steps), final_targets: Object.freeze(targets) });
@@ -50,9 +50,9 @@ interface StepOptions {
   readonly onDecided: OnDecided;
 }
 
-async function step(request: Request, { path, world, walk, onDecided }: StepOptions): Promise<void> {
-  const way = [...path, request.decision_id];
-  assertNoCycle(way);
+async function step(request: DecisionRequest, { path, world, walk, onDecided }: StepOptions): Promise<void> {
+  const chain = [...path, request.decision_id];
+  assertNoCycle(chain);
   const result = await decide(request, world);
   onDecided(result);
   const { decision_id, record_id, type, selected_targets, selected_labels } = result;
@@ -70,38 +70,38 @@ async function step(request: Request, { path, world, walk, onDecided }: StepOpti
   if (isEnd) walk.ends.push(next.length === 0 ? result : withoutTargets(result, next));
   for (const target of new Set(next)) {
     const from = record_id === undefined ? {} : { parent_record_id: record_id };
-    await step({ ...request, ...from, decision_id: target }, { path: way, world, walk, onDecided });
+    await step({ ...request, ...from, decision_id: target }, { path: chain, world, walk, onDecided });
   }
 }
 
-/** Where some of the targets are decisions, the others are ends of their own. */
+/** The result for the targets that are not decisions. */
 const withoutTargets = (result: Result, next: readonly string[]): Result => ({
   ...result,
   selected_targets: result.selected_targets.filter((target) => !next.includes(target)),
 });
 
-/** One that cannot be used is still one, and asking for it says why. */
+/** A broken definition counts: following it reports why it is broken. */
 const isDecision = (target: string, { definitions: { ids, broken } }: FollowWorld): boolean =>
   ids.includes(target) || broken.includes(target);
 
-function assertNoCycle(way: readonly string[]): void {
-  const last = way.at(-1) ?? "";
-  const isCircle = way.indexOf(last) < way.length - 1;
-  if (!isCircle && way.length <= maxSteps) return;
-  const what = isCircle ? "leads round in a circle" : `leads on and on, beyond ${maxSteps} decisions`;
+function assertNoCycle(chain: readonly string[]): void {
+  const last = chain.at(-1) ?? "";
+  const isCycle = chain.indexOf(last) < chain.length - 1;
+  if (!isCycle && chain.length <= maxSteps) return;
+  const problem = isCycle ? "leads to a cycle of decisions" : `leads to more than ${maxSteps} decisions`;
   throw new DecisionError(
     "decision_cycle",
-    `\`${way[0] ?? ""}\` ${what}: ${way.slice(-maxNamed).join(" → ")}`,
+    `\`${chain[0] ?? ""}\` ${problem}: ${chain.slice(-maxNamed).join(" → ")}`,
     {
-      hint: "the decisions up to here are made; `agent-33 decision graph` shows the way",
-      details: { way },
+      hint: "the decisions so far are recorded; show the graph with `agent-33 decision graph`",
+      details: { way: chain },
     },
   );
 }
 
 const maxNamed = 8;
 
-/** What a script must notice first. */
+/** The order in which outcomes matter to a script. */
 function severityOf(result: Result): number {
   if (result.blocked) return 3;
   if (result.type === "policy") return result.allowed ? 0 : 2;

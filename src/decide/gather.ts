@@ -1,7 +1,7 @@
-import type { Shared, World } from "./deliberate.js";
+import type { Bound } from "./bind.js";
 import type { Enriched } from "./enrich.js";
-import { needsFetching } from "./enrich.js";
-import type { DecisionRequest } from "./request.js";
+import type { ReadyDefinition } from "./find.js";
+import type { CallState, DecisionRequest, World } from "./request.js";
 import { readsMasked } from "../definition/definition-reads.js";
 import { matchesGlob } from "../definition/tool-match.js";
 import { deepFreeze } from "../digest/freeze-json.js";
@@ -24,76 +24,57 @@ import {
 import { computeDistribution } from "../record/distribution.js";
 import { microsecondsOf, parseDuration } from "../record/timestamp.js";
 
-/** Tells the time, as an ISO 8601 text in UTC with six decimals. */
-export type Clock = () => string;
-
-/** Who asks what, and who can be asked about it. */
-interface GatherRequest {
-  readonly loaded: LoadedDefinition;
-  readonly prepared: Prepared;
-  readonly scope: Scope & { readonly system: System };
+interface GatherOptions {
   readonly request: DecisionRequest;
-  readonly shared: Shared;
-  /** What was fetched before; undefined: nothing is. */
-  readonly enriched?: Enriched | undefined;
   readonly world: Pick<World, "records">;
+  readonly call: CallState;
 }
 
-/** What the tool itself knows; nobody else can say it. */
-export interface System extends JsonObject {
-  readonly request_time: string;
-  readonly request_id: string;
-  /** Absent where nobody has proven who asks. */
-  readonly authenticated_caller?: JsonObject;
+/** A decision for which facts are gathered. */
+interface Subject extends GatherOptions {
+  readonly prepared: Prepared;
+  readonly scope: Bound["scope"];
 }
 
-/** Everything that is not in the context but may bear on the answer. */
-export async function gather(asked: GatherRequest): Promise<JsonObject> {
-  const { loaded, prepared, shared, scope, world, enriched } = asked;
-  const { authenticated_caller } = scope.system;
+/** Step 4: adds the facts to the scope, that is everything that is not in the context but may bear on the answer. */
+export async function gather(
+  { loaded, prepared }: ReadyDefinition,
+  { scope, fetched }: Enriched,
+  options: GatherOptions,
+): Promise<Bound["scope"]> {
+  const { request, world, call } = options;
+  const needsPolicy =
+    prepared.needs !== undefined || call.setParams !== undefined || call.fixedParams === true;
+  const needsSplit = needsDistribution(loaded);
+  if (request.caller === undefined && fetched === undefined && !needsPolicy && !needsSplit) return scope;
+  const { authenticated_caller, request_time } = scope.system;
   const facts = deepFreeze({
     ...(authenticated_caller !== undefined && { authenticated_caller }),
-    ...(needsPolicyFacts(prepared, shared) && (await gatherPolicyFacts(asked))),
-    ...(enriched !== undefined && { fetched: enriched.fetched }),
+    ...(needsPolicy && (await policyFacts({ ...options, prepared, scope }))),
+    ...(fetched !== undefined && { fetched }),
+    ...(needsSplit && {
+      distribution: { ...(await distributionFact(loaded, world.records?.log, request_time)) },
+    }),
   });
-  if (!needsDistribution(loaded)) return facts;
-  const distribution = await distributionFact(loaded, world.records?.log, scope.system.request_time);
-  return deepFreeze({ ...facts, distribution: { ...distribution } });
+  return { ...scope, facts };
 }
 
-/** Whether there is anything to find out. */
-export const needsFacts = ({
-  loaded,
-  prepared,
-  shared,
-  request,
-}: Omit<GatherRequest, "scope" | "world">): boolean =>
-  request.caller !== undefined ||
-  needsPolicyFacts(prepared, shared) ||
-  needsDistribution(loaded) ||
-  needsFetching(loaded);
-
-const needsPolicyFacts = ({ needs }: Prepared, { setParams, fixedParams = false }: Shared): boolean =>
-  needs !== undefined || setParams !== undefined || fixedParams;
-
-export const noFacts: JsonObject = Object.freeze({});
-
-/** What the store knows that bears on a call. What is not found out stays away, and denies. */
-async function gatherPolicyFacts(asked: GatherRequest): Promise<JsonObject> {
-  const sessionId = asked.request.session_id;
-  const { setParams, fixedParams = false } = asked.shared;
+/** Facts from the store about a tool call. A fact that cannot be found is absent, and its policy then denies. */
+async function policyFacts(subject: Subject): Promise<JsonObject> {
+  const sessionId = subject.request.session_id;
+  const { setParams, fixedParams = false } = subject.call;
   const facts = {
     ...(sessionId !== undefined && { session_id: sessionId }),
-    ...(sessionId !== undefined && (await sessionFacts(asked, sessionId))),
-    ...(await useFacts(asked)),
+    ...(sessionId !== undefined && (await sessionFacts(subject, sessionId))),
+    ...(await overrideUses(subject)),
     ...(setParams !== undefined && { set_params: setParams }),
     ...(fixedParams && { fixed_params: true }),
   };
   return deepFreeze(facts as unknown as JsonObject);
 }
 
-async function sessionFacts(asked: GatherRequest, session: string): Promise<object> {
-  const { prepared, world } = asked;
+async function sessionFacts(subject: Subject, session: string): Promise<object> {
+  const { prepared, world } = subject;
   const { needs, definition } = prepared;
   const log = world.records?.log;
   if (needs === undefined || log === undefined) return {};
@@ -101,11 +82,11 @@ async function sessionFacts(asked: GatherRequest, session: string): Promise<obje
     tool,
     (await log.counter(successCounter(session, tool))).count,
   ]);
-  const reads = needs.reads.filter((need) => isWritten(need, asked.scope));
-  const read = await countEach(reads, async (need) => [need.policy, await readFact(need, asked, session)]);
+  const reads = needs.reads.filter((need) => isWritten(need, subject.scope));
+  const read = await countEach(reads, async (need) => [need.policy, await readFact(need, subject, session)]);
   const calls = await countEach(needs.calls, async ({ policy, per }) => {
     const counter = await log.counter(allowedCallCounter({ decision: definition.id, policy }, session));
-    return [policy, countSince(counter, windowStart(per, asked.scope.system.request_time))];
+    return [policy, countSince(counter, windowStart(per, subject.scope.system.request_time))];
   });
   return {
     ...(needs.requires.length > 0 && { succeeded }),
@@ -121,10 +102,10 @@ async function countEach<Item, Value>(
   return Object.fromEntries(await Promise.all(items.map(ask)));
 }
 
-/** Without records nothing is counted. */
+/** Calls are counted by their records. */
 const canCount = ({ logging }: Definition): boolean => logging?.log_decision !== false;
 
-/** From when on calls count, in microseconds; undefined: all of the session. */
+/** Start of the window in which calls count, in microseconds; undefined: the whole session. */
 export const windowStart = (per: string, at: string): number | undefined =>
   per === "session" ? undefined : microsecondsOf(at) - (parseDuration(per) ?? 0);
 
@@ -133,34 +114,34 @@ const isWritten = ({ write_tools }: ReadNeed, { context }: Scope): boolean => {
   return typeof tool === "string" && write_tools.some((each) => matchesGlob(each, tool));
 };
 
-async function readFact(need: ReadNeed, asked: GatherRequest, session: string): Promise<ReadFact> {
-  const { definition } = asked.prepared;
-  const path = filePathOf(need, definition, asked.scope);
+async function readFact(need: ReadNeed, subject: Subject, session: string): Promise<ReadFact> {
+  const { definition } = subject.prepared;
+  const path = filePathOf(need, definition, subject.scope);
   if (typeof path !== "string") return path;
   const name = pathReadCounter({ decision: definition.id, policy: need.policy }, session, path);
-  return { path, read: ((await asked.world.records?.log.counter(name))?.count ?? 0) > 0 };
+  return { path, read: ((await subject.world.records?.log.counter(name))?.count ?? 0) > 0 };
 }
 
-/** The path of a call without detours, or why there is none. */
+/** The normalized path of a call, or why it has none. */
 export function filePathOf(
   { path }: ReadNeed,
   { logging }: Definition,
   scope: Scope,
 ): string | { readonly error: string } {
   const pointers = logging?.mask ?? [];
-  // `input` may stand for anything.
+  // `input` may refer to a masked value.
   if (
     pointers.length > 0 &&
     path.reads.some((each) => /^input\b/.test(each) || readsMasked(each, pointers))
   ) {
-    return { error: `\`${path.text}\` is masked, so it cannot be remembered` };
+    return { error: `\`${path.text}\` is masked and cannot be recorded` };
   }
   const value = path.evaluate(scope);
   if (typeof value === "string" && value !== "") return normalizePath(value);
-  return { error: `\`${path.text}\` is no path` };
+  return { error: `\`${path.text}\` is not a path` };
 }
 
-async function useFacts({ prepared, world }: GatherRequest): Promise<object> {
+async function overrideUses({ prepared, world }: Subject): Promise<object> {
   const { needs, definition } = prepared;
   const log = world.records?.log;
   const limited = (needs?.uses ?? []).filter(({ most }) => most !== undefined);
@@ -172,25 +153,30 @@ async function useFacts({ prepared, world }: GatherRequest): Promise<object> {
   return { uses };
 }
 
-/** Whether it must be known how a decision was taken so far. */
+/** Whether a guardrail tests the distribution so far. */
 const needsDistribution = (loaded: LoadedDefinition): boolean =>
   loaded.definition.type === "weighted" &&
   guardrailsOf(loaded).some(({ type }) => type === "distribution_drift");
 
 interface RecentFact {
   readonly fact: Promise<DistributionFact>;
+  /** When it was measured, in microseconds. */
   readonly at: number;
   uses: number;
-  mostUses: number;
+  maxUses: number;
 }
 
+/**
+ * The last measured distribution by log and definition hash: decisions of one batch share a measurement, which
+ * would otherwise read the tally for each of them.
+ */
 const recentFacts = new WeakMap<Ledger, Map<string, RecentFact>>();
 
-/** So many decisions later, or a second, the split may be another one: the fewer there were, the sooner. */
-const maxUses = (sample: number | null): number => Math.max(100, (sample ?? 0) / 20);
+/** A measurement serves 5 % of its sample, at least 100 decisions, and at most a second. */
+const usesFor = (sample: number | null): number => Math.max(100, (sample ?? 0) / 20);
 const maxAge = 1_000_000;
 
-/** How a weighted decision was taken so far; where nothing is recorded, not at all. Those who ask at once share one look. */
+/** The distribution of a weighted decision so far. Concurrent decisions share one measurement. */
 async function distributionFact(
   loaded: LoadedDefinition,
   log: Ledger | undefined,
@@ -201,14 +187,14 @@ async function distributionFact(
   const facts = recentFacts.get(log) ?? new Map<string, RecentFact>();
   recentFacts.set(log, facts);
   const last = facts.get(loaded.definition_hash);
-  if (last !== undefined && last.uses < last.mostUses && at - last.at < maxAge) {
+  if (last !== undefined && last.uses < last.maxUses && at - last.at < maxAge) {
     last.uses++;
     return last.fact;
   }
-  const found = { fact: measureDistribution(loaded, log), at, uses: 1, mostUses: Infinity };
+  const found = { fact: measureDistribution(loaded, log), at, uses: 1, maxUses: Infinity };
   facts.set(loaded.definition_hash, found);
   found.fact.then(
-    ({ sample }) => (found.mostUses = found.uses + maxUses(sample)),
+    ({ sample }) => (found.maxUses = found.uses + usesFor(sample)),
     () => facts.delete(loaded.definition_hash),
   );
   return found.fact;

@@ -10,28 +10,29 @@ import type { Scope } from "../model/scope.js";
 import { isRollDetails } from "../record/condition-results.js";
 import { maskText, maskContext, maskMarker, maskedTexts } from "../record/mask.js";
 
-/** What may be shown and kept of a question and its answer, where some of its values are masked. */
-interface Masked {
+/** The scope and the answer with the masked values replaced: what may be shown and recorded. */
+export interface Masked {
   readonly scope: Scope;
   readonly evaluated: Evaluated;
 }
 
-export function maskResult(prepared: Prepared, scope: Scope, evaluated: Evaluated): Masked {
+/** Step 7: replaces the values that `logging.mask` names, before anything is hashed, shown or recorded. */
+export function mask(prepared: Prepared, scope: Scope, evaluated: Evaluated): Masked {
   const secret = findSecrets(prepared, scope);
   if (secret === undefined) return { scope, evaluated };
   const { pointers, secrets } = secret;
-  const shown: Scope = { ...scope, context: maskContext(scope.context, pointers) };
-  // Whoever guesses an input could roll for it and compare.
-  const tells = isRollDetails(evaluated.evaluation_details) && secret.isMasked("input");
-  const details = withoutRoll(evaluated.evaluation_details, tells);
+  const maskedScope: Scope = { ...scope, context: maskContext(scope.context, pointers) };
+  // The roll is a hash of the input: a guessed input could be confirmed by it.
+  const revealsInput = isRollDetails(evaluated.evaluation_details) && secret.isMasked("input");
+  const details = revealsInput ? withoutRoll(evaluated.evaluation_details) : evaluated.evaluation_details;
   return {
-    scope: { ...shown, facts: maskReadings(scope.facts, secret) },
+    scope: { ...maskedScope, facts: maskReadings(scope.facts, secret) },
     evaluated: {
       ...evaluated,
-      because: tells
+      because: revealsInput
         ? ["rolled for a masked input"]
         : evaluated.because.map((reason) => (evaluated.outcome ? maskText(reason, secrets) : reason)),
-      input_value: inputOf(prepared, shown, maskMarker),
+      input_value: inputOf(prepared, maskedScope, maskMarker),
       evaluation_details: maskReadings(details, secret),
       warnings: evaluated.warnings.map((warning) => maskText(warning, secrets)),
       ...(evaluated.outcome && { outcome: maskOutcome(evaluated.outcome, secret) }),
@@ -39,7 +40,7 @@ export function maskResult(prepared: Prepared, scope: Scope, evaluated: Evaluate
   };
 }
 
-/** A failure that tells of no masked value. */
+/** Returns an error whose message names no masked value. */
 export function maskFailure(error: unknown, prepared: Prepared, scope: Scope): unknown {
   const secret = findSecrets(prepared, scope);
   if (secret === undefined || !(error instanceof DecisionError)) return error;
@@ -53,7 +54,7 @@ export function maskFailure(error: unknown, prepared: Prepared, scope: Scope): u
   });
 }
 
-/** Undefined where nothing is masked. */
+/** Finds the values to mask; undefined where nothing is masked. */
 function findSecrets(prepared: Prepared, { context }: Scope): Secrets | undefined {
   const pointers = prepared.definition.logging?.mask ?? [];
   if (pointers.length === 0) return undefined;
@@ -64,7 +65,7 @@ function findSecrets(prepared: Prepared, { context }: Scope): Secrets | undefine
   };
 }
 
-/** `input` stands for what its own expression reads. */
+/** The paths behind a path: `input` stands for what its own expression reads. */
 function sourcesOf(path: string, { input }: Prepared): readonly string[] {
   const [root, ...rest] = path.split(".");
   if (root !== "input") return [path];
@@ -73,41 +74,40 @@ function sourcesOf(path: string, { input }: Prepared): readonly string[] {
   return input.reads;
 }
 
-function withoutRoll(details: EvaluationDetails, tells: boolean): EvaluationDetails {
-  if (!tells) return details;
+function withoutRoll(details: EvaluationDetails): EvaluationDetails {
   return Object.fromEntries(Object.entries(details).filter(([name]) => name !== "roll"));
 }
 
-/** What must not be told: where it stands in the context, and the values themselves as texts. */
+/** The values to mask: where they are in the context, and as texts to search for in messages. */
 interface Secrets {
   readonly pointers: readonly string[];
-  /** Whether a path leads to, into or past one of them. */
+  /** Whether a path refers to a masked value, or to a part or a parent of one. */
   readonly isMasked: (path: string) => boolean;
   readonly secrets: readonly string[];
 }
 
-/** What may be shown of an outcome: filled-in texts may name a masked value, and params hold them. */
+/** Masks an outcome: rendered texts may contain a masked value, and params hold them. */
 function maskOutcome(outcome: Outcome, secret: Secrets): Outcome {
   switch (outcome.type) {
     case "scored":
       return outcome;
     case "policy": {
-      const shown = maskReadings(outcome, secret);
+      const masked = maskReadings(outcome, secret);
       const { params = null } = maskContext(
-        { params: mergeParams(outcome.params, shown.set_params) },
+        { params: mergeParams(outcome.params, masked.set_params) },
         secret.pointers,
       );
-      return { ...shown, params };
+      return { ...masked, params };
     }
     case "gate":
       return maskReadings(outcome, secret);
   }
 }
 
-/** The fields that are made of values of the context while a decision is made. */
+/** Fields whose texts are rendered from values of the context. */
 const renderedFields: ReadonlySet<string> = new Set(["error", "note", "reason", "denial_reason", "left_out"]);
 
-/** A document in which no text for people names a masked value, and what was read of one is masked. */
+/** Masks rendered texts and recorded readings (`actual`) in a document. */
 function maskReadings<Document>(document: Document, secret: Secrets): Document {
   return maskPart(document as Json, secret) as Document;
 }
@@ -124,13 +124,12 @@ function maskPart(part: Json, secret: Secrets): Json {
   return Object.fromEntries(entries);
 }
 
-/** Params that are set may be made of anything. */
+/** Masks every value that contains a masked text: `set_params` may be built from anything. */
 function maskTexts(part: Json, secret: Secrets): Json {
   if (Array.isArray(part)) return (part as readonly Json[]).map((each) => maskTexts(each, secret));
   if (isObject(part)) {
     return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, maskTexts(value, secret)]));
   }
   const text = typeof part === "string" ? part : JSON.stringify(part);
-  const tells = secret.secrets.some((each) => text.includes(each));
-  return tells ? maskMarker : part;
+  return secret.secrets.some((each) => text.includes(each)) ? maskMarker : part;
 }

@@ -1,54 +1,114 @@
-import type { Deliberated } from "./deliberate.js";
-import { windowStart } from "./gather.js";
 import { DecisionError } from "../errors.js";
-import type { DetailedPolicyOutcome } from "../evaluate/policy/policy-outcome.js";
+import type { Evaluated } from "../evaluate/evaluate.js";
 import type { PolicyNeeds } from "../evaluate/policy/policy-facts.js";
+import type { DetailedPolicyOutcome } from "../evaluate/policy/policy-outcome.js";
+import type { Provenance } from "../model/record.js";
 import type { Count, Limit } from "../model/store.js";
 import { allowedCallCounter, callCounter, overrideUseCounter } from "../record/counters.js";
+import type { RecordDraft, Records } from "../record/records.js";
 import { microsecondsOf } from "../record/timestamp.js";
-import type { Records } from "../record/records.js";
+import type { Bound } from "./bind.js";
+import type { Decision } from "./decide.js";
+import type { Described } from "./describe.js";
+import type { Answer } from "./evaluate-cached.js";
+import type { ReadyDefinition } from "./find.js";
+import { windowStart } from "./gather.js";
+import type { Masked } from "./mask.js";
+import type { World } from "./request.js";
 
-/** Whoever is refused looks again; that often nobody can have been faster by chance. */
+/** The decisions of one call, and the answer that the caller gets if they can be recorded. */
+interface Attempt<Answered> {
+  readonly answer: Answered;
+  readonly decisions: readonly Decision[];
+}
+
+/** 1,000 lost races in a row cannot be chance. */
 const maxAttempts = 1000;
 
 /**
- * Deliberates and remembers in turns until both fit: what was counted meanwhile by others may have used up
- * what this decision rests on.
+ * Last step: records the decisions of one call together. Another process may meanwhile have used up a limit
+ * that a decision relies on; the decision is then made again with fresh facts.
  */
-export async function retryOnLostRace<Decided>(
-  deliberate: () => Promise<{ readonly decided: Decided; readonly made: readonly Deliberated[] }>,
-  records: Records | undefined,
-): Promise<Decided> {
-  for (let tries = 0; tries < maxAttempts; tries++) {
-    const { decided, made } = await deliberate();
-    if (await appendDrafts(made, records)) return decided;
+export async function retryOnLostRace<Answered>(
+  { dry_run: dryRun = false }: { readonly dry_run?: boolean },
+  world: World,
+  attempt: () => Promise<Attempt<Answered>>,
+): Promise<Answered> {
+  const records = dryRun ? undefined : world.records;
+  for (let attempts = 0; attempts < maxAttempts; attempts++) {
+    const { answer, decisions } = await attempt();
+    if (await record(decisions, records)) return answer;
   }
-  throw new DecisionError("store_busy", "what the decision rests on was used up by others time and again", {
+  throw new DecisionError("store_busy", "other processes used up a limit of this decision every time", {
     hint: "try again",
   });
 }
 
-async function appendDrafts(made: readonly Deliberated[], records: Records | undefined): Promise<boolean> {
-  const [first, ...others] = made.flatMap(({ draft }) => draft ?? []);
+/** Appends the records in one atomic step. Returns false where a limit was used up meanwhile. */
+async function record(decisions: readonly Decision[], records: Records | undefined): Promise<boolean> {
+  const [first, ...others] = decisions.flatMap(({ draft }) => draft ?? []);
+  const newKeys = decisions.flatMap(({ newCacheKey }) => newCacheKey ?? []);
   try {
     const refused = first === undefined ? undefined : await records?.append(first, ...others);
     if (refused !== undefined) return false;
   } catch (error) {
-    for (const key of newKeysOf(made)) records?.answers.delete(key);
+    for (const key of newKeys) records?.answers.delete(key);
     throw error;
   }
-  for (const key of newKeysOf(made)) await records?.publish(key);
+  for (const key of newKeys) await records?.publish(key);
   return true;
 }
 
-/** The keys of answers that were not in the cache before. */
-const newKeysOf = (made: readonly Deliberated[]): readonly string[] =>
-  made.flatMap(({ answered: { cacheKey, cached } }) => (cacheKey === undefined || cached ? [] : [cacheKey]));
+interface DraftParts {
+  readonly request: Provenance;
+  readonly bound: Bound;
+  readonly answer: Answer;
+  readonly masked: Masked;
+  readonly counted: CallCounts;
+  readonly described: Described;
+}
 
-/** What grows with a call that is allowed, and what must still hold when it is recorded. */
-export interface Counting {
+/** Builds the record to append; undefined where nothing is recorded. */
+export function draftRecord({ loaded }: ReadyDefinition, parts: DraftParts): RecordDraft | undefined {
+  const { request, bound, answer, masked, counted, described } = parts;
+  const { result, lineage } = described;
+  if (lineage === undefined || bound.recordId === undefined) return undefined;
+  const metadata = {
+    lineage,
+    provenance: request,
+    context: masked.scope.context,
+    facts: masked.scope.facts,
+    feedback: bound.feedback,
+    cacheKey: answer.cacheKey,
+    cachedFrom: answer.cachedFrom,
+  };
+  return { result, metadata, loaded, counts: counted.counts, limits: counted.limits };
+}
+
+/** The counters that grow with an allowed call, and the limits that must still hold when it is recorded. */
+export interface CallCounts {
   readonly counts: readonly Count[];
   readonly limits: readonly Limit[];
+}
+
+const noCounts: CallCounts = { counts: [], limits: [] };
+
+/** Counts uses of overrides and calls of the session. Only calls that were finally allowed count. */
+export function countCall(
+  { prepared }: ReadyDefinition,
+  { outcome }: Evaluated,
+  { recordId, sessionId: session, at }: Bound,
+): CallCounts {
+  if (recordId === undefined || outcome?.type !== "policy" || !outcome.allowed) return noCounts;
+  const call = { decisionId: prepared.definition.id, session, at, needs: prepared.needs };
+  const counted = [...countOverrides(outcome, call), ...countLimitedCalls(outcome, call)];
+  return {
+    counts: [
+      ...counted.map(({ count }) => count),
+      ...(session === undefined ? [] : [callCounter(session, outcome.tool)]),
+    ],
+    limits: counted.flatMap(({ limit }) => limit ?? []),
+  };
 }
 
 interface Call {
@@ -58,25 +118,15 @@ interface Call {
   readonly needs: PolicyNeeds | undefined;
 }
 
-/** Uses of overrides and calls of the session: only what was finally allowed is counted. */
-export function countCall(deliberation: DetailedPolicyOutcome, call: Call): Counting {
-  const parts = [...usesOf(deliberation, call), ...callsOf(deliberation, call)];
-  const { session } = call;
-  return {
-    counts: [
-      ...parts.map(({ count }) => count),
-      ...(session === undefined ? [] : [callCounter(session, deliberation.tool)]),
-    ],
-    limits: parts.flatMap(({ limit }) => limit ?? []),
-  };
-}
-
 interface Counted {
   readonly count: Count;
   readonly limit?: Limit;
 }
 
-function usesOf({ overrides }: DetailedPolicyOutcome, { decisionId, needs }: Call): readonly Counted[] {
+function countOverrides(
+  { overrides }: DetailedPolicyOutcome,
+  { decisionId, needs }: Call,
+): readonly Counted[] {
   return overrides.map(({ name }) => {
     const counter = overrideUseCounter({ decision: decisionId, policy: name });
     const most = needs?.uses.find(({ override }) => override === name)?.most;
@@ -84,8 +134,8 @@ function usesOf({ overrides }: DetailedPolicyOutcome, { decisionId, needs }: Cal
   });
 }
 
-/** A call that an override let pass counts too, but is not held back by the count. */
-function callsOf(
+/** Counts the call for each policy with `max_calls`. A call allowed by an override counts, but is not limited. */
+function countLimitedCalls(
   { calls }: DetailedPolicyOutcome,
   { decisionId, session, at, needs }: Call,
 ): readonly Counted[] {

@@ -1,17 +1,57 @@
+import type { Library } from "../definition/library.js";
+import type { LoadedDefinition } from "../model/definition.js";
+import type { Fetcher } from "../model/endpoint.js";
+import type { JsonObject } from "../model/json.js";
 import type { AuthenticatedCaller, Provenance } from "../model/record.js";
+import type { Records } from "../record/records.js";
+import type { Enriched } from "./enrich.js";
 
-/** What is asked: a decision, the context to make it in, and on whose behalf. */
+/** A request for one decision. */
 export interface DecisionRequest extends Provenance {
   readonly decision_id: string;
   readonly context: unknown;
-  /** Who asks, where a door has found that out; a caller cannot say it of itself. */
+  /** The authenticated caller. HTTP and MCP set it from a verified token; a caller cannot set it in the context. */
   readonly caller?: AuthenticatedCaller | undefined;
-  /** What the caller wants to have recorded beside it; it has no part in the decision. */
+  /** Recorded with the decision; it does not influence the answer. */
   readonly feedback?: unknown;
-  /** Evaluates without keeping anything. */
+  /** Evaluates and writes nothing. */
   readonly dry_run?: boolean;
   /** A condition that cannot be evaluated ends the decision with an error. */
   readonly strict?: boolean;
-  /** Evaluates even where the answer is known already. */
+  /** Evaluates even if the answer is in the cache. */
   readonly no_cache?: boolean;
+}
+
+/** Everything a decision needs from outside: definitions, time, ids, the store and the network. */
+export interface World {
+  readonly definitions: Pick<Library, "find">;
+  readonly clock: Clock;
+  /** Returns a new record id for a timestamp. */
+  readonly newId: (timestamp: string) => string;
+  /** Undefined: nothing is recorded. */
+  readonly records?: Records | undefined;
+  /** Undefined: nothing can be fetched. */
+  readonly fetcher?: (() => Promise<Fetcher>) | undefined;
+}
+
+/** Returns the current time as an ISO 8601 text in UTC with six decimals. */
+export type Clock = () => string;
+
+/** Values that only the tool itself sets: `system` in expressions. */
+export interface System {
+  readonly [key: string]: string | JsonObject;
+  readonly request_time: string;
+  readonly request_id: string;
+}
+
+/** State that the decisions of one call share: its retries, and every policy decision that one `check` asks. */
+export interface CallState {
+  /** The time of the call; undefined: each decision reads the clock. */
+  readonly at?: string;
+  /** Data fetched by earlier attempts, by definition: a retry does not fetch again. */
+  readonly enriched?: Map<LoadedDefinition, Enriched>;
+  /** The params that the decisions before this one have set. */
+  readonly setParams?: JsonObject;
+  /** The caller cannot change the params, so no override may set them. */
+  readonly fixedParams?: boolean;
 }

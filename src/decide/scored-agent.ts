@@ -8,15 +8,15 @@ import { tallyVotes } from "../evaluate/scored/tally-votes.js";
 import type { EvaluatorDefinition, Scoring } from "../model/definition.js";
 import type { AuditPayload, ScoredDecision } from "../model/result.js";
 import { buildAuditPayload, scoredHash } from "../record/deterministic-hash.js";
-import { bind, bindFeedback } from "./bind.js";
-import type { Clock } from "./gather.js";
+import { bindContext, bindFeedback } from "./bind.js";
+import type { Clock } from "./request.js";
 
 export interface ScoredAgentOptions {
-  /** One's own, or written as in a definition. */
+  /** Own evaluators, or evaluators written as in a definition. */
   readonly evaluators: readonly (Evaluator | EvaluatorDefinition)[];
-  /** One's own, or one of ours by its name; absent: `weighted_average`. */
+  /** An own strategy, or a built-in one by name; absent: `weighted_average`. */
   readonly scoring?: Scoring | ScoringPlugIn;
-  /** Is told of every decision. */
+  /** Receives the audit payload of every decision. */
   readonly audit?: AuditAdapter;
   readonly clock?: Clock;
 }
@@ -32,7 +32,7 @@ export interface ScoredAgent {
   ): ScoredDecision;
 }
 
-/** Decides by votes in one's own program: what a `scored` definition does, with evaluators of one's own. */
+/** Creates an agent that decides by votes in your own program, as a `scored` definition does, with your own evaluators. */
 export function scoredAgent(options: ScoredAgentOptions): ScoredAgent {
   const { evaluators, audit, clock = systemClock } = options;
   if (!Array.isArray(evaluators) || evaluators.length === 0) {
@@ -44,9 +44,9 @@ export function scoredAgent(options: ScoredAgentOptions): ScoredAgent {
   const strategy = toStrategy(options.scoring);
   const voters = options.evaluators.map(prepareCustomEvaluator);
   return {
-    decide(given, { feedback: said, verbose = false } = {}) {
-      const context = bind(given);
-      const feedback = bindFeedback(said) ?? {};
+    decide(supplied, { feedback: suppliedFeedback, verbose = false } = {}) {
+      const context = bindContext(supplied);
+      const feedback = bindFeedback(suppliedFeedback) ?? {};
       const at = clock();
       const scope = { context, input: context, facts: {}, system: { request_time: at } };
       const voted = voters.map((voterWith) => voterWith(feedback).vote(scope));
@@ -61,7 +61,7 @@ export function scoredAgent(options: ScoredAgentOptions): ScoredAgent {
           decision,
           because,
           failed_conditions,
-          // One by one, as two evaluators may have one name.
+          // One by one: two evaluators may have the same name.
           ...(verbose && {
             rule_traces: voted.flatMap(({ name, detail }) => ruleTracesOf({ [name]: detail })),
           }),

@@ -1,8 +1,3 @@
-import { bind } from "./bind.js";
-import { paramsDigest } from "./check.js";
-import { preparedOnce } from "./deliberate.js";
-import type { Clock } from "./gather.js";
-import { filePathOf } from "./gather.js";
 import type { Library } from "../definition/library.js";
 import { matchesGlob, findPolicies } from "../definition/tool-match.js";
 import { DecisionError } from "../errors.js";
@@ -21,40 +16,41 @@ import {
 } from "../record/counters.js";
 import { maskMarker } from "../record/mask.js";
 import { toolResultRecordBody } from "../record/record-json.js";
-import type { Records } from "../record/records.js";
 import { recordsOfCheck } from "../record/find-records.js";
+import { bindContext } from "./bind.js";
+import { paramsDigest } from "./check.js";
+import { prepareOnce } from "./find.js";
+import { filePathOf } from "./gather.js";
+import type { World } from "./request.js";
 
-/** How a call went. */
+/** The reported result of a tool call. */
 export interface ToolResultRequest {
   readonly tool: string;
   readonly session_id: string;
   readonly ok: boolean;
-  /** The decision that allowed it; absent: the newest of the session that has no result yet. */
+  /** The decision that allowed it; absent: the newest allowed call of the session without a result. */
   readonly decision?: DecisionRecord;
-  /** What it was called with, where no record can tell. */
+  /** The params of the call, where its record does not show them. */
   readonly params?: unknown;
 }
 
-interface ToolResultWorld {
+interface ToolResultWorld extends Pick<World, "clock" | "newId" | "records"> {
   readonly definitions: Library;
-  readonly clock: Clock;
-  readonly newId: (timestamp: string) => string;
-  readonly records?: Records | undefined;
 }
 
 export interface ToolResult extends Omit<ToolResultRecord, "seq" | "prev_hash" | "hash" | "counted"> {
-  /** What whoever tells it should know; no part of the record. */
+  /** For the caller; not part of the record. */
   readonly warnings: readonly string[];
 }
 
-/** Records how a call went, linked to the decisions that allowed it; later calls of the session may rest on it. */
+/** Records the result of a call, linked to the decisions that allowed it. Later calls of the session may require it. */
 export async function recordToolResult(
   request: ToolResultRequest,
   world: ToolResultWorld,
 ): Promise<ToolResult> {
   const { tool, session_id: session, ok } = request;
   if (world.records === undefined) {
-    throw new DecisionError("store_failed", "without a store there is nothing to record a result in");
+    throw new DecisionError("store_failed", "cannot record a tool result without a store");
   }
   const { log } = world.records;
   assertResultNamed(request);
@@ -90,45 +86,45 @@ function assertResultNamed({ tool, session_id, ok }: ToolResultRequest): void {
   if (isText(tool) && isText(session_id) && typeof (ok as unknown) === "boolean") return;
   throw new DecisionError(
     "input_invalid",
-    "a result names the tool and the session by a text, and whether it is ok",
+    "`tool` and `session_id` must be non-empty strings, and `ok` must be a boolean",
   );
 }
 
-/** What tells the call from others that are on their way; undefined where nobody says what it was called with. */
+/** The digest that identifies the call among other open calls; undefined where the params are not given. */
 async function digestOf(
   { tool, params }: ToolResultRequest,
   definitions: Library,
 ): Promise<string | undefined> {
   if (params === undefined || definitions.brokenPolicies.length > 0) return undefined;
-  const asked = await Promise.all(
+  const policies = await Promise.all(
     findPolicies(tool, definitions).map((id) => definitions.findForInspection(id)),
   );
-  return paramsDigest(bind(params), asked);
+  return paramsDigest(bindContext(params), policies);
 }
 
-/** What the tool was called with: as the caller says, else as each record shows it, overrides applied. */
+/** The contexts of the call: as the caller reports it, else from each record with its overrides applied. */
 function contextsOf(
   { tool, params }: ToolResultRequest,
   decisions: readonly CallRecord[],
 ): readonly JsonObject[] {
   const recorded = decisions.map(({ context }) => context).filter((each) => each !== undefined);
-  if (params !== undefined) return [bind({ ...recorded[0], tool, params })];
+  if (params !== undefined) return [bindContext({ ...recorded[0], tool, params })];
   const set = decisions.reduce<JsonObject>((all, each) => ({ ...all, ...changedParams(each) }), {});
   return recorded.map((context) => ({ ...context, params: mergeParams(context["params"] ?? null, set) }));
 }
 
-/** The params that differ from those asked about. */
+/** The params that an override changed. */
 function changedParams({ params, context = {} }: CallRecord): JsonObject {
   if (!isObject(params)) return {};
-  const asked = isObject(context["params"]) ? context["params"] : {};
+  const requested = isObject(context["params"]) ? context["params"] : {};
   return Object.fromEntries(
     Object.entries(params).filter(
-      ([key, value]) => !Object.hasOwn(asked, key) || !equal(asked[key] ?? null, value),
+      ([key, value]) => !Object.hasOwn(requested, key) || !equal(requested[key] ?? null, value),
     ),
   );
 }
 
-/** What the call has read, as far as any policy wants to know of it. */
+/** The counters of the paths that the call has read, for policies with `read_before_write`. */
 async function readsOf(
   contexts: readonly JsonObject[],
   session: string,
@@ -137,13 +133,13 @@ async function readsOf(
   const tool = contexts[0]?.["tool"];
   const policies = definitions.summaries.filter(({ tools }) => tools !== undefined);
   const prepared = await Promise.all(
-    policies.map(async ({ id }) => preparedOnce(await definitions.findForInspection(id))),
+    policies.map(async ({ id }) => (await prepareOnce(await definitions.findForInspection(id))).prepared),
   );
   return prepared.flatMap(({ needs, definition }) => {
-    const wanted = (needs?.reads ?? []).filter(
+    const readNeeds = (needs?.reads ?? []).filter(
       ({ read_tools }) => typeof tool === "string" && read_tools.some((glob) => matchesGlob(glob, tool)),
     );
-    return wanted.flatMap((need) => {
+    return readNeeds.flatMap((need) => {
       const paths = contexts.map((context) =>
         filePathOf(need, definition, { context, input: undefined, facts: {}, system: {} }),
       );
@@ -154,30 +150,30 @@ async function readsOf(
   });
 }
 
-/** A call whose result is told. */
+/** A call whose result is reported. */
 interface ReportedCall {
   readonly tool: string;
   readonly session_id: string;
-  /** The decision that allowed it, where it is named. */
+  /** The decision that allowed it, if the caller names one. */
   readonly decision?: DecisionRecord;
-  /** Of its params, where they are known. */
+  /** The digest of its params, where they are known. */
   readonly digest?: string | undefined;
 }
 
-/** A record of what one decision said of a call. */
+/** The record of a policy decision about a call. */
 type CallRecord = Extract<DecisionRecord, { readonly type: "policy" }>;
 
-/** Those that allowed the call. */
+/** The decisions that allowed the call; empty where no open call is found. */
 async function findAllowedCall(request: ReportedCall, log: Ledger): Promise<readonly CallRecord[]> {
   const decided = request.decision ?? (await findOpenCall(request, log));
   if (decided === undefined) return [];
   const call = assertSameCall(decided, request);
   const decisions = (await recordsOfCheck(call, log)).filter(isCall);
   if (decisions.every(({ allowed }) => allowed)) return decisions;
-  throw wrongRecord(call, "is of a call that was denied");
+  throw wrongRecord(call, "belongs to a call that was denied");
 }
 
-/** The result of an older call leaves the newest one open. */
+/** Whether the call is the newest one of the tool: the result of an older call leaves the newest open. */
 async function isNewestCall(
   { tool, session_id }: Pick<ReportedCall, "tool" | "session_id">,
   decisions: readonly CallRecord[],
@@ -187,7 +183,7 @@ async function isNewestCall(
   return decisions.some(({ seq }) => seq === newest.seq);
 }
 
-/** The newest allowed call of the tool in the session, with these params where they are known, unless its result is. */
+/** The newest allowed call of the tool in the session (with these params, where known) that has no result yet. */
 async function findOpenCall(call: ReportedCall, log: Ledger): Promise<DecisionRecord | undefined> {
   const { tool, session_id: session, digest } = call;
   const names =
@@ -202,10 +198,10 @@ async function findOpenCall(call: ReportedCall, log: Ledger): Promise<DecisionRe
 }
 
 function assertSameCall(decided: DecisionRecord, { tool, session_id }: ReportedCall): CallRecord {
-  if (!isCall(decided)) throw wrongRecord(decided, "is no decision about a call");
+  if (!isCall(decided)) throw wrongRecord(decided, "is not a decision about a tool call");
   if (decided.tool !== tool)
     throw wrongRecord(decided, `is about \`${decided.tool}\`, not about \`${tool}\``);
-  if (decided.session_id !== session_id) throw wrongRecord(decided, "is of another session");
+  if (decided.session_id !== session_id) throw wrongRecord(decided, "belongs to another session");
   return decided;
 }
 

@@ -169,7 +169,7 @@ describe("data from an endpoint that answers", () => {
       "target",
     );
     expect(stdout).toBe("stage-loan-officer\n");
-    expect(stderr).toContain("the context held `credit`, which is fetched: it was left out");
+    expect(stderr).toContain("ignored `credit` in the context: it is fetched from an endpoint");
   });
 });
 
@@ -199,7 +199,7 @@ describe("an endpoint that fails", () => {
     const project = new Project();
     const { exitCode, target, stderr } = await project.ask();
     expect({ exitCode, target }).toEqual({ exitCode: 0, target: "stage-loan-officer" });
-    expect(stderr).toContain("warning: no data came from `credit_bureau`: HTTP status 503 (2 times)");
+    expect(stderr).toContain("warning: no data from `credit_bureau`: HTTP status 503 (2 times)");
   });
 
   it("is waited for no longer than its timeout", async () => {
@@ -251,7 +251,9 @@ describe("an endpoint that fails", () => {
     for (let time = 0; time < 3; time++) expect((await project.ask()).target).toBe("stage-loan-officer");
     const stale = await project.ask();
     expect(stale).toMatchObject({ target: "stage-payout", fetched: { ok: true, from: "stale_cache" } });
-    expect(stale.stderr).toMatch(/warning: the data of `credit_bureau` are from .*: its circuit is open/);
+    expect(stale.stderr).toMatch(
+      /warning: using cached data of `credit_bureau` from .*: its circuit is open/,
+    );
     expect((await project.endpoint()).cache).toEqual({ ttl: "1ms", fresh: 0, stale: 1 });
     project.expectNoSecret();
   });
@@ -338,7 +340,7 @@ decision:
     const words = ["booked", "--input", '{"id": "c-1"}', "--format", "target"];
     const dry = await project.run("dry-run", ...words);
     expect(dry.stdout).toBe("stage-b\n");
-    expect(dry.stderr).toContain("warning: `ledger` was not asked, as a dry run only reads");
+    expect(dry.stderr).toContain("warning: `ledger` was not called: a dry run sends GET requests only");
     expect(await server.requests()).toBe(0);
     expect((await project.run("evaluate", ...words)).stdout).toBe("stage-a\n");
     expect(await server.requests()).toBe(1);

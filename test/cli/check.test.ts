@@ -419,12 +419,12 @@ describe("the result of a call", () => {
 
   it.each<[string, readonly string[], string]>([
     ["of another tool", ["check", "other", ...session], "is about `other`, not about `select_metric`"],
-    ["of another session", [...allowed.slice(0, -1), "s-2"], "is of another session"],
-    ["that denied the call", denied, "is of a call that was denied"],
+    ["of another session", [...allowed.slice(0, -1), "s-2"], "belongs to another session"],
+    ["that denied the call", denied, "belongs to a call that was denied"],
     [
       "of a routing decision",
       ["evaluate", "decision-quality-gate", "--input", "{}", ...session],
-      "is no decision about a call",
+      "is not a decision about a tool call",
     ],
     ["of a result", ["result", "select_metric", ...session, "--ok"], "is no decision"],
   ])("exits 2 with a record %s", async (_what, before, message) => {

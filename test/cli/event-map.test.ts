@@ -55,7 +55,7 @@ describe("--map that is a wrong request", () => {
     [
       "more than the event has",
       '{"artifact": {"type": "{{ kin }}"}}',
-      /^error: the map has no value for `\/artifact\/type`: `kin` is missing\nhint: what an event may lack/,
+      /^error: the map has no value for `\/artifact\/type`: `kin` is missing\nhint: guard optional values/,
     ],
   ])("because it is %s exits with 2", async (_what, wrong, message) => {
     const ran = await place.run(["evaluate", router, ...event, "--map", wrong]);

@@ -130,7 +130,7 @@ describe("evaluate --follow", () => {
     const { code, out, err } = await evaluate("triage", { kind });
     expect(code).toBe(1);
     expect(out).toBe("");
-    expect(err).toContain(`leads round in a circle: ${way}`);
+    expect(err).toContain(`leads to a cycle of decisions: ${way}`);
     expect(await records()).toHaveLength(made);
   });
 
@@ -143,7 +143,7 @@ describe("evaluate --follow", () => {
     writeFileSync(join(decisions, "ways.yaml"), chain.join("\n---\n"));
     const { code, err } = await evaluate("d0", {});
     expect(code).toBe(1);
-    expect(err).toContain("beyond 32 decisions");
+    expect(err).toContain("leads to more than 32 decisions");
     expect(await records()).toHaveLength(32);
   });
 

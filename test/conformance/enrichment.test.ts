@@ -414,7 +414,7 @@ describe("6.7 errors", () => {
     answer = status(500);
     expect(await decideBy({ endpoint: "bureau" }, {}, { strict: true })).toMatchObject({
       decision: "review",
-      warnings: ["no data came from `bureau`: HTTP status 500"],
+      warnings: ["no data from `bureau`: HTTP status 500"],
     });
   });
 

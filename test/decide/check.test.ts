@@ -339,7 +339,7 @@ describe("read_before_write", () => {
   ])("denies where the path %s", async (_claim, params) => {
     expect(await place(files).check(params)).toMatchObject({
       allowed: false,
-      reason: "`params.path` is no path",
+      reason: "`params.path` is not a path",
     });
   });
 
@@ -349,7 +349,7 @@ describe("read_before_write", () => {
     await read(world, "a.txt");
     const result = await world.check({ path: "a.txt" });
     expect(result).toMatchObject({ allowed: false });
-    expect(result.reason).toBe("`params.path` is masked, so it cannot be remembered");
+    expect(result.reason).toBe("`params.path` is masked and cannot be recorded");
     expect(JSON.stringify(await world.log())).not.toContain("a.txt");
   });
 
@@ -699,7 +699,7 @@ describe("what speaks against nothing", () => {
     const { allowed, warnings } = await place([]).check();
     expect({ allowed, warnings }).toEqual({
       allowed: true,
-      warnings: ["no policy is defined, so every call is allowed"],
+      warnings: ["no policy is defined: every call is allowed"],
     });
   });
 

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { CheckRequest, CheckResult, CheckWorld } from "../../src/decide/check.js";
 import { check } from "../../src/decide/check.js";
-import type { Request } from "../../src/decide/decide.js";
+import type { DecisionRequest } from "../../src/decide/decide.js";
 import { decide } from "../../src/decide/decide.js";
 import { buildLibrary } from "../../src/definition/library.js";
 import { readDefinitions } from "../../src/definition/read-definitions.js";
@@ -17,7 +17,7 @@ import { newId, noon, TestClock } from "../store/entries.js";
 /** A place where decisions are made and remembered, until their definitions change. */
 export interface Deciding {
   readonly world: CheckWorld & { readonly records: Records };
-  decide(id: string, context: JsonObject, more?: Partial<Request>): Promise<Result>;
+  decide(id: string, context: JsonObject, more?: Partial<DecisionRequest>): Promise<Result>;
   check(tool: string, params: JsonObject, more?: Partial<CheckRequest>): Promise<CheckResult>;
   /** Oldest first. */
   records(): Promise<readonly DecisionRecord[]>;

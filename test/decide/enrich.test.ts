@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { EnrichedOnce } from "../../src/decide/deliberate.js";
-import { deliberate } from "../../src/decide/deliberate.js";
+import { makeDecision } from "../../src/decide/decide.js";
+import { prepareOnce } from "../../src/decide/find.js";
 import { DecisionError } from "../../src/errors.js";
 import type { Fetched } from "../../src/model/endpoint.js";
 import type { Json, JsonObject } from "../../src/model/json.js";
@@ -52,8 +52,8 @@ describe("what is fetched", () => {
     const result = await place.decide(said);
     expect(result.selected_targets).toEqual(["stage-review"]);
     expect(result.warnings.slice(0, 2)).toEqual([
-      "the context held `credit`, which is fetched: it was left out",
-      "no data came from `bureau`: it is gone",
+      "ignored `credit` in the context: it is fetched from an endpoint",
+      "no data from `bureau`: it is gone",
     ]);
     expect((await place.newest())?.context).toEqual(customer);
   });
@@ -79,7 +79,7 @@ describe("what is fetched", () => {
     expect(error).toBeInstanceOf(DecisionError);
     expect(error).toMatchObject({
       code: "network_failed",
-      message: "`loan` needs data of `bureau`: it is gone",
+      message: "`loan` requires data from `bureau`: it is gone",
       details: { decision_id: "loan", endpoint: "bureau" },
     });
     expect(await place.newest()).toBeUndefined();
@@ -118,9 +118,7 @@ describe("what is fetched", () => {
     const giving = (levels: number): Promise<Result> =>
       fetching(loadedWith(route([credit]), "bureau"), () => gave(nested(levels))).decide(customer);
     expect((await giving(127)).warnings.join()).not.toContain("too deeply");
-    expect((await giving(128)).warnings[0]).toBe(
-      "no data came from `bureau`: its answer is nested too deeply",
-    );
+    expect((await giving(128)).warnings[0]).toBe("no data from `bureau`: its answer is nested too deeply");
     const mapped = { ...credit, mapping: { data: "value" } };
     const place = fetching(loadedWith(route([mapped]), "bureau"), () => gave({ data: nested(127) }));
     expect((await place.decide(customer)).warnings[0]).toContain("too deeply");
@@ -129,7 +127,7 @@ describe("what is fetched", () => {
   it("is nothing where the answer is empty", async () => {
     const place = fetching(loadedWith(route([credit]), "bureau"), () => gave(null));
     const { warnings } = await place.decide(customer);
-    expect(warnings[0]).toBe("no data came from `bureau`: its answer is empty");
+    expect(warnings[0]).toBe("no data from `bureau`: its answer is empty");
     expect((await place.newest())?.context).toEqual(customer);
   });
 
@@ -144,7 +142,7 @@ describe("what is fetched", () => {
     const place = fetching(loadedWith(route([credit]), "bureau"), () => failed("it is gone"));
     const error = await place.decide(customer, { strict: true }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "condition_errored" });
-    expect((error as Error).message).toContain("(no data came from `bureau`: it is gone)");
+    expect((error as Error).message).toContain("(no data from `bureau`: it is gone)");
     const fine = fetching(loadedWith(route([credit]), "bureau"), () => gave({ score: "high" }));
     const other = await fine.decide(customer, { strict: true }).catch((thrown: unknown) => thrown);
     expect((other as Error).message).not.toContain("no data came");
@@ -169,16 +167,25 @@ describe("what is fetched", () => {
     const { world } = fetching(loadedWith(route([credit]), "bureau"), () => gave(1));
     const alone = { ...world, fetcher: undefined };
     const loaded = await world.definitions.find("loan");
-    const { result } = await deliberate({ decision_id: "loan", context: customer }, loaded, alone);
-    expect(result.warnings[0]).toBe("no data came from `bureau`: nothing can be fetched here");
+    const { result } = await makeDecision(
+      await prepareOnce(loaded),
+      { decision_id: "loan", context: customer },
+      alone,
+    );
+    expect(result.warnings[0]).toBe("no data from `bureau`: no fetcher is configured");
   });
 
   it("is fetched once, however often its decision is looked at again", async () => {
     const loaded = loadedWith(route([credit]), "bureau");
     const place = fetching(loaded, () => gave({ score: 1 }));
-    const enriched: EnrichedOnce = new Map();
+    const call = { enriched: new Map() };
     for (let tries = 0; tries < 3; tries++) {
-      await deliberate({ decision_id: "loan", context: customer }, loaded, place.world, { enriched });
+      await makeDecision(
+        await prepareOnce(loaded),
+        { decision_id: "loan", context: customer },
+        place.world,
+        call,
+      );
     }
     expect(place.asked.length).toBe(1);
   });
@@ -196,10 +203,10 @@ describe("the params of a fetch", () => {
     const params = { a: "{{ nothing.here }}", b: "{{ if exists(nothing) then nothing else 'none' }}" };
     const place = fetching(loadedWith(route([{ ...credit, params }]), "bureau"), () => gave({ score: 1 }));
     const { warnings } = await place.decide(customer);
-    expect(warnings).toEqual(["`bureau` is asked though `nothing.here` is missing"]);
+    expect(warnings).toEqual(["the request to `bureau` is incomplete: `nothing.here` is missing"]);
     await expect(place.decide(customer, { strict: true })).rejects.toMatchObject({
       code: "condition_errored",
-      message: "`loan`: `bureau` cannot be asked: `nothing.here` is missing",
+      message: "`loan`: the request to `bureau` is incomplete: `nothing.here` is missing",
     });
     expect(place.asked.length).toBe(1);
   });
@@ -222,7 +229,7 @@ describe("the params of a fetch", () => {
     expect(place.asked.map(({ name }) => name)).toEqual(["who", "spare"]);
     expect(result.selected_targets).toEqual(["stage-review"]);
     expect(result.warnings).toContain(
-      "no data came from `bureau`: it was not asked, as `person.id` is missing",
+      "no data from `bureau`: the request was not sent: `person.id` is missing",
     );
   });
 
@@ -284,7 +291,7 @@ describe("a mapping", () => {
   it("has failed where all are missing", async () => {
     const place = mapping(gave("score: 720"));
     const result = await place.decide(customer);
-    expect(result.warnings[0]).toBe("no data came from `bureau`: its answer has no `data.score`, `data.age`");
+    expect(result.warnings[0]).toBe("no data from `bureau`: its answer has no `data.score`, `data.age`");
     expect(factsOf((await place.newest())?.facts)).toMatchObject([{ ok: false }]);
   });
 
@@ -360,7 +367,7 @@ describe("a dry run", () => {
     const place = fetching(loaded, () => ({ ok: false, left_out: true }));
     const result = await place.decide(customer, { dry_run: true });
     expect(place.asked[0]?.dryRun).toBe(true);
-    expect(result.warnings[0]).toBe("`bureau` was not asked, as a dry run only reads");
+    expect(result.warnings[0]).toBe("`bureau` was not called: a dry run sends GET requests only");
     expect(result.selected_targets).toEqual(["stage-review"]);
   });
 });
@@ -374,7 +381,9 @@ describe("data that are older than they should be", () => {
       fetched_at: fetchedAt,
     }));
     const result = await place.decide(customer);
-    expect(result.warnings).toEqual([`the data of \`bureau\` are from ${fetchedAt}: its circuit is open`]);
+    expect(result.warnings).toEqual([
+      `using cached data of \`bureau\` from ${fetchedAt}: its circuit is open`,
+    ]);
     expect(result.selected_labels).toEqual(["Good"]);
   });
 });

@@ -1,5 +1,5 @@
 import { decide } from "../../src/decide/decide.js";
-import type { Request, World } from "../../src/decide/decide.js";
+import type { DecisionRequest, World } from "../../src/decide/decide.js";
 import { definitionHash } from "../../src/definition/loaded-definition.js";
 import { canonicalJson } from "../../src/digest/canonical-json.js";
 import { sha256Hex } from "../../src/digest/sha256.js";
@@ -44,7 +44,7 @@ export interface Fetching {
   readonly store: Store;
   /** What was asked of endpoints, in order. */
   readonly asked: Fetch[];
-  decide(context: JsonObject, more?: Partial<Request>): Promise<Result>;
+  decide(context: JsonObject, more?: Partial<DecisionRequest>): Promise<Result>;
   newest(): Promise<DecisionRecord | undefined>;
 }
 

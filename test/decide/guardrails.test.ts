@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CheckResult, CheckWorld } from "../../src/decide/check.js";
 import { check } from "../../src/decide/check.js";
-import type { Request } from "../../src/decide/decide.js";
+import type { DecisionRequest } from "../../src/decide/decide.js";
 import { decide } from "../../src/decide/decide.js";
 import { recordToolResult } from "../../src/decide/tool-result.js";
 import { buildLibrary } from "../../src/definition/library.js";
@@ -26,7 +26,7 @@ interface Place {
   /** How often the log was asked how a decision was taken. */
   tallies: number;
   pass(seconds: number): void;
-  decide(id: string, context?: JsonObject, more?: Partial<Request>): Promise<Result>;
+  decide(id: string, context?: JsonObject, more?: Partial<DecisionRequest>): Promise<Result>;
   check(tool: string, params?: JsonObject): Promise<CheckResult>;
   log(): Promise<readonly DecisionRecord[]>;
 }

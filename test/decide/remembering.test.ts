@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { Request, World } from "../../src/decide/decide.js";
+import type { DecisionRequest, World } from "../../src/decide/decide.js";
 import { decide } from "../../src/decide/decide.js";
 import { canonicalJson } from "../../src/digest/canonical-json.js";
 import { sha256Hex } from "../../src/digest/sha256.js";
@@ -25,7 +25,7 @@ const routed = {
 interface Place extends World {
   now: string;
   readonly store: Store;
-  ask(request?: Partial<Request>): ReturnType<typeof decide>;
+  ask(request?: Partial<DecisionRequest>): ReturnType<typeof decide>;
   log(): Promise<readonly DecisionRecord[]>;
   /** Everything that was kept, as text. */
   kept(): Promise<string>;

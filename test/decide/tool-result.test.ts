@@ -197,28 +197,32 @@ describe("the result of a call", () => {
     const definitions = buildLibrary([], () => Promise.reject(new Error("nothing is loaded")));
     const world = { definitions, clock: () => noon, newId: () => "" };
     expect(await messageOf(recordToolResult({ tool: "t", session_id: "s", ok: true }, world))).toBe(
-      "without a store there is nothing to record a result in",
+      "cannot record a tool result without a store",
     );
   });
 });
 
 describe("a record that a result cannot be linked to", () => {
   it.each<[string, (world: Place) => Promise<DecisionRecord>, string]>([
-    ["is no decision about a call", (world) => world.evaluated("r"), "is no decision about a call"],
+    [
+      "is not a decision about a tool call",
+      (world) => world.evaluated("r"),
+      "is not a decision about a tool call",
+    ],
     [
       "is about another tool",
       async (world) => world.recordOf(await world.check("u", { ok: true })),
       "is about `u`, not about `t`",
     ],
     [
-      "is of another session",
+      "belongs to another session",
       async (world) => world.recordOf(await world.check("t", { ok: true }, { session_id: "other" })),
-      "is of another session",
+      "belongs to another session",
     ],
     [
       "has denied the call",
       async (world) => world.recordOf(await world.check("t", { ok: false })),
-      "is of a call that was denied",
+      "belongs to a call that was denied",
     ],
   ])("%s", async (_why, recordIn, message) => {
     const world = place(routing, decision("a", refusing));
@@ -235,7 +239,7 @@ describe("a record that a result cannot be linked to", () => {
     const record = await world.recordOf(await world.check("t", { ok: false }));
     expect(record).toMatchObject({ decision_id: "open", allowed: true });
     expect(await messageOf(world.result("t", { decision: record }))).toContain(
-      "is of a call that was denied",
+      "belongs to a call that was denied",
     );
   });
 });

@@ -29,7 +29,7 @@ it.each<[ErrorCode, string, string | undefined]>([
   ],
   [
     "request_timeout",
-    "see how it is with `agent-33 decision endpoints --check`",
+    "check the endpoint with `agent-33 decision endpoints --check`",
     "try again later; the operator of the server can check the endpoint",
   ],
   ["usage", "see --help", undefined],
