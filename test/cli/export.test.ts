@@ -289,7 +289,7 @@ describe("an export to a directory", () => {
     rmSync(join(lossy, "definitions"), { recursive: true });
     const { code, err } = await decision(lossy, ["export", "--out", fresh()]);
     expect(code).toBe(1);
-    expect(err).toContain("is no longer kept");
+    expect(err).toContain("is missing");
   });
 
   it("leaves out half a record at the end of the log", async () => {

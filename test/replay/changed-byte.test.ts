@@ -109,7 +109,7 @@ describe("one byte that was changed", () => {
       expect(report.mismatches.map((each) => [each.seq, each.actual])).toEqual([[seq, { record: now }]]);
       expect(report).toMatchObject({ mismatched: 1, total: numbersOf('"kind":"decision"').length });
       expect(err).toContain("the log in");
-      expect(err).toContain("is damaged; see `agent-33 decision verify`");
+      expect(err).toContain("is damaged; run `agent-33 decision verify`");
     },
   );
 
@@ -139,7 +139,7 @@ describe("one byte that was changed", () => {
     changeLine(store.directory, last(numbersOf(...of)), change);
     const { code, report, err } = await replayAll(store);
     expect({ code, mismatches: report.mismatches }).toEqual({ code: 0, mismatches: [] });
-    expect(err).toContain("is damaged; see `agent-33 decision verify`");
+    expect(err).toContain("is damaged; run `agent-33 decision verify`");
   });
 
   it("is told of where only the records of this decision are asked for", async () => {

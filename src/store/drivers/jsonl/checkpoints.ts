@@ -6,14 +6,14 @@ import { openIfExists, readAt, syncOrTruncate, writeOrTruncate } from "./files.j
 /** Longer than any line. */
 const maxLineBytes = 2048;
 
-/** Checkpoints that are made and not written yet. */
+/** Checkpoints that are signed but not written yet. */
 export interface PendingCheckpoints {
   readonly isWritten: boolean;
-  /** Adds them, and gives the last that there is then. */
+  /** Appends them and returns the last checkpoint of the file. */
   write(): Checkpoint | undefined;
 }
 
-/** Makes, and signs, those that are not there yet. */
+/** Creates and signs the checkpoints that the file does not contain yet. */
 export function prepareCheckpoints(
   files: Files,
   path: string,
@@ -42,7 +42,7 @@ export function prepareCheckpoints(
   };
 }
 
-/** A crash may have left half a line at the end. The disk is always waited for: there are few of them. */
+/** Appends lines after removing an incomplete one that a crash left. Always syncs: checkpoints are rare. */
 function appendLines(files: Files, path: string, text: string, end: number): void {
   const fd = files.openSync(path, "a", 0o600);
   try {
@@ -56,7 +56,7 @@ function appendLines(files: Files, path: string, text: string, end: number): voi
 
 interface LastCheckpoint {
   readonly checkpoint: Checkpoint | undefined;
-  /** Where it ends. */
+  /** The offset of its end. */
   readonly end: number;
 }
 

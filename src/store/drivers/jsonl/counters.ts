@@ -2,13 +2,13 @@ import type { Appended, Count, Counter, Entry, Limit } from "../../../model/stor
 import { groupBodies, incrementCounter, isLimitReached, zeroCounter } from "../../../record/counters.js";
 import type { ShelfFiles } from "./file-shelf.js";
 
-/** Entries that are taken together or not at all. */
+/** Entries that are appended together or not at all. */
 export type EntryGroup = readonly [Entry, ...Entry[]];
 
-/** Which groups their limits let in, and what is to be counted once they are written. */
+/** The groups that their limits admit, and the counters to save once the groups are written. */
 export interface Admission {
   readonly bodies: readonly string[];
-  /** What became of each group, given the links of the entries that were let in. */
+  /** Returns the outcome of each group, given the links of the admitted entries. */
   outcomes(links: readonly { readonly seq: number; readonly hash: string }[]): readonly Appended[];
   saveCounters(): void;
 }
@@ -18,7 +18,7 @@ interface RefusedGroup {
   readonly count: number;
 }
 
-/** How often something happened, as the log says; kept beside it so that nobody has to read it all. */
+/** Counters derived from the log and kept on a shelf, so that checking a limit does not read the log. */
 export class Counters {
   readonly #shelf: ShelfFiles;
 
@@ -30,7 +30,7 @@ export class Counters {
     return (this.#shelf.get(counter)?.value as Counter | undefined) ?? zeroCounter;
   }
 
-  /** `first` is the sequence number of the first entry that is let in. */
+  /** Checks limits in order, counting earlier groups of the batch. `first` is the sequence number of the first admitted entry. */
   admit(groups: readonly EntryGroup[], first: number): Admission {
     const counters = new Map<string, Counter>();
     const current = (counter: string): Counter => counters.get(counter) ?? this.get(counter);
@@ -65,7 +65,7 @@ export class Counters {
     };
   }
 
-  /** Counts a record that was written just before a crash, unless it was counted too. */
+  /** Counts a record that was written just before a crash, unless its counters were saved, too. */
   recountAfterCrash(counted: readonly Count[], seq: number): void {
     const counters = new Map<string, Counter>();
     for (const count of counted) {

@@ -7,7 +7,10 @@ import { makeDirectory } from "../../files.js";
 
 const damageMarkPath = (directory: string): string => `${directory}/log/index/damaged`;
 
-/** Remembers for those who write what somebody who read the whole log has found. Does nothing where it cannot. */
+/**
+ * Writes (or removes) a file that tells writers what a full verification has found. Errors are ignored: without the
+ * mark, a writer finds the damage itself or `verify` does.
+ */
 export function setDamageMark(directory: string, problem: string | undefined): void {
   try {
     if (problem === undefined) rmSync(damageMarkPath(directory), { force: true });
@@ -20,7 +23,7 @@ export function setDamageMark(directory: string, problem: string | undefined): v
   }
 }
 
-/** Nothing is added to a log that was found damaged, or that somebody has touched, before all of it was read. */
+/** Throws if the log is damaged. Reads the whole log only if it is marked as damaged or was modified after the head. */
 export function assertUndamaged(directory: string, firstProblem: () => string | undefined): void {
   const isMarked = existsSync(damageMarkPath(directory));
   if (!isMarked && !isModifiedAfterHead(`${directory}/log`)) return;
@@ -32,25 +35,25 @@ export function assertUndamaged(directory: string, firstProblem: () => string | 
   if (isMarked) setDamageMark(directory, undefined);
 }
 
-/** Takes the word of whoever has read the whole log, unless something was changed since. */
+/** Throws if an earlier verification found damage and the log has not changed since. Does not read the log. */
 export function assertNotMarkedDamaged(directory: string): void {
   const mark = readIfExists(damageMarkPath(directory));
   if (mark === undefined || isLogChangedSince(directory, statSync(damageMarkPath(directory)).mtimeMs)) return;
   throw damagedLogError(`${directory}/log`, mark.toString().trim());
 }
 
-/** Also what has its old times again: nobody can set when that was done. */
+/** Compares ctime, because mtime can be set back by a program. */
 function isLogChangedSince(directory: string, moment: number): boolean {
   const names = ["head", ...listSegments(`${directory}/log`).map(segmentName)];
   return names.some((name) => {
-    const found = statSync(`${directory}/log/${name}`, { throwIfNoEntry: false });
-    return found === undefined || found.ctimeMs > moment;
+    const stats = statSync(`${directory}/log/${name}`, { throwIfNoEntry: false });
+    return stats === undefined || stats.ctimeMs > moment;
   });
 }
 
 /**
- * Whether a segment was changed after the head was: the head follows every append, so it was not by us. One
- * that has become longer, or was not waited for, is for recovery to judge.
+ * Returns true if a segment was modified after the head. The head is written after every append, so another program
+ * did it. A segment that is longer than the head says, or not synced, is left to recovery.
  */
 export function isModifiedAfterHead(log: string): boolean {
   const fd = openIfExists(systemFiles, `${log}/head`, "r");
@@ -61,21 +64,21 @@ export function isModifiedAfterHead(log: string): boolean {
     const { mtimeMs } = fstatSync(fd);
     return listSegments(log).some((first) => {
       if (first > head.segment) return false;
-      const found = statSync(`${log}/${segmentName(first)}`, { throwIfNoEntry: false });
-      if (found === undefined || found.mtimeMs <= mtimeMs) return false;
-      return first < head.segment || found.size === head.bytes;
+      const stats = statSync(`${log}/${segmentName(first)}`, { throwIfNoEntry: false });
+      if (stats === undefined || stats.mtimeMs <= mtimeMs) return false;
+      return first < head.segment || stats.size === head.bytes;
     });
   } finally {
     closeSync(fd);
   }
 }
 
-/** After an append that failed and was taken back, which has touched the segment and not the head. */
+/** Makes the head newer than the segments again, after a failed append modified a segment but not the head. */
 export function refreshHeadTime(log: string): void {
   const soon = (Date.now() + 10) / 1000;
   try {
     utimesSync(`${log}/head`, soon, soon);
   } catch {
-    // The next one to write reads the log once more than it need.
+    // The next append then verifies the whole log once, which does no harm.
   }
 }

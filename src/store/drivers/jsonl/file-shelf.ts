@@ -6,10 +6,10 @@ import { checksum } from "../../../digest/sha256.js";
 import type { Shelf, ShelfEntry } from "../../../model/store.js";
 import { makeDirectory } from "../../files.js";
 
-/** Does something while nobody else writes. */
+/** Runs work under the lock of the store. */
 type RunLocked = <T>(work: () => T) => Promise<T>;
 
-/** Files that keep the latest value of each key, changed by one at a time. */
+/** Implements a shelf with files; every change runs under the lock. */
 export function fileShelf(shelf: ShelfFiles, locked: RunLocked, where: string): Shelf {
   return {
     get: (key) => Promise.resolve(wrapReadErrors(where, () => shelf.get(key))),
@@ -21,8 +21,8 @@ export function fileShelf(shelf: ShelfFiles, locked: RunLocked, where: string): 
         if (after !== undefined) shelf.put([after]);
         return after ?? before;
       }),
-    remove: (isDoomed) =>
-      shelf.leaves().length === 0 ? Promise.resolve(0) : locked(() => shelf.remove(isDoomed)),
+    remove: (shouldRemove) =>
+      shelf.leaves().length === 0 ? Promise.resolve(0) : locked(() => shelf.remove(shouldRemove)),
     entries: () => shelfEntries(shelf, where),
     extent() {
       const size = wrapReadErrors(where, () => shelf.leaves()).reduce(
@@ -34,15 +34,15 @@ export function fileShelf(shelf: ShelfFiles, locked: RunLocked, where: string): 
   };
 }
 
-// eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
+// eslint-disable-next-line @typescript-eslint/require-await -- other drivers await
 async function* shelfEntries(shelf: ShelfFiles, where: string): AsyncGenerator<ShelfEntry> {
   for (const leaf of wrapReadErrors(where, () => shelf.leaves()))
     yield* wrapReadErrors(where, () => shelf.entriesOf(leaf));
 }
 
-/** A file that is larger than this when tidied is divided. */
+/** A file with more than this after compaction is split. */
 const maxFileBytes = 128 * 1024;
-/** One other file is tidied with each so many new values. */
+/** One other file is checked for expired values per this many new values. */
 const valuesPerCompaction = 64;
 const maxCompactions = 8;
 const digits = "0123456789abcdef";
@@ -51,14 +51,15 @@ const noBytes = Buffer.alloc(0);
 interface ShelfOptions {
   readonly files: Files;
   readonly now: () => number;
-  /** Waits for the disk. */
+  /** Syncs every write to the disk. */
   readonly durable: boolean;
 }
 
 /**
- * The latest value of each key, in JSON lines. All are in one file at first; one that has grown too large is
- * divided into sixteen by the next digit of the keys' checksums, so a look-up reads little, however many
- * there are. Who writes holds the lock of the store; reading needs none.
+ * Keeps the latest value of each key in JSON lines. A new value is appended; compaction removes older and expired
+ * ones. A shelf starts as one file. A file that becomes too large is split into sixteen by the next hex digit of the
+ * keys' checksums, so a lookup reads a small file, however many keys there are. A "leaf" is the checksum prefix that
+ * names a file. Writers hold the lock of the store; readers need no lock.
  */
 export class ShelfFiles {
   readonly #directory: string;
@@ -74,9 +75,9 @@ export class ShelfFiles {
     return findEntry(this.#read(checksum(key)), key);
   }
 
-  /** The file of a checksum; it may be divided between being found and being read. */
+  /** Reads the file for a checksum. Retries if the file is split between finding and reading it. */
   #read(sum: string): Buffer {
-    // It cannot be divided more often than it has digits.
+    // A file is split at most once per digit of the checksum.
     for (let tries = sum.length; tries > 0; tries--) {
       const leaf = this.#leafOf(sum);
       const bytes = leaf === undefined ? noBytes : readIfExists(this.#path(leaf));
@@ -94,35 +95,38 @@ export class ShelfFiles {
       byLeaf.set(leaf, (byLeaf.get(leaf) ?? "") + formatEntry(entry));
     }
     for (const [leaf, lines] of byLeaf) this.#append(leaf, lines);
-    this.#tidyElsewhere(entries);
+    this.#compactOtherFiles(entries);
   }
 
-  remove(isDoomed: (entry: ShelfEntry) => boolean): number {
+  remove(shouldRemove: (entry: ShelfEntry) => boolean): number {
     let removed = 0;
-    let left = 0;
+    let remaining = 0;
     const changed = new Map<string, readonly ShelfEntry[]>();
     for (const leaf of this.leaves()) {
       const entries = this.entriesOf(leaf);
-      const kept = entries.filter((entry) => !isDoomed(entry));
-      left += kept.length;
+      const kept = entries.filter((entry) => !shouldRemove(entry));
+      remaining += kept.length;
       removed += entries.length - kept.length;
       if (kept.length < entries.length) changed.set(leaf, kept);
     }
-    // A file of a divided shelf stays though it is empty: that it is there tells how far the shelf is divided.
-    if (left === 0) for (const leaf of this.#allLeaves()) unlinkSync(this.#path(leaf));
+    // An empty file of a split shelf stays: its existence shows how the shelf is split.
+    if (remaining === 0) for (const leaf of this.#allLeaves()) unlinkSync(this.#path(leaf));
     else for (const [leaf, kept] of changed) this.#rewrite(leaf, kept);
     return removed;
   }
 
-  /** The files that count: how the checksums of their keys begin. The longest first, so that none seems undivided. */
+  /**
+   * Returns the leaves in use. A leaf below another one is a part of an interrupted split and does not count. Longest
+   * first: a reader that is overtaken by a split then still finds the parts.
+   */
   leaves(): readonly string[] {
     const leaves = this.#allLeaves();
-    const isWhole = (leaf: string): boolean =>
+    const isInUse = (leaf: string): boolean =>
       !leaves.some((other) => other !== leaf && leaf.startsWith(other));
-    return leaves.length === 1 ? leaves : leaves.filter(isWhole).sort((a, b) => b.length - a.length);
+    return leaves.length === 1 ? leaves : leaves.filter(isInUse).sort((a, b) => b.length - a.length);
   }
 
-  /** Also the parts of a file that was being divided when a crash came. */
+  /** Includes the parts of a split that a crash interrupted. */
   #allLeaves(): readonly string[] {
     try {
       const names = readdirSync(this.#directory).filter((name) => /^all[0-9a-f]{0,8}\.jsonl$/.test(name));
@@ -133,7 +137,7 @@ export class ShelfFiles {
     }
   }
 
-  /** The latest entry of each key of a file, expired or not; of its parts, where it was divided meanwhile. */
+  /** Returns the latest entry of each key of a file, including expired ones. Reads the parts if the file was split meanwhile. */
   entriesOf(leaf: string): readonly ShelfEntry[] {
     const bytes = readIfExists(this.#path(leaf));
     if (bytes === undefined) {
@@ -147,7 +151,7 @@ export class ShelfFiles {
     return (readIfExists(this.#path(leaf)) ?? noBytes).length;
   }
 
-  /** The shortest name counts: while a file is being divided, it is whole and its parts may not be. */
+  /** Finds the file for a checksum. The shortest name wins: during a split the whole file is complete, its parts may not be. */
   #leafOf(sum: string): string | undefined {
     for (let length = 0; length < sum.length; length++) {
       const leaf = sum.slice(0, length);
@@ -156,7 +160,7 @@ export class ShelfFiles {
     return undefined;
   }
 
-  /** Where there is no file for a checksum: one that takes the place of no other. */
+  /** Chooses a leaf for a checksum that has no file: the shortest one that does not contain an existing leaf. */
   #newLeaf(sum: string): string {
     const leaves = this.#allLeaves();
     for (let length = 0; length < sum.length; length++) {
@@ -169,31 +173,31 @@ export class ShelfFiles {
   #append(leaf: string, lines: string): void {
     const { files, durable } = this.#options;
     const fd = files.openSync(this.#path(leaf), "a+", 0o600);
-    let mustBeTidied: boolean;
+    let mustCompact: boolean;
     try {
-      const size = this.#cutHalfLine(fd);
+      const size = this.#removeIncompleteLine(fd);
       const before = size === 0 ? formatHeader(0) : "";
       writeOrTruncate(files, fd, Buffer.from(before + lines), size);
       if (durable) syncOrTruncate(files, fd, size);
-      mustBeTidied = needsCompaction(readAt(files, fd, 0, 64), size);
+      mustCompact = needsCompaction(readAt(files, fd, 0, 64), size);
     } finally {
       files.closeSync(fd);
     }
-    if (mustBeTidied) this.#tidy(leaf);
+    if (mustCompact) this.#compact(leaf);
   }
 
-  /** A crash may have left half a line; what nobody was told of goes. Tells how long the file is then. */
-  #cutHalfLine(fd: number): number {
+  /** Removes an incomplete last line, which a crash left and which was never acknowledged. Returns the new size. */
+  #removeIncompleteLine(fd: number): number {
     const { files } = this.#options;
     const { size } = files.fstatSync(fd);
     if (size === 0 || readAt(files, fd, size - 1, 1)[0] === 10) return size;
-    const whole = readAt(files, fd, 0, size).lastIndexOf("\n") + 1;
-    files.ftruncateSync(fd, whole);
-    return whole;
+    const complete = readAt(files, fd, 0, size).lastIndexOf("\n") + 1;
+    files.ftruncateSync(fd, complete);
+    return complete;
   }
 
-  /** With new values other files give up what has expired, so nothing expired stays for long. */
-  #tidyElsewhere(entries: readonly ShelfEntry[]): void {
+  /** Compacts a few pseudo-randomly chosen files that contain expired values, so that none stay for long. */
+  #compactOtherFiles(entries: readonly ShelfEntry[]): void {
     const now = this.#options.now();
     const step = Math.max(valuesPerCompaction, entries.length / maxCompactions);
     for (let index = 0; index < entries.length; index += Math.ceil(step)) {
@@ -201,20 +205,20 @@ export class ShelfFiles {
       if (expires_at === undefined) continue;
       const leaf = this.#leafOf(checksum(`${key} tidies`));
       if (leaf === undefined) continue;
-      if (containsExpired(readIfExists(this.#path(leaf)) ?? noBytes, now)) this.#tidy(leaf);
+      if (containsExpired(readIfExists(this.#path(leaf)) ?? noBytes, now)) this.#compact(leaf);
     }
   }
 
-  #tidy(leaf: string): void {
+  #compact(leaf: string): void {
     const now = this.#options.now();
-    this.#settle(
+    this.#rewriteAndSplit(
       leaf,
       this.entriesOf(leaf).filter((entry) => !hasExpired(entry, now)),
     );
   }
 
-  /** Writes a file anew, divided as often as it is too large. The whole goes when its parts are there. */
-  #settle(leaf: string, entries: readonly ShelfEntry[]): void {
+  /** Rewrites a file and splits it while it is too large. The whole file is deleted last, when all parts exist. */
+  #rewriteAndSplit(leaf: string, entries: readonly ShelfEntry[]): void {
     const size = entries.reduce((sum, entry) => sum + JSON.stringify(entry).length, 0);
     if (size <= maxFileBytes || leaf.length >= 7) {
       this.#rewrite(leaf, entries);
@@ -222,7 +226,7 @@ export class ShelfFiles {
     }
     for (const digit of digits) {
       const part = leaf + digit;
-      this.#settle(
+      this.#rewriteAndSplit(
         part,
         entries.filter(({ key }) => checksum(key).startsWith(part)),
       );
@@ -255,26 +259,25 @@ export class ShelfFiles {
   }
 }
 
-/** A file is tidied when it has grown to twice what was live the last time, but not before this. */
+/** A file is compacted when it has doubled since the last compaction, and never below this size. */
 const minCompactionBytes = 16 * 1024;
 
-/** What a file of a shelf begins with: how large it may grow before it is tidied. */
+/** The first line of a shelf file: the size above which it is compacted. */
 const formatHeader = (live: number): string => `{"tidied_at":${Math.max(minCompactionBytes, 2 * live)}}\n`;
 
-function needsCompaction(beginning: Buffer, size: number): boolean {
-  return (
-    size > Number(/^\{"tidied_at":(\d+)\}/.exec(beginning.toString("latin1"))?.[1] ?? minCompactionBytes)
-  );
+function needsCompaction(header: Buffer, size: number): boolean {
+  const threshold = /^\{"tidied_at":(\d+)\}/.exec(header.toString("latin1"))?.[1];
+  return size > Number(threshold ?? minCompactionBytes);
 }
 
 const formatEntry = ({ key, group, expires_at, value }: ShelfEntry): string =>
   `${JSON.stringify({ key, group, expires_at, value })}\n`;
 
-/** The latest entry of a key. */
+/** Returns the latest entry of a key. */
 function findEntry(bytes: Buffer, key: string): ShelfEntry | undefined {
-  const beginning = `\n{"key":${JSON.stringify(key)},`;
-  // The last one may be half a line that a crash left behind; the one before it then counts.
-  for (let at = bytes.lastIndexOf(beginning); at !== -1; at = bytes.lastIndexOf(beginning, at - 1)) {
+  const start = `\n{"key":${JSON.stringify(key)},`;
+  // The last match can be an incomplete line that a crash left; then the one before it counts.
+  for (let at = bytes.lastIndexOf(start); at !== -1; at = bytes.lastIndexOf(start, at - 1)) {
     const end = bytes.indexOf("\n", at + 1);
     const entry = end === -1 ? undefined : parseEntry(bytes.toString("utf8", at + 1, end));
     if (entry !== undefined) return entry;
@@ -283,10 +286,10 @@ function findEntry(bytes: Buffer, key: string): ShelfEntry | undefined {
   return undefined;
 }
 
-/** The latest entry of each key. */
+/** Returns the latest entry of each key. */
 function readEntries(bytes: Buffer): readonly ShelfEntry[] {
   const latest = new Map<string, ShelfEntry>();
-  // Behind the last newline there may be half a line.
+  // An incomplete line can follow the last newline.
   for (const line of bytes.toString("utf8").split("\n").slice(0, -1)) {
     const entry = line.startsWith('{"key":') ? parseEntry(line) : undefined;
     if (entry !== undefined) latest.set(entry.key, entry);
@@ -294,7 +297,7 @@ function readEntries(bytes: Buffer): readonly ShelfEntry[] {
   return [...latest.values()];
 }
 
-/** Whether anything in it has expired; cheaper than looking at each entry. */
+/** Checks for expired entries without parsing them. */
 function containsExpired(bytes: Buffer, now: number): boolean {
   const times = bytes.toString("latin1").matchAll(/^\{"key":"[^"]*","group":"[^"]*","expires_at":(\d+)/gm);
   return [...times].some(([, time]) => Number(time) <= now);

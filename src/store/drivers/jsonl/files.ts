@@ -1,6 +1,6 @@
 import * as fs from "node:fs";
 
-/** The calls that writing the log rests on; a test puts failing ones in their place. */
+/** The file system calls that the log depends on. Tests replace them with failing ones. */
 export type Files = Pick<
   typeof fs,
   | "closeSync"
@@ -12,24 +12,24 @@ export type Files = Pick<
   | "readSync"
   | "writeSync"
 > & {
-  /** Goes on while the disk is waited for. */
+  /** Does not block the event loop. */
   fdatasync(fd: number, done: (error: Error | null) => void): void;
 };
 
 export const systemFiles: Files = fs;
 
-/** All of the bytes, or an error: what a full disk takes only half of was not written. */
+/** Writes all bytes or throws. `writeSync` can write fewer, for example on a full disk. */
 export function writeAll(files: Files, fd: number, bytes: Uint8Array, position: number | null = null): void {
   let written = 0;
   while (written < bytes.length) {
     const at = position === null ? null : position + written;
     const count = files.writeSync(fd, bytes, written, bytes.length - written, at);
-    if (count === 0) throw Object.assign(new Error("nothing more could be written"), { code: "EIO" });
+    if (count === 0) throw Object.assign(new Error("the system wrote no bytes"), { code: "EIO" });
     written += count;
   }
 }
 
-/** Adds all of the bytes, or leaves the file as long as it was. */
+/** Appends all bytes, or restores the old size and throws. */
 export function writeOrTruncate(files: Files, fd: number, bytes: Uint8Array, size: number): void {
   try {
     writeAll(files, fd, bytes);
@@ -39,7 +39,7 @@ export function writeOrTruncate(files: Files, fd: number, bytes: Uint8Array, siz
   }
 }
 
-/** What may not be on the disk is taken back. */
+/** Syncs the file; if that fails, removes the bytes that may not be on the disk and throws. */
 export function syncOrTruncate(files: Files, fd: number, size: number): void {
   try {
     files.fdatasyncSync(fd);
@@ -49,7 +49,7 @@ export function syncOrTruncate(files: Files, fd: number, size: number): void {
   }
 }
 
-/** The bytes from a position on, fewer where the file ends before. */
+/** Reads bytes from a position; fewer if the file ends before. */
 export function readAt(files: Files, fd: number, position: number, length: number): Buffer {
   if (position < 0) return readAt(files, fd, 0, Math.max(0, length + position));
   const buffer = Buffer.allocUnsafe(length);
@@ -62,7 +62,7 @@ export function readAt(files: Files, fd: number, position: number, length: numbe
   return buffer.subarray(0, filled);
 }
 
-/** Makes sure that a new name in a directory outlives a power cut. */
+/** Syncs a directory, so that a new name in it survives a power cut. */
 export function syncDirectory(files: Files, path: string): void {
   const fd = files.openSync(path, "r");
   try {
@@ -72,12 +72,12 @@ export function syncDirectory(files: Files, path: string): void {
   }
 }
 
-/** To read and to add, but never to make. */
+/** Opens for reading and appending without creating the file. */
 export const appendToExisting = fs.constants.O_RDWR | fs.constants.O_APPEND;
 
 export const isNotFound = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ENOENT";
 
-/** Undefined where the file is not there. */
+/** Returns undefined if the file does not exist. */
 export function readIfExists(path: string): Buffer | undefined {
   try {
     return fs.readFileSync(path);
@@ -87,7 +87,7 @@ export function readIfExists(path: string): Buffer | undefined {
   }
 }
 
-/** Opens a file that may not be there. */
+/** Returns undefined if the file does not exist. */
 export function openIfExists(files: Files, path: string, flags: string | number): number | undefined {
   try {
     return files.openSync(path, flags);

@@ -1,4 +1,4 @@
-/** Enough for one wait for the disk to be worth it. */
+/** Enough to spread the cost of one sync. */
 const maxBatchItems = 256;
 
 interface PendingItem<Item, Outcome> {
@@ -8,14 +8,14 @@ interface PendingItem<Item, Outcome> {
 }
 
 export interface GroupCommitOptions<Item, Outcome> {
-  /** Calls it when it may write, in order; fails where that never comes. */
+  /** Runs the write under the lock, in order; rejects if the lock cannot be acquired. */
   readonly runLocked: (write: (turn: number) => Promise<void>) => Promise<void>;
   readonly write: (items: readonly Item[], turn: number) => Promise<readonly Outcome[]>;
   readonly sizeOf: (item: Item) => number;
   readonly maxBatchSize: number;
 }
 
-/** What arrives in one turn of the event loop, or while the last lot was written, is written together. */
+/** Collects items that arrive in one turn of the event loop, or during the last write, and writes them in one batch. */
 export class GroupCommit<Item, Outcome> {
   readonly #options: GroupCommitOptions<Item, Outcome>;
   #waiting: PendingItem<Item, Outcome>[] = [];
@@ -35,33 +35,33 @@ export class GroupCommit<Item, Outcome> {
     });
   }
 
-  /** Resolves once all that was added is written, or has failed. */
+  /** Resolves when all added items are written or rejected. */
   async idle(): Promise<void> {
     if (this.#isScheduled) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
   #schedule(): void {
-    const { runLocked: inTurn } = this.#options;
-    inTurn((turn) => this.#writeLot(turn)).catch((error: unknown) => {
+    const { runLocked } = this.#options;
+    runLocked((acquisition) => this.#writeBatch(acquisition)).catch((error: unknown) => {
       for (const { reject } of this.#waiting.splice(0)) reject(error);
-      this.#goOn();
+      this.#continue();
     });
   }
 
-  /** The next lot is in the queue before this one is over, so that both may have the same turn. */
-  async #writeLot(turn: number): Promise<void> {
-    const lot = this.#waiting.splice(0, this.#nextLot());
+  /** Schedules the next batch before this task ends, so that both can run under the same acquisition of the lock. */
+  async #writeBatch(acquisition: number): Promise<void> {
+    const batch = this.#waiting.splice(0, this.#nextBatchLength());
     try {
-      const items = lot.map(({ item }) => item);
-      const outcomes = await this.#options.write(items, turn);
-      for (const [index, { resolve }] of lot.entries()) resolve(outcomes[index] as Outcome);
+      const items = batch.map(({ item }) => item);
+      const outcomes = await this.#options.write(items, acquisition);
+      for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index] as Outcome);
     } catch (error) {
-      for (const { reject } of lot) reject(error);
+      for (const { reject } of batch) reject(error);
     }
-    this.#goOn();
+    this.#continue();
   }
 
-  #goOn(): void {
+  #continue(): void {
     if (this.#waiting.length > 0) {
       this.#schedule();
       return;
@@ -70,7 +70,7 @@ export class GroupCommit<Item, Outcome> {
     for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 
-  #nextLot(): number {
+  #nextBatchLength(): number {
     const { sizeOf, maxBatchSize: largest } = this.#options;
     let size = 0;
     const end = this.#waiting.findIndex(({ item }, index) => {

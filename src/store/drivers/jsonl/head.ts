@@ -6,24 +6,24 @@ import { segmentName, listSegments } from "./segments.js";
 import { genesisHash } from "../../../record/chain.js";
 import { makeDirectory } from "../../files.js";
 
-/** Where the log ends; follows every append. */
+/** The end of the log, written after every append. */
 export interface Head {
-  /** How many records there ever were. */
+  /** The number of records ever written, including pruned ones. */
   readonly size: number;
-  /** The hash of the last. */
+  /** The hash of the last record. */
   readonly head: string;
-  /** The segment that is written to, by its first sequence number. */
+  /** The current segment, by its first sequence number. */
   readonly segment: number;
-  /** How much of it is written. */
+  /** The length of the current segment. */
   readonly bytes: number;
   readonly checkpoint?: CheckpointPin;
-  /** Where the disk was last waited for, when that is not here: a power cut may take all behind it. */
+  /** The last synced position, if it is not this one (`durability: fast`): a power cut can remove all after it. */
   readonly synced?: Position;
-  /** Put aside, but not noted in the log yet. */
+  /** A torn tail that was moved to its own file and is not noted in the log yet. */
   readonly torn?: TornTail;
 }
 
-/** What a crash has left behind and was put aside. */
+/** The file that holds the bytes of an incomplete append. */
 export interface TornTail {
   readonly file: string;
   readonly bytes: number;
@@ -31,7 +31,7 @@ export interface TornTail {
 
 export type Position = Pick<Head, "size" | "head" | "segment" | "bytes">;
 
-/** The last checkpoint: how many records it covers, and its own hash. */
+/** The last checkpoint: the number of records it covers, and its own hash. */
 interface CheckpointPin {
   readonly size: number;
   readonly hash: string;
@@ -39,10 +39,10 @@ interface CheckpointPin {
 
 const emptyHead: Head = { size: 0, head: genesisHash, segment: 1, bytes: 0 };
 
-/** Of one length and short, so that it is written in place and never in part. */
+/** Fixed and no longer than a disk sector, so that the head can be overwritten in place in one atomic write. */
 const headLength = 512;
 
-/** Undefined where it is not a head. */
+/** Returns undefined if the file does not contain a valid head. */
 export function readHead(files: Files, fd: number): Head | undefined {
   const bytes = readAt(files, fd, 0, headLength + 1);
   return parseHead(bytes);
@@ -58,14 +58,15 @@ export const pickPosition = ({ size, head, segment, bytes }: Position): Position
 export const pickCheckpoint = ({ checkpoint }: Head): Pick<Head, "checkpoint"> =>
   checkpoint === undefined ? {} : { checkpoint };
 
-/** Only what we would have written ourselves, byte for byte. */
+/** Accepts only bytes that `formatHead` would have written. */
 export function parseHead(bytes: Buffer): Head | undefined {
   const text = bytes.toString("latin1");
   try {
     const head = normalizeHead(JSON.parse(text) as Head);
     const { size, segment, bytes: length } = head;
-    const numbers = [size, segment, length].every((each) => Number.isSafeInteger(each) && each >= 0);
-    return numbers && /^[0-9a-f]{64}$/.test(head.head) && formatHead(head) === text ? head : undefined;
+    const areNumbersValid = [size, segment, length].every((each) => Number.isSafeInteger(each) && each >= 0);
+    const isValid = areNumbersValid && /^[0-9a-f]{64}$/.test(head.head) && formatHead(head) === text;
+    return isValid ? head : undefined;
   } catch {
     return undefined;
   }
@@ -86,14 +87,15 @@ export function writeHead(files: Files, fd: number, head: Head): void {
   writeAll(files, fd, Buffer.from(formatHead(head), "latin1"), 0);
 }
 
-/** The head of a log on disk, kept open from one append to the next. */
+/** The head file of a log, kept open between appends. */
 export class HeadFile {
   readonly #log: string;
   readonly #files: Files;
   readonly #path: string;
   #open: number | undefined;
-  #place = "";
-  #reached: Position = emptyHead;
+  #openIdentity = "";
+  /** The newest head that this process has seen. */
+  #newest: Position = emptyHead;
 
   constructor(log: string, files: Files) {
     this.#log = log;
@@ -103,25 +105,25 @@ export class HeadFile {
 
   read(): Head {
     const head = readHead(this.#files, this.#descriptor());
-    if (head !== undefined) return this.#noOlder(head);
+    if (head !== undefined) return this.#assertNotOlder(head);
     if (this.#hasRecords()) throw damagedLogError(this.#log, "its head file cannot be read");
     this.write(emptyHead);
     return emptyHead;
   }
 
-  /** To be called by who has just read it, or has seen that it is in its place. */
+  /** Requires a preceding `read` or `isCurrentFile`, because it does not check again that the file is current. */
   write(head: Head): void {
     writeHead(this.#files, this.#open ?? this.#descriptor(), head);
-    this.#reached = head;
+    this.#newest = head;
   }
 
-  /** Whether the file that is open is the one of the log: it may have been removed, or moved away with all of it. */
+  /** Returns false if the open file is not the head of the log any more: it was removed, or the log was replaced. */
   isCurrentFile(): boolean {
     if (this.#open === undefined) return false;
-    return fileIdentity(statSync(this.#path, { throwIfNoEntry: false })) === this.#place;
+    return fileIdentity(statSync(this.#path, { throwIfNoEntry: false })) === this.#openIdentity;
   }
 
-  /** Waits for the disk: once segments are gone, an older head would lead nowhere. */
+  /** Syncs the head to the disk. Needed before segments are deleted: an older head would point to a missing one. */
   sync(): void {
     this.#files.fdatasyncSync(this.#descriptor());
   }
@@ -134,15 +136,18 @@ export class HeadFile {
   #descriptor(): number {
     if (this.#open !== undefined && this.isCurrentFile()) return this.#open;
     this.close();
-    this.#open = openIfExists(this.#files, this.#path, "r+") ?? this.#begin();
-    this.#place = fileIdentity(this.#files.fstatSync(this.#open));
+    this.#open = openIfExists(this.#files, this.#path, "r+") ?? this.#create();
+    this.#openIdentity = fileIdentity(this.#files.fstatSync(this.#open));
     return this.#open;
   }
 
-  /** The head comes first, and whole, so a log without one has lost it. */
-  #begin(): number {
+  /**
+   * Creates the head before the first segment exists, under a temporary name that is synced and renamed. A log
+   * that has records but no head has therefore lost it.
+   */
+  #create(): number {
     if (this.#hasRecords()) throw damagedLogError(this.#log, "its head file is missing");
-    if (this.#reached.size > 0) throw removedLogError(this.#log);
+    if (this.#newest.size > 0) throw removedLogError(this.#log);
     makeDirectory(this.#log, 0o700);
     const temporary = `${this.#path}.${process.pid}.tmp`;
     const fd = this.#files.openSync(temporary, "w+", 0o600);
@@ -158,16 +163,16 @@ export class HeadFile {
     }
   }
 
-  /** What this process has seen in the log is acknowledged, and must not be written a second time. */
-  #noOlder(head: Head): Head {
-    const { size, head: hash } = this.#reached;
+  /** Records that this process has seen are acknowledged: an older copy of the log would assign their numbers again. */
+  #assertNotOlder(head: Head): Head {
+    const { size, head: hash } = this.#newest;
     if (head.size < size || (head.size === size && head.head !== hash)) {
       throw damagedLogError(
         this.#log,
-        `it had ${size} records before, and is another one now, or an older copy`,
+        `it had ${size} records before and was replaced by another log or an older copy`,
       );
     }
-    this.#reached = head;
+    this.#newest = head;
     return head;
   }
 
@@ -176,6 +181,6 @@ export class HeadFile {
   }
 }
 
-/** Numbers of files are given anew on each disk, and another one may have been mounted. */
-const fileIdentity = (found: { readonly dev: number; readonly ino: number } | undefined): string =>
-  found === undefined ? "" : `${found.dev}:${found.ino}`;
+/** Inode numbers are unique per device only, and another device can be mounted in place of the first. */
+const fileIdentity = (stats: { readonly dev: number; readonly ino: number } | undefined): string =>
+  stats === undefined ? "" : `${stats.dev}:${stats.ino}`;

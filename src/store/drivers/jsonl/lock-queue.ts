@@ -2,52 +2,56 @@ import { stopwatch } from "../../../clock.js";
 import type { Lock } from "./lock.js";
 import { sleep } from "./lock.js";
 
-/** So long the lock is kept where more is to be done; others who want it are then let in. In milliseconds. */
+/** How long the lock is held while tasks remain, before other processes get a chance. */
 const maxHoldMs = 20;
-/** Longer than those who wait for the lock take to look again. */
+/** Longer than the interval at which a waiting process retries, so that it does get the lock. */
 const yieldPauseMs = 5;
 
-/** After so many things to do a process counts as a busy one. */
+/** A process that has run this many tasks counts as busy. */
 const busyAfterTasks = 32;
-/** So long a busy process keeps the lock where nothing is to be done: soon there will be. In milliseconds. */
+/** How long a busy process keeps the lock without a task: the next one usually arrives soon. */
 const lingerMs = 2;
 
 interface Task {
-  /** Never fails: who asked for it is told. */
-  readonly run: (turn: number) => Promise<void>;
+  /** Never rejects: the result goes to the caller of `LockQueue.run`. */
+  readonly run: (acquisition: number) => Promise<void>;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Does one thing after the other under the lock of the store. What is waiting when one is done comes in the same
- * turn, so that a busy process takes the lock once for many things.
+ * Runs tasks one at a time under the lock of the store. Tasks that are already queued run under the same
+ * acquisition, so a busy process acquires the lock once for many tasks.
  */
 export class LockQueue {
   readonly #open: () => Lock;
   #tasks: Task[] = [];
-  #turn = 0;
+  #acquisition = 0;
   #isRunning = false;
   #onIdle: (() => void)[] = [];
   #yieldedAt = 0;
-  #done = 0;
+  #taskCount = 0;
+  /** Ends the wait of `#linger`. */
   #onTask = (): void => undefined;
 
   constructor(open: () => Lock) {
     this.#open = open;
   }
 
-  /** The work is told its turn: within one, nobody else has had the lock. */
-  run<T>(work: (turn: number) => T | Promise<T>): Promise<T> {
+  /**
+   * Runs the work under the lock. It receives the number of the acquisition: between two tasks with the same
+   * number no other process has held the lock.
+   */
+  run<T>(work: (acquisition: number) => T | Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const begin = async (turn: number): Promise<T> => work(turn);
-      const run = (turn: number): Promise<void> => begin(turn).then(resolve, reject);
+      const begin = async (acquisition: number): Promise<T> => work(acquisition);
+      const run = (acquisition: number): Promise<void> => begin(acquisition).then(resolve, reject);
       this.#tasks.push({ run, reject });
       if (this.#isRunning) this.#onTask();
       else void this.#runAll();
     });
   }
 
-  /** Resolves once nothing is being done. */
+  /** Resolves when the queue is empty and the lock is released. */
   async idle(): Promise<void> {
     this.#onTask();
     if (this.#isRunning) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
@@ -58,9 +62,9 @@ export class LockQueue {
     this.#yieldedAt = stopwatch();
     while (this.#tasks.length > 0) {
       try {
-        await this.#runTurn(this.#open());
+        await this.#runUnderLock(this.#open());
       } catch (error) {
-        // Without the lock nothing can be done; whoever came meanwhile would only wait as long once more.
+        // The lock could not be acquired. Tasks queued meanwhile fail too: each would wait for the same timeout.
         for (const { reject } of this.#tasks.splice(0)) reject(error);
       }
     }
@@ -68,26 +72,27 @@ export class LockQueue {
     for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 
-  async #runTurn(lock: Lock): Promise<void> {
+  async #runUnderLock(lock: Lock): Promise<void> {
     const release = await lock.acquire();
     const startedAt = stopwatch();
-    this.#turn++;
+    this.#acquisition++;
     try {
       do {
-        this.#done++;
-        await this.#tasks.shift()?.run(this.#turn);
-        if (this.#tasks.length === 0 && this.#done >= busyAfterTasks && !lock.hasWaiters())
+        this.#taskCount++;
+        await this.#tasks.shift()?.run(this.#acquisition);
+        if (this.#tasks.length === 0 && this.#taskCount >= busyAfterTasks && !lock.hasWaiters())
           await this.#linger();
       } while (this.#tasks.length > 0 && stopwatch() - startedAt < maxHoldMs);
     } finally {
       release();
     }
+    // More tasks remain: let a waiting process go first, or it would rarely win against this one.
     if (this.#tasks.length === 0 || stopwatch() - this.#yieldedAt < maxHoldMs) return;
     if (lock.hasWaiters()) await sleep(yieldPauseMs);
     this.#yieldedAt = stopwatch();
   }
 
-  /** To take the lock again costs more than what is done under it; whoever else wants it has it at once. */
+  /** Keeps the lock for a moment: acquiring it again costs more than most tasks. Runs only if no process waits. */
   async #linger(): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, lingerMs);

@@ -18,77 +18,82 @@ import { DecisionError } from "../../../errors.js";
 import { makeDirectory } from "../../files.js";
 
 /**
- * A lock among processes. A directory holds one file, whose name is a generation and who has the lock:
- * `7.free`, or `8.4711-…`. Taking it, giving it back and taking it over from the dead all rename that file,
- * and no name ever comes back, so of many who want the same step one succeeds.
+ * A mutex between processes. A directory contains one file. Its name is a generation number and the owner:
+ * `7.free` or `8.4711-…`. Acquiring, releasing and taking over from a dead owner each rename that file.
+ * `rename` is atomic and generations only increase, so no name is used twice: of several processes that try
+ * the same step, exactly one succeeds and the others get ENOENT.
  */
 export interface Lock {
-  /** Undefined where somebody else has it and does not give it back. */
+  /** Returns undefined if another live process holds the lock. */
   tryAcquire(): Release | undefined;
+  /** Waits for the lock; throws `store_busy` after 30 seconds. */
   acquire(): Promise<Release>;
-  /** Whether somebody waits for it. One who has died waiting counts once. */
+  /** True if another process waits. A waiter that died is reported once. */
   hasWaiters(): boolean;
 }
 
 export type Release = () => void;
 
-/** How long to wait for one who lives. */
+/** How long to wait for a live owner. */
 const acquireTimeoutMs = 30_000;
-/** How long one may hold the lock of whom cannot be said whether it lives; holding it takes milliseconds. */
+/** How long an owner on another machine or in another container may hold the lock; a normal hold takes milliseconds. */
 const unknownOwnerLeaseMs = 20_000;
 
 export function openLock(directory: string): Lock {
-  let known: string | undefined;
-  /** What could not be given back, as the directory was not there at that moment. */
-  let unreturned: string | undefined;
+  /** The name after our last release. It saves listing the directory; a failed rename shows that it is outdated. */
+  let expectedName: string | undefined;
+  /** A name of ours whose release failed because the directory was missing. If it reappears, it is ours to take. */
+  let unreleasedName: string | undefined;
 
+  /** Acquires the lock, or returns the name of the file that shows its current owner. */
   const attempt = (): Release | string => {
     for (;;) {
-      const name = known ?? findLockFile(directory);
-      known = undefined;
-      if (!isFree(name) && name !== unreturned && !isOwnerGone(directory, name)) return name;
+      const name = expectedName ?? findLockFile(directory);
+      expectedName = undefined;
+      if (!isFree(name) && name !== unreleasedName && !isOwnerGone(directory, name)) return name;
       const mine = `${generationOf(name) + 1}.${formatOwner(thisOwner())}`;
+      // Another process renamed the file first: look again.
       if (!tryRename(directory, name, mine)) continue;
       return () => {
         const free = `${generationOf(mine)}.free`;
-        if (tryRename(directory, mine, free)) known = free;
-        else unreturned = mine;
+        if (tryRename(directory, mine, free)) expectedName = free;
+        else unreleasedName = mine;
       };
     }
   };
   return {
     tryAcquire() {
-      const got = attempt();
-      return typeof got === "string" ? undefined : got;
+      const result = attempt();
+      return typeof result === "string" ? undefined : result;
     },
     async acquire() {
       const startedAt = stopwatch();
       for (let tries = 0; ; tries++) {
-        const got = attempt();
-        if (typeof got !== "string") {
+        const result = attempt();
+        if (typeof result !== "string") {
           if (tries > 0) setWaitersFile(directory, false);
-          return got;
+          return result;
         }
-        if (stopwatch() - startedAt > acquireTimeoutMs) throw lockTimeoutError(directory, got);
+        if (stopwatch() - startedAt > acquireTimeoutMs) throw lockTimeoutError(directory, result);
         setWaitersFile(directory, true);
         await sleep(1 + Math.random() * 2);
       }
     },
     hasWaiters() {
-      const isWanted = existsSync(`${directory}/${waitersFile}`);
-      if (isWanted) setWaitersFile(directory, false);
-      return isWanted;
+      const exists = existsSync(`${directory}/${waitersFile}`);
+      if (exists) setWaitersFile(directory, false);
+      return exists;
     },
   };
 }
 
-/** A file beside the other; whoever waits makes it time and again. */
+/** Exists while processes wait for the lock; each waiter recreates it on every attempt. */
 const waitersFile = "wanted";
 
-/** Only a courtesy: where it cannot be written, the lock works as well. */
-function setWaitersFile(directory: string, isWanted: boolean): void {
+/** Creates or removes the waiters file. Errors are ignored: the file improves fairness, the lock is correct without it. */
+function setWaitersFile(directory: string, hasWaiters: boolean): void {
   try {
-    if (isWanted) closeSync(openSync(`${directory}/${waitersFile}`, "a", 0o600));
+    if (hasWaiters) closeSync(openSync(`${directory}/${waitersFile}`, "a", 0o600));
     else unlinkSync(`${directory}/${waitersFile}`);
   } catch {
     return;
@@ -101,17 +106,17 @@ const generationOf = (name: string): number => Number.parseInt(name, 10);
 
 function isOwnerGone(directory: string, name: string): boolean {
   const owner = parseOwner(name.slice(name.indexOf(".") + 1));
-  const life = owner === undefined ? "unknown" : ownerStatus(owner);
-  if (life !== "unknown") return life === "dead";
+  const status = owner === undefined ? "unknown" : ownerStatus(owner);
+  if (status !== "unknown") return status === "dead";
   try {
-    // Renaming sets the time of change, so it is when the lock was taken.
+    // A rename updates ctime, so ctime is the moment of the acquisition.
     return Date.now() - statSync(`${directory}/${name}`).ctimeMs > unknownOwnerLeaseMs;
   } catch {
     return false;
   }
 }
 
-/** The file may have another name by the time it is looked for; then we look again. */
+/** Returns false if the file no longer has the name `from`, because another process renamed it. */
 function tryRename(directory: string, from: string, to: string): boolean {
   try {
     renameSync(`${directory}/${from}`, `${directory}/${to}`);
@@ -122,7 +127,7 @@ function tryRename(directory: string, from: string, to: string): boolean {
   }
 }
 
-/** A list made while the file is renamed may show both names or none of them. */
+/** Returns the name of the lock file. A listing made during a rename can show both names or neither, so it retries. */
 function findLockFile(directory: string): string {
   for (let tries = 0; ; tries++) {
     const names = listLockDirectory(directory).filter((name) => /^\d+\.[\w-]+$/.test(name));
@@ -139,59 +144,57 @@ function listLockDirectory(directory: string): string[] {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     createLockDirectory(directory);
-    // Looked at again by who asks: it may be gone once more.
+    // The caller lists it again: it can be removed again at any time.
     return [];
   }
 }
 
-/** Whole from the beginning: of several who make it, the renames of all but the first fail. */
+/**
+ * Creates the directory with its file under a temporary name and renames it into place, so it is never seen
+ * without the file. If several processes do this, the first rename succeeds and the others fail.
+ */
 function createLockDirectory(directory: string): void {
   makeDirectory(dirname(directory), 0o700);
-  const made = mkdtempSync(`${directory}.new-`);
+  const temporary = mkdtempSync(`${directory}.new-`);
   try {
-    writeFileSync(`${made}/0.free`, "", { mode: 0o600 });
-    renameSync(made, directory);
+    writeFileSync(`${temporary}/0.free`, "", { mode: 0o600 });
+    renameSync(temporary, directory);
   } catch (error) {
-    rmSync(made, { recursive: true, force: true });
+    rmSync(temporary, { recursive: true, force: true });
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "EPERM") throw error;
   }
 }
 
 function unusableLockError(directory: string): DecisionError {
-  return new DecisionError(
-    "store_failed",
-    `\`${directory}\` holds something else than the lock of the store`,
-    {
-      hint: "remove that directory while nothing is running; it is made anew",
-    },
-  );
+  return new DecisionError("store_failed", `\`${directory}\` does not contain the lock of the store`, {
+    hint: `stop all agent-33 processes and remove \`${directory}\`; it is created again`,
+  });
 }
 
 function lockTimeoutError(directory: string, name: string): DecisionError {
   const owner = parseOwner(name.slice(name.indexOf(".") + 1));
-  const who = owner === undefined ? "somebody" : `process ${owner.pid}`;
+  const holder = owner === undefined ? "another process" : `process ${owner.pid}`;
   return new DecisionError(
     "store_busy",
-    `${who} has kept the store locked for more than ${acquireTimeoutMs / 1000} s`,
-    {
-      hint: `see what that process is doing; the lock is in \`${directory}\``,
-    },
+    `${holder} has held the lock of the store for more than ${acquireTimeoutMs / 1000} s`,
+    { hint: `check what that process is doing; the lock is in \`${directory}\`` },
   );
 }
 
 export const sleep = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Who holds a lock: enough to tell later, on the same machine, whether it still lives. */
+/** Identifies the process that holds a lock, so that others on the same machine can check whether it is alive. */
 interface LockOwner {
   readonly pid: number;
-  /** When it began, in ticks since the machine did; tells a process from a later one with its number. */
+  /** In clock ticks since boot; distinguishes the process from a later one with the same pid. */
   readonly startedAt: string;
-  /** Where its number means what it means: this run of the machine, and the container. */
+  /** Where the pid is valid: the boot of the machine and the pid namespace of the container. */
   readonly pidScope: string;
 }
 
+/** Cached for the module: a process has one identity for its whole life, and reading it takes three files of /proc. */
 let currentOwner: LockOwner | undefined;
 
 export function thisOwner(): LockOwner {
@@ -203,15 +206,15 @@ export function thisOwner(): LockOwner {
   return currentOwner;
 }
 
-export const formatOwner = ({ pid, startedAt, pidScope: realm }: LockOwner): string =>
-  `${pid}-${startedAt}-${realm}`;
+export const formatOwner = ({ pid, startedAt, pidScope }: LockOwner): string =>
+  `${pid}-${startedAt}-${pidScope}`;
 
 function parseOwner(name: string): LockOwner | undefined {
-  const [, pid, startedAt = "", realm = ""] = /^(\d+)-(\d+)-([\w-]*)$/.exec(name) ?? [];
-  return pid === undefined ? undefined : { pid: Number(pid), startedAt, pidScope: realm };
+  const [, pid, startedAt = "", pidScope = ""] = /^(\d+)-(\d+)-([\w-]*)$/.exec(name) ?? [];
+  return pid === undefined ? undefined : { pid: Number(pid), startedAt, pidScope };
 }
 
-/** `unknown` where the process ran on another machine or in another container, which cannot be seen from here. */
+/** Returns `unknown` for a process of another machine or container, which cannot be checked from here. */
 function ownerStatus(owner: LockOwner): "alive" | "dead" | "unknown" {
   if (owner.pidScope !== thisOwner().pidScope) return "unknown";
   if (!isRunning(owner.pid)) return "dead";
@@ -228,18 +231,18 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** The 22nd field; the second is the name of the program in brackets, which may hold anything. */
+/** Reads field 22 of /proc/PID/stat, counted after field 2: the program name in parentheses can contain anything. */
 function processStartTime(pid: number): string | undefined {
   const stat = readIfPossible(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
   const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
-  // A process that has ended but was not yet waited for holds nothing any more.
+  // A zombie has ended and holds nothing.
   return fields?.[0] === "Z" ? "ended" : fields?.[19];
 }
 
 function currentPidScope(): string {
   const boot = readIfPossible(() => readFileSync("/proc/sys/kernel/random/boot_id", "latin1")) ?? "";
-  const space = readIfPossible(() => readlinkSync("/proc/self/ns/pid")) ?? "";
-  return `${boot.slice(0, 8)}-${/\d+/.exec(space)?.[0] ?? ""}`;
+  const namespace = readIfPossible(() => readlinkSync("/proc/self/ns/pid")) ?? "";
+  return `${boot.slice(0, 8)}-${/\d+/.exec(namespace)?.[0] ?? ""}`;
 }
 
 function readIfPossible(read: () => string): string | undefined {

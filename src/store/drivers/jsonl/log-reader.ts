@@ -15,7 +15,7 @@ import { matchesQuery } from "../../../record/record-query.js";
 
 export interface ReaderOptions {
   readonly progress?: Progress;
-  /** Hears, once, that the log is not what was written. */
+  /** Called once if the log is found damaged. */
   readonly onDamage?: (message: string) => void;
 }
 
@@ -24,46 +24,46 @@ export type Reader = Pick<
   "state" | "select" | "related" | "neighbours" | "find" | "tally" | "cacheUse" | "prunable"
 >;
 
-/** A reader that is told what is written, and closed when it is no longer needed. */
+/** A reader of a log. The writer of the same process notifies its live index of changes. */
 export interface OpenReader {
   readonly reader: Reader;
-  readonly liveIndex: Pick<LiveIndex, "tell">;
+  readonly liveIndex: Pick<LiveIndex, "notifyChange">;
   readonly close: () => void;
 }
 
-/** Answers questions about a log with the help of its index. */
+/** Answers queries on a log, using its index. */
 export function openReader(log: string, options: ReaderOptions): OpenReader {
-  const { reportDamage: tell, beginCheck: look } = watchForDamage(log, options);
-  const open = logOpener(log, { ...options, reportDamage: tell, beginCheck: look });
-  const indexed = async <T>(ask: (index: LogIndex, lines: LineReader) => T): Promise<T> => {
+  const { reportDamage, beginCheck } = watchForDamage(log, options);
+  const open = logOpener(log, { ...options, reportDamage, beginCheck });
+  const withIndex = async <T>(query: (index: LogIndex, lines: LineReader) => T): Promise<T> => {
     const { index, lines } = open();
     try {
-      return await ask(index, lines);
+      return await query(index, lines);
     } finally {
       index.close();
       lines.close();
     }
   };
-  const lines = new LineReader(log, tell);
-  const living = new LiveIndex(log, { ...options, beginCheck: look, onReplaced: () => lines.close() });
-  const around = new RelatedRecords(log, living, lines);
+  const lines = new LineReader(log, reportDamage);
+  const liveIndex = new LiveIndex(log, { ...options, beginCheck, onReplaced: () => lines.close() });
+  const relatedRecords = new RelatedRecords(log, liveIndex, lines);
   const reader: Reader = {
     state() {
-      const known = readHeadSize(log) ?? 0;
-      return indexed(({ first, count, lastHash: head }) => {
+      const sizeInHead = readHeadSize(log) ?? 0;
+      return withIndex(({ first, count, lastHash: head }) => {
         const size = first + count - 1;
-        return { size, head, ...(known > size && { lost: known - size }) };
+        return { size, head, ...(sizeInHead > size && { lost: sizeInHead - size }) };
       });
     },
-    select: (query, unreadable) => select(open, query, unreadable),
-    related: (key, range = {}) => around.related(key, range),
+    select: (query, onUnreadable) => select(open, query, onUnreadable),
+    related: (key, range = {}) => relatedRecords.related(key, range),
     neighbours: (decisionId, entities, most, bounds = {}) =>
-      around.neighbours({ decisionId, entities, most, bounds }),
-    find: (reference) => indexed((index, lines) => findRecord(index, lines, reference)),
-    tally: (decisionId, range) => indexed((index) => tallyDecision(index, decisionId, range)),
-    prunable: (bound) => indexed((index) => findPrunable(log, index, bound)),
+      relatedRecords.neighbours({ decisionId, entities, most, bounds }),
+    find: (reference) => withIndex((index, lines) => findRecord(index, lines, reference)),
+    tally: (decisionId, range) => withIndex((index) => tallyDecision(index, decisionId, range)),
+    prunable: (bound) => withIndex((index) => findPrunable(log, index, bound)),
     cacheUse: () =>
-      indexed(({ shapes }) => {
+      withIndex(({ shapes }) => {
         const sum = (use: "hit" | "miss"): number =>
           shapes.list.reduce(
             (total, { cache }, at) => total + (cache === use ? (shapes.counts[at] ?? 0) : 0),
@@ -73,13 +73,13 @@ export function openReader(log: string, options: ReaderOptions): OpenReader {
       }),
   };
   const close = (): void => {
-    living.close();
+    liveIndex.close();
     lines.close();
   };
-  return { reader, liveIndex: living, close };
+  return { reader, liveIndex, close };
 }
 
-/** What reading needs, opened when something is asked. */
+/** Opened for one query and closed after it. */
 interface OpenedLog {
   readonly index: LogIndex;
   readonly lines: LineReader;
@@ -87,28 +87,29 @@ interface OpenedLog {
 
 function logOpener(
   log: string,
-  { progress, reportDamage: tell, beginCheck: look }: ReaderOptions & DamageWatch,
+  { progress, reportDamage, beginCheck }: ReaderOptions & DamageWatch,
 ): () => OpenedLog {
   return () => {
-    const looked = look();
+    const endCheck = beginCheck();
     const index = wrapReadErrors(log, () => openIndex(log, { progress }));
-    looked(index);
-    return { index, lines: new LineReader(log, tell) };
+    endCheck(index);
+    return { index, lines: new LineReader(log, reportDamage) };
   };
 }
 
-// eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
+// eslint-disable-next-line @typescript-eslint/require-await -- other drivers await
 async function* select(
   open: () => OpenedLog,
   query: Query,
-  unreadable?: Parameters<Ledger["select"]>[1],
+  onUnreadable?: Parameters<Ledger["select"]>[1],
 ): AsyncGenerator<LogLine> {
   const { index, lines } = open();
   try {
     const { limit = Infinity, reverse = false } = query;
     if (limit === Infinity && !reverse) {
-      for (const place of matchingLocations(index, query, "forwards")) {
-        const line = lines.read(place, unreadable && ((text) => unreadable({ seq: place.seq, text })));
+      for (const location of matchingLocations(index, query, "forwards")) {
+        const { seq } = location;
+        const line = lines.read(location, onUnreadable && ((text) => onUnreadable({ seq, text })));
         if (line !== undefined && matchesQuery(line.record, query)) yield line;
       }
       return;
@@ -133,13 +134,13 @@ function* matchingLines(
   query: Query,
   direction: "forwards" | "backwards",
 ): Generator<LogLine> {
-  for (const place of matchingLocations(index, query, direction)) {
-    const line = lines.read(place);
+  for (const location of matchingLocations(index, query, direction)) {
+    const line = lines.read(location);
     if (line !== undefined && matchesQuery(line.record, query)) yield line;
   }
 }
 
-/** More than these would not help anybody to choose. */
+/** The most candidates shown for an ambiguous id prefix. */
 const maxCandidates = 5;
 
 function findRecord(index: LogIndex, lines: LineReader, reference: Parameters<Ledger["find"]>[0]): Found {
@@ -149,64 +150,63 @@ function findRecord(index: LogIndex, lines: LineReader, reference: Parameters<Le
   }
   if ("seq" in reference) {
     const after = reference.seq - 1;
-    const isIt = ({ record }: LogLine): boolean => record.seq === reference.seq;
-    const among = index.hasGaps
-      ? filterItems(matchingLines(index, lines, {}, "forwards"), isIt)
+    const hasSeq = ({ record }: LogLine): boolean => record.seq === reference.seq;
+    // Gaps make row numbers useless for finding a sequence number, so all lines are searched.
+    const candidates = index.hasGaps
+      ? filterItems(matchingLines(index, lines, {}, "forwards"), hasSeq)
       : matchingLines(index, lines, { after }, "forwards");
-    const [found] = takeFirst(among, 1);
-    return found !== undefined && isIt(found) ? found : { candidates: [] };
+    const [found] = takeFirst(candidates, 1);
+    return found !== undefined && hasSeq(found) ? found : { candidates: [] };
   }
   const [first, last] = idTimeRange(reference.beginning);
   const range = { since: first * 1000, until: last * 1000 + 999 };
-  const begins = ({ record }: LogLine): boolean => record.record_id.startsWith(reference.beginning);
-  const found = takeFirst(
-    filterItems(matchingLines(index, lines, range, "backwards"), begins),
-    maxCandidates,
-  );
+  const hasPrefix = ({ record }: LogLine): boolean => record.record_id.startsWith(reference.beginning);
+  const inRange = matchingLines(index, lines, range, "backwards");
+  const found = takeFirst(filterItems(inRange, hasPrefix), maxCandidates);
   const [only] = found;
   if (found.length === 1 && only !== undefined) return only;
   return { candidates: found.map(({ record }) => record.record_id) };
 }
 
-function* filterItems<T>(items: Iterable<T>, isWanted: (item: T) => boolean): Generator<T> {
-  for (const item of items) if (isWanted(item)) yield item;
+function* filterItems<T>(items: Iterable<T>, predicate: (item: T) => boolean): Generator<T> {
+  for (const item of items) if (predicate(item)) yield item;
 }
 
-function takeFirst<T>(items: Iterable<T>, most: number): readonly T[] {
+function takeFirst<T>(items: Iterable<T>, count: number): readonly T[] {
   const taken: T[] = [];
-  for (const item of items) if (taken.push(item) >= most) break;
+  for (const item of items) if (taken.push(item) >= count) break;
   return taken;
 }
 
-export interface DamageWatch {
-  /** Says, once, that the log is not what was written. */
+interface DamageWatch {
+  /** Reports damage once. */
   readonly reportDamage: () => void;
-  /** To be called before the log is looked at; what it gives, with the index after that. */
+  /** Call before opening the index; call the returned function with the index after it. */
   readonly beginCheck: () => (index: LogIndex) => void;
 }
 
-/** Notices that a log is damaged when it is looked at. */
-export function watchForDamage(
+/** Detects damage that shows when a log is opened. */
+function watchForDamage(
   log: string,
   { onDamage }: { readonly onDamage?: (message: string) => void },
 ): DamageWatch {
-  let isTold = false;
-  const tell = (): void => {
-    if (!isTold) onDamage?.(`the log in \`${log}\` is damaged; see \`agent-33 decision verify\``);
-    isTold = true;
+  let isReported = false;
+  const reportDamage = (): void => {
+    if (!isReported) onDamage?.(`the log in \`${log}\` is damaged; run \`agent-33 decision verify\``);
+    isReported = true;
   };
-  const look = (): ((index: LogIndex) => void) => {
-    // Before: the head follows the log, so that one that is read later may know of more without any damage.
+  const beginCheck = (): ((index: LogIndex) => void) => {
+    // Before the log is read: a head that is read later could already cover records appended meanwhile.
     const size = readHeadSize(log);
     return (index) => {
-      if (index.isDamaged || isCut(size, index)) tell();
+      if (index.isDamaged || isCut(size, index)) reportDamage();
     };
   };
-  return { reportDamage: tell, beginCheck: look };
+  return { reportDamage, beginCheck };
 }
 
-/** How many records the head knows of; undefined where there is none. */
-export function readHeadSize(log: string): number | undefined {
+/** Returns the number of records according to the head; undefined without a head. */
+function readHeadSize(log: string): number | undefined {
   const fd = openIfExists(systemFiles, `${log}/head`, "r");
   if (fd === undefined) return undefined;
   try {
@@ -216,6 +216,6 @@ export function readHeadSize(log: string): number | undefined {
   }
 }
 
-/** Whether the head knows of more than there is; or is missing. */
+/** Returns true if the head covers more records than the log has, or if a log with records has no head. */
 const isCut = (size: number | undefined, { first, count }: LogIndex): boolean =>
   size === undefined ? count > 0 : size > first + count - 1;

@@ -4,51 +4,76 @@ import type { Admission, Counters, EntryGroup } from "./counters.js";
 import type { Files } from "./files.js";
 import type { Head } from "./head.js";
 import { HeadFile, pickCheckpoint, pickPosition } from "./head.js";
-import type { MakeNoteBody } from "./recover-tail.js";
+import type { LogTail, MakeNoteBody } from "./recover-tail.js";
 import { assertTailPresent, recoverTail } from "./recover-tail.js";
-import type { SealedBatch, LogTail } from "./seal-batch.js";
-import { sealBatch } from "./seal-batch.js";
 import type { UnsyncedRange } from "./segments.js";
 import { SegmentFile } from "./segments.js";
 import type { Appended } from "../../../model/store.js";
 import type { Checkpoint, CheckpointContent, Signer } from "../../../record/chain.js";
+import { maxSealedByteLength, sealLineInto, sealedByteLength } from "../../../record/chain.js";
 
 interface WriterOptions {
   readonly files: Files;
-  /** False: the disk is not waited for. */
+  /** False: acknowledges records before they are synced to the disk. */
   readonly durable: boolean;
   readonly segmentSize: number;
   readonly checkpointEvery: number;
   readonly sign?: Signer | undefined;
   readonly clock: () => string;
   readonly makeNoteBody: MakeNoteBody;
-  /** Throws where nothing may be added to the log. */
+  /** Throws if the log is damaged, so nothing may be appended. */
   readonly assertWritable: () => void;
 }
 
-/** So many lots are waited for in place: a process that writes no more is done sooner than one that asks a thread. */
+/**
+ * The first syncs of a process block it; later ones run in the background. A process that writes a few records
+ * and exits finishes sooner without starting a thread.
+ */
 const maxBlockingSyncs = 8;
 
-/** Where the log ended in a turn, as nobody else has written since. */
+/** The end of the log after an append, valid while this process keeps the lock. */
 interface LastAppend {
   readonly acquisition: number;
   readonly head: Head;
 }
 
 interface AppendOptions {
+  /** Adds a checkpoint after the last record. */
   readonly pinned?: boolean;
+  /** The acquisition of the lock under which this append runs; see `LockQueue`. */
   readonly acquisition?: number;
 }
 
-/** Adds to the log. Whoever calls holds the lock of the store. */
+/** Lines to append, and the head of the log once they are written. */
+interface SealedBatch {
+  /** A view of the reusable buffer: must be written before the next batch is sealed. */
+  readonly bytes: Buffer;
+  readonly links: readonly { readonly seq: number; readonly hash: string }[];
+  readonly head: Head;
+  readonly pins: readonly CheckpointContent[];
+}
+
+/**
+ * Appends records to the log. The caller holds the lock of the store.
+ *
+ * The order of the steps makes each crash recoverable:
+ * 1. `recoverTail` finds the real end of the log and repairs what an earlier crash left.
+ * 2. Limits are checked and new checkpoints are signed. Both can fail, and nothing has been written yet.
+ * 3. The lines are appended to the segment and synced. They now survive a power cut; if the sync fails, they
+ *    are truncated and the append is rejected.
+ * 4. Checkpoints and counters are written. After a crash here, recovery derives both from the lines.
+ * 5. The head is written last. A log that is longer than its head is therefore an unfinished append; a log that
+ *    is shorter was cut.
+ */
 export class LogWriter {
   readonly #directory: string;
   readonly #counters: Counters;
   readonly #options: WriterOptions;
   readonly #head: HeadFile;
   readonly #segment: SegmentFile;
-  #known: LastAppend | undefined;
-  #lots = 0;
+  #lastAppend: LastAppend | undefined;
+  #syncCount = 0;
+  #buffer = Buffer.alloc(0);
 
   constructor(directory: string, counters: Counters, options: WriterOptions) {
     this.#directory = directory;
@@ -59,47 +84,51 @@ export class LogWriter {
   }
 
   /**
-   * All groups that their limits let in, in one step; on an error, none. Where asked for, a checkpoint pins them.
-   * Nothing else may be asked of it meanwhile.
+   * Appends all groups that their limits admit, in one step; on an error, none of them. No other method may be
+   * called until it resolves.
    */
   async append(
     groups: readonly EntryGroup[],
-    { pinned = false, acquisition: turn }: AppendOptions = {},
+    { pinned = false, acquisition }: AppendOptions = {},
   ): Promise<readonly Appended[]> {
-    const settled = this.#settleIn(turn);
-    const admission = this.#counters.admit(groups, settled.head.size + settled.notes.length + 1);
-    const bodies = [...settled.notes, ...admission.bodies];
+    const tail = this.#tailWithin(acquisition);
+    const admission = this.#counters.admit(groups, tail.head.size + tail.notes.length + 1);
+    const bodies = [...tail.notes, ...admission.bodies];
     if (bodies.length === 0) return admission.outcomes([]);
-    const batch = sealBatch(bodies, settled, { ...this.#options, pinned });
-    const head = await this.#write(batch, settled.head, admission);
-    if (turn !== undefined) this.#known = { acquisition: turn, head };
-    return admission.outcomes(batch.links.slice(settled.notes.length));
+    const batch = this.#sealBatch(bodies, tail, pinned);
+    const head = await this.#write(batch, tail.head, admission);
+    if (acquisition !== undefined) this.#lastAppend = { acquisition, head };
+    return admission.outcomes(batch.links.slice(tail.notes.length));
   }
 
-  /** Fails where nothing could be added now. */
+  /** Throws if nothing can be appended now. Writes nothing. */
   assertWritable(): void {
     this.#options.assertWritable();
     assertTailPresent(this.#directory, { head: this.#head, segment: this.#segment });
   }
 
-  /** Where the log ends now. */
+  /** Returns the current end of the log, after recovery. */
   head(): Head {
-    return this.#settle().head;
+    return this.#recoverTail().head;
   }
 
-  /** Whatever comes next begins a new segment. */
+  /** Starts a new segment, so that the next record goes there. */
   rotate(): void {
-    const { head, pins } = this.#settle();
+    const { head, pins } = this.#recoverTail();
     if (head.bytes === 0) return;
     const pin = { size: head.size, head: head.head, timestamp: this.#options.clock() };
-    const checkpoints = this.#checkpoints([...pins, pin]);
-    this.#leaveSegment(head);
+    const checkpoints = this.#prepareCheckpoints([...pins, pin]);
+    this.#syncBeforeLeaving(head);
     this.#segment.openOrCreate(head.size + 1);
-    const reached = { ...pickPosition(head), ...pickCheckpoint(head), ...(head.torn && { torn: head.torn }) };
-    this.#pin({ ...reached, segment: head.size + 1, bytes: 0 }, checkpoints?.write());
+    const position = {
+      ...pickPosition(head),
+      ...pickCheckpoint(head),
+      ...(head.torn && { torn: head.torn }),
+    };
+    this.#writeHead({ ...position, segment: head.size + 1, bytes: 0 }, checkpoints?.write());
   }
 
-  /** From here on an older head is never seen again. */
+  /** Syncs the head file, so that a power cut cannot bring back an older head. */
   syncHead(): void {
     this.#head.sync();
   }
@@ -109,47 +138,83 @@ export class LogWriter {
     this.#segment.close();
   }
 
-  /** Within one turn nobody else has written; what is known of it is learnt anew once something is written. */
-  #settleIn(turn: number | undefined): LogTail {
-    const known = this.#known;
-    this.#known = undefined;
-    if (turn === undefined) return this.#settle();
-    const isAsLeft =
-      known?.acquisition === turn &&
+  /**
+   * Returns the end of the log. Within one acquisition no other process has written, so the end of the last
+   * append is reused if the files still look the same; otherwise the log is checked and recovered.
+   */
+  #tailWithin(acquisition: number | undefined): LogTail {
+    const last = this.#lastAppend;
+    // Set again only after a successful append: a failed one leaves the end of the log uncertain.
+    this.#lastAppend = undefined;
+    if (acquisition === undefined) return this.#recoverTail();
+    const isUnchanged =
+      last?.acquisition === acquisition &&
       this.#head.isCurrentFile() &&
-      this.#segment.sizeOf(known.head.segment) === known.head.bytes;
-    if (isAsLeft) return { head: known.head, notes: [], pins: [] };
+      this.#segment.sizeOf(last.head.segment) === last.head.bytes;
+    if (isUnchanged) return { head: last.head, notes: [], pins: [] };
     this.#options.assertWritable();
-    return this.#settle();
+    return this.#recoverTail();
   }
 
-  #settle(): LogTail {
-    const { files, checkpointEvery, clock, makeNoteBody: note } = this.#options;
+  #recoverTail(): LogTail {
+    const { files, checkpointEvery, clock, makeNoteBody } = this.#options;
     const parts = { head: this.#head, segment: this.#segment, counters: this.#counters };
-    return recoverTail(this.#directory, { ...parts, files, checkpointEvery, clock, makeNoteBody: note });
+    return recoverTail(this.#directory, { ...parts, files, checkpointEvery, clock, makeNoteBody });
+  }
+
+  /** Turns bodies into chained lines and decides where they go and which checkpoints they need. */
+  #sealBatch(bodies: readonly string[], { head, pins: due }: LogTail, pinned: boolean): SealedBatch {
+    const { segmentSize, checkpointEvery, clock } = this.#options;
+    const links: { seq: number; hash: string }[] = [];
+    const pins = [...due];
+    const buffer = this.#bufferFor(bodies);
+    let length = 0;
+    let { size: seq, head: hash } = head;
+    for (const body of bodies) {
+      ({ end: length, hash } = sealLineInto(buffer, length, { seq: ++seq, body, previous: hash }));
+      links.push({ seq, hash });
+      if (seq % checkpointEvery === 0) pins.push({ size: seq, head: hash, timestamp: clock() });
+    }
+    if (pinned && seq % checkpointEvery !== 0) pins.push({ size: seq, head: hash, timestamp: clock() });
+    const bytes = buffer.subarray(0, length);
+    const isFull = head.bytes > 0 && head.bytes + bytes.length > segmentSize;
+    // A new segment pins the end of the old one. Checkpoints are ordered by size, so it goes before the new lines'.
+    if (isFull) pins.splice(due.length, 0, { size: head.size, head: head.head, timestamp: clock() });
+    const segment = isFull ? head.size + 1 : head.segment;
+    const end = (isFull ? 0 : head.bytes) + bytes.length;
+    return { bytes, links, pins, head: { ...head, size: seq, head: hash, segment, bytes: end } };
+  }
+
+  /** Returns a buffer for the lines. Small batches share one, sized by an upper bound: counting their bytes would be slower. */
+  #bufferFor(bodies: readonly string[]): Buffer {
+    const bound = maxSealedByteLength(bodies);
+    if (bound > maxReusableBytes) return Buffer.allocUnsafe(sealedByteLength(bodies));
+    if (this.#buffer.length < bound) this.#buffer = Buffer.allocUnsafe(Math.min(2 * bound, maxReusableBytes));
+    return this.#buffer;
   }
 
   async #write({ bytes, links, pins, head }: SealedBatch, before: Head, admission: Admission): Promise<Head> {
     const { durable } = this.#options;
     const start = head.bytes - bytes.length;
-    const checkpoints = this.#checkpoints(pins);
-    if (head.segment !== before.segment) this.#leaveSegment(before);
+    const checkpoints = this.#prepareCheckpoints(pins);
+    if (head.segment !== before.segment) this.#syncBeforeLeaving(before);
     this.#segment.append(head.segment, bytes, start);
+    // A checkpoint must never cover a record that a power cut can still remove.
     const isSynced = durable || pins.length > 0;
     if (isSynced) await this.#sync(head.segment, { start, next: links[0]?.seq ?? 0 });
-    const last = this.#checkAndCount(checkpoints, admission, { head, start });
-    const reached = { ...pickPosition(head), ...pickCheckpoint(head) };
+    const last = this.#writeCheckpointsAndCounters(checkpoints, admission, { head, start });
+    const position = { ...pickPosition(head), ...pickCheckpoint(head) };
     const synced = isSynced ? undefined : (before.synced ?? pickPosition(before));
-    return this.#pin(synced === undefined ? reached : { ...reached, synced }, last);
+    return this.#writeHead(synced === undefined ? position : { ...position, synced }, last);
   }
 
-  async #sync(segment: number, behind: UnsyncedRange): Promise<void> {
-    if (this.#lots++ < maxBlockingSyncs) this.#segment.sync(segment, behind);
-    else await this.#segment.syncInBackground(segment, behind);
+  async #sync(segment: number, range: UnsyncedRange): Promise<void> {
+    if (this.#syncCount++ < maxBlockingSyncs) this.#segment.sync(segment, range);
+    else await this.#segment.syncInBackground(segment, range);
   }
 
-  /** What is refused here must not be found in the log, unless a checkpoint speaks of it already. */
-  #checkAndCount(
+  /** On an error the lines are removed again, because the append is rejected; unless a checkpoint already covers them. */
+  #writeCheckpointsAndCounters(
     checkpoints: PendingCheckpoints | undefined,
     admission: Admission,
     { head, start }: { readonly head: Head; readonly start: number },
@@ -164,22 +229,24 @@ export class LogWriter {
     }
   }
 
-  /** A segment is on the disk before the next begins, also where the disk is not waited for otherwise. */
-  #leaveSegment({ segment, bytes, size, synced }: Head): void {
+  /** Syncs a segment before the next one starts, even with `durability: fast`: a power cut must not leave a gap. */
+  #syncBeforeLeaving({ segment, bytes, size, synced }: Head): void {
     if (synced !== undefined && bytes > 0) this.#segment.sync(segment, { start: bytes, next: size + 1 });
   }
 
-  /** Made, and signed, before anything is written: a key that cannot be used must not leave a record behind. */
-  #checkpoints(pins: readonly CheckpointContent[]): PendingCheckpoints | undefined {
+  /** Creates and signs checkpoints before any record is written: an unusable key must not leave a record behind. */
+  #prepareCheckpoints(pins: readonly CheckpointContent[]): PendingCheckpoints | undefined {
     const { files, sign } = this.#options;
     if (pins.length === 0) return undefined;
     return prepareCheckpoints(files, `${this.#directory}/checkpoints.jsonl`, pins, sign);
   }
 
-  /** Says where the log ends: now and then in a checkpoint, always in the head. */
-  #pin(head: Head, last: Checkpoint | undefined): Head {
+  #writeHead(head: Head, last: Checkpoint | undefined): Head {
     const pinned = last === undefined ? head : { ...head, checkpoint: { size: last.size, hash: last.hash } };
     this.#head.write(pinned);
     return pinned;
   }
 }
+
+/** Larger batches are rare and get a buffer of their own. */
+const maxReusableBytes = 1024 * 1024;

@@ -13,7 +13,7 @@ import { verifyStore } from "./verify-store.js";
 
 const rowsPerRead = 64 * 1024;
 
-/** Whole segments from the oldest on, as long as all in them may go. */
+/** Finds the oldest segments of which every record may be removed. Only whole segments are pruned. */
 export function findPrunable(log: string, index: LogIndex, bound: PruneBound): Prunable {
   const segments = listSegments(log);
   const size = index.first + index.count - 1;
@@ -42,13 +42,16 @@ function isRemovable(
   return true;
 }
 
-/** What is not as it was written is not removed: that would be the end of all traces of it. */
+/** Refuses to prune a damaged log: removing segments would destroy the evidence. */
 export function assertVerified(directory: string): void {
   const [problem] = verifyStore(directory).problems;
   if (problem !== undefined) throw damagedLogError(`${directory}/log`, problem.message);
 }
 
-/** The note comes first: with segments that are still there it does no harm, without it they would be missing. */
+/**
+ * Removes segments after writing and syncing a note about it. A crash in between leaves a note and segments that the
+ * next prune removes; segments that are missing without a note would count as damage.
+ */
 export async function prune(
   directory: string,
   writer: LogWriter,
@@ -56,19 +59,19 @@ export async function prune(
   noteOf: (details: JsonObject) => string,
 ): Promise<void> {
   const log = `${directory}/log`;
-  const doomed = listSegments(log).filter((first) => first <= through);
-  const newest = doomed.at(-1) ?? 0;
+  const removable = listSegments(log).filter((first) => first <= through);
+  const newest = removable.at(-1) ?? 0;
   if (writer.head().size === through) writer.rotate();
   else if (!listSegments(log).includes(through + 1)) throw logChangedError();
-  const earlier = doomed.flatMap((first) => readEarlierPrunes(`${log}/${segmentName(first)}`));
+  const earlier = removable.flatMap((first) => readEarlierPrunes(`${log}/${segmentName(first)}`));
   const details = { through, hash: readLastHash(`${log}/${segmentName(newest)}`), records };
   const body = noteOf(earlier.length === 0 ? details : { ...details, earlier });
   await writer.append([[{ body }]], { pinned: true });
   writer.syncHead();
-  for (const first of doomed) unlinkSync(`${log}/${segmentName(first)}`);
+  for (const first of removable) unlinkSync(`${log}/${segmentName(first)}`);
 }
 
-/** What the notes on earlier prunes say, which are about to go themselves. */
+/** Returns the details of earlier prune notes in a segment that is about to be removed, so that they are not lost. */
 function readEarlierPrunes(path: string): readonly JsonObject[] {
   const notes = readFileSync(path, "utf8")
     .split("\n")

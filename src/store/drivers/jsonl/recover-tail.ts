@@ -6,14 +6,22 @@ import type { Files } from "./files.js";
 import { openIfExists, readAt, syncDirectory, writeAll } from "./files.js";
 import type { Head, Position, HeadFile, TornTail } from "./head.js";
 import { pickCheckpoint, pickPosition } from "./head.js";
-import type { LogTail } from "./seal-batch.js";
 import type { SegmentFile } from "./segments.js";
 import { segmentName } from "./segments.js";
 import type { JsonObject } from "../../../model/json.js";
-import type { ChainLink } from "../../../record/chain.js";
+import type { ChainLink, CheckpointContent } from "../../../record/chain.js";
 import { matchesOwnHash, parseChainLink } from "../../../record/chain.js";
 
-/** Makes the body of a note on what happened to the log. */
+/** The end of the log, and what recovery requires the next append to write. */
+export interface LogTail {
+  readonly head: Head;
+  /** Bodies of notes that describe a repair. */
+  readonly notes: readonly string[];
+  /** Checkpoints that a crash prevented. */
+  readonly pins: readonly CheckpointContent[];
+}
+
+/** Builds the body of a note about the log itself. */
 export type MakeNoteBody = (note: "tail_repaired" | "tail_lost", details: JsonObject) => string;
 
 interface RecoveryParts {
@@ -26,7 +34,13 @@ interface RecoveryParts {
   readonly makeNoteBody: MakeNoteBody;
 }
 
-/** Finds out where the log ends, and puts in order what a crash has left. */
+/**
+ * Finds the end of the log and repairs what a crash left. Normally the log ends where its head says. Otherwise:
+ * - longer than the head: a crash came between writing the records and writing the head. Complete records are
+ *   kept; an incomplete one at the very end is moved to a `.torn` file.
+ * - shorter than the head: records were removed. This is damage, unless the head says that they were not synced
+ *   yet (`durability: fast`); then a power cut took them and the log gets a note about it.
+ */
 export function recoverTail(directory: string, parts: RecoveryParts): LogTail {
   const head = parts.head.read();
   const lost = describeLoss(head, parts);
@@ -40,7 +54,7 @@ export function recoverTail(directory: string, parts: RecoveryParts): LogTail {
   return { head, notes: repairNotes(head, parts), pins: [] };
 }
 
-/** Fails where the log does not end as its head says, and changes nothing. */
+/** Throws if records that the head covers are missing. Writes nothing. */
 export function assertTailPresent(directory: string, parts: Pick<RecoveryParts, "head" | "segment">): void {
   const head = parts.head.read();
   const lost = describeLoss(head, parts);
@@ -49,90 +63,89 @@ export function assertTailPresent(directory: string, parts: Pick<RecoveryParts, 
 
 function describeLoss(head: Head, { segment }: Pick<RecoveryParts, "segment">): string | undefined {
   if (segment.sizeOf(head.segment) < head.bytes)
-    return "it is shorter than it was: its end was cut off, or something in it was changed";
+    return "it is shorter than before: its end was removed or its content was changed";
   if (head.bytes > 0 && segment.hashOfRecordEndingAt(head.bytes) !== head.head)
-    return `record ${head.size} does not stand where it was written last`;
+    return `record ${head.size} is not where it was written`;
   return undefined;
 }
 
-/** Only where the disk was not waited for: what it had not got is gone, and the log says so. */
+/** Continues from the last synced position and notes which acknowledged records were lost. */
 function recoverAfterPowerCut(
   directory: string,
   parts: RecoveryParts,
   { lost, synced }: { readonly lost: Head; readonly synced: Position },
 ): LogTail {
-  const settled = recoverAfterCrash(directory, parts, { ...pickPosition(synced), ...pickCheckpoint(lost) });
-  const gone = { from: settled.head.size + 1, to: lost.size, last_hash: lost.head };
-  return { ...settled, notes: [...settled.notes, parts.makeNoteBody("tail_lost", gone)] };
+  const tail = recoverAfterCrash(directory, parts, { ...pickPosition(synced), ...pickCheckpoint(lost) });
+  const details = { from: tail.head.size + 1, to: lost.size, last_hash: lost.head };
+  return { ...tail, notes: [...tail.notes, parts.makeNoteBody("tail_lost", details)] };
 }
 
+/** Takes over the complete records after a known head: counts them, and schedules the checkpoints they should have. */
 function recoverAfterCrash(directory: string, parts: RecoveryParts, known: Head): LogTail {
   const { files, checkpointEvery, clock } = parts;
   parts.segment.close();
-  const { head: end, lines, segmentEnds: ends, remainder: left } = scanPastHead(files, directory, known);
+  const { head: end, lines, segmentEnds, remainder } = scanPastHead(files, directory, known);
   for (const { link, text } of lines) parts.counters.recountAfterCrash(countsInLine(text), link.seq);
-  const head = left.length === 0 ? end : repairTornTail(directory, parts, { end, left });
+  const head = remainder.length === 0 ? end : repairTornTail(directory, parts, { end, remainder });
   const timestamp = clock();
-  const reached = lines.filter(({ link }) => link.seq % checkpointEvery === 0);
-  const pinned = [...reached.map(({ link }) => ({ size: link.seq, head: link.hash })), ...ends];
+  const due = lines.filter(({ link }) => link.seq % checkpointEvery === 0);
+  const pinned = [...due.map(({ link }) => ({ size: link.seq, head: link.hash })), ...segmentEnds];
   const pins = pinned.map((each) => ({ size: each.size, head: each.head, timestamp }));
   return { head, notes: repairNotes(head, parts), pins: pins.sort((a, b) => a.size - b.size) };
 }
 
-/** That something was cut off is written down before it is, so that the note on it cannot be forgotten. */
+/**
+ * Moves an incomplete append out of the segment. Order: save the bytes, record them in the head, truncate. The head
+ * keeps `torn` until the note is in the log, so a crash after the truncation cannot lose the note.
+ */
 function repairTornTail(
   directory: string,
   { files, head: headFile }: RecoveryParts,
-  { end, left }: { readonly end: Head; readonly left: Buffer },
+  { end, remainder }: { readonly end: Head; readonly remainder: Buffer },
 ): Head {
-  const head = { ...end, torn: saveTornBytes(files, directory, end, left) };
+  const head = { ...end, torn: saveTornBytes(files, directory, end, remainder) };
   headFile.write(head);
   truncateSegment(files, directory, head);
   return head;
 }
 
-function repairNotes({ torn }: Head, { makeNoteBody: note }: RecoveryParts): readonly string[] {
-  return torn === undefined ? [] : [note("tail_repaired", { ...torn })];
+function repairNotes({ torn }: Head, { makeNoteBody }: RecoveryParts): readonly string[] {
+  return torn === undefined ? [] : [makeNoteBody("tail_repaired", { ...torn })];
 }
 
 interface TailScan {
   readonly head: Head;
-  /** The lines that the head did not know of, in order. */
+  /** The complete lines after the head, in order. */
   readonly lines: readonly { readonly link: ChainLink; readonly text: string }[];
-  /** Where segments ended on the way. */
+  /** The ends of the segments that were completed after the head. */
   readonly segmentEnds: readonly Position[];
-  /** What is left behind the last line, if anything. */
+  /** The bytes after the last complete line. */
   readonly remainder: Buffer;
 }
 
 const newline = 10;
 
-/** Goes on from the head to where the log really ends: a crash may have come between a record and the head. */
+/** Reads from the head to the real end of the log, through all later segments. */
 function scanPastHead(files: Files, directory: string, head: Head): TailScan {
   let at = head;
   const lines: { link: ChainLink; text: string }[] = [];
-  const ends: Position[] = [];
+  const segmentEnds: Position[] = [];
   for (;;) {
     const rest = readFrom(files, `${directory}/${segmentName(at.segment)}`, at.bytes);
-    const taken = takeCompleteGroups(rest, at, lines);
-    at = taken.head;
+    const { head: complete, remainder, incompleteGroupBytes } = takeCompleteGroups(rest, at, lines);
+    at = complete;
     const next = findNextSegment(directory, at);
-    if (
-      taken.remainder.length > 0 &&
-      (next !== undefined || !isTornTail(taken.remainder.subarray(taken.incompleteGroupBytes)))
-    ) {
-      throw damagedLogError(
-        directory,
-        `record ${at.size + 1} in \`${segmentName(at.segment)}\` is not what was written`,
-      );
+    const isTorn = next === undefined && isTornTail(remainder.subarray(incompleteGroupBytes));
+    if (remainder.length > 0 && !isTorn) {
+      throw damagedLogError(directory, `record ${at.size + 1} in \`${segmentName(at.segment)}\` was changed`);
     }
-    if (next === undefined) return { head: at, lines, segmentEnds: ends, remainder: taken.remainder };
-    ends.push(at);
+    if (next === undefined) return { head: at, lines, segmentEnds, remainder };
+    segmentEnds.push(at);
     at = { ...at, segment: next, bytes: 0 };
   }
 }
 
-/** A new segment begins with the record after the last. */
+/** Returns the segment that starts with the next record, if it exists. */
 function findNextSegment(directory: string, { size, segment }: Position): number | undefined {
   const next = size + 1;
   if (next === segment) return undefined;
@@ -152,39 +165,40 @@ function readFrom(files: Files, path: string, from: number): Buffer {
 interface CompleteLines {
   readonly head: Head;
   readonly remainder: Buffer;
-  /** So much of what is left are sound lines whose companions never came: they were taken together, or not at all. */
+  /** The length of the valid lines at the start of the remainder that belong to a group without its last line. */
   readonly incompleteGroupBytes: number;
 }
 
+/** Takes valid lines. Entries appended as one group are taken together or not at all. */
 function takeCompleteGroups(
   bytes: Buffer,
   head: Head,
   lines: { link: ChainLink; text: string }[],
 ): CompleteLines {
   let at = head;
-  let whole = head;
+  let complete = head;
   let from = 0;
   let missing = 0;
-  let open: { link: ChainLink; text: string }[] = [];
+  let group: { link: ChainLink; text: string }[] = [];
   for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, from)) {
     const line = bytes.subarray(from, end);
     const link = parseChainLink(line);
     if (link?.seq !== at.size + 1 || link.previous !== at.head || !matchesOwnHash(line, link)) break;
     const text = line.toString("utf8");
     missing = missing === 0 ? followingLines(text) : missing - 1;
-    open.push({ link, text });
+    group.push({ link, text });
     from = end + 1;
     at = { ...at, size: link.seq, head: link.hash, bytes: head.bytes + from };
     if (missing > 0) continue;
-    lines.push(...open);
-    open = [];
-    whole = at;
+    lines.push(...group);
+    group = [];
+    complete = at;
   }
-  const start = whole.bytes - head.bytes;
-  return { head: whole, remainder: bytes.subarray(start), incompleteGroupBytes: from - start };
+  const start = complete.bytes - head.bytes;
+  return { head: complete, remainder: bytes.subarray(start), incompleteGroupBytes: from - start };
 }
 
-/** How many more lines were written together with this one. */
+/** Returns the number of lines that follow in the group that this line starts. */
 function followingLines(line: string): number {
   const [, together = "1"] =
     /,"together":(\d{1,6}),"prev_hash":"[0-9a-f]{64}","hash":"[0-9a-f]{64}"\}$/.exec(line) ?? [];
@@ -192,15 +206,15 @@ function followingLines(line: string): number {
 }
 
 /**
- * What a crash leaves at the end: half a line, or the zeros of blocks that never reached the disk. A whole
- * line that does not fit is damage, and so is anything that a sound record stands behind.
+ * Returns true for bytes that a crash can leave at the end: part of a line, or zeros in place of blocks that never
+ * reached the disk. A complete line that is invalid is damage, and so are invalid bytes before a valid record.
  */
-export function isTornTail(left: Buffer): boolean {
-  if (left.length === 0) return true;
-  if (left.at(-1) === newline && !left.includes(0)) return false;
+export function isTornTail(remainder: Buffer): boolean {
+  if (remainder.length === 0) return true;
+  if (remainder.at(-1) === newline && !remainder.includes(0)) return false;
   let from = 0;
-  for (let end = left.indexOf(newline); end !== -1; end = left.indexOf(newline, from)) {
-    const line = left.subarray(from, end);
+  for (let end = remainder.indexOf(newline); end !== -1; end = remainder.indexOf(newline, from)) {
+    const line = remainder.subarray(from, end);
     const link = parseChainLink(line);
     if (link !== undefined && matchesOwnHash(line, link)) return false;
     from = end + 1;
@@ -208,26 +222,26 @@ export function isTornTail(left: Buffer): boolean {
   return true;
 }
 
-/** Keeps what a crash has left in a file of its own. */
+/** Saves an incomplete append to its own file and syncs it, before it is removed from the segment. */
 function saveTornBytes(
   files: Files,
   directory: string,
   { segment, bytes }: Position,
-  left: Buffer,
+  remainder: Buffer,
 ): TornTail {
   const file = `${segmentName(segment)}.${bytes}.torn`;
   const fd = files.openSync(`${directory}/${file}`, "w", 0o600);
   try {
-    writeAll(files, fd, left);
+    writeAll(files, fd, remainder);
     files.fdatasyncSync(fd);
   } finally {
     files.closeSync(fd);
   }
   syncDirectory(files, directory);
-  return { file, bytes: left.length };
+  return { file, bytes: remainder.length };
 }
 
-/** Cuts a segment back to its last whole record. */
+/** Truncates a segment after its last complete record. */
 function truncateSegment(files: Files, directory: string, { segment, bytes }: Position): void {
   const fd = files.openSync(`${directory}/${segmentName(segment)}`, "r+");
   try {

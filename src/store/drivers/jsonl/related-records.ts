@@ -10,53 +10,53 @@ import type { LogRecord } from "../../../model/record.js";
 import type { LogLine, Neighbour, RecordKey, RelatedRange, NeighbourBounds } from "../../../model/store.js";
 import { matchesKey, isInRelatedRange } from "../../../record/record-keys.js";
 
-/** Finds the records that have to do with something, in a log that is asked again and again. */
+/** Finds records by entity, artifact, policy, session or reference, with an index that stays open between queries. */
 export class RelatedRecords {
   readonly #log: string;
-  readonly #living: LiveIndex;
+  readonly #liveIndex: LiveIndex;
   readonly #lines: LineReader;
 
-  constructor(log: string, living: LiveIndex, lines: LineReader) {
+  constructor(log: string, liveIndex: LiveIndex, lines: LineReader) {
     this.#log = log;
-    this.#living = living;
+    this.#liveIndex = liveIndex;
     this.#lines = lines;
   }
 
-  /** Newest first. What the index says is only a hint: the records themselves are asked. */
-  // eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
+  /** Returns the newest records first. The index gives candidates (hashes can collide), so each record is checked. */
+  // eslint-disable-next-line @typescript-eslint/require-await -- other drivers await
   async *related(key: RecordKey, range: RelatedRange): AsyncGenerator<LogLine> {
     const { limit = Infinity } = range;
     if (limit <= 0) return;
-    const index = wrapReadErrors(this.#log, () => this.#living.acquire());
+    const index = wrapReadErrors(this.#log, () => this.#liveIndex.acquire());
     try {
       let taken = 0;
-      for (const place of candidateLocations(index, key, range)) {
-        const line = this.#lines.readUnverified(place);
+      for (const location of candidateLocations(index, key, range)) {
+        const line = this.#lines.readUnverified(location);
         if (line === undefined || !matchesKey(line.record, key) || !isInRelatedRange(line.record, range))
           continue;
         yield line;
         if (++taken >= limit) return;
       }
     } finally {
-      this.#living.release(index);
+      this.#liveIndex.release(index);
     }
   }
 
-  neighbours(asked: NeighbourQuery): Promise<readonly Neighbour[]> {
-    return new Promise((resolve) => resolve(this.#neighbours(asked)));
+  neighbours(query: NeighbourQuery): Promise<readonly Neighbour[]> {
+    return new Promise((resolve) => resolve(this.#neighbours(query)));
   }
 
-  #neighbours(asked: NeighbourQuery): readonly Neighbour[] {
-    const index = wrapReadErrors(this.#log, () => this.#living.acquire());
+  #neighbours(query: NeighbourQuery): readonly Neighbour[] {
+    const index = wrapReadErrors(this.#log, () => this.#liveIndex.acquire());
     try {
-      return findNeighbours(index, this.#lines, asked);
+      return findNeighbours(index, this.#lines, query);
     } finally {
-      this.#living.release(index);
+      this.#liveIndex.release(index);
     }
   }
 }
 
-/** Where the records are that may be meant, as far as the index can tell. */
+/** Yields the locations of records that may match, according to the index. */
 function* candidateLocations(index: LogIndex, key: RecordKey, range: RelatedRange): Generator<LineLocation> {
   const { since = -Infinity, until = Infinity, label } = range;
   for (const number of relatedRows(index, key)) {
@@ -75,7 +75,7 @@ interface NeighbourQuery {
   readonly bounds: NeighbourBounds;
 }
 
-/** The newest records of a decision that share an entity, without reading one of them. */
+/** Finds the newest records of a decision that share an entity, from the index alone. */
 function findNeighbours(
   index: LogIndex,
   lines: LineReader,
@@ -88,27 +88,27 @@ function findNeighbours(
     entities.map((entity) => hashEntity(entity, seed)),
   );
   const found: Neighbour[] = [];
-  let looked = 0;
-  while (looked < most && candidates.next()) {
+  let examined = 0;
+  while (examined < most && candidates.next()) {
     const { row: number, entry, shared } = candidates;
     if (number >= count || (!index.hasGaps && index.first + number >= before)) continue;
-    const entitiesThere = postings.entityCount(entry);
-    if (!index.hasGaps && isHopeless?.(shared, entitiesThere)) {
-      looked++;
+    const entityCount = postings.entityCount(entry);
+    if (!index.hasGaps && isHopeless?.(shared, entityCount)) {
+      examined++;
       continue;
     }
     const { rows, row } = index.rows.at(number);
     const readNow = (): LogRecord | undefined =>
       lines.readUnverified(locateLine(index, rows, row, number))?.record;
     const read = (): Promise<LogRecord | undefined> => Promise.resolve(readNow());
-    // In a damaged log a record need not stand where its number says.
+    // In a damaged log the row number does not determine the sequence number.
     const seq = index.hasGaps ? readNow()?.seq : index.first + number;
     if (seq === undefined || seq >= before) continue;
-    looked++;
+    examined++;
     const shape = rows.shape(row);
     const labels = shapes.list[shape]?.labels ?? [];
     const sources = shapes.sourcesOf(shape);
-    const neighbour = { seq, shared, entities: entitiesThere, sources, labels, read };
+    const neighbour = { seq, shared, entities: entityCount, sources, labels, read };
     found.push(neighbour);
     if (isEnough?.(neighbour)) break;
   }

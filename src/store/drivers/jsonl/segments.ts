@@ -10,10 +10,10 @@ import {
 } from "./files.js";
 import { matchesOwnHash, parseChainLink } from "../../../record/chain.js";
 
-/** Each segment is named after the sequence number of its first record. */
+/** A segment is named after the sequence number of its first record. */
 export const segmentName = (first: number): string => `${String(first).padStart(12, "0")}.jsonl`;
 
-/** The first sequence numbers of all segments, in order. */
+/** Returns the first sequence numbers of all segments, oldest first. */
 export function listSegments(directory: string): readonly number[] {
   let names: readonly string[];
   try {
@@ -32,13 +32,14 @@ const newline = 10;
 /** Most lines are shorter. */
 const initialReadLength = 4096;
 
-/** Where the bytes begin that are waited for, and the sequence number of the first record in them. */
+/** The bytes at the end of a segment that a sync is meant to secure. */
 export interface UnsyncedRange {
   readonly start: number;
+  /** The sequence number of the first record in them. */
   readonly next: number;
 }
 
-/** The segment that is written to, kept open from one append to the next. */
+/** The current segment of a log, kept open between appends. */
 export class SegmentFile {
   readonly #log: string;
   readonly #files: Files;
@@ -49,7 +50,7 @@ export class SegmentFile {
     this.#files = files;
   }
 
-  /** How long it is; 0 where it is not there. Opened anew where the file was removed meanwhile. */
+  /** Returns the length of a segment, 0 if it does not exist. Opens the file again if the open one was deleted. */
   sizeOf(first: number): number {
     const open = this.#open;
     if (open?.first === first) {
@@ -63,7 +64,7 @@ export class SegmentFile {
     return this.#files.fstatSync(fd).size;
   }
 
-  /** The hash of the record that ends there; undefined where its line is not as it was written. */
+  /** Returns the hash of the record that ends at this offset; undefined if its line was changed. */
   hashOfRecordEndingAt(end: number): string | undefined {
     const line = this.#lineBefore(end) ?? Buffer.alloc(0);
     const link = parseChainLink(line);
@@ -80,36 +81,40 @@ export class SegmentFile {
     }
   }
 
-  /** Adds all of the bytes, or leaves the segment as long as it was. */
+  /** Appends all bytes, or leaves the segment at its old length. */
   append(first: number, bytes: Uint8Array, start: number): void {
     writeOrTruncate(this.#files, this.openOrCreate(first), bytes, start);
   }
 
-  /** After a failure nobody knows what of the file is on the disk: it is cut back, left, and never synced again. */
-  sync(first: number, behind: UnsyncedRange): void {
+  /**
+   * Syncs the segment. After a failed sync the kernel may have dropped the unwritten pages and report success next
+   * time, so the file is truncated, abandoned and never synced again.
+   */
+  sync(first: number, range: UnsyncedRange): void {
     const fd = this.openOrCreate(first);
     try {
       this.#files.fdatasyncSync(fd);
     } catch (error) {
-      this.#leave(first, behind);
+      this.#abandon(first, range);
       throw error;
     }
   }
 
-  /** The same, while others go on. Nothing may be done with the file meanwhile. */
-  async syncInBackground(first: number, behind: UnsyncedRange): Promise<void> {
+  /** Like `sync`, without blocking the event loop. The segment must not be used until it resolves. */
+  async syncInBackground(first: number, range: UnsyncedRange): Promise<void> {
     const fd = this.openOrCreate(first);
     try {
       await new Promise<void>((resolve, reject) => {
         this.#files.fdatasync(fd, (error) => (error === null ? resolve() : reject(error)));
       });
     } catch (error) {
-      this.#leave(first, behind);
+      this.#abandon(first, range);
       throw error;
     }
   }
 
-  #leave(first: number, { start, next }: UnsyncedRange): void {
+  /** Removes the unsynced bytes and makes the next append use another file: a new segment if this one has records. */
+  #abandon(first: number, { start, next }: UnsyncedRange): void {
     this.#files.ftruncateSync(this.openOrCreate(first), start);
     this.close();
     if (start === 0) unlinkSync(this.#path(first));
@@ -125,6 +130,7 @@ export class SegmentFile {
     this.close();
     const fd = this.#files.openSync(this.#path(first), "a+", 0o600);
     this.#open = { first, fd };
+    // The name of a new file must survive a power cut, too.
     syncDirectory(this.#files, this.#log);
     return fd;
   }

@@ -1,22 +1,20 @@
 import { DecisionError } from "../../../errors.js";
 
-/** The log is not what was written; nothing is added to it before somebody has looked. */
-export function damagedLogError(directory: string, what: string): DecisionError {
-  return new DecisionError("log_damaged", `the log in \`${directory}\` is damaged: ${what}`, {
-    hint: `see \`agent-33 decision verify\`; to go on with a new log, move \`${directory}\` elsewhere and keep it`,
+/** The log was changed by something else than this program, so nothing more is appended to it. */
+export function damagedLogError(directory: string, problem: string): DecisionError {
+  return new DecisionError("log_damaged", `the log in \`${directory}\` is damaged: ${problem}`, {
+    hint: `run \`agent-33 decision verify\`; to start a new log, move \`${directory}\` elsewhere and keep it`,
   });
 }
 
-/** Somebody has removed it while it was in use. */
+/** The whole log was removed while this process used it. */
 export function removedLogError(directory: string): DecisionError {
-  return new DecisionError(
-    "store_failed",
-    `the log in \`${directory}\` is gone: it was removed while in use`,
-    { hint: "put it back; whoever is started anew begins a new one" },
-  );
+  return new DecisionError("store_failed", `the log in \`${directory}\` was removed while it was in use`, {
+    hint: "restore it, or restart agent-33 to start a new log",
+  });
 }
 
-/** What cannot be read is told as such. */
+/** Runs `read` and turns file system errors into `store_failed`. */
 export function wrapReadErrors<T>(where: string, read: () => T): T {
   try {
     return read();
@@ -24,23 +22,23 @@ export function wrapReadErrors<T>(where: string, read: () => T): T {
     const { message, code } = error as NodeJS.ErrnoException;
     if (error instanceof DecisionError || code === undefined) throw error;
     throw new DecisionError("store_failed", `cannot read the store in \`${where}\`: ${message}`, {
-      hint: "see that it is a directory, and that you may read all that is in it",
+      hint: `check that \`${where}\` is a directory and that you have permission to read its files`,
       cause: error,
     });
   }
 }
 
-/** What could not be written; a decision was then not made. */
-export function toWriteError(where: string, what: "record" | "store"): (error: unknown) => unknown {
+/** Turns file system errors of a write into `store_failed`; other errors stay as they are. */
+export function toWriteError(where: string, target: "record" | "store"): (error: unknown) => unknown {
   return (error) => {
     const { message, code } = error as NodeJS.ErrnoException;
     if (error instanceof DecisionError || code === undefined) return error;
-    const said =
-      what === "record"
+    const failure =
+      target === "record"
         ? "the decision could not be recorded, so it was not made"
         : `cannot write to \`${where}\``;
-    return new DecisionError("store_failed", `${said}: ${message}`, {
-      hint: "see that the store's directory can be written and that there is space; nothing was lost",
+    return new DecisionError("store_failed", `${failure}: ${message}`, {
+      hint: "check the permissions and the free space of the store's directory; no record was lost",
       cause: error,
     });
   };

@@ -35,17 +35,17 @@ export interface JsonlOptions {
   readonly clock: () => string;
   readonly newId: (timestamp: string) => string;
   readonly files?: Files;
-  /** Hears how far the reading of the log is. */
+  /** Called while the log is read or indexed. */
   readonly progress?: Progress;
-  /** Hears that the log is not what was written; reading goes on. */
+  /** Called if the log is found damaged; reading continues. */
   readonly onDamage?: (message: string) => void;
 }
 
-/** A store in JSON lines, for many processes at once. Nothing is touched before it is used. */
+/** A store in JSON lines files, shared by many processes. Creates and reads nothing before it is used. */
 export function openJsonlStore(options: JsonlOptions): Store {
   const { directory, clock, files = systemFiles, segmentSize = 64 * 1024 * 1024 } = options;
-  const turns = new LockQueue(lazyLock(directory));
-  const locked = lockedRunner(directory, turns);
+  const queue = new LockQueue(lazyLock(directory));
+  const locked = lockedRunner(directory, queue);
   const now = (): number => microsecondsOf(clock());
   const shelfOf = (name: string): ShelfFiles =>
     new ShelfFiles(`${directory}/${name}`, { files, now, durable: !derivedShelves.has(name) });
@@ -63,26 +63,22 @@ export function openJsonlStore(options: JsonlOptions): Store {
       return noteRecordBody({ record_id: options.newId(timestamp), timestamp, note, details });
     },
   });
-  const noteDamage = (message: string): void => {
+  const onDamage = (message: string): void => {
     setDamageMark(directory, message);
     options.onDamage?.(message);
   };
-  const {
-    reader,
-    liveIndex: living,
-    close,
-  } = lazyReader(`${directory}/log`, { ...options, onDamage: noteDamage });
+  const { reader, liveIndex, close } = lazyReader(`${directory}/log`, { ...options, onDamage });
   const commit = new GroupCommit<EntryGroup, Appended>({
     runLocked: (write) => locked(write, "record"),
-    write: async (groups, turn) => {
+    write: async (groups, acquisition) => {
       try {
-        return await writer.append(groups, { acquisition: turn });
+        return await writer.append(groups, { acquisition });
       } catch (error) {
-        // What fails is taken back, and is not to be taken for somebody else's doing.
+        // A failed append was undone. It modified a segment, which must not look like a change by another program.
         if (!(error instanceof DecisionError)) refreshHeadTime(`${directory}/log`);
         throw toWriteError(directory, "record")(error);
       } finally {
-        living.tell("grown");
+        liveIndex.notifyChange("grown");
       }
     },
     sizeOf: (group) => group.reduce((sum, { body }) => sum + body.length, 0),
@@ -93,16 +89,18 @@ export function openJsonlStore(options: JsonlOptions): Store {
     append: (...entries) => commit.add(entries),
     ready: () =>
       locked(() => {
-        // First: who asks time and again must not have all of the log read each time.
+        // First, because it is cheap: a health check must not read the whole damaged log each time.
         assertNotMarkedDamaged(directory);
         writer.assertWritable();
       }),
     counter: (name) => Promise.resolve(wrapReadErrors(directory, () => counters.get(name))),
     prune: async (found, noteOf) => {
       if (found.through === 0) return;
-      // Takes its time, so the others are not kept waiting meanwhile.
+      // Outside the lock, because it reads the whole log and would block all writers.
       assertVerified(directory);
-      await locked(() => prune(directory, writer, found, noteOf)).finally(() => living.tell("changed"));
+      await locked(() => prune(directory, writer, found, noteOf)).finally(() =>
+        liveIndex.notifyChange("changed"),
+      );
     },
   };
   return {
@@ -115,33 +113,36 @@ export function openJsonlStore(options: JsonlOptions): Store {
       ),
     async close() {
       await commit.idle();
-      await turns.idle();
+      await queue.idle();
       writer.close();
       close();
     },
   };
 }
 
-type LockedRun = <T>(work: (turn: number) => T | Promise<T>, what?: "record" | "store") => Promise<T>;
+type LockedRun = <T>(
+  work: (acquisition: number) => T | Promise<T>,
+  target?: "record" | "store",
+) => Promise<T>;
 
-/** What can be done without: it is found out anew. */
+/** Shelves whose values can be computed or fetched again, so they are not synced to the disk. */
 const derivedShelves: ReadonlySet<string> = new Set(["cache", "breakers", "responses"]);
 
 /** In characters. */
 const maxBatchChars = 16 * 1024 * 1024;
 
-/** What cannot be written, or not even be locked, is told as such. */
-function lockedRunner(directory: string, turns: LockQueue): LockedRun {
-  return async (work, what = "store") => {
+/** Runs work under the lock and turns file system errors of both into `store_failed`. */
+function lockedRunner(directory: string, queue: LockQueue): LockedRun {
+  return async (work, target = "store") => {
     try {
-      return await turns.run(work);
+      return await queue.run(work);
     } catch (error) {
-      throw toWriteError(directory, what)(error);
+      throw toWriteError(directory, target)(error);
     }
   };
 }
 
-/** The lock of a store; made when it is first wanted. */
+/** Opens the lock of a store on first use. */
 function lazyLock(directory: string): () => Lock {
   let lock: Lock | undefined;
   return () => {
@@ -151,46 +152,44 @@ function lazyLock(directory: string): () => Lock {
   };
 }
 
-/** The same as `openReader`, but what reads is loaded when something is asked: most decisions only write. */
+/** Wraps `openReader` and loads its module on the first query: most decisions only write, and start faster without it. */
 function lazyReader(log: string, options: ReaderOptions): OpenReader {
   let opened: OpenReader | undefined;
   let opening: Promise<OpenReader> | undefined;
   const open = (): Promise<OpenReader> =>
     (opening ??= import("./log-reader.js").then(({ openReader }) => (opened = openReader(log, options))));
-  const ask = async <T>(question: (reader: Reader) => T): Promise<Awaited<T>> =>
-    await question((opened ?? (await open())).reader);
-  const lines = (question: (reader: Reader) => AsyncIterable<LogLine>): AsyncIterable<LogLine> =>
-    opened === undefined
-      ? deferredIterable(async () => question((await open()).reader))
-      : question(opened.reader);
+  const query = async <T>(run: (reader: Reader) => T): Promise<Awaited<T>> =>
+    await run((opened ?? (await open())).reader);
+  const queryLines = (run: (reader: Reader) => AsyncIterable<LogLine>): AsyncIterable<LogLine> =>
+    opened === undefined ? deferredIterable(async () => run((await open()).reader)) : run(opened.reader);
   return {
     reader: {
-      state: () => ask((reader) => reader.state()),
-      select: (...asked) => lines((reader) => reader.select(...asked)),
-      related: (...asked) => lines((reader) => reader.related(...asked)),
-      neighbours: (...asked) => ask((reader) => reader.neighbours(...asked)),
-      find: (reference) => ask((reader) => reader.find(reference)),
-      tally: (...asked) => ask((reader) => reader.tally(...asked)),
-      prunable: (bound) => ask((reader) => reader.prunable(bound)),
-      cacheUse: () => ask((reader) => reader.cacheUse()),
+      state: () => query((reader) => reader.state()),
+      select: (...args) => queryLines((reader) => reader.select(...args)),
+      related: (...args) => queryLines((reader) => reader.related(...args)),
+      neighbours: (...args) => query((reader) => reader.neighbours(...args)),
+      find: (reference) => query((reader) => reader.find(reference)),
+      tally: (...args) => query((reader) => reader.tally(...args)),
+      prunable: (bound) => query((reader) => reader.prunable(bound)),
+      cacheUse: () => query((reader) => reader.cacheUse()),
     },
-    liveIndex: { tell: (news) => opened?.liveIndex.tell(news) },
+    liveIndex: { notifyChange: (change) => opened?.liveIndex.notifyChange(change) },
     close: () => opened?.close(),
   };
 }
 
-/** What is found once somebody begins to look through it; without a layer of its own on every item. */
+/** Creates the iterable on the first `next`. By hand, because an async generator would add a promise to every item. */
 function deferredIterable<Item>(find: () => Promise<AsyncIterable<Item>>): AsyncIterable<Item> {
   return {
     [Symbol.asyncIterator]() {
-      let found: AsyncIterator<Item> | undefined;
+      let iterator: AsyncIterator<Item> | undefined;
       return {
         async next() {
-          found ??= (await find())[Symbol.asyncIterator]();
-          return await found.next();
+          iterator ??= (await find())[Symbol.asyncIterator]();
+          return await iterator.next();
         },
         async return() {
-          await found?.return?.();
+          await iterator?.return?.();
           return { done: true, value: undefined };
         },
       };

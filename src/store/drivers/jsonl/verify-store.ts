@@ -14,6 +14,7 @@ import type { LogProblem } from "../../../record/verify-log.js";
 import { LogVerifier } from "../../../record/verify-log.js";
 import type { CheckSignature } from "../../signing.js";
 
+/** The size and last hash that the user noted earlier (`--expect SIZE:HASH`). */
 export interface Expectation {
   readonly size: number;
   readonly head: string;
@@ -21,29 +22,29 @@ export interface Expectation {
 
 export interface VerifyOptions {
   readonly expect?: Expectation | undefined;
-  /** Present: the last checkpoint, which covers all before it, must be signed with this key. */
+  /** If present, the last checkpoint, which covers all earlier records, must be signed with this key. */
   readonly checkSignature?: CheckSignature | undefined;
   readonly progress?: ((done: number, total: number) => void) | undefined;
 }
 
 export interface Verification {
   readonly ok: boolean;
-  /** How many records there ever were, and the hash of the last. */
+  /** The number of records ever written, and the hash of the last one. */
   readonly size: number;
   readonly head: string;
   readonly problems: readonly LogProblem[];
-  /** Records that are still there; the others were pruned. */
+  /** The number of records present; the others were pruned. */
   readonly records: number;
   readonly pruned: number;
   readonly checkpoints: number;
   readonly signed: number;
-  /** What `--expect` takes; absent where something is wrong. */
+  /** The value for `--expect`; absent if there are problems. */
   readonly expect?: string;
-  /** What is worth knowing and no problem. */
+  /** Remarks that are not problems. */
   readonly notes: readonly string[];
 }
 
-/** Reads the whole log and tells whether it is what was written. Reads only. */
+/** Reads the whole log and checks that nothing in it was changed or removed. Writes nothing. */
 export function verifyStore(directory: string, options: VerifyOptions = {}): Verification {
   return wrapReadErrors(directory, () => verifyFiles(directory, options));
 }
@@ -51,7 +52,7 @@ export function verifyStore(directory: string, options: VerifyOptions = {}): Ver
 function verifyFiles(directory: string, options: VerifyOptions): Verification {
   const log = `${directory}/log`;
   const notes: string[] = [];
-  // The head is read before the log: what is added meanwhile makes the log longer, never shorter.
+  // The head is read before the log: records appended meanwhile make the log longer than the head, which is valid.
   const headFile = readIfExists(`${log}/head`);
   const pins = readCheckpoints(`${log}/checkpoints.jsonl`);
   const head = headFile && parseHead(headFile);
@@ -69,9 +70,9 @@ function verifyFiles(directory: string, options: VerifyOptions): Verification {
   checkHead(verifier, { head, isPresent: headFile !== undefined, ends });
   checkCheckpoints(verifier, pins, { head, checkSignature: options.checkSignature });
   if (expect !== undefined) checkExpectation(verifier, expect);
-  const kept = checkDefinitions(verifier, directory);
-  if (kept > 0 && verifier.records === 0 && headFile === undefined) {
-    notes.push("definitions are kept here, and no record that used them: was there a log?");
+  const definitions = checkDefinitions(verifier, directory);
+  if (definitions > 0 && verifier.records === 0 && headFile === undefined) {
+    notes.push("the store contains definitions but no records: the log may have been removed");
   }
   noteUnsignedRecords(pins.checkpoints, verifier.size, { options, notes });
   const { size, problems, records, pruned } = verifier;
@@ -101,26 +102,26 @@ function checkHead(
     if (verifier.records > 0) {
       const message = isPresent
         ? "the head file was changed"
-        : "the head file is missing, so a cut could not be seen";
+        : "the head file is missing, so a removed end cannot be detected";
       verifier.addProblem({ kind: "head", file: "head", message });
     }
     return;
   }
   if (verifier.size < head.size) {
     const seq = verifier.size + 1;
-    const message = `the log was cut: there were ${head.size} records, the last that is left is ${verifier.size}`;
+    const message = `the log was cut: there were ${head.size} records, the last one left is ${verifier.size}`;
     verifier.addProblem({ kind: "cut", seq, message });
     return;
   }
   for (const position of [head, ...(head.synced === undefined ? [] : [head.synced])]) {
     const end = ends.get(position.size);
-    const isPlaced =
+    const endsThere =
       isNewSegment(position) || (end?.segment === position.segment && end.bytes === position.bytes);
-    const isIt = verifier.hashAt(position.size) === position.head;
-    if (isIt && isPlaced) continue;
-    const message = isIt
-      ? `record ${position.size} does not end where the head file says: something before it has changed its length`
-      : `record ${position.size} is not the one that the head file pins`;
+    const hasHash = verifier.hashAt(position.size) === position.head;
+    if (hasHash && endsThere) continue;
+    const message = hasHash
+      ? `record ${position.size} does not end where the head file says: the length of an earlier line was changed`
+      : `record ${position.size} does not match the hash in the head file`;
     verifier.addProblem({ kind: "head", seq: position.size, file: "head", message });
   }
 }
@@ -130,28 +131,27 @@ function checkExpectation(verifier: LogVerifier, { size, head }: Expectation): v
     const message = `the log was cut: ${size} records were expected, there are ${verifier.size}`;
     verifier.addProblem({ kind: "expectation", seq: verifier.size + 1, message });
   } else if (size < verifier.missingAtStart) {
-    const message = `record ${size} is no longer there, so what was expected of it cannot be checked`;
+    const message = `record ${size} was pruned, so its expected hash cannot be checked`;
     verifier.addProblem({ kind: "expectation", seq: size, message });
   } else if (verifier.hashAt(size) !== head) {
-    const message = `record ${size} is not the one that was expected: the log up to there is another`;
+    const message = `record ${size} does not have the expected hash: the log up to there is different`;
     verifier.addProblem({ kind: "expectation", seq: size, message });
   }
 }
 
-/** Nothing was written to it yet. */
+/** Returns true for the start of a segment without records. */
 const isNewSegment = ({ size, segment, bytes }: Position): boolean => bytes === 0 && segment === size + 1;
 
-/** What stands behind the last signature is only as safe as the head. */
+/** Adds a note on records after the last checkpoint: only the unsigned head protects them. */
 function noteUnsignedRecords(
   checkpoints: readonly Checkpoint[],
   size: number,
   { options, notes }: { readonly options: VerifyOptions; readonly notes: string[] },
 ): void {
-  const behind = size - (checkpoints.at(-1)?.size ?? 0);
-  if (options.checkSignature === undefined || behind === 0) return;
-  notes.push(
-    `the last ${behind} record${behind === 1 ? " stands" : "s stand"} behind the last checkpoint, so no signature covers ${behind === 1 ? "it" : "them"} yet`,
-  );
+  const unsigned = size - (checkpoints.at(-1)?.size ?? 0);
+  if (options.checkSignature === undefined || unsigned === 0) return;
+  const records = unsigned === 1 ? "the last record is" : `the last ${unsigned} records are`;
+  notes.push(`${records} not covered by a signed checkpoint yet`);
 }
 
 interface SegmentCheck {
@@ -160,13 +160,14 @@ interface SegmentCheck {
   readonly notes: string[];
 }
 
-/** Where each record that something points at ends. */
-export type RecordEnds = ReadonlyMap<number, { readonly segment: number; readonly bytes: number }>;
+/** The end of each record that the head refers to. */
+type RecordEnds = ReadonlyMap<number, { readonly segment: number; readonly bytes: number }>;
 
 const chunkSize = 4 * 1024 * 1024;
 const newline = 10;
 
-export function verifySegments(log: string, verifier: LogVerifier, reading: SegmentCheck): RecordEnds {
+/** Feeds every line of every segment to the verifier. */
+function verifySegments(log: string, verifier: LogVerifier, check: SegmentCheck): RecordEnds {
   const ends = new Map<number, { segment: number; bytes: number }>();
   const segments = listSegments(log);
   const total = segments.reduce((sum, first) => sum + fileSize(`${log}/${segmentName(first)}`), 0);
@@ -178,17 +179,17 @@ export function verifySegments(log: string, verifier: LogVerifier, reading: Segm
     try {
       let line = 0;
       const isLast = first === segments.at(-1);
-      const done = eachLine(fd, (bytes, end) => {
+      const done = forEachLine(fd, (bytes, end) => {
         const start = end - bytes.length - 1;
-        if (isLast && !isCoveredByHead(reading.head, first, start) && isTornTailFrom(fd, start, bytes))
+        if (isLast && !isCoveredByHead(check.head, first, start) && isTornTailFrom(fd, start, bytes))
           return "stop";
         verifier.verifyLine(bytes, file, ++line);
-        if (isPinned(reading.head, verifier.size)) ends.set(verifier.size, { segment: first, bytes: end });
-        if (line % 5000 === 0) reading.progress?.(before + end, total);
-        return "on";
+        if (isInHead(check.head, verifier.size)) ends.set(verifier.size, { segment: first, bytes: end });
+        if (line % 5000 === 0) check.progress?.(before + end, total);
+        return "continue";
       });
       before += done.covered;
-      if (done.left > 0) checkTail(verifier, { first, ...done, isLast }, reading);
+      if (done.left > 0) checkTail(verifier, { first, ...done, isLast }, check);
     } finally {
       closeSync(fd);
     }
@@ -196,14 +197,14 @@ export function verifySegments(log: string, verifier: LogVerifier, reading: Segm
   return ends;
 }
 
-const isPinned = (head: Head | undefined, size: number): boolean =>
+const isInHead = (head: Head | undefined, size: number): boolean =>
   size === head?.size || size === head?.synced?.size;
 
-/** Whether the head speaks of what stands there. */
+/** Returns true if the head says that this offset was written. */
 const isCoveredByHead = (head: Head | undefined, segment: number, offset: number): boolean =>
   head !== undefined && (head.segment > segment || (head.segment === segment && head.bytes > offset));
 
-/** Whether this line and all behind it is what a crash leaves. */
+/** Returns true if this line and all bytes after it can be the rest of a crash. */
 function isTornTailFrom(fd: number, start: number, line: Buffer): boolean {
   if (parseChainLink(line) !== undefined) return false;
   return isTornTail(readAt(systemFiles, fd, start, fstatSync(fd).size - start));
@@ -218,10 +219,10 @@ function fileSize(path: string): number {
   }
 }
 
-/** Each whole line with where it ends; tells how far they went and how much was left over. */
-function eachLine(
+/** Calls `onLine` with each complete line and its end. Returns how many bytes were covered and how many are left. */
+function forEachLine(
   fd: number,
-  onLine: (line: Buffer, end: number) => "on" | "stop",
+  onLine: (line: Buffer, end: number) => "continue" | "stop",
 ): { readonly covered: number; readonly left: number } {
   let buffer = Buffer.allocUnsafe(Math.min(chunkSize, fstatSync(fd).size + 1));
   let filled = 0;
@@ -244,7 +245,7 @@ function eachLine(
   }
 }
 
-/** Half a line at the very end, which the head knows nothing of, is a crash or a record on its way. */
+/** An incomplete line at the end that the head does not cover is the rest of a crash, or an append in progress. */
 function checkTail(
   verifier: LogVerifier,
   { first, covered, left, isLast }: { first: number; covered: number; left: number; isLast: boolean },
@@ -252,22 +253,24 @@ function checkTail(
 ): void {
   const file = segmentName(first);
   if (isLast && !isCoveredByHead(head, first, covered)) {
-    notes.push(`\`${file}\` ends in ${left} bytes that are no whole record; the next write puts them aside`);
+    notes.push(
+      `\`${file}\` ends with ${left} bytes of an incomplete record; the next write moves them to a separate file`,
+    );
     return;
   }
   const seq = verifier.size + 1;
-  verifier.addProblem({ kind: "cut", seq, file, message: `record ${seq} is not whole` });
+  verifier.addProblem({ kind: "cut", seq, file, message: `record ${seq} is incomplete` });
 }
 
-export interface CheckpointFile {
+interface CheckpointFile {
   readonly checkpoints: readonly Checkpoint[];
-  /** The first line that is no checkpoint as it was written. */
+  /** The first line that is not a valid checkpoint. */
   readonly damagedLine: number | undefined;
 }
 
-export function readCheckpoints(path: string): CheckpointFile {
+function readCheckpoints(path: string): CheckpointFile {
   const lines = (readIfExists(path) ?? Buffer.alloc(0)).toString("utf8").split("\n");
-  // Behind the last newline there may be a line that was never finished.
+  // An incomplete line can follow the last newline.
   lines.pop();
   const parsed = lines.map(parseCheckpoint);
   const damaged = parsed.findIndex(
@@ -279,7 +282,7 @@ export function readCheckpoints(path: string): CheckpointFile {
   };
 }
 
-export function checkCheckpoints(
+function checkCheckpoints(
   verifier: LogVerifier,
   { checkpoints, damagedLine }: CheckpointFile,
   {
@@ -289,7 +292,7 @@ export function checkCheckpoints(
 ): void {
   const file = "checkpoints.jsonl";
   if (damagedLine !== undefined) {
-    const message = `line ${damagedLine} of the checkpoints is not as it was written`;
+    const message = `line ${damagedLine} of the checkpoints was changed`;
     verifier.addProblem({ kind: "checkpoint", file, line: damagedLine, message });
   }
   for (const checkpoint of checkpoints) verifier.checkCheckpoint(checkpoint);
@@ -302,12 +305,12 @@ export function checkCheckpoints(
     });
   }
   if (checkSignature === undefined) return;
-  // The newest covers all before it, also what was pinned before there was a key, or under another.
+  // The newest checkpoint covers all earlier records, including those pinned without a key or with another one.
   const newest = checkpoints.at(-1);
   if (newest === undefined) {
     if (damagedLine !== undefined) return;
     const message =
-      "there is no checkpoint yet that could be signed: the setting `checkpoint_every` says how often one is made";
+      "there is no signed checkpoint yet; the setting `checkpoint_every` determines how often one is written";
     verifier.addProblem({ kind: "signature", file, message });
   } else if (!checkSignature(newest)) {
     const message = `the last checkpoint, at ${newest.size} records, is not signed with this key`;
@@ -315,24 +318,28 @@ export function checkCheckpoints(
   }
 }
 
-/** What is kept under a hash must have it, and what records name must be kept. Tells how many are. */
-export function checkDefinitions(verifier: LogVerifier, directory: string): number {
-  const kept = new Set<string>();
+/** Checks that each stored definition matches its hash and that records refer to stored ones. Returns their number. */
+function checkDefinitions(verifier: LogVerifier, directory: string): number {
+  const stored = new Set<string>();
   for (const name of ["definitions", "environments"]) {
     const shelf = new ShelfFiles(`${directory}/${name}`, { files: systemFiles, now: () => 0, durable: true });
     for (const leaf of shelf.leaves()) {
       for (const { key, value } of shelf.entriesOf(leaf)) {
-        kept.add(key);
+        stored.add(key);
         if (sha256Hex(canonicalJson(value)) === key) continue;
         const file = `${name}/all${leaf}.jsonl`;
-        verifier.addProblem({ kind: "definition", file, message: `what is kept under ${key} was changed` });
+        verifier.addProblem({
+          kind: "definition",
+          file,
+          message: `the document with the hash ${key} was changed`,
+        });
       }
     }
   }
   for (const [hash, seq] of verifier.definitions) {
-    if (kept.has(hash)) continue;
-    const message = `the definition ${hash.slice(0, 12)} that record ${seq} used is no longer kept`;
+    if (stored.has(hash)) continue;
+    const message = `the definition ${hash.slice(0, 12)} used by record ${seq} is missing`;
     verifier.addProblem({ kind: "definition", seq, message });
   }
-  return kept.size;
+  return stored.size;
 }

@@ -8,7 +8,7 @@ import { readCheckedJson, writeCheckedJson } from "../../../files.js";
 import { readAt, systemFiles } from "../files.js";
 import { segmentName, listSegments } from "../segments.js";
 
-/** A segment as it was found, without having been read. */
+/** The size and modification time of a segment. */
 export interface SegmentStats {
   readonly first: number;
   readonly bytes: number;
@@ -17,13 +17,13 @@ export interface SegmentStats {
 
 export function statSegments(log: string): readonly SegmentStats[] {
   return listSegments(log).flatMap((first) => {
-    // Pruned since its name was read.
-    const found = statSync(`${log}/${segmentName(first)}`, { throwIfNoEntry: false });
-    return found === undefined ? [] : [{ first, bytes: found.size, changedAt: found.mtimeMs }];
+    // Undefined if the segment was pruned since the directory was listed.
+    const stats = statSync(`${log}/${segmentName(first)}`, { throwIfNoEntry: false });
+    return stats === undefined ? [] : [{ first, bytes: stats.size, changedAt: stats.mtimeMs }];
   });
 }
 
-/** Whether the log still is what the index was made of, as far as can be seen without reading it. */
+/** Returns true if the log still looks like the one that was indexed and the files of the index are complete. Reads only their ends. */
 export function matchesLog(log: string, state: IndexState, found: readonly SegmentStats[]): boolean {
   const { segments, rows, rows_file, postings } = state;
   try {
@@ -37,7 +37,7 @@ export function matchesLog(log: string, state: IndexState, found: readonly Segme
   }
 }
 
-/** Whether what was covered of the log is still there, and only the newest segment has grown. */
+/** Returns true if the covered part of the log is unchanged: only the newest segment may have grown. */
 export function coversSameLog(
   log: string,
   { segments, last_hash }: Pick<IndexState, "segments" | "last_hash">,
@@ -61,7 +61,7 @@ function isSegmentUnchanged({ bytes, changed_at }: CoveredSegment, found: Segmen
 const hasSegmentGrown = ({ bytes }: CoveredSegment, found: SegmentStats | undefined): boolean =>
   found !== undefined && found.bytes > bytes;
 
-/** Rows that never reached the disk are zeros. */
+/** Returns the end of the line of the last row. Rows that did not reach the disk are zeros, which do not match. */
 function readLastRowEnd(path: string, rows: number): number {
   const fd = openSync(path, "r");
   try {
@@ -74,7 +74,7 @@ function readLastRowEnd(path: string, rows: number): number {
   }
 }
 
-/** Entries that never reached the disk are zeros, too. */
+/** Returns true if the last entry is plausible. Entries that did not reach the disk are zeros. */
 function hasLastEntry(path: string, { entries }: PostingsState, rows: number): boolean {
   if (entries === 0) return true;
   const fd = openSync(path, "r");
@@ -97,14 +97,14 @@ function readHashAt(log: string, { first, bytes }: CoveredSegment): string | und
   }
 }
 
-/** The hash of the record that ends there. */
+/** Returns the hash of the record that ends at an offset. */
 export const hashEndingAt = (fd: number, end: number): string | undefined =>
   parseTailHash(readAt(systemFiles, fd, end - tailLength, tailLength));
 
-/** Changes when the index changes its form. */
+/** Increase it when the format of the index changes; an index of another format is rebuilt. */
 const indexFormat = 4;
 
-/** What the index covers; it is believed only where the log still looks like that. */
+/** What the saved index covers. It is used only while the log matches it. */
 export interface IndexState extends ShapesState {
   /** The name of the file of rows. */
   readonly rows_file: string;
@@ -113,9 +113,9 @@ export interface IndexState extends ShapesState {
   readonly first: number;
   readonly segments: readonly CoveredSegment[];
   readonly last_hash: string;
-  /** Of some record it was seen that it does not stand where its number says. */
+  /** True if the sequence numbers of the lines are not consecutive. */
   readonly gaps: boolean;
-  /** What was found wrong with the log when somebody had touched it. */
+  /** The problem that a verification found when the index was built. */
   readonly damage?: string;
   readonly postings: PostingsState;
 }
@@ -125,7 +125,7 @@ export interface CoveredSegment {
   /** The number of its first row. */
   readonly rows_from: number;
   readonly bytes: number;
-  /** When it was last changed; checked where the segment is no longer written to. */
+  /** The modification time; compared for segments that are complete. */
   readonly changed_at: number;
 }
 

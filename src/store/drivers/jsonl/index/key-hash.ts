@@ -4,8 +4,8 @@ import type { RecordKey } from "../../../../model/store.js";
 import { entitiesOf, policiesOf, referencesOf, inputSourcesOf } from "../../../../record/record-keys.js";
 
 /**
- * What a record is looked up by, as 64 bits. The lowest three of `high` say what kind of thing it is; the five
- * above them are free for whoever keeps it.
+ * The 64-bit hash of a key by which records are found. The lowest three bits of `high` are the kind of the key; the
+ * five bits above them are free for a count (see `packCount`).
  */
 export interface KeyHash {
   readonly low: number;
@@ -24,7 +24,7 @@ export const isEntity = (high: number): boolean => (high & kindBits) === keyKind
 
 export const hasEntity = (keys: readonly KeyHash[]): boolean => keys.some(({ high }) => isEntity(high));
 
-/** Keeps a number with the hash; those that are too large are all the same. */
+/** Stores a count in the free bits of a hash. Larger counts are stored as the maximum. */
 export const packCount = (high: number, number: number): number =>
   (high | (Math.min(number, maxPackedCount) << 3)) >>> 0;
 
@@ -36,7 +36,7 @@ export const maxPackedCount = 0b11111;
 
 const noSeed: KeyHash = { low: 0, high: 0 };
 
-/** Of bytes as they stand in a line: JSON, as `JSON.stringify` writes it. */
+/** Hashes bytes as they are in a line: JSON as `JSON.stringify` writes it. */
 export function hashBytes(
   kind: KeyKind,
   bytes: Uint8Array,
@@ -59,16 +59,16 @@ export function hashBytes(
 export const hashText = (kind: KeyKind, text: string): KeyHash =>
   hashBytes(kind, Buffer.from(JSON.stringify(text)));
 
-/** Entities are looked up decision by decision. */
+/** The hash of an entity includes its decision, because entities are looked up per decision. */
 export const entitySeed = (decisionId: string): KeyHash => hashText(keyKinds.entity, decisionId);
 
-/** As a line has it between `{"type":` and the closing brace. */
+/** Hashes an entity in the form that a line has between `{"type":` and the closing brace. */
 export function hashEntity({ type, id }: Entity, seed: KeyHash): KeyHash {
   const bytes = Buffer.from(`${JSON.stringify(type)},"id":${JSON.stringify(id)}`);
   return hashBytes(keyKinds.entity, bytes, 0, bytes.length, seed);
 }
 
-/** All that a key may have become, given the decisions that there are. */
+/** Returns the hashes that a key can have, given the existing decisions. */
 export function hashesForKey(key: RecordKey, decisionIds: Iterable<string>): readonly KeyHash[] {
   if ("entity" in key) return Array.from(decisionIds, (id) => hashEntity(key.entity, entitySeed(id)));
   if ("artifact" in key) return [hashText(keyKinds.artifact, key.artifact)];
@@ -77,7 +77,7 @@ export function hashesForKey(key: RecordKey, decisionIds: Iterable<string>): rea
   return [hashText(keyKinds.reference, key.refers_to)];
 }
 
-/** All that a record is looked up by; of a damaged one, as much as can be found. */
+/** Returns the keys of a parsed record. A damaged record yields the keys that can be read. */
 export function keysOfRecord(record: LogRecord): readonly KeyHash[] {
   return [
     ...orEmpty(() => referencesOf(record).map((id) => hashText(keyKinds.reference, id))),
@@ -88,7 +88,7 @@ export function keysOfRecord(record: LogRecord): readonly KeyHash[] {
   ];
 }
 
-/** What a record read of its context, as far as that can be found. */
+/** Returns the context values that a record read, as far as they can be found. */
 export const sourcesOfRecord = (record: LogRecord): readonly string[] =>
   orEmpty(() => inputSourcesOf(record));
 

@@ -2,11 +2,11 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import type { KeyHash } from "./key-hash.js";
 import { readAt, systemFiles, writeAll } from "../files.js";
 
-/** Low and high half of the hash, and the last entry plus one; a slot whose high half is 0 is free. */
+/** A slot has the low and high half of the hash and the last entry plus one. A slot whose high half is 0 is free. */
 const numbersPerSlot = 3;
 const slotLength = numbersPerSlot * 4;
 
-/** The last entry of each key, in memory: an open hash table, at most two thirds full. */
+/** The last entry of each key in memory: a hash table with open addressing, at most two thirds full. */
 export class KeyTable {
   #slots: Uint32Array<ArrayBuffer>;
   #size: number;
@@ -20,17 +20,17 @@ export class KeyTable {
     return this.#slots;
   }
 
-  /** A power of two. */
+  /** Always a power of two. */
   get slotCount(): number {
     return this.#slots.length / numbersPerSlot;
   }
 
-  /** The last entry of the key, plus one; 0: there is none. */
+  /** Returns the last entry of the key, plus one; 0 if there is none. */
   get({ low, high }: KeyHash): number {
     return this.#slots[this.#slotOf(low, high) + 2] ?? 0;
   }
 
-  /** Gives what it was before. */
+  /** Returns the previous value. */
   set({ low, high }: KeyHash, entry: number): number {
     return this.put(low, high, entry);
   }
@@ -45,7 +45,7 @@ export class KeyTable {
     return before;
   }
 
-  /** Takes over what a newer table has. */
+  /** Adds the entries of a newer table, which replace older ones. */
   addNewer(newer: KeyTable): void {
     const slots = newer.slots;
     for (let slot = 0; slot < slots.length; slot += numbersPerSlot) {
@@ -54,7 +54,7 @@ export class KeyTable {
     }
   }
 
-  /** Where the key is, or would be. */
+  /** Returns the slot of the key, or the free slot where it would be. */
   #slotOf(low: number, high: number): number {
     const slots = this.#slots;
     const mask = slots.length / numbersPerSlot - 1;
@@ -80,40 +80,40 @@ export class KeyTable {
   }
 }
 
-/** A table on disk: the last entry of each key among some entries. It never changes. */
+/** A table on disk: the last entry of each key in a range of entries. It never changes. */
 export interface KeyTableState {
   readonly file: string;
-  /** The first of the entries, and the first that is not among them. */
+  /** The range of entries: `from` inclusive, `through` exclusive. */
   readonly from: number;
   readonly through: number;
   readonly slots: number;
 }
 
-/** Enough for nearly all searches to end within them. */
+/** Enough for nearly all lookups to end within one read. */
 const slotsPerRead = 16;
 
-/** Reading all of it takes as long as looking up one key in each so many bytes. */
+/** Loading the whole table takes as long as one lookup per this many bytes, so after more lookups it is loaded. */
 const bytesPerLookup = 8 * 1024;
 
 export class KeyTableFile {
   readonly state: KeyTableState;
   readonly #fd: number;
-  #searches = 0;
+  #lookups = 0;
   #table: KeyTable | undefined;
 
-  /** Throws where it is not there, or not what was written. */
+  /** Throws if the file is missing or incomplete. */
   constructor(directory: string, state: KeyTableState) {
     this.state = state;
     this.#fd = openSync(`${directory}/${state.file}`, "r");
     if (isCompleteTable(this.#fd, state)) return;
     closeSync(this.#fd);
-    throw new Error(`${state.file} is not what was written`);
+    throw new Error(`${state.file} is incomplete`);
   }
 
-  /** The last entry of the key, plus one; 0: there is none. */
+  /** Returns the last entry of the key, plus one; 0 if there is none. */
   get(hash: KeyHash): number {
     const { slots } = this.state;
-    if (this.#table === undefined && ++this.#searches * bytesPerLookup > slots * slotLength)
+    if (this.#table === undefined && ++this.#lookups * bytesPerLookup > slots * slotLength)
       this.#table = this.load();
     if (this.#table !== undefined) return this.#table.get(hash);
     let place = hash.low & (slots - 1);
@@ -127,12 +127,12 @@ export class KeyTableFile {
     return 0;
   }
 
-  /** All of it, in memory. */
+  /** Reads the whole table into memory. */
   load(): KeyTable {
     const numbers = this.#numbers(0, this.state.slots);
     let size = 0;
     for (let at = 1; at < numbers.length; at += numbersPerSlot) if (numbers[at] !== 0) size++;
-    // A full one would be searched for ever; we never write one.
+    // A lookup in a full table would never end. None is ever written, so this one is damaged.
     return size < this.state.slots ? new KeyTable(numbers, size) : new KeyTable();
   }
 
@@ -147,7 +147,7 @@ export class KeyTableFile {
   }
 }
 
-/** Undefined where neither the key nor a free slot is among them. */
+/** Returns undefined if neither the key nor a free slot is among these slots. */
 function findInSlots(numbers: Uint32Array, { low, high }: KeyHash): number | undefined {
   for (let slot = 0; slot < numbers.length; slot += numbersPerSlot) {
     const found = numbers[slot + 1];
@@ -157,7 +157,7 @@ function findInSlots(numbers: Uint32Array, { low, high }: KeyHash): number | und
   return undefined;
 }
 
-/** At the end of the file stands what it is, so that one that never reached the disk is not taken for empty. */
+/** The trailer shows that the file is complete: one that did not reach the disk has zeros instead. */
 const formatTrailer = ({ slots, from, through }: KeyTableState): Uint32Array<ArrayBuffer> =>
   Uint32Array.of(slots, from, through);
 

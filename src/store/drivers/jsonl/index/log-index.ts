@@ -13,30 +13,31 @@ import { segmentName } from "../segments.js";
 const newline = 10;
 const chunkSize = 4 * 1024 * 1024;
 
-/** How far we are with something that may take a while: so many bytes of so many. */
+/** Reports progress in bytes. */
 export type Progress = (done: number, total: number) => void;
 
 /**
- * Where each record is and what it is like, so that questions need not read the log. Worked out from it,
- * kept beside it, brought up to date by whoever asks, thrown away whenever the two do not fit.
+ * The location and the searchable properties of each record, so that queries do not read the whole log. It is derived
+ * from the log, stored in `log/index`, updated by every process that queries, and rebuilt if it does not match the log.
  */
 export class LogIndex {
   readonly directory: string;
   readonly shapes: Shapes;
   readonly rows: RowFile;
   readonly postings: Postings;
-  /** Names the rows on disk: changes when the index is made anew. */
+  /** The name of the file of rows. A rebuilt index uses a new name. */
   readonly rowsFile: string;
   /** The sequence number of the first row. */
   first: number;
+  /** True if the sequence numbers of the lines are not consecutive. */
   hasGaps: boolean;
-  /** What was found wrong with the log when it was read after somebody had touched it. */
+  /** The problem that a verification found when the index was built. */
   damage: string | undefined;
   #segments: CoveredSegment[];
   #lastHash: string;
-  readonly #beginnings = new PrefixCache();
+  readonly #prefixes = new PrefixCache();
 
-  /** Throws where what is kept is not there, or not what was written. */
+  /** Throws if the saved files are missing or damaged. */
   constructor(directory: string, state: IndexState | undefined) {
     this.directory = directory;
     this.shapes = new Shapes(state);
@@ -57,12 +58,12 @@ export class LogIndex {
     }
   }
 
-  /** How many records there are. */
+  /** The number of records. */
   get count(): number {
     return this.rows.count;
   }
 
-  /** Whether a line was seen that is no record, or not the one whose turn it was, or is not as it was written. */
+  /** True if a line is unreadable, out of sequence or known to be changed. */
   get isDamaged(): boolean {
     return (
       this.hasGaps || this.damage !== undefined || this.shapes.list.some(({ kind }) => kind === "unreadable")
@@ -73,12 +74,12 @@ export class LogIndex {
     return this.#lastHash;
   }
 
-  /** What it covers of the log, oldest first. */
+  /** The segments that the index covers, oldest first. */
   get segments(): readonly CoveredSegment[] {
     return this.#segments;
   }
 
-  /** The segment that a row is of. */
+  /** Returns the segment of a row, by binary search. */
   segmentOf(row: number): number {
     const segments = this.#segments;
     let [low, high] = [0, segments.length];
@@ -90,12 +91,12 @@ export class LogIndex {
     return segments[low]?.first ?? 1;
   }
 
-  /** The rows from one number up to, but without, another; as many as asked for are in memory at once. */
+  /** Returns the rows `from` (inclusive) to `to` (exclusive), all in memory. */
   read(from: number, to: number): Rows {
     return this.rows.read(from, to);
   }
 
-  /** Reads what was added to the log since. */
+  /** Indexes the lines that were appended since the last time. */
   catchUp(log: string, found: readonly SegmentStats[], progress?: Progress): void {
     const covered = new Map(this.#segments.map((each) => [each.first, each.bytes]));
     const due = ({ first, bytes }: SegmentStats): number => bytes - (covered.get(first) ?? 0);
@@ -125,14 +126,14 @@ export class LogIndex {
     }
   }
 
-  /** Whole lines only: the last one may still be on its way. */
+  /** Indexes complete lines only: the last one may still be in progress. */
   #readLines(fd: number, from: number, progress: (bytes: number) => void): number {
     let buffer = Buffer.allocUnsafe(Math.min(chunkSize, fstatSync(fd).size - from + 1));
     let filled = 0;
     let covered = from;
     const { shapes, postings } = this;
-    const { unsaved: rows, kept: base } = this.rows;
-    const into = { rows, shapes, postings, beginnings: this.#beginnings, base };
+    const { unsaved: rows, savedCount: base } = this.rows;
+    const into = { rows, shapes, postings, prefixes: this.#prefixes, base };
     for (;;) {
       const count = readSync(fd, buffer, filled, buffer.length - filled, covered + filled);
       if (count === 0) return covered;

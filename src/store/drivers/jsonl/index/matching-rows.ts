@@ -6,24 +6,24 @@ import type { Rows } from "./rows.js";
 import type { Shape } from "./shapes.js";
 import type { Query, RecordKey } from "../../../../model/store.js";
 
-/** Where a line is. */
+/** The location of a line. */
 export interface LineLocation {
   readonly segment: number;
   readonly offset: number;
   readonly length: number;
-  /** The number that the record there should have. */
+  /** The sequence number that the record should have. */
   readonly seq: number;
 }
 
 const rowsPerBlock = 8 * 1024;
 
-/** The places of all records that may fit, as far as the index can tell. */
+/** Yields the locations of records that may match a query, according to the index. */
 export function* matchingLocations(
   index: LogIndex,
   query: Query,
   direction: "forwards" | "backwards",
 ): Generator<LineLocation> {
-  // In a damaged log a record need not stand where its number says.
+  // In a damaged log the row number does not determine the sequence number.
   const from = index.hasGaps ? 0 : Math.max(0, (query.after ?? 0) + 1 - index.first);
   const wanted = Uint8Array.from(index.shapes.list, (shape) => (canShapeMatch(shape, query) ? 1 : 0));
   if (!wanted.includes(1)) return;
@@ -47,7 +47,7 @@ export function* matchingLocations(
 const isInTimeRange = (time: number, { since = -Infinity, until = Infinity }: Query): boolean =>
   time >= since && time <= until;
 
-/** The numbers of the rows that come into question, where something leads from one to the next. */
+/** Returns the rows that the index links for a session or a decision; undefined if all rows must be scanned. */
 function candidateRows(
   index: LogIndex,
   { session_id, decision_id }: Query,
@@ -68,7 +68,7 @@ function* takeDownTo(from: number, numbers: Iterable<number>): Generator<number>
   }
 }
 
-/** From the last record of the decision to the one before, and so on. */
+/** Follows the links from the last row of a decision to the first. */
 function* rowsOfDecision(index: LogIndex, decisionId: string): Generator<number> {
   for (let next = index.shapes.lastRows.get(decisionId) ?? 0; next > 0;) {
     const number = next - 1;
@@ -78,7 +78,7 @@ function* rowsOfDecision(index: LogIndex, decisionId: string): Generator<number>
   }
 }
 
-/** Where the line of a row is; `row` is its place among the rows that are given. */
+/** Returns the location of a line. `row` is the position in `rows`, `number` the row number in the index. */
 export function locateLine(index: LogIndex, rows: Rows, row: number, number: number): LineLocation {
   return {
     segment: index.segmentOf(number),
@@ -89,7 +89,7 @@ export function locateLine(index: LogIndex, rows: Rows, row: number, number: num
 }
 
 function canShapeMatch(shape: Shape, { kind, decision_id, label, type }: Query): boolean {
-  // What cannot be read may be anything, so it is not missing only where anything is asked for.
+  // An unreadable line can be anything, so it is a candidate only for a query without these filters.
   if (shape.kind === "unreadable")
     return [kind, decision_id, label, type].every((each) => each === undefined);
   if (kind !== undefined && shape.kind !== kind) return false;
@@ -113,20 +113,20 @@ function* readBlocks(
   }
 }
 
-/** The numbers of the rows that have a key, newest first; some of other keys may be among them. */
+/** Yields the rows that have a key, newest first. Hash collisions can add rows with other keys. */
 export function* relatedRows(index: LogIndex, key: RecordKey): Generator<number> {
   const rows = new RowsWithKeys(index.postings, hashesForKey(key, index.shapes.lastRows.keys()));
   while (rows.next()) if (rows.row < index.count) yield rows.row;
 }
 
-/** Goes through the rows that have any of some keys, each once, newest first. */
+/** Merges the postings of several keys: visits each row that has any of them once, newest first. */
 export class RowsWithKeys {
-  /** The row, one of its entries, and how many of the keys it has. */
+  /** The current row, one of its entries, and how many of the keys it has. */
   row = -1;
   entry = -1;
   shared = 0;
   readonly #postings: Postings;
-  /** Of each key, the next entry and its row; -1 where there are no more. */
+  /** The next entry of each key and its row; -1 if there are no more. */
   readonly #entries: number[] = [];
   readonly #rows: number[] = [];
 
@@ -140,7 +140,7 @@ export class RowsWithKeys {
     }
   }
 
-  /** Whether there is another. */
+  /** Moves to the next row; returns false at the end. */
   next(): boolean {
     const postings = this.#postings;
     const entries = this.#entries;

@@ -23,54 +23,54 @@ import { verifyStore } from "../verify-store.js";
 
 interface OpenIndexOptions {
   readonly progress?: Progress | undefined;
-  /** So many new rows are worth being kept. */
+  /** Saves the index if it has at least this many new rows. */
   readonly minRowsToSave?: number;
 }
 
 const maxAttempts = 5;
 
-/** The index of a log as it is at this moment. */
+/** Opens the index of a log and brings it up to date. */
 export function openIndex(log: string, options: OpenIndexOptions = {}): LogIndex {
   for (let tries = 1; ; tries++) {
     try {
       return openOnce(log, options);
     } catch (error) {
-      // A segment may be pruned while it is read.
+      // Retries, because a segment can be pruned while it is read.
       if (!isNotFound(error) || tries === maxAttempts) throw error;
     }
   }
 }
 
-function openOnce(log: string, { progress, minRowsToSave: keepFrom = 1 }: OpenIndexOptions): LogIndex {
-  const { index, found } = openSaved(log) ?? createIndex(log, progress);
-  index.catchUp(log, found, progress);
-  saveIndex(index, keepFrom);
+function openOnce(log: string, { progress, minRowsToSave: minRows = 1 }: OpenIndexOptions): LogIndex {
+  const { index, segments } = openSaved(log) ?? createIndex(log, progress);
+  index.catchUp(log, segments, progress);
+  saveIndex(index, minRows);
   return index;
 }
 
-/** An index, and the log as it was found when that was seen to fit. */
+/** An index, and the segments of the log at the moment when the index matched it. */
 interface FoundIndex {
   readonly index: LogIndex;
-  readonly found: readonly SegmentStats[];
+  readonly segments: readonly SegmentStats[];
 }
 
-/** Going through the lines does not check them; that is only worth its time where somebody has touched them. */
+/** Starts an empty index. Indexing does not check hashes, so a log that another program modified is verified first. */
 function createIndex(log: string, progress?: Progress): FoundIndex {
   const index = new LogIndex(indexDirectory(log), undefined);
   if (isModifiedAfterHead(log)) index.damage = verifyStore(dirname(log), { progress }).problems[0]?.message;
-  return { index, found: statSegments(log) };
+  return { index, segments: statSegments(log) };
 }
 
 const indexDirectory = (log: string): string => `${log}/index`;
 
-/** Undefined where there is none that fits. What is kept may be replaced while we look; then we look again. */
+/** Opens the saved index; undefined if none matches the log. Retries if another process replaces it meanwhile. */
 function openSaved(log: string): FoundIndex | undefined {
   let state = readIndexState(indexDirectory(log));
   for (let tries = 0; tries < maxAttempts && state !== undefined; tries++) {
-    // Found after the state was read: a log is ahead of what is kept of it, never behind.
-    const found = statSegments(log);
-    const index = matchesLog(log, state, found) ? tryOpen(log, state) : undefined;
-    if (index !== undefined) return { index, found };
+    // After reading the state: the log can be ahead of its index, never behind.
+    const segments = statSegments(log);
+    const index = matchesLog(log, state, segments) ? tryOpen(log, state) : undefined;
+    if (index !== undefined) return { index, segments };
     const before = state;
     state = readIndexState(indexDirectory(log));
     if (state?.rows_file === before.rows_file && state.rows === before.rows) return undefined;
@@ -87,39 +87,39 @@ function tryOpen(log: string, state: IndexState): LogIndex | undefined {
 }
 
 /**
- * Keeps what was read where it is at least so many rows, unless nothing can be written here or somebody else
- * is about to. Tells where somebody else already has: then what they kept is to be used.
+ * Saves the index if it has enough new rows. Skips it if the directory is not writable or another process is saving.
+ * Returns `outdated` if another process has saved a different index, which the caller must open instead.
  */
-function saveIndex(index: LogIndex, atLeast = 1): "kept" | "left" | "theirs" {
-  if (index.rows.unsaved.count < atLeast) return "left";
+function saveIndex(index: LogIndex, minRows = 1): "saved" | "skipped" | "outdated" {
+  if (index.rows.unsaved.count < minRows) return "skipped";
   try {
     makeDirectory(index.directory, 0o700);
     const release = openLock(`${index.directory}/lock`).tryAcquire();
-    if (release === undefined) return "left";
+    if (release === undefined) return "skipped";
     try {
       return writeIndex(index);
     } finally {
       release();
     }
   } catch {
-    return "left";
+    return "skipped";
   }
 }
 
-/** What the state does not speak of yet is not there for anybody, so it comes last. */
-function writeIndex(index: LogIndex): "kept" | "theirs" {
+/** Appends rows and postings, then replaces the state. Readers use only what the state covers, so it comes last. */
+function writeIndex(index: LogIndex): "saved" | "outdated" {
   const { directory, rowsFile, rows, postings } = index;
   const current = readIndexState(directory);
-  const isOurs = current?.rows_file === rowsFile ? current.rows === rows.kept : rows.kept === 0;
-  if (!isOurs) return "theirs";
+  const isOurs = current?.rows_file === rowsFile ? current.rows === rows.savedCount : rows.savedCount === 0;
+  if (!isOurs) return "outdated";
   rows.write();
   const written = postings.write();
   writeIndexState(directory, toIndexState(index, written));
-  const isSwept = current?.rows_file === rowsFile && hasSameTables(current.postings, written);
+  const hasSameFiles = current?.rows_file === rowsFile && hasSameTables(current.postings, written);
   rows.markSaved();
   postings.markSaved(written);
-  if (!isSwept) removeUnusedFiles(directory, rowsFile, written);
-  return "kept";
+  if (!hasSameFiles) removeUnusedFiles(directory, rowsFile, written);
+  return "saved";
 }
 
 function toIndexState(index: LogIndex, postings: PostingsState): IndexState {
@@ -140,7 +140,7 @@ function toIndexState(index: LogIndex, postings: PostingsState): IndexState {
 const hasSameTables = ({ tables }: PostingsState, other: PostingsState): boolean =>
   tables.at(-1)?.file === other.tables.at(-1)?.file;
 
-/** Removes what no state speaks of any more; who still reads it has it open. */
+/** Removes files that the state does not refer to. Processes that still read them have them open. */
 function removeUnusedFiles(directory: string, rowsFile: string, { tables }: PostingsState): void {
   const kept = new Set([rowsFile, postingsFileName(rowsFile), ...tables.map(({ file }) => file)]);
   for (const name of readdirSync(directory))
@@ -148,31 +148,31 @@ function removeUnusedFiles(directory: string, rowsFile: string, { tables }: Post
       rmSync(`${directory}/${name}`, { force: true });
 }
 
-/** In milliseconds: what others do is seen that late at most. */
+/** How late changes by other processes are seen at most. */
 const recheckAfterMs = 50;
-/** So many new rows are read again in less time than keeping them takes. */
+/** Reading fewer rows again takes less time than saving them. */
 const minRowsToSave = 64;
-/** While the index is open, only what is lost if the process dies has to be read again. */
+/** While the index is open, unsaved rows are lost only if the process dies, so it is saved less often. */
 const minRowsToSaveWhileOpen = 1024;
 
 interface LiveIndexOptions {
   readonly progress?: Progress | undefined;
-  /** Called before the whole log is looked at; what it gives, after that. */
+  /** Called before all segments are checked; the returned function is called after it. */
   readonly beginCheck: () => (index: LogIndex) => void;
-  /** What was read before may no longer be there. */
+  /** Called when the index is opened again: open segment files may be outdated. */
   readonly onReplaced: () => void;
 }
 
-/** An index that stays open, for a process that asks again and again. What this process adds is seen at once. */
+/** An index that stays open between queries. Sees appends of this process at once, those of others within 50 ms. */
 export class LiveIndex {
   readonly #log: string;
   readonly #options: LiveIndexOptions;
   #index: LogIndex | undefined;
   /** The newest segment that the index covers. */
   #newest: { readonly first: number; readonly fd: number } | undefined;
-  #lookedAt = 0;
-  #news: "none" | "grown" | "changed" = "none";
-  /** How many are in the midst of reading each index. */
+  #checkedAt = 0;
+  #change: "none" | "grown" | "changed" = "none";
+  /** The number of queries that are using each index. */
   readonly #readers = new Map<LogIndex, number>();
 
   constructor(log: string, options: LiveIndexOptions) {
@@ -180,12 +180,12 @@ export class LiveIndex {
     this.#options = options;
   }
 
-  /** This process has added to the log; or has done more than that. */
-  tell(news: "grown" | "changed"): void {
-    if (this.#news !== "changed") this.#news = news;
+  /** Call after this process has appended to the log (`grown`) or pruned it (`changed`). */
+  notifyChange(change: "grown" | "changed"): void {
+    if (this.#change !== "changed") this.#change = change;
   }
 
-  /** The index as the log is now. It stays as it is, but for growing, until it is given back. */
+  /** Returns the current index. It stays open, and only grows, until `release`. */
   acquire(): LogIndex {
     const index = this.#current();
     this.#readers.set(index, (this.#readers.get(index) ?? 0) + 1);
@@ -203,56 +203,56 @@ export class LiveIndex {
 
   close(): void {
     if (this.#index !== undefined) saveIndex(this.#index, minRowsToSave);
-    this.#leave();
+    this.#drop();
   }
 
   #current(): LogIndex {
     if (this.#index === undefined || !this.#isCurrent(this.#index)) {
-      this.#leave();
+      this.#drop();
       this.#options.onReplaced();
-      const looked = this.#options.beginCheck();
+      const endCheck = this.#options.beginCheck();
       const { progress } = this.#options;
-      this.#index = openIndex(this.#log, { progress, minRowsToSave: minRowsToSave });
-      looked(this.#index);
-      this.#lookedAt = stopwatch();
-      this.#news = "none";
+      this.#index = openIndex(this.#log, { progress, minRowsToSave });
+      endCheck(this.#index);
+      this.#checkedAt = stopwatch();
+      this.#change = "none";
     }
     return this.#index;
   }
 
-  /** False where it is no longer the index of this log, or others have kept a newer one. */
+  /** Brings the index up to date. Returns false if it no longer matches the log, or if another process saved another one. */
   #isCurrent(index: LogIndex): boolean {
     try {
-      return this.#refreshed(index);
+      return this.#refresh(index);
     } catch (error) {
-      // Pruned meanwhile.
+      // A segment was pruned meanwhile.
       if (isNotFound(error)) return false;
       throw error;
     }
   }
 
-  #refreshed(index: LogIndex): boolean {
+  #refresh(index: LogIndex): boolean {
     const now = stopwatch();
-    const isDue = this.#news === "changed" || now - this.#lookedAt > recheckAfterMs;
-    if (!isDue && this.#news === "none") return true;
-    const isFollowed = isDue ? this.#lookAtAll(index) : this.#lookAtNewest(index);
-    if (isDue) this.#lookedAt = now;
-    this.#news = "none";
-    return isFollowed && saveIndex(index, minRowsToSaveWhileOpen) !== "theirs";
+    const isDue = this.#change === "changed" || now - this.#checkedAt > recheckAfterMs;
+    if (!isDue && this.#change === "none") return true;
+    const isSameLog = isDue ? this.#checkAllSegments(index) : this.#checkNewestSegment(index);
+    if (isDue) this.#checkedAt = now;
+    this.#change = "none";
+    return isSameLog && saveIndex(index, minRowsToSaveWhileOpen) !== "outdated";
   }
 
-  #lookAtAll(index: LogIndex): boolean {
-    const looked = this.#options.beginCheck();
-    const found = statSegments(this.#log);
+  #checkAllSegments(index: LogIndex): boolean {
+    const endCheck = this.#options.beginCheck();
+    const current = statSegments(this.#log);
     const { segments, lastHash } = index;
-    if (!coversSameLog(this.#log, { segments, last_hash: lastHash }, found)) return false;
-    index.catchUp(this.#log, found, this.#options.progress);
-    looked(index);
+    if (!coversSameLog(this.#log, { segments, last_hash: lastHash }, current)) return false;
+    index.catchUp(this.#log, current, this.#options.progress);
+    endCheck(index);
     return true;
   }
 
-  /** As long as only the newest segment grows, nothing else need be asked for. */
-  #lookAtNewest(index: LogIndex): boolean {
+  /** Cheaper than checking all: after an append of this process, normally only the newest segment has grown. */
+  #checkNewestSegment(index: LogIndex): boolean {
     const { segments, lastHash } = index;
     const newest = segments.at(-1);
     if (newest === undefined) return false;
@@ -264,7 +264,7 @@ export class LiveIndex {
       index.catchUp(this.#log, [{ first: newest.first, bytes: size, changedAt: mtimeMs }]);
     }
     const next = `${this.#log}/${segmentName(index.first + index.count)}`;
-    return statSync(next, { throwIfNoEntry: false }) === undefined || this.#lookAtAll(index);
+    return statSync(next, { throwIfNoEntry: false }) === undefined || this.#checkAllSegments(index);
   }
 
   #open(first: number): number {
@@ -280,7 +280,8 @@ export class LiveIndex {
     this.#newest = undefined;
   }
 
-  #leave(): void {
+  /** Forgets the index, and closes it unless a query still uses it. */
+  #drop(): void {
     this.#closeNewest();
     const index = this.#index;
     this.#index = undefined;

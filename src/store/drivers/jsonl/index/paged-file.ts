@@ -5,7 +5,7 @@ const pagesPerBackwardRead = 8;
 /** Four megabytes. */
 const maxPages = 512;
 
-/** A file of items of one length that only grows, read page by page; pages that were read are remembered. */
+/** Reads an append-only file of fixed-length items page by page, with a page cache. */
 export class PagedFile {
   readonly itemsPerPage: number;
   readonly #path: string;
@@ -19,16 +19,16 @@ export class PagedFile {
     this.itemsPerPage = pageLength / itemLength;
   }
 
-  /** From then on it can be read, even if the file loses its name. */
+  /** Opens the file, which can then be read even if it is deleted. */
   open(): void {
     this.#fd ??= openSync(this.#path, "r");
   }
 
-  /** The numbers of a page; zeros where the file has none. */
+  /** Returns the numbers of a page; zeros beyond the end of the file. */
   page(number: number): Uint32Array<ArrayBuffer> {
-    const known = this.#pages.get(number);
-    if (known !== undefined) return known;
-    // Whoever has just been at the next one goes backwards, and wants those before, too.
+    const cached = this.#pages.get(number);
+    if (cached !== undefined) return cached;
+    // If the next page was read before, the caller goes backwards: read several pages before this one, too.
     const first = this.#pages.has(number + 1) ? Math.max(0, number + 1 - pagesPerBackwardRead) : number;
     const bytes = new Uint8Array((number + 1 - first) * pageLength);
     this.readInto(bytes, first * this.itemsPerPage);
@@ -41,12 +41,12 @@ export class PagedFile {
     return page;
   }
 
-  /** Past the remembered pages, from an item on. */
+  /** Reads from an item on without using the page cache. */
   readInto(bytes: Uint8Array, item: number): void {
     if (this.#fd !== undefined) readSync(this.#fd, bytes, 0, bytes.length, item * this.#itemLength);
   }
 
-  /** The page of this item was not full when it was read. */
+  /** Removes the page of an item from the cache, because it was not full when it was read. */
   invalidate(item: number): void {
     this.#pages.delete(Math.floor(item / this.itemsPerPage));
   }

@@ -6,56 +6,53 @@ import { KeyTable, KeyTableFile, writeKeyTable } from "./key-table.js";
 import { PagedFile } from "./paged-file.js";
 import { systemFiles, writeAll } from "../files.js";
 
-/**
- * Row, the entry before of the same key plus one, and the two halves of the key's hash, with which stands how
- * many entities the row has.
- */
+/** An entry has the row, the previous entry of the same key plus one, and the key's hash with the row's entity count. */
 const numbersPerEntry = 4;
 export const entryLength = numbersPerEntry * 4;
 
-/** So many entries are gone through when the index is opened, before a table is made of them. */
+/** At most this many entries are read when the index is opened; more are put into a table. */
 const maxUntabledEntries = 2048;
-/** A table is made one with the next older one as long as that is not so many times as large. */
+/** A new table is merged with the next older one unless that is this many times larger. */
 const mergeFactor = 4;
 
 export interface PostingsState {
-  /** How many entries are kept. */
+  /** The number of saved entries. */
   readonly entries: number;
-  /** Oldest first; each goes on where the last one ends. */
+  /** Oldest first; each continues where the previous one ends. */
   readonly tables: readonly KeyTableState[];
 }
 
 const emptyPostings: PostingsState = { entries: 0, tables: [] };
 const noNumbers = new Uint32Array();
 
-/** Beside its file of rows. */
+/** The file of entries that belongs to a file of rows. */
 export const postingsFileName = (rowsFile: string): string => rowsFile.replace("rows-", "postings-");
 
 /**
- * Which rows have which keys: for each key of a row an entry, which names the entry before of the same key;
- * those of one row stand together. Tables know the last entry of each key. Entries are only ever added and
- * tables never change, so whoever has an older state is not disturbed.
+ * An inverted index from keys to rows. Each key of a row has an entry, which links to the previous entry of the same
+ * key; the entries of a row are consecutive. Tables hold the last entry of each key. Entries are only appended and
+ * tables never change, so a reader with an older state is not affected by a writer.
  */
 export class Postings {
   readonly #directory: string;
   readonly #name: string;
   readonly #pages: PagedFile;
-  #kept: number;
+  #savedCount: number;
   #new = new Uint32Array(256 * numbersPerEntry);
   #count: number;
   #tables: KeyTableFile[] = [];
-  /** The last entries of keys since the tables. */
+  /** The last entries of keys that are in no table yet. */
   #loose = new KeyTable();
-  /** The numbers of the entries that were last looked at, the first of them, and the one after the last. */
+  /** The numbers of a range of entries that was read last: `#from` inclusive, `#to` exclusive. */
   #numbers: Uint32Array = noNumbers;
   #from = 0;
   #to = 0;
 
-  /** Throws where what is kept is not there, or not what was written. */
+  /** Throws if the saved files are missing or damaged. */
   constructor(directory: string, rowsFile: string, { entries, tables }: PostingsState = emptyPostings) {
     this.#directory = directory;
     this.#name = rowsFile;
-    this.#kept = entries;
+    this.#savedCount = entries;
     this.#count = entries;
     this.#pages = new PagedFile(`${directory}/${postingsFileName(rowsFile)}`, entryLength);
     try {
@@ -72,15 +69,15 @@ export class Postings {
   }
 
   get state(): PostingsState {
-    return { entries: this.#kept, tables: this.#tables.map(({ state }) => state) };
+    return { entries: this.#savedCount, tables: this.#tables.map(({ state }) => state) };
   }
 
-  /** Adds the keys of a row, all at once. */
+  /** Adds all keys of a row. */
   add(row: number, keys: readonly KeyHash[]): void {
     if (keys.length === 0) return;
     const entities = keys.reduce((sum, { high }) => (isEntity(high) ? sum + 1 : sum), 0);
     for (const key of keys) {
-      const at = (this.#count - this.#kept) * numbersPerEntry;
+      const at = (this.#count - this.#savedCount) * numbersPerEntry;
       if (at === this.#new.length) this.#grow();
       const before = this.#loose.set(key, this.#count++);
       this.#new[at] = row;
@@ -90,7 +87,7 @@ export class Postings {
     }
   }
 
-  /** The last entry of a key, plus one; 0: there is none. */
+  /** Returns the last entry of a key, plus one; 0 if there is none. */
   last(hash: KeyHash): number {
     const last = this.#loose.get(hash);
     return last === 0 ? this.#lastInTables(hash) : last;
@@ -109,18 +106,18 @@ export class Postings {
     return this.#numbers[at] ?? 0;
   }
 
-  /** The entry before of the same key, plus one; 0: there is none. */
+  /** Returns the previous entry of the same key, plus one; 0 if there is none. */
   previous(entry: number): number {
     const at = this.#placeOf(entry);
     const before = this.#numbers[at + 1] ?? 0;
-    // Were it otherwise, going back would never end.
+    // Guards against a damaged link: one that leads forward would loop forever.
     return before > entry ? entry : before;
   }
 
-  /** How many entities the row of an entry has. */
+  /** Returns the number of entities of the row of an entry. */
   entityCount(entry: number): number {
-    const known = unpackCount(this.#high(entry));
-    if (known < maxPackedCount) return known;
+    const packed = unpackCount(this.#high(entry));
+    if (packed < maxPackedCount) return packed;
     const row = this.row(entry);
     let from = entry;
     while (from > 0 && this.row(from - 1) === row) from--;
@@ -129,16 +126,16 @@ export class Postings {
     return count;
   }
 
-  /** Writes the new entries, and a table where there are enough of them; gives what is kept once it is said so. */
+  /** Writes the new entries, and a table if there are enough. Returns the state to save. */
   write(): PostingsState {
     const fd = openSync(
       `${this.#directory}/${postingsFileName(this.#name)}`,
-      this.#kept === 0 ? "w" : "r+",
+      this.#savedCount === 0 ? "w" : "r+",
       0o600,
     );
     try {
-      const bytes = new Uint8Array(this.#new.buffer, 0, (this.#count - this.#kept) * entryLength);
-      writeAll(systemFiles, fd, bytes, this.#kept * entryLength);
+      const bytes = new Uint8Array(this.#new.buffer, 0, (this.#count - this.#savedCount) * entryLength);
+      writeAll(systemFiles, fd, bytes, this.#savedCount * entryLength);
     } finally {
       closeSync(fd);
     }
@@ -166,19 +163,19 @@ export class Postings {
     return [...tables.map(({ state }) => state), made];
   }
 
-  /** What was written is now kept. */
+  /** Call when the saved state covers what `write` has written. */
   markSaved({ entries, tables }: PostingsState): void {
     const opened = tables.map((state) => {
-      const known = this.#tables.find((table) => table.state.file === state.file);
-      return known ?? new KeyTableFile(this.#directory, state);
+      const open = this.#tables.find((table) => table.state.file === state.file);
+      return open ?? new KeyTableFile(this.#directory, state);
     });
     for (const table of this.#tables.filter((each) => !opened.includes(each))) table.close();
     if (opened.length > 0 && opened.at(-1) !== this.#tables.at(-1)) this.#loose = new KeyTable();
     this.#tables = opened;
     this.#pages.open();
-    this.#pages.invalidate(this.#kept);
+    this.#pages.invalidate(this.#savedCount);
     this.#from = this.#to = 0;
-    this.#kept = entries;
+    this.#savedCount = entries;
     this.#new = new Uint32Array(256 * numbersPerEntry);
   }
 
@@ -187,34 +184,34 @@ export class Postings {
     for (const table of this.#tables.splice(0)) table.close();
   }
 
-  /** The first entry that is in no table. */
+  /** The first entry that is not in a table. */
   get #through(): number {
     return this.#tables.at(-1)?.state.through ?? 0;
   }
 
-  /** With which stands how many entities the row has. */
+  /** The high half of the hash, with the packed entity count. */
   #high(entry: number): number {
     const at = this.#placeOf(entry);
     return this.#numbers[at + 3] ?? 0;
   }
 
-  /** Where an entry begins in the numbers, which from then on are those around it. */
+  /** Returns the position of an entry in `#numbers`, after loading its range. */
   #placeOf(entry: number): number {
-    if (entry < this.#from || entry >= this.#to) this.#turnTo(entry);
+    if (entry < this.#from || entry >= this.#to) this.#load(entry);
     return (entry - this.#from) * numbersPerEntry;
   }
 
-  #turnTo(entry: number): void {
-    if (entry >= this.#kept) {
+  #load(entry: number): void {
+    if (entry >= this.#savedCount) {
       this.#numbers = this.#new;
-      this.#from = this.#kept;
-      this.#to = this.#kept + this.#new.length / numbersPerEntry;
+      this.#from = this.#savedCount;
+      this.#to = this.#savedCount + this.#new.length / numbersPerEntry;
     } else {
       const { itemsPerPage } = this.#pages;
       const page = Math.floor(entry / itemsPerPage);
       this.#numbers = this.#pages.page(page);
       this.#from = page * itemsPerPage;
-      this.#to = Math.min(this.#from + itemsPerPage, this.#kept);
+      this.#to = Math.min(this.#from + itemsPerPage, this.#savedCount);
     }
   }
 

@@ -2,14 +2,17 @@ import { closeSync, openSync } from "node:fs";
 import { PagedFile } from "./paged-file.js";
 import { systemFiles, writeAll } from "../files.js";
 
-/** What the index keeps of a record: 32 bytes, in the order of the log. */
+/**
+ * The index has one row of 32 bytes per record, in log order, as eight 32-bit numbers: the time (a 64-bit float, so
+ * two of them), offset, length, shape, the previous row of the same decision, and two for the digest.
+ */
 export const rowLength = 32;
 
 export const numbersPerRow = rowLength / 4;
 export const shapeAt = 4;
 export const digestAt = 6;
 
-/** Rows one after the other in memory. */
+/** Rows in memory. */
 export class Rows {
   #times: Float64Array;
   #numbers: Uint32Array<ArrayBuffer>;
@@ -25,13 +28,13 @@ export class Rows {
     return this.#count;
   }
 
-  /** Makes room for one more row and gives its position. */
+  /** Adds an empty row and returns its position. */
   add(): number {
     if ((this.#count + 1) * numbersPerRow > this.#numbers.length) this.#grow();
     return this.#count++;
   }
 
-  /** The rows as numbers, eight each: for going through very many. */
+  /** The raw numbers, eight per row, for loops over very many rows. */
   get numbers(): Uint32Array {
     return this.#numbers;
   }
@@ -45,12 +48,12 @@ export class Rows {
     return this.#times[row * 4] ?? 0;
   }
 
-  /** Where the line begins in its segment. */
+  /** The offset of the line in its segment. */
   offset(row: number): number {
     return this.#numbers[row * numbersPerRow + 2] ?? 0;
   }
 
-  /** Without the newline. */
+  /** The length of the line without its newline. */
   length(row: number): number {
     return this.#numbers[row * numbersPerRow + 3] ?? 0;
   }
@@ -59,12 +62,12 @@ export class Rows {
     return this.#numbers[row * numbersPerRow + shapeAt] ?? 0;
   }
 
-  /** The number of the row before of the same decision, plus one; 0: there is none. */
+  /** The number of the previous row of the same decision, plus one; 0 if there is none. */
   previous(row: number): number {
     return this.#numbers[row * numbersPerRow + 5] ?? 0;
   }
 
-  /** The beginning of the deterministic hash, which differs where the values read do. */
+  /** The first bits of the deterministic hash, which identifies the decision and the input values that were read. */
   digestLow(row: number): number {
     return this.#numbers[row * numbersPerRow + digestAt] ?? 0;
   }
@@ -100,52 +103,52 @@ export class Rows {
 const timesView = ({ buffer, byteOffset, byteLength }: Uint32Array<ArrayBuffer>): Float64Array =>
   new Float64Array(buffer, byteOffset, byteLength / 8);
 
-/** All rows: those that are kept on disk, and behind them the new ones. */
+/** All rows of an index: the saved ones on disk, followed by the unsaved ones in memory. */
 export class RowFile {
   readonly #path: string;
   readonly #pages: PagedFile;
-  #kept: number;
+  #savedCount: number;
   #new = new Rows();
   #page: { readonly number: number; readonly rows: Rows } | undefined;
 
   constructor(path: string, savedCount: number) {
     this.#path = path;
-    this.#kept = savedCount;
+    this.#savedCount = savedCount;
     this.#pages = new PagedFile(path, rowLength);
-    // At once: whoever makes the index anew removes the rows of this one.
+    // Now, because a process that creates a new index deletes this file.
     if (savedCount > 0) this.#pages.open();
   }
 
   get count(): number {
-    return this.#kept + this.#new.count;
+    return this.#savedCount + this.#new.count;
   }
 
-  get kept(): number {
-    return this.#kept;
+  get savedCount(): number {
+    return this.#savedCount;
   }
 
-  /** Those that are not kept yet. */
+  /** The rows that are not on disk yet. */
   get unsaved(): Rows {
     return this.#new;
   }
 
-  /** The rows from one number up to, but without, another; as many as asked for are in memory at once. */
+  /** Returns the rows `from` (inclusive) to `to` (exclusive), all in memory. For reading many rows. */
   read(from: number, to: number): Rows {
-    const kept = Math.max(0, Math.min(to, this.#kept) - from);
+    const saved = Math.max(0, Math.min(to, this.#savedCount) - from);
     const numbers = new Uint32Array((to - from) * numbersPerRow);
-    const whole = new Uint8Array(numbers.buffer);
-    if (kept > 0) this.#pages.readInto(whole.subarray(0, kept * rowLength), from);
-    if (to > this.#kept) {
-      const start = Math.max(0, from - this.#kept);
-      const added = this.#new.bytes().subarray(start * rowLength, (to - this.#kept) * rowLength);
-      whole.set(added, kept * rowLength);
+    const bytes = new Uint8Array(numbers.buffer);
+    if (saved > 0) this.#pages.readInto(bytes.subarray(0, saved * rowLength), from);
+    if (to > this.#savedCount) {
+      const start = Math.max(0, from - this.#savedCount);
+      const unsaved = this.#new.bytes().subarray(start * rowLength, (to - this.#savedCount) * rowLength);
+      bytes.set(unsaved, saved * rowLength);
     }
     return new Rows(numbers, to - from);
   }
 
-  /** Rows among which one is, and where it is among them; for one here and one there. */
+  /** Returns a page of rows and the position of one row in it. For reading single rows. */
   at(number: number): { readonly rows: Rows; readonly row: number } {
-    if (number >= this.#kept) return { rows: this.#new, row: number - this.#kept };
+    if (number >= this.#savedCount) return { rows: this.#new, row: number - this.#savedCount };
     const { itemsPerPage } = this.#pages;
     const page = Math.floor(number / itemsPerPage);
     if (this.#page?.number !== page)
@@ -153,22 +156,22 @@ export class RowFile {
     return { rows: this.#page.rows, row: number - page * itemsPerPage };
   }
 
-  /** Puts the new rows behind the kept ones; whoever does not know of them does not mind. */
+  /** Writes the unsaved rows after the saved ones. Readers ignore them until the state of the index covers them. */
   write(): void {
-    const fd = openSync(this.#path, this.#kept === 0 ? "w" : "r+", 0o600);
+    const fd = openSync(this.#path, this.#savedCount === 0 ? "w" : "r+", 0o600);
     try {
-      writeAll(systemFiles, fd, this.#new.bytes(), this.#kept * rowLength);
+      writeAll(systemFiles, fd, this.#new.bytes(), this.#savedCount * rowLength);
     } finally {
       closeSync(fd);
     }
   }
 
-  /** The new rows are now kept. */
+  /** Call when the state of the index covers the written rows. */
   markSaved(): void {
     this.#pages.open();
-    this.#pages.invalidate(this.#kept);
+    this.#pages.invalidate(this.#savedCount);
     this.#page = undefined;
-    this.#kept = this.count;
+    this.#savedCount = this.count;
     this.#new = new Rows();
   }
 

@@ -2,13 +2,13 @@ import type { KeyHash, KeyKind } from "./key-hash.js";
 import { hashBytes, keyKinds, hashText } from "./key-hash.js";
 
 /*
- * What a record is looked up by is found by its place on the line (see record-body.ts):
+ * The keys of a record are found by their position on the line (see record-json.ts):
  * …"selected_labels":[…],"cached":true,"cache_key":"…","cached_from":"…","selected_targets":[…],…
  * "environment_hash":"…","session_id":"…","parent_record_id":"…","lineage":{"entities":[{"type":"…","id":"…"}],
  * "artifacts":["…"],"inputs":[…],"conditions":[…],"policies":[{"name":"…",…}],…
- * Quotes inside of a text are escaped, so that what is looked for cannot be part of one. Each function goes
- * on from where the cursor is and tells whether all was as it should be; a line of which it was not, or that
- * has escapes where it matters, is to be parsed.
+ * Quotes inside a string are escaped, so a field name that is searched for cannot be part of one. Each function
+ * continues at the cursor and returns whether the line had the expected form. If it had not, or if a key contains
+ * escapes, the line must be parsed as JSON.
  */
 const bytesOf = (text: string): Uint8Array => Buffer.from(text);
 const wasCached = bytesOf(`],"cached":true`);
@@ -27,7 +27,7 @@ const comma = bytesOf(",");
 const brace = bytesOf("}");
 const bracket = bytesOf("]");
 
-/** Who a record was made for, and which of it is asked for. */
+/** The provenance fields in line order; those with a kind are keys. */
 const provenance: readonly { readonly name: Uint8Array; readonly kind?: KeyKind }[] = [
   { name: bytesOf(`,"workflow_id":`) },
   { name: bytesOf(`,"stage_id":`) },
@@ -37,7 +37,7 @@ const provenance: readonly { readonly name: Uint8Array; readonly kind?: KeyKind 
   { name: bytesOf(`,"check_id":`) },
 ];
 
-/** From the end of the labels to the end of the environment's hash. */
+/** Scans from the end of the labels to the end of the environment hash. */
 export function scanCacheKeys(cursor: LineCursor, keys: KeyHash[]): boolean {
   if (!cursor.skip(wasCached) && !cursor.skip(wasNotCached)) return false;
   if (cursor.skip(cacheKey) && !cursor.skipText()) return false;
@@ -45,17 +45,17 @@ export function scanCacheKeys(cursor: LineCursor, keys: KeyHash[]): boolean {
   return cursor.seek(environment) && cursor.skip(environment) && cursor.skipPlainText();
 }
 
-/** From there to the lineage. */
+/** Scans from the end of the environment hash to the lineage. */
 export function scanProvenance(cursor: LineCursor, keys: KeyHash[]): boolean {
   for (const { name, kind } of provenance) {
     if (!cursor.skip(name)) continue;
-    const isTaken = kind === undefined ? cursor.skipText() : scanKey(cursor, kind, keys);
-    if (!isTaken) return false;
+    const isScanned = kind === undefined ? cursor.skipText() : scanKey(cursor, kind, keys);
+    if (!isScanned) return false;
   }
   return true;
 }
 
-/** From the first entity to the end of the artifacts. */
+/** Scans from the first entity to the end of the artifacts. */
 export function scanLineage(cursor: LineCursor, seed: () => KeyHash, keys: KeyHash[]): boolean {
   while (cursor.skip(entityType)) {
     const from = cursor.at;
@@ -67,7 +67,7 @@ export function scanLineage(cursor: LineCursor, seed: () => KeyHash, keys: KeyHa
   return cursor.skip(artifacts) && scanList(cursor, keyKinds.artifact, keys);
 }
 
-/** Of the result of a call: from the end of its time on. */
+/** Scans a tool result from the end of its timestamp. */
 export function scanToolResult(cursor: LineCursor, keys: KeyHash[]): boolean {
   return (
     cursor.skip(tool) &&
@@ -95,13 +95,14 @@ function scanKey(cursor: LineCursor, kind: KeyKind, keys: KeyHash[]): boolean {
 
 const quoteMark = 34;
 const backslashMark = 92;
+const closingBracket = 93;
 
-/** Goes through the bytes of a line from left to right. */
+/** Reads the bytes of a line from left to right. */
 export class LineCursor {
   readonly line: Buffer;
   at: number;
   readonly end: number;
-  /** Where the text begins that was gone past last. */
+  /** The offset of the string that was skipped last. */
   textStart = 0;
 
   constructor(line: Buffer, at: number, end: number) {
@@ -110,7 +111,7 @@ export class LineCursor {
     this.end = end;
   }
 
-  /** Whether these bytes stand here. */
+  /** Returns true if the line continues with these bytes. */
   startsWith(bytes: Uint8Array): boolean {
     if (this.at + bytes.length > this.end) return false;
     for (let index = 0; index < bytes.length; index++)
@@ -118,14 +119,14 @@ export class LineCursor {
     return true;
   }
 
-  /** Goes past these bytes, if they stand here. */
+  /** Skips these bytes, if the line continues with them. */
   skip(bytes: Uint8Array): boolean {
-    const isHere = this.startsWith(bytes);
-    if (isHere) this.at += bytes.length;
-    return isHere;
+    const isNext = this.startsWith(bytes);
+    if (isNext) this.at += bytes.length;
+    return isNext;
   }
 
-  /** Goes past a text that could not be written in another way, if one stands here: one without escapes. */
+  /** Skips a string without escapes, which has only one possible JSON form, so its bytes can be hashed. */
   skipPlainText(): boolean {
     if (this.line[this.at] !== quoteMark) return false;
     this.textStart = this.at;
@@ -140,7 +141,7 @@ export class LineCursor {
     return false;
   }
 
-  /** Goes past any text, if one stands here. */
+  /** Skips any string. */
   skipText(): boolean {
     if (this.line[this.at] !== quoteMark) return false;
     for (let place = this.at + 1; place < this.end; place++) {
@@ -154,7 +155,7 @@ export class LineCursor {
     return false;
   }
 
-  /** Goes to these bytes, wherever they come next. */
+  /** Moves to the next occurrence of these bytes. */
   seek(bytes: Uint8Array): boolean {
     const found = this.line.subarray(this.at, this.end).indexOf(bytes);
     if (found !== -1) this.at += found;
@@ -164,10 +165,8 @@ export class LineCursor {
 
 const policiesField = Buffer.from(`,"policies":[`);
 const noPolicies = Buffer.from(`,"policies":[]`);
-const quoteByte = 34;
-const closingBracket = 93;
 
-/** Whether there are none at that place, where there were none before. */
+/** Returns true if an empty list of policies is at this offset. */
 export function hasNoPolicies(line: Buffer, at: number, end: number): boolean {
   if (at + noPolicies.length > end) return false;
   for (let index = 0; index < noPolicies.length; index++)
@@ -175,86 +174,86 @@ export function hasNoPolicies(line: Buffer, at: number, end: number): boolean {
   return true;
 }
 
-/** From the end of the artifacts on; false: the line is to be parsed. */
+/** Scans from the end of the artifacts. Returns false if the line must be parsed. */
 export function scanPolicies(
   cursor: LineCursor,
-  known: KnownPrefix,
+  prefix: KnownPrefix,
   { isPolicy, keys }: { readonly isPolicy: boolean; readonly keys: KeyHash[] },
 ): boolean {
   const { line, at: start, end } = cursor;
-  // Only decisions about calls consult any: of others, it is enough to see that there are none where there were none.
-  if (!isPolicy && known.policiesAt !== undefined && hasNoPolicies(line, start + known.policiesAt, end))
+  // Only policy decisions have policies. For others it is enough that the list is empty where it was empty before.
+  if (!isPolicy && prefix.policiesAt !== undefined && hasNoPolicies(line, start + prefix.policiesAt, end))
     return true;
   if (!cursor.seek(policiesField)) return false;
-  known.policiesAt = cursor.at - start;
+  prefix.policiesAt = cursor.at - start;
   if (cursor.startsWith(noPolicies)) return true;
-  if (known.policies === undefined || !matchesAt(cursor.line, known.policies.bytes, cursor.at, cursor.end)) {
+  if (prefix.policies === undefined || !matchesAt(line, prefix.policies.bytes, cursor.at, end)) {
     const bytes = copyPoliciesField(cursor);
     const names = bytes && policyNames(bytes.toString("utf8", policiesField.length - 1));
     if (bytes === undefined || names === undefined) return false;
-    known.policies = { bytes, keys: names.map((name) => hashText(keyKinds.policy, name)) };
+    prefix.policies = { bytes, keys: names.map((name) => hashText(keyKinds.policy, name)) };
   }
-  keys.push(...known.policies.keys);
+  keys.push(...prefix.policies.keys);
   return true;
 }
 
-/** A copy of the field, to its closing bracket: a policy has no lists in it. */
+/** Copies the field up to its closing bracket. A policy contains no lists, so the first bracket ends the field. */
 function copyPoliciesField({ line, at, end }: LineCursor): Buffer | undefined {
   let inText = false;
   for (let place = at + policiesField.length; place < end; place++) {
     const byte = line[place];
-    if (byte === quoteByte) inText = !inText;
-    else if (inText && byte === backslashByte) place++;
+    if (byte === quoteMark) inText = !inText;
+    else if (inText && byte === backslashMark) place++;
     else if (!inText && byte === closingBracket) return Buffer.from(line.subarray(at, place + 1));
   }
   return undefined;
 }
 
-const backslashByte = 92;
-
-/** Undefined where they are not what they should be. */
+/** Returns undefined if the JSON is not a list of policies. */
 function policyNames(json: string): readonly string[] | undefined {
   try {
-    const found = JSON.parse(json) as readonly { readonly name: string; readonly override: string | null }[];
-    return found.flatMap(({ name, override }) => (override === null ? [name] : [name, override]));
+    const policies = JSON.parse(json) as readonly {
+      readonly name: string;
+      readonly override: string | null;
+    }[];
+    return policies.flatMap(({ name, override }) => (override === null ? [name] : [name, override]));
   } catch {
     return undefined;
   }
 }
 
-/** The beginning of a decision's line that was seen before. */
+/** The start of an earlier decision's line. Later lines that start alike need not be parsed. */
 export interface KnownPrefix {
   readonly shape: number;
-  /** What tells the shape. */
+  /** The bytes that determine the shape. */
   readonly bytes: Buffer;
-  /** The same, and all up to who it was made for; where there is nothing in it that records are looked up by. */
+  /** The same bytes and all up to the provenance, if they contain no keys. */
   upToProvenance?: Buffer;
-  /** The longer one, and all up to the end of the artifacts; where there are none, and no entities. */
+  /** The same bytes and all up to the end of the artifacts, if there are no keys up to there. */
   upToLineageEnd?: Buffer | undefined;
-  /** How far behind the artifacts the policies were. */
+  /** The distance from the end of the artifacts to the policies. */
   policiesAt?: number;
-  /** The policies as they were last. */
+  /** The last policies and their keys. */
   policies?: { readonly bytes: Buffer; readonly keys: readonly KeyHash[] };
 }
 
 const prefixSlots = 4096;
 
-/** Beginnings by their fingerprints, so that lines that begin alike need not be taken apart. */
+/** Known prefixes by fingerprint. Prefixes whose fingerprints share a slot replace each other. */
 export class PrefixCache {
-  readonly #known = new Array<KnownPrefix | undefined>(prefixSlots).fill(undefined);
+  readonly #slots = new Array<KnownPrefix | undefined>(prefixSlots).fill(undefined);
 
-  /** What was last seen with the fingerprint. */
+  /** Returns the last prefix in the slot of the fingerprint; the caller compares its bytes. */
   get(fingerprint: number): KnownPrefix | undefined {
-    return this.#known[fingerprint & (prefixSlots - 1)];
+    return this.#slots[fingerprint & (prefixSlots - 1)];
   }
 
-  set(fingerprint: number, known: KnownPrefix): KnownPrefix {
-    this.#known[fingerprint & (prefixSlots - 1)] = known;
-    return known;
+  set(fingerprint: number, prefix: KnownPrefix): void {
+    this.#slots[fingerprint & (prefixSlots - 1)] = prefix;
   }
 }
 
-/** Whether these bytes stand on a line, from a place on. */
+/** Returns true if the line has these bytes at the offset. */
 export function matchesAt(line: Buffer, bytes: Buffer, from: number, end: number): boolean {
   const to = from + bytes.length;
   return to <= end && line.compare(bytes, 0, bytes.length, from, to) === 0;

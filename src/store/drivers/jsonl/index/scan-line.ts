@@ -19,11 +19,11 @@ import type { LogRecord } from "../../../../model/record.js";
 import { microsecondsOf, minuteStart } from "../../../../record/timestamp.js";
 
 /*
- * A decision's line begins with fields of fixed length (see record-body.ts):
+ * A decision's line starts with fields of fixed length (see record-json.ts):
  * {"seq":1,"kind":"decision","record_id":"…","timestamp":"…","deterministic_hash":"…","definition_hash":"…",
  * "decision_id":"…","selected_labels":[…],"cached":false,…
- * so what the index needs is found by counting bytes. A million lines are read in about the time that
- * parsing twenty thousand takes.
+ * so the index finds what it needs by byte offset. Scanning a million lines takes about as long as parsing
+ * twenty thousand as JSON.
  */
 const kindAt = `"kind":"`.length;
 const timeAt = `"kind":"decision","record_id":"`.length + 36 + `","timestamp":"`.length;
@@ -39,22 +39,23 @@ const bracketMark = 93;
 const letterD = 100;
 const letterT = 116;
 
-/** How a call went begins like a decision, but for its longer name: {"seq":2,"kind":"tool_result","record_id":… */
+/** A tool result starts like a decision, but its kind is longer: {"seq":2,"kind":"tool_result","record_id":… */
 const toolTimeAt = timeAt + "tool_result".length - "decision".length;
 const toolResultStart = Buffer.from(`"kind":"tool_result","record_id":"`);
 const toolResultShape: Shape = { kind: "tool_result" };
 const timeLength = 27;
 
-/** What rows are added to; `base` rows came before these. */
+/** The parts of an index that a new row changes. */
 interface RowTarget {
   readonly rows: Rows;
   readonly shapes: Shapes;
   readonly postings: Pick<Postings, "add">;
-  readonly beginnings: PrefixCache;
+  readonly prefixes: PrefixCache;
+  /** The number of saved rows, which precede `rows`. */
   readonly base: number;
 }
 
-/** Adds a row for the line at these bytes; gives its sequence number, or 0 where it has none. */
+/** Adds a row for a line. Returns its sequence number, 0 if it has none. */
 export function addRow(line: Buffer, from: number, end: number, into: RowTarget, offset: number): number {
   const { rows, shapes } = into;
   let at = from + seqAt;
@@ -67,8 +68,8 @@ export function addRow(line: Buffer, from: number, end: number, into: RowTarget,
     rows.setPlace(row, parseTime(line, time), offset, end - from);
     setRowShape(row, shapes.add(toolResultShape), into);
     const keys: KeyHash[] = [];
-    const isTaken = scanToolResult(new LineCursor(line, time + timeLength, end), keys);
-    addRowKeys(row, isTaken ? keys : keysIfRecord(parseRecordLine(line.toString("utf8", from, end))), into);
+    const isScanned = scanToolResult(new LineCursor(line, time + timeLength, end), keys);
+    addRowKeys(row, isScanned ? keys : keysIfRecord(parseRecordLine(line.toString("utf8", from, end))), into);
     return seq;
   }
   if (!isDecision(line, at) || at + decisionIdAt > end) {
@@ -84,11 +85,14 @@ export function addRow(line: Buffer, from: number, end: number, into: RowTarget,
   return seq;
 }
 
-/** From the hash of its definition to its labels, and to what the cache said. */
+/**
+ * Finds the shape of a decision by its prefix: from the definition hash to the labels and the cache state. Lines with
+ * the same prefix have the same shape, so most lines are recognised by comparing bytes, without parsing.
+ */
 function findPrefix(
   line: Buffer,
   { from, start, end }: Pick<DecisionLine, "from" | "start" | "end">,
-  { shapes, beginnings }: RowTarget,
+  { shapes, prefixes }: RowTarget,
 ): DecisionLine {
   let fingerprint = parseHex(line, start);
   let inText = true;
@@ -100,29 +104,29 @@ function findPrefix(
     else if (byte === quote) inText = !inText;
     else if (byte === bracketMark && !inText) break;
   }
-  // `],"cached":true,"cache_key":"…` or `],"cached":false,"selected_targets":[…`: up to what tells them apart.
-  const told = Math.min(end, place + `],"cached":false,"cache_`.length);
-  fingerprint ^= (line[told - 1] ?? 0) + (fingerprint >>> 15);
-  const known = beginnings.get(fingerprint);
-  const knows = known && matchPrefix(line, known, { start, told, end });
-  if (known !== undefined && knows !== undefined)
-    return { line, from, end, prefix: known, start, matched: knows, labelsEnd: place };
-  const found = shapeOf(parseRecordLine(line.toString("utf8", from, end)));
-  const seen = { shape: shapes.add(found), bytes: Buffer.from(line.subarray(start, told)) };
-  // The next one that begins like one that cannot be read may well be sound.
-  const learned = found.kind === "unreadable" ? seen : beginnings.set(fingerprint, seen);
-  return { line, from, end, prefix: learned, start, matched: "shape", labelsEnd: place };
+  // Ends where `],"cached":true,"cache_key":"…` and `],"cached":false,"selected_targets":[…` differ.
+  const prefixEnd = Math.min(end, place + `],"cached":false,"cache_`.length);
+  fingerprint ^= (line[prefixEnd - 1] ?? 0) + (fingerprint >>> 15);
+  const known = prefixes.get(fingerprint);
+  const matched = known && matchPrefix(line, known, { start, prefixEnd, end });
+  if (known !== undefined && matched !== undefined)
+    return { line, from, end, prefix: known, start, matched, labelsEnd: place };
+  const shape = shapeOf(parseRecordLine(line.toString("utf8", from, end)));
+  const prefix = { shape: shapes.add(shape), bytes: Buffer.from(line.subarray(start, prefixEnd)) };
+  // Not cached for an unreadable line: the next line with the same prefix may be readable.
+  if (shape.kind !== "unreadable") prefixes.set(fingerprint, prefix);
+  return { line, from, end, prefix, start, matched: "shape", labelsEnd: place };
 }
 
-/** How much of what is known stands there; undefined: nothing does. */
+/** Returns the longest part of a known prefix that the line starts with; undefined if none does. */
 function matchPrefix(
   line: Buffer,
-  { upToLineageEnd: bare, upToProvenance: longer, bytes }: KnownPrefix,
-  { start, told, end }: { readonly start: number; readonly told: number; readonly end: number },
+  { upToLineageEnd, upToProvenance, bytes }: KnownPrefix,
+  { start, prefixEnd, end }: { readonly start: number; readonly prefixEnd: number; readonly end: number },
 ): DecisionLine["matched"] | undefined {
-  if (bare !== undefined && matchesAt(line, bare, start, end)) return "bare";
-  if (longer !== undefined && matchesAt(line, longer, start, end)) return "longer";
-  return bytes.length === told - start && matchesAt(line, bytes, start, told) ? "shape" : undefined;
+  if (upToLineageEnd !== undefined && matchesAt(line, upToLineageEnd, start, end)) return "lineage";
+  if (upToProvenance !== undefined && matchesAt(line, upToProvenance, start, end)) return "provenance";
+  return bytes.length === prefixEnd - start && matchesAt(line, bytes, start, prefixEnd) ? "shape" : undefined;
 }
 
 function setRowShape(row: number, shape: number, { rows, shapes, base }: RowTarget): void {
@@ -169,10 +173,14 @@ function parseHex(line: Uint8Array, at: number): number {
   return number;
 }
 
+/**
+ * The last minute and its start, for the whole module: consecutive records mostly share the minute, and converting it
+ * is the slowest part of `parseTime`, which runs once per line of the log.
+ */
 let lastMinute = Number.NaN;
 let lastMinuteStart = 0;
 
-/** The same as `microsecondsOf`, without making a text first. */
+/** Like `microsecondsOf`, without creating a string. */
 function parseTime(line: Buffer, at: number): number {
   const year = twoDigits(line, at) * 1e10 + twoDigits(line, at + 2) * 1e8;
   const day = twoDigits(line, at + 5) * 1e6 + twoDigits(line, at + 8) * 1e4;
@@ -181,10 +189,9 @@ function parseTime(line: Buffer, at: number): number {
     lastMinute = minute;
     lastMinuteStart = minuteStart(minute);
   }
-  const millions = twoDigits(line, at + 17);
   return (
     lastMinuteStart +
-    millions * 1e6 +
+    twoDigits(line, at + 17) * 1e6 +
     twoDigits(line, at + 20) * 1e4 +
     twoDigits(line, at + 22) * 1e2 +
     twoDigits(line, at + 24)
@@ -195,21 +202,21 @@ function twoDigits(line: Uint8Array, at: number): number {
   return ((line[at] ?? 0) - 48) * 10 + (line[at + 1] ?? 0) - 48;
 }
 
-/** The line of a decision, and what is known of it. */
+/** The line of a decision, and the known prefix that it starts with. */
 interface DecisionLine {
   readonly line: Buffer;
   readonly from: number;
   readonly end: number;
   readonly prefix: KnownPrefix;
-  /** Where the known beginning begins. */
+  /** The offset of the prefix. */
   readonly start: number;
-  /** Which of the known beginnings it begins with. */
-  readonly matched: "shape" | "longer" | "bare";
-  /** Where its labels end. */
+  /** How much of the prefix the line matches. */
+  readonly matched: "shape" | "provenance" | "lineage";
+  /** The offset after the labels. */
   readonly labelsEnd: number;
 }
 
-/** What a decision is looked up by; learns on the way what its definition reads. */
+/** Returns the keys of a decision. Also stores which context values its definition reads, if that is not known yet. */
 function findDecisionKeys(decision: DecisionLine, shapes: Shapes): readonly KeyHash[] {
   if (hasNoKeys(decision, shapes)) return noKeys;
   const found: KeyHash[] = [];
@@ -224,20 +231,17 @@ function findDecisionKeys(decision: DecisionLine, shapes: Shapes): readonly KeyH
 
 const noKeys: readonly KeyHash[] = [];
 
-/** Most have nothing that they are looked up by, and are quickly told. */
-function hasNoKeys(
-  { line, end, prefix: known, start, matched: knows }: DecisionLine,
-  shapes: Shapes,
-): boolean {
-  const { upToLineageEnd: bare, policiesAt, shape } = known;
-  if (knows !== "bare" || bare === undefined || policiesAt === undefined) return false;
+/** Recognises quickly that a decision has no keys, which is the most frequent case. */
+function hasNoKeys({ line, end, prefix, start, matched }: DecisionLine, shapes: Shapes): boolean {
+  const { upToLineageEnd, policiesAt, shape } = prefix;
+  if (matched !== "lineage" || upToLineageEnd === undefined || policiesAt === undefined) return false;
   if (shapes.list[shape]?.type === "policy") return false;
-  return hasNoPolicies(line, start + bare.length + policiesAt, end);
+  return hasNoPolicies(line, start + upToLineageEnd.length + policiesAt, end);
 }
 
 const lineText = ({ line, from, end }: DecisionLine): string => line.toString("utf8", from, end);
 
-/** By taking all of the line apart. */
+/** The slow way, for lines that cannot be scanned. */
 function keysByParsing(decision: DecisionLine): readonly KeyHash[] {
   const record = parseRecordLine(lineText(decision));
   return record === undefined ? noKeys : keysOfRecord(record);
@@ -246,32 +250,33 @@ function keysByParsing(decision: DecisionLine): readonly KeyHash[] {
 const lineageField = Buffer.from(`,"lineage":{"entities":[`);
 const lineageAnywhere = Buffer.from(`"lineage":`);
 
-/** False where the line is to be parsed. */
+/** Scans the keys of a line without parsing it. Returns false if the line must be parsed. */
 function scanKeys(decision: DecisionLine, shapes: Shapes, keys: KeyHash[]): boolean {
-  const { prefix: known } = decision;
+  const { prefix } = decision;
   const cursor = cursorAtProvenance(decision, keys);
   if (cursor === undefined) return false;
-  const isPolicy = shapes.list[known.shape]?.type === "policy";
+  const isPolicy = shapes.list[prefix.shape]?.type === "policy";
   const isPlain = keys.length === 0 && cursor.startsWith(lineageField);
   if (!scanProvenance(cursor, keys)) return false;
-  // Older records had no lineage, but for those of policies, which had it at the end.
+  // Older records have no lineage, except policy decisions, which have it at the end.
   if (!cursor.skip(lineageField)) return !isPolicy && !cursor.seek(lineageAnywhere);
-  if (!scanLineage(cursor, () => shapes.entitySeed(known.shape), keys)) return false;
+  if (!scanLineage(cursor, () => shapes.entitySeed(prefix.shape), keys)) return false;
   if (isPlain && keys.length === 0)
-    known.upToLineageEnd = Buffer.from(decision.line.subarray(decision.start, cursor.at));
-  return scanPolicies(cursor, known, { isPolicy, keys });
+    prefix.upToLineageEnd = Buffer.from(decision.line.subarray(decision.start, cursor.at));
+  return scanPolicies(cursor, prefix, { isPolicy, keys });
 }
 
+/** Returns a cursor after the environment hash; undefined if the line must be parsed. */
 function cursorAtProvenance(
-  { line, start, end, labelsEnd, prefix: known, matched: knows }: DecisionLine,
+  { line, start, end, labelsEnd, prefix, matched }: DecisionLine,
   keys: KeyHash[],
 ): LineCursor | undefined {
-  if (knows !== "shape") return new LineCursor(line, start + (known.upToProvenance?.length ?? 0), end);
+  if (matched !== "shape") return new LineCursor(line, start + (prefix.upToProvenance?.length ?? 0), end);
   const cursor = new LineCursor(line, labelsEnd, end);
   if (!scanCacheKeys(cursor, keys)) return undefined;
   if (keys.length === 0) {
-    known.upToProvenance = Buffer.from(line.subarray(start, cursor.at));
-    known.upToLineageEnd = undefined;
+    prefix.upToProvenance = Buffer.from(line.subarray(start, cursor.at));
+    prefix.upToLineageEnd = undefined;
   }
   return cursor;
 }

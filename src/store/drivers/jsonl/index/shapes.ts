@@ -2,14 +2,14 @@ import type { KeyHash } from "./key-hash.js";
 import { entitySeed } from "./key-hash.js";
 import type { LogRecord, DecisionRecord } from "../../../../model/record.js";
 
-/** What many records have in common, and is asked for. */
+/** The properties that queries filter by and that many records share. A row stores the number of its shape. */
 export interface Shape {
   readonly kind: LogRecord["kind"] | "unreadable";
   readonly decision_id?: string;
   readonly definition_hash?: string;
   readonly labels?: readonly string[];
   readonly type?: string;
-  /** What the cache had to say, where it was asked. */
+  /** The result of the cache lookup, if there was one. */
   readonly cache?: "hit" | "miss";
 }
 
@@ -22,13 +22,13 @@ export interface ShapesState {
 
 const emptyShapes: ShapesState = { shapes: [], counts: [], last: [], sources: [] };
 
-/** The shapes that were seen, with how many records have each and where each decision was last. */
+/** All shapes of a log, with the number of records of each and the last row of each decision. */
 export class Shapes {
   readonly list: Shape[];
   readonly counts: number[];
-  /** By decision: the number of its last row, plus one. */
+  /** The number of the last row of each decision, plus one. */
   readonly lastRows: Map<string, number>;
-  /** By definition: what its decisions read of their context. */
+  /** The context values that the decisions of each definition read. */
   readonly #sources: Map<string, readonly string[]>;
   readonly #byText = new Map<string, number>();
   readonly #seeds: KeyHash[] = [];
@@ -45,12 +45,12 @@ export class Shapes {
     return { shapes: this.list, counts: this.counts, last: [...this.lastRows], sources: [...this.#sources] };
   }
 
-  /** What the hashes of the entities of its records begin with. */
+  /** Returns the seed for the entity hashes of a shape's records. */
   entitySeed(shape: number): KeyHash {
     return (this.#seeds[shape] ??= entitySeed(this.list[shape]?.decision_id ?? ""));
   }
 
-  /** What records of a shape that have entities read of their context: the same for all of one definition. */
+  /** Returns the context values that records of a shape read. They are the same for all records of a definition. */
   sourcesOf(shape: number): readonly string[] {
     return this.#sources.get(this.list[shape]?.definition_hash ?? "") ?? [];
   }
@@ -60,7 +60,7 @@ export class Shapes {
     if (!this.#sources.has(hash)) this.#sources.set(hash, find());
   }
 
-  /** The number of a shape. */
+  /** Returns the number of a shape, and adds it if it is new. */
   add(shape: Shape): number {
     const text = JSON.stringify(shape);
     let index = this.#byText.get(text);
@@ -72,7 +72,7 @@ export class Shapes {
     return index;
   }
 
-  /** Counts a row of the shape; gives the row before it of the same decision, plus one. */
+  /** Counts a row of the shape. Returns the previous row of the same decision, plus one. */
   count(shape: number, row: number): number {
     this.counts[shape] = (this.counts[shape] ?? 0) + 1;
     const id = this.list[shape]?.decision_id;
@@ -83,7 +83,7 @@ export class Shapes {
   }
 }
 
-/** The shape of a record; of what is none, too. */
+/** Returns the shape of a record, or that of an unreadable line. */
 export function shapeOf(record: LogRecord | undefined): Shape {
   if (record === undefined) return { kind: "unreadable" };
   return record.kind === "decision" ? decisionShape(record) : { kind: record.kind };
@@ -101,7 +101,7 @@ function decisionShape({
   return cache_key === undefined ? shape : { ...shape, cache: cached ? "hit" : "miss" };
 }
 
-/** Undefined where the line is no record. */
+/** Returns undefined if the line is not a record. */
 export function parseRecordLine(text: string): LogRecord | undefined {
   try {
     const record = JSON.parse(text) as LogRecord | null;

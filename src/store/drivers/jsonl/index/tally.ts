@@ -8,7 +8,7 @@ import { readCheckedJson, writeCheckedJson } from "../../../files.js";
 
 const rowsPerBlock = 64 * 1024;
 
-/** How many records, and how many distinct inputs, had each shape; up to a row. */
+/** The number of records and of distinct inputs of each shape, up to a row. */
 interface SavedTally {
   readonly rows_file: string;
   readonly through: number;
@@ -16,7 +16,7 @@ interface SavedTally {
   readonly distinct: Readonly<Record<string, number>>;
 }
 
-/** How often each branch was taken. Without a range, what was counted before is only added to. */
+/** Counts how often each branch was taken. Without a time range, the saved counts are extended by the new rows. */
 export function tallyDecision(index: LogIndex, decisionId: string, range: TimeRange): Tally {
   const shapes = shapesOfDecision(index, decisionId);
   if (range.since !== undefined || range.until !== undefined) {
@@ -41,7 +41,7 @@ function readSavedTally(path: string, { rowsFile, count }: LogIndex): SavedTally
   return counted?.rows_file === rowsFile && counted.through <= count ? counted : undefined;
 }
 
-/** What cannot be kept is counted again next time. */
+/** Ignores errors: a tally that cannot be saved is counted again next time. */
 function saveTally(path: string, counted: SavedTally): void {
   try {
     writeCheckedJson(path, counted);
@@ -53,7 +53,7 @@ function saveTally(path: string, counted: SavedTally): void {
 interface RowSpan {
   readonly from: number;
   readonly range: TimeRange;
-  /** Inputs that were counted before. */
+  /** The inputs that are already counted. */
   readonly seen?: DigestSet;
 }
 
@@ -79,14 +79,14 @@ function countRows(
   };
 }
 
-/** Of the new rows' inputs, those that an old row has are not new; only these need be remembered. */
+/** Adds the new rows to saved counts. An input is distinct only if no old row has it, so the old digests are searched. */
 function countNewRows(index: LogIndex, shapes: Uint8Array, known: SavedTally): SavedTally {
   const fresh = new DigestSet();
   forEachRow(index, shapes, { from: known.through, to: index.count }, (rows, row) => {
     fresh.add(rows.digestLow(row), rows.digestHigh(row));
   });
   const seen = new DigestSet();
-  // A digest says which decision it is of, so all rows can be asked.
+  // A digest identifies its decision, so rows of other decisions need not be skipped.
   for (let start = 0; start < known.through; start += rowsPerBlock) {
     const { numbers, count } = index.read(start, Math.min(start + rowsPerBlock, known.through));
     for (let row = 0, at = digestAt; row < count; row++, at += numbersPerRow) {
@@ -143,14 +143,14 @@ function toTally(index: LogIndex, { records, distinct }: SavedTally): Tally {
   return builder.tally();
 }
 
-/** A set of 64-bit numbers, each in two halves. A million of them take a fifth of the time that a Set takes. */
+/** A set of 64-bit numbers, each given as two halves. Five times faster than a Set for a million numbers. */
 class DigestSet {
   #slots = new Uint32Array(2 * 1024);
   #size = 0;
-  /** The number zero marks a free slot, so it is kept apart. */
+  /** Zero marks a free slot, so it is stored separately. */
   #hasZero = false;
 
-  /** Tells whether it is new. */
+  /** Returns true if the number is new. */
   add(low: number, high: number): boolean {
     if (low === 0 && high === 0) {
       const isNew = !this.#hasZero;
@@ -172,7 +172,7 @@ class DigestSet {
     return this.#slots[slot] === low && this.#slots[slot + 1] === high;
   }
 
-  /** Where the number is, or would be. */
+  /** Returns the slot of the number, or the free slot where it would be. */
   #slotOf(low: number, high: number): number {
     const slots = this.#slots;
     const mask = slots.length / 2 - 1;
