@@ -29,12 +29,16 @@ describe("the options of a server", () => {
       host: "127.0.0.1",
       port: 3333,
       tokens: undefined,
-      rates: { caller: undefined, org: undefined },
-      largestBody: 1024 * 1024,
-      mostInFlight: 1024,
+      rateLimits: { caller: undefined, org: undefined },
+      maxBodyBytes: 1024 * 1024,
+      maxInFlight: 1024,
       requestTimeout: 10_000,
       grace: 8_000,
-      allowed: { hosts: ["localhost", "127.0.0.1", "[::1]", "127.0.0.1"], origins: [], loopback: true },
+      allowedOrigins: {
+        hosts: ["localhost", "127.0.0.1", "[::1]", "127.0.0.1"],
+        origins: [],
+        loopback: true,
+      },
       publicMetrics: false,
       mcp: false,
     });
@@ -62,8 +66,8 @@ describe("the options of a server", () => {
       means: {
         host: "0.0.0.0",
         tokens: { ...tokens, algorithms: [], clockSkewSeconds: 30, requireScopes: false },
-        rates: { caller: { count: 1000, per: 1000 }, org: { count: 5000, per: 1000 } },
-        allowed: { hosts: undefined, origins: [], loopback: false },
+        rateLimits: { caller: { count: 1000, per: 1000 }, org: { count: 5000, per: 1000 } },
+        allowedOrigins: { hosts: undefined, origins: [], loopback: false },
       },
     },
     {
@@ -79,18 +83,18 @@ describe("the options of a server", () => {
     {
       name: "rates",
       flags: { ratePerCaller: "6000/1m", ratePerOrg: "10/s" },
-      means: { rates: { caller: { count: 6000, per: 60_000 }, org: { count: 10, per: 1000 } } },
+      means: { rateLimits: { caller: { count: 6000, per: 60_000 }, org: { count: 10, per: 1000 } } },
     },
     {
       name: "no rates",
       flags: { ...tokens, ratePerCaller: "none", ratePerOrg: "none" },
-      means: { rates: { caller: undefined, org: undefined } },
+      means: { rateLimits: { caller: undefined, org: undefined } },
     },
     {
       name: "names and origins",
       flags: { ...tokens, allowHost: "API.example", allowOrigin: "https://app.example,https://b.example" },
       means: {
-        allowed: {
+        allowedOrigins: {
           hosts: ["localhost", "127.0.0.1", "[::1]", "127.0.0.1", "api.example"],
           origins: ["https://app.example", "https://b.example"],
         },
@@ -103,7 +107,7 @@ describe("the options of a server", () => {
         allowOrigin: "HTTPS://App.example:443, http://[::1]:80",
       },
       means: {
-        allowed: {
+        allowedOrigins: {
           hosts: ["localhost", "127.0.0.1", "[::1]", "127.0.0.1", "api.example:443", "fe80::1"],
           origins: ["https://app.example", "http://[::1]"],
         },

@@ -14,6 +14,7 @@ import type { CountRequest } from "./rate-limits.js";
 import { openRateLimits } from "./rate-limits.js";
 import type { RequestHooks } from "./request-hooks.js";
 import { allowedMethods } from "./routes.js";
+import { isUnauthenticated } from "../auth/authenticate.js";
 import { originChecker, isHost } from "../check-origin.js";
 import { correlationFromHeaders } from "../correlation.js";
 
@@ -74,7 +75,7 @@ async function admitCaller(
   { authenticate, concurrency, countRequest }: CallerChecks,
 ): Promise<void> {
   const caller = await authenticate(request.headers.authorization);
-  if ("status" in caller) throw unauthenticated(caller);
+  if (isUnauthenticated(caller)) throw unauthenticated(caller);
   request.identity = { caller, correlationId: request.identity.correlationId };
   const callerKey = JSON.stringify([caller.issuer, caller.subject, caller.client_id]);
   await countRequest(request, "caller", callerKey);

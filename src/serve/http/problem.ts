@@ -99,16 +99,6 @@ const statusByCode: Readonly<Record<ErrorCode, number>> = {
   request_timeout: 504,
 };
 
-function statusOf(code: ErrorCode): number {
-  return statusByCode[code];
-}
-
-function problemFromDecisionError(error: DecisionError): ProblemDocument {
-  const { code, message, hint, details } = visibleError(error);
-  const { errors, candidates } = (details ?? {}) as Partial<Record<string, unknown>>;
-  return createProblem(statusOf(code), message, { code, hint, errors: errors ?? candidates });
-}
-
 interface FrameworkError {
   readonly statusCode?: number;
   readonly code?: string;
@@ -130,6 +120,12 @@ export function problemFromError(error: unknown, limits: ServerLimits = {}): Pro
     return createProblem(statusCode, detail, { code: codeOfStatus(statusCode), hint });
   }
   return createProblem(500, "this is a bug in agent-33, not in the request", { code: "bug" });
+}
+
+function problemFromDecisionError(error: DecisionError): ProblemDocument {
+  const { code, message, hint, details } = visibleError(error);
+  const { errors, candidates } = (details ?? {}) as Partial<Record<string, unknown>>;
+  return createProblem(statusByCode[code], message, { code, hint, errors: errors ?? candidates });
 }
 
 function frameworkHint(status: number, { maxBodyBytes }: ServerLimits): string | undefined {
@@ -156,7 +152,7 @@ export function codeOfStatus(status: number): string {
 
 /** A request rejected by the HTTP layer: by authentication, origin, rate or route. */
 export class HttpError extends Error {
-  override readonly name = "Refusal";
+  override readonly name = "HttpError";
   readonly document: ProblemDocument;
   readonly headers: Readonly<Record<string, string>>;
 
