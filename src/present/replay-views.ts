@@ -1,7 +1,7 @@
 import type { BacktestReport } from "../replay/backtest.js";
 import type { ReplayReport } from "../replay/replay-log.js";
+import { valueText } from "../replay/difference-text.js";
 import type { ReplayedDecision } from "../replay/replay-payload.js";
-import { valueText } from "../replay/replay-record.js";
 import type { Style, View } from "./format.js";
 import { fieldLine } from "./format.js";
 import { formatCount, oneLine, plural, shareBar } from "./text.js";

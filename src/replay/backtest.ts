@@ -1,25 +1,24 @@
-import { reevaluate } from "./reevaluate.js";
-import type { ReplayableDefinition, UnavailableDefinition } from "./replayable-definitions.js";
-import { ReplayableDefinitions } from "./replayable-definitions.js";
-import type { NotReplayable } from "./replay-log.js";
-import { areEqualLists } from "./replay-record.js";
 import { DecisionError } from "../errors.js";
 import type { DecisionRecord } from "../model/record.js";
-import type { LogLine, Store, UnreadableLine } from "../model/store.js";
-import { isWellFormedRecord } from "../record/well-formed.js";
+import type { Query, Store } from "../model/store.js";
+import { reevaluate } from "./reevaluate.js";
+import { areEqualLists } from "./replay-record.js";
+import type { ReplayableDefinition, UnavailableDefinition } from "./replayable-definitions.js";
+import type { Damage, DamagedRecord, DecisionLine, DecisionVisitor, NotReplayable } from "./walk-log.js";
+import { SkippedRecords, walkLog } from "./walk-log.js";
 
-/** What another definition would have made of recorded questions, as `backtest --format json` prints it. */
+/** How another definition would have decided recorded questions, as `backtest --format json` prints it. */
 export interface BacktestReport {
   readonly decision_id: string;
-  /** The definition that was asked. */
+  /** The definition under test. */
   readonly definition_hash: string;
   readonly total: number;
   readonly changed: number;
-  /** Of those that could be asked again. */
+  /** The share of changed decisions among those that could be replayed. */
   readonly change_rate: number;
   readonly not_replayable: number;
   readonly reasons: readonly NotReplayable[];
-  /** Only what changed: first what would be let through, then by how often. */
+  /** Changes only: those that would newly permit something first, then by frequency. */
   readonly transitions: readonly Transition[];
   readonly examples: readonly BacktestExample[];
 }
@@ -38,128 +37,111 @@ interface BacktestExample {
   readonly to: string;
 }
 
+/** Evaluates the context of every decision that matches the query with another definition. */
+export async function backtestLog(
+  definition: ReplayableDefinition,
+  store: Store,
+  query: Query,
+  onProgress: (replayed: number) => void = () => undefined,
+): Promise<BacktestReport> {
+  const collector = new BacktestCollector(definition);
+  await walkLog(store, query, collector, () => onProgress(collector.total));
+  return collector.report();
+}
+
 const examplesPerTransition = 3;
-const examplesPerReason = 5;
 
-type DecisionLine = Pick<LogLine, "text"> & { readonly record: DecisionRecord };
-
-/** Asks one definition what many records were asked. */
-export class Backtest {
-  readonly #ready: ReplayableDefinition;
-  readonly #kept: ReplayableDefinitions;
+class BacktestCollector implements DecisionVisitor {
+  readonly #definition: ReplayableDefinition;
+  readonly #skipped = new SkippedRecords();
   readonly #transitions = new Map<
     string,
     {
       readonly from: string;
       readonly to: string;
-      readonly found: BacktestExample[];
+      readonly examples: BacktestExample[];
       count: number;
       readonly risk: number;
     }
   >();
-  readonly #reasons = new Map<string, { readonly examples: string[]; count: number }>();
-  #asked = 0;
   #changed = 0;
+  #total = 0;
 
-  constructor(ready: ReplayableDefinition, store: Store) {
-    this.#ready = ready;
-    this.#kept = new ReplayableDefinitions(store);
+  constructor(definition: ReplayableDefinition) {
+    this.#definition = definition;
   }
 
-  get done(): number {
-    return this.#asked;
+  get total(): number {
+    return this.#total;
   }
 
-  /** Waits only where a definition is met for the first time. */
-  add(line: LogLine): void | Promise<void> {
-    const { record, intact, text } = line;
-    if (record.kind !== "decision") return undefined;
-    this.#asked++;
-    if (!intact || !isWellFormedRecord(record)) {
-      this.#skip("it is not as it was written", record.record_id);
-      return undefined;
-    }
-    const made = this.#kept.get(record);
-    if (made instanceof Promise) return made.then((found) => this.#note({ record, text }, found));
-    this.#note({ record, text }, made);
-    return undefined;
+  visit(line: DecisionLine, madeWith: ReplayableDefinition | UnavailableDefinition): void {
+    this.#total++;
+    const outcome = this.#reevaluate(line, madeWith);
+    if ("notReplayable" in outcome) this.#skipped.add(outcome.notReplayable, line.record.record_id);
+    else if ("error" in outcome || !isSameOutcome(line.record, outcome))
+      this.#addChange(line.record, outcome);
   }
 
-  /** A record of which nothing can be read any more. */
-  addUnreadable({ seq }: UnreadableLine): void {
-    this.#asked++;
-    this.#skip("it cannot be read", String(seq));
+  visitDamaged({ record_id, seq }: DamagedRecord, damage: Damage): void {
+    this.#total++;
+    const reason = damage === "unreadable" ? "it cannot be read" : "it was changed after it was written";
+    this.#skipped.add(reason, record_id ?? String(seq));
   }
 
-  #note(line: DecisionLine, made: ReplayableDefinition | UnavailableDefinition): void {
-    const outcome = this.#ask(line, made);
-    if ("why" in outcome) this.#skip(outcome.why, line.record.record_id);
-    else if (outcome.to !== undefined) this.#change(line.record, outcome.to);
-  }
-
-  /** What it would come to, where that is something else. */
-  #ask(
+  #reevaluate(
     line: DecisionLine,
-    made: ReplayableDefinition | UnavailableDefinition,
-  ): { readonly why: string } | { readonly to: BacktestOutcome | undefined } {
-    const { record } = line;
+    madeWith: ReplayableDefinition | UnavailableDefinition,
+  ): BacktestOutcome | { readonly notReplayable: string } {
     try {
-      const again = reevaluate(line, this.#ready, made);
-      if ("why" in again) return again;
+      const again = reevaluate(line, this.#definition, madeWith);
+      if ("notReplayable" in again) return again;
       const { evaluated, blocked, escalated } = again.guarded;
       const { selected_labels, selected_targets } = evaluated;
-      const would = { selected_labels, selected_targets, blocked, escalated };
-      return { to: isSameOutcome(record, would) ? undefined : would };
+      return { selected_labels, selected_targets, blocked, escalated };
     } catch (error) {
       if (!(error instanceof DecisionError)) throw error;
-      return { to: { error: error.message } };
+      return { error: error.message };
     }
   }
 
-  #change(record: DecisionRecord, to: BacktestOutcome): void {
+  #addChange(record: DecisionRecord, outcome: BacktestOutcome): void {
     this.#changed++;
-    const texts = transitionText(record, to);
+    const texts = transitionText(record, outcome);
     const key = JSON.stringify([texts.from, texts.to]);
-    const known = this.#transitions.get(key) ?? {
+    const transition = this.#transitions.get(key) ?? {
       ...texts,
-      found: [],
+      examples: [],
       count: 0,
-      risk: transitionRisk(record, to),
+      risk: transitionRisk(record, outcome),
     };
-    known.count++;
-    const { record_id, seq, timestamp } = record;
-    if (known.found.length < examplesPerTransition) known.found.push({ record_id, seq, timestamp, ...texts });
-    this.#transitions.set(key, known);
-  }
-
-  #skip(why: string, recordId: string): void {
-    const known = this.#reasons.get(why) ?? { examples: [], count: 0 };
-    known.count++;
-    if (known.examples.length < examplesPerReason) known.examples.push(recordId);
-    this.#reasons.set(why, known);
+    transition.count++;
+    if (transition.examples.length < examplesPerTransition) {
+      const { record_id, seq, timestamp } = record;
+      transition.examples.push({ record_id, seq, timestamp, ...texts });
+    }
+    this.#transitions.set(key, transition);
   }
 
   report(): BacktestReport {
-    const { definition, definition_hash } = this.#ready.loaded;
-    const reasons = [...this.#reasons].map(([reason, { count, examples }]) => ({ reason, count, examples }));
-    const notReplayable = reasons.reduce((sum, { count }) => sum + count, 0);
-    const replayed = this.#asked - notReplayable;
+    const { definition, definition_hash } = this.#definition.loaded;
+    const replayed = this.#total - this.#skipped.count;
     const sorted = [...this.#transitions.values()].sort((a, b) => a.risk - b.risk || b.count - a.count);
     return {
       decision_id: definition.id,
       definition_hash,
-      total: this.#asked,
+      total: this.#total,
       changed: this.#changed,
       change_rate: replayed === 0 ? 0 : this.#changed / replayed,
-      not_replayable: notReplayable,
-      reasons: reasons.sort((a, b) => b.count - a.count),
+      not_replayable: this.#skipped.count,
+      reasons: this.#skipped.reasons(),
       transitions: sorted.map(({ from, to, count }) => ({ from, to, count })),
-      examples: sorted.flatMap(({ found }) => found),
+      examples: sorted.flatMap(({ examples }) => examples),
     };
   }
 }
 
-/** What an answer is compared by; or why there would be none. */
+/** The fields that a backtest compares, or the error that the definition under test ends with. */
 export type BacktestOutcome = RecordedOutcome | { readonly error: string };
 
 export type RecordedOutcome = Pick<
@@ -173,21 +155,21 @@ const isSameOutcome = (a: RecordedOutcome, b: RecordedOutcome): boolean =>
   a.blocked === b.blocked &&
   a.escalated === b.escalated;
 
-/** Both sides of a change in a few words; with targets, or what held it back, where labels do not tell them apart. */
+/** Names both sides of a change by their labels; adds targets, or the guardrails' verdict, where the labels are equal. */
 export function transitionText(
   from: RecordedOutcome,
   to: BacktestOutcome,
 ): { readonly from: string; readonly to: string } {
   const [before, after] = [labelsText(from), labelsText(to)];
   if (before !== after || "error" in to) return { from: before, to: after };
-  const told = targetsText(from) === targetsText(to) ? guardText : targetsText;
-  return { from: `${before} (${told(from)})`, to: `${after} (${told(to)})` };
+  const detailText = targetsText(from) === targetsText(to) ? guardText : targetsText;
+  return { from: `${before} (${detailText(from)})`, to: `${after} (${detailText(to)})` };
 }
 
-function labelsText(answer: BacktestOutcome): string {
-  if ("error" in answer) return `error: ${answer.error}`;
-  if (answer.blocked && answer.selected_labels.length === 0) return "blocked";
-  return answer.selected_labels.join(", ");
+function labelsText(outcome: BacktestOutcome): string {
+  if ("error" in outcome) return `error: ${outcome.error}`;
+  if (outcome.blocked && outcome.selected_labels.length === 0) return "blocked";
+  return outcome.selected_labels.join(", ");
 }
 
 const targetsText = ({ selected_targets: targets }: RecordedOutcome): string =>
@@ -198,13 +180,13 @@ function guardText({ blocked, escalated }: RecordedOutcome): string {
   return escalated ? "escalated" : "as decided";
 }
 
-/** How much of a change one should look at first: what was held back and would be let through comes before all else. */
+/** Ranks changes for review: lower comes first; below 0, the new outcome permits more than the old one. */
 export function transitionRisk(from: RecordedOutcome, to: BacktestOutcome): number {
   const [before, after] = [permissivenessOf(from), permissivenessOf(to)];
   return after > before ? before - after : 1;
 }
 
-/** What lets an agent go on, and what holds it back. */
+/** How far each outcome lets an agent proceed. */
 const permissivenessByLabel: ReadonlyMap<string | undefined, number> = new Map([
   ["denied", 0],
   ["RED", 0],
@@ -215,8 +197,8 @@ const permissivenessByLabel: ReadonlyMap<string | undefined, number> = new Map([
   ["allowed", 3],
 ]);
 
-function permissivenessOf(answer: BacktestOutcome): number {
-  if ("error" in answer || answer.blocked) return 0;
-  if (answer.escalated) return 1;
-  return permissivenessByLabel.get(answer.selected_labels[0]) ?? 2;
+function permissivenessOf(outcome: BacktestOutcome): number {
+  if ("error" in outcome || outcome.blocked) return 0;
+  if (outcome.escalated) return 1;
+  return permissivenessByLabel.get(outcome.selected_labels[0]) ?? 2;
 }

@@ -1,4 +1,3 @@
-import type { ReplayableDefinition, UnavailableDefinition } from "./replayable-definitions.js";
 import { destinationsOf, uniqueFetches } from "../definition/fetches.js";
 import { matchesGlob } from "../definition/tool-match.js";
 import type { Prepared } from "../evaluate/evaluate.js";
@@ -17,95 +16,98 @@ import type { Scope } from "../model/scope.js";
 import type { LogLine } from "../model/store.js";
 import { maskMarker } from "../record/mask.js";
 import { recordedSystem } from "../record/recorded-values.js";
+import type { ReplayableDefinition, UnavailableDefinition } from "./replayable-definitions.js";
 
 export interface Reevaluation {
   readonly guarded: Guarded;
-  /** Of the context, the facts and the time that are recorded, and nothing else. */
+  /** The recorded context, facts and time, and nothing else. */
   readonly scope: Scope;
 }
 
 /**
- * Asks a definition what a record was asked; or tells why the record does not hold all that takes. It may be
- * another definition than the one that the record was `made` with.
+ * Evaluates the recorded context of a decision with `definition`, which may differ from the one that the
+ * record was `madeWith`; or says what the record lacks for it.
  */
 export function reevaluate(
   { record, text }: Pick<LogLine, "text"> & { readonly record: DecisionRecord },
-  ready: ReplayableDefinition,
-  made: ReplayableDefinition | UnavailableDefinition = ready,
-): Reevaluation | { readonly why: string } {
-  const { loaded, prepared } = ready;
-  const { context, facts, workflow_id: workflow } = record;
-  if (context === undefined) return { why: "its inputs were not logged" };
+  definition: ReplayableDefinition,
+  madeWith: ReplayableDefinition | UnavailableDefinition = definition,
+): Reevaluation | { readonly notReplayable: string } {
+  const { loaded, prepared } = definition;
+  const { facts, workflow_id: workflow } = record;
+  if (record.context === undefined) return { notReplayable: "its inputs were not logged" };
   if (mayBeMasked(record, loaded) && text.includes(quotedMaskMarker) && readsMaskedValues(prepared, record)) {
-    return { why: "it read masked values" };
+    return { notReplayable: "it read masked values" };
   }
-  const missing = describeMissingFacts(ready, record, made);
-  if (missing !== undefined) return { why: missing };
-  const system = recordedSystem(record);
-  const seen = ready === made ? context : withoutUnfetched(context, made, ready);
-  const scope: Scope = { context: seen, facts, system, input: undefined };
-  return { guarded: guard(loaded, evaluate(prepared, scope), { workflow, facts, context: seen }), scope };
+  const missing = describeMissingFacts(definition, record, madeWith);
+  if (missing !== undefined) return { notReplayable: missing };
+  const context =
+    definition === madeWith ? record.context : withoutOldFetches(record.context, madeWith, definition);
+  const scope: Scope = { context, facts, system: recordedSystem(record), input: undefined };
+  return { guarded: guard(loaded, evaluate(prepared, scope), { workflow, facts, context }), scope };
 }
 
-/** Without what was fetched then and would not be now. */
-function withoutUnfetched(
+/** Removes the data that the old definition fetched and the new one does not. */
+function withoutOldFetches(
   context: JsonObject,
-  made: ReplayableDefinition | UnavailableDefinition,
+  madeWith: ReplayableDefinition | UnavailableDefinition,
   { loaded }: ReplayableDefinition,
 ): JsonObject {
-  if ("missing" in made) return context;
-  const now = uniqueFetches(loaded.definition).flatMap(destinationsOf);
-  const then = uniqueFetches(made.loaded.definition).flatMap(destinationsOf);
-  return then.filter((at) => !now.includes(at)).reduce((left, at) => removeAtPath(left, at), context);
+  if ("unavailable" in madeWith) return context;
+  const newPaths = uniqueFetches(loaded.definition).flatMap(destinationsOf);
+  const oldPaths = uniqueFetches(madeWith.loaded.definition).flatMap(destinationsOf);
+  return oldPaths
+    .filter((path) => !newPaths.includes(path))
+    .reduce((rest, path) => removeAtPath(rest, path), context);
 }
 
 const quotedMaskMarker = JSON.stringify(maskMarker);
 
-/** What looks masked may as well have been given so; only the definition that it was made with can tell. */
+/** A caller may supply the mask marker as a value; only the definition that the record was made with can tell. */
 const mayBeMasked = (
   { definition_hash: hash }: DecisionRecord,
   { definition, definition_hash }: LoadedDefinition,
 ): boolean => hash !== definition_hash || (definition.logging?.mask ?? []).length > 0;
 
 /**
- * Which facts a definition needs that a record does not hold; undefined: none. Only another definition than
- * the one that the record was `made` with can need more, or need them counted in another way.
+ * Names the facts that a definition needs and a record does not have; undefined: none. Only a definition other
+ * than the one that the record was `madeWith` can need more facts, or facts counted differently.
  */
 export function describeMissingFacts(
-  ready: ReplayableDefinition,
+  definition: ReplayableDefinition,
   record: DecisionRecord,
-  made: ReplayableDefinition | UnavailableDefinition,
+  madeWith: ReplayableDefinition | UnavailableDefinition,
 ): string | undefined {
-  if (ready === made) return undefined;
-  const { loaded, prepared } = ready;
-  const then = "missing" in made ? undefined : made.prepared.needs;
+  if (definition === madeWith) return undefined;
+  const { loaded, prepared } = definition;
+  const oldNeeds = "unavailable" in madeWith ? undefined : madeWith.prepared.needs;
   const missing = [
     ...(loaded.definition_hash === record.definition_hash
       ? []
-      : missingPolicyFacts(prepared.needs, record, then)),
+      : missingPolicyFacts(prepared.needs, record, oldNeeds)),
     ...missingGuardrailFacts(loaded, record),
     ...missingFetches(loaded, record),
   ];
-  return missing.length === 0 ? undefined : `it holds no facts on ${missing.join(", ")}`;
+  return missing.length === 0 ? undefined : `it has no facts about ${missing.join(", ")}`;
 }
 
 function missingPolicyFacts(
   needs: PolicyNeeds | undefined,
   { facts, context, session_id: session }: DecisionRecord,
-  then: PolicyNeeds | undefined,
+  oldNeeds: PolicyNeeds | undefined,
 ): readonly string[] {
   if (needs === undefined) return [];
   const { succeeded = {}, calls = {}, uses = {}, read = {} } = policyFacts(facts);
   const limited = needs.uses.filter(({ most }) => most !== undefined).map(({ override }) => override);
   const unknownUses = missingKeys(uses, limited);
-  // Without a session nothing is found out, then as now.
+  // Without a session no other facts are gathered.
   if (session === undefined) return unknownUses;
   const isCounted = ({ policy, per }: PolicyNeeds["calls"][number]): boolean =>
-    Object.hasOwn(calls, policy) && then?.calls.find((each) => each.policy === policy)?.per === per;
-  // Whether something was read before matters only to what writes.
+    Object.hasOwn(calls, policy) && oldNeeds?.calls.find((each) => each.policy === policy)?.per === per;
+  // Only tools that write depend on earlier reads.
   const written = needs.reads.filter(({ write_tools }) => matchesAnyTool(write_tools, context?.["tool"]));
   const isRead = (need: ReadNeed): boolean =>
-    Object.hasOwn(read, need.policy) && (then?.reads ?? []).some((each) => isSameReading(each, need));
+    Object.hasOwn(read, need.policy) && (oldNeeds?.reads ?? []).some((each) => isSameReading(each, need));
   return [
     ...missingKeys(succeeded, needs.requires),
     ...needs.calls.filter((need) => !isCounted(need)).map(({ policy }) => policy),
@@ -122,13 +124,13 @@ const isSameReading = (a: ReadNeed, b: ReadNeed): boolean =>
   a.path.text === b.path.text &&
   JSON.stringify(a.read_tools) === JSON.stringify(b.read_tools);
 
-const missingKeys = (known: object, names: readonly string[]): readonly string[] =>
-  names.filter((name) => !Object.hasOwn(known, name));
+const missingKeys = (facts: object, names: readonly string[]): readonly string[] =>
+  names.filter((name) => !Object.hasOwn(facts, name));
 
-/** Data that it would have fetched in another way, or not at all, are not known. */
+/** Data that the record's definition fetched differently, or not at all, is not in the record. */
 function missingFetches({ definition }: LoadedDefinition, { facts }: DecisionRecord): readonly string[] {
-  const known = isObject(facts["fetched"]) ? facts["fetched"] : {};
-  const missing = uniqueFetches(definition).filter(({ key }) => !Object.hasOwn(known, key));
+  const fetched = isObject(facts["fetched"]) ? facts["fetched"] : {};
+  const missing = uniqueFetches(definition).filter(({ key }) => !Object.hasOwn(fetched, key));
   return [...new Set(missing.map(({ endpoint }) => `the data of \`${endpoint}\``))];
 }
 
@@ -138,62 +140,45 @@ function missingGuardrailFacts(loaded: LoadedDefinition, { facts }: DecisionReco
   return isNeeded && !Object.hasOwn(facts, "distribution") ? ["the distribution"] : [];
 }
 
-/** Whether an answer depends on values of a record that were masked. */
+/** Whether the answer depends on values of a record that were masked. */
 export function readsMaskedValues(prepared: Prepared, { context = {}, facts }: DecisionRecord): boolean {
-  // Of the facts only what other decisions have set is made of the context.
+  // The only facts derived from the context are the params that other decisions have set.
   if (containsMasked(facts["set_params"] ?? null)) return true;
-  const influences = influencesFor(prepared);
-  // A key of that name is what `context` then stands for.
+  const influences = findInfluences(prepared);
+  // A top-level key `context` shadows the context as a whole.
   if (influences === "all" || Object.hasOwn(context, "context")) return containsMasked(context);
-  const { way, values } = influences;
-  return (
-    (way !== undefined && isMaskedAt(context, way)) || values.some((path) => leadsToMasked(context, path))
-  );
+  const { inputPath, valuePaths } = influences;
+  if (inputPath !== undefined && valueAt(context, inputPath) === maskMarker) return true;
+  return valuePaths.some((path) => {
+    const value = valueAt(context, path);
+    return value !== undefined && containsMasked(value);
+  });
 }
 
+/** The parts of the context that an answer depends on. */
 interface Influences {
-  /** Where the input is found: it cannot be where anything on the way is masked. */
-  readonly way: string | undefined;
-  /** Whatever of these is masked, at any depth, may have made the difference. */
-  readonly values: readonly string[];
+  /** The path of the input: a masked value on that path hides it. */
+  readonly inputPath: string | undefined;
+  /** Paths whose whole values count: anything masked below them may have changed the answer. */
+  readonly valuePaths: readonly string[];
 }
 
-const influencesByDefinition = new WeakMap<Prepared, Influences | "all">();
-
-function influencesFor(prepared: Prepared): Influences | "all" {
-  let influences = influencesByDefinition.get(prepared);
-  if (influences === undefined) {
-    influences = findInfluences(prepared);
-    influencesByDefinition.set(prepared, influences);
-  }
-  return influences;
-}
-
-/** A roll depends on the whole input, a schema looks at the whole context. */
+/** A roll depends on the whole input, a schema on the whole context. */
 function findInfluences(prepared: Prepared): Influences | "all" {
-  const { definition, input, conditionReads: asks } = prepared;
+  const { definition, input, conditionReads } = prepared;
   if (definition.type === "gate" && definition.context_schema !== undefined) return "all";
   const path = input?.tree?.kind === "path" ? input.tree.segments.join(".") : undefined;
-  const isWhole = definition.type === "weighted" || path === undefined;
-  const asked = isWhole ? (input?.reads ?? (definition.type === "weighted" ? ["context"] : [])) : [];
-  const values = [...asks, ...asked].flatMap((each) => contextPaths(each, prepared));
-  if (values.some((each) => each === "" || each === "context")) return "all";
-  const [way] = path === undefined ? [] : contextPaths("input", prepared);
-  return { way, values };
+  const isWholeInput = definition.type === "weighted" || path === undefined;
+  const inputReads = isWholeInput
+    ? (input?.reads ?? (definition.type === "weighted" ? ["context"] : []))
+    : [];
+  const valuePaths = [...conditionReads, ...inputReads].flatMap((each) => contextPaths(each, prepared));
+  if (valuePaths.some((each) => each === "" || each === "context")) return "all";
+  const [inputPath] = path === undefined ? [] : contextPaths("input", prepared);
+  return { inputPath, valuePaths };
 }
 
-/** Whether a masked value stands on the way, or at its end. */
-function isMaskedAt(context: JsonObject, path: string): boolean {
-  return valueAt(context, path) === maskMarker;
-}
-
-/** What is masked hides all that is under it, and what holds something masked is not as it was. */
-function leadsToMasked(context: JsonObject, path: string): boolean {
-  const end = valueAt(context, path);
-  return end !== undefined && containsMasked(end);
-}
-
-/** Where a path leads; no further than to what is masked. */
+/** Returns the value at a path; the mask marker where a value on the path is masked. */
 function valueAt(context: JsonObject, path: string): Json | undefined {
   let value: Json | undefined = context;
   for (const step of path.split(".")) {

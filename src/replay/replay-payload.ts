@@ -1,5 +1,3 @@
-import type { StoredPayload, StoredVote } from "./stored-payload.js";
-import { normalizeKeysDeep, readPayload } from "./stored-payload.js";
 import { deepFreeze } from "../digest/freeze-json.js";
 import { ReplayMismatchError } from "../errors.js";
 import type { EvaluatorVote } from "../evaluate/scored/evaluator.js";
@@ -11,32 +9,29 @@ import type { JsonObject } from "../model/json.js";
 import type { AuditPayload, ScoredDecision, ScoredOutcome } from "../model/result.js";
 import type { ScoredHashInput } from "../record/deterministic-hash.js";
 import { scoredHash } from "../record/deterministic-hash.js";
-import { printable } from "../text.js";
+import { changedText, mismatchText, valueText } from "./difference-text.js";
+import type { StoredPayload, StoredVote } from "./stored-payload.js";
+import { normalizeKeysDeep, readPayload } from "./stored-payload.js";
 
 export interface ReplayOptions {
-  /** Whether a difference is an error; otherwise it is told. */
+  /** Throw an error when the replay differs; otherwise report the differences with `warn`. */
   readonly strict: boolean;
-  /** Is told what had to be assumed and, where it is no error, what differs. */
+  /** Receives assumptions and, in non-strict mode, differences. */
   readonly warn: (text: string) => void;
 }
 
-/** Decides again by the votes of an audit payload; throws where it is none, and in strict mode where that differs. */
+/** Decides again from the votes in an audit payload; throws if it is not one and, in strict mode, if the replay differs. */
 export function replayPayload(payload: unknown, { strict, warn }: ReplayOptions): ReplayedDecision {
   const { replayed, differences, warnings } = compareWithPayload(payload);
-  for (const warning of warnings) warn(`[DecisionAgent::Replay] ${oneLine(warning)}`);
+  for (const warning of warnings) warn(`[DecisionAgent::Replay] ${valueText(warning)}`);
   if (differences.length === 0) return replayed;
   if (strict) throw mismatchError(differences, replayed);
-  warn(
-    [
-      "[DecisionAgent::Replay] Non-strict mode differences detected:",
-      ...differences.map(differenceText),
-    ].join("\n"),
-  );
+  const lines = differences.map((difference) => `  - ${changedText(difference)}`);
+  warn(["[DecisionAgent::Replay] Non-strict mode differences detected:", ...lines].join("\n"));
   return replayed;
 }
 
 function mismatchError(differences: readonly Difference[], replayed: ReplayedDecision): ReplayMismatchError {
-  // What does not differ is as it was.
   const { decision, confidence } = replayed;
   const values = (side: "expected" | "actual"): Readonly<Record<string, unknown>> => ({
     decision,
@@ -46,43 +41,28 @@ function mismatchError(differences: readonly Difference[], replayed: ReplayedDec
   return new ReplayMismatchError({
     expected: values("expected"),
     actual: values("actual"),
-    differences: differences.map(
-      ({ what, expected, actual }) =>
-        `${what} mismatch (expected: ${oneLine(expected)}, got: ${oneLine(actual)})`,
-    ),
+    differences: differences.map(mismatchText),
   });
 }
 
-const changed: Readonly<Record<Difference["what"], string>> = {
-  decision: "Decision changed",
-  confidence: "Confidence changed",
-  deterministic_hash: "Deterministic hash changed",
-};
-
-const differenceText = ({ what, expected, actual }: Difference): string =>
-  `  - ${changed[what]}: ${oneLine(expected)} -> ${oneLine(actual)}`;
-
-/** On one line, so that no decision can look like a difference of its own. */
-const oneLine = (value: string | number): string => printable(String(value)).replaceAll("\n", "\\n");
-
-/** What came of a replay. */
+/** A replayed decision, compared with the stored one. */
 export interface Comparison {
   readonly replayed: ReplayedDecision;
-  /** Empty where it came to the same. */
+  /** Empty where the replay matches. */
   readonly differences: readonly Difference[];
-  /** What had to be assumed. */
+  /** Assumptions about values that the payload lacks. */
   readonly warnings: readonly string[];
 }
 
 export interface Difference {
   readonly what: "decision" | "confidence" | "deterministic_hash";
-  /** As stored. */
+  /** The stored value. */
   readonly expected: string | number;
-  /** As replayed; of the hash, as what is stored would have it. */
+  /** The replayed value; for the hash, the hash of the stored values. */
   readonly actual: string | number;
 }
 
-/** Decides again by the votes of an audit payload, and tells where that differs; throws only where it is no payload. */
+/** Decides again from the votes in an audit payload and lists the differences; throws only if it is not one. */
 export function compareWithPayload(payload: unknown): Comparison {
   const stored = readPayload(payload);
   const { strategy, warnings } = resolveStrategy(stored);
@@ -108,7 +88,7 @@ function storedPayloadHash(stored: StoredPayload): string {
   return payloadHash({ context, evaluations, decision, confidence, scoring_strategy }, stored);
 }
 
-/** A decision that was made again; its payload has neither a time nor a version where the stored one has none. */
+/** A decision made again; its payload has a timestamp and a version only if the stored one does. */
 export interface ReplayedDecision extends Omit<ScoredDecision, "audit_payload"> {
   readonly audit_payload: ReplayedPayload;
 }
@@ -117,13 +97,13 @@ type OptionalPayloadField = "timestamp" | "agent_version";
 export type ReplayedPayload = Omit<AuditPayload, OptionalPayloadField> &
   Partial<Pick<AuditPayload, OptionalPayloadField>>;
 
-/** How far confidences may be apart and still be the same; what is exactly so far apart is within it. */
+/** Confidences that differ by at most 0.0001 are equal; epsilon keeps exactly that difference within. */
 const tolerance = 0.0001 + Number.EPSILON;
 
-/** Scores the stored votes again; no rule is asked, so all that is known of them is what they say. */
+/** Scores the stored votes again; no rule is evaluated. */
 function replayVotes(stored: StoredPayload, strategy: Strategy): ReplayedDecision {
-  const tallied = tallyVotes(stored.votes.map(toVoted), strategy);
-  // Whoever does not round has other digits, and another hash, for the same confidence.
+  const tallied = tallyVotes(stored.votes.map(toEvaluatorVote), strategy);
+  // Implementations that do not round store more digits, and another hash, for the same confidence.
   const isSame = Math.abs(stored.confidence - tallied.confidence) <= tolerance;
   const outcome = { ...tallied, confidence: isSame ? stored.confidence : tallied.confidence };
   const { decision, because, failed_conditions } = outcome;
@@ -135,27 +115,27 @@ function replayVotes(stored: StoredPayload, strategy: Strategy): ReplayedDecisio
   });
 }
 
-function toVoted({ evaluation }: StoredVote): EvaluatorVote {
+function toEvaluatorVote({ evaluation }: StoredVote): EvaluatorVote {
   const { evaluator_name: name, decision, weight } = evaluation;
   return { name, evaluation, detail: { result: true, decision, weight, rules: [] }, asked: [] };
 }
 
-/** The contract's fields and no others: the hash answers for none that a payload may have beyond them. */
+/** Returns the fields of the specification only: the hash covers no others. */
 function payloadOf(outcome: ScoredOutcome, stored: StoredPayload): ReplayedPayload {
   const { evaluations, decision, confidence, scoring_parameters } = outcome;
   const { timestamp, context, feedback, scoring_strategy, agent_version } = stored;
-  const said = { context, evaluations, decision, confidence, scoring_strategy };
+  const hashed = { context, evaluations, decision, confidence, scoring_strategy };
   return {
     ...(timestamp !== undefined && { timestamp }),
     feedback,
-    ...said,
+    ...hashed,
     scoring_parameters: { ...scoring_parameters, ...stored.scoring_parameters },
     ...(agent_version !== undefined && { agent_version }),
-    deterministic_hash: payloadHash(said, stored),
+    deterministic_hash: payloadHash(hashed, stored),
   };
 }
 
-/** How a payload is scored again, and what had to be assumed for it. */
+/** The scoring strategy of a payload, with a warning for each assumption. */
 interface ResolvedStrategy {
   readonly strategy: Strategy;
   readonly warnings: readonly string[];
@@ -174,7 +154,7 @@ const strategies: ReadonlyMap<string, ScoringStrategy> = new Map(
   ),
 );
 
-/** Throws where the parameters are none of the strategy's. */
+/** Throws if the strategy does not accept the parameters. */
 function resolveStrategy({ scoring_strategy, scoring_parameters }: StoredPayload): ResolvedStrategy {
   const name = strategies.get(scoring_strategy);
   if (name === undefined) {
@@ -190,8 +170,8 @@ function resolveStrategy({ scoring_strategy, scoring_parameters }: StoredPayload
 }
 
 /**
- * What `DecisionAgent::Scoring::Threshold` takes where it is told nothing. Our own payloads always tell it; of
- * `consensus` they may tell nothing, as its default is the same here and there.
+ * The defaults of `DecisionAgent::Scoring::Threshold`. Our own payloads always have these parameters; the
+ * default of `consensus` is the same in both implementations.
  */
 const thresholdDefaults = { threshold: 0.7, fallback_decision: "no_decision" };
 
@@ -205,16 +185,16 @@ interface PayloadHashInput extends ScoredHashInput {
 }
 
 /**
- * The hash of what a payload says. Where one is written with symbols, so may its context and metadata be, which
- * were hashed by their plain names.
+ * Returns the hash of a payload's values. If the payload's keys are symbols, its context and metadata may have
+ * been hashed with plain keys; that hash is returned if it matches the stored one.
  */
 function payloadHash(
-  said: PayloadHashInput,
+  hashed: PayloadHashInput,
   { deterministic_hash: stored, hasSymbols }: Pick<StoredPayload, "deterministic_hash" | "hasSymbols">,
 ): string {
-  const hash = scoredHash(said.context, said);
+  const hash = scoredHash(hashed.context, hashed);
   if (!hasSymbols || hash === stored) return hash;
-  const plain = normalizeKeysDeep(said as unknown as JsonObject) as unknown as PayloadHashInput;
+  const plain = normalizeKeysDeep(hashed as unknown as JsonObject) as unknown as PayloadHashInput;
   const plainHash = scoredHash(plain.context, plain);
   return plainHash === stored ? plainHash : hash;
 }

@@ -1,63 +1,49 @@
-import type { Reevaluation } from "./reevaluate.js";
-import { reevaluate } from "./reevaluate.js";
-import type { ReplayableDefinition, UnavailableDefinition } from "./replayable-definitions.js";
 import { DecisionError } from "../errors.js";
 import type { Outcome } from "../evaluate/evaluate.js";
 import type { Guarded } from "../guard/guard.js";
 import type { Json } from "../model/json.js";
 import type { DecisionRecord } from "../model/record.js";
-import type { LogLine } from "../model/store.js";
-import { printable } from "../text.js";
-import { scoredHash, deterministicHash, valuesReadJson } from "../record/deterministic-hash.js";
-import { isWellFormedRecord } from "../record/well-formed.js";
+import { deterministicHash, scoredHash, valuesReadJson } from "../record/deterministic-hash.js";
+import type { ValueDifference } from "./difference-text.js";
+import type { Reevaluation } from "./reevaluate.js";
+import { reevaluate } from "./reevaluate.js";
+import type { ReplayableDefinition, UnavailableDefinition } from "./replayable-definitions.js";
+import type { Damage, DecisionLine } from "./walk-log.js";
 
-/** What came of asking a record's question again. */
+/** The result of evaluating a record's context again. */
 type ReplayOutcome =
   | { readonly status: "matched" }
-  | { readonly status: "not_replayable"; readonly why: string }
+  | { readonly status: "not_replayable"; readonly reason: string }
   | ReplayMismatch;
 
 export interface ReplayMismatch {
   readonly status: "mismatched";
   readonly expected: ComparedFields;
   readonly actual: ComparedFields;
-  readonly differences: readonly RecordDifference[];
+  readonly differences: readonly ValueDifference[];
 }
 
-interface RecordDifference {
-  readonly what: string;
-  readonly expected: Json;
-  readonly actual: Json;
-}
-
-/** What is the matter with a line that is no longer what was written; undefined: nothing. */
-export function findDamage({ record, intact }: LogLine): ReplayMismatch | undefined {
-  if (!intact) return toMismatch({ record: "as it was written" }, { record: "changed since" });
-  return isWellFormedRecord(record) ? undefined : toMismatch({ record: "whole" }, { record: "damaged" });
-}
-
-/** A line of which nothing can be read any more. */
-export const unreadableMismatch = (): ReplayMismatch =>
-  toMismatch({ record: "as it was written" }, { record: "cannot be read" });
+/** The values that a replay must reproduce, by name. */
+type ComparedFields = Readonly<Record<string, Json>>;
 
 const matched: ReplayOutcome = { status: "matched" };
 
-/** Asks a sound record's question of the definition that it was made with. */
+/** Evaluates the context of a well-formed record again, with the definition that the record was made with. */
 export function replayRecord(
-  line: LogLine & { readonly record: DecisionRecord },
-  kept: ReplayableDefinition | UnavailableDefinition,
+  line: DecisionLine,
+  definition: ReplayableDefinition | UnavailableDefinition,
 ): ReplayOutcome {
   const { record } = line;
-  if ("missing" in kept) {
-    if (kept.changed === true)
-      return toMismatch({ definition: "as it was kept" }, { definition: kept.missing });
-    return { status: "not_replayable", why: kept.missing };
+  if ("unavailable" in definition) {
+    const { unavailable: reason, isChanged = false } = definition;
+    if (isChanged) return toMismatch({ definition: "as stored" }, { definition: reason });
+    return { status: "not_replayable", reason };
   }
   try {
-    const again = reevaluate(line, kept);
-    if ("why" in again) return { status: "not_replayable", why: again.why };
-    const given = { guarded: again.guarded, hash: replayedHash(again, kept) };
-    return matchesRecord(record, given) ? matched : toMismatch(expectedFields(record), actualFields(given));
+    const again = reevaluate(line, definition);
+    if ("notReplayable" in again) return { status: "not_replayable", reason: again.notReplayable };
+    const answer = { guarded: again.guarded, hash: replayedHash(again, definition) };
+    return matchesRecord(record, answer) ? matched : toMismatch(expectedFields(record), actualFields(answer));
   } catch (error) {
     if (!(error instanceof DecisionError)) throw error;
     const differences = [{ what: "error", expected: null, actual: error.message }];
@@ -69,6 +55,18 @@ export function replayRecord(
     };
   }
 }
+
+/** Reports a record that is not as it was written. */
+export function damageMismatch(damage: Damage): ReplayMismatch {
+  const { expected, actual } = damageTexts[damage];
+  return toMismatch({ record: expected }, { record: actual });
+}
+
+const damageTexts: Readonly<Record<Damage, { readonly expected: string; readonly actual: string }>> = {
+  changed: { expected: "as written", actual: "changed since" },
+  malformed: { expected: "complete", actual: "damaged" },
+  unreadable: { expected: "as written", actual: "unreadable" },
+};
 
 function replayedHash(
   { guarded: { evaluated }, scope }: Reevaluation,
@@ -83,22 +81,21 @@ function replayedHash(
 function toMismatch(expected: ComparedFields, actual: ComparedFields): ReplayMismatch {
   const names = new Set([...Object.keys(expected), ...Object.keys(actual)]);
   const differences = [...names].flatMap((what) => {
-    const [was, is] = [expected[what] ?? null, actual[what] ?? null];
-    return JSON.stringify(was) === JSON.stringify(is) ? [] : [{ what, expected: was, actual: is }];
+    const [before, after] = [expected[what] ?? null, actual[what] ?? null];
+    return JSON.stringify(before) === JSON.stringify(after)
+      ? []
+      : [{ what, expected: before, actual: after }];
   });
   return { status: "mismatched", expected, actual, differences };
 }
 
-/** What must come out the same, by name. */
-type ComparedFields = Readonly<Record<string, Json>>;
-
-/** An answer that was given again, with the hash that it then has. */
+/** The answer of a replay, with its deterministic hash. */
 interface ReplayedAnswer {
   readonly guarded: Guarded;
   readonly hash: string;
 }
 
-/** The same as comparing what the following two tell; a log is long, and mostly nothing differs. */
+/** Equivalent to comparing `expectedFields` and `actualFields`, without building them: most records match. */
 function matchesRecord(record: DecisionRecord, { guarded, hash }: ReplayedAnswer): boolean {
   const { evaluated, blocked, escalated } = guarded;
   return (
@@ -123,7 +120,10 @@ function matchesOutcome(record: DecisionRecord, outcome: Outcome | undefined): b
       return outcome?.type === "policy" && outcome.outcome === record.outcome;
     case "gate":
       return outcome?.type === "gate" && outcome.status === record.status;
-    default:
+    case "binary":
+    case "switch":
+    case "weighted":
+    case "rule_table":
       return outcome === undefined;
   }
 }
@@ -147,7 +147,7 @@ function actualFields({ guarded, hash }: ReplayedAnswer): ComparedFields {
   return { ...(outcome && outcomeFields(outcome)), ...compared, deterministic_hash: hash };
 }
 
-/** What only this type of decision answers with. */
+/** Returns the fields that only this type of decision has. */
 function outcomeFields(answer: DecisionRecord | Outcome): ComparedFields {
   switch (answer.type) {
     case "scored":
@@ -156,25 +156,10 @@ function outcomeFields(answer: DecisionRecord | Outcome): ComparedFields {
       return { outcome: answer.outcome };
     case "gate":
       return { status: answer.status };
-    default:
+    case "binary":
+    case "switch":
+    case "weighted":
+    case "rule_table":
       return {};
   }
-}
-
-/** As an error names a difference. */
-export const mismatchText = ({ what, expected, actual }: RecordDifference): string =>
-  `${what} mismatch (expected: ${valueText(expected)}, got: ${valueText(actual)})`;
-
-/** As it is told where a difference is no error. */
-export const changedText = ({ what, expected, actual }: RecordDifference): string => {
-  const name = what.replaceAll("_", " ");
-  return `${name.slice(0, 1).toUpperCase()}${name.slice(1)} changed: ${valueText(expected)} -> ${valueText(actual)}`;
-};
-
-/** On one line, so that no value can look like a difference of its own. */
-export function valueText(value: Json): string {
-  if (Array.isArray(value))
-    return value.length === 0 ? "nothing" : (value as readonly Json[]).map(valueText).join(", ");
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return printable(text).replaceAll("\n", "\\n");
 }

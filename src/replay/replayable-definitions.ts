@@ -9,66 +9,51 @@ import type { DecisionRecord } from "../model/record.js";
 import type { Store } from "../model/store.js";
 import { findStoredDefinition } from "../record/stored-definition.js";
 
-/** A definition as it was, with what stood beside it, ready to be asked again. */
+/** A stored definition with its environment, ready to be evaluated again. */
 export interface ReplayableDefinition {
   readonly loaded: LoadedDefinition;
   readonly prepared: Prepared;
 }
 
-/** Why it cannot be asked again. */
+/** A definition that cannot be evaluated again. */
 export interface UnavailableDefinition {
-  readonly missing: string;
-  /** It is there, but not as it was kept. */
-  readonly changed?: true;
+  /** Why not. */
+  readonly unavailable: string;
+  /** The store has it, but its hash does not match. */
+  readonly isChanged?: true;
 }
 
-/** The definitions that records were made with, by their hashes; whatever has become of the files. */
+type Found = ReplayableDefinition | UnavailableDefinition;
+
+/** The definitions that records were made with, found in the store by their hashes. */
 export class ReplayableDefinitions {
   readonly #store: Store;
-  /** By environment, then by definition. */
-  readonly #known = new Map<string, Map<string, ReplayableDefinition | UnavailableDefinition>>();
+  /** By environment hash, then by definition hash. */
+  readonly #loaded = new Map<string, Map<string, Found>>();
 
   constructor(store: Store) {
     this.#store = store;
   }
 
-  /** Without waiting where it is known already: a log names few definitions, many times. */
-  get(
-    record: DecisionRecord,
-  ): ReplayableDefinition | UnavailableDefinition | Promise<ReplayableDefinition | UnavailableDefinition> {
+  /** Returns a promise only on first use: a log names few definitions, many times. */
+  get(record: DecisionRecord): Found | Promise<Found> {
     const { definition_hash, environment_hash } = record;
-    return this.#known.get(environment_hash)?.get(definition_hash) ?? this.#load(record);
+    return this.#loaded.get(environment_hash)?.get(definition_hash) ?? this.#load(record);
   }
 
-  async #load({
-    definition_hash,
-    environment_hash,
-  }: DecisionRecord): Promise<ReplayableDefinition | UnavailableDefinition> {
+  async #load({ definition_hash, environment_hash }: DecisionRecord): Promise<Found> {
     const found = await this.#find(definition_hash, environment_hash);
-    const beside =
-      this.#known.get(environment_hash) ?? new Map<string, ReplayableDefinition | UnavailableDefinition>();
-    this.#known.set(environment_hash, beside.set(definition_hash, found));
+    const sameEnvironment = this.#loaded.get(environment_hash) ?? new Map<string, Found>();
+    this.#loaded.set(environment_hash, sameEnvironment.set(definition_hash, found));
     return found;
   }
 
-  /** What is there under the hash and yet is something else was changed by somebody. */
-  async #unkept(name: "definitions" | "environments", hash: string): Promise<UnavailableDefinition> {
-    const what = name === "definitions" ? "its definition" : "what stood beside its definition";
-    const isThere = (await this.#store.shelf(name).get(hash)) !== undefined;
-    return isThere
-      ? { missing: `${what} was changed in the store`, changed: true }
-      : { missing: `${what} is no longer kept` };
-  }
-
-  async #find(
-    definition_hash: string,
-    environment_hash: string,
-  ): Promise<ReplayableDefinition | UnavailableDefinition> {
+  async #find(definition_hash: string, environment_hash: string): Promise<Found> {
     const definition = await findStoredDefinition(definition_hash, this.#store);
-    if (definition === undefined) return this.#unkept("definitions", definition_hash);
+    if (definition === undefined) return this.#unavailable("definitions", definition_hash);
     const environment = (await this.#store.shelf("environments").get(environment_hash))?.value;
     if (environment === undefined || sha256Hex(canonicalJson(environment)) !== environment_hash) {
-      return this.#unkept("environments", environment_hash);
+      return this.#unavailable("environments", environment_hash);
     }
     const loaded: LoadedDefinition = {
       definition,
@@ -81,9 +66,18 @@ export class ReplayableDefinitions {
     try {
       return { loaded, prepared: await prepareLazily(definition) };
     } catch (error) {
-      // Kept by a version that understood what this one does not.
+      // Stored by a version that supports what this one does not.
       if (!(error instanceof DecisionError)) throw error;
-      return { missing: `its definition can no longer be used (${error.message})` };
+      return { unavailable: `its definition can no longer be used (${error.message})` };
     }
+  }
+
+  /** Tells an entry that was changed from one that is not in the store. */
+  async #unavailable(name: "definitions" | "environments", hash: string): Promise<UnavailableDefinition> {
+    const what = name === "definitions" ? "its definition" : "the environment of its definition";
+    const isStored = (await this.#store.shelf(name).get(hash)) !== undefined;
+    return isStored
+      ? { unavailable: `${what} was changed in the store`, isChanged: true }
+      : { unavailable: `${what} is no longer stored` };
   }
 }

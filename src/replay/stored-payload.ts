@@ -5,30 +5,30 @@ import { validateConfidence } from "../evaluate/scored/scoring.js";
 import type { JsonObject, Json } from "../model/json.js";
 import type { AuditPayload, Evaluation } from "../model/result.js";
 
-/** What a payload may lack, and a replay then has nothing to say about. */
+/** Fields that a payload may lack; a replay then does not compare them. */
 type OptionalPayloadFields = Partial<
   Pick<AuditPayload, "timestamp" | "agent_version" | "deterministic_hash">
 >;
 
-/** An audit payload that was found to be one; the keys of its context and metadata are as they were. */
+/** A valid audit payload; the keys of its context and metadata are unchanged. */
 export interface StoredPayload
   extends OptionalPayloadFields, Pick<AuditPayload, "context" | "decision" | "confidence"> {
   readonly votes: readonly StoredVote[];
   readonly scoring_strategy: string;
   readonly scoring_parameters: JsonObject;
   readonly feedback: JsonObject;
-  /** Whether its own keys are written as symbols. */
+  /** Whether its own keys are Ruby symbols. */
   readonly hasSymbols: boolean;
 }
 
 const requiredKeys = ["context", "evaluations", "decision", "confidence"] as const;
 const optionalKeys = ["timestamp", "agent_version", "deterministic_hash"] as const;
 
-/** Throws the contract's errors where it is none: first for what is missing, then for what is out of bounds. */
+/** Validates an audit payload. Throws the specification's errors: first for missing keys, then for values out of bounds. */
 export function readPayload(payload: unknown): StoredPayload {
   if (typeof payload !== "object" || payload === null || Array.isArray(payload)) {
     throw new InvalidRuleDslError("Audit payload must be an object", {
-      hint: "it is what a scored decision has as its `audit_payload`",
+      hint: "pass the `audit_payload` of a scored decision",
     });
   }
   const fields = normalizeKeys(payload);
@@ -60,15 +60,15 @@ function readParameters(fields: Readonly<Record<string, unknown>>): JsonObject {
 }
 
 function readOptionalFields(fields: Readonly<Record<string, unknown>>): OptionalPayloadFields {
-  const said = optionalKeys.flatMap((key) => optionalField(fields, key) ?? []);
-  return Object.fromEntries(said.map((field) => [field.path, asText(field)]));
+  const present = optionalKeys.flatMap((key) => optionalField(fields, key) ?? []);
+  return Object.fromEntries(present.map((field) => [field.path, asText(field)]));
 }
 
-/** A vote of a payload. Whoever cast it need no longer exist. */
+/** A vote in a payload. Its evaluator need not exist any more. */
 export interface StoredVote {
-  /** As the payload has it, and as it was hashed. */
+  /** As in the payload, and as it was hashed. */
   readonly written: JsonObject;
-  /** With the reason and the metadata that it may have lacked, and whatever else it has. */
+  /** With a default reason and default metadata where the payload has none. */
   readonly evaluation: Evaluation;
 }
 
@@ -95,8 +95,8 @@ function readVote(value: unknown, index: number): StoredVote {
 const defaultField = (value: unknown): Field => ({ path: "", value });
 
 /**
- * The same by plain names, whichever way its own keys are spelled: `key`, `:key` as Ruby writes a symbol, or
- * a symbol itself. Of several spellings of one name the plainest counts; what is undefined is not there.
+ * Returns the object with plain keys, however they are spelled: `key`, `:key` (a Ruby symbol in JSON) or a
+ * JavaScript symbol. Of several spellings of one name the plainest wins; undefined values are left out.
  */
 function normalizeKeys(object: object): Readonly<Record<string, unknown>> {
   const values = object as Readonly<Record<string | symbol, unknown>>;
@@ -105,7 +105,7 @@ function normalizeKeys(object: object): Readonly<Record<string, unknown>> {
   return Object.fromEntries(plainestLast.map((key) => [plainName(key), values[key]]));
 }
 
-/** The same document by plain names at every depth; a key whose plain name is taken stays as it is. */
+/** Returns the document with plain keys at every depth; a key whose plain name is taken keeps its spelling. */
 export function normalizeKeysDeep(value: Json): Json {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return (value as readonly Json[]).map(normalizeKeysDeep);
@@ -127,13 +127,13 @@ function plainName(key: string | symbol): string {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** One value of a payload, with where it stands. */
+/** A value of a payload, with its path. */
 interface Field {
   readonly path: string;
   readonly value: unknown;
 }
 
-/** Throws the contract's error where there is no such key. */
+/** Throws the specification's error if the key is missing. */
 function requiredField(fields: Fields, key: string, within = ""): Field {
   const path = `${within}${key}`;
   if (!Object.hasOwn(fields, key))
@@ -141,13 +141,13 @@ function requiredField(fields: Fields, key: string, within = ""): Field {
   return { path, value: fields[key] };
 }
 
-/** Null is as good as absent. */
+/** Returns undefined if the key is missing or null. */
 function optionalField(fields: Fields, key: string, within = ""): Field | undefined {
   const value = Object.hasOwn(fields, key) ? (fields[key] ?? undefined) : undefined;
   return value === undefined ? undefined : { path: `${within}${key}`, value };
 }
 
-export function asText({ path, value }: Field): string {
+function asText({ path, value }: Field): string {
   if (typeof value !== "string") throw typeError(path, "text");
   return value;
 }
@@ -167,11 +167,11 @@ function asObject({ path, value }: Field): object {
   return value;
 }
 
-/** As our own frozen copy, with every key just as it is. */
+/** Returns a frozen copy with unchanged keys. */
 const asJsonObject = (field: Field): JsonObject =>
   asJson({ path: field.path, value: asObject(field) }) as JsonObject;
 
-export function asJson({ path, value }: Field): Json {
+function asJson({ path, value }: Field): Json {
   try {
     return frozenCopy(value);
   } catch (error) {

@@ -193,7 +193,7 @@ describe("backtest", () => {
     expect(found).toMatchObject({ total: 3, changed: 0, not_replayable: 2 });
     expect(found.reasons.map(({ reason }) => reason).sort()).toEqual([
       "it cannot be read",
-      "it is not as it was written",
+      "it was changed after it was written",
     ]);
   });
 
@@ -317,7 +317,7 @@ describe("facts that were not recorded", () => {
     const found = await report("files", "--against", draft(policy(now)));
     expect(found).toMatchObject({ code: 0, total: 1, changed: 0, change_rate: 0, not_replayable: 1 });
     expect(found.reasons).toEqual([
-      { reason: `it holds no facts on ${why.join(", ")}`, count: 1, examples: [expect.any(String)] },
+      { reason: `it has no facts about ${why.join(", ")}`, count: 1, examples: [expect.any(String)] },
     ]);
   });
 
@@ -339,7 +339,7 @@ describe("facts that were not recorded", () => {
     await ask("decision-ab-prompt-variant", [{ request: { id: "r" } }]);
     const path = draft({ guardrails: [{ type: "distribution_drift" }] });
     const found = await report("decision-ab-prompt-variant", "--against", path);
-    expect(found.reasons.map(({ reason }) => reason)).toEqual(["it holds no facts on the distribution"]);
+    expect(found.reasons.map(({ reason }) => reason)).toEqual(["it has no facts about the distribution"]);
   });
 });
 

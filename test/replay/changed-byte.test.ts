@@ -74,26 +74,26 @@ describe("one byte that was changed", () => {
       name: "which breaks the JSON of the context",
       of: scored,
       change: replaced('"context":{', '"context":['),
-      now: "cannot be read",
+      now: "unreadable",
     },
     {
       name: "which breaks the JSON of the first of its kind",
       of: table,
       first: true,
       change: replaced('"context":{', '"context":['),
-      now: "cannot be read",
+      now: "unreadable",
     },
     {
       name: "which breaks the beginning",
       of: scored,
       change: (text) => text.replace('"kind":', "'kind\":"),
-      now: "cannot be read",
+      now: "unreadable",
     },
     {
       name: "which breaks the last line",
       of: ['"id":"last"'],
       change: replaced('"context":{', '"context":['),
-      now: "cannot be read",
+      now: "unreadable",
     },
   ];
 
@@ -180,11 +180,11 @@ describe("what is no longer there", () => {
     const gates = numbersOf('"kind":"decision"', '"decision_id":"gate"').length;
     const report = await replayLog(store, { decision_id: "gate", kind: "decision" });
     expect(report).toMatchObject({ total: gates, matched: 0, mismatched: 0, not_replayable: gates });
-    expect(report.reasons[0]).toMatchObject({ reason: "its definition is no longer kept", count: gates });
+    expect(report.reasons[0]).toMatchObject({ reason: "its definition is no longer stored", count: gates });
     await store.shelf("environments").remove(() => true);
     const binary = await replayLog(store, { decision_id: "binary", kind: "decision" });
     expect(binary.reasons.map(({ reason }) => reason)).toEqual([
-      "what stood beside its definition is no longer kept",
+      "the environment of its definition is no longer stored",
     ]);
   });
 

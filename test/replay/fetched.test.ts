@@ -33,10 +33,10 @@ const record = {
 
 const labelOf = (
   ready: ReplayableDefinition,
-  from: ReplayableDefinition | { missing: string } = made,
+  from: ReplayableDefinition | { unavailable: string } = made,
 ): unknown => {
   const again = reevaluate({ record, text: "" }, ready, from);
-  return "why" in again ? again.why : again.guarded.evaluated.selected_labels;
+  return "notReplayable" in again ? again.notReplayable : again.guarded.evaluated.selected_labels;
 };
 
 describe("what a record was fetched for", () => {
@@ -52,7 +52,7 @@ describe("what a record was fetched for", () => {
     { name: "in part", enrich: { ...credit, mapping: { score: "value" } } },
   ])("is not known to a definition that would have fetched $name", ({ enrich }) => {
     const { endpoint } = enrich as { endpoint: string };
-    expect(labelOf(readyWith([enrich]))).toBe(`it holds no facts on the data of \`${endpoint}\``);
+    expect(labelOf(readyWith([enrich]))).toBe(`it has no facts about the data of \`${endpoint}\``);
   });
 
   it("is taken away for a definition that fetches nothing, and would not have had it", () => {
@@ -60,6 +60,6 @@ describe("what a record was fetched for", () => {
   });
 
   it("stays where nobody knows any more what was fetched", () => {
-    expect(labelOf(readyWith([]), { missing: "it is gone" })).toEqual(["Known"]);
+    expect(labelOf(readyWith([]), { unavailable: "it is gone" })).toEqual(["Known"]);
   });
 });

@@ -156,9 +156,9 @@ describe("facts that a record does not hold", () => {
       const found = describeMissingFacts(
         readyFor(policies),
         recordWith(record),
-        made === "gone" ? { missing: "it is gone" } : made,
+        made === "gone" ? { unavailable: "it is gone" } : made,
       );
-      expect(found).toBe(missing && `it holds no facts on ${missing}`);
+      expect(found).toBe(missing && `it has no facts about ${missing}`);
     },
   );
 

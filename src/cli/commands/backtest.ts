@@ -12,7 +12,7 @@ import { present } from "../../present/format.js";
 import { backtestView } from "../../present/replay-views.js";
 import type { Records } from "../../record/records.js";
 import type { BacktestReport } from "../../replay/backtest.js";
-import { Backtest } from "../../replay/backtest.js";
+import { backtestLog } from "../../replay/backtest.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { StoreFlags, TimeRangeFlags } from "../flags.js";
 import {
@@ -104,19 +104,17 @@ async function run(
   io: Io,
 ): Promise<BacktestReport> {
   const { definition } = loaded;
-  const test = new Backtest({ loaded, prepared: await prepareLazily(definition) }, store);
   const progress = new Progress(io, flags.quiet);
   const query = { ...timeRange(flags), decision_id: definition.id, kind: "decision" as const };
-  for await (const line of store.log.select(query, (unreadable) => test.addUnreadable(unreadable))) {
-    const added = test.add(line);
-    if (added !== undefined) await added;
-    progress.show((seconds) => {
-      const { done } = test;
-      return `${formatCount(done)} asked again, ${formatCount(Math.round(done / seconds))} per second`;
-    });
-  }
+  const ready = { loaded, prepared: await prepareLazily(definition) };
+  const report = await backtestLog(ready, store, query, (replayed) =>
+    progress.show(
+      (seconds) =>
+        `${formatCount(replayed)} replayed, ${formatCount(Math.round(replayed / seconds))} per second`,
+    ),
+  );
   progress.erase();
-  return test.report();
+  return report;
 }
 
 function parseShare(text: string): number {

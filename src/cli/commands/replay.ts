@@ -8,8 +8,8 @@ import { replayView, payloadReplayView } from "../../present/replay-views.js";
 import { findRecord } from "../../record/find-records.js";
 import type { Records } from "../../record/records.js";
 import type { ReplayReport } from "../../replay/replay-log.js";
-import { LogReplay, replayLog } from "../../replay/replay-log.js";
-import { changedText, mismatchText } from "../../replay/replay-record.js";
+import { replayLines, replayLog } from "../../replay/replay-log.js";
+import { changedText, mismatchText } from "../../replay/difference-text.js";
 import type { ReplayedDecision } from "../../replay/replay-payload.js";
 import { replayPayload } from "../../replay/replay-payload.js";
 import type { ExitCode } from "../exit-codes.js";
@@ -146,9 +146,7 @@ async function replayNamed(references: readonly string[], records: Records): Pro
   if (other !== undefined) {
     throw new DecisionError("usage", `record ${other.record.seq} is no decision, so it cannot be replayed`);
   }
-  const replay = new LogReplay(records.store);
-  for (const line of lines) await replay.add(line);
-  return replay.report();
+  return await replayLines(lines, records.store);
 }
 
 /** Strict, it is an error; else it is told in the words of the contract. */
