@@ -37,7 +37,7 @@ export async function walkLog(
   store: Store,
   query: Query,
   visitor: DecisionVisitor,
-  onProgress: () => void = () => undefined,
+  onProgress: () => void,
 ): Promise<void> {
   const visitLine = lineVisitor(store, visitor);
   const visitUnreadable = (seq: number): void => visitor.visitDamaged({ seq }, "unreadable");
