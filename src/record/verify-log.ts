@@ -203,7 +203,7 @@ function recordIdIn(line: Buffer): { readonly record_id?: string } {
   return id === undefined ? {} : { record_id: id };
 }
 
-/** Where a decision's line has it; see record-body.ts. */
+/** Where a decision's line has it; see record-json.ts. */
 function definitionIn(line: Buffer): string | undefined {
   return /"definition_hash":"([0-9a-f]{64})"/.exec(line.toString("latin1", 0, 400))?.[1];
 }

@@ -16,6 +16,7 @@ import type { Rows } from "./rows.js";
 import { parseRecordLine, shapeOf } from "./shapes.js";
 import type { Shape, Shapes } from "./shapes.js";
 import type { LogRecord } from "../../../../model/record.js";
+import { leadingFieldOffset, leadingFields } from "../../../../record/record-json.js";
 import { microsecondsOf, minuteStart } from "../../../../record/timestamp.js";
 
 /*
@@ -25,11 +26,11 @@ import { microsecondsOf, minuteStart } from "../../../../record/timestamp.js";
  * so the index finds what it needs by byte offset. Scanning a million lines takes about as long as parsing
  * twenty thousand as JSON.
  */
-const kindAt = `"kind":"`.length;
-const timeAt = `"kind":"decision","record_id":"`.length + 36 + `","timestamp":"`.length;
-const digestAt = timeAt + 27 + `","deterministic_hash":"`.length;
-const definitionAt = digestAt + 64 + `","definition_hash":"`.length;
-const decisionIdAt = definitionAt + 64 + `","decision_id":"`.length;
+const kindAt = leadingFieldOffset("kind");
+const timeAt = leadingFieldOffset("timestamp");
+const digestAt = leadingFieldOffset("deterministic_hash");
+const definitionAt = leadingFieldOffset("definition_hash");
+const decisionIdAt = leadingFieldOffset("decision_id");
 const seqAt = `{"seq":`.length;
 
 const quote = 34;
@@ -43,7 +44,7 @@ const letterT = 116;
 const toolTimeAt = timeAt + "tool_result".length - "decision".length;
 const toolResultStart = Buffer.from(`"kind":"tool_result","record_id":"`);
 const toolResultShape: Shape = { kind: "tool_result" };
-const timeLength = 27;
+const timeLength = leadingFields.timestamp;
 
 /** The parts of an index that a new row changes. */
 interface RowTarget {
