@@ -46,7 +46,12 @@ const lazyLibraries = [
 const lazyParts = {
   "read-definitions": "src/definition/read-definitions.ts",
   fetcher: "src/enrichment/fetcher.ts",
+  "render-topic": "src/cli/topics/render-topic.ts",
 };
+/** The text of `agent-33 help TOPIC`. */
+const pages = Object.fromEntries(
+  readdirSync("docs").map((file) => [file.replace(".md", ""), readFileSync(`docs/${file}`, "utf8")]),
+);
 /** What a library is called among the files. */
 const fileOf = (library) => library.replace("@", "").replace("/", "-");
 /** An `import` finds the default export of a CommonJS file as what `require` gives. */
@@ -100,6 +105,7 @@ async function main() {
         entryPoints: [file],
         outfile: `${out}/vendor/${name}.cjs`,
         plugins: [lazyVendor],
+        define: { ...common.define, __PAGES__: JSON.stringify(pages), "import.meta.url": "undefined" },
       }),
     ),
     build({

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 import type { ReplayOptions, ReplayedDecision } from "./replay/replay-payload.js";
 import { replayPayload } from "./replay/replay-payload.js";
 

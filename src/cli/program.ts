@@ -116,7 +116,9 @@ Examples:
   $ agent-33 decision evaluate decision-quality-gate --input '{"artifact": {"quality_score": 0.9}}'
   $ agent-33 decision explain latest
 
-Topics: agent-33 help environment | events | exit-codes | expressions | formatting | operators | scored | policy | gate | guardrails | endpoints | approval | http | mcp`;
+Help: agent-33 help TOPIC | TYPE | COMMAND. Topics: definitions, expressions, routing, experiments, scored,
+  policies, gates, guardrails, enrichment, events, audit, approvals, http, mcp, operations, library,
+  configuration, environment, formatting, operators, exit-codes`;
 
 /** Whether only the program itself is asked about, and not what `decision` can do. */
 const isProgramFlag = ([word = "", ...more]: readonly string[]): boolean =>

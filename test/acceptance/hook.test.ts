@@ -7,12 +7,12 @@ import { bin, cleanEnvironment, root, temporaryDirectory } from "./command.js";
 
 /** The script that the page shows for this command. */
 function documented(command: string): string {
-  const text = readFileSync(join(root, "README.md"), "utf8");
+  const text = readFileSync(join(root, "docs/policies.md"), "utf8");
   const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((found) => found[1] ?? "");
   const scripts = blocks.filter((block) => block.startsWith("#!/bin/sh\n") && block.includes(command));
   const [script] = scripts;
   if (script === undefined || scripts.length > 1) {
-    throw new Error(`README.md shows ${scripts.length} scripts with \`${command}\`, not one`);
+    throw new Error(`docs/policies.md shows ${scripts.length} scripts with \`${command}\`, not one`);
   }
   return script;
 }
@@ -135,7 +135,7 @@ describe("the hooks that the page shows", () => {
     const { exitCode, stdout, stderr } = await project.before(call("Read", read));
     expect([exitCode, stdout]).toEqual([2, ""]);
     expect(stderr).toContain(complaint);
-    expect(stderr).toMatch(/the policies could not be asked\n$/);
+    expect(stderr).toMatch(/the policy check failed\n$/);
   });
 
   it.each([
@@ -156,6 +156,6 @@ describe("the hooks that the page shows", () => {
   ])("block a call whose event is $name", async ({ event }) => {
     const { exitCode, stdout, stderr } = await new Project().before(event);
     expect([exitCode, stdout]).toEqual([2, ""]);
-    expect(stderr).toMatch(/^error: .*[\s\S]*the policies could not be asked\n$/);
+    expect(stderr).toMatch(/^error: .*[\s\S]*the policy check failed\n$/);
   });
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Conf from "conf";
 import { execa } from "execa";
@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { settingsFile } from "../../src/cli/settings.js";
 import { fakeIo } from "../cli/fake-io.js";
 import { cleanEnvironment, root, run, samples, temporaryDirectory } from "./command.js";
+import { fences } from "./console-blocks.js";
 
 describe("the package", () => {
   it("works where it was installed into an empty folder, without the network", async () => {
@@ -27,6 +28,7 @@ describe("the package", () => {
       "bin",
       "decisions",
       "dist",
+      "docs",
       "package.json",
     ]);
     expect(paths).toContain("dist/THIRD-PARTY-LICENSES.txt");
@@ -55,21 +57,36 @@ describe("the package", () => {
     expect(answer.stdout).toBe("stage-deploy");
   });
 
-  const pages = readFileSync(join(root, "README.md"), "utf8");
-  const programs = [...pages.matchAll(/```ts\n([\s\S]*?)```/g)].map((found) => found[1] ?? "");
+  const programs = ["README.md", ...readdirSync(join(root, "docs")).map((file) => `docs/${file}`)].flatMap(
+    (page) =>
+      fences(readFileSync(join(root, page), "utf8"))
+        .filter(({ info }) => info === "ts")
+        .map(({ content }) => content),
+  );
 
-  it("is a library with programs to show", () => {
-    expect(programs.length).toBeGreaterThan(1);
-  });
-
-  it.each(programs)("is a library as the README shows it: %s", async (sample) => {
+  it("is a library whose programs compile under strict TypeScript and print what the pages say", async () => {
+    expect(programs.length).toBeGreaterThan(3);
     const folder = temporaryDirectory();
     mkdirSync(join(folder, "node_modules"));
-    await execa("ln", ["-s", root, join(folder, "node_modules/agent-33")]);
-    await execa("ln", ["-s", samples, join(folder, "decisions")]);
-    writeFileSync(join(folder, "sample.mjs"), sample);
-    const { stdout } = await execa(process.execPath, ["sample.mjs"], { cwd: folder });
-    expect(stdout).toBe(/console\.log\(.*\); \/\/ (.*)/.exec(sample)?.[1]?.replaceAll('"', "'"));
+    symlinkSync(root, join(folder, "node_modules/agent-33"));
+    symlinkSync(join(root, "node_modules/@types"), join(folder, "node_modules/@types"));
+    symlinkSync(samples, join(folder, "decisions"));
+    writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+    const files = programs.map((program, index) => {
+      writeFileSync(join(folder, `program-${index}.ts`), program);
+      return `program-${index}.ts`;
+    });
+    const flags = ["--strict", "--module", "nodenext", "--skipLibCheck", "false", "--outDir", "out"];
+    const compiler = join(root, "node_modules/typescript/bin/tsc");
+    const compiled = await execa(process.execPath, [compiler, ...flags, ...files], {
+      cwd: folder,
+      reject: false,
+    });
+    expect(compiled.stdout).toBe("");
+    for (const [index, program] of programs.entries()) {
+      const { stdout } = await execa(process.execPath, [`out/program-${index}.js`], { cwd: folder });
+      expect(stdout).toBe(/console\.log\(.*\); \/\/ (.*)/.exec(program)?.[1]?.replaceAll('"', "'"));
+    }
   });
 
   it("brings no dependency along", () => {

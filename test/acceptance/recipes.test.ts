@@ -5,17 +5,20 @@ import { execa } from "execa";
 import { describe, expect, it } from "vitest";
 import { buildProgram } from "../../src/cli/program.js";
 import { serveOptions } from "../../src/cli/commands/serve.js";
-import { topics } from "../../src/cli/topics/topics.js";
+import { renderTopic } from "../../src/cli/topics/render-topic.js";
 import { fakeIo } from "../cli/fake-io.js";
 import { bin, cleanEnvironment, root, run, samples, temporaryDirectory } from "./command.js";
 import { servingPort, startServing } from "./decision-server.js";
 
-const readme = readFileSync(join(root, "README.md"), "utf8");
+/** The pages with recipes, and those that name the command that agents start. */
+const pages = ["README.md", "docs/http.md", "docs/mcp.md", "docs/operations.md"]
+  .map((page) => readFileSync(join(root, page), "utf8"))
+  .join("\n");
 
 /** The block of a language that holds a text. */
 function recipe(language: string, holding: string): string {
   const fence = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm");
-  const blocks = [...readme.matchAll(fence)].map((found) => found[1] ?? "");
+  const blocks = [...pages.matchAll(fence)].map((found) => found[1] ?? "");
   const fitting = blocks.filter((block) => block.includes(holding));
   expect(fitting, `${language} blocks with ${holding}`).toHaveLength(1);
   return fitting[0] ?? "";
@@ -27,10 +30,11 @@ const variablesIn = (text: string): Readonly<Record<string, string>> =>
     [...text.matchAll(/\b(AGENT33_\w+)=(\S+)/g)].map(([, name = "", value = ""]) => [name, value]),
   );
 
-const serving = readme.slice(readme.indexOf("## Over HTTP"), readme.indexOf("## Exit codes"));
-const recipes = [...serving.matchAll(/^```(?:sh|ini|dockerfile|json|toml)\n([\s\S]*?)^```$/gm)]
+const recipes = [...pages.matchAll(/^```(?:sh|ini|dockerfile|json|toml)\n([\s\S]*?)^```$/gm)]
   .map((found) => found[1] ?? "")
   .join("\n");
+
+const environment = renderTopic({ page: "configuration", section: "Environment variables" }, 100);
 
 describe("every recipe", () => {
   // Whether it is written as a line, as a list of JSON or as one of TOML.
@@ -56,7 +60,7 @@ describe("every recipe", () => {
   it("names only environment variables that mean something", () => {
     const named = new Set(recipes.match(/AGENT33_[A-Z_]+/g));
     expect(named.size).toBeGreaterThan(5);
-    const known = topics["environment"]?.().match(/AGENT33_[A-Z_]+/g);
+    const known = environment.match(/AGENT33_[A-Z_]+/g);
     expect(known).toEqual(expect.arrayContaining([...named]));
   });
 });
@@ -64,7 +68,7 @@ describe("every recipe", () => {
 describe("the command that agents start", () => {
   it("is the installed one, on every page", async () => {
     const { stdout } = await run(["decision", "mcp", "--help"]);
-    for (const page of [readme, stdout, topics["mcp"]?.() ?? ""]) {
+    for (const page of [pages, stdout]) {
       const started = [...page.matchAll(/claude mcp add agent-33 -- (.*? mcp)/g)].map((found) => found[1]);
       expect(new Set(started)).toEqual(new Set(["agent-33 decision mcp"]));
     }
@@ -121,7 +125,7 @@ describe("the container", () => {
   });
 
   it("is built without what is made anew in it", () => {
-    const [, ignored = ""] = /`\.dockerignore`.*\n\n```\n([\s\S]*?)```/.exec(readme) ?? [];
+    const [, ignored = ""] = /`\.dockerignore`.*\n\n```\n([\s\S]*?)```/.exec(pages) ?? [];
     expect(ignored.split("\n")).toEqual(expect.arrayContaining([".git", "node_modules", "dist"]));
   });
 

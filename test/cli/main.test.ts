@@ -2,6 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { ExitCode } from "../../src/cli/exit-codes.js";
 import { main } from "../../src/cli/main.js";
 import { fakeIo } from "./fake-io.js";
+import { commandNames } from "../../src/cli/program.js";
+import { topics } from "../../src/cli/topics/topics.js";
+import { decisionTypes } from "../../src/definition/decision-types.js";
 
 type Options = Parameters<typeof fakeIo>[0];
 
@@ -266,15 +269,21 @@ describe("help", () => {
     expect(out).toMatch(/\nDecide:\n {2}evaluate[\s\S]*\nDefine:\n {2}list/);
   });
 
-  it.each(["environment", "exit-codes", "expressions", "formatting", "http", "mcp"])(
-    "has the topic %s",
-    async (topic) => {
-      const { code, out } = await run(["help", topic]);
-      expect(code).toBe(0);
-      expect(out).toMatch(/^[A-Z ]+\n\n/);
-      for (const line of out.split("\n")) expect(line.length).toBeLessThan(160);
-    },
-  );
+  it.each([...decisionTypes, ...Object.keys(topics)])("has the topic %s", async (topic) => {
+    const { code, out } = await run(["help", topic]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^[A-Z_ -]+\n\n {2}\S/);
+    const prose = out.split("\n").filter((line) => !line.startsWith("    "));
+    for (const line of prose) expect(line.length).toBeLessThanOrEqual(100);
+    expect(out).not.toMatch(/<!--|\]\(|\*\*/);
+  });
+
+  it.each(commandNames)("shows the command %s, with or without `decision`", async (name) => {
+    const { code, out } = await run(["help", "decision", name]);
+    expect(code).toBe(0);
+    expect(out).toContain(`Usage: agent-33 decision ${name}`);
+    if (!Object.hasOwn(topics, name)) expect((await run(["help", name])).out).toBe(out);
+  });
 });
 
 describe("colour", () => {

@@ -1,0 +1,144 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { displayWidth, wrap } from "../../present/text-width.js";
+import type { Topic } from "./topics.js";
+
+/** The pages of `docs/` by name; set by the build. */
+declare const __PAGES__: Readonly<Record<string, string>> | undefined;
+
+/** Renders a topic as plain text for a terminal of this width. */
+export function renderTopic({ page, section }: Topic, width: number): string {
+  const lines = readPage(page).split("\n");
+  return renderMarkdown(section === undefined ? lines : sectionOf(lines, section), Math.min(width, 100));
+}
+
+/** Run from source, the pages are files; in the bundle they are embedded. */
+function readPage(name: string): string {
+  return typeof __PAGES__ === "object"
+    ? (__PAGES__[name] ?? "")
+    : readFileSync(fileURLToPath(new URL(`../../../docs/${name}.md`, import.meta.url)), "utf8");
+}
+
+/** The heading with this text (backticks ignored) and everything up to the next heading of its level. */
+function sectionOf(lines: readonly string[], title: string): readonly string[] {
+  const start = lines.findIndex((line) => headingOf(line)?.text === title);
+  return start === -1 ? [] : lines.slice(start, sectionEnd(lines, start));
+}
+
+function sectionEnd(lines: readonly string[], start: number): number {
+  const level = headingOf(lines[start] ?? "")?.level ?? 0;
+  let inFence = false;
+  for (let index = start + 1; index < lines.length; index++) {
+    const line = lines[index] ?? "";
+    if (line.startsWith("```")) inFence = !inFence;
+    const heading = inFence ? undefined : headingOf(line);
+    if (heading !== undefined && heading.level <= level) return index;
+  }
+  return lines.length;
+}
+
+function headingOf(line: string): { readonly level: number; readonly text: string } | undefined {
+  const [, marks, text] = /^(#+) (.*)$/.exec(line) ?? [];
+  return marks === undefined || text === undefined
+    ? undefined
+    : { level: marks.length, text: text.replaceAll("`", "") };
+}
+
+/** A section whose heading is followed by this comment is for the web page only. */
+const skipMark = "<!-- help: skip -->";
+
+function renderMarkdown(lines: readonly string[], width: number): string {
+  const out: string[] = [];
+  let index = 0;
+  const takeWhile = (test: (line: string) => boolean): string[] => {
+    const taken: string[] = [];
+    while (index < lines.length && test(lines[index] ?? "")) taken.push(lines[index++] ?? "");
+    return taken;
+  };
+  while (index < lines.length) {
+    const line = lines[index] ?? "";
+    const heading = headingOf(line);
+    if (heading !== undefined) {
+      const isSkipped = lines.slice(index + 1, index + 3).includes(skipMark);
+      if (!isSkipped) out.push(heading.level < 3 ? heading.text.toUpperCase() : heading.text, "");
+      index = isSkipped ? sectionEnd(lines, index) : index + 1;
+    } else if (line.startsWith("```")) {
+      index++;
+      out.push(...takeWhile((each) => !each.startsWith("```")).map((each) => `    ${each}`.trimEnd()), "");
+      index++;
+    } else if (line.startsWith("|")) {
+      out.push(
+        ...renderTable(
+          takeWhile((each) => each.startsWith("|")),
+          width,
+        ),
+        "",
+      );
+    } else if (/^(?:-|\d+\.) /.test(line)) {
+      out.push(...takeWhile((each) => each !== "").flatMap((each) => renderItem(each, width)), "");
+    } else if (line === "" || line.startsWith("<!--")) {
+      index++;
+    } else {
+      const text = takeWhile((each) => each !== "" && !each.startsWith("```")).join(" ");
+      out.push(...wrap(plain(text), { first: width - 2, rest: width - 2 }).map((each) => `  ${each}`), "");
+    }
+  }
+  return out.join("\n");
+}
+
+function renderItem(line: string, width: number): string[] {
+  const [, mark = "", text = ""] = /^(\s*(?:-|\d+\.) )(.*)$/.exec(line) ?? [];
+  const room = width - 2 - mark.length;
+  return wrap(plain(text), { first: room, rest: room }).map(
+    (each, at) => `  ${at === 0 ? mark : " ".repeat(mark.length)}${each}`,
+  );
+}
+
+/** Columns that are as wide as their text needs; the widest shrink, never below their longest word. */
+function renderTable(lines: readonly string[], width: number): string[] {
+  const [titles = [], , ...rows] = lines.map(cells);
+  const table = [titles.map((title) => title.toUpperCase()), ...rows];
+  const widths = titles.map((_, column) => Math.max(...table.map((row) => displayWidth(row[column] ?? ""))));
+  const least = titles.map((_, column) =>
+    Math.max(...table.flatMap((row) => (row[column] ?? "").split(" ").map(displayWidth))),
+  );
+  const room = width - 2 * titles.length;
+  while (widths.reduce((sum, each) => sum + each, 0) > room) {
+    const slack = widths.map((each, column) => (each > (least[column] ?? 0) ? each : 0));
+    const widest = slack.indexOf(Math.max(...slack));
+    if ((slack[widest] ?? 0) === 0) break;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+  return table.flatMap((row) => {
+    const wrapped = widths.map((each, column) => wrap(row[column] ?? "", { first: each, rest: each }));
+    const height = Math.max(...wrapped.map((cell) => cell.length));
+    return Array.from({ length: height }, (_, at) =>
+      wrapped
+        .map((cell, column) => `  ${cell[at] ?? ""}`.padEnd((widths[column] ?? 0) + 2))
+        .join("")
+        .trimEnd(),
+    );
+  });
+}
+
+const cells = (row: string): string[] =>
+  row
+    .slice(1, row.trimEnd().lastIndexOf("|"))
+    .split(/(?<!\\)\|/)
+    .map((cell) => plain(cell.trim().replaceAll("\\|", "|")).replaceAll("`", ""));
+
+/** Markdown's emphasis and links as plain text; code keeps its backticks. */
+function plain(text: string): string {
+  return text
+    .split(/(`[^`]*`)/)
+    .map((part, index) =>
+      index % 2 === 1
+        ? part
+        : part
+            .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+            .replace(/\*\*(.*?)\*\*/g, "$1")
+            .replace(/(?<![\w])_(.+?)_(?![\w])/g, "$1"),
+    )
+    .join("")
+    .replace(/\[(`[^`]*`)\]\([^)]*\)/g, "$1");
+}
