@@ -58,8 +58,8 @@ const asksForOne: readonly { readonly name: string; readonly ask: (id: string) =
   { name: "a resource", ask: async (id) => (await textsOf(`agent33://records/${id}`))[0] ?? {} },
 ];
 
-describe("a record that was changed since it was written", () => {
-  it.each(asksForOne)("is marked, and those beside it are not: $name", async ({ ask }) => {
+describe("a record that was changed after it was written", () => {
+  it.each(asksForOne)("is marked, and its neighbours are not: $name", async ({ ask }) => {
     expect(await ask("2")).toMatchObject({ seq: 2, selected_targets: forged, intact: false });
     for (const id of ["1", "3"]) {
       const told = await ask(id);
@@ -72,7 +72,7 @@ describe("a record that was changed since it was written", () => {
     { name: "GET /records", ask: async () => (await get(server, "/records")).body },
     { name: "GET /records?after=0", ask: async () => (await get(server, "/records?after=0")).body },
     { name: "find_records", ask: () => called("find_records", {}) },
-  ])("is marked among others: $name", async ({ ask }) => {
+  ])("is marked in a list: $name", async ({ ask }) => {
     const { records } = (await ask()) as { readonly records: readonly JsonObject[] };
     expect(records.map(({ seq, intact }) => [seq, intact])).toEqual([
       [1, undefined],
@@ -102,7 +102,7 @@ describe("a record that was changed since it was written", () => {
 describe("the mark of a changed record", () => {
   const intact = { type: "boolean", description: expect.stringContaining("changed") as unknown };
 
-  it("is among what the tools say that they answer with", async () => {
+  it("is part of the output schema of the tools", async () => {
     const { tools } = await client.listTools();
     const schemaOf = (name: string): unknown => tools.find((each) => each.name === name)?.outputSchema;
     for (const name of ["show_record", "explain_record"]) {
@@ -113,7 +113,7 @@ describe("the mark of a changed record", () => {
     });
   });
 
-  it("is in the document of what can be asked over HTTP", () => {
+  it("is part of the OpenAPI document", () => {
     const { paths } = openApiDocument({ mcp: false }) as { readonly paths: JsonObject };
     const answering = (schema: object): object => ({
       get: { responses: { "200": { content: { "application/json": { schema } } } } },

@@ -8,7 +8,7 @@ const allowed = {
 
 const host = "127.0.0.1:8033";
 
-describe("where a request comes from", () => {
+describe("the origin of a request", () => {
   it.each([
     { name: "a program", host },
     { name: "a name without a port", host: "localhost" },
@@ -21,7 +21,7 @@ describe("where a request comes from", () => {
     { name: "an allowed origin with its usual port", host, origin: "https://app.example:443" },
     { name: "an allowed origin in capitals", host, origin: "HTTPS://APP.EXAMPLE" },
     { name: "an allowed origin with a port", host, origin: "http://localhost:3000" },
-  ])("is welcome: $name", ({ host, origin }: { host: string; origin?: string }) => {
+  ])("is accepted: $name", ({ host, origin }: { host: string; origin?: string }) => {
     expect(checkOrigin({ host, origin }, allowed)).toBeUndefined();
   });
 
@@ -75,11 +75,11 @@ describe("where a request comes from", () => {
     { name: "no scheme", origin: "app.example" },
     { name: "a wildcard", origin: "*" },
     { name: "a tab", origin: "https://app\t.example" },
-  ])("is refused though the host is ours: $name", ({ origin }) => {
+  ])("is rejected although the host is allowed: $name", ({ origin }) => {
     expect(checkOrigin({ host, origin }, allowed)?.message).toMatch(/origin/);
   });
 
-  it("is nowhere where nothing is allowed", () => {
+  it("is rejected if nothing is allowed", () => {
     const none = { hosts: [], origins: ["null", "*"] };
     expect(checkOrigin({ host, origin: undefined }, none)?.message).toMatch(/host/);
     expect(checkOrigin({ host, origin: "null" }, { ...none, hosts: ["127.0.0.1"] })?.message).toMatch(

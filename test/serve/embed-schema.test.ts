@@ -156,8 +156,8 @@ const cases: readonly {
   },
 ];
 
-describe("the schema of a context", () => {
-  it.each(cases)("$name means the same as a part of another", ({ schema, good, bad }) => {
+describe("a context schema", () => {
+  it.each(cases)("$name means the same when embedded", ({ schema, good, bad }) => {
     expect(invalidSchemaReason(schema)).toBeUndefined();
     const before = compileContextSchema(schema);
     const now = accepts(schema);

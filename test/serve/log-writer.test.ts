@@ -35,7 +35,7 @@ const linesOf = (written: readonly string[]): readonly Record<string, unknown>[]
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 describe("the log of a server", () => {
-  it("keeps the order and loses nothing that it is told before the end", async () => {
+  it("keeps the order and loses no entry before the end", async () => {
     const { written, write, readAll } = slowReader();
     readAll();
     const log = new LogWriter(write, { clock, quiet: false });
@@ -47,7 +47,7 @@ describe("the log of a server", () => {
     expect(written.length).toBeLessThan(5);
   });
 
-  it("writes one JSON object a line, whatever is in it", async () => {
+  it("writes one JSON object per line, whatever it contains", async () => {
     const { written, write, readAll } = slowReader();
     readAll();
     const log = new LogWriter(write, { clock, quiet: false });
@@ -58,7 +58,7 @@ describe("the log of a server", () => {
     ]);
   });
 
-  it("holds no more than a megabyte for a reader who is not there, and tells what was dropped", async () => {
+  it("buffers at most one megabyte for a slow reader, and logs how many lines were dropped", async () => {
     const { written, write, readAll } = slowReader();
     const log = new LogWriter(write, { clock, quiet: false });
     log.log("info", "first");
@@ -77,7 +77,7 @@ describe("the log of a server", () => {
     expect(linesOf(written).at(-1)).toMatchObject({ message: "later" });
   });
 
-  it("does not wait for ever at the end for somebody who does not read", async () => {
+  it("gives up flushing after the timeout", async () => {
     const { write } = slowReader();
     const log = new LogWriter(write, { clock, quiet: false });
     log.log("info", "request");
@@ -86,7 +86,7 @@ describe("the log of a server", () => {
     expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 
-  it("goes on though nobody can be written to", async () => {
+  it("continues after write errors", async () => {
     const log = new LogWriter((_bytes, done) => done(new Error("EPIPE")), { clock, quiet: false });
     log.log("info", "one");
     await log.flush();
@@ -94,7 +94,7 @@ describe("the log of a server", () => {
     await log.flush();
   });
 
-  it("that is to be quiet tells only what goes wrong, and where it listens", async () => {
+  it("when quiet, writes only problems and plain text", async () => {
     const { written, write, readAll } = slowReader();
     readAll();
     const log = new LogWriter(write, { clock, quiet: true });

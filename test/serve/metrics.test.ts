@@ -60,7 +60,7 @@ function sampleOf(line: string): Sample {
 }
 
 describe("a metric", () => {
-  it("has labels that can hold anything", () => {
+  it("escapes its labels", () => {
     const counter = new Counter("things_total", "Things.");
     const label = 'a"b\\c\nd\\n{},=';
     counter.add({ label, other: "" });
@@ -72,14 +72,14 @@ describe("a metric", () => {
     });
   });
 
-  it("that is read tells what it is now", () => {
+  it("reads a gauge on request", () => {
     let value = 1;
     const gauge = new Gauge("now", "Now.", () => value);
     value = 2;
     expect(parse(gauge.text()).get("now")?.samples).toEqual([{ name: "now", labels: {}, value: 2 }]);
   });
 
-  it("of durations counts each in every bucket that it fits", () => {
+  it("counts a duration in every matching bucket", () => {
     const histogram = new Histogram("took_seconds", "How long.");
     for (const seconds of [0, 0.0005, 0.0006, 0.3, 10, 11]) histogram.observe({ route: "/x" }, seconds);
     histogram.observe({ route: "/y" }, 1);
@@ -141,7 +141,7 @@ describe("the metrics of a server", () => {
     );
   });
 
-  it("count every decision on a way that is followed", async () => {
+  it("count every decision of a followed chain", async () => {
     const directory = mkdtempSync(join(tmpdir(), "agent-33-way-"));
     const way = (id: string, target: string): string =>
       `decision: { id: ${id}, name: Way, version: "1.0.0", type: binary, cases: [{ condition: "x > 5", target: far }], default: { target: ${target} } }\n`;
@@ -165,7 +165,7 @@ describe("the metrics of a server", () => {
     ]);
   });
 
-  it("go along with lines of the log that parse, and hold nothing of what was sent", async () => {
+  it("contain no request data, like the log", async () => {
     const secret = "sesame-4711";
     await post(
       server,

@@ -20,20 +20,20 @@ beforeAll(async () => {
 const wire = { org_id: "acme", domain: "payments", action: "wire.approve" };
 const routine = { amount: 250, payee: { country: "DE" } };
 
-describe("every question", () => {
-  it.each(operations)("$name has a schema, a scope and words for those who choose", (each) => {
+describe("every operation", () => {
+  it.each(operations)("$name has a schema, a scope and a description", (each) => {
     expect(each.name).toMatch(/^[a-z_]+$/);
     expect(each.description.length).toBeGreaterThan(20);
     expect(each.input.additionalProperties).toBe(false);
   });
 
-  it.each(operations)("$name is refused to whoever lacks its scope", async (each) => {
+  it.each(operations)("$name requires its scope", async (each) => {
     const others = alice.scopes.filter((scope) => scope !== each.scope);
     const asking = each.run({}, invocationOf(world, { caller: { ...alice, scopes: others } }));
     await expect(asking).rejects.toMatchObject({ code: "forbidden", details: { scope: each.scope } });
   });
 
-  it.each(operations)("$name names the nearest key where one is unknown", async (each) => {
+  it.each(operations)("$name suggests the nearest key for an unknown one", async (each) => {
     const [key] = Object.keys(each.input.properties);
     if (key === undefined) return;
     const asking = each.run({ [`${key}x`]: 1 }, asker);
@@ -43,7 +43,7 @@ describe("every question", () => {
     });
   });
 
-  it("tells all that is wrong at once", async () => {
+  it("reports all problems at once", async () => {
     const asking = decideAction.run({ org_id: 1, domain: "payments" }, asker);
     await expect(asking).rejects.toMatchObject({
       message: "`action` is missing; `context` is missing; `org_id` must be text (got 1)",
@@ -52,14 +52,14 @@ describe("every question", () => {
 });
 
 describe("decide", () => {
-  it("answers with the status, the work frame, what it rests on, why, and the record", async () => {
+  it("returns status, work frame, metadata, reasons and record id", async () => {
     const answer = await decideAction.run({ ...wire, context: routine }, asker);
     const fields = ["status", "work_frame", "decision_metadata", "because", "warnings", "record_id"];
     expect(Object.keys(answer)).toEqual(fields);
     expect(answer).toMatchObject({ status: "GREEN", work_frame: { mode: "execute" } });
   });
 
-  it("says why to those who may not look into the log", async () => {
+  it("returns the reasons without the scope `audit`", async () => {
     const by = invocationOf(world, { caller: { ...alice, scopes: ["decide"] } });
     const asked = { ...wire, context: { ...routine, payee: { country: "XX" } } };
     const { because, warnings, record_id } = await decideAction.run(asked, by);
@@ -70,7 +70,7 @@ describe("decide", () => {
     expect(lacking.warnings.length).toBeGreaterThan(0);
   });
 
-  it("records who asked, and what ties it to the rest", async () => {
+  it("records the caller and the correlation id", async () => {
     const by = invocationOf(world, { caller: alice, correlationId: "c-1" });
     const { record_id } = await decideAction.run({ ...wire, context: routine }, by);
     expect(await showRecord.run({ record_id }, asker)).toMatchObject({
@@ -79,7 +79,7 @@ describe("decide", () => {
     });
   });
 
-  it("takes the correlation id of the body before that of the request", async () => {
+  it("prefers the correlation id of the body", async () => {
     const asked = { ...wire, context: routine, correlation_id: "c-3" };
     const { record_id } = await decideAction.run(asked, invocationOf(world, { correlationId: "c-2" }));
     expect(await showRecord.run({ record_id }, asker)).toMatchObject({ correlation_id: "c-3" });
@@ -92,23 +92,23 @@ describe("decide", () => {
       hint: "did you mean `acme/payments/wire.approve`?",
     },
     { name: "version", asked: { ...wire, world_model_version: 2 }, hint: "it has 3" },
-  ])("does not know another $name", async ({ asked, hint }) => {
+  ])("rejects an unknown $name", async ({ asked, hint }) => {
     const asking = decideAction.run({ ...asked, context: routine }, asker);
     await expect(asking).rejects.toMatchObject({ code: "definition_not_found", hint });
   });
 });
 
-describe("a token for one organisation", () => {
+describe("a token bound to an organisation", () => {
   const bound = (org_id: string): Invocation => invocationOf(world, { caller: { ...alice, org_id } });
 
-  it("is good for the gates of that organisation, and for what belongs to none", async () => {
+  it("is valid for the gates of that organisation, and for decisions of none", async () => {
     const acme = bound("acme");
     expect(await decideAction.run({ ...wire, context: routine }, acme)).toMatchObject({ status: "GREEN" });
     const asked = { decision_id: "decision-quality-gate", context: { artifact: { quality_score: 1 } } };
     expect(await evaluateDecision.run(asked, acme)).toMatchObject({ selected_labels: ["Pass"] });
   });
 
-  it("is good for no other", async () => {
+  it("is not valid for other organisations", async () => {
     const { record_id } = await decideAction.run({ ...wire, context: routine }, asker);
     const other = bound("umbrella");
     const refused = { code: "forbidden" };
@@ -124,7 +124,7 @@ describe("a token for one organisation", () => {
     }
   });
 
-  it("does not show what another organisation has asked", async () => {
+  it("does not show records of another organisation", async () => {
     const asked = { decision_id: "decision-quality-gate", context: { artifact: { quality_score: 1 } } };
     const { record_id } = await evaluateDecision.run(asked, bound("acme"));
     await expect(showRecord.run({ record_id }, bound("umbrella"))).rejects.toMatchObject({
@@ -133,7 +133,7 @@ describe("a token for one organisation", () => {
     expect(await showRecord.run({ record_id }, bound("acme"))).toMatchObject({ record_id });
   });
 
-  it("shows nothing of the others in lists", async () => {
+  it("lists nothing of other organisations", async () => {
     const other = bound("umbrella");
     expect(await listActions.run({}, other)).toEqual({ actions: [] });
     const { decisions } = await listDecisions.run({}, other);
@@ -145,12 +145,12 @@ describe("a token for one organisation", () => {
   });
 });
 
-describe("what another organisation has recorded", () => {
+describe("records of another organisation", () => {
   const bound = (org_id: string): Invocation => invocationOf(world, { caller: { ...alice, org_id } });
   const quality = { decision_id: "decision-quality-gate", context: { artifact: { quality_score: 1 } } };
   const call = { tool: "some_tool", params: {} };
 
-  it("does not hide the latest record that may be seen", async () => {
+  it("do not hide the latest visible record", async () => {
     const own = await evaluateDecision.run(quality, bound("initech"));
     const { record_id } = await evaluateDecision.run(quality, bound("acme"));
     await decideAction.run({ ...wire, context: routine }, asker);
@@ -164,7 +164,7 @@ describe("what another organisation has recorded", () => {
     expect(await showRecord.run({ record_id: "Latest" }, bound("acme"))).toMatchObject({ type: "gate" });
   });
 
-  it("does not count among the newest records", async () => {
+  it("do not count among the newest records", async () => {
     const ids: (string | undefined)[] = [];
     for (let i = 0; i < 3; i++) {
       ids.push((await evaluateDecision.run(quality, bound("hooli"))).record_id);
@@ -177,7 +177,7 @@ describe("what another organisation has recorded", () => {
     expect(await idsOf({ reverse: true })).toEqual(ids.slice(-2).reverse());
   });
 
-  it("is not there where there is nothing else", async () => {
+  it("are not the latest record of a caller without records", async () => {
     const fresh = await sampleWorld();
     await decideAction.run({ ...wire, context: routine }, invocationOf(fresh));
     const by = invocationOf(fresh, { caller: { ...alice, org_id: "initech" } });
@@ -187,7 +187,7 @@ describe("what another organisation has recorded", () => {
     });
   });
 
-  it("makes a session theirs alone, with all that is told of it", async () => {
+  it("make a session theirs, including its tool results", async () => {
     const session = { session_id: "s-acme" };
     const checked = await checkToolCall.run({ ...call, ...session }, bound("acme"));
     const told = { tool: call.tool, ok: true, ...session };
@@ -213,7 +213,7 @@ describe("what another organisation has recorded", () => {
     expect(records).toHaveLength(2);
   });
 
-  it("leaves a session that belongs to none, or to several, open", async () => {
+  it("leave a session open that belongs to none or several", async () => {
     const session = { session_id: "s-none" };
     await checkToolCall.run({ ...call, ...session }, asker);
     expect(await checkToolCall.run({ ...call, ...session }, bound("acme"))).toMatchObject({
@@ -232,8 +232,8 @@ describe("what another organisation has recorded", () => {
   });
 });
 
-describe("what else is asked", () => {
-  it("is a decision of any type, kept or not", async () => {
+describe("the other operations", () => {
+  it("make a decision of any type, recorded or not", async () => {
     const asked = { decision_id: "decision-quality-gate", context: { artifact: { quality_score: 0.9 } } };
     expect(await evaluateDecision.run(asked, asker)).toMatchObject({ selected_targets: ["stage-deploy"] });
     const tried = await dryRunDecision.run(asked, asker);
@@ -241,7 +241,7 @@ describe("what else is asked", () => {
     expect(tried).not.toHaveProperty("record_id");
   });
 
-  it("is whether a tool may be called, and how it went", async () => {
+  it("check a tool call and record its result", async () => {
     const session = { query: { audience: "team", segment: "smb" } };
     const call = { tool: "select_metric", params: { name: "churn" }, session, session_id: "s-1" };
     const checked = await checkToolCall.run(call, asker);
@@ -254,12 +254,12 @@ describe("what else is asked", () => {
     });
   });
 
-  it("is not given twice", async () => {
+  it("reject a value that is given twice", async () => {
     const call = { tool: "t", params: {}, session_id: "s-1", session: {}, context: { session: {} } };
     await expect(checkToolCall.run(call, asker)).rejects.toMatchObject({ code: "input_invalid" });
   });
 
-  it("is what is defined, without where it lies", async () => {
+  it("show definitions without file names", async () => {
     const { decisions } = await listDecisions.run({}, asker);
     expect(decisions.length).toBe(world.definitions.ids.length);
     const shown = await showDecision.run({ decision_id: "gate-wire-approve" }, asker);
@@ -269,7 +269,7 @@ describe("what else is asked", () => {
     }
   });
 
-  it("is which actions there are, with the schemas of their contexts", async () => {
+  it("list actions with their context schemas", async () => {
     const { actions } = await listActions.run({ org_id: "acme", domain: "payments" }, asker);
     expect(actions).toEqual([
       expect.objectContaining({
@@ -283,7 +283,7 @@ describe("what else is asked", () => {
     expect(await listActions.run({ org_id: "acme", domain: "hr" }, asker)).toEqual({ actions: [] });
   });
 
-  it("is what was decided, page by page", async () => {
+  it("list records page by page", async () => {
     const asked = { decision_id: "decision-quality-gate", context: { artifact: { quality_score: 0.1 } } };
     for (let i = 0; i < 5; i++) await evaluateDecision.run({ ...asked, workflow_id: "pages" }, asker);
     const all = await findRecords.run({ workflow_id: "pages" }, asker);
@@ -303,7 +303,7 @@ describe("what else is asked", () => {
     expect(seen).toEqual(numbers);
   });
 
-  it("is why it was decided so", async () => {
+  it("explain a record", async () => {
     const { record_id } = (await evaluateDecision.run(
       { decision_id: "gate-wire-approve", context: routine },
       asker,
@@ -314,7 +314,7 @@ describe("what else is asked", () => {
     });
   });
 
-  it("is how like cases were decided", async () => {
+  it("find precedents", async () => {
     const { record_id = "" } = await evaluateDecision.run(
       { decision_id: "gate-wire-approve", context: routine },
       asker,

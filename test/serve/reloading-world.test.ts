@@ -52,7 +52,7 @@ async function until(holds: () => boolean): Promise<void> {
 const outcomes = (changes: readonly ReloadOutcome[]): readonly string[] => changes.map((each) => each.type);
 
 describe("a changed definition", () => {
-  it("is taken up while requests are answered, each by the old or the new one", async () => {
+  it("is applied between requests, each of which sees the old or the new one", async () => {
     const server = await living();
     const seen: unknown[] = [];
     let going = true;
@@ -76,7 +76,7 @@ describe("a changed definition", () => {
     expect(outcomes(server.changes)).toEqual(["applied", "applied"]);
   });
 
-  it("that is broken is refused and told, and taken up once it is mended", async () => {
+  it("is rejected and logged if it is broken, and applied once it is fixed", async () => {
     const server = await living();
     const { decisions } = (await get(server, "/readyz")).body;
     server.change(wireFile, "amount > 10000", "amount >");
@@ -96,7 +96,7 @@ describe("a changed definition", () => {
     expect((await get(server, "/readyz")).body).toEqual({ ready: true, decisions });
   });
 
-  it("is taken up though another one was broken from the start", async () => {
+  it("is applied although another one was broken from the start", async () => {
     const server = await living((decisions) =>
       rewrite(join(decisions, "escalation.yaml"), /type: \w+/, "type: nothing"),
     );
@@ -113,7 +113,7 @@ describe("a changed definition", () => {
     });
   });
 
-  it("is gone on with as it was where the directory is gone, and until it is back", async () => {
+  it("stays in use while the directory is missing", async () => {
     const server = await living();
     renameSync(server.decisions, `${server.decisions}-away`);
     await until(() => server.living.rejected !== undefined);
@@ -124,7 +124,7 @@ describe("a changed definition", () => {
     await until(() => server.living.rejected === undefined);
   });
 
-  it("that is removed or added is no more, or there", async () => {
+  it("takes effect if it is removed or added", async () => {
     const server = await living();
     rmSync(join(server.decisions, wireFile));
     await until(() => server.changes.length === 1);
@@ -137,7 +137,7 @@ describe("a changed definition", () => {
     expect((await get(server, "/readyz")).body).not.toHaveProperty("removed");
   });
 
-  it("among several that are saved one after the other is taken up with the rest", async () => {
+  it("is applied together with others that are saved shortly after", async () => {
     let stamp = "0";
     let opened = 0;
     const world = { definitions: { ids: [], diagnostics: [] } } as unknown as ServedWorld;
@@ -161,10 +161,10 @@ describe("a changed definition", () => {
   });
 });
 
-describe("a living world", () => {
+describe("a reloading world", () => {
   const world = { definitions: { ids: ["a"], diagnostics: [] } } as unknown as ServedWorld;
 
-  it("is read anew when it is told to, and tells those who listen", async () => {
+  it("reloads on request and notifies its subscribers", async () => {
     let heard = 0;
     const changes: ReloadOutcome[] = [];
     const one = await ReloadingWorld.open({
@@ -184,7 +184,7 @@ describe("a living world", () => {
     expect([heard, changes.length]).toEqual([1, 2]);
   });
 
-  it("goes on as it was while it cannot be opened", async () => {
+  it("stays as it was while it cannot be opened", async () => {
     let fails = false;
     const one = await ReloadingWorld.open({
       open: () => (fails ? Promise.reject(new TypeError("broken")) : Promise.resolve({ ...world })),
@@ -203,8 +203,8 @@ describe("a living world", () => {
   });
 });
 
-describe("where all definitions are gone", () => {
-  it("goes on with those that it had: without policies every call would be allowed", async () => {
+describe("removing all definitions", () => {
+  it("is rejected, because without policies every call would be allowed", async () => {
     const place = workplace();
     const world = await sampleWorld(place.decisions);
     const empty = { ...world, definitions: { ...world.definitions, ids: [], summaries: [] } };
@@ -222,8 +222,8 @@ describe("where all definitions are gone", () => {
   });
 });
 
-describe("where definitions must be approved", () => {
-  it("takes up every change, and does not decide by what is not approved", async () => {
+describe("with required approvals", () => {
+  it("applies every change, and refuses unapproved decisions", async () => {
     const place = workplace();
     const { root, decisions, store } = place;
     const env = {

@@ -23,6 +23,6 @@ it.each([
   `00-${trace.toUpperCase()}-${parent}-01`,
   `ff-${trace}-${parent}-01`,
   `01-${trace}-${parent}-00more`,
-])("finds none in %s", (text) => {
+])("finds no trace id in %s", (text) => {
   expect(parseTraceId(text)).toBeUndefined();
 });

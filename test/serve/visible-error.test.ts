@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../src/errors.js";
 import { DecisionError } from "../../src/errors.js";
 import { visibleError } from "../../src/serve/visible-error.js";
 
-it("tells whoever asks what is wrong with the request, and nothing of our files", () => {
+it("shows the problems of the request, but no files", () => {
   const errors = [{ path: "context", message: "`context` is missing" }];
   const problems = [{ file: "decisions/secret.yaml", line: 1, column: 1, message: "?" }];
   const error = new DecisionError("input_invalid", "no", { hint: "yes", details: { errors, problems } });
@@ -11,7 +11,7 @@ it("tells whoever asks what is wrong with the request, and nothing of our files"
   expect(visibleError(error).details).toEqual({ errors });
 });
 
-it.each([[undefined], [null], ["text"], [{ problems: [] }]])("has nothing to tell of %j", (details) => {
+it.each([[undefined], [null], ["text"], [{ problems: [] }]])("shows no details of %j", (details) => {
   expect(visibleError(new DecisionError("input_invalid", "no", { details })).details).toBeUndefined();
 });
 
@@ -34,11 +34,11 @@ it.each<[ErrorCode, string, string | undefined]>([
   ],
   ["usage", "see --help", undefined],
   ["usage", "`a--b` and 1 -- 2 are no flags", "`a--b` and 1 -- 2 are no flags"],
-])("tells nobody to type a command who cannot: %s, %s", (code, hint, told) => {
+])("removes commands from hints: %s, %s", (code, hint, told) => {
   expect(visibleError(new DecisionError(code, "no", { hint })).hint).toBe(told);
 });
 
-it("tells of what only the operator can mend that it is so, and nothing of where", () => {
+it("replaces errors that only the operator can fix", () => {
   const error = new DecisionError("not_approved", "there is no `secret/decisions.lock`", {
     hint: "in secret/",
   });

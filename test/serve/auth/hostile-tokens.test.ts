@@ -17,19 +17,19 @@ beforeAll(async () => {
 });
 
 describe("a hostile token", () => {
-  it("has a name of its own, and is one of many", () => {
+  it("has a unique name", () => {
     expect(new Set(hostileTokens.map(({ name }) => name)).size).toBe(hostileTokens.length);
     expect(hostileTokens.length).toBeGreaterThan(150);
   });
 
-  it.each(hostileTokens)("lets nobody in: $name", async ({ make }) => {
+  it.each(hostileTokens)("is rejected: $name", async ({ make }) => {
     const header = make(world);
     const found = await authenticate(header);
     expect(found).toMatchObject({ status: 401, message: expect.any(String) as string });
     expect(found).not.toHaveProperty("subject");
   });
 
-  it("is answered in a few words that repeat nothing of it", async () => {
+  it("is answered with a short message that repeats nothing of it", async () => {
     for (const { make } of hostileTokens) {
       const header = make(world) ?? "";
       const { message } = (await authenticate(header)) as { message: string };
@@ -40,15 +40,15 @@ describe("a hostile token", () => {
     }
   });
 
-  it("does not spoil a good one that comes after it, nor objects in general", async () => {
+  it("affects neither later tokens nor object prototypes", async () => {
     for (const { make } of hostileTokens) await authenticate(make(world));
     expect(await authenticate(`Bearer ${tokenOf(world)}`)).toMatchObject({ subject: "user-1" });
     expect(({} as Record<string, unknown>)["sub"]).toBeUndefined();
   });
 });
 
-describe("a good token", () => {
-  it.each(algorithms)("is refused with any one character changed, signed with %s", async (alg) => {
+describe("a valid token", () => {
+  it.each(algorithms)("is rejected with any single character changed, signed with %s", async (alg) => {
     const token = tokenOf(world, { key: keyOf(world, alg) });
     expect(await authenticate(`Bearer ${token}`)).toMatchObject({ subject: "user-1" });
     const start = token.indexOf(".") + 1;
@@ -67,7 +67,7 @@ describe("a good token", () => {
     );
   });
 
-  it.each(algorithms)("is refused with its last character written otherwise, signed with %s", async (alg) => {
+  it.each(algorithms)("is rejected with a non-canonical last character, signed with %s", async (alg) => {
     const token = tokenOf(world, { key: keyOf(world, alg) });
     for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") {
       if (token.endsWith(character)) continue;
@@ -75,7 +75,7 @@ describe("a good token", () => {
     }
   });
 
-  it("never comes of chance", async () => {
+  it("is never produced by random bytes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary", maxLength: 200 }), async (text) => {
         for (const header of [text, `Bearer ${text}`, `Bearer ${tokenOf(world)}${text || "."}`]) {

@@ -18,7 +18,7 @@ const weak = (): object =>
   generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey.export({ format: "jwk" });
 
 describe("a key set", () => {
-  it("gives of each key only what it takes to check a token", () => {
+  it("keeps only the fields of a key that verify a token", () => {
     const { keys } = parseKeySet(
       JSON.stringify({ keys: [{ ...ec.jwk, key_ops: ["verify"], x5c: ["abc"], ext: "no" }] }),
       "jwks.json",
@@ -38,7 +38,7 @@ describe("a key set", () => {
     ["with an algorithm that is not for us", { alg: "RSA-OAEP-256" }],
     ["with a symmetric algorithm", { alg: "HS256" }],
     ["that lacks a part", { n: undefined }],
-  ])("passes over a key %s", (_name, changes) => {
+  ])("ignores a key %s", (_name, changes) => {
     expect(kidsOf({ ...rsa.jwk, kid: "odd", ...changes }, ec.jwk)).toEqual(["ec"]);
     expect(kidsOf({ ...rsa.jwk, ...changes })).toEqual([]);
   });
@@ -86,7 +86,7 @@ describe("a key set", () => {
     ],
     ["something that is no key", () => "key", "it is not a JSON Web Key Set"],
     ["null for a key", () => null, "it is not a JSON Web Key Set"],
-  ])("is refused for %s, whatever else it holds", (_name, make, why, hint) => {
+  ])("is rejected for %s, whatever else it contains", (_name, make, why, hint) => {
     let refusal: unknown;
     try {
       kidsOf(ec.jwk, make());
@@ -104,11 +104,11 @@ describe("a key set", () => {
     ["null", "it is not a JSON Web Key Set"],
     ["[]", "it is not a JSON Web Key Set"],
     ['{"keys":{}}', "it is not a JSON Web Key Set"],
-  ])("is refused for being %j", (text, why) => {
+  ])("is rejected: %j", (text, why) => {
     expect(() => parseKeySet(text, "jwks.json")).toThrow(`the keys in \`jwks.json\` cannot be used: ${why}`);
   });
 
-  it("is refused in PEM, with a hint what to give instead", () => {
+  it("is rejected in PEM format, with a hint", () => {
     const pem = String(createPublicKey(rsa.privateKey).export({ type: "spki", format: "pem" }));
     expect(() => parseKeySet(pem, "key.pem")).toThrow("the keys in `key.pem` cannot be used: it is not JSON");
   });

@@ -93,7 +93,7 @@ describe("keys at a URL", () => {
     expect(served.asked()).toBe(2);
   });
 
-  it("let a key go that is served no more, with the tokens that it had verified", async () => {
+  it("drop a removed key and the tokens it verified", async () => {
     const advance = holdDate();
     const served = await issuer(serving(old));
     const authenticate = await open(served.url);
@@ -105,7 +105,7 @@ describe("keys at a URL", () => {
     expect(await authenticate(header)).toMatchObject({ status: 401 });
   });
 
-  it("count no more once the issuer says that there are none, and somebody is told", async () => {
+  it("are revoked when the issuer serves an empty set, which is reported", async () => {
     const advance = holdDate();
     const served = await issuer(serving(old));
     const authenticate = await open(served.url);
@@ -118,7 +118,7 @@ describe("keys at a URL", () => {
     await vi.waitFor(async () => expect(await ask(authenticate, old)).toBe(401));
   });
 
-  it("are the same edition until others are served", async () => {
+  it("are the same edition until they change", async () => {
     const advance = holdDate();
     const served = await issuer(serving(old));
     const keys = openKeysAtUrl(
@@ -135,7 +135,7 @@ describe("keys at a URL", () => {
     expect(served.asked()).toBe(3);
   });
 
-  it("are renewed before they are too old, and nobody waits for it", async () => {
+  it("are refreshed in the background before they expire", async () => {
     const advance = holdDate();
     const served = await issuer(serving(old));
     const authenticate = await open(served.url);
@@ -152,7 +152,7 @@ describe("keys at a URL", () => {
     expect(served.asked()).toBe(2);
   });
 
-  it("count for ten minutes without their issuer, and not a moment longer", async () => {
+  it("stay valid for exactly ten minutes without the issuer", async () => {
     const advance = holdDate();
     const served = await issuer(serving(old));
     const authenticate = await open(served.url);
@@ -170,7 +170,7 @@ describe("keys at a URL", () => {
     });
   });
 
-  it("need not be there at the start, and are asked for again after a pause", async () => {
+  it("may be unavailable at the start, and are fetched again after a pause", async () => {
     const advance = holdDate();
     const served = await issuer((_request, response) => response.writeHead(500).end());
     const authenticate = await open(served.url);
@@ -184,7 +184,7 @@ describe("keys at a URL", () => {
     expect(await ask(authenticate, old)).toBe(200);
   });
 
-  it("are out of reach for good tokens only: a malformed one is refused as ever", async () => {
+  it("are not needed to reject a malformed token", async () => {
     const served = await issuer((_request, response) => response.writeHead(500).end());
     const authenticate = await open(served.url);
     expect(await authenticate(undefined)).toMatchObject({ status: 401 });
@@ -194,7 +194,7 @@ describe("keys at a URL", () => {
     });
   });
 
-  it("are out of reach where nobody listens", async () => {
+  it("are unavailable if the connection is refused", async () => {
     const served = await issuer(serving(old));
     await served.close();
     const authenticate = await open(served.url);
@@ -230,14 +230,14 @@ describe("keys at a URL", () => {
       },
       "cannot be fetched",
     ],
-  ])("are out of reach where the issuer answers with %s", async (_name, answer, why) => {
+  ])("are unavailable if the issuer answers with %s", async (_name, answer, why) => {
     const served = await issuer(answer);
     const authenticate = await open(served.url);
     expect(await ask(authenticate, old)).toBe(503);
     expect(reports[0]).toContain(why);
   });
 
-  it.each([301, 302, 303, 307, 308])("are not looked for elsewhere: status %i", async (status) => {
+  it.each([301, 302, 303, 307, 308])("are not fetched from a redirect: status %i", async (status) => {
     const elsewhere = await issuer(serving(old));
     const served = await issuer((_request, response) =>
       response.writeHead(status, { location: elsewhere.url }).end(),
@@ -247,7 +247,7 @@ describe("keys at a URL", () => {
     expect(elsewhere.asked()).toBe(0);
   });
 
-  it.each([true, false])("are given up after a megabyte of a gigabyte; announced: %s", async (announced) => {
+  it.each([true, false])("are rejected after one megabyte; with content-length: %s", async (announced) => {
     let sent = 0;
     let end: () => void;
     const ended = new Promise<void>((resolve) => (end = resolve));
@@ -273,7 +273,7 @@ describe("keys at a URL", () => {
   it.each<[string, RequestListener]>([
     ["never answers", () => undefined],
     ["never ends its answer", (_request, response) => response.writeHead(200).write("{")],
-  ])("are not waited for when the issuer %s", async (_name, answer) => {
+  ])("time out when the issuer %s", async (_name, answer) => {
     const served = await issuer(answer);
     const told: string[] = [];
     const keys = openKeysAtUrl(

@@ -47,7 +47,7 @@ async function opened(...keys: readonly TokenKey[]): Promise<Opened> {
 }
 
 describe("keys in a file", () => {
-  it("take in a key the moment a token names it", async () => {
+  it("are read again when a token names an unknown key", async () => {
     const { path, ask } = await opened(old);
     writeFileSync(path, keySetOf(old, fresh));
     expect(await ask(fresh)).toBe(200);
@@ -64,7 +64,7 @@ describe("keys in a file", () => {
     expect(await ask(fresh)).toBe(200);
   });
 
-  it("are the same edition until others are written", async () => {
+  it("are the same edition until the file changes", async () => {
     const path = keyFile(keySetOf(old));
     let now = 0;
     const keys = await openKeysInFile(
@@ -81,7 +81,7 @@ describe("keys in a file", () => {
     expect(await keys.edition()).not.toBe(first);
   });
 
-  it("let a key go that was taken out, with the tokens that it had verified", async () => {
+  it("drop a removed key and the tokens it verified", async () => {
     const { path, ask, wait } = await opened(old, fresh);
     const token = `Bearer ${tokenOf(world, { key: old })}`;
     let now = world.now * 1000;
@@ -98,7 +98,7 @@ describe("keys in a file", () => {
     expect(await ask(fresh)).toBe(200);
   });
 
-  it("do not trust another key under a kid that is known", async () => {
+  it("do not trust another key with a known kid", async () => {
     const { path, ask, wait } = await opened(old);
     const impostor = await tokenKey("ES256", old.kid);
     expect(await ask(impostor)).toBe(401);
@@ -113,7 +113,7 @@ describe("keys in a file", () => {
     ["is empty", (path) => truncateSync(path), "it is not JSON"],
     ["is half written", (path) => truncateSync(path, 40), "it is not JSON"],
     ["is too large", (path) => truncateSync(path, 1024 * 1024 + 1), "it is larger than 1 MiB"],
-  ])("stay as they were when the file %s, and somebody is told once", async (_name, breakIt, why) => {
+  ])("stay in use when the file %s, which is reported once", async (_name, breakIt, why) => {
     const { path, ask, wait, reports } = await opened(old);
     breakIt(path);
     for (let round = 0; round < 3; round++) {
@@ -134,7 +134,7 @@ describe("keys in a file", () => {
     { name: "a symmetric key", key: () => ({ kty: "oct", k: "c2VjcmV0" }), why: "is a symmetric key" },
     { name: "a private key", key: () => ({ ...fresh.jwk, d: "c2VjcmV0" }), why: "contains a private key" },
     { name: "a damaged key", key: () => ({ ...fresh.jwk, x: "AAAA" }), why: "is damaged" },
-  ])("stay as they were while the file holds $name, alone or among others", async ({ key, why }) => {
+  ])("stay in use while the file contains $name, alone or with others", async ({ key, why }) => {
     const { path, ask, wait, reports } = await opened(old);
     for (const keys of [[key()], [fresh.jwk, key()]]) {
       writeFileSync(path, JSON.stringify({ keys }));
@@ -149,7 +149,7 @@ describe("keys in a file", () => {
   it.each([
     { name: "none at all", keys: () => [] },
     { name: "none that signs tokens", keys: () => [{ ...old.jwk, use: "enc" }] },
-  ])("count no more once the file holds $name, and somebody is told once", async ({ keys }) => {
+  ])("are revoked when the file contains $name, which is reported once", async ({ keys }) => {
     const { path, ask, wait, reports } = await opened(old);
     expect(await ask(old)).toBe(200);
     writeFileSync(path, JSON.stringify({ keys: keys() }));
@@ -179,7 +179,7 @@ describe("keys in a file", () => {
     ],
     ["it is not JSON", () => keyFile("keys"), "it is not JSON"],
     ["it holds no key", () => keyFile('{"keys":[]}'), "it contains no key for signatures"],
-  ])("must be there from the start: %s", async (_name, pathIn, why) => {
+  ])("must be readable at the start: %s", async (_name, pathIn, why) => {
     const path = pathIn(mkdtempSync(join(tmpdir(), "agent-33-keys-")));
     await expect(openAuthenticator(optionsOf(world, path))).rejects.toMatchObject({
       code: "usage",

@@ -125,19 +125,19 @@ const good: readonly Good[] = [
   ),
 ];
 
-describe("a good token", () => {
-  it.each(good)("tells who asks: $name", async ({ changes, expected }) => {
+describe("a valid token", () => {
+  it.each(good)("identifies the caller: $name", async ({ changes, expected }) => {
     expect(await authenticate(`Bearer ${tokenOf(world, changes(world))}`)).toEqual({
       ...caller,
       ...expected,
     });
   });
 
-  it.each(["bearer", "BEARER", "BeArEr"])("may be announced as %s", async (scheme) => {
+  it.each(["bearer", "BEARER", "BeArEr"])("accepts the scheme %s", async (scheme) => {
     expect(await authenticate(`${scheme} ${tokenOf(world)}`)).toEqual(caller);
   });
 
-  it("may be nested 32 deep, and say what it likes under names of ours", async () => {
+  it("may be nested 32 levels deep, with any values in unused claims", async () => {
     const key = keyOf(world, "RS256");
     const claims = JSON.stringify(claimsIn(world));
     for (const more of [
@@ -152,7 +152,7 @@ describe("a good token", () => {
     }
   });
 
-  it("needs no kid where only one key fits", async () => {
+  it("needs no kid if only one key matches", async () => {
     const single = await open({ jwks: keyFile(keySetOf(keyOf(world, "RS256"), keyOf(world, "ES256"))) });
     const token = tokenOf(world, { header: { kid: undefined } });
     expect(await single(`Bearer ${token}`)).toEqual(caller);
@@ -162,20 +162,20 @@ describe("a good token", () => {
     expect(await several(`Bearer ${tokenOf(world)}`)).toEqual(caller);
   });
 
-  it("permits nothing without scopes where they are required", async () => {
+  it("permits nothing without scopes if scopes are required", async () => {
     const strict = await open({ requireScopes: true });
     expect(await strict(`Bearer ${tokenOf(world)}`)).toEqual({ ...caller, scopes: [] });
     const token = tokenOf(world, { claims: { scope: "decide" } });
     expect(await strict(`Bearer ${token}`)).toEqual({ ...caller, scopes: ["decide"] });
   });
 
-  it("is refused when its algorithm is not among those allowed", async () => {
+  it("is rejected if its algorithm is not allowed", async () => {
     const only = await open({ algorithms: ["ES256"] });
     expect(await only(`Bearer ${tokenOf(world)}`)).toMatchObject({ status: 401 });
     expect(await only(`Bearer ${tokenOf(world, { key: keyOf(world, "ES256") })}`)).toEqual(caller);
   });
 
-  it("is good until the moment it expires, however often it was good before", async () => {
+  it("is valid until it expires, also from the cache", async () => {
     const header = `Bearer ${tokenOf(world, { claims: { exp: world.now + 60 } })}`;
     try {
       for (const after of [0, 1, 60, 60 + world.skew - 1]) {
@@ -196,19 +196,19 @@ describe("a good token", () => {
     }
   });
 
-  it("is verified once for as long as the keys stay the same", async () => {
+  it("is verified once per key edition", async () => {
     const header = `Bearer ${tokenOf(world, { claims: { jti: "once" } })}`;
     expect(await authenticate(header)).toBe(await authenticate(header));
   });
 
-  it("names its key in at most 256 characters, even where a key is called so", async () => {
+  it("is rejected with a kid of more than 256 characters, even if such a key exists", async () => {
     const keys = await Promise.all([256, 257].map((length) => tokenKey("ES256", "k".repeat(length))));
     const named = await open({ jwks: keyFile(keySetOf(...keys)) });
     const found = await Promise.all(keys.map((key) => named(`Bearer ${tokenOf(world, { key })}`)));
     expect(found).toEqual([caller, expect.objectContaining({ status: 401 })]);
   });
 
-  it("tells of a caller whom nobody can change for the next request", async () => {
+  it("returns a frozen caller", async () => {
     const header = `Bearer ${tokenOf(world, { claims: { act: { sub: "agent-1" } } })}`;
     const found = (await authenticate(header)) as unknown as {
       scopes: string[];
@@ -218,7 +218,7 @@ describe("a good token", () => {
     expect(() => (found.actors[0]!.subject = "somebody")).toThrow(TypeError);
   });
 
-  it("is known again by all of it, among many", async () => {
+  it("is cached by its whole text, among many", async () => {
     const headers = Array.from({ length: 1100 }, (_, index) => {
       const token = tokenOf(world, { key: keyOf(world, "Ed25519"), claims: { sub: `user-${index}` } });
       return `Bearer ${token}`;
@@ -231,20 +231,20 @@ describe("a good token", () => {
   });
 });
 
-describe("a request that lets nobody in", () => {
+describe("an unauthenticated request", () => {
   it.each([
     [undefined, undefined],
     ["Basic dXNlcg", undefined],
     ["Bearer", "invalid_request"],
     ["Bearer a,b", "invalid_request"],
     ["Bearer a.b.c", "invalid_token"],
-  ])("says what is wrong as RFC 6750 names it: %s", async (header, error) => {
+  ])("has an error code of RFC 6750: %s", async (header, error) => {
     const found = (await authenticate(header)) as { error?: string };
     expect(found.error).toBe(error);
   });
 });
 
-describe("options for tokens", () => {
+describe("token options", () => {
   it.each([
     [{ algorithms: ["none"] }, "the token algorithm `none` is not secure"],
     [{ algorithms: ["RS256", "HS256"] }, "the token algorithm `HS256` is not secure"],
@@ -262,7 +262,7 @@ describe("options for tokens", () => {
     [{ jwks: "file:///etc/jwks.json" }, "could be forged in transit"],
     [{ jwks: "https://" }, "it is malformed"],
     [{ jwks: "https://name:secret@issuer.example/jwks" }, "`https://…@issuer.example` cannot be used"],
-  ])("are refused where no token could be trusted: %j", async (options, message) => {
+  ])("are rejected if tokens could not be trusted: %j", async (options, message) => {
     await expect(open(options)).rejects.toMatchObject({
       code: "usage",
       message: expect.stringContaining(message) as string,
@@ -270,7 +270,7 @@ describe("options for tokens", () => {
     });
   });
 
-  it("never repeat a password that was written into a URL", async () => {
+  it("never repeat the password of a URL", async () => {
     await expect(open({ jwks: "http://name:secret@x/jwks" })).rejects.not.toThrow(/secret/);
   });
 });

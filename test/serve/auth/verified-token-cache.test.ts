@@ -8,7 +8,7 @@ const verified = (subject: string): VerifiedToken => ({
 });
 
 describe("verified tokens", () => {
-  it("are the ones used last, and no more than asked for", () => {
+  it("keep the most recently used tokens up to the limit", () => {
     const edition = {};
     const tokens = verifiedTokenCache(2);
     tokens.find(edition, "a");
@@ -20,7 +20,7 @@ describe("verified tokens", () => {
     expect(left).toEqual(["a", "c"]);
   });
 
-  it("are forgotten with the keys that verified them", () => {
+  it("are dropped when the keys change", () => {
     const [before, after] = [{}, {}];
     const tokens = verifiedTokenCache(2);
     tokens.find(before, "a");
@@ -29,7 +29,7 @@ describe("verified tokens", () => {
     expect(tokens.find(before, "a")).toBeUndefined();
   });
 
-  it("are not kept when the keys changed while they were checked", () => {
+  it("are not added if the keys changed during verification", () => {
     const [before, after] = [{}, {}];
     const tokens = verifiedTokenCache(2);
     tokens.find(before, "a");

@@ -47,8 +47,8 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   }
 }
 
-describe("a conversation over HTTP/1.1", () => {
-  it("answers requests that are sent without waiting, in their order", async () => {
+describe("an HTTP/1.1 connection", () => {
+  it("answers pipelined requests in order", async () => {
     const before = await server.recorded();
     const large = JSON.stringify({ ...wire, context: { ...routine, amount: 20_000 } });
     const answers = await rawExchange(
@@ -68,12 +68,12 @@ describe("a conversation over HTTP/1.1", () => {
     expect(await server.recorded()).toBe(before + 2);
   });
 
-  it("answers a request before it refuses what follows it", async () => {
+  it("answers a request before it rejects the bytes after it", async () => {
     const answers = await rawExchange(server.port, [goodRequest(), "nonsense\r\n\r\n"], { answers: 2 });
     expect(statuses(answers)).toEqual([200, 400]);
   });
 
-  it("refuses once what is broken within a body", async () => {
+  it("answers a broken body once", async () => {
     const head = goodRequest({ length: null, more: ["Transfer-Encoding: chunked"], body: "" });
     const answers = await rawExchange(server.port, [goodRequest(), head, "zz\r\n"], { answers: 3 });
     expect(statuses(answers)).toEqual([200, 400]);
@@ -82,12 +82,12 @@ describe("a conversation over HTTP/1.1", () => {
   it.each([
     "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA",
     "Upgrade: websocket\r\nSec-WebSocket-Key: dGhl",
-  ])("goes on as before where it is asked to change: %s", async (upgrade) => {
+  ])("ignores an upgrade: %s", async (upgrade) => {
     const answers = await rawExchange(server.port, goodRequest({ more: ["Connection: Upgrade", upgrade] }));
     expect(statuses(answers)).toEqual([200]);
   });
 
-  it("takes a body that waits to be asked for", async () => {
+  it("supports `expect: 100-continue`", async () => {
     const socket = connect(server.port, "127.0.0.1");
     const body = JSON.stringify(routineWire);
     socket.write(goodRequest({ more: ["Expect: 100-continue"], length: body.length, body: "" }));
@@ -99,7 +99,7 @@ describe("a conversation over HTTP/1.1", () => {
     socket.destroy();
   });
 
-  it("takes a body in chunks, an address in full, and JSON in UTF-8 by any spelling", async () => {
+  it("accepts chunked bodies, absolute URLs and any spelling of UTF-8", async () => {
     const body = JSON.stringify(routineWire);
     const chunks = `5\r\n${body.slice(0, 5)}\r\n${(body.length - 5).toString(16)};x=1\r\n${body.slice(5)}\r\n0\r\n\r\n`;
     const good = [
@@ -115,14 +115,14 @@ describe("a conversation over HTTP/1.1", () => {
     for (const bytes of good) expect(statuses(await rawExchange(server.port, bytes))).toEqual([200]);
   });
 
-  it("answers HEAD as GET without the body", async () => {
+  it("answers HEAD like GET without a body", async () => {
     const head = await fetch(`${server.url}/decisions`, { method: "HEAD" });
     expect([head.status, await head.text()]).toEqual([200, ""]);
     const refused = await fetch(`${server.url}/decide`, { method: "HEAD" });
     expect([refused.status, refused.headers.get("allow")]).toEqual([405, "POST"]);
   });
 
-  it("answers those without a Host in HTTP/1.0 where any host is served", async () => {
+  it("accepts HTTP/1.0 without a host if any host is allowed", async () => {
     const any = await serving({ world, allowedOrigins: { hosts: undefined, origins: [], loopback: false } });
     const asked = goodRequest({ line: "GET /healthz HTTP/1.0", host: "", body: "", type: "" });
     expect(statuses(await rawExchange(any.port, asked))).toEqual([200]);
@@ -132,7 +132,7 @@ describe("a conversation over HTTP/1.1", () => {
     ]);
   });
 
-  it("gives up on headers and bodies that do not come", async () => {
+  it("times out on incomplete headers and bodies", async () => {
     const hasty = await serving({ world, requestTimeout: 100 });
     const head = "POST /decide HTTP/1.1\r\nHost: localhost\r\n";
     const slow = [
@@ -145,7 +145,7 @@ describe("a conversation over HTTP/1.1", () => {
     await until(() => hasty.server.inFlight() === 0);
   });
 
-  it("forgets those who went away, and records all the same", async () => {
+  it("records the decision although the client disconnected", async () => {
     const { world: slow, arrived, letGo } = gated();
     const patient = await serving({ world: slow });
     const before = await patient.recorded();
@@ -166,7 +166,7 @@ describe("a conversation over HTTP/1.1", () => {
     await until(() => patient.server.inFlight() === 0);
   });
 
-  it("answers only so many at a time, and those who look after it always", async () => {
+  it("limits concurrent requests, except for public routes", async () => {
     const { world: slow, arrived, letGo } = gated();
     const busy = await serving({ world: slow, maxInFlight: 1 });
     const first = post(busy, "/decide", routineWire);
@@ -182,8 +182,8 @@ describe("a conversation over HTTP/1.1", () => {
   });
 });
 
-describe("a server that ends", () => {
-  it("answers what it has begun, lets idle connections go, and takes no new ones", async () => {
+describe("a graceful shutdown", () => {
+  it("finishes running requests, closes idle connections and accepts no new ones", async () => {
     const { world: slow, arrived, letGo } = gated();
     const ending = await serving({ world: slow });
     const idle = connect(ending.port, "127.0.0.1");
@@ -203,7 +203,7 @@ describe("a server that ends", () => {
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
-  it("waits no longer than it is told to", async () => {
+  it("waits no longer than the timeout", async () => {
     const { world: slow, arrived, letGo } = gated();
     const ending = await serving({ world: slow });
     const asked = post(ending, "/decide", routineWire);
@@ -216,10 +216,10 @@ describe("a server that ends", () => {
   });
 });
 
-describe("a page in a browser", () => {
+describe("a web page", () => {
   const origin = "https://app.example";
 
-  it("may ask and read the answer where its origin is allowed", async () => {
+  it("may read the response if its origin is allowed", async () => {
     const { status, headers } = await post(server, "/decide", routineWire, { origin });
     expect([status, headers.get("access-control-allow-origin"), headers.get("vary")]).toEqual([
       200,
@@ -228,14 +228,14 @@ describe("a page in a browser", () => {
     ]);
   });
 
-  it("of this machine may ask, but a browser does not show it the answer", async () => {
+  it("from a loopback address gets a response without CORS headers", async () => {
     const { status, headers } = await post(server, "/decide", routineWire, {
       origin: "http://localhost:5173",
     });
     expect([status, headers.get("access-control-allow-origin")]).toEqual([200, null]);
   });
 
-  it("is told beforehand what it may send, without a token", async () => {
+  it("gets a preflight response without a token", async () => {
     const guarded = await serving({
       world,
       authenticate: () => Promise.reject(new Error("nobody is asked")),
@@ -254,7 +254,7 @@ describe("a page in a browser", () => {
     expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([403, null]);
   });
 
-  it("of this machine is refused where tokens are asked for, unless it is allowed", async () => {
+  it("from a loopback address is rejected with authentication, unless it is allowed", async () => {
     const guarded = await serving({
       world,
       allowedOrigins: { hosts: undefined, origins: [origin], loopback: false },
@@ -295,7 +295,7 @@ describe("a correlation id", () => {
       body: { correlation_id: "b".repeat(1024) },
       id: "b".repeat(1024),
     },
-  ])("of a request is that of $name: echoed, recorded and logged", async ({ headers, body, id }) => {
+  ])("comes from $name, and is echoed, recorded and logged", async ({ headers, body, id }) => {
     const answer = await post(server, "/decide", { ...routineWire, ...body }, headers);
     expect(answer.headers.get("x-correlation-id")).toBe(id);
     const record = await get(server, `/records/${String(answer.body["record_id"])}`);
@@ -323,7 +323,7 @@ describe("a correlation id", () => {
     },
   );
 
-  it("that no header can carry is recorded, and not echoed", async () => {
+  it("is recorded but not echoed if a header cannot carry it", async () => {
     const answer = await post(server, "/decide", { ...routineWire, correlation_id: "a\r\nset-cookie: x=1" });
     expect([answer.status, answer.headers.get("x-correlation-id"), answer.headers.get("set-cookie")]).toEqual(
       [200, null, null],

@@ -19,8 +19,8 @@ beforeAll(async () => {
 
 const evaluate = "/decisions/decision-quality-gate/evaluate";
 
-describe("whoever is refused is told what to do", () => {
-  it("by name, where the host is another", async () => {
+describe("the hint of an error response", () => {
+  it("names the option that allows the host", async () => {
     const [answer] = await rawExchange(server.port, goodRequest({ host: "Host: API.example:8080" }));
     expect(JSON.parse(answer?.body ?? "")).toMatchObject({
       status: 403,
@@ -35,11 +35,11 @@ describe("whoever is refused is told what to do", () => {
       "null",
       "send the request from a page of a web server; local files and sandboxed frames are not allowed",
     ],
-  ])("where the page is one of %s", async (origin, hint) => {
+  ])("says how to allow the origin %s", async (origin, hint) => {
     expect((await get(server, "/decisions", { origin })).body).toMatchObject({ status: 403, hint });
   });
 
-  it("where the body is too large, and what would not be", async () => {
+  it("says how large a body may be", async () => {
     const { body } = await post(server, evaluate, { context: { text: "x".repeat(3000) } });
     expect(body).toMatchObject({
       status: 413,
@@ -52,14 +52,14 @@ describe("whoever is refused is told what to do", () => {
     ["a key that nobody knows", { context: {}, zzzz: 1 }, "accepted keys: `workflow_id`,"],
     ["a context that is none", { context: 5 }, "accepted keys: `context`,"],
     ["no object", [], "send a JSON object"],
-  ])("of %s, and not what the path says already", async (_name, body, hint) => {
+  ])("lists the accepted keys without the one in the path: %s", async (_name, body, hint) => {
     const answer = await post(server, evaluate, body);
     expect(answer.status).toBe(400);
     expect(answer.body["hint"]).toMatch(new RegExp(`^${hint}`));
     expect(answer.body["hint"]).not.toContain("decision_id");
   });
 
-  it("where nothing else can be given", async () => {
+  it("says that no other keys are accepted", async () => {
     const { body } = await get(server, "/records/1?zzzz=1");
     expect(body).toMatchObject({ status: 400, hint: "no other keys are accepted" });
   });
@@ -67,12 +67,12 @@ describe("whoever is refused is told what to do", () => {
   it.each([
     ["/decisions/zzzz", "`GET /decisions` or the MCP tool `list_decisions` lists all decisions"],
     ["/records/zzzz", "nothing has been recorded yet"],
-  ])("at %s without a word of the command line", async (path, hint) => {
+  ])("mentions no commands: %s", async (path, hint) => {
     expect((await get(server, path)).body).toMatchObject({ status: 404, hint });
   });
 });
 
-describe("whoever brings a token that does not count is told what to do", () => {
+describe("the hint for an invalid token", () => {
   let tokens: TokenWorld;
   let guarded: Serving;
 

@@ -11,12 +11,12 @@ beforeAll(async () => {
 });
 
 describe("a hostile request", () => {
-  it("has a name of its own, and is one of many", () => {
+  it("has a unique name", () => {
     expect(new Set(hostileRequests.map(({ name }) => name)).size).toBe(hostileRequests.length);
     expect(hostileRequests.length).toBeGreaterThan(150);
   });
 
-  it.each(hostileRequests)("is refused with $status: $name", async ({ bytes, status, headers = {} }) => {
+  it.each(hostileRequests)("is rejected with $status: $name", async ({ bytes, status, headers = {} }) => {
     const before = await server.recorded();
     const answers = await rawExchange(server.port, bytes);
     expect(answers.map((each) => each.status)).toEqual([status]);
@@ -33,7 +33,7 @@ describe("a hostile request", () => {
     expect((await get(server, "/healthz")).status).toBe(200);
   });
 
-  it("leaves the server as it was", async () => {
+  it("does not affect the server", async () => {
     expect(await post(server, "/decide", routineWire)).toMatchObject({
       status: 200,
       body: { status: "GREEN" },

@@ -70,7 +70,7 @@ describe("MCP over HTTP", () => {
       headers: {},
       id: "a".repeat(32),
     },
-  ])("sends back, logs and records what ties it to the rest: $by", async ({ params, headers, id }) => {
+  ])("echoes, logs and records the correlation id from $by", async ({ params, headers, id }) => {
     const answer = await call(server, params, headers);
     expect([answer.status, answer.headers.get("x-correlation-id")]).toEqual([200, id]);
     const { records } = (await get(server, `/records?correlation_id=${id}`)).body as {
@@ -81,12 +81,12 @@ describe("MCP over HTTP", () => {
     expect(await server.logged()).toContain(`"correlation_id":"${id}"`);
   });
 
-  it("lets a page read the answer whose origin is allowed", async () => {
+  it("adds CORS headers for an allowed origin", async () => {
     const { headers } = await call(server, decide, { origin: "https://app.example" });
     expect(headers.get("access-control-allow-origin")).toBe("https://app.example");
   });
 
-  it("logs each call with the tool and the record, and nothing of what it was given", async () => {
+  it("logs each call with tool and record id, without its arguments", async () => {
     entries.length = 0;
     const secret = "sesame-4711";
     await call(server, { name: typed, arguments: { context: { ...routine, note: secret } } });
@@ -105,7 +105,7 @@ describe("MCP over HTTP", () => {
     ]);
   });
 
-  it("takes one message at a time, as nobody would count the calls of several", async () => {
+  it("rejects batches, whose calls would escape the rate limits", async () => {
     const before = await server.recorded();
     const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: decide };
     const { status, body } = await post(server, "/mcp", [message, message], agent);
@@ -118,7 +118,7 @@ describe("MCP over HTTP", () => {
     expect(await server.recorded()).toBe(before);
   });
 
-  it("logs who calls", async () => {
+  it("logs the caller", async () => {
     const caller = { ...alice, delegated: true, actors: [{ subject: "agent-7" }] };
     const guarded = await withMcp({ authenticate: () => Promise.resolve(caller) });
     entries.length = 0;
@@ -127,7 +127,7 @@ describe("MCP over HTTP", () => {
   });
 });
 
-describe("the rate of an organisation", () => {
+describe("the rate limit of an organisation", () => {
   it.each([
     { name: "the tool of an action", params: typedCall },
     { name: "a tool that is told the organisation", params: decide },

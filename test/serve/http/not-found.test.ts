@@ -16,26 +16,26 @@ beforeAll(async () => {
   });
 });
 
-describe("where there is nothing", () => {
-  it("says where to look what there is", async () => {
+describe("an unknown path", () => {
+  it("refers to the OpenAPI document", async () => {
     expect(await get(server, "/")).toMatchObject({
       status: 404,
       body: { code: "not_found", hint: "`GET /openapi.json` lists all paths" },
     });
   });
 
-  it("says how to have MCP served", async () => {
+  it("says how to enable MCP", async () => {
     expect((await get(await serving(), "/mcp")).body["hint"]).toContain("--mcp");
   });
 
-  it.each(["DELETE", "PUT", "PATCH"])("says so to %s before it looks at the body", async (method) => {
+  it.each(["DELETE", "PUT", "PATCH"])("rejects %s before it reads the body", async (method) => {
     const headers = { "content-type": "application/json" };
     const answer = await fetch(`${server.url}/decide`, { method, headers, body: "" });
     expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
     await answer.text();
   });
 
-  it("tells those who send no JSON what to send", async () => {
+  it("says which content type to send", async () => {
     const answer = await fetch(`${server.url}/decide`, { method: "POST", body: "{}" });
     expect([answer.status, await answer.json()]).toMatchObject([
       415,
@@ -44,7 +44,7 @@ describe("where there is nothing", () => {
   });
 });
 
-it("counts calls of tools for the organisation that they are about, too", async () => {
+it("counts tool calls for their organisation", async () => {
   const call = { method: "tools/call", params: { name: "decide", arguments: wire } };
   for (const status of [200, 200, 429]) expect((await post(server, "/mcp", call)).status).toBe(status);
   expect(mcpCalls).toEqual([call, call]);

@@ -107,19 +107,19 @@ function accepts(document: JsonObject, pointer: string, value: unknown): boolean
   return ajv.validate({ $ref: `https://document.example/#${pointer}` }, value);
 }
 
-describe("a schema within another document", () => {
+describe("a schema embedded in another document", () => {
   const cases = Object.entries(schemas).flatMap(([name, { schema, contexts }]) =>
     contexts.map((context) => ({ name, schema, context, shown: JSON.stringify(context) })),
   );
 
-  it.each(cases)("accepts and refuses what it does by itself: $name, $shown", ({ schema, context }) => {
+  it.each(cases)("accepts and rejects the same as alone: $name, $shown", ({ schema, context }) => {
     const own = compileContextSchema(schema)(context as JsonObject).length === 0;
     const at = "#/components/schemas/a~1b/$defs/context";
     const document = { components: { schemas: { "a/b": { $defs: { context: embedSchema(schema, at) } } } } };
     expect(accepts(document, at.slice(1), context)).toBe(own);
   });
 
-  it.each(Object.keys(schemas))("is both accepted and refused in these tests: %s", (name) => {
+  it.each(Object.keys(schemas))("has accepted and rejected cases in this test: %s", (name) => {
     const { schema, contexts } = schemas[name]!;
     const verdicts = contexts.map(
       (context) => compileContextSchema(schema)(context as JsonObject).length === 0,
@@ -128,7 +128,7 @@ describe("a schema within another document", () => {
   });
 });
 
-describe("what the server says of itself", () => {
+describe("the OpenAPI document", () => {
   let server: Serving;
 
   beforeAll(async () => {
@@ -156,7 +156,7 @@ describe("what the server says of itself", () => {
     server = await serving({ world: await sampleWorld(decisions) });
   });
 
-  it("is a valid OpenAPI document that names every route", async () => {
+  it("is valid and names every route", async () => {
     const { body } = await get(server, "/openapi.json");
     expect(await new Validator().validate(structuredClone(body))).toEqual({ valid: true });
     expect(Object.keys(body["paths"] as object)).toEqual(
@@ -180,7 +180,7 @@ describe("what the server says of itself", () => {
     }
   });
 
-  it("names the door for agents where there is one", async () => {
+  it("includes MCP if it is enabled", async () => {
     const mcp = (): Promise<void> => Promise.resolve();
     const { body } = await get(await serving({ world: server.living.current, mcp }), "/openapi.json");
     expect(await new Validator().validate(structuredClone(body))).toEqual({ valid: true });
@@ -191,7 +191,7 @@ describe("what the server says of itself", () => {
     ]);
   });
 
-  it("tells what is answered, and how problems are told", async () => {
+  it("describes answers and problems", async () => {
     const { body } = await get(server, "/openapi.json");
     const ready = await get(server, "/readyz");
     const at = (path: string): string => `/paths/${path}/responses/200/content/application~1json/schema`;
@@ -212,7 +212,7 @@ describe("what the server says of itself", () => {
     expect(accepts(body as JsonObject, problem, { ...refused.body, errors: "none" })).toBe(false);
   });
 
-  it("is one for the actions of a domain, too, where each action has its own schema", async () => {
+  it("exists for the actions of a domain, with one schema per action", async () => {
     const { body } = await get(server, "/orgs/acme/domains/payments/actions");
     expect(await new Validator().validate(structuredClone(body))).toEqual({ valid: true });
     const { components } = body as {
@@ -233,7 +233,7 @@ describe("what the server says of itself", () => {
     { ...key, action: "wire:approve", context: { payee, a: 1, b: 1, c: 1 } },
     { ...key, action: "wire_approve", context: { payee, a: 1, b: 1, c: 1 } },
     { ...key, action: "wire.approve", context: { payee: {} } },
-  ])("accepts and refuses what the gate does: %j", async (asked) => {
+  ])("accepts and rejects the same as the gate: %j", async (asked) => {
     const { body } = await get(server, "/orgs/acme/domains/payments/actions");
     const pointer = "/paths/~1decide/post/requestBody/content/application~1json/schema";
     const answer = await post(server, "/decide", asked);

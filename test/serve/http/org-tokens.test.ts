@@ -42,11 +42,11 @@ interface Cited {
 
 const idsIn = ({ precedents }: Cited): readonly string[] => precedents.map((each) => each.record_id);
 
-describe("precedents for a token of one organisation", () => {
+describe("precedents for a token bound to an organisation", () => {
   const compared = async (body: object, org?: string): Promise<readonly string[]> =>
     idsIn((await post(server, "/precedents", body, by(org))).body as unknown as Cited);
 
-  it("are those that it may see, however many of others there are", async () => {
+  it("are those it may see, however many others exist", async () => {
     const ids: Record<string, string[]> = { acme: [], globex: [] };
     for (const org of ["globex", "globex", ...Array<string>(8).fill("acme")])
       ids[org]?.push(String((await evaluated("found", org))["record_id"]));
@@ -61,13 +61,13 @@ describe("precedents for a token of one organisation", () => {
   });
 });
 
-describe("what a token of one organisation is told", () => {
+describe("the answers to a token bound to an organisation", () => {
   const lineageOf = (body: object): readonly string[] => idsIn((body as { readonly lineage: Cited }).lineage);
 
   const seen = async (path: string, org?: string): Promise<Answered["body"]> =>
     (await get(server, path, by(org))).body;
 
-  it("names no precedents of another, though they are recorded", async () => {
+  it("name no precedents of other organisations", async () => {
     const foreign = String((await evaluated("told", "acme"))["record_id"]);
     const open = String((await evaluated("told"))["record_id"]);
     const own = await evaluated("told", "globex");
@@ -81,7 +81,7 @@ describe("what a token of one organisation is told", () => {
     expect(lineageOf(await evaluated("told", "acme"))).toEqual([open, foreign]);
   });
 
-  it("names none in the answer to a check, nor where nothing is recorded", async () => {
+  it("name none in the answer to a check or a dry run", async () => {
     const foreign = (await evaluated("checked", "acme"))["record_id"];
     const { session, ...call } = asked("checked") as { readonly session: object };
     const check = { ...call, context: { session } };
@@ -95,7 +95,7 @@ describe("what a token of one organisation is told", () => {
     expect(await checked("globex")).toEqual([]);
   });
 
-  it("does not name the record of another whose answer was cached", async () => {
+  it("do not name a cached record of another organisation", async () => {
     const roll = async (org: string): Promise<string> => {
       const path = "/decisions/decision-ab-prompt-variant/evaluate";
       const answer = await post(server, path, { context: { request: { id: "shared" } } }, by(org));
@@ -115,7 +115,7 @@ describe("what a token of one organisation is told", () => {
   });
 });
 
-describe("a record that a token of one organisation means", () => {
+describe("a record reference of a token bound to an organisation", () => {
   // Ids of records that were made shortly before begin so, too.
   beforeEach(open);
 
@@ -129,7 +129,7 @@ describe("a record that a token of one organisation means", () => {
     return first.slice(0, length);
   };
 
-  it("is not told to be one of another's where more than one begins so", async () => {
+  it("does not list records of other organisations as candidates", async () => {
     const ids = [await wire(), await wire()];
     const common = commonOf(...ids);
     const asked = [
@@ -146,14 +146,14 @@ describe("a record that a token of one organisation means", () => {
     }
   });
 
-  it("is told to be one of its own where more than one begins so", async () => {
+  it("lists its own records as candidates", async () => {
     const foreign = await wire();
     const own = String((await evaluated("begun", "hooli"))["record_id"]);
     const { body } = await get(server, `/records/${commonOf(foreign, own)}`, by("hooli"));
     expect([body["hint"], body["errors"]]).toEqual([`write more of it: \`${own}\``, [own]]);
   });
 
-  it("is not told to be beyond the last number of all", async () => {
+  it("does not reveal the number of all records", async () => {
     const hintOf = async (org?: string): Promise<unknown> =>
       (await get(server, "/records/99999", by(org))).body["hint"];
     await wire();
@@ -161,7 +161,7 @@ describe("a record that a token of one organisation means", () => {
     expect(await hintOf("hooli")).toMatch(/^give a record's id or the beginning of it, its number/);
   });
 
-  it("is not told as a resource of MCP, either", async () => {
+  it("does not reveal them as MCP resources", async () => {
     const ids = [await wire(), await wire()];
     const { url } = await serveHttp(mcpOptionsOf({ world: () => world }), {
       by: { ...nobody, caller: { ...alice, org_id: "hooli" } },
@@ -175,8 +175,8 @@ describe("a record that a token of one organisation means", () => {
   });
 });
 
-describe("a session that two organisations begin at the same moment", () => {
-  it("is that of one of them, and stays it", async () => {
+describe("a session that two organisations start at the same time", () => {
+  it("belongs to one of them", async () => {
     for (let time = 0; time < 5; time++) {
       const call = { tool: "read_source", params: { source: "crm" }, session_id: `race-${time}` };
       const asking = (): Promise<readonly number[]> =>

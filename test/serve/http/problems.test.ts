@@ -82,7 +82,7 @@ function expectProblem({ headers, status, body }: Answered): void {
 }
 
 describe("a problem", () => {
-  it.each(Object.entries(expected))("%s is told with %i", async (code, status) => {
+  it.each(Object.entries(expected))("%s has the status %i", async (code, status) => {
     thrown = new DecisionError(code as ErrorCode, "what went wrong at `/srv/agent-33/log`", {
       hint: "look into `/srv/agent-33`",
     });
@@ -119,14 +119,14 @@ describe("a problem", () => {
     },
   );
 
-  it("of a request tells each fault", async () => {
+  it("lists every problem of a request", async () => {
     const answer = await post(server, "/decide", { org_id: 1 });
     expectProblem(answer);
     expect(answer.body).toMatchObject({ status: 400, code: "input_invalid" });
     expect((answer.body["errors"] as readonly unknown[]).length).toBe(4);
   });
 
-  it("is there for what is not", async () => {
+  it("is returned for unknown paths, decisions and records", async () => {
     const nowhere = await get(server, "/nowhere");
     expectProblem(nowhere);
     expect(nowhere.status).toBe(404);
@@ -139,8 +139,8 @@ describe("a problem", () => {
   });
 });
 
-describe("a store that is harmed while it is in use", () => {
-  it("is not ready any more from the first look at its log on, until it is mended", async () => {
+describe("a store that is damaged while in use", () => {
+  it("is not ready from the first read of its log until it is repaired", async () => {
     const directory = mkdtempSync(join(tmpdir(), "agent-33-harmed-"));
     const own = await compose({ decisions: samples, store: { directory }, env: {} });
     const harmed = await serving({ world: { ...own, records: own.records! } });
@@ -161,7 +161,7 @@ describe("a store that is harmed while it is in use", () => {
     await own.close();
   });
 
-  it("is neither ready nor written to while it is gone, and goes on once it is back", async () => {
+  it("is neither ready nor written to while it is missing, and recovers", async () => {
     const directory = mkdtempSync(join(tmpdir(), "agent-33-removed-"));
     const own = await compose({ decisions: samples, store: { directory }, env: {} });
     const removed = await serving({ world: { ...own, records: own.records! } });
@@ -182,7 +182,7 @@ describe("a store that is harmed while it is in use", () => {
 });
 
 describe("a store that fails", () => {
-  it("fails the request and is not ready, records nothing by halves, and goes on once it is mended", async () => {
+  it("fails the request, is not ready, records nothing partially, and recovers", async () => {
     const directory = mkdtempSync(join(tmpdir(), "agent-33-failing-"));
     const own = await compose({ decisions: samples, store: { directory, durability: "fast" }, env: {} });
     const failing = await serving({ world: { ...own, records: own.records! } });

@@ -40,8 +40,8 @@ interface Told {
 const call = { tool: "select_metric", params: { name: "churn" }, session_id: "s-1" };
 const incomplete = goodRequest().subarray(0, -10);
 
-describe("the log of requests", () => {
-  it("tells of a body that did not come in time that it timed out", async () => {
+describe("the request log", () => {
+  it("shows a timeout of a slow body", async () => {
     const hasty = await serving({ world, requestTimeout: 100 });
     const [answer] = await rawExchange(hasty.port, incomplete);
     expect(JSON.parse(answer?.body ?? "")).toMatchObject({
@@ -55,7 +55,7 @@ describe("the log of requests", () => {
     expect(hasty.metrics.text()).toContain('{method="POST",route="/decide",status="408"} 1\n');
   });
 
-  it("tells of a request that the end of the server cut off, and of one that went away before", async () => {
+  it("tells requests aborted by the shutdown from disconnected clients", async () => {
     const ending = await serving({ world });
     const sockets = [1, 2].map(() => connect(ending.port, "127.0.0.1").on("error", () => undefined));
     for (const socket of sockets) socket.write(incomplete);
@@ -100,7 +100,7 @@ describe("the log of requests", () => {
     ],
     ["a wish for a tunnel", "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n", 405, "method_not_allowed"],
     ["another expectation", goodRequest({ more: ["Expect: secret-of-ours"] }), 417, "expectation_failed"],
-  ])("tells of %s, and nothing that it held", async (_name, bytes, status, code) => {
+  ])("shows %s without its content", async (_name, bytes, status, code) => {
     const server = await serving({ world, requestTimeout: 100 });
     const [answer] = await rawExchange(server.port, bytes);
     expect(answer?.status).toBe(status);
@@ -119,7 +119,7 @@ describe("the log of requests", () => {
     expect(server.metrics.text()).toContain(`{method="unknown",route="unknown",status="${status}"} 1\n`);
   });
 
-  it("tells of what follows a request on its connection apart from it", async () => {
+  it("shows garbage after a request as a separate entry", async () => {
     const server = await serving({ world });
     await rawExchange(server.port, [goodRequest(), "nonsense\r\n\r\n"], { answers: 2 });
     const told = (await requestsOf(server, 2)).map(
@@ -128,7 +128,7 @@ describe("the log of requests", () => {
     expect(told.sort()).toEqual(["/decide 200", "unknown 400"]);
   });
 
-  it("tells why a token did not count, and nothing of the token", async () => {
+  it("shows why a token was rejected, and nothing of the token", async () => {
     const tokens = await tokenWorld();
     const authenticate = await openAuthenticator(optionsOf(tokens, keyFile(keySet(tokens))));
     const server = await serving({ world, authenticate });
@@ -147,7 +147,7 @@ describe("the log of requests", () => {
   it.each([
     { name: "a decision", path: "/decide", body: routineWire },
     { name: "a call, by the first of its decisions", path: "/check", body: call },
-  ])("leads to the record of $name", async ({ path, body }) => {
+  ])("has the record id of $name", async ({ path, body }) => {
     const server = await serving({ world });
     const answer = await post(server, path, body);
     const { record_id, decisions } = answer.body as Told & { readonly decisions?: readonly Told[] };
@@ -156,7 +156,7 @@ describe("the log of requests", () => {
     expect(line?.["record_id"]).toBe(record_id ?? decisions?.[0]?.record_id);
   });
 
-  it("leads to no record where none was kept", async () => {
+  it("has no record id if nothing was recorded", async () => {
     const server = await serving({ world });
     await post(server, "/check", { ...call, dry_run: true });
     const [line] = await requestsOf(server, 1);
@@ -164,7 +164,7 @@ describe("the log of requests", () => {
     expect(line).not.toHaveProperty("record_id");
   });
 
-  it("tells why it was not ready, without paths", async () => {
+  it("shows why the server was not ready, without paths", async () => {
     const directory = mkdtempSync(join(tmpdir(), "agent-33-unready-"));
     const own = await compose({ decisions: samples, store: { directory, durability: "fast" }, env: {} });
     const server = await serving({ world: { ...own, records: own.records! } });
@@ -185,7 +185,7 @@ describe("the log of requests", () => {
     await own.close();
   });
 
-  it("repeats no detail of other refusals", async () => {
+  it("leaves out the details of other errors", async () => {
     const server = await serving({ world });
     await post(server, "/decide", { ...routineWire, "secret-key": 1 });
     const [line] = await requestsOf(server, 1);

@@ -69,7 +69,7 @@ const failed = async (exit: Promise<unknown>, said: { readonly err: string }): P
 };
 
 describe("agent-33 decision serve", () => {
-  it("answers until SIGTERM, and then what it has begun; what it recorded is there and whole", async () => {
+  it("finishes running requests on SIGTERM, and leaves an intact log", async () => {
     const { url, port, child, store, said, exit } = await start();
     expect(await post({ url }, "/decide", routineWire)).toMatchObject({
       status: 200,
@@ -99,7 +99,7 @@ describe("agent-33 decision serve", () => {
     });
   });
 
-  it("takes up changes when it is told to, tells of broken ones, and ends by Ctrl-C", async () => {
+  it("reloads on SIGHUP, logs rejected changes, and stops on Ctrl-C", async () => {
     const { url, child, decisions, says, exit } = await start();
     const file = join(decisions, "wire-transfer.yaml");
     const text = readFileSync(file, "utf8");
@@ -124,7 +124,7 @@ describe("agent-33 decision serve", () => {
     expect(await exit).toEqual({ code: 130, signal: null });
   });
 
-  it("ends at once when it is told a second time", async () => {
+  it("stops at once on the second signal", async () => {
     const { url, port, child, says, exit } = await start();
     const slow = connect(port, "127.0.0.1").on("error", () => undefined);
     slow.write(goodRequest().subarray(0, -10));
@@ -135,7 +135,7 @@ describe("agent-33 decision serve", () => {
     expect(await exit).toEqual({ code: null, signal: "SIGINT" });
   });
 
-  it("goes on and ends though nobody reads its log", async () => {
+  it("runs and stops although its log is not read", async () => {
     const { url, child, exit } = await start();
     child.stderr!.removeAllListeners("data").pause();
     const path = "/decisions";

@@ -44,7 +44,7 @@ const challenge =
 describe("a hostile token over HTTP", () => {
   const sent = hostileTokens.filter(({ directOnly }) => directOnly !== true);
 
-  it.each(sent)("is refused with $status: $name", async ({ make, status }) => {
+  it.each(sent)("is rejected with $status: $name", async ({ make, status }) => {
     const before = await server.recorded();
     const header = make(tokens);
     const bytes = goodRequest({ more: header === undefined ? [] : [`Authorization: ${header}`] });
@@ -57,7 +57,7 @@ describe("a hostile token over HTTP", () => {
     expect(await server.recorded()).toBe(before);
   });
 
-  it("leaves nothing of it in the log", async () => {
+  it("leaves no trace in the log", async () => {
     const logged = await server.logged();
     expect(logged).toContain('"status":401');
     expect(logged).not.toMatch(/eyJ|Bearer |BEGIN|evil\.example|user-1/);
@@ -65,7 +65,7 @@ describe("a hostile token over HTTP", () => {
     expect(logged).not.toContain(n);
   });
 
-  it("is refused where there are two, though the first is good", async () => {
+  it("is rejected if there are two, even if the first is valid", async () => {
     const header = `Authorization: Bearer ${tokenOf(tokens)}`;
     const [answer] = await rawExchange(
       server.port,
@@ -74,7 +74,7 @@ describe("a hostile token over HTTP", () => {
     expect(answer?.status).toBe(401);
   });
 
-  it("is told only that one is wanted where there is none", async () => {
+  it("is requested without an error code if there is none", async () => {
     const answer = await post(server, "/decide", routineWire);
     expect([answer.status, challengeOf(answer)]).toEqual([401, 'Bearer realm="agent-33"']);
     const bad = await post(server, "/decide", routineWire, { authorization: "Bearer x.y.z" });
@@ -82,8 +82,8 @@ describe("a hostile token over HTTP", () => {
   });
 });
 
-describe("a good token over HTTP", () => {
-  it("is recorded with all who names more than 8 actors", async () => {
+describe("a valid token over HTTP", () => {
+  it("is recorded with the whole chain of actors", async () => {
     const act = { sub: "agent-2", client_id: "runner", act: { sub: "agent-1" } };
     const answer = await post(server, "/decide", routineWire, bearer({ act, client_id: "console" }));
     expect(answer).toMatchObject({ status: 200, body: { status: "GREEN" } });
@@ -108,7 +108,7 @@ describe("a good token over HTTP", () => {
     { scope: "decide audit", path: "/metrics", needed: "read" },
     { scope: "audit", path: "/orgs/acme/domains/payments/actions", needed: "read" },
     { scope: "", path: "/records/latest/explain", needed: "audit" },
-  ])("without the scope `$needed` is refused at $path", async ({ scope, path, needed }) => {
+  ])("without the scope `$needed` is rejected at $path", async ({ scope, path, needed }) => {
     const before = await server.recorded();
     const answer = await (path === "/decide"
       ? post(server, path, routineWire, bearer({ scope }))
@@ -120,13 +120,13 @@ describe("a good token over HTTP", () => {
     expect(await server.recorded()).toBe(before);
   });
 
-  it("without scopes permits nothing where scopes are asked for", async () => {
+  it("without scopes permits nothing if scopes are required", async () => {
     const strict = await guarded({ requireScopes: true });
     expect((await post(strict, "/decide", routineWire, bearer())).status).toBe(403);
     expect((await post(strict, "/decide", routineWire, bearer({ scope: "decide" }))).status).toBe(200);
   });
 
-  it("of an organisation is good for its own gates alone", async () => {
+  it("bound to an organisation is valid only for its gates", async () => {
     expect((await post(server, "/decide", routineWire, bearer({ org_id: "acme" }))).status).toBe(200);
     const other = bearer({ org_id: "globex" });
     const refused = await post(server, "/decide", routineWire, other);
@@ -138,13 +138,13 @@ describe("a good token over HTTP", () => {
     expect((await get(server, "/orgs/acme/domains/payments/actions", other)).status).toBe(403);
   });
 
-  it("of an organisation does not show what all of them have decided", async () => {
+  it("bound to an organisation cannot read metrics", async () => {
     const refused = await get(server, "/metrics", bearer({ org_id: "acme" }));
     expect(refused).toMatchObject({ status: 403, body: { code: "forbidden" } });
     expect(refused.body["hint"]).toBe("use a token without `org_id`");
   });
 
-  it("is wanted everywhere but where the machine is looked after", async () => {
+  it("is required everywhere except on public routes", async () => {
     for (const path of ["/healthz", "/readyz", "/openapi.json"])
       expect((await get(server, path)).status).toBe(200);
     const closed = ["/metrics", "/decisions", "/records", "/nowhere", "/orgs/acme/domains/payments/actions"];
@@ -155,7 +155,7 @@ describe("a good token over HTTP", () => {
     expect((await get(telling, "/metrics", bearer({ org_id: "acme" }))).status).toBe(200);
   });
 
-  it("cannot be told from a bad one while there are no keys", async () => {
+  it("is answered with 503 while there are no keys", async () => {
     const reports: string[] = [];
     const options = optionsOf(tokens, "http://127.0.0.1:9/jwks.json");
     const authenticate = await openAuthenticator(options, { report: (message) => reports.push(message) });
@@ -170,7 +170,7 @@ describe("a good token over HTTP", () => {
 });
 
 describe("a rate limit", () => {
-  it("holds for each caller, and for no other", async () => {
+  it("applies to each caller separately", async () => {
     const limited = await guarded({}, { rateLimits: { caller: { count: 2, per: 60_000 } } });
     const ask = (sub: string, more: object = {}): Promise<Answered> =>
       get(limited, "/decisions", bearer({ sub, ...more }));
@@ -184,7 +184,7 @@ describe("a rate limit", () => {
     expect((await get(limited, "/healthz")).status).toBe(200);
   });
 
-  it("is over once its time has passed", async () => {
+  it("ends with its time window", async () => {
     const limited = await guarded({}, { rateLimits: { caller: { count: 1, per: 80 } } });
     expect((await get(limited, "/decisions", bearer())).status).toBe(200);
     const refused = await get(limited, "/decisions", bearer());
@@ -193,7 +193,7 @@ describe("a rate limit", () => {
     expect((await get(limited, "/decisions", bearer())).status).toBe(200);
   });
 
-  it("holds for each organisation, whoever asks, and records nothing beyond it", async () => {
+  it("applies to each organisation across callers, and nothing beyond it is recorded", async () => {
     const limited = await guarded({}, { rateLimits: { org: { count: 2, per: 60_000 } } });
     const before = await limited.recorded();
     expect((await post(limited, "/decide", routineWire, bearer({ sub: "ann" }))).status).toBe(200);
@@ -209,7 +209,7 @@ describe("a rate limit", () => {
     expect(await limited.recorded()).toBe(before + 2);
   });
 
-  it("is that of the organisation that a token is bound to", async () => {
+  it("applies to the organisation of the token", async () => {
     const limited = await guarded({}, { rateLimits: { org: { count: 1, per: 60_000 } } });
     const bound = bearer({ org_id: "globex" });
     expect((await get(limited, "/decisions", bound)).status).toBe(200);
@@ -217,7 +217,7 @@ describe("a rate limit", () => {
     expect((await post(limited, "/decide", routineWire, bearer({ org_id: "acme" }))).status).toBe(200);
   });
 
-  it("cannot be used up for others by names that are made up", async () => {
+  it("is not affected by unknown organisations", async () => {
     const limited = await guarded({}, { rateLimits: { org: { count: 1, per: 60_000 } } });
     for (const org_id of ["a", "b", "a", "b"]) {
       expect((await post(limited, "/decide", { ...routineWire, org_id }, bearer())).status).toBe(404);
@@ -225,8 +225,8 @@ describe("a rate limit", () => {
   });
 });
 
-describe("a caller who sends slowly", () => {
-  it("has half of what is answered at a time, and leaves the rest to others", async () => {
+describe("a slow caller", () => {
+  it("can use at most half of the concurrent requests", async () => {
     const shared = await guarded({}, { maxInFlight: 4 });
     const slow = Array.from({ length: 2 }, () => connect(shared.port, "127.0.0.1"));
     const { authorization } = bearer({ sub: "slow" });

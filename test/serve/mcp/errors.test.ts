@@ -14,7 +14,7 @@ beforeAll(async () => {
   client = await connectHttp(url);
 });
 
-describe("what a tool is asked in vain", () => {
+describe("a failed tool call", () => {
   it.each([
     {
       name: "a key that is not there",
@@ -40,7 +40,7 @@ describe("what a tool is asked in vain", () => {
       code: "input_invalid",
       text: /^error: `decision_id` is missing/,
     },
-  ])("is a result that says what to do: $name", async ({ call, code, text }) => {
+  ])("is a result with a hint: $name", async ({ call, code, text }) => {
     const result = await client.callTool(call);
     expect(result).toMatchObject({ isError: true, structuredContent: { error: { code } } });
     const [content] = result.content as readonly { readonly text: string }[];
@@ -48,14 +48,14 @@ describe("what a tool is asked in vain", () => {
     else expect(content?.text).toMatch(text);
   });
 
-  it("is for the gate to judge where the context does not fit", async () => {
+  it("leaves the validation of the context to the gate", async () => {
     const call = { name: typed, arguments: { context: { amount: "much", payee: {} } } };
     expect(await client.callTool(call)).toMatchObject({
       structuredContent: { status: "YELLOW", work_frame: { missing_evidence: ["payee.country"] } },
     });
   });
 
-  it("is an error of the protocol where there is no such tool, with the nearest name", async () => {
+  it("is a protocol error for an unknown tool, with a suggestion", async () => {
     await expect(client.callTool({ name: "evaluat" })).rejects.toMatchObject({
       code: -32602,
       message: expect.stringContaining("did you mean `evaluate`?") as unknown,
@@ -86,14 +86,14 @@ describe("a resource", () => {
       uri: "agent33://records/zzzz",
       message: /no record is `zzzz`; give a record's id or the beginning of it, its number, or `latest`$/,
     },
-  ])("that is not found is told of without commands to type: $uri", async ({ uri, message }) => {
+  ])("has an error without commands if it is not found: $uri", async ({ uri, message }) => {
     await client.callTool({ name: typed, arguments: { context: routine } });
     await expect(client.readResource({ uri })).rejects.toMatchObject({
       message: expect.stringMatching(message) as unknown,
     });
   });
 
-  it("is completed by the ids that there are", async () => {
+  it("completes existing ids", async () => {
     const ref = { type: "ref/resource", uri: "agent33://definitions/{id}" } as const;
     const { completion } = await client.complete({ ref, argument: { name: "id", value: "gate-" } });
     expect(completion).toEqual({ values: ["gate-wire-approve"], total: 1, hasMore: false });
@@ -109,7 +109,7 @@ describe("a resource", () => {
     { ref: { type: "ref/resource", uri: "agent33://else/{id}" }, name: "id" },
     { ref: { type: "ref/resource", uri: "agent33://definitions/{id}" }, name: "record_id" },
     { ref: { type: "ref/prompt", name: "x" }, name: "id" },
-  ] as const)("has nothing else to complete: $ref, $name", async ({ ref, name }) => {
+  ] as const)("completes nothing else: $ref, $name", async ({ ref, name }) => {
     await expect(client.complete({ ref, argument: { name, value: "" } })).rejects.toMatchObject({
       code: -32602,
     });

@@ -27,7 +27,7 @@ describe("over HTTP", () => {
     await readEveryResource(client);
   });
 
-  it("reads the body itself where nobody has", async () => {
+  it("reads the body itself if it is not parsed", async () => {
     const { url } = await serveHttp(optionsOf({ world: () => world }), { parse: false });
     const client = await connectHttp(url);
     expect(await client.callTool({ name: "list_actions" })).toMatchObject({
@@ -51,7 +51,7 @@ describe("over HTTP", () => {
     expect((await fetch(url, { method: "POST", body, headers })).status).toBe(status);
   });
 
-  it("makes exactly one record for each of fifty calls at once", async () => {
+  it("adds exactly one record for each of fifty concurrent calls", async () => {
     const { url } = await serveHttp(optionsOf({ world: () => world }));
     const client = await connectHttp(url);
     const calls = Array.from({ length: 50 }, (_, index) =>
@@ -71,8 +71,8 @@ describe("over HTTP", () => {
   });
 });
 
-describe("who asks", () => {
-  it("is recorded, with what ties the call to the rest", async () => {
+describe("the caller", () => {
+  it("is recorded with the correlation id", async () => {
     const by = { ...called({}), correlationId: "of-the-request" };
     const { url } = await serveHttp(optionsOf({ world: () => world }), { by });
     const client = await connectHttp(url);
@@ -104,7 +104,7 @@ describe("who asks", () => {
     expect(odd).toMatchObject({ isError: true, structuredContent: { error: { code: "input_invalid" } } });
   });
 
-  it("sees the tools and resources that its scopes are for, and is refused the others", async () => {
+  it("sees only the tools and resources that its scopes permit", async () => {
     const { url } = await serveHttp(optionsOf({ world: () => world }), { by: called({ scopes: ["read"] }) });
     const client = await connectHttp(url);
     const { tools } = await client.listTools();
@@ -122,7 +122,7 @@ describe("who asks", () => {
     expect(completion.values).toEqual([]);
   });
 
-  it("finds nothing of another organisation", async () => {
+  it("cannot find records of another organisation", async () => {
     const { url } = await serveHttp(optionsOf({ world: () => world }), {
       by: called({ org_id: "umbrella" }),
     });
@@ -141,7 +141,7 @@ describe("who asks", () => {
 });
 
 describe("a change of the definitions", () => {
-  it("is heard by those who listen", async () => {
+  it("notifies subscribed clients", async () => {
     const feed = changes();
     const { url } = await serveHttp(optionsOf({ world: () => world, subscribe: feed.subscribe }));
     let heard: (what: string) => void = () => undefined;
@@ -164,7 +164,7 @@ describe("a change of the definitions", () => {
     }
   });
 
-  it("shows in the tools, each new gate as one more", async () => {
+  it("adds a tool for each new gate", async () => {
     let now = world;
     const { url } = await serveHttp(optionsOf({ world: () => now }));
     const client = await connectHttp(url);
@@ -173,7 +173,7 @@ describe("a change of the definitions", () => {
     expect((await client.listTools()).tools).toHaveLength(before - 1);
   });
 
-  it("is not promised to clients that cannot hear of it", async () => {
+  it("is not announced to clients that cannot subscribe", async () => {
     const { url } = await serveHttp(optionsOf({ world: () => world }));
     const client = await connectHttp(url, revisions[1]!.options);
     expect(client.getServerCapabilities()).toMatchObject({ tools: { listChanged: false } });
@@ -206,7 +206,7 @@ function heldWorld(): {
 }
 
 describe("closing", () => {
-  it("finishes what was begun, ends the streams of those who listen, and takes no more", async () => {
+  it("finishes running requests, ends event streams and accepts no new requests", async () => {
     const { world: slow, reached, release } = heldWorld();
     const feed = changes();
     const { url, mcp } = await serveHttp(optionsOf({ world: () => slow, subscribe: feed.subscribe }));
@@ -223,7 +223,7 @@ describe("closing", () => {
     expect(feed.listeners.size).toBe(0);
   });
 
-  it.each(revisions)("waits for a decision whose client has gone, in $name", async ({ options }) => {
+  it.each(revisions)("waits for a decision whose client has disconnected, in $name", async ({ options }) => {
     const { world: slow, reached, release, finished } = heldWorld();
     const { url, mcp } = await serveHttp(optionsOf({ world: () => slow }));
     const client = await connectHttp(url, options);

@@ -44,7 +44,7 @@ describe("the command", () => {
     await client.close();
   });
 
-  it("writes nothing but the protocol, whatever it is sent, until a signal ends it", async () => {
+  it("writes only protocol messages, whatever it receives, until a signal arrives", async () => {
     const child = start();
     const session = sessionOver(child.stdin, child.stdout);
     await open(session);
@@ -57,7 +57,7 @@ describe("the command", () => {
     expect(await once(child, "exit")).toEqual([0, null]);
   });
 
-  it("answers fifty calls at once though the input ends meanwhile, with a record for each", async () => {
+  it("answers fifty concurrent calls although the input ends, with a record for each", async () => {
     const store = temporaryDirectory();
     const child = start(store);
     const session = sessionOver(child.stdin, child.stdout);
@@ -87,7 +87,7 @@ describe("over standard input and output", () => {
     world = await sampleWorld();
   });
 
-  it.each(garbage)("goes on after $name", async ({ sent, answer }) => {
+  it.each(garbage)("continues after $name", async ({ sent, answer }) => {
     const session = serveInProcess(optionsOf({ world: () => world }));
     await open(session);
     session.send(sent);
@@ -100,7 +100,7 @@ describe("over standard input and output", () => {
     await session.ended;
   });
 
-  it("puts messages together, however they are cut", async () => {
+  it("reassembles messages from any chunks", async () => {
     const session = serveInProcess(optionsOf({ world: () => world }));
     await open(session);
     const text = '{"jsonrpc":"2.0","id":"ä","method":"ping"}\r\n{"jsonrpc":"2.0","id":"b","method":"ping"}';
@@ -110,7 +110,7 @@ describe("over standard input and output", () => {
     await session.ended;
   });
 
-  it("keeps what others write out of the protocol", async () => {
+  it("redirects other output", async () => {
     const session = serveInProcess(optionsOf({ world: () => world }));
     session.output.write("from somebody else\n");
     await open(session);
@@ -122,7 +122,7 @@ describe("over standard input and output", () => {
     expect(await session.nextLine()).toBe("after");
   });
 
-  it("answers what was begun before the input ended, and not what was cancelled", async () => {
+  it("answers running requests after the end of input, except cancelled ones", async () => {
     let release: () => void = () => undefined;
     let begun = 0;
     let both: () => void = () => undefined;
@@ -153,14 +153,14 @@ describe("over standard input and output", () => {
     expect(session.lines).toHaveLength(2);
   });
 
-  it("ends when nobody reads the answers", async () => {
+  it("stops when the output is closed", async () => {
     const session = serveInProcess(optionsOf({ world: () => world }));
     await open(session);
     session.output.destroy(new Error("EPIPE"));
     await session.ended;
   });
 
-  it("tells of changes once the client is ready, until it leaves", async () => {
+  it("notifies of changes once the client is initialized, until it disconnects", async () => {
     const feed = changes();
     const session = serveInProcess(optionsOf({ world: () => world, subscribe: feed.subscribe }));
     session.ask(0, "initialize", opening);
@@ -180,7 +180,7 @@ describe("over standard input and output", () => {
     expect(feed.listeners.size).toBe(0);
   });
 
-  it("tells of changes to those who listen in the current revision, and ends though they do", async () => {
+  it("notifies subscribers in the current revision, and stops despite them", async () => {
     const feed = changes();
     const session = serveInProcess(optionsOf({ world: () => world, subscribe: feed.subscribe }));
     const _meta = {
@@ -198,7 +198,7 @@ describe("over standard input and output", () => {
     expect(session.lines).toHaveLength(3);
   });
 
-  it("tells whoever runs it of a bug, and whoever asks only that there is one", async () => {
+  it("logs the details of a bug, and answers with an internal error", async () => {
     const log: object[] = [];
     const broken = { ...world, decide: () => Promise.reject(new Error("secret place")) };
     const session = serveInProcess(optionsOf({ world: () => broken, log: (entry) => log.push(entry) }));

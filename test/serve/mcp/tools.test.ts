@@ -13,17 +13,17 @@ const key = (org_id: string, domain: string, action: string): Parameters<typeof 
   action,
 });
 
-describe("the name of a tool for an action", () => {
+describe("the tool name of an action", () => {
   const nameOf = (...keys: Parameters<typeof actionToolNames>[0]): readonly string[] => [
     ...actionToolNames(keys).keys(),
   ];
 
-  it("is made of what finds the gate", () => {
+  it("consists of organisation, domain and action", () => {
     expect(nameOf(key("acme", "payments", "wire.approve"))).toEqual([typed]);
     expect(nameOf(key("a-b", "c/d", "é x"))).toEqual(["decide_a-b_c_d___x"]);
   });
 
-  it("is no longer than clients take", () => {
+  it("is limited to 64 characters", () => {
     const [one = "", two = "", ...more] = nameOf(
       key("acme", "payments", `${"x".repeat(80)}1`),
       key("acme", "payments", `${"x".repeat(80)}2`),
@@ -33,7 +33,7 @@ describe("the name of a tool for an action", () => {
     expect(one).not.toBe(two);
   });
 
-  it("is its own, and stays so when another action comes to be", () => {
+  it("is unique, and does not change when another action is added", () => {
     const [first, second, third] = [key("a", "b", "c.d"), key("a", "b", "c_d"), key("a", "b.c", "d")];
     const names = nameOf(first, second, third);
     expect(new Set(names).size).toBe(3);
@@ -41,7 +41,7 @@ describe("the name of a tool for an action", () => {
     expect(nameOf(third, first)).toEqual([names[2], names[0]]);
   });
 
-  it("is left out where it cannot be told from another", () => {
+  it("is left out if it is not unique", () => {
     const clash = [key("a", "b", "c.d"), key("a", "b", "c_d")];
     const [hashed = ""] = nameOf(...clash);
     const forged = key("a", "b", hashed.replace("decide_a_b_", ""));
@@ -61,7 +61,7 @@ decision:
 `;
 
 describe("a list of tools", () => {
-  it("tells which decisions there are", async () => {
+  it("contains the ids of all decisions", async () => {
     const world = await sampleWorld();
     const tools = await listTools(invocationOf(world));
     const named = tools.filter(({ inputSchema }) => {
@@ -74,7 +74,7 @@ describe("a list of tools", () => {
     }
   });
 
-  it("says of each tool what it does to the world", async () => {
+  it("annotates each tool with its effects", async () => {
     const tools = await listTools(invocationOf(await sampleWorld()));
     for (const { name, annotations } of tools) {
       const readOnly = operations.find((each) => each.name === name)?.readOnly ?? false;
@@ -87,7 +87,7 @@ describe("a list of tools", () => {
     }
   });
 
-  it("stays short where there are many gates, for those who see that many", async () => {
+  it("leaves out action tools for callers with many gates", async () => {
     const decisions = join(temporaryDirectory(), "decisions");
     mkdirSync(decisions);
     const gates = Array.from({ length: 201 }, (_, index) => gate(index));

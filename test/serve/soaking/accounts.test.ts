@@ -14,7 +14,7 @@ const refused: Exchange = { ...answered, outcome: 400, records: [] };
 const cut: Exchange = { ...refused, outcome: "cut", phase: "ending" };
 const kept = { record_id: "r-1", correlation_id: "c-1" };
 
-describe("the accounts of a soak", () => {
+describe("the accounting of a soak test", () => {
   it.each([
     { name: "an answer with its record", exchange: answered, log: [kept], faults: 0 },
     { name: "a refusal without one", exchange: refused, log: [], faults: 0 },
