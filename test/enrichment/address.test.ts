@@ -40,7 +40,7 @@ describe("an address", () => {
     "64:ff9b::1.1.1.1",
     "2002:101:101::1",
     "2001:0:101:101::fefe:fefe",
-  ])("%s is for everybody", (address) => {
+  ])("%s is public", (address) => {
     expect(findAddressFault(address)).toBeUndefined();
   });
 
@@ -105,7 +105,7 @@ describe("an address", () => {
     ["0x7f000001", none],
     ["1.2.3.4/8", none],
     ["%", none],
-  ])("%j has a fault", (address, fault) => {
+  ])("%j is restricted", (address, fault) => {
     expect(findAddressFault(address)).toEqual(fault);
   });
 
@@ -126,7 +126,7 @@ describe("an address", () => {
     ["behind Teredo", "2001:0:101:101::80ff:fffe", loopback],
     ["the server of Teredo", "2001:0:7f00:1::fefe:fefe", loopback],
     ["the worse of the two of Teredo", "2001:0:7f00:1::5601:5601", metadata],
-  ])("of IPv4 is found within IPv6: %s", (_how, address, fault) => {
+  ])("of IPv4 is found inside IPv6: %s", (_how, address, fault) => {
     expect(findAddressFault(address)).toEqual(fault);
   });
 });

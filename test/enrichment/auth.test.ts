@@ -41,7 +41,7 @@ describe("auth", () => {
     expect(server.heard[0]?.headers[name]).toBe(value);
   });
 
-  it("stands above a header of the same name, however that is spelled", async () => {
+  it("overrides a header of the same name in any letter case", async () => {
     const server = await httpServer();
     await ask(server.url, {
       auth: bearer,
@@ -69,7 +69,7 @@ describe("auth", () => {
     ],
     ["`LINES` contains control characters, such as a line break", { ...basic, password_key: "LINES" }],
     ["`COLON` contains `:`, which is not allowed in a user name", { ...basic, username_key: "COLON" }],
-  ])("without its secret is refused: %s", async (fault, auth) => {
+  ])("is refused without a usable secret: %s", async (fault, auth) => {
     const [server, sockets] = [await httpServer(), watchSockets()];
     const exchanged = await ask(server.url, { auth, exchange: exchanging({ env }) });
     expect(exchanged).toEqual({ kind: "refused", message: `the environment variable ${fault}` });
@@ -85,7 +85,7 @@ describe("auth", () => {
   });
 });
 
-/** In whatever way the secrets could be read from it. */
+/** Every encoding in which a secret could be read. */
 function expectNoSecretIn(exchanged: unknown): void {
   const shown = JSON.stringify(exchanged);
   for (const secret of [env.KEY, env.USER, env.PASSWORD, env.TOKEN, `${env.USER}:${env.PASSWORD}`]) {
@@ -133,14 +133,14 @@ describe("a secret", () => {
     },
   );
 
-  it.each(allOfThem)("of %s does not come back in a text", async (_type, auth) => {
+  it.each(allOfThem)("of %s is masked in a text", async (_type, auth) => {
     const server = await httpServer((request, response) => response.end(request.rawHeaders.join("\n")));
     const exchanged = await ask(server.url, { auth, exchange: exchanging({ env }) });
     expect(exchanged).toMatchObject({ kind: "answer", data: expect.stringContaining("[secret]") as string });
     expectNoSecretIn(exchanged);
   });
 
-  it.each(allOfThem)("of %s does not come back with another status", async (_type, auth) => {
+  it.each(allOfThem)("of %s is masked with a failed status", async (_type, auth) => {
     const server = await httpServer((request, response) => {
       const secret = request.headers.authorization ?? request.headers["x-api-key"];
       response
@@ -152,7 +152,7 @@ describe("a secret", () => {
     expectNoSecretIn(exchanged);
   });
 
-  it.each(allOfThem)("of %s does not come back with a broken answer", async (_type, auth) => {
+  it.each(allOfThem)("of %s is masked in the message of a broken response", async (_type, auth) => {
     const server = await rawServer((socket, said) => {
       socket.write(said);
       socket.end();
@@ -162,7 +162,7 @@ describe("a secret", () => {
     expectNoSecretIn(exchanged);
   });
 
-  it.each(allOfThem)("of %s does not come back with JSON that is none", async (_type, auth) => {
+  it.each(allOfThem)("of %s is masked in the message of invalid JSON", async (_type, auth) => {
     const server = await httpServer((request, response) =>
       response
         .writeHead(200, { "content-type": "application/json" })
@@ -173,7 +173,7 @@ describe("a secret", () => {
     expectNoSecretIn(exchanged);
   });
 
-  it("does not come back where it is the name of the host", async () => {
+  it("is masked where it is part of the host name", async () => {
     const exchange = exchanging({ env: { KEY: "canary" }, lookUp: () => Promise.resolve(["127.0.0.1"]) });
     const asking = { auth: apiKey, allow_private: false, exchange };
     expect(await ask("http://canary.example/", asking)).toMatchObject({
@@ -182,7 +182,7 @@ describe("a secret", () => {
     });
   });
 
-  it("is not sent to where the endpoint leads on", async () => {
+  it("is not sent to the target of a redirect", async () => {
     const elsewhere = await httpServer();
     const server = await httpServer((_request, response) =>
       response.writeHead(302, { location: elsewhere.url }).end(),

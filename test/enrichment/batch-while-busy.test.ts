@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { batchWhileBusy } from "../../src/enrichment/concurrency.js";
 
-it("does together what is asked for while something is under way", async () => {
+it("processes items added during a batch together", async () => {
   const lots: (readonly number[])[] = [];
   const add = batchWhileBusy<number>(async (items) => {
     lots.push(items);
@@ -14,7 +14,7 @@ it("does together what is asked for while something is under way", async () => {
   expect(lots).toEqual([[1, 2], [3, 4], [5]]);
 });
 
-it("tells those of a lot that it failed, and goes on with the next", async () => {
+it("rejects the items of a failed batch and continues with the next", async () => {
   let lots = 0;
   const add = batchWhileBusy<number>(() =>
     ++lots === 1 ? Promise.reject(new Error("full")) : Promise.resolve(),

@@ -47,7 +47,7 @@ describe("a client", () => {
     expect(JSON.parse(heard[0]?.body ?? "")).toEqual({ ssn: "1" });
   });
 
-  it("keeps answers for as long as the endpoint says, unless told not to", async () => {
+  it("caches responses for the ttl of the endpoint, unless disabled", async () => {
     let asked = 0;
     const { url } = await httpServer((request, response) => json(200, ++asked)(request, response));
     const client = clientFor(url, { cache: { ttl: "1h" } });
@@ -56,7 +56,7 @@ describe("a client", () => {
     expect(await client.fetch("bureau")).toBe(1);
   });
 
-  it("shares what it keeps with others of the same store", async () => {
+  it("shares its cache with other clients of the same store", async () => {
     let asked = 0;
     const { url } = await httpServer((request, response) => json(200, ++asked)(request, response));
     const store = { directory: storeDirectory() };
@@ -65,7 +65,7 @@ describe("a client", () => {
     expect([await fetchOnce(), await fetchOnce()]).toEqual([1, 1]);
   });
 
-  it("sends the secret that the endpoint names, and shows it to nobody", async () => {
+  it("sends the secret of the endpoint and masks it in the data", async () => {
     const { url, heard } = await httpServer(json(503));
     const auth = { type: "bearer", token_key: "TOKEN" } as const;
     const error = await thrown(clientFor(url, { auth }, { env: { TOKEN: "canary" } }).fetch("bureau"));
@@ -88,7 +88,7 @@ describe("an error of a client", () => {
     });
   });
 
-  it("is a RequestError without a status where the answer is broken", async () => {
+  it("is a RequestError without a status for a broken response", async () => {
     const { url } = await httpServer((_request, response) => {
       response.writeHead(200, { "content-type": "application/json" }).end("{");
     });
@@ -97,7 +97,7 @@ describe("an error of a client", () => {
     expect(error).toMatchObject({ code: "request_failed", status: undefined });
   });
 
-  it("is a TimeoutError where there is no answer in time", async () => {
+  it("is a TimeoutError without a response in time", async () => {
     const { url } = await rawServer(() => undefined);
     const error = await thrown(clientFor(url, { timeout: "50ms" }).fetch("bureau"));
     expect(error).toBeInstanceOf(TimeoutError);
@@ -107,12 +107,12 @@ describe("an error of a client", () => {
     });
   });
 
-  it("is a NetworkError where nobody is there", async () => {
+  it("is a NetworkError where the connection is refused", async () => {
     const { url } = await rawServer((socket) => socket.resetAndDestroy());
     expect(await thrown(clientFor(url).fetch("bureau"))).toBeInstanceOf(NetworkError);
   });
 
-  it("is a CircuitOpenError, and so a RequestError, where it failed too often", async () => {
+  it("is a CircuitOpenError, and so a RequestError, after too many failures", async () => {
     const { url, heard } = await httpServer(json(500));
     const client = clientFor(url, { circuit_breaker: { failure_threshold: 1 } });
     await thrown(client.fetch("bureau"));
@@ -123,7 +123,7 @@ describe("an error of a client", () => {
     expect(heard).toHaveLength(1);
   });
 
-  it("tells of a rate limit", async () => {
+  it("names a rate limit", async () => {
     const { url } = await httpServer(json(200));
     const client = clientFor(url, { rate_limit: { count: 1, per: "1h" } });
     await client.fetch("bureau");
@@ -133,7 +133,7 @@ describe("an error of a client", () => {
     });
   });
 
-  it("is a DecisionError where nothing may be sent", async () => {
+  it("is a DecisionError where the request is refused", async () => {
     const error = await thrown(clientFor("http://127.0.0.1:9", { allow_private: false }).fetch("bureau"));
     expect(error).toMatchObject({ name: "DecisionError", code: "fetch_refused" });
   });
@@ -142,7 +142,7 @@ describe("an error of a client", () => {
     { name: "buraeu", hint: "did you mean `bureau`?" },
     { name: "weather", hint: "available endpoints: `bureau`" },
     { name: "__proto__", hint: "available endpoints: `bureau`" },
-  ])("names the endpoint `$name` that there is none of", async ({ name, hint }) => {
+  ])("names the unknown endpoint `$name`", async ({ name, hint }) => {
     const error = await thrown(clientFor("http://127.0.0.1:9").fetch(name));
     expect(error).toBeInstanceOf(DecisionError);
     expect(error).toMatchObject({ code: "usage", message: `no endpoint called \`${name}\``, hint });
@@ -157,7 +157,7 @@ describe("an error of a client", () => {
   });
 });
 
-describe("endpoints that a client is given", () => {
+describe("the endpoints of a client", () => {
   const url = "https://bureau.example";
 
   it.each<{ readonly endpoint: unknown; readonly message: string }>([
@@ -198,7 +198,7 @@ describe("endpoints that a client is given", () => {
       endpoint: { url, timeout: 5 },
       message: "`5` is not a duration: write it like 500ms, 5s or 1h",
     },
-  ])("are refused where one is wrong: $message", ({ endpoint, message }) => {
+  ])("are refused where one is invalid: $message", ({ endpoint, message }) => {
     expect(() => dataEnrichmentClient({ endpoints: { bureau: endpoint as Endpoint } })).toThrow(
       expect.objectContaining({
         code: "invalid_configuration",
@@ -213,7 +213,7 @@ describe("endpoints that a client is given", () => {
       message: "invalid endpoints: a undefined is nothing that JSON can carry",
     },
     { endpoints: [], message: "`endpoints` is not an object of endpoints by name" },
-  ])("are refused where there are none: $message", ({ endpoints, message }) => {
+  ])("are refused where they are not an object: $message", ({ endpoints, message }) => {
     expect(() => dataEnrichmentClient({ endpoints: endpoints as never })).toThrow(
       expect.objectContaining({ code: "invalid_configuration", message }),
     );

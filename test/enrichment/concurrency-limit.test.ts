@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConcurrencyLimit } from "../../src/enrichment/concurrency.js";
 
-/** Work that ends when it is told to. */
+/** A task that ends on request. */
 class Works {
   readonly started: number[] = [];
   readonly #ends: (() => void)[] = [];
@@ -26,8 +26,8 @@ class Works {
   }
 }
 
-describe("a crowd", () => {
-  it("lets in so many at a time, and the others in the order in which they came", async () => {
+describe("a concurrency limit", () => {
+  it("runs a limited number of tasks and the others in order of arrival", async () => {
     const works = new Works(2);
     const all = Promise.all([0, 1, 2, 3].map((number) => works.add(number)));
     await works.end(99);
@@ -41,7 +41,7 @@ describe("a crowd", () => {
     expect(await all).toEqual([0, 1, 2, 3]);
   });
 
-  it("is left by those who fail, too", async () => {
+  it("frees the place of a failed task", async () => {
     const works = new Works(1);
     const failed = works.add(0, true).catch((error: unknown) => (error as Error).message);
     const next = works.add(1);

@@ -19,7 +19,7 @@ async function secureServer(certificate: Certificate): Promise<Listening & { rea
 }
 
 describe("a connection with TLS", () => {
-  it.each<Method>(["get", "post"])("is made to whom the certificate names: %s", async (method) => {
+  it.each<Method>(["get", "post"])("is made to the host that the certificate names: %s", async (method) => {
     const certificate = certificateFor("rates.example");
     const server = await secureServer(certificate);
     const exchange = exchanging({ lookUp, authorities: certificate.cert });
@@ -30,7 +30,7 @@ describe("a connection with TLS", () => {
     expect(server.heard).toEqual([`rates.example:${server.port}`]);
   });
 
-  it("is not made to whom another certificate names", async () => {
+  it("is not made with a certificate for another host", async () => {
     const certificate = certificateFor("other.example");
     const server = await secureServer(certificate);
     const exchange = exchanging({ lookUp, authorities: certificate.cert });
@@ -41,7 +41,7 @@ describe("a connection with TLS", () => {
     expect(server.heard).toEqual([]);
   });
 
-  it("is not made with a certificate that has expired", async () => {
+  it("is not made with an expired certificate", async () => {
     const certificate = certificateFor("rates.example", { until: "20210101000000Z" });
     const server = await secureServer(certificate);
     const exchange = exchanging({ lookUp, authorities: certificate.cert });
@@ -52,7 +52,7 @@ describe("a connection with TLS", () => {
     expect(server.heard).toEqual([]);
   });
 
-  it("is not made with a certificate that nobody trusts, whatever the environment says", async () => {
+  it("is not made with an untrusted certificate, whatever the environment variables say", async () => {
     const before = process.env["NODE_TLS_REJECT_UNAUTHORIZED"];
     onTestFinished(() => {
       if (before === undefined) delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"];
@@ -68,7 +68,7 @@ describe("a connection with TLS", () => {
     expect(server.heard).toEqual([]);
   });
 
-  it("is not made where there is no TLS", async () => {
+  it("is not made to a server without TLS", async () => {
     const server = await saying("HTTP/1.1 400 Bad Request\r\n\r\n");
     expect(await ask(`https://127.0.0.1:${server.port}/`)).toMatchObject({
       kind: "network",
@@ -76,7 +76,7 @@ describe("a connection with TLS", () => {
     });
   });
 
-  it("is given up where nothing is said", async () => {
+  it("is given up where the server is silent", async () => {
     const [ending, sockets] = [new AbortController(), watchSockets()];
     const server = await rawServer(() => setTimeout(() => ending.abort(), 50));
     const asking = { signal: ending.signal };
@@ -84,7 +84,7 @@ describe("a connection with TLS", () => {
     expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true]);
   });
 
-  it("of one certificate is not used for another name at the same address", async () => {
+  it("is not reused for another host at the same address", async () => {
     const certificate = certificateFor("rates.example");
     const server = await secureServer(certificate);
     const exchange = exchanging({ lookUp, authorities: certificate.cert });
@@ -99,7 +99,7 @@ describe("a connection with TLS", () => {
 const openSockets = (): number =>
   process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
 
-/** As many as there are for a while. */
+/** Waits until the number is stable. */
 async function settledSockets(): Promise<number> {
   for (;;) {
     const count = openSockets();
@@ -108,28 +108,28 @@ async function settledSockets(): Promise<number> {
   }
 }
 
-describe("a connection that is kept", () => {
+describe("an idle connection", () => {
   it("does not keep the process running", async () => {
     const server = await httpServer((request, response) => {
-      // What is at the other end is not in question.
+      // Counts only the client's side.
       request.socket.unref();
       response.end();
     });
-    // Those of tests before may still be closing.
+    // Sockets of earlier tests may still be closing.
     expect(await settledSockets()).toBe(0);
     const sockets = watchSockets();
     await ask(server.url);
     await new Promise((done) => setImmediate(done));
     expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false]);
     expect(openSockets()).toBe(0);
-    // Such a count does see sockets.
+    // Proves that the count includes sockets.
     const other = connect(server.port, "127.0.0.1");
     await new Promise((done) => other.once("connect", done));
     expect(openSockets()).toBeGreaterThan(0);
     other.destroy();
   });
 
-  it("serves whoever comes next, but no other host at its address", async () => {
+  it("is reused for the next request, but not for another host at its address", async () => {
     const server = await httpServer();
     const exchange = exchanging({ lookUp });
     for (const host of ["a.example", "a.example", "b.example"]) {

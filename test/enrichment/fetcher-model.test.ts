@@ -34,7 +34,7 @@ const usual: Omit<Numbers, "endpoint"> = {
 const quickly = { circuit_breaker: { failure_threshold: 2, timeout: "10s", success_threshold: 2 } };
 const quick = { threshold: 2, openFor: 10 * second };
 
-/** What endpoints may be configured to, with the same in numbers. */
+/** Configurations of endpoints, with the same values as numbers. */
 const endpoints: readonly Numbers[] = [
   { ...usual, endpoint: { url } },
   { ...usual, ...quick, endpoint: { url, ...quickly } },
@@ -87,11 +87,11 @@ const endpoints: readonly Numbers[] = [
   },
 ];
 
-/** Several fetchers as in several processes, which have nothing but a store in common. */
+/** Several fetchers, as in several processes that share only a store. */
 class Real {
   readonly time = new VirtualTime();
   readonly store: Store = openMemoryStore();
-  /** As it is on the shelf. */
+  /** The stored state. */
   known = initialState;
   readonly transitions: string[] = [];
   readonly exchange = new ScriptedExchange(this.time);
@@ -114,7 +114,7 @@ class Real {
     return fetcher.fetch({ name: "bureau", endpoint, params: { key }, cached, dryRun });
   }
 
-  /** One whose process ends while it asks: nothing comes back, and no time passes for it any more. */
+  /** A fetch whose process ends during the request: it has no outcome. */
   async die(key: string): Promise<void> {
     const fetcher = this.#open({ exchange: () => new Promise(() => undefined), sleep: never });
     const { endpoint } = this.#numbers;
@@ -284,7 +284,7 @@ const steps = fc.commands<ModelEndpoint, Real, false>(
   { maxCommands: 40, size: "max" },
 );
 
-it("does what a simple model of it does, whatever endpoints do and however time passes", async () => {
+it("behaves like a simple model, whatever endpoints do and however time passes", async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...endpoints), steps, async (numbers, commands) => {
       await fc.asyncModelRun(
@@ -307,7 +307,7 @@ const crowds = fc.array(
 
 const legal = ["CLOSED to OPEN", "OPEN to HALF_OPEN", "HALF_OPEN to OPEN", "HALF_OPEN to CLOSED"];
 
-it("keeps its promises to endpoints that many ask at once", async () => {
+it("keeps to the limits of endpoints under concurrent fetches", async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...endpoints), crowds, async (numbers, all) => {
       const { endpoint, attempts, count, stretch, timeout } = numbers;
@@ -315,7 +315,7 @@ it("keeps its promises to endpoints that many ask at once", async () => {
       const { exchange, time } = real;
       let trying = 0;
       exchange.watch = (does) => {
-        // Who was let in before may still wait for a turn, or ask again.
+        // Fetches admitted before may still wait for a slot, or retry.
         const isTrying = real.known.circuit !== "CLOSED" && attempts === 1 && count === undefined;
         if (!isTrying) return does();
         expect(real.known.circuit).toBe("HALF_OPEN");

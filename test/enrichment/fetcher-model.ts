@@ -1,7 +1,7 @@
 import type { Endpoint, Fetch } from "../../src/model/endpoint.js";
 import type { Scripted } from "./fetching.js";
 
-/** What a fetch must come to: the outcome, how many requests it sends, and when it is over. */
+/** The expected outcome of a fetch, its number of requests and its end. */
 export interface Expected {
   readonly outcome: string;
   readonly requests: number;
@@ -28,14 +28,14 @@ type Circuit = "CLOSED" | "OPEN" | "HALF_OPEN";
 const day = 86_400e6;
 const lastingly = [408, 425, 429, 500, 502, 503, 504];
 
-/** What an endpoint should be to those who ask it, said as simply as possible and without regard to speed. */
+/** The specification of an endpoint, as simple as possible and without regard to speed. */
 export class ModelEndpoint {
   readonly #numbers: Numbers;
   circuit: Circuit = "CLOSED";
   #failures = 0;
   #successes = 0;
   #openedAt = 0;
-  /** Of one who died while trying. */
+  /** The end of a probe whose process died. */
   #deadUntil = 0;
   readonly sent: number[] = [];
   /** By fetcher. */
@@ -63,7 +63,7 @@ export class ModelEndpoint {
     return { outcome, requests, over };
   }
 
-  /** Somebody begins, and is never heard of again. */
+  /** A fetch starts, and its process dies. */
   die(asked: { readonly key: string; readonly by: number }, start: number): void {
     const entered = this.#enter({ ...asked, cached: true, dryRun: false }, start);
     if ("outcome" in entered || !entered.probed) return;
@@ -101,7 +101,7 @@ export class ModelEndpoint {
     return { turn, probed };
   }
 
-  /** The first moment at which fewer than the limit were sent in the stretch before. */
+  /** The first time at which fewer requests than the limit were sent in the period before. */
   #turn({ dryRun, by }: { readonly dryRun: boolean; readonly by: number }, now: number): number {
     const { count, stretch } = this.#numbers;
     if (count === undefined) return now;
@@ -170,7 +170,7 @@ export class ModelEndpoint {
     { probed, requests, turn, start }: { probed: boolean; requests: number; turn: number; start: number },
   ): void {
     const { threshold, needed, timeout } = this.#numbers;
-    // One that spent its time waiting for its turn says nothing of the service.
+    // A fetch that spent its time waiting for a slot says nothing about the service.
     const isHasty = outcome === "request_timeout" && requests === 1 && start + timeout - turn < timeout / 2;
     if (outcome === "fetch_refused" || isHasty) return;
     const status = Number(/^request_failed (\d+)$/.exec(outcome)?.[1] ?? "500");

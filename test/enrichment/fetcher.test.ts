@@ -42,24 +42,24 @@ describe("a fetch", () => {
       code: "fetch_refused",
       message: "it is a loopback address",
     },
-  ])("asks once and tells of $name", async ({ script, code, message }) => {
+  ])("sends one request and reports $name", async ({ script, code, message }) => {
     const { fetch, exchange, state } = fetching();
     expect(await fetch(script)).toMatchObject(failed(code, message));
     expect(exchange.asked).toHaveLength(1);
     expect((await state()).last?.error).toEqual({ code, message });
   });
 
-  it("tells the status beside the failure", async () => {
+  it("returns the status with the failure", async () => {
     expect(await fetching().fetch([status(404)])).toMatchObject({ status: 404 });
   });
 
-  it("gives what cannot be changed any more", async () => {
+  it("returns frozen data", async () => {
     const data = { exchanged: { kind: "answer", data: { score: [1] } } } as const;
     const got = await fetching().fetch([data]);
     expect(got.ok && Object.isFrozen((got.data as unknown as { score: object }).score)).toBe(true);
   });
 
-  it("notes when it was, how long it took and that it went well", async () => {
+  it("records its time, duration and success", async () => {
     const { fetch, state } = fetching();
     await fetch([{ after: 120_400, exchanged: { kind: "answer", data: 1 } }]);
     expect(await state()).toEqual({
@@ -68,7 +68,7 @@ describe("a fetch", () => {
     });
   });
 
-  it("ends in time though the exchange does not", async () => {
+  it("ends in time even if the exchange does not", async () => {
     const never = fetching({}, { exchange: () => new Promise(() => undefined) });
     const { time } = never;
     const startedAt = time.now();
@@ -76,7 +76,7 @@ describe("a fetch", () => {
     expect(time.now() - startedAt).toBe(5 * second);
   });
 
-  it("says when it asks and when that is over", async () => {
+  it("reports the start and the end of its requests", async () => {
     const said: string[] = [];
     const onAsking = (name: string): (() => void) => {
       said.push(`asking ${name}`);
@@ -89,7 +89,7 @@ describe("a fetch", () => {
   });
 });
 
-describe("asking again", () => {
+describe("a retry", () => {
   const retry = { attempts: 3, base: "1s", max: "10s" };
 
   it.each<{
@@ -101,63 +101,63 @@ describe("asking again", () => {
     readonly endpoint?: object;
   }>([
     {
-      name: "goes on until there is an answer",
+      name: "continues until there is a response",
       script: [status(503), reset, answer()],
       outcome: ok,
       requests: 3,
       seconds: 0.5 + 1,
     },
     {
-      name: "gives up after its attempts",
+      name: "gives up after the last attempt",
       script: [status(503)],
       outcome: failed("request_failed", "HTTP status 503 (3 times)"),
       requests: 3,
       seconds: 1.5,
     },
     {
-      name: "tells the last of different failures",
+      name: "reports the last of different failures",
       script: [reset, status(500), status(503)],
       outcome: failed("request_failed", "HTTP status 503 (3 attempts)"),
       requests: 3,
       seconds: 1.5,
     },
     {
-      name: "ends with a fault of ours",
+      name: "stops at a client error",
       script: [status(503), status(404)],
       outcome: failed("request_failed", "HTTP status 404 (2 attempts)"),
       requests: 2,
       seconds: 0.5,
     },
     {
-      name: "waits as long as it is asked to",
+      name: "waits for the seconds of Retry-After",
       script: [status(429, "3"), answer()],
       outcome: ok,
       requests: 2,
       seconds: 3,
     },
     {
-      name: "waits until the time it is asked to",
+      name: "waits until the date of Retry-After",
       script: [status(429, "Mon, 02 Mar 2026 12:00:04 GMT"), answer()],
       outcome: ok,
       requests: 2,
       seconds: 4,
     },
     {
-      name: "does not ask where it is asked to wait for too long",
+      name: "is not sent where Retry-After exceeds the timeout",
       script: [status(429, "5"), answer()],
       outcome: failed("request_failed", "HTTP status 429"),
       requests: 1,
       seconds: 0,
     },
     {
-      name: "waits no longer than it may with all attempts together",
+      name: "keeps to the timeout of all attempts together",
       script: [status(503), "hang"],
       outcome: failed("request_timeout", "no response within 5s"),
       requests: 2,
       seconds: 5,
     },
     {
-      name: "does not post again what may have been carried out",
+      name: "does not repeat a POST that may have been carried out",
       script: [reset, answer()],
       outcome: failed("network_failed", "the connection was reset"),
       requests: 1,
@@ -165,7 +165,7 @@ describe("asking again", () => {
       endpoint: { method: "post" },
     },
     {
-      name: "posts again what was not accepted",
+      name: "repeats a POST that was rejected",
       script: [status(503), answer()],
       outcome: ok,
       requests: 2,
@@ -173,7 +173,7 @@ describe("asking again", () => {
       endpoint: { method: "post" },
     },
     {
-      name: "asks three times with what is usual",
+      name: "makes three attempts by default",
       script: [status(503)],
       outcome: failed("request_failed", "HTTP status 503 (3 times)"),
       requests: 3,
@@ -188,7 +188,7 @@ describe("asking again", () => {
     expect(time.now() - startedAt).toBe(seconds * second);
   });
 
-  it("counts for the circuit as one, however often it asks", async () => {
+  it("counts as one failure for the circuit", async () => {
     const { fetch, state } = fetching({ retry, ...failing });
     await fetch([status(503)]);
     expect(await state()).toMatchObject({ circuit: "CLOSED", failures: 1 });
@@ -196,7 +196,7 @@ describe("asking again", () => {
 });
 
 describe("the circuit of an endpoint", () => {
-  it("opens, lets one try, and closes", async () => {
+  it("opens, admits a probe, and closes", async () => {
     const { fetch, exchange, time, state } = fetching(failing);
     await fetch([status(500)]);
     await fetch(["hang"]);
@@ -211,7 +211,7 @@ describe("the circuit of an endpoint", () => {
     expect((await state()).circuit).toBe("CLOSED");
   });
 
-  it("lets nobody else in while one tries", async () => {
+  it("refuses other fetches during a probe", async () => {
     const { fetch, begin, exchange, time } = fetching(failing);
     await fetch([status(500)]);
     await fetch([status(500)]);
@@ -223,19 +223,19 @@ describe("the circuit of an endpoint", () => {
   });
 
   it.each([
-    { name: "a fault of ours", script: status(404), failures: 0 },
+    { name: "a client error", script: status(404), failures: 0 },
     { name: "a redirect", script: status(301), failures: 0 },
     { name: "too many requests", script: status(429), failures: 2 },
     { name: "a broken answer", script: broken, failures: 2 },
-    { name: "what was never sent", script: refused, failures: 1 },
-  ])("takes $name for what it tells of the service", async ({ script, failures }) => {
+    { name: "a refused request", script: refused, failures: 1 },
+  ])("counts $name as $failures failures in all", async ({ script, failures }) => {
     const { fetch, state } = fetching();
     await fetch([reset]);
     await fetch([script]);
     expect((await state()).failures).toBe(failures);
   });
 
-  it("begins anew where the endpoint is configured anew", async () => {
+  it("starts with a new state for a changed configuration", async () => {
     const { fetch, exchange } = fetching(failing);
     await fetch([status(500)]);
     await fetch([status(500)]);
@@ -248,7 +248,7 @@ describe("the circuit of an endpoint", () => {
 describe("the rate limit of an endpoint", () => {
   const limited = { rate_limit: { count: 2, per: "1s" } };
 
-  it("makes those who come too early wait", async () => {
+  it("delays requests that come too early", async () => {
     const { begin, exchange, time } = fetching(limited);
     const startedAt = time.now();
     const all = await time.until(Promise.all([begin(), begin(), begin(), begin(), begin()]));
@@ -256,7 +256,7 @@ describe("the rate limit of an endpoint", () => {
     expect(exchange.asked.map((at) => (at - startedAt) / 1000)).toEqual([0, 0, 1050, 1050, 2100]);
   });
 
-  it("turns those away whose turn does not come in time", async () => {
+  it("refuses requests without a slot in time", async () => {
     const { begin, exchange, time } = fetching({ ...limited, timeout: "1s" });
     const all = await time.until(Promise.all([begin(), begin(), begin()]));
     expect(all[2]).toMatchObject(
@@ -275,7 +275,7 @@ describe("the rate limit of an endpoint", () => {
     expect(exchange.asked.map((at) => (at - startedAt) / 1000)).toEqual([0, 5, 1050]);
   });
 
-  it("tells the failure that there was where no turn is left to ask again", async () => {
+  it("reports the failure where there is no slot for a retry", async () => {
     const { fetch, exchange } = fetching({
       rate_limit: { count: 1, per: "1h" },
       retry: { attempts: 3, base: "10ms" },
@@ -284,7 +284,7 @@ describe("the rate limit of an endpoint", () => {
     expect(exchange.asked).toHaveLength(1);
   });
 
-  it("does not blame the service for what waiting took", async () => {
+  it("does not blame the service for waiting time", async () => {
     const { begin, exchange, time, state } = fetching({ rate_limit: { count: 1, per: "3s" } });
     exchange.script = ["hang"];
     const all = await time.until(Promise.all([begin(), begin()]));
@@ -295,7 +295,7 @@ describe("the rate limit of an endpoint", () => {
     expect((await state()).failures).toBe(1);
   });
 
-  it("does not use up the one try of a circuit that is half open", async () => {
+  it("does not use up the probe of a half-open circuit", async () => {
     const { fetch, time, state } = fetching({
       circuit_breaker: { failure_threshold: 1, timeout: "1s" },
       rate_limit: { count: 1, per: "1m" },
@@ -307,10 +307,10 @@ describe("the rate limit of an endpoint", () => {
   });
 });
 
-describe("kept answers", () => {
+describe("cached responses", () => {
   const kept = { cache: { ttl: "1m" }, ...failing };
 
-  it("are given without asking as long as they are fresh", async () => {
+  it("are returned without a request while fresh", async () => {
     const { fetch, exchange, time } = fetching(kept);
     await fetch([answer(1)]);
     await time.pass(minute - 1);
@@ -325,7 +325,7 @@ describe("kept answers", () => {
     expect(exchange.asked).toHaveLength(2);
   });
 
-  it("are those of the same params, in whatever order they are written", async () => {
+  it("are found for the same params in any order", async () => {
     const { fetch, exchange } = fetching(kept);
     await fetch([answer(1)], { params: { a: 1, b: { c: 2, d: 3 } } });
     expect(await fetch([answer(2)], { params: { b: { d: 3, c: 2 }, a: 1 } })).toMatchObject({ data: 1 });
@@ -336,21 +336,21 @@ describe("kept answers", () => {
   it.each([
     { name: "another name", asked: { name: "other" } },
     { name: "another configuration", asked: { endpoint: { url: "https://other.example", ...kept } } },
-    { name: "what may not be kept", asked: { cached: false } },
-  ])("are not those of $name", async ({ asked }) => {
+    { name: "a fetch without cache", asked: { cached: false } },
+  ])("are not used for $name", async ({ asked }) => {
     const { fetch } = fetching(kept);
     await fetch([answer(1)]);
     expect(await fetch([answer(2)], asked)).toMatchObject({ data: 2, from: "endpoint" });
   });
 
-  it("are none where the endpoint does not say so", async () => {
+  it("are not written unless the endpoint has a cache", async () => {
     const { fetch, store } = fetching();
     await fetch([answer(1)]);
     expect(await fetch([answer(2)])).toMatchObject({ data: 2 });
     expect((await store.shelf("responses").extent()).size).toBe(2);
   });
 
-  it("are given a day longer while the circuit is open, and only then", async () => {
+  it("are returned stale for a day, but only while the circuit is open", async () => {
     const { fetch, time } = fetching({ ...kept, circuit_breaker: { failure_threshold: 1, timeout: "3d" } });
     await fetch([answer(1)]);
     await time.pass(minute);
@@ -367,13 +367,13 @@ describe("kept answers", () => {
     expect(await fetch([])).toMatchObject({ error: { code: "circuit_open" } });
   });
 
-  it("are not made of failures", async () => {
+  it("do not include failures", async () => {
     const { fetch, store } = fetching(kept);
     await fetch([status(404)]);
     expect((await store.shelf("responses").extent()).size).toBe(2);
   });
 
-  it("are not taken where they are not as they were kept", async () => {
+  it("are ignored where they were changed", async () => {
     const troubles: string[] = [];
     const { fetch, store } = fetching(kept, { onTrouble: (message) => troubles.push(message) });
     await fetch([answer(1)]);
@@ -386,14 +386,14 @@ describe("kept answers", () => {
     ]);
   });
 
-  it("from before the clock was set back are not fresh for that", async () => {
+  it("are not fresh after the clock was set back", async () => {
     const { fetch, time } = fetching(kept);
     await fetch([answer(1)]);
     time.set("2026-03-02T11:59:59.000000Z");
     expect(await fetch([answer(2)])).toMatchObject({ data: 2 });
   });
 
-  it("are asked for once by all who want them at the same time", async () => {
+  it("are fetched once for concurrent fetches", async () => {
     const { begin, exchange, time } = fetching(kept);
     exchange.script = [{ after: second, exchanged: { kind: "answer", data: 1 } }];
     const all = await time.until(Promise.all(Array.from({ length: 50 }, () => begin({ params: { a: 1 } }))));
@@ -401,7 +401,7 @@ describe("kept answers", () => {
     expect(exchange.asked).toHaveLength(1);
   });
 
-  it("are nothing to wait for where answers are not kept", async () => {
+  it("are not waited for without a cache", async () => {
     const { begin, exchange, time } = fetching();
     await time.until(Promise.all([begin(), begin(), begin()]));
     expect(exchange.asked).toHaveLength(3);
@@ -415,27 +415,27 @@ describe("a dry run", () => {
       [store.shelf("breakers"), store.shelf("responses")].map(async (each) => (await each.extent()).size),
     );
 
-  it("gets, and writes nothing", async () => {
+  it("sends GET requests and writes nothing", async () => {
     const { fetch, store } = fetching({ cache: { ttl: "1h" }, rate_limit: { count: 9, per: "1s" } });
     expect(await fetch([answer()], dry)).toMatchObject(ok);
     expect(await fetch([status(500)], { ...dry, params: { a: 1 } })).toMatchObject({ status: 500 });
     expect(await sizes(store)).toEqual([2, 2]);
   });
 
-  it.each(["post", "put", "delete"] as const)("leaves %s out", async (method) => {
+  it.each(["post", "put", "delete"] as const)("skips %s", async (method) => {
     const { fetch, exchange, store } = fetching({ method });
     expect(await fetch([answer()], dry)).toEqual({ ok: false, left_out: true });
     expect(exchange.asked).toEqual([]);
     expect(await sizes(store)).toEqual([2, 2]);
   });
 
-  it("gives what others have posted and kept", async () => {
+  it("returns cached responses of POST requests", async () => {
     const { fetch } = fetching({ method: "post", cache: { ttl: "1h" } });
     await fetch([answer(1)]);
     expect(await fetch([answer(2)], dry)).toMatchObject({ data: 1, from: "cache" });
   });
 
-  it("heeds an open circuit, and does not try it for others", async () => {
+  it("respects an open circuit and does not probe it", async () => {
     const { fetch, time, state } = fetching(failing);
     await fetch([status(500)]);
     await fetch([status(500)]);
@@ -446,7 +446,7 @@ describe("a dry run", () => {
     expect(await state()).toEqual(before);
   });
 
-  it("heeds the rate limit, with what dry runs have sent", async () => {
+  it("respects the rate limit, including requests of dry runs", async () => {
     const { fetch, exchange, time } = fetching({ rate_limit: { count: 2, per: "1s" } });
     const startedAt = time.now();
     await fetch([answer()]);
@@ -456,14 +456,14 @@ describe("a dry run", () => {
   });
 });
 
-describe("shelves that fail", () => {
+describe("a failing store", () => {
   const full = (): Promise<never> => Promise.reject(new Error("the disk is full"));
   const failingShelf = (broken: Partial<Shelf>): Shelf => ({
     ...openMemoryStore().shelf("breakers"),
     ...broken,
   });
 
-  it("lose no answer", async () => {
+  it("loses no response", async () => {
     const troubles: string[] = [];
     const shelf = failingShelf({ get: full, put: full, update: full });
     const { fetch } = fetching(
@@ -479,7 +479,7 @@ describe("shelves that fail", () => {
     ]);
   });
 
-  it("let nobody through who would have to be counted", async () => {
+  it("refuses requests that the rate limit must count", async () => {
     const shelves = { breakers: failingShelf({ update: full }), responses: failingShelf({}) };
     const { fetch, exchange } = fetching({ rate_limit: { count: 1, per: "1s" } }, { shelves });
     expect(await fetch([answer()])).toMatchObject(
@@ -488,7 +488,7 @@ describe("shelves that fail", () => {
     expect(exchange.asked).toEqual([]);
   });
 
-  it("let nobody through whose turn was looked at and then not written", async () => {
+  it("refuses requests whose slot was read but not written", async () => {
     const update: Shelf["update"] = (_key, change) => {
       change(undefined);
       return full();
@@ -499,7 +499,7 @@ describe("shelves that fail", () => {
     expect(exchange.asked).toEqual([]);
   });
 
-  it("let nobody try a circuit, as others could not be told", async () => {
+  it("refuses probes, because other processes could not see them", async () => {
     const breakers = { ...openMemoryStore().shelf("breakers") };
     const shelves = { breakers, responses: failingShelf({}) };
     const { fetch, exchange, time } = fetching(failing, { shelves });
@@ -511,7 +511,7 @@ describe("shelves that fail", () => {
     expect(exchange.asked).toHaveLength(2);
   });
 
-  it("hold nobody up for longer than a fetch may take", async () => {
+  it("delays no fetch beyond its timeout", async () => {
     const shelves = {
       breakers: failingShelf({ update: () => new Promise(() => undefined) }),
       responses: failingShelf({}),
@@ -522,7 +522,7 @@ describe("shelves that fail", () => {
     expect(time.now() - startedAt).toBe(5 * second);
   });
 
-  it("keep no answer back for long", async () => {
+  it("does not delay a response for long", async () => {
     const stuck = failingShelf({ update: () => new Promise(() => undefined) });
     const { fetch, time } = fetching({}, { shelves: { breakers: stuck, responses: failingShelf({}) } });
     const startedAt = time.now();

@@ -9,7 +9,7 @@ import type { Store } from "../../src/model/store.js";
 import { openMemoryStore } from "../../src/store/drivers/memory.js";
 import { VirtualTime } from "./virtual-time.js";
 
-/** What an endpoint does when it is asked, and after how many microseconds; `hang`: nothing, ever. */
+/** The reaction of an endpoint and its delay in microseconds. `hang`: none, ever. */
 export type Scripted = { readonly after?: number; readonly exchanged: ExchangeOutcome } | "hang";
 
 export const answer = (data: string | number = "data"): Scripted => ({
@@ -24,13 +24,13 @@ export const broken: Scripted = {
 };
 export const refused: Scripted = { exchanged: { kind: "refused", message: "it is a loopback address" } };
 
-/** An endpoint that does what it is told, one after the other; the last for good. */
+/** An endpoint that follows a script and repeats its last reaction. */
 export class ScriptedExchange {
   readonly #time: VirtualTime;
   script: readonly Scripted[] = [];
-  /** When it was asked. */
+  /** The times of requests. */
   readonly asked: number[] = [];
-  /** Sees each exchange that is about to begin. */
+  /** Called before each exchange. */
   watch: (exchange: () => Promise<ExchangeOutcome>) => Promise<ExchangeOutcome> = (exchange) => exchange();
 
   constructor(time: VirtualTime) {
@@ -56,16 +56,16 @@ export interface Fetching {
   readonly time: VirtualTime;
   readonly store: Store;
   readonly exchange: ScriptedExchange;
-  /** Asks an endpoint that does this. */
+  /** Fetches from an endpoint with this script. */
   readonly fetch: (script: readonly Scripted[], more?: Partial<Fetch>) => Promise<FetchOutcome>;
-  /** The same without waiting for it. */
+  /** The same without waiting for the outcome. */
   readonly begin: (more?: Partial<Fetch>) => Promise<FetchOutcome>;
   readonly state: () => Promise<EndpointState>;
 }
 
 export const plain: Endpoint = { url: "https://bureau.example/score" };
 
-/** A place where one endpoint is asked. */
+/** A fetcher with one scripted endpoint. */
 export function fetching(endpoint: Partial<Endpoint> = {}, more: Partial<FetcherOptions> = {}): Fetching {
   const whole = { ...plain, ...endpoint };
   const time = new VirtualTime();

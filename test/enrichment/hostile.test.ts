@@ -9,7 +9,7 @@ const tooLarge = { kind: "broken", message: "the response is larger than 1 MiB" 
 const notHttp = { kind: "broken", message: "the response is not valid HTTP" };
 const mebibyte = 1024 * 1024;
 
-/** Does something again and again for as long as the socket is open. */
+/** Repeats an action while the socket is open. */
 function keepDoing(act: () => void, socket: Socket): void {
   const timer = setInterval(act, 10);
   socket.on("close", () => {
@@ -17,7 +17,7 @@ function keepDoing(act: () => void, socket: Socket): void {
   });
 }
 
-/** Writes as fast as it is read, without an end. */
+/** Writes without end, as fast as the client reads. */
 function flood(socket: Socket, chunk: Buffer): void {
   const more = (): void => {
     while (!socket.destroyed && socket.write(chunk));
@@ -29,7 +29,7 @@ function flood(socket: Socket, chunk: Buffer): void {
 const withLength = (body: string, length: number): string =>
   `${json}content-length: ${length}\r\n\r\n${body}`;
 
-describe("an endpoint that does not answer", () => {
+describe("an endpoint that does not respond", () => {
   it.each<readonly [string, (socket: Socket) => void]>([
     ["says nothing", () => undefined],
     [
@@ -50,7 +50,7 @@ describe("an endpoint that does not answer", () => {
       "puts its answer off again and again",
       (socket) => keepDoing(() => socket.write("HTTP/1.1 102 Processing\r\n\r\n"), socket),
     ],
-  ])("in time, as it %s, is given up at once", async (_how, act) => {
+  ])("in time, because it %s, is given up at once", async (_how, act) => {
     const [ending, sockets] = [new AbortController(), watchSockets()];
     let ended = Infinity;
     const server = await rawServer((socket) => {
@@ -65,13 +65,13 @@ describe("an endpoint that does not answer", () => {
     expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true]);
   });
 
-  it("is not even asked once the time is over", async () => {
+  it("is not called after the time is over", async () => {
     const [server, sockets] = [await rawServer(() => undefined), watchSockets()];
     expect(await ask(server.url, { signal: AbortSignal.abort() })).toEqual({ kind: "timeout" });
     expect(sockets).toEqual([]);
   });
 
-  it("but resets the connection is a failure of the network", async () => {
+  it("but resets the connection is a network failure", async () => {
     const server = await rawServer((socket) => socket.resetAndDestroy());
     expect(await ask(server.url)).toEqual({
       kind: "network",
@@ -79,7 +79,7 @@ describe("an endpoint that does not answer", () => {
     });
   });
 
-  it("but closes the connection is a failure of the network", async () => {
+  it("but closes the connection is a network failure", async () => {
     const server = await rawServer((socket) => socket.end());
     expect(await ask(server.url)).toEqual({
       kind: "network",
@@ -87,9 +87,9 @@ describe("an endpoint that does not answer", () => {
     });
   });
 
-  it("as nobody listens there is a failure of the network", async () => {
+  it("because its port is closed is a network failure", async () => {
     const server = await rawServer(() => undefined);
-    // Nobody can be given this one: the port is the server's, at another address.
+    // No other process can get this port: the server holds it at another address.
     expect(await ask(`http://[::1]:${server.port}/`)).toMatchObject({ kind: "network" });
     expect(server.connections()).toBe(0);
   });
@@ -104,14 +104,14 @@ describe("a status", () => {
     },
   );
 
-  it.each(["7", "Wed, 21 Oct 2026 07:28:00 GMT"])("comes with when to ask again: %s", async (retryAfter) => {
+  it.each(["7", "Wed, 21 Oct 2026 07:28:00 GMT"])("includes its Retry-After: %s", async (retryAfter) => {
     const server = await httpServer((_request, response) =>
       response.writeHead(429, { "retry-after": retryAfter }).end(),
     );
     expect(await ask(server.url)).toEqual({ kind: "status", status: 429, retryAfter });
   });
 
-  it("other than 2xx comes without what is said at length", async () => {
+  it("other than 2xx does not read the body", async () => {
     const sockets = watchSockets();
     const server = await rawServer((socket) => {
       socket.write("HTTP/1.1 500 Oops\r\ncontent-type: text/plain\r\n\r\n");
@@ -122,7 +122,7 @@ describe("a status", () => {
     expect(sockets[0]?.bytesRead).toBeLessThan(mebibyte);
   });
 
-  it.each([301, 302, 303, 307, 308])("of %i leads nowhere: nobody else is asked", async (status) => {
+  it.each([301, 302, 303, 307, 308])("of %i is not followed", async (status) => {
     const elsewhere = await httpServer();
     const server = await httpServer((_request, response) =>
       response.writeHead(status, { location: `${elsewhere.url}/?leak` }).end(),
@@ -133,7 +133,7 @@ describe("a status", () => {
   });
 });
 
-describe("an answer that is too large", () => {
+describe("a response that is too large", () => {
   it.each([
     ["by what it says", `content-length: ${100 * mebibyte}\r\n`, mebibyte / 2],
     ["and says nothing of its length", "", mebibyte * 1.25],
@@ -161,20 +161,20 @@ describe("an answer that is too large", () => {
   it.each([
     ["just fits", mebibyte, { kind: "answer", data: "x".repeat(mebibyte) }],
     ["is one byte longer", mebibyte + 1, tooLarge],
-  ])("is told by its last byte: one that %s", async (_how, length, exchanged) => {
+  ])("is recognised by its last byte: one that %s", async (_how, length, exchanged) => {
     const server = await httpServer((_request, response) => {
       response.writeHead(200, { "transfer-encoding": "chunked" }).end("x".repeat(length));
     });
     expect(await ask(server.url)).toEqual(exchanged);
   });
 
-  it("in its headers is no answer", async () => {
+  it("in its headers is broken", async () => {
     const server = await saying(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(20_000)}\r\n\r\n`);
     expect(await ask(server.url)).toEqual(notHttp);
   });
 });
 
-describe("an answer that is not whole", () => {
+describe("an incomplete response", () => {
   it.each([
     ["ends before its length", withLength('{"score": 1', 500), brokenOff],
     ["has no last chunk", `${json}transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n`, brokenOff],
@@ -210,7 +210,7 @@ describe("an answer that is not whole", () => {
   });
 });
 
-describe("an answer that is not what it says", () => {
+describe("a response that contradicts its headers", () => {
   const notUtf8 = { kind: "broken", message: "the response is not UTF-8" };
   const compressed = { kind: "broken", message: "the response is compressed, which was not requested" };
   const noJson = { kind: "broken", message: "the response is not valid JSON" };
@@ -260,7 +260,7 @@ describe("an answer that is not what it says", () => {
     expect(await ask(server.url)).toEqual(exchanged);
   });
 
-  it("cannot change what every object inherits", async () => {
+  it("cannot change the prototype of objects", async () => {
     const body = '{"__proto__": {"polluted": true}, "constructor": {"prototype": {"polluted": true}}}';
     const server = await httpServer((_request, response) =>
       response.writeHead(200, { "content-type": "application/json" }).end(body),
@@ -274,7 +274,7 @@ describe("an answer that is not what it says", () => {
   });
 });
 
-describe("an answer", () => {
+describe("a response", () => {
   it.each([
     ["JSON", "application/json", '{"score": 700}', { score: 700 }],
     ["JSON with a charset", 'Application/JSON ; Charset="UTF-8"', "[1]", [1]],
@@ -296,12 +296,12 @@ describe("an answer", () => {
     });
   });
 
-  it("may say nothing of its type, and is text then", async () => {
+  it("without a content type is text", async () => {
     const server = await saying("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n700");
     expect(await ask(server.url)).toEqual({ kind: "answer", data: "700" });
   });
 
-  it.each([201, 202, 204, 205])("of status %i counts too", async (status) => {
+  it.each([201, 202, 204, 205])("of status %i is accepted", async (status) => {
     const server = await httpServer((_request, response) => response.writeHead(status).end());
     expect(await ask(server.url)).toEqual({ kind: "answer", data: null });
   });
@@ -314,7 +314,7 @@ describe("an answer", () => {
     expect([data, data.a].every(Object.isFrozen)).toBe(true);
   });
 
-  it("may come after others on the same connection", async () => {
+  it("may follow others on the same connection", async () => {
     const warnings: Error[] = [];
     const warn = (warning: Error): void => void warnings.push(warning);
     process.on("warning", warn);

@@ -15,7 +15,7 @@ const head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 
 type Fetching = (endpoint: Partial<Endpoint>, more?: Partial<Fetch>) => Promise<FetchOutcome>;
 
-/** Fetches over the network from what listens there. */
+/** Fetches over the network from a local server. */
 function fetchingFrom(
   { url }: Pick<Listening, "url">,
   store: Store = openMemoryStore(),
@@ -122,7 +122,7 @@ it("asks once for a thousand who want the same, fifty at a time", async () => {
   expect(server.heard).toHaveLength(1);
 });
 
-// On a busy machine the first of two may be on its way for longer than the second.
+// On a busy machine the first of two requests may take longer than the second.
 it("keeps to the rate limit as the endpoint sees it", { retry: 3 }, async () => {
   const arrivals: number[] = [];
   const server = await httpServer((_request, response) => {
@@ -133,7 +133,7 @@ it("keeps to the rate limit as the endpoint sees it", { retry: 3 }, async () => 
   await Promise.all([1, 2, 3, 4, 5].map(() => fetch({ rate_limit: { count: 2, per: "200ms" } })));
   expect(arrivals).toHaveLength(5);
   const gaps = arrivals.slice(2).map((at, index) => at - (arrivals[index] ?? 0));
-  // As exact as timers and the way to it are.
+  // As exact as timers and latency allow.
   for (const gap of gaps) expect(gap).toBeGreaterThan(190);
 });
 

@@ -2,27 +2,31 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { reserveSlot } from "../../src/enrichment/admission.js";
 
-/** A second, and the twentieth of it that is kept off. */
+/** A second and the safety margin of a twentieth. */
 const limit = { count: 2, per: 1_000_000 };
 const stretch = 1_050_000;
 
 it.each([
-  { name: "lets the first go at once", sent: [], at: 0 },
-  { name: "lets as many go as it may", sent: [0], at: 0 },
-  { name: "lets the next wait for the first of them", sent: [-400_000, -300_000], at: stretch - 400_000 },
-  { name: "forgets those of long ago", sent: [-stretch, -10], at: 0 },
-  { name: "queues behind those who wait already", sent: [-10, -5, stretch - 10], at: stretch - 5 },
-  { name: "forgets those from before the clock was set back", sent: [9e12, 9e12 + 1], at: 0 },
+  { name: "sends the first request at once", sent: [], at: 0 },
+  { name: "sends as many as the limit allows", sent: [0], at: 0 },
+  {
+    name: "delays the next until the first is one period old",
+    sent: [-400_000, -300_000],
+    at: stretch - 400_000,
+  },
+  { name: "forgets old requests", sent: [-stretch, -10], at: 0 },
+  { name: "queues behind reserved slots", sent: [-10, -5, stretch - 10], at: stretch - 5 },
+  { name: "forgets requests from before the clock was set back", sent: [9e12, 9e12 + 1], at: 0 },
 ])("$name", ({ sent, at }) => {
   expect(reserveSlot(sent, limit, { now: 0, latest: 5_000_000 })?.at).toBe(at);
 });
 
-it("has no turn where it would come too late", () => {
+it("reserves no slot that would be too late", () => {
   expect(reserveSlot([-10, -10], limit, { now: 0, latest: stretch - 10 })).toBeUndefined();
   expect(reserveSlot([-10, -10], limit, { now: 0, latest: stretch - 9 })?.at).toBe(stretch - 10);
 });
 
-it("never lets more go in any stretch, whoever comes when", () => {
+it("never exceeds the limit in any period", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 5 }),

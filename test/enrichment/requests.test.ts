@@ -53,16 +53,16 @@ describe("a request", () => {
     expect(headers).not.toHaveProperty("transfer-encoding");
   });
 
-  it("without a method is a get, and without params asks for the URL as it is written", async () => {
+  it("is a GET of the URL as written by default", async () => {
     const { method, url } = await heardOf("/a%20b?x=1%202&&y", {});
     expect([method, url]).toEqual(["GET", "/a%20b?x=1%202&&y"]);
   });
 
-  it("to post without params carries an empty object", async () => {
+  it("of POST without params has an empty object as its body", async () => {
     expect((await heardOf("/", { method: "post" })).body).toBe("{}");
   });
 
-  it("says who asks and what may be answered", async () => {
+  it("names its user agent and the accepted type", async () => {
     expect((await heardOf("/", {})).headers).toEqual({
       accept: "application/json",
       "accept-encoding": "identity",
@@ -72,7 +72,7 @@ describe("a request", () => {
     });
   });
 
-  it("carries the headers of its endpoint, which stand above our own", async () => {
+  it("has the headers of its endpoint, which override our own", async () => {
     const headers = { Accept: "text/csv", "X-Kind": "full", "Content-Type": "application/vnd.api+json" };
     expect((await heardOf("/", { method: "put", headers })).headers).toMatchObject({
       accept: "text/csv",
@@ -81,8 +81,8 @@ describe("a request", () => {
     });
   });
 
-  describe("where a kept connection turns out to be closed", () => {
-    /** Answers one request on a connection, and resets it with the next one. */
+  describe("on an idle connection that was closed", () => {
+    /** Responds to one request per connection and resets it at the next one. */
     async function tiredServer(): Promise<Listening & { readonly resets: () => number }> {
       let resets = 0;
       const server = await rawServer((socket) => {
@@ -103,7 +103,7 @@ describe("a request", () => {
       expect([server.resets(), server.connections()]).toEqual([1, 2]);
     });
 
-    it("is not in question for a post, which has a connection of its own", async () => {
+    it("of POST does not happen, because it always has a new connection", async () => {
       const [server, exchange] = [await tiredServer(), exchanging()];
       await ask(server.url, { exchange });
       for (let time = 0; time < 2; time++) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { LookUpHost } from "../../src/enrichment/resolve-host.js";
 import { ask, exchanging, httpServer, watchSockets } from "./servers.js";
 
-/** Hosts that a URL parser takes for addresses of this machine or its network, whatever they look like. */
+/** Spellings that a URL parser reads as addresses of this machine or its network. */
 const spelled: readonly (readonly [host: string, address: string])[] = [
   ["127.0.0.1", "127.0.0.1"],
   ["127.0.0.1.", "127.0.0.1"],
@@ -35,7 +35,7 @@ const spelled: readonly (readonly [host: string, address: string])[] = [
   ["[fd12:3456::1]", "fd12:3456::1"],
 ];
 
-/** Never asked, whatever is allowed. */
+/** Never called, whatever is allowed. */
 const forbidden: readonly (readonly [host: string, address: string])[] = [
   ["0.0.0.0", "0.0.0.0"],
   ["0", "0.0.0.0"],
@@ -63,7 +63,7 @@ const forbidden: readonly (readonly [host: string, address: string])[] = [
   ["[64:ff9b:1::a00:1]", "64:ff9b:1::a00:1"],
 ];
 
-/** Leads every name to the same addresses, and counts how often it is asked. */
+/** Resolves every host to the same addresses and records the look-ups. */
 function leadingTo(...answers: readonly (readonly string[])[]): LookUpHost & { readonly asked: string[] } {
   const asked: string[] = [];
   const lookUp = (host: string): Promise<readonly string[]> => {
@@ -73,8 +73,8 @@ function leadingTo(...answers: readonly (readonly string[])[]): LookUpHost & { r
   return Object.assign(lookUp, { asked });
 }
 
-describe("an address that may not be asked", () => {
-  it.each(spelled)("is found behind %s, and nothing is sent", async (host, address) => {
+describe("a forbidden address", () => {
+  it.each(spelled)("is recognised as %s, and nothing is sent", async (host, address) => {
     const [server, sockets, lookUp] = [await httpServer(), watchSockets(), leadingTo(["127.0.0.1"])];
     const exchanged = await ask(`http://${host}:${server.port}/`, {
       allow_private: false,
@@ -90,18 +90,21 @@ describe("an address that may not be asked", () => {
     expect([server.connections(), sockets, lookUp.asked]).toEqual([0, [], []]);
   });
 
-  it.each(forbidden)("is never asked: %s, even where private ones are allowed", async (host, address) => {
-    const [sockets, lookUp] = [watchSockets(), leadingTo(["127.0.0.1"])];
-    for (const scheme of ["http", "https"]) {
-      const exchanged = await ask(`${scheme}://${host}/`, { exchange: exchanging({ lookUp }) });
-      expect(exchanged).toEqual({
-        kind: "refused",
-        message: expect.stringMatching(/^`(.+)` is an? .+, which is never allowed$/) as string,
-      });
-      expect(exchanged).toMatchObject({ message: expect.stringContaining(`\`${address}\``) as string });
-    }
-    expect([sockets, lookUp.asked]).toEqual([[], []]);
-  });
+  it.each(forbidden)(
+    "is never called: %s, even where private addresses are allowed",
+    async (host, address) => {
+      const [sockets, lookUp] = [watchSockets(), leadingTo(["127.0.0.1"])];
+      for (const scheme of ["http", "https"]) {
+        const exchanged = await ask(`${scheme}://${host}/`, { exchange: exchanging({ lookUp }) });
+        expect(exchanged).toEqual({
+          kind: "refused",
+          message: expect.stringMatching(/^`(.+)` is an? .+, which is never allowed$/) as string,
+        });
+        expect(exchanged).toMatchObject({ message: expect.stringContaining(`\`${address}\``) as string });
+      }
+      expect([sockets, lookUp.asked]).toEqual([[], []]);
+    },
+  );
 
   it.each([
     ["127.0.0.1", "a loopback address"],
@@ -115,7 +118,7 @@ describe("an address that may not be asked", () => {
     ["fe80::1%lo", "a link-local address"],
     ["169.254.169.254", "a cloud metadata address"],
     ["not-an-address", "not an IP address"],
-  ])("is found behind a name: %s", async (address, what) => {
+  ])("is found behind a host name: %s", async (address, what) => {
     const [server, sockets] = [await httpServer(), watchSockets()];
     const exchanged = await ask(`http://rates.example:${server.port}/`, {
       allow_private: false,
@@ -133,7 +136,7 @@ describe("an address that may not be asked", () => {
   it.each([
     ["first", ["127.0.0.1", "1.1.1.1"]],
     ["last", ["1.1.1.1", "2606:4700::1111", "127.0.0.1"]],
-  ])("refuses a name that has it among good ones, %s", async (_where, addresses) => {
+  ])("refuses a host that also has allowed addresses, %s", async (_where, addresses) => {
     const [server, sockets] = [await httpServer(), watchSockets()];
     const exchanged = await ask(`http://rates.example:${server.port}/`, {
       allow_private: false,
@@ -146,7 +149,7 @@ describe("an address that may not be asked", () => {
     expect([server.connections(), sockets]).toEqual([0, []]);
   });
 
-  it("refuses `localhost` as the system knows it", async () => {
+  it("refuses `localhost` as the system resolves it", async () => {
     const [server, sockets] = [await httpServer(), watchSockets()];
     expect(await ask(`http://localhost:${server.port}/`, { allow_private: false })).toMatchObject({
       kind: "refused",
@@ -155,7 +158,7 @@ describe("an address that may not be asked", () => {
     expect([server.connections(), sockets]).toEqual([0, []]);
   });
 
-  it("is not reached by a name that leads elsewhere when it is looked up again", async () => {
+  it("is not reached by a host that resolves differently the second time", async () => {
     const [good, bad] = [await httpServer(), await httpServer()];
     const sockets = watchSockets();
     const lookUp = leadingTo(["127.0.0.1"], ["169.254.169.254"]);
@@ -170,7 +173,7 @@ describe("an address that may not be asked", () => {
     expect([good.heard.length, bad.connections(), sockets.length]).toEqual([1, 0, 1]);
   });
 
-  it("is not reached over a connection that was opened while its name led there", async () => {
+  it("is not reached over an earlier connection to the host", async () => {
     const server = await httpServer();
     const sockets = watchSockets();
     const exchange = exchanging({ lookUp: leadingTo(["127.0.0.1"], ["::1"]) });
@@ -182,20 +185,20 @@ describe("an address that may not be asked", () => {
   });
 });
 
-describe("an address that is allowed", () => {
+describe("an allowed address", () => {
   it.each([
     ["127.0.0.1", "127.0.0.1"],
     ["0x7f.1", "127.0.0.1"],
     ["[::ffff:127.0.0.1]", "::ffff:127.0.0.1"],
     ["rates.example", "127.0.0.1"],
-  ])("is asked: %s", async (host, address) => {
+  ])("is called: %s", async (host, address) => {
     const [server, sockets] = [await httpServer(), watchSockets()];
     const exchange = exchanging({ lookUp: leadingTo(["127.0.0.1"]) });
     expect(await ask(`http://${host}:${server.port}/`, { exchange })).toEqual({ kind: "answer", data: null });
     expect(sockets.map(({ remoteAddress }) => remoteAddress)).toEqual([address]);
   });
 
-  it("is asked where the one before it does not answer", async () => {
+  it("is called where the address before it does not respond", async () => {
     const server = await httpServer();
     const exchange = exchanging({ lookUp: leadingTo(["::1", "127.0.0.1"]) });
     const exchanged = await ask(`http://rates.example:${server.port}/`, { exchange });
@@ -204,17 +207,17 @@ describe("an address that is allowed", () => {
   });
 });
 
-describe("a name", () => {
+describe("a host name", () => {
   it.each([
     ["ENOTFOUND", "host `rates.example` not found"],
     ["EAI_AGAIN", "the name server did not respond for `rates.example`"],
     ["EAI_FAIL", "host `rates.example` could not be resolved"],
-  ])("that is not found is a failure of the network: %s", async (code, message) => {
+  ])("that cannot be resolved is a network failure: %s", async (code, message) => {
     const exchange = exchanging({ lookUp: () => Promise.reject(Object.assign(new Error("dns"), { code })) });
     expect(await ask("http://rates.example/", { exchange })).toEqual({ kind: "network", message });
   });
 
-  it("that has no address is a failure of the network", async () => {
+  it("without an address is a network failure", async () => {
     const exchange = exchanging({ lookUp: leadingTo([]) });
     expect(await ask("http://rates.example/", { exchange })).toEqual({
       kind: "network",
@@ -222,13 +225,13 @@ describe("a name", () => {
     });
   });
 
-  it("that nobody tells the address of in time is a timeout", async () => {
+  it("that is not resolved in time is a timeout", async () => {
     const exchange = exchanging({ lookUp: () => new Promise(() => undefined) });
     const signal = AbortSignal.timeout(20);
     expect(await ask("http://rates.example/", { exchange, signal })).toEqual({ kind: "timeout" });
   });
 
-  it("is not looked up once the time is over", async () => {
+  it("is not looked up after the time is over", async () => {
     const lookUp = leadingTo(["127.0.0.1"]);
     const exchange = exchanging({ lookUp });
     expect(await ask("http://rates.example/", { exchange, signal: AbortSignal.abort() })).toEqual({
@@ -245,7 +248,7 @@ describe("a request that cannot be sent", () => {
     ["http://user:canary@127.0.0.1/", "it must hold no name or password: `auth` names where they are"],
     ["http://127.0.0.1/#canary", "it must have no `#` part: that is never sent"],
     ["canary", "it is not a URL such as https://example.com/score"],
-  ])("for its URL is refused: %s", async (url, fault) => {
+  ])("because of its URL is refused: %s", async (url, fault) => {
     const sockets = watchSockets();
     expect(await ask(url)).toEqual({ kind: "refused", message: `invalid URL: ${fault}` });
     expect(sockets).toEqual([]);
@@ -267,7 +270,7 @@ describe("a request that cannot be sent", () => {
     ],
     ["x-kind", "a\u0000", "header `x-kind` contains characters that are not allowed in a header"],
     ["x-kind", "€", "header `x-kind` contains characters that are not allowed in a header"],
-  ])("for its headers is refused: %j: %j", async (name, value, message) => {
+  ])("because of its headers is refused: %j: %j", async (name, value, message) => {
     const [server, sockets] = [await httpServer(), watchSockets()];
     expect(await ask(server.url, { headers: { [name]: value } })).toEqual({ kind: "refused", message });
     expect([server.connections(), sockets]).toEqual([0, []]);

@@ -12,7 +12,7 @@ it.each([
   { attempt: 5, most: 800 },
   { attempt: 6, most: 1000 },
   { attempt: 60, most: 1000 },
-])("waits up to $most before attempt $attempt, as chance has it", ({ attempt, most }) => {
+])("waits a random time of up to $most before attempt $attempt", ({ attempt, most }) => {
   expect([0, 0.5, 1].map((random) => backoffBefore(attempt, retry, random))).toEqual([0, most / 2, most]);
 });
 
@@ -33,18 +33,21 @@ it.each([
   { text: "2026-03-02", wanted: undefined },
   { text: "Mon, 42 Mar 2026 11:00:00 GMT", wanted: undefined },
   { text: "9".repeat(400), wanted: Infinity },
-])("reads `$text` as what it asks for", ({ text, wanted }) => {
+])("parses the Retry-After `$text`", ({ text, wanted }) => {
   expect(parseRetryAfter(text, now)).toBe(wanted);
 });
 
-it.each([408, 425, 429, 500, 502, 503, 504])("asks again after %i, whatever the method", (status) => {
+it.each([408, 425, 429, 500, 502, 503, 504])("retries after status %i with any method", (status) => {
   expect(isRetryable({ kind: "status", status }, "get")).toBe(true);
   expect(isRetryable({ kind: "status", status }, "post")).toBe(true);
 });
 
-it.each([301, 302, 307, 308, 400, 401, 403, 404, 409, 422, 501, 505])("takes %i for an answer", (status) => {
-  expect(isRetryable({ kind: "status", status }, "get")).toBe(false);
-});
+it.each([301, 302, 307, 308, 400, 401, 403, 404, 409, 422, 501, 505])(
+  "does not retry after status %i",
+  (status) => {
+    expect(isRetryable({ kind: "status", status }, "get")).toBe(false);
+  },
+);
 
 it.each([
   { method: "get", again: true },

@@ -5,7 +5,7 @@ import { createSecretMask } from "../../src/enrichment/secret-mask.js";
 const secret = 's3cr+t/ "p&ss"?';
 const bytes = Buffer.from(secret);
 
-describe("hiding secrets", () => {
+describe("a secret mask", () => {
   it.each([
     ["as it is", secret],
     ["in a URL", encodeURIComponent(secret)],
@@ -16,13 +16,13 @@ describe("hiding secrets", () => {
     ["in base64 for URLs", bytes.toString("base64url")],
     ["in hex", bytes.toString("hex")],
     ["in upper-case hex", bytes.toString("hex").toUpperCase()],
-  ])("finds them %s", (_how, spelling) => {
+  ])("finds secrets %s", (_how, spelling) => {
     expect(createSecretMask([secret]).text(`a ${spelling} and ${spelling}!`)).toBe(
       "a [secret] and [secret]!",
     );
   });
 
-  it("finds them within a longer text in base64, wherever they begin", () => {
+  it("finds secrets inside longer base64 at any offset", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.string({ minLength: 8 }), (before, after, hidden) => {
         fc.pre(hidden.trim() !== "");
@@ -32,13 +32,13 @@ describe("hiding secrets", () => {
     );
   });
 
-  it("finds the longest first", () => {
+  it("masks the longest secret first", () => {
     expect(createSecretMask(["user:password", "user", "password"]).text("user:password user")).toBe(
       "[secret] [secret]",
     );
   });
 
-  it("looks into keys, texts and numbers, however deep", () => {
+  it("masks keys, texts and numbers at any depth", () => {
     const hiding = createSecretMask(["123456", "abcdef"]);
     const data = { abcdef: [{ "x-abcdef": "abcdef", n: 9123456.5, m: 12345, ok: true, none: null }] };
     expect(hiding.data(data)).toEqual({
@@ -46,14 +46,14 @@ describe("hiding secrets", () => {
     });
   });
 
-  it("finds them in capitals, too", () => {
+  it("ignores letter case", () => {
     expect(createSecretMask(["Secret-Key"]).data(["SECRET-KEY", "secret-key"])).toEqual([
       "[secret]",
       "[secret]",
     ]);
   });
 
-  it("takes a short one for one only where it is all there is, so that it spoils no other data", () => {
+  it("masks a short secret only where it is the whole value", () => {
     const hiding = createSecretMask(["score", "7"]);
     expect(hiding.data({ score: 700, is: "score", n: 7, text: "the score" })).toEqual({
       score: 700,
@@ -64,20 +64,20 @@ describe("hiding secrets", () => {
     expect(hiding.text("the score")).toBe("the [secret]");
   });
 
-  it("keeps keys that would be the prototype", () => {
+  it("keeps keys named like the prototype", () => {
     const data = createSecretMask(["abc"]).data(JSON.parse('{"__proto__": "abc"}') as never);
     expect(JSON.stringify(data)).toBe('{"__proto__":"[secret]"}');
   });
 
-  it("leaves what only looks like a short one in another spelling", () => {
+  it("ignores other encodings of a short secret", () => {
     expect(createSecretMask(["a"]).data({ n: 61, t: "616" })).toEqual({ n: 61, t: "616" });
   });
 
-  it("takes them as they are, not as patterns", () => {
+  it("matches secrets literally, not as patterns", () => {
     expect(createSecretMask([".*"]).text("anything .* else")).toBe("anything [secret] else");
   });
 
-  it("leaves everything where there are none", () => {
+  it("changes nothing without secrets", () => {
     expect(createSecretMask([]).data({ a: "b" })).toEqual({ a: "b" });
     expect(createSecretMask([]).text("text")).toBe("text");
   });

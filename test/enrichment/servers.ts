@@ -11,7 +11,7 @@ import type { JsonObject } from "../../src/model/json.js";
 export interface Listening {
   readonly port: number;
   readonly url: string;
-  /** How often somebody connected. */
+  /** The number of connections. */
   readonly connections: () => number;
 }
 
@@ -47,7 +47,7 @@ export async function listen(server: Server, host = "127.0.0.1"): Promise<Listen
   };
 }
 
-/** Answers each request as it is told, once all of it was heard. */
+/** Responds to each request as the handler says, after reading all of it. */
 export async function httpServer(
   answer: RequestListener = (_request, response) => response.end(),
 ): Promise<Listening & { readonly heard: readonly Heard[] }> {
@@ -63,7 +63,7 @@ export async function httpServer(
   return { ...(await listen(server)), heard };
 }
 
-/** Writes to whoever has connected and said something, as no decent server would. */
+/** Writes raw bytes to each client, as no proper server would. */
 export function rawServer(act: (socket: Socket, said: Buffer) => void): Promise<Listening> {
   return listen(createServer((socket) => socket.once("data", (said) => act(socket, said))));
 }
@@ -75,14 +75,14 @@ export const saying = (...parts: readonly (string | Uint8Array)[]): Promise<List
     socket.end();
   });
 
-/** The sockets with which this process turns to others meanwhile, whether or not they get there. */
+/** The outgoing connections that this process tries meanwhile. */
 export function watchSockets(): readonly Socket[] {
   const connect = vi.spyOn(ClientSocket.prototype, "connect");
   onTestFinished(() => connect.mockRestore());
   return connect.mock.contexts as readonly Socket[];
 }
 
-/** A way to endpoints on this machine. */
+/** An exchange with endpoints on this machine. */
 export function exchanging(options: Partial<ExchangeOptions> = {}): Exchange {
   return lazyExchange({ env: {}, ...options });
 }
@@ -93,7 +93,7 @@ export interface Asking extends Omit<Endpoint, "url"> {
   readonly signal?: AbortSignal;
 }
 
-/** Asks an endpoint, which may be on this machine unless told otherwise. */
+/** Sends a request to an endpoint, which may be on this machine by default. */
 export function ask(
   url: string,
   { params = {}, exchange, signal, ...more }: Asking = {},

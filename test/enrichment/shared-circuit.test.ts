@@ -15,7 +15,7 @@ interface Said {
   readonly trouble?: string;
 }
 
-/** A process of its own that asks until it is told to end. */
+/** A child process that fetches until it is stopped. */
 class Asker {
   readonly #child: ChildProcess;
   #text = "";
@@ -60,7 +60,7 @@ async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-it("opens, is tried and closes once for four processes that share a store", async () => {
+it("opens, is probed and closes once for four processes that share a store", async () => {
   const server = { status: 500, delay: 20 };
   const arrivals: number[] = [];
   const { url } = await httpServer((_request, response) => {
@@ -90,7 +90,7 @@ it("opens, is tried and closes once for four processes that share a store", asyn
 
   await until(() => everyLast("circuit_open"));
   const settledAt = microsecondsOf(systemClock());
-  // While one tries, others have the time to come in too.
+  // During a probe, other processes have time to fetch too.
   server.delay = 200;
   await until(() => transitions().length >= 3);
   Object.assign(server, { status: 200, delay: 100 });
@@ -101,7 +101,7 @@ it("opens, is tried and closes once for four processes that share a store", asyn
   const steps = transitions();
   const [first, ...later] = steps.map(({ transition }) => transition);
   expect(first).toBe("CLOSED to OPEN");
-  // One try that failed, or two where it had begun before the service was well, and then those that closed it.
+  // One failed probe, or two where the first began before the service recovered, and then those that closed it.
   const failed = ["OPEN to HALF_OPEN", "HALF_OPEN to OPEN"];
   const closed = ["OPEN to HALF_OPEN", "HALF_OPEN to CLOSED"];
   expect([

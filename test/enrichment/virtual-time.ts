@@ -6,7 +6,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** Time that passes only when somebody is waiting for it, or when it is told to; in microseconds. */
+/** A clock in microseconds that advances only on request or while all tasks wait for it. */
 export class VirtualTime {
   #now = microsecondsOf(noon);
   #sleepers: readonly Sleeper[] = [];
@@ -25,7 +25,7 @@ export class VirtualTime {
       });
     });
 
-  /** Lets time pass until all of it is done. */
+  /** Advances the clock until the work is done. */
   async until<T>(work: Promise<T>): Promise<T> {
     const state = { done: false };
     const settled = work.finally(() => (state.done = true));
@@ -40,7 +40,7 @@ export class VirtualTime {
     return settled;
   }
 
-  /** Lets so much time pass, with all that happens in it. */
+  /** Advances the clock by a duration and runs everything due in it. */
   async pass(microseconds: number): Promise<void> {
     const end = this.#now + microseconds;
     for (;;) {
@@ -52,7 +52,7 @@ export class VirtualTime {
     this.#now = end;
   }
 
-  /** Somebody sets the machine's clock. */
+  /** Sets the wall clock. */
   set(timestamp: string): void {
     this.#now = microsecondsOf(timestamp);
   }
@@ -64,5 +64,5 @@ export class VirtualTime {
   }
 }
 
-/** Everything that waits for nothing but its turn is done then. */
+/** Runs all pending microtasks. */
 export const settling = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -47,7 +47,7 @@ const firstLine = async (changed: Partial<ShareCheck>): Promise<string> =>
   (await tableOf({ ...weighted, check: { ...check, ...changed } }))[0] ?? "";
 
 describe("a distribution on a terminal", () => {
-  it("begins with the answer, then shows every branch with a bar", async () => {
+  it("starts with the verdict, then shows every branch with a bar", async () => {
     expect(await tableOf(weighted)).toEqual([
       "decision-ab  1,234 records, 1,200 distinct inputs  ✓ as expected (p = 0.43)",
       "",
@@ -59,7 +59,7 @@ describe("a distribution on a terminal", () => {
     ]);
   });
 
-  it("has neither verdict nor expectations where nothing is expected", async () => {
+  it("has no verdict without expected shares", async () => {
     expect(await tableOf(counted)).toEqual([
       "decision-ab  1,234 records, 1,200 distinct inputs",
       "",
@@ -76,26 +76,26 @@ describe("a distribution on a terminal", () => {
     [{ reliable: false, p_value: 1e-9 }, "– too few inputs to tell"],
     [{ p_value: 0.00123 }, "✓ as expected (p = 0.0012)"],
     [{ p_value: 1 }, "✓ as expected (p = 1)"],
-  ])("says in words what came of the check: %j", async (changed, verdict) => {
+  ])("describes the result of the check: %j", async (changed, verdict) => {
     expect(await firstLine(changed)).toBe(`decision-ab  1,234 records, 1,200 distinct inputs  ${verdict}`);
   });
 
-  it("says how much was checked where that is not everything", async () => {
+  it("names the number of checked inputs where it is not all", async () => {
     const lines = await tableOf({ ...weighted, check: { ...check, sample: 1000 } });
     expect(lines[1]).toBe("checked on the 1,000 distinct inputs with a weighted roll");
   });
 
-  it("says how many records are of this definition where not all are", async () => {
+  it("names the records of this definition where they are not all", async () => {
     const [first] = await tableOf({ ...counted, current_total: 1000, distinct_inputs: 900 });
     expect(first).toBe("decision-ab  1,234 records (1,000 of this definition), 900 distinct inputs");
   });
 
-  it("says of masked inputs that they are", async () => {
+  it("marks masked inputs", async () => {
     const [first] = await tableOf({ ...counted, distinct_inputs: null });
     expect(first).toBe("decision-ab  1,234 records, inputs masked");
   });
 
-  it("counts one thing as one", async () => {
+  it("uses the singular for one", async () => {
     const [first] = await tableOf({ ...counted, total: 1, current_total: 1, distinct_inputs: 1 });
     expect(first).toBe("decision-ab  1 record, 1 distinct input");
   });
@@ -121,7 +121,7 @@ describe("a distribution on a terminal", () => {
     ]);
   });
 
-  it("shows what only older definitions had as such, and no targets where none is known", async () => {
+  it("marks branches of older definitions and omits unknown targets", async () => {
     const gone = { label: "old", target: null, count: 1, share: 0.1, expected_share: null };
     const some = await tableOf({ ...weighted, branches: [...branches, gone] });
     expect(some).toContain(
@@ -147,14 +147,14 @@ describe("a distribution on a terminal", () => {
     ]);
   });
 
-  it("writes out what would command the terminal", async () => {
+  it("escapes control characters", async () => {
     const hostile = { label: "\u001b[2Jx", target: "\u202et", count: 1, share: 1, expected_share: null };
     const text = (await tableOf({ ...counted, branches: [hostile] })).join("\n");
     expect(text).toContain("\\u001b[2Jx");
     expect(text).toContain("\\u202et");
   });
 
-  it("says the same with colours as without", async () => {
+  it("has the same text with colours as without", async () => {
     const paint: Style["paint"] = (colour, text) => (colour === "bold" ? text : `<${colour}>${text}</>`);
     const coloured = await present(distributionView(weighted), "table", { columns: 100, paint });
     expect(coloured.replace(/<[^>]*>/g, "").trimEnd()).toBe((await tableOf(weighted)).join("\n"));

@@ -61,7 +61,7 @@ const drawings: fc.Arbitrary<Drawing> = fc
     });
   });
 
-/** What a reader must find. */
+/** The expected text. */
 function contentOf({ nodes, edges }: Drawing): ReadPicture {
   const at = (id: string): number => nodes.findIndex((node) => node.id === id);
   return {
@@ -70,7 +70,7 @@ function contentOf({ nodes, edges }: Drawing): ReadPicture {
   };
 }
 
-/** Blanks are as wide as others, lines without anything cannot be seen, and edges are in no order. */
+/** Ignores kinds of spaces, empty lines and the order of edges. */
 function seen({ nodes, edges }: ReadPicture): ReadPicture {
   const lines = (text: string): string =>
     text
@@ -104,7 +104,7 @@ describe.each(pictures)("a drawing in $language", ({ draw, read }) => {
     expect(seen(await read(draw(drawing)))).toEqual(seen(contentOf(drawing)));
   });
 
-  it("is accepted whatever it says, and comes out as it went in", async () => {
+  it("is accepted with any text, and unchanged", async () => {
     await fc.assert(
       fc.asyncProperty(drawings, async (drawing) => {
         expect(seen(await read(draw(drawing)))).toEqual(seen(contentOf(drawing)));
@@ -118,12 +118,12 @@ describe.each(pictures)("a drawing in $language", ({ draw, read }) => {
   });
 });
 
-describe("those who read pictures here", () => {
+describe("the readers of these tests", () => {
   it.each([
     ["mermaid", () => readMermaid("flowchart TD\n  n0[say (hello)]\n")],
     ["mermaid", () => readMermaid("flowchart TD\n  n0[a] --> end\n")],
     ["dot", () => readDot('digraph { n0 [label="say "hello""]; }')],
-  ])("refuse what is no %s", async (_language, read) => {
+  ])("reject invalid %s", async (_language, read) => {
     await expect(read()).rejects.toThrow();
   });
 });

@@ -155,8 +155,8 @@ async function tree(changed: object = {}, asked: Asked = {}): Promise<readonly s
 const without = (...names: readonly (keyof PolicyRecord)[]): object =>
   Object.fromEntries(names.map((name) => [name, undefined]));
 
-describe("what policies made of a call, on a terminal", () => {
-  it("tells what was fetched for the call", async () => {
+describe("an explained call on a terminal", () => {
+  it("shows what was fetched for the call", async () => {
     const about = { endpoint: "bureau", into: "credit" };
     const came = { ...about, ok: true, from: "cache", fetched_at: "2026-11-15T10:30:45.123456Z" };
     const failed = { ...about, ok: false, error: { code: "request_failed", message: "HTTP status 503" } };
@@ -169,7 +169,7 @@ describe("what policies made of a call, on a terminal", () => {
     ]);
   });
 
-  it("is a tree from what was decided to where it is recorded", async () => {
+  it("is a tree from the verdict to the record", async () => {
     expect(await tree()).toEqual([
       "policy-filter-customers on filter_customers",
       "├─ ✓ allowed_by_exception: Excluding pilot accounts, which churn at three times the rate of those",
@@ -239,7 +239,7 @@ describe("what policies made of a call, on a terminal", () => {
     for (const word of words) expect(text).toContain(word);
   });
 
-  it("tells everything when it is verbose: values in full, the context and all hashes", async () => {
+  it("shows full values, the context and all hashes when verbose", async () => {
     const long = "x".repeat(300);
     const text = (await tree({ params: { text: long } }, { columns: 80, verbose: true })).join("\n");
     expect(text).toContain(long);
@@ -249,7 +249,7 @@ describe("what policies made of a call, on a terminal", () => {
     expect(text).toContain(`context       ${JSON.stringify(record.context)}`);
   });
 
-  it("tells a denial, each reason for it, and what was warned of", async () => {
+  it("shows a denial with its reasons and warnings", async () => {
     const lines = await tree({
       allowed: false,
       outcome: "denied",
@@ -266,7 +266,7 @@ describe("what policies made of a call, on a terminal", () => {
     expect(lines.join("\n")).not.toContain("sets ");
   });
 
-  it("tells what a guardrail held back", async () => {
+  it("shows what a guardrail blocked", async () => {
     const guardrails = [
       { check_name: "requires_approval", passed: false, message: "nobody approved it", on_fail: "block" },
       { check_name: "weight_bounds", passed: false, message: "odd", on_fail: "warn" },
@@ -288,7 +288,7 @@ describe("what policies made of a call, on a terminal", () => {
     expect(lines).toContain("│  └─ params = [masked]");
   });
 
-  it("says so where inputs, or what came of the conditions, were not to be recorded", async () => {
+  it("says where inputs or conditions are not recorded", async () => {
     const lines = await tree({ ...without("context", "params"), evaluation_details: {} });
     expect(lines).toContain("│  │  └─ filter: not recorded");
     expect(lines).toContain("│  └─ params: not recorded");
@@ -297,7 +297,7 @@ describe("what policies made of a call, on a terminal", () => {
     expect(lines.join("\n")).not.toContain("sets ");
   });
 
-  it("does without a lineage, as older records may have to", async () => {
+  it("accepts older records without a lineage", async () => {
     const lines = await tree(without("lineage"));
     expect(lines).toContain("│  └─ ✗ customer_inclusion 3.0.0 denies: Must specify customer filter criteria");
     expect(lines.find((line) => line.includes("overridden by"))).toContain("exclude_pilots 2.0.0: Excluding");
@@ -307,14 +307,14 @@ describe("what policies made of a call, on a terminal", () => {
     expect(nothing).toContain("├─ policies: not recorded");
   });
 
-  it("says so where no policy was in effect", async () => {
+  it("says where no policy was in effect", async () => {
     const none = { ...lineage.policies[0], name: "none", version: "0.0.0" };
     expect(await tree({ lineage: { ...lineage, policies: [none] } })).toContain(
       "├─ policies: none was in effect",
     );
   });
 
-  it("tells an override that flips several denials once, and which of several set what", async () => {
+  it("describes an override of several denials once, with the params of each override", async () => {
     const denial = { ...lineage.policies[1], override: "exclude_pilots" };
     const policies = [
       { ...denial, name: "a" },
@@ -346,7 +346,7 @@ describe("what policies made of a call, on a terminal", () => {
     expect((await tree(changed)).filter((line) => line.includes("sets "))).toEqual([]);
   });
 
-  it("counts what is too much for one glance", async () => {
+  it("counts the entries of long lists", async () => {
     const keys = Array.from({ length: 25 }, (_, index) => `k${index}`);
     const inputs = keys.map((key) => ({ source: key, keys: [], digest: "" }));
     const lines = await tree({ lineage: { ...lineage, inputs } });
@@ -356,7 +356,7 @@ describe("what policies made of a call, on a terminal", () => {
     );
   });
 
-  it("never acts on the terminal, and is never led astray by line breaks", async () => {
+  it("escapes control characters and line breaks", async () => {
     const reason = "fine\n└─ record: forged \u001b[31m\u202e";
     const lines = await tree({ reason, tool: "a\nb", session_id: "s\r\n1" });
     expect(lines[0]).toBe("policy-filter-customers on a b");
@@ -364,14 +364,14 @@ describe("what policies made of a call, on a terminal", () => {
     expect(lines).toContain("   ├─ session: s 1");
   });
 
-  it("paints what was decided, and the tree itself not so much", async () => {
+  it("colours the verdict and dims the tree", async () => {
     const lines = await tree({}, { paint: (colour, text) => `<${colour}>${text}</>` });
     expect(lines[0]).toBe("<bold>policy-filter-customers on filter_customers</>");
     expect(lines[1]).toContain("<dim>├─ </><green>✓</> <yellow>allowed_by_exception</>: Excluding");
     expect(lines.join("\n")).toContain("<red>✗</> customer_inclusion 3.0.0 denies: Must");
   });
 
-  it("is the record with its lineage for programs, and rows in plain text", async () => {
+  it("is the record with its lineage as JSON, and rows in plain text", async () => {
     const explained = { record, explanation: explain(record, undefined), intact: true };
     const view = explainView({ ...explained, call: explainCall(record, undefined) });
     const style = { columns: 100, paint: (_colour: Colour, text: string) => text };

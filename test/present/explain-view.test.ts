@@ -71,7 +71,7 @@ const withRecord = (changed: Partial<RoutingRecord>): Partial<ExplainedRecord> =
 });
 
 describe("an explanation on a terminal", () => {
-  it("leads with the answer and says the rest in a few lines", async () => {
+  it("starts with the answer, followed by a few lines", async () => {
     expect(await linesOf()).toEqual([
       "stage-rework  Fail",
       "",
@@ -96,7 +96,7 @@ describe("an explanation on a terminal", () => {
       "alice, by agent-7, by agent-1",
     ],
     [{ subject: "alice", actors: "?" }, "alice"],
-  ])("says who was proven to ask: %j", async (authenticated_caller, said) => {
+  ])("names the authenticated caller: %j", async (authenticated_caller, said) => {
     const lines = await linesOf(withRecord({ facts: { authenticated_caller } }));
     expect(lines).toContain(`  caller        ${said}`);
   });
@@ -116,20 +116,20 @@ describe("an explanation on a terminal", () => {
     [{ values: {}, missing: ["a"], error: "`input` is missing" }, ["a: missing"]],
     [{ values: {}, not_recorded: ["a.b"] }, ["a.b: not recorded"]],
     [{ values: { a: 1 }, error: "no number" }, ["! no number", "a = 1"]],
-  ])("says what a condition read: %j", async (changed, shown) => {
+  ])("shows what a condition read: %j", async (changed, shown) => {
     const lines = await linesOf(withFailed([{ ...pass, ...changed }]));
     const at = lines.findIndex((line) => line.includes("failed"));
     expect(lines.slice(at + 1, at + 1 + shown.length).map((line) => line.trim())).toEqual(shown);
   });
 
-  it("counts the conditions that are too many", async () => {
+  it("counts failed conditions beyond the limit", async () => {
     const many = Array.from({ length: 25 }, (_, index) => ({ ...pass, label: `R${index + 1}` }));
     const lines = await linesOf(withFailed(many));
     expect(lines.filter((line) => line.includes("failed"))).toHaveLength(10);
     expect(lines.map((line) => line.trim())).toContain("and 15 more; --verbose shows them all");
   });
 
-  it("cuts long values to the width of the terminal", async () => {
+  it("truncates long values to the width of the terminal", async () => {
     const long = "x".repeat(200);
     const lines = await linesOf(
       { ...withRecord({ input_value: long }), ...withFailed([{ ...pass, values: { a: long } }]) },
@@ -144,24 +144,24 @@ describe("an explanation on a terminal", () => {
     [{ cached: true }, "  cached        yes"],
     [{ cache_key: "f".repeat(64) }, "  cached        no (cache miss)"],
     [{ context: undefined } as unknown as Partial<RoutingRecord>, "  input         not recorded"],
-  ])("tells where the answer came from: %j", async (changed, line) => {
+  ])("shows whether the answer was cached: %j", async (changed, line) => {
     expect(await linesOf(withRecord(changed))).toContain(line);
   });
 
-  it("tells of warnings that no failed condition stands for", async () => {
+  it("shows warnings without a failed condition", async () => {
     const warnings = ["the input could not be evaluated"];
     const lines = await linesOf({ ...withRecord({ warnings }), ...withFailed([]) });
     expect(lines).toContain("  warning       the input could not be evaluated");
   });
 
-  it("says so when the definition is gone or the record was changed", async () => {
+  it("marks a missing definition and a changed record", async () => {
     const definition = { hash: record.definition_hash, available: false };
     const lines = await linesOf({ explanation: { ...explained.explanation, definition }, intact: false });
     expect(lines).toContain("  definition    cccccccccccc (no longer stored)");
     expect(lines.join("\n")).toContain("number 1,234, changed since it was written");
   });
 
-  it("names what passed, what it was about, and what came before it, one row each", async () => {
+  it("has a row for each passed guardrail, entity, artifact and precedent", async () => {
     const precedent = { record_id: "0199-before", similarity: 0.75, match_reason: "same file:a" };
     const lineage = {
       entities: [{ type: "file", id: "a" }],
@@ -186,7 +186,7 @@ describe("an explanation on a terminal", () => {
     );
   });
 
-  it("never acts on the terminal", async () => {
+  it("escapes control characters", async () => {
     const condition = { ...pass, condition: "a ==\n  '\u202eb'" };
     const changed = { ...withRecord({ workflow_id: "\u001b[31mred" }), ...withFailed([condition]) };
     const shown = (await linesOf(changed)).join("\n");
@@ -194,7 +194,7 @@ describe("an explanation on a terminal", () => {
     expect(shown).toContain("Pass: a == '\\u202eb'");
   });
 
-  it("paints a default route otherwise", async () => {
+  it("colours a default route differently", async () => {
     const view = explainView({ ...explained, ...withRecord({ selected_labels: ["default"] }) });
     const shown = await present(view, "table", {
       columns: 80,
@@ -210,7 +210,7 @@ describe("a verbose explanation", () => {
     not_asked: [{ label: "Other", condition: "true" }],
   };
 
-  it("has every condition in a table, and all hashes in full", async () => {
+  it("has a table of all conditions, and full hashes", async () => {
     const lines = await linesOf({ all });
     expect(lines).not.toContain("  failed        Pass: input >= 0.8");
     expect(lines).toEqual(
@@ -250,7 +250,7 @@ describe("a verbose explanation", () => {
     expect(lines.at(-1)).toBe("1,498 of 1,500 rules did not match");
   });
 
-  it("names what the guardrails said", async () => {
+  it("shows the messages of guardrails", async () => {
     const guardrails = [{ check_name: "bounds", passed: false, message: "too much" }];
     expect(await linesOf({ ...withRecord({ guardrails }), all })).toContain(
       "  guardrail     bounds: failed, too much",
@@ -266,7 +266,7 @@ describe("an explanation for programs", () => {
     });
   });
 
-  it("has a line for each thing in plain text", async () => {
+  it("has one line per row in plain text", async () => {
     const lines = (await text(explainView(explained), "plain", Infinity)).trimEnd().split("\n");
     expect(lines[0]).toBe("answer\tstage-rework\tFail");
     expect(lines).toContain("failed\tPass: input >= 0.8\tartifact.score = 0.3");
@@ -293,7 +293,7 @@ describe("a note", () => {
       { note: "tail_lost", details: { from: 5, to: 9 } } as const,
       "records 5 to 9 were lost in a power failure, because writes were not synced to disk",
     ],
-  ])("explains itself in a sentence: %j", async (changed, sentence) => {
+  ])("is described in a sentence: %j", async (changed, sentence) => {
     const view = noteView({ ...note, ...changed }, true);
     expect((await text(view)).split("\n")[0]).toBe(sentence);
     expect(JSON.parse(await text(view, "json"))).toMatchObject({ explanation: { answer: sentence } });

@@ -20,21 +20,21 @@ function linesOf(enrich: readonly Enrichment[], endpoints?: JsonObject): readonl
 
 const bureau = { url: "https://bureau.example", method: "post", cache: { ttl: "1h" } };
 
-describe("what a decision fetches", () => {
-  it("is told with where it goes and where it comes from", () => {
+describe("the fetches of a definition", () => {
+  it("are shown with their target and endpoint", () => {
     expect(linesOf([{ endpoint: "b", into: "x" }], { b: { url: "https://b.example" } })).toEqual([
       "x from b (get https://b.example)",
     ]);
   });
 
-  it("is told with its mapping, whether it is kept, and whether it must come", () => {
+  it("are shown with mapping, cache and requirement", () => {
     const enrich = { endpoint: "b", into: "x", mapping: { "a.b": "v", w: "w" }, required: true };
     expect(linesOf([enrich], { b: bureau })).toEqual([
       "x (v = a.b, w) from b (post https://bureau.example, cached for 1h, required)",
     ]);
   });
 
-  it("is told as far as it is known of a definition that was kept without its endpoints", () => {
+  it("are shown without endpoints for a definition from the store", () => {
     expect(linesOf([{ endpoint: "b", into: "x" }])).toEqual(["x from b"]);
     expect(linesOf([{ endpoint: "b", into: "x", required: true }])).toEqual(["x from b (required)"]);
     expect(linesOf([{ endpoint: "toString", into: "x" }], {})).toEqual(["x from toString"]);

@@ -16,31 +16,31 @@ interface Case {
 
 const cases: readonly Case[] = [
   {
-    name: "asked for now",
+    name: "fetched now",
     fact: { ...came("endpoint"), into: "credit" },
     text: "credit from bureau, fetched 2026-11-17 18:00:31 UTC",
     cell: "bureau fetched",
   },
   {
-    name: "kept from before",
+    name: "from the cache",
     fact: { ...came("cache"), into: "credit" },
     text: "credit from bureau, cached 2026-11-17 18:00:31 UTC",
     cell: "bureau cached",
   },
   {
-    name: "older than it should be",
+    name: "stale in the cache",
     fact: { ...came("stale_cache"), into: "credit" },
     text: "credit from bureau, stale, cached 2026-11-17 18:00:31 UTC, because its circuit is open",
     cell: "bureau stale",
   },
   {
-    name: "that goes nowhere in the context",
+    name: "without a path in the context",
     fact: came("endpoint"),
     text: "data from bureau, fetched 2026-11-17 18:00:31 UTC",
     cell: "bureau fetched",
   },
   {
-    name: "that did not come",
+    name: "that failed",
     fact: {
       endpoint: "bureau",
       into: "credit",
@@ -51,15 +51,15 @@ const cases: readonly Case[] = [
     cell: "bureau failed",
   },
   {
-    name: "that a dry run did not ask for",
+    name: "that a dry run skipped",
     fact: { endpoint: "bureau", ok: false, left_out: true },
     text: "no data from bureau: skipped in a dry run",
     cell: "bureau skipped",
   },
 ];
 
-describe("what was fetched", () => {
-  it.each(cases)("is told in a line: data $name", ({ fact, text, cell }) => {
+describe("a fetch of a record", () => {
+  it.each(cases)("is described in a line: data $name", ({ fact, text, cell }) => {
     expect(fetchRows({ "bureau:1": fact })).toEqual([{ name: "fetched", text }]);
     expect(fetchCell({ "bureau:1": fact })).toBe(cell);
   });
@@ -75,7 +75,7 @@ describe("what was fetched", () => {
     { a: { endpoint: "bureau", ok: true, from: "cache" } },
     { a: { endpoint: "bureau", ok: false, error: "no mapping" } },
     { a: { endpoint: "bureau", ok: false, error: { message: 1 } } },
-  ])("is not made up where a record is damaged: %j", (fetched) => {
+  ])("is omitted where a record is damaged: %j", (fetched) => {
     expect(fetchRows(fetched)).toEqual([]);
     expect(fetchCell(fetched)).toBe("");
   });
@@ -96,7 +96,7 @@ describe("the log on a terminal", () => {
     }) as unknown as DecisionRecord;
   const style = { columns: 100, paint: (_colour: string, text: string): string => text };
 
-  it("has a column for what was fetched where anything was", () => {
+  it("has a column for fetches where there are any", () => {
     const fetching = record({ fetched: { "bureau:1": came("cache") } });
     const { heading, line } = logTable([record({}), fetching], style, { more: false });
     expect(heading).toMatch(/BECAUSE +FETCHED$/);
@@ -104,7 +104,7 @@ describe("the log on a terminal", () => {
     expect(line(record({}))).toMatch(/input >= 700$/);
   });
 
-  it.each([false, true])("has none where nothing was, whether more is to come or not: %s", (more) => {
+  it.each([false, true])("has none where there are none, even if more records follow: %s", (more) => {
     const { heading } = logTable([record({})], { ...style, columns: 200 }, { more });
     expect(heading).not.toContain("FETCHED");
   });

@@ -5,7 +5,7 @@ import { Graphviz } from "@hpcc-js/wasm-graphviz";
 
 const require = createRequire(import.meta.url);
 
-/** What a program that draws pictures understood of one. */
+/** A diagram as a drawing program understood it. */
 export interface ReadPicture {
   readonly nodes: readonly string[];
   readonly edges: readonly { readonly from: number; readonly to: number; readonly text: string }[];
@@ -39,7 +39,7 @@ const { JSDOM } = require("jsdom") as {
 
 let browser: Browser | undefined;
 
-/** mermaid is a script for browsers: it needs a document, and leaves itself in a global variable. */
+/** Mermaid is a browser script: it needs a document and sets a global variable. */
 function openMermaid(): { readonly mermaid: Mermaid; readonly body: Element } {
   if (browser === undefined) {
     browser = new JSDOM("");
@@ -50,7 +50,7 @@ function openMermaid(): { readonly mermaid: Mermaid; readonly body: Element } {
   return { mermaid, body: browser.window.document.body };
 }
 
-/** Reads a flowchart with mermaid itself, and its labels as a browser shows them. */
+/** Renders a flowchart with Mermaid, and reads its labels as a browser shows them. */
 export async function readMermaid(text: string): Promise<ReadPicture> {
   const { mermaid, body } = openMermaid();
   const { diagramType } = await mermaid.parse(text);
@@ -74,7 +74,7 @@ export async function readMermaid(text: string): Promise<ReadPicture> {
 
 let graphviz: Graphviz | undefined;
 
-/** Has Graphviz itself draw a digraph, and reads the picture. Lines that are empty are not drawn. */
+/** Renders a digraph with Graphviz, and reads the picture. Empty lines are not drawn. */
 export async function readDot(text: string): Promise<ReadPicture> {
   graphviz ??= await Graphviz.load();
   const svg = graphviz.layout(text, "svg", "dot");

@@ -5,12 +5,12 @@ import type { Endpoint } from "../../../src/model/endpoint.js";
 import type { Shelf } from "../../../src/model/store.js";
 import { openJsonlStore } from "../../../src/store/drivers/jsonl/store.js";
 
-/** Asks an endpoint over and over until its input ends, and says what came of it. */
+/** Fetches from an endpoint repeatedly until its input ends, and prints the outcomes. */
 const [directory = "", endpoint = "{}"] = process.argv.slice(2);
 
 const say = (said: object): void => void process.stdout.write(`${JSON.stringify(said)}\n`);
 
-/** Says what the circuit goes from and to, in the order in which that was written. */
+/** Prints the transitions of the circuit in the order in which they were written. */
 function watched(shelf: Shelf): Shelf {
   const update: Shelf["update"] = (key, change) =>
     shelf.update(key, (kept) => {
