@@ -172,10 +172,10 @@ async function composeFetcher(
   store: Store | undefined,
   { env = process.env, onAsking, onTrouble }: FetchingConfiguration,
 ): Promise<EndpointFetcher> {
-  const { createNetworkFetcher: openFetching } = await import("./enrichment/fetcher.js");
+  const { createNetworkFetcher } = await import("./enrichment/fetcher.js");
   const kept = store ?? (await openStore("memory", { clock: systemClock, newId }));
   const shelves = { breakers: kept.shelf("breakers"), responses: kept.shelf("responses") };
-  return openFetching({ shelves, env, onAsking, onTrouble });
+  return createNetworkFetcher({ shelves, env, onRequest: onAsking, onWarning: onTrouble });
 }
 
 export interface DataEnrichmentOptions extends Pick<FetchingConfiguration, "env" | "onTrouble"> {

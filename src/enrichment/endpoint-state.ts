@@ -55,7 +55,7 @@ type Change = (state: EndpointState) => EndpointState;
 interface StatesOptions {
   /** The wall clock, in microseconds since 1970. */
   readonly wall: () => number;
-  readonly onTrouble: (message: string) => void;
+  readonly onWarning: (message: string) => void;
 }
 
 /** The states of all endpoints in the store. A dry run reads them and writes nothing. */
@@ -106,7 +106,7 @@ export class EndpointStates {
       const dry = dryRun ? this.#drySlots.get(stateKey) : undefined;
       return dry === undefined ? state : { ...state, sent: [...(state.sent ?? []), ...dry].sort(ascending) };
     } catch (error) {
-      this.#options.onTrouble(`cannot read the state of endpoint \`${name}\`: ${(error as Error).message}`);
+      this.#options.onWarning(`cannot read the state of endpoint \`${name}\`: ${(error as Error).message}`);
       return initialState;
     }
   }
@@ -131,7 +131,7 @@ export class EndpointStates {
         return after === before ? undefined : this.#toEntry(fetch, after);
       });
     } catch (error) {
-      this.#options.onTrouble(`cannot write the state of endpoint \`${name}\`: ${(error as Error).message}`);
+      this.#options.onWarning(`cannot write the state of endpoint \`${name}\`: ${(error as Error).message}`);
       throw error;
     }
   }

@@ -29,7 +29,7 @@ export interface EndpointFetcher extends Fetcher {
   fetch(fetch: Fetch): Promise<FetchOutcome>;
 }
 
-export type NetworkFetcherOptions = Pick<FetcherOptions, "shelves" | "onAsking" | "onTrouble"> & {
+export type NetworkFetcherOptions = Pick<FetcherOptions, "shelves" | "onRequest" | "onWarning"> & {
   /** Contains the secrets that endpoints refer to by name. */
   readonly env: Environment;
 };
@@ -54,14 +54,14 @@ export interface FetcherOptions extends Timing {
   /** Returns the time of day as a timestamp. */
   readonly clock: () => string;
   /** Called before requests to an endpoint. The returned function is called after the last one. */
-  readonly onAsking?: ((endpoint: string) => () => void) | undefined;
+  readonly onRequest?: ((endpoint: string) => () => void) | undefined;
   /** Receives warnings about failures that do not change the outcome. */
-  readonly onTrouble?: ((message: string) => void) | undefined;
+  readonly onWarning?: ((message: string) => void) | undefined;
 }
 
 /** Fetches with response cache, circuit breaker, rate limit and retries, as each endpoint is configured. */
 export function createFetcher(options: FetcherOptions): EndpointFetcher {
-  const { onTrouble = () => undefined } = options;
+  const { onWarning = () => undefined } = options;
   const wall = (): number => microsecondsOf(options.clock());
   const limits = new Map<string, ConcurrencyLimit>();
   const context: FetcherContext = {
@@ -72,8 +72,8 @@ export function createFetcher(options: FetcherOptions): EndpointFetcher {
       limits.set(stateKey, limit);
       return limit;
     },
-    cache: new ResponseCache(options.shelves.responses, onTrouble),
-    states: new EndpointStates(options.shelves.breakers, { wall, onTrouble }),
+    cache: new ResponseCache(options.shelves.responses, onWarning),
+    states: new EndpointStates(options.shelves.breakers, { wall, onWarning }),
   };
   /** Running fetches by key. The same fetch waits for the running one. */
   const running = new Map<string, Promise<FetchOutcome>>();
@@ -169,7 +169,7 @@ async function sendRequests(
     const permit = await context.states.admit(admitRetry, fetch, deadline);
     return "at" in permit ? permit.at : undefined;
   };
-  const onDone = context.onAsking?.(fetch.name);
+  const onDone = context.onRequest?.(fetch.name);
   try {
     return await requestWithRetries(fetch, firstSlot, { ...context, deadline, nextSlot });
   } finally {

@@ -31,11 +31,11 @@ export function responseKey({
 /** The responses of endpoints, shared by all processes. Its failures are warnings and never stop a fetch. */
 export class ResponseCache {
   readonly #shelf: Shelf;
-  readonly #onTrouble: (message: string) => void;
+  readonly #onWarning: (message: string) => void;
 
-  constructor(shelf: Shelf, onTrouble: (message: string) => void) {
+  constructor(shelf: Shelf, onWarning: (message: string) => void) {
     this.#shelf = shelf;
-    this.#onTrouble = onTrouble;
+    this.#onWarning = onWarning;
   }
 
   /** Returns the response, fresh or stale. */
@@ -46,9 +46,9 @@ export class ResponseCache {
       const value = isObject(entry.value) ? entry.value : {};
       const response = { data: value["data"], fetched_at: value["fetched_at"] } as unknown as CachedResponse;
       if (value["digest"] === responseDigest(key, response)) return deepFreeze(response);
-      this.#onTrouble("ignored a cached response of an endpoint: it was changed after it was written");
+      this.#onWarning("ignored a cached response of an endpoint: it was changed after it was written");
     } catch (error) {
-      this.#onTrouble(`cannot read cached responses of endpoints: ${(error as Error).message}`);
+      this.#onWarning(`cannot read cached responses of endpoints: ${(error as Error).message}`);
     }
     return undefined;
   }
@@ -63,7 +63,7 @@ export class ResponseCache {
     try {
       await this.#shelf.put(entries);
     } catch (error) {
-      this.#onTrouble(`cannot cache responses of endpoints: ${(error as Error).message}`);
+      this.#onWarning(`cannot cache responses of endpoints: ${(error as Error).message}`);
     }
   });
 }

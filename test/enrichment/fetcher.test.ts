@@ -78,11 +78,11 @@ describe("a fetch", () => {
 
   it("reports the start and the end of its requests", async () => {
     const said: string[] = [];
-    const onAsking = (name: string): (() => void) => {
+    const onRequest = (name: string): (() => void) => {
       said.push(`asking ${name}`);
       return () => said.push("over");
     };
-    const { fetch } = fetching({ cache: { ttl: "1h" } }, { onAsking });
+    const { fetch } = fetching({ cache: { ttl: "1h" } }, { onRequest });
     await fetch([answer()]);
     await fetch([answer()]);
     expect(said).toEqual(["asking bureau", "over"]);
@@ -374,14 +374,14 @@ describe("cached responses", () => {
   });
 
   it("are ignored where they were changed", async () => {
-    const troubles: string[] = [];
-    const { fetch, store } = fetching(kept, { onTrouble: (message) => troubles.push(message) });
+    const warnings: string[] = [];
+    const { fetch, store } = fetching(kept, { onWarning: (message) => warnings.push(message) });
     await fetch([answer(1)]);
     const shelf = store.shelf("responses");
     for await (const entry of shelf.entries())
       await shelf.put([{ ...entry, value: { ...(entry.value as object), data: 99 } }]);
     expect(await fetch([answer(2)])).toMatchObject({ data: 2, from: "endpoint" });
-    expect(troubles).toEqual([
+    expect(warnings).toEqual([
       "ignored a cached response of an endpoint: it was changed after it was written",
     ]);
   });
@@ -464,14 +464,14 @@ describe("a failing store", () => {
   });
 
   it("loses no response", async () => {
-    const troubles: string[] = [];
+    const warnings: string[] = [];
     const shelf = failingShelf({ get: full, put: full, update: full });
     const { fetch } = fetching(
       { cache: { ttl: "1h" } },
-      { shelves: { breakers: shelf, responses: shelf }, onTrouble: (message) => troubles.push(message) },
+      { shelves: { breakers: shelf, responses: shelf }, onWarning: (message) => warnings.push(message) },
     );
     expect(await fetch([answer()])).toMatchObject(ok);
-    expect(troubles).toEqual([
+    expect(warnings).toEqual([
       "cannot read cached responses of endpoints: the disk is full",
       "cannot read the state of endpoint `bureau`: the disk is full",
       "cannot write the state of endpoint `bureau`: the disk is full",

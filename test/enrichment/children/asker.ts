@@ -27,7 +27,7 @@ async function ask(): Promise<void> {
   process.stdin.on("end", () => (isOver = true)).resume();
   const store = openJsonlStore({ directory, clock: systemClock, newId: () => "none" });
   const shelves = { breakers: watched(store.shelf("breakers")), responses: store.shelf("responses") };
-  const fetcher = createNetworkFetcher({ shelves, env: {}, onTrouble: (trouble) => say({ trouble }) });
+  const fetcher = createNetworkFetcher({ shelves, env: {}, onWarning: (trouble) => say({ trouble }) });
   const asked = { name: "bureau", endpoint: JSON.parse(endpoint) as Endpoint, params: {} };
   const over = (): boolean => isOver;
   while (!over()) {
