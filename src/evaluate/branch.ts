@@ -1,13 +1,13 @@
 import { labelsOf, defaultLabel } from "../definition/branches.js";
-import { Failure, typeName } from "../expression/failure.js";
+import { Failure } from "../expression/failure.js";
 import type { Template } from "../expression/template.js";
-import { compileCondition } from "../expression/template.js";
+import { compileCondition, evaluateCondition } from "../expression/template.js";
 import type { Case } from "../model/definition.js";
 import type { Json } from "../model/json.js";
 import type { ConditionDetail, EvaluationDetails } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
 
-/** A case ready to be judged. */
+/** A compiled case. */
 export interface Branch {
   readonly label: string;
   readonly target: string;
@@ -43,17 +43,14 @@ function prepareBranch(each: Case, label: string, withPriority: boolean): Branch
   };
 }
 
-/** Only `true` matches. */
-export function evaluateBranch(branch: Branch, scope: Scope): ConditionResult {
-  if (branch.condition === undefined) return true;
-  const value = branch.condition.evaluate(scope);
-  if (typeof value === "boolean" || value instanceof Failure) return value;
-  return new Failure(`a condition must be true or false, this one is ${typeName(value)}`);
+/** Evaluates the condition of a branch; a branch without one matches. */
+export function evaluateBranch({ condition }: Branch, scope: Scope): ConditionResult {
+  return condition === undefined ? true : evaluateCondition(condition, scope);
 }
 
-export function toConditionDetail(branch: Branch, verdict: ConditionResult): ConditionDetail {
-  if (verdict instanceof Failure) return { ...branch.notMatched, error: verdict.message };
-  return verdict ? branch.matched : branch.notMatched;
+export function toConditionDetail(branch: Branch, result: ConditionResult): ConditionDetail {
+  if (result instanceof Failure) return { ...branch.notMatched, error: result.message };
+  return result ? branch.matched : branch.notMatched;
 }
 
 function createDetail(
@@ -63,7 +60,7 @@ function createDetail(
   return priority === undefined ? { condition, result } : { condition, result, priority };
 }
 
-/** What a type of decision chose, and why. */
+/** The branches that a routing type selected, and why. */
 export interface Selection {
   readonly selected_targets: readonly string[];
   readonly selected_labels: readonly string[];
@@ -82,7 +79,7 @@ export interface ErroredBranch {
 
 export const noneMatched = "no condition matched";
 
-/** What was found out on the way to a choice. */
+/** The results of the conditions. */
 interface Findings {
   readonly details: EvaluationDetails;
   readonly rulesTotal?: number;
@@ -115,7 +112,7 @@ function selection(targets: readonly string[], labels: readonly string[], findin
   };
 }
 
-/** A routing type made ready for one definition. */
+/** A compiled definition of a routing type. */
 export interface Router {
   readonly branches: readonly Branch[];
   select(input: Json, scope: Scope): Selection;

@@ -6,9 +6,9 @@ import type { Json } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
 import type { Branch } from "./branch.js";
 
-/** Which rules can match at all, found without evaluating the others. */
+/** Finds the rules that can match without evaluating the others. */
 export interface EqualityIndex {
-  /** Positions of the rules to evaluate, in table order. All others are not matched. */
+  /** Returns the positions of the rules to evaluate, in table order. All others do not match. */
   candidates(scope: Scope): readonly number[];
 }
 
@@ -18,7 +18,7 @@ interface Group {
   readonly byValue: Map<Literal, number[]>;
 }
 
-/** Groups the rules by the path that their conditions first compare with a literal. */
+/** Groups the rules by the path that their conditions compare with a literal first. */
 export function indexOnEquality(branches: readonly Branch[]): EqualityIndex {
   const groups = new Map<string, Group>();
   const others: number[] = [];
@@ -28,7 +28,7 @@ export function indexOnEquality(branches: readonly Branch[]): EqualityIndex {
     else addTo(groups, equality, position);
   }
   const all = [...groups.values()];
-  return { candidates: (scope) => inTableOrder([others, ...all.map((group) => hits(group, scope))]) };
+  return { candidates: (scope) => inTableOrder([others, ...all.map((group) => candidatesIn(group, scope))]) };
 }
 
 function addTo(
@@ -50,8 +50,8 @@ function addTo(
   }
 }
 
-/** Where the path is missing every rule of the group is errored, so every one has to say so. */
-function hits(group: Group, scope: Scope): readonly number[] {
+/** If the path is missing, every rule of the group is errored, so all of them are evaluated. */
+function candidatesIn(group: Group, scope: Scope): readonly number[] {
   const value: Json | undefined = group.get(scope);
   if (value === undefined) return group.members;
   if (typeof value === "object" && value !== null) return [];

@@ -1,49 +1,61 @@
-import type { DetailedPolicyOutcome } from "./policy/policy-outcome.js";
-import type { PolicyNeeds } from "./policy/policy-facts.js";
 import { DecisionError } from "../errors.js";
 import { Failure } from "../expression/failure.js";
 import type { Template } from "../expression/template.js";
+import { compileInput, compileTemplate } from "../expression/template.js";
 import type { Definition } from "../model/definition.js";
 import type { Json, JsonObject } from "../model/json.js";
 import type { EvaluationDetails, GateOutcome, ScoredOutcome } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
+import type { PolicyNeeds } from "./policy/policy-facts.js";
+import type { DetailedPolicyOutcome } from "./policy/policy-outcome.js";
 
-/** A definition made ready to be evaluated many times. */
-export interface Prepared extends PreparedType {
-  readonly definition: Definition;
-  readonly input: Template | undefined;
-}
-
-/** Makes a decision; pure, so the same definition and scope always give the same answer. */
+/** Evaluates a definition. Pure: the same definition and scope always give the same answer. */
 export function evaluate(prepared: Prepared, scope: Scope, strict = false): Evaluated {
-  const judged = prepared.evaluate(scope);
-  if (judged.errors.length > 0 && (strict || failsOnError(prepared.definition))) {
-    throw conditionError(prepared.definition.id, judged.errors);
+  const evaluated = prepared.evaluate(scope);
+  if (evaluated.errors.length > 0 && (strict || failsOnError(prepared.definition))) {
+    throw conditionError(prepared.definition.id, evaluated.errors);
   }
-  return judged;
+  return evaluated;
 }
 
 const failsOnError = (definition: Definition): boolean =>
   "on_error" in definition && definition.on_error === "fail";
 
-/** The value of the definition's input; `otherwise` where it cannot be evaluated. */
-export function inputOf({ input }: Prepared, scope: Scope, otherwise: Json = null): Json {
-  const value = input === undefined ? scope.context : input.evaluate(scope);
-  return value instanceof Failure ? otherwise : value;
-}
-
-function abbreviate(reasons: readonly string[]): readonly string[] {
-  return reasons.length <= 3 ? reasons : [...reasons.slice(0, 3), `and ${reasons.length - 3} more`];
-}
-
 function conditionError(id: string, errors: readonly string[]): DecisionError {
-  return new DecisionError("condition_errored", `\`${id}\`: ${abbreviate(errors).join("; ")}`, {
-    hint: "give the missing values, or ask for them with exists(…) or get(…)",
+  const more = errors.length > 3 ? [`and ${errors.length - 3} more`] : [];
+  return new DecisionError("condition_errored", `\`${id}\`: ${[...errors.slice(0, 3), ...more].join("; ")}`, {
+    hint: "add the missing values to the context, or test for them with exists(…) or get(…)",
     details: { decision_id: id, errors },
   });
 }
 
-/** The answer, before anybody has asked whether it may be acted on. */
+/** A compiled definition, which can be evaluated many times. */
+export interface Prepared extends PreparedType, CommonTemplates {
+  readonly definition: Definition;
+}
+
+/** The compiled templates that definitions of every type have. */
+export interface CommonTemplates {
+  readonly input: Template | undefined;
+  readonly entities: readonly { readonly type: string; readonly id: Template }[];
+  readonly artifacts: readonly Template[];
+}
+
+/** The part of a compiled definition that depends on its type. */
+export interface PreparedType {
+  /** The paths that the answer depends on; `context` if it depends on the whole context. */
+  readonly reads: readonly string[];
+  /** The paths in its conditions as they are written, so `input` is not resolved. */
+  readonly conditionReads: readonly string[];
+  /** The paths that each condition reads, by the text of the condition. */
+  readonly readsByCondition: ReadonlyMap<string, readonly string[]>;
+  /** The facts that must be gathered from the store before the evaluation. */
+  readonly needs?: PolicyNeeds;
+  /** Pure: the same scope always gives the same answer. */
+  evaluate(scope: Scope): EvaluatedWithErrors;
+}
+
+/** An answer, before the guardrails check it. */
 export interface Evaluated {
   readonly selected_targets: readonly string[];
   readonly selected_labels: readonly string[];
@@ -53,7 +65,7 @@ export interface Evaluated {
   readonly because: readonly string[];
   readonly failed_conditions: readonly string[];
   readonly warnings: readonly string[];
-  /** What only this type of decision answers with. */
+  /** The part of the answer that only this type of decision has. */
   readonly outcome?: Outcome;
 }
 
@@ -62,43 +74,41 @@ export type Outcome =
   | ({ readonly type: "policy" } & DetailedPolicyOutcome)
   | ({ readonly type: "gate" } & GateOutcome);
 
-/** An answer, and what had none on the way to it: where that is not accepted, the decision ends in an error. */
+/** An answer with the errors of its conditions; with `on_error: fail` they end the decision. */
 export interface EvaluatedWithErrors extends Evaluated {
   readonly errors: readonly string[];
 }
 
-/** A definition of some type made ready to be evaluated many times. */
-export interface PreparedType {
-  /** Everything the answer depends on, as paths into the scope; `context` where it is the whole of it. */
-  readonly reads: readonly string[];
-  /** The paths as its conditions name them, where `input` may still stand for something else. */
-  readonly conditionReads: readonly string[];
-  /** What must be found out of the store first; absent: nothing. */
-  readonly needs?: PolicyNeeds;
-  /** Pure: the same scope always gets the same answer. */
-  evaluate(scope: Scope): EvaluatedWithErrors;
+export function compileCommonTemplates({ input, entities, artifacts }: Definition): CommonTemplates {
+  return {
+    input: input === undefined ? undefined : compileInput(input),
+    entities: entities?.map(({ type, id }) => ({ type, id: compileTemplate(id) })) ?? [],
+    artifacts: artifacts?.map(compileTemplate) ?? [],
+  };
 }
 
-/** All that an answer depends on; `input` stands for what its own expression reads. */
+/** Returns the value of the definition's input, or `fallback` if it cannot be evaluated. */
+export function inputOf({ input }: Prepared, scope: Scope, fallback: Json = null): Json {
+  const value = input === undefined ? scope.context : input.evaluate(scope);
+  return value instanceof Failure ? fallback : value;
+}
+
+/** Returns all paths that an answer depends on; `input` is replaced by the paths that its expression reads. */
 export function readsWithInput(input: Template | undefined, paths: readonly string[]): readonly string[] {
-  const beside = paths.filter((path) => path !== "input" && !path.startsWith("input."));
-  return [...new Set([...(input?.reads ?? ["context"]), ...beside])];
+  const others = paths.filter((path) => path !== "input" && !path.startsWith("input."));
+  return [...new Set([...(input?.reads ?? ["context"]), ...others])];
 }
 
 /**
- * Refuses a context whose key `context` would be read where the whole context is meant: it gives way to a key
- * of that name, and a caller could tell a gate or a policy something else by it.
+ * Returns a check that rejects a context with the key `context`, if an expression reads `context`: the key
+ * would shadow the whole context, and a caller could use it to mislead a gate or a policy.
  */
 export function prepareShadowCheck(paths: readonly string[]): (context: JsonObject) => void {
   const isRead = paths.some((path) => path === "context" || path.startsWith("context."));
   return (context) => {
     if (!isRead || !Object.hasOwn(context, "context")) return;
-    throw new DecisionError(
-      "input_invalid",
-      "the context must not hold `context`, which stands for all of it",
-      {
-        hint: "leave it out, or give it another name",
-      },
-    );
+    throw new DecisionError("input_invalid", "the context must not have the reserved key `context`", {
+      hint: "remove or rename the key `context`",
+    });
   };
 }

@@ -2,8 +2,8 @@ const size = 624;
 const middle = 397;
 
 /**
- * What CPython's `random.Random(int(hex, 16)).random()` answers first, bit for bit: MT19937 seeded with
- * `init_by_array` over the number's 32-bit words, lowest first. Only two outputs go into one float, so
+ * Returns the first value of CPython's `random.Random(int(hex, 16)).random()`, bit for bit: MT19937 seeded
+ * with `init_by_array` over the number's 32-bit words, lowest first. A float is made of two outputs, so
  * only two words of the state are twisted.
  */
 export function firstRandom(hex: string): number {

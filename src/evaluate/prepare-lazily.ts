@@ -1,16 +1,16 @@
-import type { Prepared, PreparedType } from "./evaluate.js";
-import { prepareRouting } from "./routing.js";
 import type { Template } from "../expression/template.js";
-import { compileInput } from "../expression/template.js";
 import type { Definition } from "../model/definition.js";
+import type { Prepared, PreparedType } from "./evaluate.js";
+import { compileCommonTemplates } from "./evaluate.js";
+import { prepareRouting } from "./routing.js";
 
-/** The same as `prepare`, but what a type needs is loaded when one of that type is asked: a start is half of a decision. */
+/** Like `prepare`, but loads the code for a type when it is first needed, which keeps start-up fast. */
 export async function prepareLazily(definition: Definition): Promise<Prepared> {
-  const input = definition.input === undefined ? undefined : compileInput(definition.input);
-  return { definition, input, ...(await judgeFor(definition, input)) };
+  const templates = compileCommonTemplates(definition);
+  return { definition, ...templates, ...(await prepareType(definition, templates.input)) };
 }
 
-async function judgeFor(definition: Definition, input: Template | undefined): Promise<PreparedType> {
+async function prepareType(definition: Definition, input: Template | undefined): Promise<PreparedType> {
   switch (definition.type) {
     case "binary":
     case "switch":

@@ -18,13 +18,17 @@ import type { Json } from "../model/json.js";
 import type { ConditionDetail } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
 
-/** The types that answer with where to go. */
+/** `binary`, `switch`, `weighted` and `rule_table`: the answer is a target to route to. */
 export function prepareRouting(definition: RoutingDefinition, input: Template | undefined): PreparedType {
   const router = prepareRouter(definition);
-  const asks = router.branches.flatMap((branch) => branch.condition?.reads ?? []);
+  const readsByCondition = new Map(
+    router.branches.map(({ text, condition }) => [text, condition?.reads ?? none] as const),
+  );
+  const conditionReads = [...readsByCondition.values()].flat();
   return {
-    reads: readsWithInput(input, asks),
-    conditionReads: asks,
+    reads: readsWithInput(input, conditionReads),
+    conditionReads,
+    readsByCondition,
     evaluate(scope) {
       const value = input === undefined ? scope.context : input.evaluate(scope);
       if (value instanceof Failure) return routeWithoutInput(definition, value);
@@ -56,7 +60,7 @@ function prepareRouter(definition: RoutingDefinition): Router {
   }
 }
 
-/** Field by field: copying objects whole is what an evaluation would spend most of its time on. */
+/** Copies field by field: spreading would take most of the time of an evaluation. */
 function toEvaluated(
   selection: Selection,
   input_value: Json,
@@ -76,7 +80,7 @@ function toEvaluated(
   };
 }
 
-/** Without an input nothing is asked and nothing is rolled. */
+/** Routes to the default without evaluating conditions or rolling. */
 function routeWithoutInput(definition: RoutingDefinition, { message }: Failure): EvaluatedWithErrors {
   const reason = "the input could not be evaluated";
   const findings = { details: {}, because: [reason], failed: [], errors: [] };
@@ -89,7 +93,7 @@ function describeError({ branch, failure }: ErroredBranch, consequence = ""): st
   return `\`${branch.label}\` could not be evaluated${consequence}: ${failure.message}`;
 }
 
-/** `binary` and `switch`: the first case whose condition matches; those after it are not evaluated. */
+/** `binary` and `switch`: selects the first case that matches; the cases after it are not evaluated. */
 function prepareFirstMatch(definition: FirstMatchDefinition): Router {
   const branches = prepareBranches(definition.cases);
   const fallback = definition.default.target;
@@ -100,11 +104,11 @@ function prepareFirstMatch(definition: FirstMatchDefinition): Router {
       const failed: string[] = [];
       const errors: ErroredBranch[] = [];
       for (const branch of branches) {
-        const verdict = evaluateBranch(branch, scope);
-        details[branch.label] = toConditionDetail(branch, verdict);
-        if (verdict === true) return routeTo([branch], { details, because: [branch.text], failed, errors });
+        const result = evaluateBranch(branch, scope);
+        details[branch.label] = toConditionDetail(branch, result);
+        if (result === true) return routeTo([branch], { details, because: [branch.text], failed, errors });
         failed.push(branch.text);
-        if (verdict instanceof Failure) errors.push({ branch, failure: verdict });
+        if (result instanceof Failure) errors.push({ branch, failure: result });
       }
       return routeToDefault(fallback, { details, because: [noneMatched], failed, errors });
     },

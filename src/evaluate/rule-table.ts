@@ -15,24 +15,24 @@ import type { Case, HitPolicy, RuleTableDefinition } from "../model/definition.j
 import type { ConditionDetail } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
 
-/** Beyond this many rules the details list only the matched and the errored ones. */
+/** With more rules than this, the details contain only the matched and the errored ones. */
 const fullyListedRules = 100;
-/** Below this many rules, evaluating all is as quick as asking the index. */
-const worthAnIndex = 8;
+/** With fewer rules than this, evaluating all of them is as fast as using the index. */
+const minIndexedRules = 8;
 
 function rulesOf(definition: RuleTableDefinition): readonly Case[] {
   return definition.rules ?? definition.cases ?? [];
 }
 
-/** `rule_table`: every rule counts, whatever the hit policy; the policy says which of the matches are taken. */
+/** `rule_table`: evaluates all rules; the hit policy decides which of the matches are selected. */
 export function prepareRuleTable(definition: RuleTableDefinition): Router {
   const branches = prepareBranches(rulesOf(definition), true);
-  const index = branches.length < worthAnIndex ? undefined : indexOnEquality(branches);
+  const index = branches.length < minIndexedRules ? undefined : indexOnEquality(branches);
   return {
     branches,
     select(_input, scope) {
-      const judged = evaluateRules(branches, index, scope);
-      return toSelection(definition, branches.length, judged);
+      const results = evaluateRules(branches, index, scope);
+      return toSelection(definition, branches.length, results);
     },
   };
 }
@@ -49,47 +49,49 @@ function evaluateRules(
   index: EqualityIndex | undefined,
   scope: Scope,
 ): RuleResults {
-  const judged: RuleResults = { details: {}, matches: [], failed: [], errors: [] };
+  const results: RuleResults = { details: {}, matches: [], failed: [], errors: [] };
   const listsAll = branches.length <= fullyListedRules;
   const candidates = index?.candidates(scope);
   if (!listsAll && candidates !== undefined) {
     for (const position of candidates) {
       const branch = branches[position];
-      if (branch !== undefined) addResult(judged, branch, evaluateBranch(branch, scope), listsAll);
+      if (branch !== undefined) addResult(results, branch, evaluateBranch(branch, scope), listsAll);
     }
-    return judged;
+    return results;
   }
   let next = 0;
   for (let position = 0; position < branches.length; position++) {
     const branch = branches[position];
     if (branch === undefined) continue;
-    const asked = candidates === undefined || candidates[next] === position;
-    if (asked) next++;
-    addResult(judged, branch, asked && evaluateBranch(branch, scope), listsAll);
+    const isCandidate = candidates === undefined || candidates[next] === position;
+    if (isCandidate) next++;
+    addResult(results, branch, isCandidate && evaluateBranch(branch, scope), listsAll);
   }
-  return judged;
+  return results;
 }
 
-function addResult(judged: RuleResults, branch: Branch, verdict: ConditionResult, listsAll: boolean): void {
-  if (listsAll || verdict !== false) judged.details[branch.label] = toConditionDetail(branch, verdict);
-  if (verdict === true) {
-    judged.matches.push(branch);
+function addResult(results: RuleResults, branch: Branch, result: ConditionResult, listsAll: boolean): void {
+  if (listsAll || result !== false) results.details[branch.label] = toConditionDetail(branch, result);
+  if (result === true) {
+    results.matches.push(branch);
     return;
   }
-  if (listsAll || verdict !== false) judged.failed.push(branch.text);
-  if (verdict instanceof Failure) judged.errors.push({ branch, failure: verdict });
+  if (listsAll || result !== false) results.failed.push(branch.text);
+  if (result instanceof Failure) results.errors.push({ branch, failure: result });
 }
 
-function toSelection(definition: RuleTableDefinition, total: number, judged: RuleResults): Selection {
-  const taken = applyHitPolicy(definition, judged.matches);
+function toSelection(definition: RuleTableDefinition, total: number, results: RuleResults): Selection {
+  const selected = applyHitPolicy(definition, results.matches);
   const findings = {
-    details: judged.details,
+    details: results.details,
     ...(total > fullyListedRules && { rulesTotal: total }),
-    because: taken.length === 0 ? [noneMatched] : taken.map((branch) => branch.text),
-    failed: judged.failed,
-    errors: judged.errors,
+    because: selected.length === 0 ? [noneMatched] : selected.map((branch) => branch.text),
+    failed: results.failed,
+    errors: results.errors,
   };
-  return taken.length === 0 ? routeToDefault(definition.default.target, findings) : routeTo(taken, findings);
+  return selected.length === 0
+    ? routeToDefault(definition.default.target, findings)
+    : routeTo(selected, findings);
 }
 
 function applyHitPolicy(definition: RuleTableDefinition, matches: readonly Branch[]): readonly Branch[] {
@@ -116,7 +118,7 @@ function hitPolicyViolation(id: string, policy: "unique" | "any", matches: reado
   const labels = shown.join(", ") + (matches.length > shown.length ? ", …" : "");
   const what = policy === "unique" ? "at most one rule may match" : "all matches must agree on the target";
   return new DecisionError("hit_policy_violated", `\`${id}\`: ${what}, but these matched: ${labels}`, {
-    hint: "make the conditions exclude each other, or choose another hit_policy",
+    hint: "make the conditions mutually exclusive, or use another `hit_policy`",
     details: {
       decision_id: id,
       hit_policy: policy,

@@ -16,7 +16,7 @@ import type { Json } from "../model/json.js";
 import type { ConditionDetail } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
 
-/** `weighted`: a roll that depends on the input alone, so the same input always takes the same branch. */
+/** `weighted`: selects by a roll that depends only on the input, so the same input always gets the same branch. */
 export function prepareWeighted(definition: WeightedDefinition): Router {
   const branches = prepareBranches(definition.cases);
   return {
@@ -28,12 +28,13 @@ export function prepareWeighted(definition: WeightedDefinition): Router {
   };
 }
 
+/** Returns the text that seeds the roll. */
 export function rollText(input: Json, salt?: string): string {
   const text = typeof input === "string" ? input : canonicalJson(input);
   return salt === undefined ? text : `${salt}:${text}`;
 }
 
-/** A number in [0, total): the first `uniform(0, total)` of CPython's generator seeded with the text's SHA-256. */
+/** Returns a number in [0, total): CPython's first `uniform(0, total)`, seeded with the SHA-256 of the text. */
 export function roll(text: string, total: number): number {
   return total * firstRandom(sha256Hex(text));
 }
@@ -51,11 +52,11 @@ function findEligible(all: readonly Branch[], scope: Scope): Eligible {
   const failed: string[] = [];
   const errors: ErroredBranch[] = [];
   for (const branch of all) {
-    const verdict = evaluateBranch(branch, scope);
-    if (branch.condition !== undefined) conditions[branch.label] = toConditionDetail(branch, verdict);
-    if (verdict === true) branches.push(branch);
+    const result = evaluateBranch(branch, scope);
+    if (branch.condition !== undefined) conditions[branch.label] = toConditionDetail(branch, result);
+    if (result === true) branches.push(branch);
     else failed.push(branch.text);
-    if (verdict instanceof Failure) errors.push({ branch, failure: verdict });
+    if (result instanceof Failure) errors.push({ branch, failure: result });
   }
   return { branches, conditions, failed, errors };
 }

@@ -117,7 +117,7 @@ function replayVotes(stored: StoredPayload, strategy: Strategy): ReplayedDecisio
 
 function toEvaluatorVote({ evaluation }: StoredVote): EvaluatorVote {
   const { evaluator_name: name, decision, weight } = evaluation;
-  return { name, evaluation, detail: { result: true, decision, weight, rules: [] }, asked: [] };
+  return { name, evaluation, detail: { result: true, decision, weight, rules: [] }, evaluatedRules: [] };
 }
 
 /** Returns the fields of the specification only: the hash covers no others. */

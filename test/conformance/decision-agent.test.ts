@@ -173,7 +173,7 @@ describe("spec 3, 1: the evaluator interface", () => {
       holds: () =>
         expect(errorOf(() => evaluation({ ...vote, decision: "" }, "own"))).toEqual({
           name: "InvalidEvaluatorError",
-          message: "the evaluator `own` gave no decision",
+          message: "the evaluator `own` returned no decision",
         }),
     },
     {
@@ -182,7 +182,7 @@ describe("spec 3, 1: the evaluator interface", () => {
         expect(evaluation({ ...vote, reason: "" }, "own").reason).toBe("");
         expect(errorOf(() => evaluation({ decision: "approve", weight: 1 }, "own"))).toEqual({
           name: "InvalidEvaluatorError",
-          message: "the evaluator `own` gave no reason (it may be empty)",
+          message: "the evaluator `own` returned no reason (it may be empty)",
         });
       },
     },
@@ -351,7 +351,7 @@ describe("spec 3, 2: the decision object", () => {
         const scoring: ScoringPlugIn = { name: "empty", score: () => ({ decision: "", confidence: 1 }) };
         expect(errorOf(() => agentOf([alice], { scoring }).decide({}))).toEqual({
           name: "InvalidScoringStrategyError",
-          message: "the strategy `empty` gave no decision",
+          message: "the strategy `empty` returned no decision",
         });
       },
     },

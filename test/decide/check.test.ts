@@ -442,7 +442,7 @@ describe("max_calls", () => {
 });
 
 describe("without a session", () => {
-  const unknown = "no session is known, or none is recorded, so it cannot be told what happened in it";
+  const unknown = "there is no recorded session";
 
   it.each([
     ["requires", "{ name: p, requires: [x] }"],
@@ -708,7 +708,7 @@ describe("what speaks against nothing", () => {
     const { allowed, warnings } = await place([decision("a", [gone])]).check();
     expect({ allowed, warnings }).toEqual({
       allowed: true,
-      warnings: ["`p` has no say: expired on 2020-01-01"],
+      warnings: ["`p` does not apply: expired on 2020-01-01"],
     });
   });
 });

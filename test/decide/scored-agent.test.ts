@@ -249,12 +249,12 @@ describe("an agent is refused", () => {
       InvalidConfigurationError,
       "an agent needs at least one evaluator",
     ],
-    ["with one that is none", { evaluators: [null] }, InvalidEvaluatorError, "an evaluator has no name"],
+    ["with one that is none", { evaluators: [null] }, InvalidEvaluatorError, "an evaluator needs a name"],
     [
       "with a strategy that is none",
       { evaluators: [house], scoring: {} },
       InvalidScoringStrategyError,
-      "a scoring strategy has a name and a function `score`",
+      "a scoring strategy needs a name and a function `score`",
     ],
     [
       "with an audit adapter that is none",

@@ -25,7 +25,7 @@ const tally = (evaluations: readonly Evaluation[], scoring: Scoring) =>
       name: evaluation.evaluator_name,
       evaluation,
       detail: { result: true, rules: [] },
-      asked: [],
+      evaluatedRules: [],
     })),
     strategyFor(scoring),
   );

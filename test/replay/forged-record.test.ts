@@ -85,7 +85,7 @@ describe("a record that was made up with a hash that fits", () => {
     {
       id: wire,
       fields: { context: { system: {}, amount: 5, payee: {} } },
-      told: "Error changed: null -> the context must not hold `system`, which is the tool's own",
+      told: "Error changed: null -> the context must not have the reserved key `system`",
     },
   ])("of $id is told of: $told", async ({ id, fields, told }) => {
     const { mismatches } = await replayed(forged(id, fields));

@@ -4,7 +4,87 @@ import type { GateRule, Status } from "../../model/definition.js";
 import type { ConditionDetail, ErroredPredicate } from "../../model/result.js";
 import type { Scope } from "../../model/scope.js";
 
-/** The status that the rules make, and those whose word it is. */
+/** The results of all rules, and the status that they make. */
+export interface AggregatedRules extends Aggregated<PreparedRule> {
+  /** By severity, highest first; equal ones in the order of the file. */
+  readonly rules: readonly PreparedRule[];
+  readonly results: readonly RuleResult[];
+  /** The indexes of the matched rules. */
+  readonly matches: readonly number[];
+  /** The index of each suppressed rule, with the index of the rule that suppresses it. */
+  readonly suppressed: ReadonlyMap<number, number>;
+  /** The errors of the rules come last. */
+  readonly errors: readonly ErroredPredicate[];
+  readonly details: Readonly<Record<string, ConditionDetail>>;
+  /** The conditions that did not match, in the order of the file. */
+  readonly failed: readonly string[];
+}
+
+type AggregateRules = (scope: Scope, errors: readonly ErroredPredicate[]) => AggregatedRules;
+
+/** Returns a function that evaluates all rules and aggregates those that match and are not suppressed. */
+export function prepareAggregation(fileOrder: readonly PreparedRule[]): AggregateRules {
+  const rules = fileOrder.toSorted((a, b) => b.severity - a.severity);
+  const indexes = fileOrder.map((rule) => rules.indexOf(rule));
+  const suppress = prepareSuppression(rules);
+  // Copying this object and changing a few keys is faster than adding every key.
+  const blank = Object.fromEntries(fileOrder.map(({ id, results }) => [id, results.notMatched.detail]));
+  return (scope, errors) => {
+    const results = rules.map((rule) => evaluateRule(rule, scope));
+    const matches = matchedIndexes(results);
+    const suppressed = suppress(matches);
+    const active = new Set(matches.filter((index) => !suppressed.has(index)));
+    const { status, deciding } = aggregate(rules.filter((_, index) => active.has(index)));
+    return {
+      status,
+      deciding,
+      rules,
+      results,
+      matches,
+      suppressed,
+      errors: [...errors, ...erroredOf(results)],
+      details: applyResults({ ...blank }, results),
+      failed: failedOf(indexes, results),
+    };
+  };
+}
+
+function matchedIndexes(results: readonly RuleResult[]): readonly number[] {
+  const matches: number[] = [];
+  for (let index = 0; index < results.length; index++) {
+    if (results[index]?.matched === true) matches.push(index);
+  }
+  return matches;
+}
+
+function erroredOf(results: readonly RuleResult[]): readonly ErroredPredicate[] {
+  const errors: ErroredPredicate[] = [];
+  for (const { errored } of results) {
+    if (errored !== undefined) errors.push(errored);
+  }
+  return errors;
+}
+
+function applyResults(
+  details: Record<string, ConditionDetail>,
+  results: readonly RuleResult[],
+): Readonly<Record<string, ConditionDetail>> {
+  for (const { matched, errored, trace, detail } of results) {
+    if (matched || errored !== undefined) details[trace.rule] = detail;
+  }
+  return details;
+}
+
+function failedOf(indexes: readonly number[], results: readonly RuleResult[]): readonly string[] {
+  const failed: string[] = [];
+  for (const index of indexes) {
+    const result = results[index];
+    if (result?.matched === false) failed.push(result.trace.when);
+  }
+  return failed;
+}
+
+/** The status, and the rules that decide it. */
 interface Aggregated<Rule> {
   readonly status: Status;
   readonly deciding: readonly Rule[];
@@ -14,14 +94,14 @@ type RankedRule = Pick<GateRule, "tier" | "severity" | "status">;
 
 const statusRank: Readonly<Record<Status, number>> = { GREEN: 0, "GREEN-SKIP": 1, YELLOW: 2, RED: 3 };
 
-/** `winner_takes_all` among the rules that stand; where T1 rules are among them, nobody else has a say. */
-export function aggregate<Rule extends RankedRule>(standing: readonly Rule[]): Aggregated<Rule> {
-  const floor = standing.filter(({ tier }) => tier === "T1");
-  const deciding = floor.length > 0 ? mostSevere(strictest(floor)) : strictest(mostSevere(standing));
+/** `winner_takes_all` among the active rules. If any of them is T1, only the T1 rules count. */
+export function aggregate<Rule extends RankedRule>(active: readonly Rule[]): Aggregated<Rule> {
+  const floor = active.filter(({ tier }) => tier === "T1");
+  const deciding = floor.length > 0 ? mostSevere(strictest(floor)) : strictest(mostSevere(active));
   return { status: deciding[0]?.status ?? "YELLOW", deciding };
 }
 
-/** Whether an agent that is told so goes on, be it by doing nothing. */
+/** Tells whether an agent continues with this status, even if it only skips the action. */
 export function isPermissive(status: Status): boolean {
   return statusRank[status] < statusRank.YELLOW;
 }
@@ -36,102 +116,21 @@ function strictest<Rule extends RankedRule>(rules: readonly Rule[]): readonly Ru
   return rules.filter(({ status }) => statusRank[status] === most);
 }
 
-/** What came of the rules. */
-export interface AggregatedRules extends Aggregated<PreparedRule> {
-  /** By severity, then in the order of the file. */
-  readonly rules: readonly PreparedRule[];
-  readonly results: readonly RuleResult[];
-  /** The places of those that matched. */
-  readonly matches: readonly number[];
-  /** The places of those that are suppressed, with that of who does it. */
-  readonly suppressed: ReadonlyMap<number, number>;
-  /** Those of the rules come after all others. */
-  readonly errors: readonly ErroredPredicate[];
-  readonly details: Readonly<Record<string, ConditionDetail>>;
-  /** The conditions that did not match, in the order of the file. */
-  readonly failed: readonly string[];
-}
-
-type AggregateRules = (scope: Scope, errors: readonly ErroredPredicate[]) => AggregatedRules;
-
-/** Asks all rules, and lets those that stand make the status. */
-export function prepareAggregation(inFile: readonly PreparedRule[]): AggregateRules {
-  const rules = inFile.toSorted((a, b) => b.severity - a.severity);
-  const places = inFile.map((rule) => rules.indexOf(rule));
-  const suppress = prepareSuppression(rules);
-  // Copied and corrected, it is made sooner than key by key.
-  const blank = Object.fromEntries(inFile.map(({ id, results: answers }) => [id, answers.notMatched.detail]));
-  return (scope, errors) => {
-    const answers = rules.map((rule) => evaluateRule(rule, scope));
-    const matches = matchedIndexes(answers);
-    const suppressed = suppress(matches);
-    const isStanding = new Set(matches.filter((place) => !suppressed.has(place)));
-    const standing = rules.filter((_, place) => isStanding.has(place));
-    const { status, deciding } = aggregate(standing);
-    return {
-      status,
-      deciding,
-      rules,
-      results: answers,
-      matches,
-      suppressed,
-      errors: [...errors, ...erroredOf(answers)],
-      details: applyResults({ ...blank }, answers),
-      failed: failedOf(places, answers),
-    };
-  };
-}
-
-function matchedIndexes(answers: readonly RuleResult[]): readonly number[] {
-  const matches: number[] = [];
-  for (let place = 0; place < answers.length; place++) {
-    if (answers[place]?.matched === true) matches.push(place);
-  }
-  return matches;
-}
-
-function erroredOf(answers: readonly RuleResult[]): readonly ErroredPredicate[] {
-  const errors: ErroredPredicate[] = [];
-  for (const { errored } of answers) {
-    if (errored !== undefined) errors.push(errored);
-  }
-  return errors;
-}
-
-function applyResults(
-  details: Record<string, ConditionDetail>,
-  answers: readonly RuleResult[],
-): Readonly<Record<string, ConditionDetail>> {
-  for (const { matched, errored, trace, detail } of answers) {
-    if (matched || errored !== undefined) details[trace.rule] = detail;
-  }
-  return details;
-}
-
-function failedOf(places: readonly number[], answers: readonly RuleResult[]): readonly string[] {
-  const failed: string[] = [];
-  for (const place of places) {
-    const answer = answers[place];
-    if (answer?.matched === false) failed.push(answer.trace.when);
-  }
-  return failed;
-}
-
-/** Of the places of rules that matched those that are suppressed, with the place of who does it. */
+/** Maps the indexes of matched rules to the suppressed ones, each with the index of the rule that suppresses it. */
 type Suppression = (matches: readonly number[]) => ReadonlyMap<number, number>;
 
-/** A rule is suppressed when a matched, unsuppressed rule names it; T1 never. Rules come by severity. */
+/** A rule is suppressed if a matched, unsuppressed rule names it. T1 rules are never suppressed. */
 export function prepareSuppression(rules: readonly GateRule[]): Suppression {
   const suppressors = rules.map((rule) => suppressorsOf(rule, rules));
-  const order = suppressorsFirst(suppressors).filter((place) => suppressors[place]?.length !== 0);
+  const order = suppressorsFirst(suppressors).filter((index) => suppressors[index]?.length !== 0);
   return (matches) => {
     const suppressed = new Map<number, number>();
     if (order.length === 0 || matches.length < 2) return suppressed;
     const matched = new Set(matches);
-    for (const place of order) {
-      if (!matched.has(place)) continue;
-      const by = suppressors[place]?.find((each) => matched.has(each) && !suppressed.has(each));
-      if (by !== undefined) suppressed.set(place, by);
+    for (const index of order) {
+      if (!matched.has(index)) continue;
+      const by = suppressors[index]?.find((each) => matched.has(each) && !suppressed.has(each));
+      if (by !== undefined) suppressed.set(index, by);
     }
     return suppressed;
   };
@@ -139,19 +138,19 @@ export function prepareSuppression(rules: readonly GateRule[]): Suppression {
 
 function suppressorsOf({ id, tier }: GateRule, rules: readonly GateRule[]): readonly number[] {
   if (tier === "T1") return [];
-  return rules.flatMap((rule, place) => (rule.id !== id && rule.suppresses?.includes(id) ? [place] : []));
+  return rules.flatMap((rule, index) => (rule.id !== id && rule.suppresses?.includes(id) ? [index] : []));
 }
 
-/** Whether a rule is suppressed is known only when that is known of those who name it. */
+/** Returns an order in which every rule comes after the rules that can suppress it. */
 function suppressorsFirst(suppressors: readonly (readonly number[])[]): readonly number[] {
   const order = new Set<number>();
   const seen = new Set<number>();
-  const visit = (place: number): void => {
-    if (seen.has(place)) return;
-    seen.add(place);
-    suppressors[place]?.forEach(visit);
-    order.add(place);
+  const visit = (index: number): void => {
+    if (seen.has(index)) return;
+    seen.add(index);
+    suppressors[index]?.forEach(visit);
+    order.add(index);
   };
-  for (const place of suppressors.keys()) visit(place);
+  for (const index of suppressors.keys()) visit(index);
   return [...order];
 }

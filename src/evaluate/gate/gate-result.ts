@@ -7,56 +7,56 @@ import type { ErroredPredicate, GateMetadata } from "../../model/result.js";
 import type { Scope } from "../../model/scope.js";
 import type { EvaluatedWithErrors } from "../evaluate.js";
 
-/** What is known beside the rules. */
+/** Inputs of a gate's result in addition to the rules. */
 interface GateInputs {
   readonly input: Json;
-  /** What the context lacks. */
+  /** The fields that the context schema requires and the context does not have. */
   readonly missing: readonly string[];
 }
 
-/** Makes an answer of what came of the rules: where anything errs, it is YELLOW at least. */
+/** Creates the answer from the aggregated rules. If there are errors, the status is at least YELLOW. */
 export function toGateResult(
-  weighing: AggregatedRules,
+  aggregated: AggregatedRules,
   scope: Scope,
   { input, missing }: GateInputs,
 ): EvaluatedWithErrors {
-  const { deciding, errors } = weighing;
+  const { deciding, errors } = aggregated;
   const errored = errors.length > 0;
-  const raised = errored && isPermissive(weighing.status);
-  const status = raised ? "YELLOW" : weighing.status;
+  const raised = errored && isPermissive(aggregated.status);
+  const status = raised ? "YELLOW" : aggregated.status;
   const reasons = deciding.length === 0 ? ["no rule matched"] : deciding.map((rule) => reasonOf(rule, scope));
-  const told = errors.map(describeErrored);
-  const alone = errored || deciding.length !== 1 ? undefined : deciding[0];
+  const messages = errors.map(describeErrored);
+  const onlyRule = errored || deciding.length !== 1 ? undefined : deciding[0];
   return {
     selected_targets: [],
     selected_labels: [status],
     input_value: input,
-    evaluation_details: weighing.details,
+    evaluation_details: aggregated.details,
     rules_total: undefined,
     because: raised ? [summariseErrored(errors), ...reasons] : reasons,
-    failed_conditions: weighing.failed,
-    warnings: told,
-    errors: told,
+    failed_conditions: aggregated.failed,
+    warnings: messages,
+    errors: messages,
     outcome: {
       type: "gate",
       status,
-      work_frame: alone?.frame ?? mergeWorkFrames(deciding, { status, errored, raised, missing }),
-      decision_metadata: gateMetadata(weighing, scope.system),
+      work_frame: onlyRule?.frame ?? mergeWorkFrames(deciding, { status, errored, raised, missing }),
+      decision_metadata: gateMetadata(aggregated, scope.system),
     },
   };
 }
 
-/** What could not be evaluated, in a sentence. */
+/** Returns the message for something that could not be evaluated. */
 export function describeErrored({ source, name = "", error }: ErroredPredicate): string {
   switch (source) {
     case "enrich":
-      return `no data came from \`${name}\`: ${error}`;
+      return `no data from \`${name}\`: ${error}`;
     case "context_schema":
-      return `the context does not fit its schema: ${error}`;
+      return `the context does not match the schema: ${error}`;
     case "input":
       return `the input could not be evaluated: ${error}`;
     case "computed":
-      return `the computed \`${name}\` could not be evaluated: ${error}`;
+      return `the computed value \`${name}\` could not be evaluated: ${error}`;
     case "applies_when":
       return `\`applies_when\` of \`${name}\` could not be evaluated: ${error}`;
     case "when":
@@ -64,32 +64,33 @@ export function describeErrored({ source, name = "", error }: ErroredPredicate):
   }
 }
 
-/** Why a gate is not GREEN that would have been. */
+/** Returns the reason why a gate is YELLOW that would have been GREEN without the errors. */
 export function summariseErrored(errors: readonly ErroredPredicate[]): string {
-  const unfit = errors.some(({ source }) => source === "context_schema");
-  const lacks = errors.some(({ source }) => source === "enrich");
+  const mismatches = errors.some(({ source }) => source === "context_schema");
+  const lacksData = errors.some(({ source }) => source === "enrich");
   const count = errors.filter(({ source }) => source !== "context_schema" && source !== "enrich").length;
   const parts = [
-    ...(lacks ? ["data that it needs did not come"] : []),
-    ...(unfit ? ["the context does not fit its schema"] : []),
+    ...(lacksData ? ["required data is missing"] : []),
+    ...(mismatches ? ["the context does not match the schema"] : []),
     ...(count > 0 ? [`${count} ${count === 1 ? "predicate" : "predicates"} could not be evaluated`] : []),
   ];
   return parts.join(", and ");
 }
 
-function gateMetadata(weighing: AggregatedRules, system: JsonObject): GateMetadata {
-  const { rules, results: answers, matches, suppressed, deciding, errors } = weighing;
+function gateMetadata(aggregated: AggregatedRules, system: JsonObject): GateMetadata {
+  const { rules, results, matches, suppressed, deciding, errors } = aggregated;
   const deciding_rules = deciding.map(({ id }) => id);
   const ids = rules.map(({ id }) => id);
-  const idsAt = (places: readonly number[]): readonly string[] => places.flatMap((place) => ids[place] ?? []);
+  const idsAt = (indexes: readonly number[]): readonly string[] =>
+    indexes.flatMap((index) => ids[index] ?? []);
   return {
     matched_rules: idsAt(matches),
-    suppressed: matches.flatMap((place) => {
-      const [rule, by] = idsAt([place, suppressed.get(place) ?? -1]);
+    suppressed: matches.flatMap((index) => {
+      const [rule, by] = idsAt([index, suppressed.get(index) ?? -1]);
       return rule === undefined || by === undefined ? [] : [{ rule, by }];
     }),
     aggregation: { mode: "winner_takes_all", winner: deciding_rules[0] ?? null, deciding_rules },
-    predicate_traces: answers.map(({ trace }) => trace),
+    predicate_traces: results.map(({ trace }) => trace),
     errored_predicates: errors,
     request_id: textOf(system["request_id"]),
     request_time: textOf(system["request_time"]),
@@ -98,6 +99,6 @@ function gateMetadata(weighing: AggregatedRules, system: JsonObject): GateMetada
 
 const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 
-/** Why a rule decides: its reason, or else its condition. */
+/** Returns the reason of a rule, or its condition if it has none. */
 const reasonOf = ({ rendered, when }: PreparedRule, scope: Scope): string =>
   rendered === undefined ? when : rendered.render(scope);

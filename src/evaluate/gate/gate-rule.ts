@@ -1,23 +1,23 @@
 import { deepFreeze } from "../../digest/freeze-json.js";
-import { Failure, typeName } from "../../expression/failure.js";
+import { Failure } from "../../expression/failure.js";
 import type { Template, TextTemplate } from "../../expression/template.js";
-import { compileCondition, compileText } from "../../expression/template.js";
+import { compileCondition, compileText, evaluateCondition } from "../../expression/template.js";
 import type { GateRule } from "../../model/definition.js";
 import type { ConditionDetail, ErroredPredicate, PredicateTrace, WorkFrame } from "../../model/result.js";
 import type { Scope } from "../../model/scope.js";
 import { mergeWorkFrames } from "./work-frame.js";
 
-/** A rule ready to be judged. */
+/** A compiled rule. */
 export interface PreparedRule extends GateRule {
   readonly conditions: { readonly appliesWhen: Template | undefined; readonly when: Template };
   readonly rendered: TextTemplate | undefined;
-  /** What it says where it decides alone and nothing errs. */
+  /** The work frame if the rule is the only deciding one and there are no errors. */
   readonly frame: WorkFrame;
-  /** Shared by all evaluations, as only an error makes another. */
+  /** Shared by all evaluations; only an error creates another result. */
   readonly results: Readonly<Record<"matched" | "notMatched" | "notApplied", RuleResult>>;
 }
 
-/** What came of one rule. */
+/** The result of a rule. */
 export interface RuleResult {
   readonly matched: boolean;
   readonly trace: PredicateTrace;
@@ -43,7 +43,7 @@ export function prepareRule(rule: GateRule): PreparedRule {
   };
 }
 
-/** Where a rule does not apply, its `when` is not evaluated; only `true` matches. */
+/** Evaluates a rule; `when` only if it applies. */
 export function evaluateRule(rule: PreparedRule, scope: Scope): RuleResult {
   const { appliesWhen, when } = rule.conditions;
   const { matched, notMatched, notApplied } = rule.results;
@@ -57,12 +57,6 @@ export function evaluateRule(rule: PreparedRule, scope: Scope): RuleResult {
   if (holding instanceof Failure)
     return toErroredResult(notMatched, holding, { source: "when", rule, expression: when });
   return holding ? matched : notMatched;
-}
-
-function evaluateCondition(condition: Template, scope: Scope): boolean | Failure {
-  const value = condition.evaluate(scope);
-  if (typeof value === "boolean" || value instanceof Failure) return value;
-  return new Failure(`a condition must be true or false, this one is ${typeName(value)}`);
 }
 
 function createResult(rule: GateRule, matched: boolean, applies: boolean | undefined): RuleResult {

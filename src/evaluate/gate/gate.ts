@@ -17,46 +17,47 @@ import type { Scope } from "../../model/scope.js";
 import type { PreparedType } from "../evaluate.js";
 import { prepareShadowCheck } from "../evaluate.js";
 
-/** `gate`: whether, and how, an agent may go on. Whatever cannot be evaluated keeps it from being GREEN. */
+/** `gate`: decides whether and how an agent may continue. It is never GREEN if anything cannot be evaluated. */
 export function prepareGate(definition: GateDefinition, input: Template | undefined): PreparedType {
   const schema = definition.context_schema;
-  const issuesOf = schema === undefined ? () => [] : compileContextSchema(schema);
+  const findIssues = schema === undefined ? () => [] : compileContextSchema(schema);
   const computed = prepareComputed(definition.computed);
   const rules = definition.rules.map(prepareRule);
-  const weigh = prepareAggregation(rules);
-  const lacking = prepareRequiredFetches(definition);
-  const written = declaredReads({ computed, rules });
-  const refuseShadow = prepareShadowCheck([...(input?.reads ?? []), ...written]);
+  const aggregateRules = prepareAggregation(rules);
+  const requiredFetches = prepareRequiredFetches(definition);
+  const declared = declaredReads({ computed, rules });
+  const rejectShadowing = prepareShadowCheck([...(input?.reads ?? []), ...declared]);
   return {
     reads: [
       ...readsOfGate({ input, computed, rules, checksContext: schema !== undefined }),
-      ...lacking.reads,
+      ...requiredFetches.reads,
     ],
-    conditionReads: written.filter((path) => !computed.some(({ name }) => isUnder(path, name))),
+    conditionReads: declared.filter((path) => !computed.some(({ name }) => isUnder(path, name))),
+    readsByCondition: new Map(rules.map(({ when, conditions }) => [when, conditions.when.reads])),
     evaluate(scope) {
       rejectSystemKey(scope.context);
-      refuseShadow(scope.context);
-      const issues = issuesOf(scope.context);
+      rejectShadowing(scope.context);
+      const issues = findIssues(scope.context);
       const errors: ErroredPredicate[] = [
-        ...lacking.errorsIn(scope),
+        ...requiredFetches.errorsIn(scope),
         ...issues.map(({ message: error }) => ({ source: "context_schema", error }) as const),
       ];
       const value = evaluateInput(input, { scope, computed, errors });
       const { context, facts, system } = scope;
       const extended = compute(computed, { context, input: value, facts, system }, errors);
       const missing = issues.flatMap((issue) => issue.missing ?? []);
-      return toGateResult(weigh(extended, errors), extended, { input: value ?? null, missing });
+      return toGateResult(aggregateRules(extended, errors), extended, { input: value ?? null, missing });
     },
   };
 }
 
 const isUnder = (path: string, name: string): boolean => path === name || path.startsWith(`${name}.`);
 
-/** What expressions read as `system` must be what we say it is, and no caller may believe otherwise. */
+/** `system` has the time, the request and the caller; a context must not contain it, or a caller could forge them. */
 function rejectSystemKey(context: JsonObject): void {
   if (!Object.hasOwn(context, "system")) return;
-  throw new DecisionError("input_invalid", "the context must not hold `system`, which is the tool's own", {
-    hint: "leave it out, or give it another name: the time, the request and the caller are filled in",
+  throw new DecisionError("input_invalid", "the context must not have the reserved key `system`", {
+    hint: "remove or rename the key `system`: it is filled with the time, the request and the caller",
   });
 }
 
@@ -66,7 +67,7 @@ interface InputEvaluation {
   readonly errors: ErroredPredicate[];
 }
 
-/** Undefined where it has no value; nothing is computed yet, and the context must not pass for it. */
+/** Returns undefined if the input has no value. Computed values are missing at this point. */
 function evaluateInput(
   input: Template | undefined,
   { scope, computed, errors }: InputEvaluation,
@@ -80,15 +81,15 @@ function evaluateInput(
   return undefined;
 }
 
-/** A value that a gate derives from the others. */
+/** A compiled entry of `computed`. */
 export interface ComputedValue {
   readonly name: string;
   readonly expression: Template;
 }
 
 /**
- * In an order in which each comes after those it reads. It does not depend on the order of the file, as definitions
- * that differ in nothing else have the same hash.
+ * Compiles computed values, each after those that it reads. The order does not depend on the order in the
+ * file, because definitions that differ only in the order of keys have the same hash.
  */
 export function prepareComputed(computed: Readonly<Record<string, string>> = {}): readonly ComputedValue[] {
   const entries = Object.entries(computed).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -106,19 +107,19 @@ export function prepareComputed(computed: Readonly<Record<string, string>> = {})
   return [...prepared.values()];
 }
 
-/** Values that are not there yet: each name is taken, so that a key of the context is never read in its stead. */
+/** Returns undefined for every name, so that an expression never reads a key of the context instead. */
 export function undefinedValues(computed: readonly ComputedValue[]): Record<string, Json | undefined> {
   const values: Record<string, Json | undefined> = {};
   for (const { name } of computed) values[name] = undefined;
   return values;
 }
 
-/** The scope with all values that can be computed; one that errs stays unknown. */
+/** Returns the scope with the computed values; a value that cannot be evaluated stays undefined. */
 export function compute(computed: readonly ComputedValue[], scope: Scope, errors: ErroredPredicate[]): Scope {
   if (computed.length === 0) return scope;
   const values = undefinedValues(computed);
   const { context, input, facts, system } = scope;
-  // An unknown value is missing to whoever reads it, as `undefined` is no JSON.
+  // Expressions treat an undefined value as missing.
   const extended: Scope = { context, input, computed: values as JsonObject, facts, system };
   for (const { name, expression } of computed) {
     const value = expression.evaluate(extended);
@@ -131,28 +132,32 @@ export function compute(computed: readonly ComputedValue[], scope: Scope, errors
   return extended;
 }
 
-/** What a gate must have fetched. */
+/** The enrichments that a gate requires. */
 export interface RequiredFetches {
   readonly reads: readonly string[];
-  /** One of each that did not come. */
+  /** Returns an error for each enrichment without data. */
   errorsIn(scope: Scope): readonly ErroredPredicate[];
 }
 
 export function prepareRequiredFetches(definition: GateDefinition): RequiredFetches {
-  const needed = uniqueFetches(definition).filter(({ required }) => required);
-  const facts = needed.map(({ key, endpoint }) => ({
+  const required = uniqueFetches(definition).filter((fetch) => fetch.required);
+  const facts = required.map(({ key, endpoint }) => ({
     endpoint,
     get: pathGetter(["facts", "fetched", key]),
   }));
   return {
-    reads: needed.map(({ key }) => `facts.fetched.${key}.ok`),
+    reads: required.map(({ key }) => `facts.fetched.${key}.ok`),
     errorsIn: (scope) =>
       facts.flatMap(({ endpoint, get }) => {
         const fact = get(scope);
         if (isObject(fact) && fact["ok"] === true) return [];
         const error = isObject(fact) && isObject(fact["error"]) ? fact["error"]["message"] : undefined;
         return [
-          { source: "enrich", name: endpoint, error: typeof error === "string" ? error : "it was not asked" },
+          {
+            source: "enrich",
+            name: endpoint,
+            error: typeof error === "string" ? error : "it was not fetched",
+          },
         ];
       }),
   };
@@ -162,22 +167,21 @@ interface GateExpressions {
   readonly input: Template | undefined;
   readonly computed: readonly ComputedValue[];
   readonly rules: readonly PreparedRule[];
-  /** Whether there is a schema: it looks at the whole of the context. */
+  /** True if there is a schema, which reads the whole context. */
   readonly checksContext: boolean;
 }
 
-/** What a gate depends on. `input` and the computed values stand for what their own expressions read. */
+/** Returns the paths that a gate depends on; `input` and computed values are replaced by the paths that they read. */
 export function readsOfGate({ input, computed, rules, checksContext }: GateExpressions): readonly string[] {
   const derived = new Set(["input", ...computed.map(({ name }) => name)]);
-  const beside = declaredReads({ computed, rules });
-  const asked = beside.filter((path) => !derived.has(rootOf(path)));
+  const direct = declaredReads({ computed, rules }).filter((path) => !derived.has(rootOf(path)));
   const whole = checksContext || input === undefined ? ["context"] : [];
-  return [...new Set([...whole, ...(input?.reads ?? []), ...asked])];
+  return [...new Set([...whole, ...(input?.reads ?? []), ...direct])];
 }
 
 const rootOf = (path: string): string => path.replace(/\..*/s, "");
 
-/** The paths as the expressions of the gate name them. */
+/** Returns the paths in the expressions of the gate as they are written. */
 export function declaredReads({
   computed,
   rules,

@@ -4,26 +4,26 @@ import type { GateRule, Status, WrittenFrame } from "../../model/definition.js";
 import type { Json } from "../../model/json.js";
 import type { WorkFrame } from "../../model/result.js";
 
-/** What bears on a work frame beside the rules that decide. */
+/** Inputs of a work frame in addition to the deciding rules. */
 export interface FrameConditions {
-  /** The final one. */
+  /** The final status. */
   readonly status: Status;
-  /** Whether anything could not be evaluated. */
+  /** True if anything could not be evaluated. */
   readonly errored: boolean;
-  /** Whether it is only that which keeps the agent from going on. */
+  /** True if the status is YELLOW only because of those errors. */
   readonly raised: boolean;
-  /** What the context lacks. */
+  /** The fields that the context schema requires and the context does not have. */
   readonly missing: readonly string[];
 }
 
-/** What an agent does when it knows too little. */
+/** The next action when the context is incomplete. */
 const retry = "gather_evidence_and_retry";
 
-/** The frames of the deciding rules as one: lists are joined, of anything else the first that says something stands. */
-export function mergeWorkFrames(deciding: readonly GateRule[], circumstances: FrameConditions): WorkFrame {
-  const { status, errored, raised, missing } = circumstances;
+/** Merges the work frames of the deciding rules: the union of lists; for other fields, the first value. */
+export function mergeWorkFrames(deciding: readonly GateRule[], conditions: FrameConditions): WorkFrame {
+  const { status, errored, raised, missing } = conditions;
   const frames = deciding.flatMap(({ work_frame }) => work_frame ?? []);
-  // What rules allow and ask for who meant the agent to go on is not said to one that must not.
+  // A rule that lets the agent continue must not grant actions when the status was raised to YELLOW.
   const permitting = raised ? [] : frames;
   return {
     mode: workModes[status],
@@ -39,16 +39,15 @@ export function mergeWorkFrames(deciding: readonly GateRule[], circumstances: Fr
 
 function firstValue(
   frames: readonly WrittenFrame[],
-  say: (frame: WrittenFrame) => string | undefined,
+  read: (frame: WrittenFrame) => string | undefined,
 ): string | null {
   for (const frame of frames) {
-    const said = say(frame);
-    if (said !== undefined) return said;
+    const value = read(frame);
+    if (value !== undefined) return value;
   }
   return null;
 }
 
-/** Without repeats. */
 function union(lists: readonly (readonly string[] | undefined)[]): readonly string[] {
   const all = new Set<string>();
   for (const list of lists) {

@@ -4,21 +4,20 @@ import { matchesGlob } from "../../definition/tool-match.js";
 import { canonicalJson } from "../../digest/canonical-json.js";
 import { deepFreeze } from "../../digest/freeze-json.js";
 import { sha256Hex } from "../../digest/sha256.js";
-import { Failure, typeName } from "../../expression/failure.js";
 import { parseInstant } from "../../expression/instant.js";
 import type { Template } from "../../expression/template.js";
-import { compileInput, compileText, compileCondition } from "../../expression/template.js";
+import { compileCondition, compileInput, compileText, evaluateCondition } from "../../expression/template.js";
 import type { BasePolicy, Policy, PolicyCondition } from "../../model/definition.js";
 import type { Json } from "../../model/json.js";
 import type { LineageCondition } from "../../model/lineage.js";
 import type { NamedCondition } from "../../model/result.js";
 import type { Scope } from "../../model/scope.js";
 
-/** What is known of a policy before it is asked. */
+/** Identifies a version of a policy. */
 export interface PolicyIdentity {
   readonly name: string;
   readonly version: string;
-  /** SHA-256 of the policy as it is written. */
+  /** SHA-256 of the policy's document. */
   readonly hash: string;
 }
 
@@ -45,16 +44,16 @@ export interface Denial extends CommonVerdict {
 
 interface Allowance extends CommonVerdict {
   readonly allows: true;
-  /** Where it says why. */
+  /** Only if the policy has one. */
   readonly reason: string | undefined;
 }
 
 interface CommonVerdict {
   readonly identity: PolicyIdentity;
   readonly conditions: readonly NamedCondition[];
-  /** The same for the lineage: with what each of them reads. */
+  /** The conditions for the lineage, with the paths that each of them reads. */
   readonly lineage: readonly LineageCondition[];
-  /** Whether the count of calls was among what held; undefined: it counts none. */
+  /** The result of `max_calls`; undefined if the policy has none. */
   readonly withinCalls: boolean | undefined;
 }
 
@@ -74,33 +73,33 @@ export function prepareBasePolicy(policy: BasePolicy): PreparedBasePolicy {
     window: effectivePeriod(policy),
     reads: [...conditions.map(({ condition }) => condition), ...templates].flatMap(({ reads }) => reads),
     evaluate(tool, scope) {
-      const told: NamedCondition[] = [];
+      const details: NamedCondition[] = [];
       const lineage: LineageCondition[] = [];
-      let usual: string | undefined;
+      let defaultReason: string | undefined;
       for (const condition of conditions) {
-        const asked = evaluateCondition(condition, scope);
-        told.push(asked.told);
-        lineage.push(asked.lineage);
-        usual ??= asked.denial;
+        const outcome = evaluatePolicyCondition(condition, scope);
+        details.push(outcome.detail);
+        lineage.push(outcome.lineage);
+        defaultReason ??= outcome.denial;
       }
-      if (usual === undefined && !isStateful && allowReason === undefined) return allHolding;
+      if (defaultReason === undefined && !isStateful && allowReason === undefined) return allHolding;
       const builtIns = isStateful ? evaluateBuiltIns(policy, tool, policyFacts(scope.facts)) : none;
       for (const each of builtIns) {
-        told.push(withoutDenial(each));
+        details.push(withoutDenial(each));
         lineage.push(asLineage(each, pathReads));
-        if (!each.result) usual ??= each.denial;
+        if (!each.result) defaultReason ??= each.denial;
       }
       const withinCalls = builtIns.find(({ name }) => name === "max_calls")?.result;
-      const common = { identity, conditions: told, lineage, withinCalls };
-      if (usual === undefined) return { ...common, allows: true, reason: allowReason?.render(scope) };
-      return { ...common, allows: false, reason: denyReason?.render(scope) ?? usual };
+      const common = { identity, conditions: details, lineage, withinCalls };
+      if (defaultReason === undefined) return { ...common, allows: true, reason: allowReason?.render(scope) };
+      return { ...common, allows: false, reason: denyReason?.render(scope) ?? defaultReason };
     },
   };
 }
 
 const none: readonly never[] = Object.freeze([]);
 
-/** What is said where everything holds, time and again. */
+/** Creates the verdict that is shared by all evaluations in which every condition holds. */
 function createAllowance(
   identity: PolicyIdentity,
   conditions: readonly PreparedPolicyCondition[],
@@ -109,7 +108,7 @@ function createAllowance(
     identity,
     allows: true,
     reason: undefined,
-    conditions: conditions.map(({ holds }) => holds.told),
+    conditions: conditions.map(({ holds }) => holds.detail),
     lineage: conditions.map(({ holds }) => holds.lineage),
     withinCalls: undefined,
   });
@@ -122,7 +121,7 @@ const withoutDenial = ({ name, expression, result, error }: BuiltInResult): Name
   ...(error !== undefined && { error }),
 });
 
-/** They ask what the store knows; only one of them also reads the context. */
+/** Built-in conditions read the store; only `read_before_write` also reads the context. */
 const asLineage = (
   { name, expression, result }: BuiltInResult,
   pathReads: readonly string[],
@@ -133,15 +132,15 @@ const asLineage = (
   inputs_used: name === "read_before_write" ? pathReads : none,
 });
 
-/** What came of a condition, as the details and as the lineage tell it. */
+/** The outcome of a condition, for the details and for the lineage. */
 interface ConditionOutcome {
-  readonly told: NamedCondition;
+  readonly detail: NamedCondition;
   readonly lineage: LineageCondition;
-  /** What is said where nobody has written what to say; undefined: it holds. */
+  /** The default reason of the denial; undefined if the condition holds. */
   readonly denial: string | undefined;
 }
 
-/** It answers with one of two, time and again. */
+/** A compiled condition with its two shared outcomes. */
 interface PreparedPolicyCondition {
   readonly condition: Template;
   readonly holds: ConditionOutcome;
@@ -152,30 +151,26 @@ function preparePolicyCondition({ name, expression }: PolicyCondition): Prepared
   const condition = compileCondition(expression);
   const outcome = (result: boolean): ConditionOutcome =>
     deepFreeze({
-      told: { name, expression, result },
+      detail: { name, expression, result },
       lineage: { name, expression, result, inputs_used: condition.reads },
       denial: result ? undefined : `\`${name}\` does not hold: ${expression}`,
     });
   return { condition, holds: outcome(true), fails: outcome(false) };
 }
 
-/** Only `true` holds. */
-function evaluateCondition(
+/** Evaluates a condition; one that cannot be evaluated does not hold. */
+function evaluatePolicyCondition(
   { condition, holds, fails }: PreparedPolicyCondition,
   scope: Scope,
 ): ConditionOutcome {
-  const value = condition.evaluate(scope);
-  if (value === true) return holds;
-  if (value === false) return fails;
-  const error =
-    value instanceof Failure
-      ? value.message
-      : `a condition must be true or false, this one is ${typeName(value)}`;
-  const denial = `\`${fails.told.name}\` could not be evaluated: ${error}`;
-  return { told: { ...fails.told, error }, lineage: fails.lineage, denial };
+  const result = evaluateCondition(condition, scope);
+  if (typeof result === "boolean") return result ? holds : fails;
+  const { message: error } = result;
+  const denial = `\`${fails.detail.name}\` could not be evaluated: ${error}`;
+  return { detail: { ...fails.detail, error }, lineage: fails.lineage, denial };
 }
 
-/** A condition that no expression could ask, with what to say where it does not hold. */
+/** The result of a built-in condition, with the default reason of the denial. */
 interface BuiltInResult extends NamedCondition {
   readonly denial: string;
 }
@@ -183,7 +178,7 @@ interface BuiltInResult extends NamedCondition {
 const hasBuiltIns = ({ requires, read_before_write, max_calls }: BasePolicy): boolean =>
   requires !== undefined || read_before_write !== undefined || max_calls !== undefined;
 
-/** What the policy asks of the session so far. */
+/** Evaluates `requires`, `read_before_write` and `max_calls` against the facts of the session. */
 export function evaluateBuiltIns(
   policy: BasePolicy,
   tool: string,
@@ -196,7 +191,7 @@ export function evaluateBuiltIns(
   ];
 }
 
-const noSessionMessage = "no session is known, or none is recorded, so it cannot be told what happened in it";
+const noSessionMessage = "there is no recorded session";
 
 function checkRequires({ requires = [] }: BasePolicy, { succeeded }: PolicyFacts): readonly BuiltInResult[] {
   return requires.map((tool) => {
@@ -214,11 +209,11 @@ function checkReadBeforeWrite(
 ): readonly BuiltInResult[] {
   if (rule?.write_tools.some((each) => matchesGlob(each, tool)) !== true) return [];
   const common = { name: "read_before_write", expression: `\`${rule.path}\` was read in the session` };
-  const known = read?.[name];
-  if (known === undefined) return [unknownResult(common)];
-  if ("error" in known) return [unknownResult(common, known.error)];
+  const fact = read?.[name];
+  if (fact === undefined) return [unknownResult(common)];
+  if ("error" in fact) return [unknownResult(common, fact.error)];
   const readers = rule.read_tools.map((each) => `\`${each}\``).join(" or ");
-  return [{ ...common, result: known.read, denial: `\`${known.path}\` must be read with ${readers} first` }];
+  return [{ ...common, result: fact.read, denial: `\`${fact.path}\` must be read with ${readers} first` }];
 }
 
 function checkMaxCalls(
@@ -235,7 +230,7 @@ function checkMaxCalls(
   return [{ ...common, result: made < most.count, denial }];
 }
 
-/** Fails closed: what cannot be known does not hold. */
+/** Fails closed: a condition without facts does not hold. */
 const unknownResult = (
   common: Pick<NamedCondition, "name" | "expression">,
   error = noSessionMessage,
@@ -246,7 +241,7 @@ const unknownResult = (
   denial: error,
 });
 
-/** Why a policy is not in effect at a time (in milliseconds; undefined: nobody knows it); undefined: it is. */
+/** Returns the reason why a policy is not in effect at a time (milliseconds since 1970); undefined if it is. */
 type EffectivePeriod = (at: number | undefined) => string | undefined;
 
 export function effectivePeriod({ effective_from, expires_at }: Policy): EffectivePeriod {
@@ -255,13 +250,13 @@ export function effectivePeriod({ effective_from, expires_at }: Policy): Effecti
   const until = parseBound(expires_at, Infinity);
   return (at) => {
     if (isAlways) return undefined;
-    if (at === undefined) return "the time of the request is not known";
+    if (at === undefined) return "the time of the request is unknown";
     if (at < from.at) return `not in effect before ${from.text}`;
     return at < until.at ? undefined : `expired on ${until.text}`;
   };
 }
 
-/** What is no time is a bound that nothing keeps: the definition is refused before it comes to that. */
+/** An invalid time excludes everything; definitions with one are rejected earlier. */
 function parseBound(
   text: string | undefined,
   otherwise: number,

@@ -3,8 +3,8 @@ import { identityOf, effectivePeriod } from "./base-policy.js";
 import { policyFacts } from "./policy-facts.js";
 import { compileDocument } from "../../expression/document-template.js";
 import { equal } from "../../expression/equal.js";
-import { Failure, typeName } from "../../expression/failure.js";
-import { compileCondition, compileText } from "../../expression/template.js";
+import { Failure } from "../../expression/failure.js";
+import { compileCondition, compileText, evaluateCondition } from "../../expression/template.js";
 import type { OverridePolicy } from "../../model/definition.js";
 import type { JsonObject } from "../../model/json.js";
 import type { Scope } from "../../model/scope.js";
@@ -14,8 +14,9 @@ export interface PreparedOverride {
   readonly policy: OverridePolicy;
   readonly action: NonNullable<OverridePolicy["action"]>;
   readonly reads: readonly string[];
+  /** The paths that `when` reads. */
   readonly inputs: readonly string[];
-  /** Whether it is live for this call, and what it would do. */
+  /** Decides whether the override applies to this call. */
   evaluate(scope: Scope, at: number | undefined): OverrideVerdict;
 }
 
@@ -24,19 +25,19 @@ export type OverrideVerdict =
   | {
       readonly applies: false;
       readonly leftOut: string;
-      /** What came of its condition; absent: it did not come to that. */
+      /** The result of `when`; absent if it was not evaluated. */
       readonly held?: boolean;
-      /** Something of it could not be evaluated. */
+      /** Set if a part could not be evaluated. */
       readonly error?: string;
     };
 
 export function prepareOverride(policy: OverridePolicy): PreparedOverride {
-  const { name, max_applications: most } = policy;
+  const { name, max_applications: limit } = policy;
   const condition = policy.when === undefined ? undefined : compileCondition(policy.when);
   const reason = policy.reason === undefined ? undefined : compileText(policy.reason);
   const params = compileDocument(policy.params ?? {});
-  const window = effectivePeriod(policy);
-  const usual = `overridden by \`${name}\``;
+  const checkPeriod = effectivePeriod(policy);
+  const defaultReason = `overridden by \`${name}\``;
   const modifies = policy.action === "modify_params";
   return {
     identity: identityOf(policy),
@@ -46,20 +47,19 @@ export function prepareOverride(policy: OverridePolicy): PreparedOverride {
     inputs: condition?.reads ?? [],
     evaluate(scope, at) {
       const { uses, fixed_params: isFixed } = policyFacts(scope.facts);
-      const outside =
-        window(at) ??
-        checkUsesLeft(most, uses?.[name]) ??
+      const leftOut =
+        checkPeriod(at) ??
+        checkUsesLeft(limit, uses?.[name]) ??
         (isFixed && modifies ? fixedParamsMessage : undefined);
-      if (outside !== undefined) return { applies: false, leftOut: outside };
-      const holds = condition === undefined ? true : condition.evaluate(scope);
-      if (holds === false) return { applies: false, leftOut: "its condition does not hold", held: false };
-      if (holds !== true)
-        return erroredVerdict(holds instanceof Failure ? holds.message : notBooleanMessage(holds), false);
+      if (leftOut !== undefined) return { applies: false, leftOut };
+      const holds = condition === undefined ? true : evaluateCondition(condition, scope);
+      if (holds instanceof Failure) return erroredVerdict(holds.message, false);
+      if (!holds) return { applies: false, leftOut: "its condition does not hold", held: false };
       const filled = params.fill(scope);
       if (filled instanceof Failure) return erroredVerdict(filled.message, true);
       return {
         applies: true,
-        reason: reason === undefined ? usual : reason.render(scope),
+        reason: reason === undefined ? defaultReason : reason.render(scope),
         params: filled as JsonObject,
       };
     },
@@ -68,15 +68,12 @@ export function prepareOverride(policy: OverridePolicy): PreparedOverride {
 
 const fixedParamsMessage = "the params of this call cannot be changed";
 
-/** Where uses cannot be counted, none is left. */
-function checkUsesLeft(most: number | undefined, uses: number | undefined): string | undefined {
-  if (most === undefined) return undefined;
+/** Fails closed: if the uses cannot be counted, none is left. */
+function checkUsesLeft(limit: number | undefined, uses: number | undefined): string | undefined {
+  if (limit === undefined) return undefined;
   if (uses === undefined) return "its uses cannot be counted here";
-  return uses < most ? undefined : `used up: ${uses} of ${most} applications`;
+  return uses < limit ? undefined : `used up: ${uses} of ${limit} applications`;
 }
-
-const notBooleanMessage = (value: Parameters<typeof typeName>[0]): string =>
-  `a condition must be true or false, this one is ${typeName(value)}`;
 
 const erroredVerdict = (error: string, held: boolean): OverrideVerdict => ({
   applies: false,
@@ -85,20 +82,20 @@ const erroredVerdict = (error: string, held: boolean): OverrideVerdict => ({
   error,
 });
 
-/** An override that is applied to this call. */
+/** An override that applies to this call. */
 export interface AppliedOverride {
   readonly override: PreparedOverride;
   readonly reason: string;
-  /** The denials that it flips. */
+  /** The policies whose denials it overrides. */
   readonly flipped: string[];
 }
 
-/** Looks for the override of each denial; one that flips several is still applied once. */
+/** Finds the override of each denial. An override of several denials is applied once. */
 export class AppliedOverrides {
   readonly applied: AppliedOverride[] = [];
-  /** What the overrides set, all together. */
+  /** The params that the overrides set. */
   readonly params: Record<string, JsonObject[string]> = {};
-  /** Two that set one param differently. */
+  /** The message if two overrides set a param differently. */
   conflict: string | undefined;
   readonly #overrides: readonly PreparedOverride[];
   readonly #verdicts = new Map<PreparedOverride, OverrideVerdict>();
@@ -106,14 +103,14 @@ export class AppliedOverrides {
   readonly #scope: Scope;
   readonly #at: number | undefined;
 
-  /** In the order in which they are asked. */
+  /** The overrides are in the order of their priority. */
   constructor(overrides: readonly PreparedOverride[], scope: Scope, at: number | undefined) {
     this.#overrides = overrides;
     this.#scope = scope;
     this.#at = at;
   }
 
-  /** The first override that names the policy and is live. */
+  /** Applies the first override that names the policy and applies to the call. */
   applyTo(policy: string): AppliedOverride | undefined {
     for (const override of this.#overrides) {
       if (!override.policy.overrides.includes(policy)) continue;
@@ -123,12 +120,12 @@ export class AppliedOverrides {
     return undefined;
   }
 
-  /** The override that has flipped the denial of a policy. */
+  /** Returns the name of the override of a policy's denial. */
   overrideOf(policy: string): string | undefined {
     return this.applied.find(({ flipped }) => flipped.includes(policy))?.override.identity.name;
   }
 
-  /** What the override said, if it was asked. */
+  /** Returns the verdict of an override, if it was evaluated. */
   verdictOf(override: PreparedOverride): OverrideVerdict | undefined {
     return this.#verdicts.get(override);
   }
@@ -147,10 +144,10 @@ export class AppliedOverrides {
     { reason, params }: Extract<OverrideVerdict, { readonly applies: true }>,
     policy: string,
   ): AppliedOverride {
-    const known = this.applied.find((each) => each.override === override);
-    if (known !== undefined) {
-      known.flipped.push(policy);
-      return known;
+    const existing = this.applied.find((each) => each.override === override);
+    if (existing !== undefined) {
+      existing.flipped.push(policy);
+      return existing;
     }
     const applied = { override, reason, flipped: [policy] };
     this.applied.push(applied);
@@ -159,13 +156,13 @@ export class AppliedOverrides {
   }
 
   #set(name: string, params: JsonObject): void {
-    const elsewhere = policyFacts(this.#scope.facts).set_params ?? {};
+    const setElsewhere = policyFacts(this.#scope.facts).set_params ?? {};
     for (const [param, value] of Object.entries(params)) {
-      const before = [this.params, elsewhere].find((each) => Object.hasOwn(each, param))?.[param];
+      const before = [this.params, setElsewhere].find((each) => Object.hasOwn(each, param))?.[param];
       if (before !== undefined && !equal(before, value)) {
         const other = this.#setBy.get(param);
-        const who = other === undefined ? "another decision" : `\`${other}\``;
-        this.conflict ??= `${who} and \`${name}\` set \`${param}\` differently`;
+        const setter = other === undefined ? "another decision" : `\`${other}\``;
+        this.conflict ??= `${setter} and \`${name}\` set \`${param}\` differently`;
       }
       Object.defineProperty(this.params, param, { value, enumerable: true, configurable: true });
       this.#setBy.set(param, name);

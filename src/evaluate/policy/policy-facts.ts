@@ -3,18 +3,18 @@ import { compileInput } from "../../expression/template.js";
 import type { Policy } from "../../model/definition.js";
 import type { JsonObject } from "../../model/json.js";
 
-/** What the store knows that bears on a call. Without a session there is little to know. */
+/** The facts from the store about a call. Most of them are absent without a session. */
 export interface PolicyFacts {
   readonly session_id?: string;
-  /** How often the tools that are required have succeeded in the session. */
+  /** By required tool: how often it succeeded in the session. */
   readonly succeeded?: Readonly<Record<string, number>>;
-  /** By policy: the path that is to be written, and whether it was read in the session. */
+  /** By policy: the path to write, and whether it was read in the session. */
   readonly read?: Readonly<Record<string, ReadFact>>;
-  /** By policy: the calls of the session that count. */
+  /** By policy: the number of calls in the session that count. */
   readonly calls?: Readonly<Record<string, number>>;
   /** By override: how often it was applied. */
   readonly uses?: Readonly<Record<string, number>>;
-  /** What other decisions on the same call have set. */
+  /** The params that other decisions on the same call set. */
   readonly set_params?: JsonObject;
   /** The caller cannot change the params of the call. */
   readonly fixed_params?: boolean;
@@ -22,16 +22,16 @@ export interface PolicyFacts {
 
 export type ReadFact = { readonly path: string; readonly read: boolean } | { readonly error: string };
 
-/** The facts are gathered by us alone, so their shape is known. */
+/** Only `gather` creates facts, so they have this shape. */
 export const policyFacts = (facts: JsonObject): PolicyFacts => facts;
 
-/** What must be found out before the policies of a decision can be asked. */
+/** The facts that policies need. */
 export interface PolicyNeeds {
   readonly requires: readonly string[];
-  /** The policies with `read_before_write`: which tools read and write, and where the path stands. */
+  /** For policies with `read_before_write`: the tools that read and write, and the path. */
   readonly reads: readonly ReadNeed[];
   readonly calls: readonly { readonly policy: string; readonly most: number; readonly per: string }[];
-  /** The overrides that may only be applied so often. */
+  /** The overrides, with the limit on their uses. */
   readonly uses: readonly { readonly override: string; readonly most: number | undefined }[];
 }
 
@@ -42,7 +42,7 @@ export interface ReadNeed {
   readonly path: Template;
 }
 
-/** What must be known of the session and of earlier uses; undefined: nothing. */
+/** Returns the facts that policies need; undefined if they need none. */
 export function needsOf(policies: readonly Policy[]): PolicyNeeds | undefined {
   const bases = policies.flatMap((each) => (each.overrides === undefined ? each : []));
   const needs: PolicyNeeds = {
@@ -60,7 +60,7 @@ export function needsOf(policies: readonly Policy[]): PolicyNeeds | undefined {
   return Object.values(needs).every((each: readonly unknown[]) => each.length === 0) ? undefined : needs;
 }
 
-/** A path without detours, so that `./a//b/../c` and `a/c` are the same. Nothing is looked up. */
+/** Normalizes a path, so that `./a//b/../c` and `a/c` are equal. Does not access the file system. */
 export function normalizePath(path: string): string {
   const isAbsolute = path.startsWith("/");
   const steps: string[] = [];

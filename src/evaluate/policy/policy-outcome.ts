@@ -3,29 +3,29 @@ import type { JsonObject, Json } from "../../model/json.js";
 import type { LineageCondition, OverrideApplication, PolicyEvaluation } from "../../model/lineage.js";
 import type { PolicyOutcome } from "../../model/result.js";
 
-/** What the policies made of a call, with all that led to it. */
+/** The outcome of a tool call, with the policies and overrides that led to it. */
 export interface DetailedPolicyOutcome extends PolicyOutcome {
   readonly conditions: readonly LineageCondition[];
   readonly policies: readonly PolicyEvaluation[];
-  /** The overrides that were applied, in the order of the denials that they flipped. */
+  /** The applied overrides, in the order of the denials. */
   readonly overrides: readonly OverrideApplication[];
-  /** What they set of the params; nothing where the call is denied. */
+  /** The params that they set; empty if the call is denied. */
   readonly set_params: JsonObject;
-  /** What counts the calls that are made. */
+  /** The policies that count calls. */
   readonly calls: readonly CountedCall[];
 }
 
 interface CountedCall {
   readonly policy: string;
-  /** It passed on the count, so that must still hold when the call is recorded. */
+  /** The count was below the limit, which must still be true when the call is recorded. */
   readonly limited: boolean;
 }
 
-/** The params with what overrides set; only the top level is merged. */
+/** Merges the params of a call with those that overrides set; only at the top level. */
 export function mergeParams(params: Json, set: JsonObject): Json {
   if (Object.keys(set).length === 0) return params;
   return isObject(params) ? { ...params, ...set } : set;
 }
 
-/** Why an override had no say where no policy that it names denied. */
-export const nothingToOverride = "there was nothing for it to override";
+/** The reason why an override was not evaluated: none of the policies that it names denied. */
+export const nothingToOverride = "there was no denial to override";

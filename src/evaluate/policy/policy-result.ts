@@ -12,19 +12,19 @@ import type { LineageCondition, OverrideApplication, PolicyEvaluation } from "..
 import type { PolicyOutcome, PolicyDetail } from "../../model/result.js";
 import type { EvaluatedWithErrors } from "../evaluate.js";
 
-/** What is made of all that the policies said. */
+/** Creates the answer from the verdicts of the policies. */
 export function toPolicyResult(
   prepared: PreparedPolicies,
   consulted: PolicyVerdicts,
 ): Omit<EvaluatedWithErrors, "input_value"> {
-  const { verdicts, flips } = consulted;
+  const { verdicts, appliedOverrides } = consulted;
   const standing = verdicts.filter(
-    (each): each is Denial => !each.allows && flips.overrideOf(each.identity.name) === undefined,
+    (each): each is Denial => !each.allows && appliedOverrides.overrideOf(each.identity.name) === undefined,
   );
   const outcome = outcomeOf(consulted, standing);
   const problems = evaluationErrors(consulted, prepared);
-  const idle = verdicts.length === 0 ? consulted.leftOut.map(describeLeftOut) : [];
-  const warned = flips.applied
+  const unused = verdicts.length === 0 ? consulted.leftOut.map(describeLeftOut) : [];
+  const warned = appliedOverrides.applied
     .filter(({ override }) => outcome.allowed && override.action === "allow_with_warning")
     .map(({ override, reason }) => `\`${override.identity.name}\`: ${reason}`);
   return {
@@ -32,27 +32,27 @@ export function toPolicyResult(
     selected_labels: [outcome.outcome],
     evaluation_details: describeVerdicts(prepared, consulted),
     rules_total: undefined,
-    because: becauseOf(outcome, standing, flips),
+    because: becauseOf(outcome, standing, appliedOverrides),
     failed_conditions: failedConditions(verdicts),
-    warnings: [...problems.map(({ text, consequence }) => text + consequence), ...idle, ...warned],
+    warnings: [...problems.map(({ text, consequence }) => text + consequence), ...unused, ...warned],
     errors: problems.map(({ text }) => text),
     outcome: {
       type: "policy",
       ...outcome,
       ...lineagePartsOf(prepared, consulted),
-      set_params: outcome.allowed ? flips.params : {},
+      set_params: outcome.allowed ? appliedOverrides.params : {},
     },
   };
 }
 
 function outcomeOf(consulted: PolicyVerdicts, standing: readonly Denial[]): PolicyOutcome {
-  const { tool, params = null, flips, verdicts } = consulted;
+  const { tool, params = null, appliedOverrides, verdicts } = consulted;
   const [denial] = standing;
-  const reason = denial?.reason ?? flips.conflict;
+  const reason = denial?.reason ?? appliedOverrides.conflict;
   if (reason !== undefined) return { tool, allowed: false, outcome: "denied", reason, params };
-  const [exception] = flips.applied;
+  const [exception] = appliedOverrides.applied;
   if (exception !== undefined) {
-    const changed = mergeParams(params, flips.params);
+    const changed = mergeParams(params, appliedOverrides.params);
     return {
       tool,
       allowed: true,
@@ -87,9 +87,8 @@ function becauseOf(
 }
 
 const describeLeftOut = ({ identity, leftOut }: LeftOut): string =>
-  `\`${identity.name}\` has no say: ${leftOut}`;
+  `\`${identity.name}\` does not apply: ${leftOut}`;
 
-/** In one pass: most of the time there is little to find. */
 function failedConditions(verdicts: readonly BaseVerdict[]): readonly string[] {
   const failed = new Set<string>();
   for (const { allows, conditions } of verdicts) {
@@ -104,9 +103,9 @@ interface EvaluationError {
   readonly consequence: string;
 }
 
-/** What could not be evaluated: of a policy it denies, of an override it is as if it were not there. */
+/** Returns the errors: a policy with an error denies, an override with an error is not applied. */
 function evaluationErrors(
-  { verdicts, flips }: PolicyVerdicts,
+  { verdicts, appliedOverrides }: PolicyVerdicts,
   { overrides }: PreparedPolicies,
 ): readonly EvaluationError[] {
   const problems: EvaluationError[] = [];
@@ -119,7 +118,7 @@ function evaluationErrors(
     }
   }
   for (const override of overrides) {
-    const verdict = flips.verdictOf(override);
+    const verdict = appliedOverrides.verdictOf(override);
     if (verdict === undefined || verdict.applies || verdict.error === undefined) continue;
     const text = `\`${override.identity.name}\` could not be evaluated: ${verdict.error}`;
     problems.push({ text, consequence: " (so it was not applied)" });
@@ -127,28 +126,28 @@ function evaluationErrors(
   return problems;
 }
 
-/** What each policy and each override had to say, in the order in which they are asked. */
+/** Describes the verdict of each policy and each override, in the order of evaluation. */
 function describeVerdicts(
   { overrides }: PreparedPolicies,
-  { all: asked, flips }: PolicyVerdicts,
+  { all, appliedOverrides }: PolicyVerdicts,
 ): Readonly<Record<string, PolicyDetail>> {
   const details: Record<string, PolicyDetail> = {};
-  for (const each of asked) {
+  for (const each of all) {
     const { name, version } = each.identity;
     details[name] =
       "leftOut" in each
         ? { version, result: true, left_out: each.leftOut, conditions: [] }
-        : baseDetail(each, flips);
+        : baseDetail(each, appliedOverrides);
   }
-  for (const each of overrides) details[each.identity.name] = overrideDetail(each, flips);
+  for (const each of overrides) details[each.identity.name] = overrideDetail(each, appliedOverrides);
   return details;
 }
 
 function baseDetail(
   { identity, allows, conditions, reason }: BaseVerdict,
-  flips: AppliedOverrides,
+  appliedOverrides: AppliedOverrides,
 ): PolicyDetail {
-  const flip = allows ? undefined : flips.overrideOf(identity.name);
+  const flip = allows ? undefined : appliedOverrides.overrideOf(identity.name);
   const detail: { -readonly [Key in keyof PolicyDetail]: PolicyDetail[Key] } = {
     version: identity.version,
     result: allows,
@@ -159,11 +158,11 @@ function baseDetail(
   return detail;
 }
 
-function overrideDetail(override: PreparedOverride, flips: AppliedOverrides): PolicyDetail {
+function overrideDetail(override: PreparedOverride, appliedOverrides: AppliedOverrides): PolicyDetail {
   const { version } = override.identity;
-  const verdict = flips.verdictOf(override);
+  const verdict = appliedOverrides.verdictOf(override);
   const conditions = verdict === undefined ? [] : whenOf(override, verdict);
-  const applied = flips.applied.find((each) => each.override === override);
+  const applied = appliedOverrides.applied.find((each) => each.override === override);
   if (applied !== undefined) {
     return { version, result: true, conditions, reason: applied.reason, overrides: applied.flipped };
   }
@@ -171,7 +170,7 @@ function overrideDetail(override: PreparedOverride, flips: AppliedOverrides): Po
   return { version, result: false, left_out: why, conditions };
 }
 
-/** Its condition, where it came to that. */
+/** Returns the condition of an override, if it was evaluated. */
 function whenOf({ policy }: PreparedOverride, verdict: OverrideVerdict): PolicyDetail["conditions"] {
   const result = verdict.applies ? true : verdict.held;
   if (policy.when === undefined || result === undefined) return [];
@@ -180,26 +179,27 @@ function whenOf({ policy }: PreparedOverride, verdict: OverrideVerdict): PolicyD
   return [{ ...condition, error: verdict.error }];
 }
 
-/** What the lineage of the decision is made of. */
+/** Returns the parts of the outcome that are recorded in the lineage. */
 function lineagePartsOf(
   { overrides }: PreparedPolicies,
-  { verdicts, flips }: PolicyVerdicts,
+  { verdicts, appliedOverrides }: PolicyVerdicts,
 ): Pick<DetailedPolicyOutcome, "conditions" | "policies" | "overrides" | "calls"> {
   const conditions: LineageCondition[] = [];
   for (const { lineage } of verdicts) conditions.push(...lineage);
   for (const override of overrides)
-    conditions.push(...lineageConditionsOf(override, flips.verdictOf(override)));
+    conditions.push(...lineageConditionsOf(override, appliedOverrides.verdictOf(override)));
   return {
     conditions,
-    policies: verdicts.length === 0 ? [noPolicy] : verdicts.map((each) => evaluationOf(each, flips)),
-    overrides: flips.applied.map(applicationOf),
+    policies:
+      verdicts.length === 0 ? [noPolicy] : verdicts.map((each) => evaluationOf(each, appliedOverrides)),
+    overrides: appliedOverrides.applied.map(applicationOf),
     calls: verdicts.flatMap(({ identity, withinCalls }) =>
       withinCalls === undefined ? [] : [{ policy: identity.name, limited: withinCalls }],
     ),
   };
 }
 
-/** As the specification has it where there is nothing to ask. */
+/** The entry that the specification prescribes if there is no policy. */
 const noPolicy: PolicyEvaluation = Object.freeze({
   name: "none",
   version: "0.0.0",
@@ -222,11 +222,11 @@ function lineageConditionsOf(
   }));
 }
 
-function evaluationOf(verdict: BaseVerdict, flips: AppliedOverrides): PolicyEvaluation {
+function evaluationOf(verdict: BaseVerdict, appliedOverrides: AppliedOverrides): PolicyEvaluation {
   const { name, version, hash } = verdict.identity;
   if (verdict.allows)
     return { name, version, hash, base_decision: "allow", denial_reason: null, override: null };
-  const override = flips.overrideOf(name) ?? null;
+  const override = appliedOverrides.overrideOf(name) ?? null;
   return { name, version, hash, base_decision: "deny", denial_reason: verdict.reason, override };
 }
 

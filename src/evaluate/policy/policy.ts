@@ -14,24 +14,24 @@ import type { Scope } from "../../model/scope.js";
 import type { PreparedType } from "../evaluate.js";
 import { readsWithInput, prepareShadowCheck } from "../evaluate.js";
 
-/** The policies of a decision, each in the order in which they are asked. */
+/** The compiled policies of a decision, in the order of their priority. */
 export interface PreparedPolicies {
   readonly definition: PolicyDefinition;
   readonly bases: readonly PreparedBasePolicy[];
   readonly overrides: readonly PreparedOverride[];
-  /** Whether any of them has a window. */
+  /** True if any of them has `effective_from` or `expires_at`. */
   readonly isTimed: boolean;
 }
 
-/** What came of asking them. */
+/** The verdicts of all policies on a call. */
 export interface PolicyVerdicts {
   readonly tool: string;
   readonly params: JsonObject[string] | undefined;
   readonly verdicts: readonly BaseVerdict[];
-  /** All base policies in their order: the verdict of each, or why it was not in effect. */
+  /** For each base policy the verdict, or the reason why it was not in effect. */
   readonly all: readonly (BaseVerdict | LeftOut)[];
   readonly leftOut: readonly LeftOut[];
-  readonly flips: AppliedOverrides;
+  readonly appliedOverrides: AppliedOverrides;
 }
 
 export interface LeftOut {
@@ -39,7 +39,7 @@ export interface LeftOut {
   readonly leftOut: string;
 }
 
-/** `policy`: all policies in effect must allow the call; an override may flip the denials that it names. */
+/** `policy`: all policies in effect must allow the call; an override can lift the denials that it names. */
 export function preparePolicy(definition: PolicyDefinition, input: Template | undefined): PreparedType {
   const policies = definition.policies ?? [];
   const prepared: PreparedPolicies = {
@@ -54,25 +54,26 @@ export function preparePolicy(definition: PolicyDefinition, input: Template | un
   };
   const paths = [...prepared.bases, ...prepared.overrides].flatMap(({ reads }) => reads);
   const needs = needsOf(policies);
-  const refuseShadow = prepareShadowCheck([...(input?.reads ?? []), ...paths]);
+  const rejectShadowing = prepareShadowCheck([...(input?.reads ?? []), ...paths]);
   return {
     reads: readsWithInput(input, needs === undefined ? paths : [...paths, "facts"]),
     conditionReads: paths,
+    readsByCondition: new Map(),
     ...(needs !== undefined && { needs }),
     evaluate(scope) {
-      refuseShadow(scope.context);
+      rejectShadowing(scope.context);
       const value = input === undefined ? scope.context : input.evaluate(scope);
-      const seen = { ...scope, input: value instanceof Failure ? undefined : value };
-      const judged = toPolicyResult(prepared, evaluatePolicies(prepared, seen));
-      if (!(value instanceof Failure)) return { ...judged, input_value: value };
+      const withInput = { ...scope, input: value instanceof Failure ? undefined : value };
+      const result = toPolicyResult(prepared, evaluatePolicies(prepared, withInput));
+      if (!(value instanceof Failure)) return { ...result, input_value: value };
       const problem = `the input could not be evaluated: ${value.message}`;
-      const { warnings, errors } = judged;
-      return { ...judged, input_value: null, warnings: [problem, ...warnings], errors: [problem, ...errors] };
+      const { warnings, errors } = result;
+      return { ...result, input_value: null, warnings: [problem, ...warnings], errors: [problem, ...errors] };
     },
   };
 }
 
-/** Higher first; of equals, the first in the file. */
+/** Highest priority first; equal ones in the order of the file. */
 function byPriority<Prepared extends { readonly policy: Policy }>(
   prepared: readonly Prepared[],
 ): readonly Prepared[] {
@@ -87,14 +88,14 @@ function evaluatePolicies(
   const tool = typeof context["tool"] === "string" ? context["tool"] : toolsOf(definition).join(", ");
   const time = system["request_time"];
   const at = isTimed && typeof time === "string" ? parseInstant(time) : undefined;
-  const flips = new AppliedOverrides(overrides, scope, at);
-  const asked = bases.map((base): BaseVerdict | LeftOut => {
-    // Where the time is not known, a policy is in effect and an override is not.
+  const appliedOverrides = new AppliedOverrides(overrides, scope, at);
+  const all = bases.map((base): BaseVerdict | LeftOut => {
+    // If the time is unknown, a policy is in effect and an override is not.
     const outside = at === undefined ? undefined : base.window(at);
     return outside === undefined ? base.evaluate(tool, scope) : { identity: base.identity, leftOut: outside };
   });
-  const verdicts = asked.filter((each): each is BaseVerdict => !("leftOut" in each));
-  const leftOut = asked.filter((each): each is LeftOut => "leftOut" in each);
-  for (const { allows, identity } of verdicts) if (!allows) flips.applyTo(identity.name);
-  return { tool, params: context["params"], verdicts, all: asked, leftOut, flips };
+  const verdicts = all.filter((each): each is BaseVerdict => !("leftOut" in each));
+  const leftOut = all.filter((each): each is LeftOut => "leftOut" in each);
+  for (const { allows, identity } of verdicts) if (!allows) appliedOverrides.applyTo(identity.name);
+  return { tool, params: context["params"], verdicts, all, leftOut, appliedOverrides };
 }

@@ -3,21 +3,22 @@ import { InvalidEvaluatorError, InvalidWeightError } from "../../errors.js";
 import type { JsonObject } from "../../model/json.js";
 import type { Evaluation } from "../../model/result.js";
 
-/** The weight, or the contract's error where it is none: a number from 0 to 1. */
+/** Returns the weight. Throws `InvalidWeightError` if it is not a number from 0 to 1. */
 export function validateWeight(weight: unknown): number {
   if (typeof weight === "number" && weight >= 0 && weight <= 1) return weight;
   throw new InvalidWeightError(weight);
 }
 
-/** A vote as the contract wants it, frozen through and through; throws where it is none. */
+/** Returns a vote as a deeply frozen evaluation. Throws if it is invalid. */
 export function validateEvaluation(vote: unknown, evaluator: string): Evaluation {
-  if (vote instanceof Promise) throw invalid(evaluator, "gave a promise, but evaluators answer at once");
+  if (vote instanceof Promise)
+    throw invalid(evaluator, "returned a promise, but evaluators must be synchronous");
   if (typeof vote !== "object" || vote === null || Array.isArray(vote)) {
-    throw invalid(evaluator, "gave neither an evaluation nor nothing");
+    throw invalid(evaluator, "must return an evaluation, null or undefined");
   }
   const { decision, weight, reason, evaluator_name, metadata = {} } = vote as Partial<Evaluation>;
-  if (typeof decision !== "string" || decision === "") throw invalid(evaluator, "gave no decision");
-  if (typeof reason !== "string") throw invalid(evaluator, "gave no reason (it may be empty)");
+  if (typeof decision !== "string" || decision === "") throw invalid(evaluator, "returned no decision");
+  if (typeof reason !== "string") throw invalid(evaluator, "returned no reason (it may be empty)");
   const name = evaluator_name ?? evaluator;
   if (typeof name !== "string" || name === "") throw invalid(evaluator, "has no name");
   return deepFreeze({
@@ -31,12 +32,12 @@ export function validateEvaluation(vote: unknown, evaluator: string): Evaluation
 
 function validateMetadata(metadata: unknown, evaluator: string): JsonObject {
   if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata)) {
-    throw invalid(evaluator, "gave metadata that is no object");
+    throw invalid(evaluator, "returned metadata that is not an object");
   }
   try {
     return frozenCopy(metadata) as JsonObject;
   } catch (error) {
-    throw invalid(evaluator, `gave metadata that is no JSON: ${(error as Error).message}`);
+    throw invalid(evaluator, `returned metadata that is not JSON: ${(error as Error).message}`);
   }
 }
 

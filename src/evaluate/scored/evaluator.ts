@@ -10,20 +10,22 @@ import type { ConditionTrace, Evaluation, EvaluatorDetail, RuleTrace } from "../
 import type { Scope } from "../../model/scope.js";
 import { validateEvaluation } from "./evaluation.js";
 
-/** An evaluator made ready to be asked. */
+/** A compiled evaluator. */
 export interface PreparedEvaluator {
   readonly name: string;
   readonly reads: readonly string[];
+  /** The paths that each `when` reads, by its text. */
+  readonly readsByCondition: readonly (readonly [string, readonly string[]])[];
   vote(scope: Scope): EvaluatorVote;
 }
 
-/** What an evaluator answered: its vote, if it has one, and how it came to it. */
+/** The vote of an evaluator, if it has one, and its details. */
 export interface EvaluatorVote {
   readonly name: string;
   readonly evaluation: Evaluation | undefined;
   readonly detail: EvaluatorDetail;
-  /** The rules that were asked, with what came of their conditions. */
-  readonly asked: readonly EvaluatedRule[];
+  /** The evaluated rules, with the traces of their conditions. */
+  readonly evaluatedRules: readonly EvaluatedRule[];
 }
 
 export interface EvaluatedRule {
@@ -39,38 +41,42 @@ function prepareStaticEvaluator({ name, static: vote }: StaticEvaluatorDefinitio
   const evaluation = validateEvaluation({ reason: "", ...vote, metadata: { type: "static" } }, name);
   const { decision, weight } = evaluation;
   const detail = Object.freeze({ result: true, decision, weight, rules: none });
-  const voted = { name, evaluation, detail, asked: none };
-  return { name, reads: none, vote: () => voted };
+  const voted = { name, evaluation, detail, evaluatedRules: none };
+  return { name, reads: none, readsByCondition: none, vote: () => voted };
 }
 
 const none: readonly never[] = Object.freeze([]);
 
 interface PreparedRule {
   readonly id: string;
+  readonly when: string | undefined;
   readonly condition: CompiledRule;
   readonly evaluation: Evaluation;
 }
 
-/** The first rule that matches votes; those after it are not asked. */
+/** The first rule that matches votes; the rules after it are not evaluated. */
 function prepareRulesetEvaluator(definition: RulesetDefinition): PreparedEvaluator {
   const { name } = definition;
   const rules = definition.rules.map((rule) => prepareRule(rule, definition));
   return {
     name,
     reads: rules.flatMap(({ condition }) => condition.reads),
+    readsByCondition: rules.flatMap(({ when, condition }) =>
+      when === undefined ? [] : [[when, condition.reads] as const],
+    ),
     vote(scope) {
       const traces: Omit<RuleTrace, "evaluator">[] = [];
-      const asked: EvaluatedRule[] = [];
+      const evaluatedRules: EvaluatedRule[] = [];
       for (const { id, condition, evaluation } of rules) {
-        const judged = condition.evaluate(scope);
-        traces.push({ rule_id: id, result: judged.result, conditions: judged.traces });
-        asked.push({ rule: condition, conditions: judged.traces });
-        if (!judged.result) continue;
+        const { result, traces: conditions } = condition.evaluate(scope);
+        traces.push({ rule_id: id, result, conditions });
+        evaluatedRules.push({ rule: condition, conditions });
+        if (!result) continue;
         const { decision, weight } = evaluation;
         const detail = { result: true, decision, weight, rule_id: id, rules: traces };
-        return { name, evaluation, detail, asked };
+        return { name, evaluation, detail, evaluatedRules };
       }
-      return { name, evaluation: undefined, detail: { result: false, rules: traces }, asked };
+      return { name, evaluation: undefined, detail: { result: false, rules: traces }, evaluatedRules };
     },
   };
 }
@@ -79,12 +85,13 @@ function prepareRule(rule: ScoredRule, { name, ruleset }: RulesetDefinition): Pr
   const metadata = { rule_id: rule.id, ruleset: ruleset ?? name, type: "rule" };
   return {
     id: rule.id,
+    when: rule.when,
     condition: compileRuleCondition(rule),
     evaluation: validateEvaluation({ reason: "", ...rule.then, metadata }, name),
   };
 }
 
-/** When the rule matches; throws where that cannot be compiled. */
+/** Compiles the condition of a rule. Throws if it is invalid. */
 export function compileRuleCondition(rule: ScoredRule): CompiledRule {
   return rule.if === undefined ? compileWhen(rule.when ?? "") : compileRule(rule.if);
 }

@@ -15,57 +15,63 @@ import type { JsonObject } from "../../model/json.js";
 import type { Evaluation, ScoringParameters } from "../../model/result.js";
 
 /**
- * One's own evaluator. It is stateless, depends on nothing but the context, and changes nothing: the same
- * context always gets the same vote. To fail, or to break the contract of an evaluation, is to have no vote.
+ * A custom evaluator. It must be stateless and pure: the same context always gets the same vote. An
+ * evaluator that throws or returns an invalid vote has no vote.
  */
 export interface Evaluator {
   readonly name: string;
-  /** A vote, or nothing where no decision can be made. */
+  /** Returns a vote, or null if it cannot decide. */
   evaluate(
     context: JsonObject,
     options: { readonly feedback: JsonObject },
   ): EvaluationGiven | null | undefined;
 }
 
-/** A vote as an evaluator gives it; rule-based ones name their `rule_id` and `ruleset` in the metadata. */
+/** The vote of a custom evaluator; rule-based ones set `rule_id` and `ruleset` in the metadata. */
 export type EvaluationGiven = Pick<Evaluation, "decision" | "weight" | "reason"> &
   Partial<Pick<Evaluation, "evaluator_name" | "metadata">>;
 
-/** One's own way to make one decision of votes, of which there is at least one. */
+/** A custom scoring strategy: derives one decision from at least one vote. */
 export interface ScoringPlugIn {
   readonly name: string;
   readonly parameters?: ScoringParameters;
   score(evaluations: readonly Evaluation[]): Scored;
 }
 
-/** An evaluator of either kind, made ready to be asked with some feedback. */
+/** Compiles an evaluator of either kind; the result is called with the feedback. */
 export function prepareCustomEvaluator(
-  given: Evaluator | EvaluatorDefinition,
+  evaluator: Evaluator | EvaluatorDefinition,
 ): (feedback: JsonObject) => PreparedEvaluator {
-  const { name } = Object(given) as { readonly name?: unknown };
-  if (typeof name !== "string" || name === "") throw new InvalidEvaluatorError("an evaluator has no name");
-  if ("rules" in given) rejectMalformedRules(given);
-  if ("rules" in given || "static" in given) {
-    const voter = prepareEvaluator(given);
-    return () => voter;
+  const { name } = Object(evaluator) as { readonly name?: unknown };
+  if (typeof name !== "string" || name === "") throw new InvalidEvaluatorError("an evaluator needs a name");
+  if ("rules" in evaluator) rejectMalformedRules(evaluator);
+  if ("rules" in evaluator || "static" in evaluator) {
+    const prepared = prepareEvaluator(evaluator);
+    return () => prepared;
   }
-  if (typeof given.evaluate !== "function") {
+  if (typeof evaluator.evaluate !== "function") {
     throw new InvalidEvaluatorError(`the evaluator \`${name}\` has no function \`evaluate\``);
   }
   return (feedback) => ({
     name,
     reads: [],
+    readsByCondition: [],
     vote({ context }) {
       try {
-        const vote = given.evaluate(context, { feedback });
+        const vote = evaluator.evaluate(context, { feedback });
         if (vote === null || vote === undefined)
-          return { name, evaluation: undefined, detail: noVote, asked: [] };
+          return { name, evaluation: undefined, detail: noVote, evaluatedRules: [] };
         const evaluation = validateEvaluation(vote, name);
         const { decision, weight } = evaluation;
-        return { name, evaluation, detail: { result: true, decision, weight, rules: [] }, asked: [] };
+        return {
+          name,
+          evaluation,
+          detail: { result: true, decision, weight, rules: [] },
+          evaluatedRules: [],
+        };
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        return { name, evaluation: undefined, detail: { ...noVote, error: reason }, asked: [] };
+        return { name, evaluation: undefined, detail: { ...noVote, error: reason }, evaluatedRules: [] };
       }
     },
   });
@@ -76,17 +82,17 @@ const noVote = { result: false, rules: [] };
 function rejectMalformedRules({ name, rules }: RulesetDefinition): void {
   if (!Array.isArray(rules)) throw new InvalidRuleDslError(`the rules of \`${name}\` must be a list`);
   for (const rule of rules as readonly ScoredRule[]) {
-    const fault = checkRule(rule);
-    if (fault === undefined) continue;
-    throw new InvalidRuleDslError(`the rule \`${rule.id}\` of \`${name}\`: ${fault.message}`, {
-      hint: fault.hint,
+    const diagnostic = checkRule(rule);
+    if (diagnostic === undefined) continue;
+    throw new InvalidRuleDslError(`the rule \`${rule.id}\` of \`${name}\`: ${diagnostic.message}`, {
+      hint: diagnostic.hint,
     });
   }
 }
 
 function checkRule(rule: ScoredRule): Pick<DecisionError, "message" | "hint"> | undefined {
   if ((rule.if === undefined) === (rule.when === undefined)) {
-    return { message: "it needs either `if` or `when`, and never both", hint: undefined };
+    return { message: "it needs either `if` or `when`, not both", hint: undefined };
   }
   if (rule.if === undefined && typeof rule.when !== "string") {
     return { message: "`when` must be text", hint: undefined };
@@ -100,24 +106,24 @@ function checkRule(rule: ScoredRule): Pick<DecisionError, "message" | "hint"> | 
   }
 }
 
-/** One of the strategies by its name, or one's own. */
-export function toStrategy(given: Scoring | ScoringPlugIn | undefined): Strategy {
-  if (given === undefined) return strategyFor();
-  const { strategy, name, parameters = {}, score } = Object(given) as Partial<Scoring & ScoringPlugIn>;
-  if (strategy !== undefined) return validStrategy(given as Scoring);
+/** Returns a built-in strategy by its name, or a custom one. */
+export function toStrategy(scoring: Scoring | ScoringPlugIn | undefined): Strategy {
+  if (scoring === undefined) return strategyFor();
+  const { strategy, name, parameters = {}, score } = Object(scoring) as Partial<Scoring & ScoringPlugIn>;
+  if (strategy !== undefined) return validStrategy(scoring as Scoring);
   if (typeof name !== "string" || name === "" || typeof score !== "function") {
-    throw new InvalidScoringStrategyError("a scoring strategy has a name and a function `score`");
+    throw new InvalidScoringStrategyError("a scoring strategy needs a name and a function `score`");
   }
   return {
     name,
     parameters: frozenCopy(parameters) as ScoringParameters,
-    score: (evaluations) => (given as ScoringPlugIn).score(evaluations),
+    score: (evaluations) => (scoring as ScoringPlugIn).score(evaluations),
   };
 }
 
 function validStrategy(scoring: Scoring): Strategy {
-  const fault = checkScoring(scoring);
-  if (fault !== undefined) throw new InvalidScoringStrategyError(fault);
+  const message = checkScoring(scoring);
+  if (message !== undefined) throw new InvalidScoringStrategyError(message);
   return strategyFor(scoring);
 }
 
@@ -134,7 +140,7 @@ function checkScoring(scoring: Scoring): string | undefined {
       if (!isShare(threshold)) return "the strategy `threshold` needs a `threshold` from 0 to 1";
       return isText(fallback_decision) ? undefined : "the strategy `threshold` needs a `fallback_decision`";
     default:
-      return `there is no scoring strategy \`${String(strategy)}\``;
+      return `unknown scoring strategy \`${String(strategy)}\``;
   }
 }
 

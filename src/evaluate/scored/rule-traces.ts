@@ -1,14 +1,14 @@
 import { missingMessage } from "../../expression/failure.js";
 import type { EvaluatorDetail, RuleTrace } from "../../model/result.js";
 
-/** What came of every rule that was asked, one evaluator after the other. */
+/** Returns the traces of all evaluated rules, one evaluator after the other. */
 export function ruleTracesOf(details: Readonly<Record<string, EvaluatorDetail>>): readonly RuleTrace[] {
   return Object.entries(details).flatMap(([evaluator, { rules }]) =>
     rules.map((rule) => ({ evaluator, ...rule })),
   );
 }
 
-/** Conditions whose answer is an accident: a value of the wrong type, or a missing one where it must not hold. */
+/** Returns the conditions that could not be tested: a value of the wrong type, or a missing one under `none`. */
 export function suspectConditions({
   rules,
 }: EvaluatorDetail): readonly { readonly rule_id: string; readonly error: string }[] {
@@ -21,7 +21,7 @@ export function suspectConditions({
   );
 }
 
-/** The rules whose expression has no answer. */
+/** Returns the rules whose expression could not be evaluated. */
 export function erroredConditions({
   rules,
 }: EvaluatorDetail): readonly { readonly rule_id: string; readonly error: string }[] {

@@ -11,36 +11,37 @@ import { suspectConditions, erroredConditions } from "./rule-traces.js";
 import { strategyFor } from "./scoring.js";
 import { tallyVotes } from "./tally-votes.js";
 
-/** `scored`: several evaluators vote, and a strategy makes one decision of their votes. */
+/** `scored`: several evaluators vote, and a strategy derives one decision from their votes. */
 export function prepareScored(definition: ScoredDefinition, input: Template | undefined): PreparedType {
-  const voters = definition.evaluators.map(prepareEvaluator);
+  const evaluators = definition.evaluators.map(prepareEvaluator);
   const strategy = strategyFor(definition.scoring);
   const targets = definition.targets ?? {};
-  const asks = voters.flatMap(({ reads }) => reads);
+  const conditionReads = evaluators.flatMap(({ reads }) => reads);
   return {
-    reads: readsWithInput(input, asks),
-    conditionReads: asks,
+    reads: readsWithInput(input, conditionReads),
+    conditionReads,
+    readsByCondition: new Map(evaluators.flatMap((each) => each.readsByCondition)),
     evaluate(scope) {
       const value = input === undefined ? scope.context : input.evaluate(scope);
       const failure = value instanceof Failure ? value.message : undefined;
-      const seen = withInput(scope, value);
-      const voted = voters.map((voter) => voter.vote(seen));
-      const { because, failed_conditions, ...outcome } = tallyVotes(voted, strategy);
-      const problems = [
+      const extended = withInput(scope, value);
+      const votes = evaluators.map((evaluator) => evaluator.vote(extended));
+      const { because, failed_conditions, ...outcome } = tallyVotes(votes, strategy);
+      const errors = [
         ...(failure === undefined ? [] : [`the input could not be evaluated: ${failure}`]),
-        ...voted.flatMap(describeErroredConditions),
+        ...votes.flatMap(describeErroredConditions),
       ];
       const target = Object.hasOwn(targets, outcome.decision) ? targets[outcome.decision] : undefined;
       return {
         selected_targets: target === undefined ? [] : [target],
         selected_labels: [outcome.decision],
         input_value: value instanceof Failure ? null : value,
-        evaluation_details: detailsOf(voted),
+        evaluation_details: detailsOf(votes),
         rules_total: undefined,
         because,
         failed_conditions,
-        warnings: [...problems, ...disagreement(outcome)],
-        errors: problems,
+        warnings: [...errors, ...disagreement(outcome)],
+        errors,
         outcome: { type: "scored", ...outcome },
       };
     },
@@ -51,7 +52,7 @@ function withInput({ context, facts, system }: Scope, value: Failure | Scope["in
   return { context, facts, system, input: value instanceof Failure ? undefined : value };
 }
 
-/** The decision stands, but nobody should be sure of it. */
+/** Warns about a decision with a confidence of 0. */
 function disagreement({
   scoring_strategy,
   confidence,
@@ -62,19 +63,19 @@ function disagreement({
   return [`the votes do not agree enough (at least ${least ?? "half"} of them must), so the confidence is 0`];
 }
 
-function detailsOf(voted: readonly EvaluatorVote[]): Readonly<Record<string, EvaluatorDetail>> {
+function detailsOf(votes: readonly EvaluatorVote[]): Readonly<Record<string, EvaluatorDetail>> {
   const details: Record<string, EvaluatorDetail> = {};
-  for (const { name, detail } of voted) details[name] = detail;
+  for (const { name, detail } of votes) details[name] = detail;
   return details;
 }
 
-/** Expressions without an answer, and fields that no operator could ask properly. */
+/** Describes expressions that could not be evaluated, and fields that could not be tested. */
 const describeErroredConditions = ({ name, detail }: EvaluatorVote): readonly string[] => [
   ...erroredConditions(detail).map(
     ({ rule_id, error }) =>
       `\`${rule_id}\` of \`${name}\` could not be evaluated, so it did not match: ${error}`,
   ),
   ...suspectConditions(detail).map(
-    ({ rule_id, error }) => `\`${rule_id}\` of \`${name}\` could not be asked properly: ${error}`,
+    ({ rule_id, error }) => `\`${rule_id}\` of \`${name}\` could not be tested: ${error}`,
   ),
 ];

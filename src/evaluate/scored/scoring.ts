@@ -8,7 +8,7 @@ export interface Scored {
   readonly confidence: number;
 }
 
-/** Makes one decision of votes, of which there is at least one. */
+/** A scoring strategy: derives one decision from at least one vote. */
 export interface Strategy {
   readonly name: string;
   readonly parameters: ScoringParameters;
@@ -17,7 +17,7 @@ export interface Strategy {
 
 const defaultAgreement = 0.5;
 
-/** One of the strategies that a definition may name; without one, `weighted_average`. */
+/** Returns the strategy that a definition names; default: `weighted_average`. */
 export function strategyFor(scoring: Scoring = { strategy: "weighted_average" }): Strategy {
   const { strategy: name, ...parameters } = scoring;
   return { name, parameters, score: scorers[name](parameters) };
@@ -30,21 +30,21 @@ const scorers: Readonly<Record<ScoringStrategy, (parameters: ScoringParameters) 
   threshold: (parameters) => (evaluations) => threshold(evaluations, parameters),
 };
 
-/** To four decimals; what is not from 0 to 1 is the contract's error. */
+/** Returns the confidence rounded to four decimals. Throws `InvalidConfidenceError` if it is not from 0 to 1. */
 export const roundedConfidence = (confidence: unknown): number =>
   Math.round(validateConfidence(confidence) * 1e4) / 1e4;
 
-/** As it is; what is not from 0 to 1 is the contract's error. */
+/** Returns the confidence. Throws `InvalidConfidenceError` if it is not from 0 to 1. */
 export function validateConfidence(confidence: unknown): number {
   if (typeof confidence === "number" && confidence >= 0 && confidence <= 1) return confidence;
   throw new InvalidConfidenceError(confidence);
 }
 
-/** Of however many votes: more than some hundred thousand are too many arguments for `Math.max`. */
+/** Does not spread into `Math.max`, which fails with some hundred thousand arguments. */
 export const highestWeight = (evaluations: readonly Evaluation[]): number =>
   evaluations.reduce((highest, { weight }) => Math.max(highest, weight), 0);
 
-/** The decision with the greatest sum of weights; its share of all weights. */
+/** Selects the decision with the highest sum of weights; the confidence is its share of all weights. */
 function weightedAverage(evaluations: readonly Evaluation[]): Scored {
   const sums = byDecision(evaluations).map(({ decision, weights }) => ({ decision, sum: sumOf(weights) }));
   const winner = sums.reduce((best, each) => (each.sum > best.sum ? each : best));
@@ -52,26 +52,26 @@ function weightedAverage(evaluations: readonly Evaluation[]): Scored {
   return { decision: winner.decision, confidence: total === 0 ? 0 : Math.min(1, winner.sum / total) };
 }
 
-/** The decision with the greatest single weight, which is the confidence. */
+/** Selects the decision with the highest single weight, which is the confidence. */
 function maxWeight(evaluations: readonly Evaluation[]): Scored {
   const { decision, weight } = evaluations.reduce((best, each) => (each.weight > best.weight ? each : best));
   return { decision, confidence: weight };
 }
 
-/** The decision with the most votes; its share of the votes, or 0 where too few agree. */
+/** Selects the decision with the most votes; the confidence is its share, or 0 if too few agree. */
 function consensus(evaluations: readonly Evaluation[], parameters: ScoringParameters): Scored {
-  const { minimum_agreement: least = defaultAgreement } = parameters;
+  const { minimum_agreement: minimum = defaultAgreement } = parameters;
   const groups = byDecision(evaluations);
   const winner = groups.reduce((best, each) => (each.weights.length > best.weights.length ? each : best));
   const ratio = winner.weights.length / evaluations.length;
-  return { decision: winner.decision, confidence: ratio >= least ? ratio : 0 };
+  return { decision: winner.decision, confidence: ratio >= minimum ? ratio : 0 };
 }
 
-/** The greatest single weight decides where it reaches the threshold; else the fallback, half as sure. */
+/** Selects the highest single weight if it reaches the threshold, else the fallback with half the confidence. */
 function threshold(evaluations: readonly Evaluation[], parameters: ScoringParameters): Scored {
-  const { threshold: least = 0, fallback_decision: fallback } = parameters;
+  const { threshold: minimum = 0, fallback_decision: fallback } = parameters;
   const best = maxWeight(evaluations);
-  if (best.confidence >= least || fallback === undefined) return best;
+  if (best.confidence >= minimum || fallback === undefined) return best;
   return { decision: fallback, confidence: best.confidence / 2 };
 }
 
@@ -80,7 +80,7 @@ interface Group {
   readonly weights: readonly number[];
 }
 
-/** In the order in which the decisions are first seen: of equals, the first wins. */
+/** Groups votes in the order in which the decisions first appear, so the first of equal ones wins. */
 function byDecision(evaluations: readonly Evaluation[]): readonly Group[] {
   const groups = new Map<string, number[]>();
   for (const { decision, weight } of evaluations) {
@@ -91,7 +91,7 @@ function byDecision(evaluations: readonly Evaluation[]): readonly Group[] {
   return [...groups].map(([decision, weights]) => ({ decision, weights }));
 }
 
-/** The same in whichever order, and for 0.1 + 0.2 the same as for 0.3; the least weight still weighs something. */
+/** Sorts and rounds, so the sum does not depend on the order, and 0.1 + 0.2 equals 0.3. */
 function sumOf(weights: readonly number[]): number {
   const sum = weights.toSorted((a, b) => a - b).reduce((total, weight) => total + weight, 0);
   return Number(sum.toPrecision(12));

@@ -5,19 +5,19 @@ import { roundedConfidence, highestWeight } from "./scoring.js";
 import { InvalidScoringStrategyError, NoEvaluationsError } from "../../errors.js";
 import type { ConditionTrace, Evaluation, ScoredOutcome } from "../../model/result.js";
 
-/** What the votes made, and why. */
+/** The decision that the votes make, and why. */
 export interface VoteTally extends ScoredOutcome {
   readonly because: readonly string[];
   readonly failed_conditions: readonly string[];
 }
 
-/** Makes one decision of what the evaluators answered; throws where none of them voted. */
-export function tallyVotes(voted: readonly EvaluatorVote[], strategy: Strategy): VoteTally {
-  const evaluations = Object.freeze(voted.flatMap(({ evaluation }) => evaluation ?? []));
-  if (evaluations.length === 0) throw noEvaluations(voted);
+/** Derives one decision from the votes. Throws `NoEvaluationsError` if no evaluator voted. */
+export function tallyVotes(votes: readonly EvaluatorVote[], strategy: Strategy): VoteTally {
+  const evaluations = Object.freeze(votes.flatMap(({ evaluation }) => evaluation ?? []));
+  if (evaluations.length === 0) throw noEvaluations(votes);
   const { decision, confidence: scored } = Object(strategy.score(evaluations)) as Partial<Scored>;
   if (typeof decision !== "string" || decision === "") {
-    throw new InvalidScoringStrategyError(`the strategy \`${strategy.name}\` gave no decision`);
+    throw new InvalidScoringStrategyError(`the strategy \`${strategy.name}\` returned no decision`);
   }
   const confidence = roundedConfidence(scored);
   const outcome = { decision, confidence, evaluations };
@@ -26,14 +26,14 @@ export function tallyVotes(voted: readonly EvaluatorVote[], strategy: Strategy):
     explanations: explainVotes(outcome, strategy),
     scoring_strategy: strategy.name,
     scoring_parameters: strategy.parameters,
-    because: becauseOf(decision, voted, strategy),
-    failed_conditions: failedConditions(voted),
+    because: becauseOf(decision, votes, strategy),
+    failed_conditions: failedConditions(votes),
   };
 }
 
-/** What was read is not told, as it may be masked. */
-function noEvaluations(voted: readonly EvaluatorVote[]): NoEvaluationsError {
-  const reasons = voted.flatMap(({ name, detail }) => [
+/** Contains no values from the context, because they may have to be masked. */
+function noEvaluations(votes: readonly EvaluatorVote[]): NoEvaluationsError {
+  const reasons = votes.flatMap(({ name, detail }) => [
     ...(detail.error === undefined ? [] : [`\`${name}\` failed: ${detail.error}`]),
     ...erroredConditions(detail).map(
       ({ rule_id, error }) => `\`${rule_id}\` of \`${name}\` could not be evaluated: ${error}`,
@@ -42,37 +42,37 @@ function noEvaluations(voted: readonly EvaluatorVote[]): NoEvaluationsError {
   return new NoEvaluationsError(["No evaluators returned a decision", ...reasons.slice(0, 3)].join("; "), {
     hint: "add a rule that always matches, or a static evaluator",
     details: {
-      evaluators: voted.map(({ name, detail: { error } }) => ({
+      evaluators: votes.map(({ name, detail: { error } }) => ({
         name,
         ...(error !== undefined && { error }),
       })),
-      failed_conditions: failedConditions(voted),
+      failed_conditions: failedConditions(votes),
     },
   });
 }
 
-/** The conditions that the votes for the decision rest on. */
-function becauseOf(decision: string, voted: readonly EvaluatorVote[], strategy: Strategy): readonly string[] {
+/** Returns the conditions behind the votes for the decision. */
+function becauseOf(decision: string, votes: readonly EvaluatorVote[], strategy: Strategy): readonly string[] {
   const reasons = new Set<string>();
-  for (const { evaluation, asked } of voted) {
+  for (const { evaluation, evaluatedRules } of votes) {
     if (evaluation?.decision !== decision) continue;
-    const matched = asked.at(-1);
+    const matched = evaluatedRules.at(-1);
     if (matched === undefined) reasons.add(statedBy(evaluation));
     else addTexts(matched, true, reasons);
   }
-  return reasons.size === 0 ? [fallbackReason(voted, strategy)] : [...reasons];
+  return reasons.size === 0 ? [fallbackReason(votes, strategy)] : [...reasons];
 }
 
-/** The conditions of a rule which turned out as the rule wants them, or not. */
-function addTexts({ rule, conditions }: EvaluatedRule, isWanted: boolean, texts: Set<string>): void {
-  const written = rule.texts();
+/** Adds the conditions of a rule that support a match, or those that prevent it. */
+function addTexts({ rule, conditions }: EvaluatedRule, supporting: boolean, texts: Set<string>): void {
+  const conditionTexts = rule.texts();
   for (const [index, trace] of conditions.entries()) {
-    if (supportsMatch(trace) !== isWanted) continue;
-    for (const text of written.slice(index, index + 1)) texts.add(text);
+    if (supportsMatch(trace) !== supporting) continue;
+    for (const text of conditionTexts.slice(index, index + 1)) texts.add(text);
   }
 }
 
-/** A condition under `none` leads to a match by being false. */
+/** A condition under `none` supports a match if it is false. */
 const supportsMatch = (trace: ConditionTrace): boolean => trace.result !== isNegated(trace);
 
 const isNegated = (trace: ConditionTrace): boolean => "negated" in trace;
@@ -81,21 +81,21 @@ function statedBy({ reason, evaluator_name, decision }: Evaluation): string {
   return reason || `${evaluator_name} says ${decision}`;
 }
 
-/** Nobody voted for it, so it is what is decided where the votes do not suffice. */
-function fallbackReason(voted: readonly EvaluatorVote[], { name, parameters }: Strategy): string {
-  if (parameters.threshold === undefined) return `\`${name}\` decided so`;
-  const highest = highestWeight(voted.flatMap(({ evaluation }) => evaluation ?? []));
+/** Returns the reason for a decision without votes, which is the fallback. */
+function fallbackReason(votes: readonly EvaluatorVote[], { name, parameters }: Strategy): string {
+  if (parameters.threshold === undefined) return `decided by \`${name}\``;
+  const highest = highestWeight(votes.flatMap(({ evaluation }) => evaluation ?? []));
   return `the highest weight ${highest} is below the threshold ${parameters.threshold}`;
 }
 
-/** Every condition that did not turn out as its rule wants it, of all rules that were asked. */
-function failedConditions(voted: readonly EvaluatorVote[]): readonly string[] {
+/** Returns the conditions that prevented a match, of all evaluated rules. */
+function failedConditions(votes: readonly EvaluatorVote[]): readonly string[] {
   const texts = new Set<string>();
-  for (const { asked } of voted) for (const each of asked) addTexts(each, false, texts);
+  for (const { evaluatedRules } of votes) for (const each of evaluatedRules) addTexts(each, false, texts);
   return [...texts];
 }
 
-/** What was decided, who was for it, who was against it and why that did not count, as people say it. */
+/** Explains a decision: the result, the votes for it, the votes against it, and how the strategy resolved them. */
 export function explainVotes(
   { decision, confidence, evaluations }: Scored & { readonly evaluations: readonly Evaluation[] },
   strategy: Strategy,

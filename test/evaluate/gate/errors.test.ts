@@ -9,15 +9,18 @@ const failing: ErroredPredicate = { source: "when", name: "large", error };
 
 describe("what could not be evaluated", () => {
   it.each<[ErroredPredicate, string]>([
-    [unfit, "the context does not fit its schema: `n` is missing"],
+    [unfit, "the context does not match the schema: `n` is missing"],
     [{ source: "input", error }, "the input could not be evaluated: `n` is missing"],
-    [{ source: "computed", name: "a", error }, "the computed `a` could not be evaluated: `n` is missing"],
+    [
+      { source: "computed", name: "a", error },
+      "the computed value `a` could not be evaluated: `n` is missing",
+    ],
     [
       { source: "applies_when", name: "large", error },
       "`applies_when` of `large` could not be evaluated: `n` is missing",
     ],
     [failing, "`large` could not be evaluated: `n` is missing"],
-    [lacking, "no data came from `bureau`: it is gone"],
+    [lacking, "no data from `bureau`: it is gone"],
   ])("is told: %j", (errored, told) => {
     expect(describeErrored(errored)).toBe(told);
   });
@@ -25,10 +28,10 @@ describe("what could not be evaluated", () => {
   it.each<[readonly ErroredPredicate[], string]>([
     [[failing], "1 predicate could not be evaluated"],
     [[failing, failing], "2 predicates could not be evaluated"],
-    [[lacking, lacking], "data that it needs did not come"],
-    [[lacking, failing], "data that it needs did not come, and 1 predicate could not be evaluated"],
-    [[unfit, unfit], "the context does not fit its schema"],
-    [[unfit, failing], "the context does not fit its schema, and 1 predicate could not be evaluated"],
+    [[lacking, lacking], "required data is missing"],
+    [[lacking, failing], "required data is missing, and 1 predicate could not be evaluated"],
+    [[unfit, unfit], "the context does not match the schema"],
+    [[unfit, failing], "the context does not match the schema, and 1 predicate could not be evaluated"],
   ])("is summarised: %j", (errors, told) => {
     expect(summariseErrored(errors)).toBe(told);
   });

@@ -85,11 +85,11 @@ describe("the answer of a gate", () => {
     const answer = ask(wireTransfer, {});
     expect(answer).toMatchObject({
       selected_labels: ["YELLOW"],
-      because: ["the context does not fit its schema, and 2 predicates could not be evaluated", "true"],
+      because: ["the context does not match the schema, and 2 predicates could not be evaluated", "true"],
       warnings: [
-        "the context does not fit its schema: `amount` is missing",
-        "the context does not fit its schema: `payee` is missing",
-        "the computed `is_large` could not be evaluated: `amount` is missing",
+        "the context does not match the schema: `amount` is missing",
+        "the context does not match the schema: `payee` is missing",
+        "the computed value `is_large` could not be evaluated: `amount` is missing",
         "`large-needs-review` could not be evaluated: `is_large` is missing",
       ],
       outcome: {
@@ -223,8 +223,8 @@ describe("a supplied `system`", () => {
     const { code, message, hint } = refusalOf(gateOf([always]), context);
     expect({ code, message, hint }).toEqual({
       code: "input_invalid",
-      message: "the context must not hold `system`, which is the tool's own",
-      hint: "leave it out, or give it another name: the time, the request and the caller are filled in",
+      message: "the context must not have the reserved key `system`",
+      hint: "remove or rename the key `system`: it is filled with the time, the request and the caller",
     });
   });
 

@@ -137,7 +137,7 @@ describe("a base policy", () => {
         name: "max_calls",
         expression: "fewer than 1 calls in the session",
         result: false,
-        error: "no session is known, or none is recorded, so it cannot be told what happened in it",
+        error: "there is no recorded session",
       },
     ]);
   });

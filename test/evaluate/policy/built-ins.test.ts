@@ -3,7 +3,7 @@ import { evaluateBuiltIns } from "../../../src/evaluate/policy/base-policy.js";
 import type { PolicyFacts } from "../../../src/evaluate/policy/policy-facts.js";
 import type { BasePolicy } from "../../../src/model/definition.js";
 
-const unknown = "no session is known, or none is recorded, so it cannot be told what happened in it";
+const unknown = "there is no recorded session";
 
 const rule = { read_tools: ["read_*", "cat"], write_tools: ["write_*"], path: "params.path" };
 

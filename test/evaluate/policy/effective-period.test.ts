@@ -55,7 +55,7 @@ describe("the window of a policy", () => {
       name: "is closed where the time is not known",
       bounds: { effective_from: from },
       time: undefined,
-      why: "the time of the request is not known",
+      why: "the time of the request is unknown",
     },
     {
       name: "never opens at what is no time",

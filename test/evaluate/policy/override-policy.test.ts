@@ -47,7 +47,7 @@ describe("an override", () => {
       "where the time is not known",
       { expires_at: "2030-01-01" },
       { at: undefined },
-      "the time of the request is not known",
+      "the time of the request is unknown",
     ],
     [
       "once it is used up",

@@ -270,13 +270,13 @@ describe("the details", () => {
       idle: {
         version: "0.0.0",
         result: false,
-        left_out: "there was nothing for it to override",
+        left_out: "there was no denial to override",
         conditions: [],
       },
       second: {
         version: "0.0.0",
         result: false,
-        left_out: "there was nothing for it to override",
+        left_out: "there was no denial to override",
         conditions: [],
       },
     });

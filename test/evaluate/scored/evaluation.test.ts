@@ -57,28 +57,28 @@ describe("an evaluation", () => {
   });
 
   it.each<[string, unknown, string]>([
-    ["a text", "approve", "gave neither an evaluation nor nothing"],
-    ["null", null, "gave neither an evaluation nor nothing"],
-    ["a list", [vote], "gave neither an evaluation nor nothing"],
-    ["no decision", { weight: 1, reason: "" }, "gave no decision"],
-    ["an empty decision", { ...vote, decision: "" }, "gave no decision"],
-    ["a decision that is no text", { ...vote, decision: true }, "gave no decision"],
-    ["no reason", { decision: "approve", weight: 1 }, "gave no reason (it may be empty)"],
-    ["a reason that is no text", { ...vote, reason: 7 }, "gave no reason (it may be empty)"],
+    ["a text", "approve", "must return an evaluation, null or undefined"],
+    ["null", null, "must return an evaluation, null or undefined"],
+    ["a list", [vote], "must return an evaluation, null or undefined"],
+    ["no decision", { weight: 1, reason: "" }, "returned no decision"],
+    ["an empty decision", { ...vote, decision: "" }, "returned no decision"],
+    ["a decision that is no text", { ...vote, decision: true }, "returned no decision"],
+    ["no reason", { decision: "approve", weight: 1 }, "returned no reason (it may be empty)"],
+    ["a reason that is no text", { ...vote, reason: 7 }, "returned no reason (it may be empty)"],
     ["an empty name", { ...vote, evaluator_name: "" }, "has no name"],
     ["a name that is no text", { ...vote, evaluator_name: 7 }, "has no name"],
-    ["metadata that is a text", { ...vote, metadata: "m" }, "gave metadata that is no object"],
-    ["metadata that is null", { ...vote, metadata: null }, "gave metadata that is no object"],
-    ["metadata that is a list", { ...vote, metadata: [] }, "gave metadata that is no object"],
+    ["metadata that is a text", { ...vote, metadata: "m" }, "returned metadata that is not an object"],
+    ["metadata that is null", { ...vote, metadata: null }, "returned metadata that is not an object"],
+    ["metadata that is a list", { ...vote, metadata: [] }, "returned metadata that is not an object"],
     [
       "metadata that is no JSON",
       { ...vote, metadata: { at: new Date(0) } },
-      "gave metadata that is no JSON: only plain objects are JSON",
+      "returned metadata that is not JSON: only plain objects are JSON",
     ],
     [
       "metadata with a function in it",
       { ...vote, metadata: { f: () => 1 } },
-      "gave metadata that is no JSON: a function is nothing that JSON can carry",
+      "returned metadata that is not JSON: a function is nothing that JSON can carry",
     ],
   ])("is not %s", (_what, given, message) => {
     const error = thrownBy(() => validateEvaluation(given, "me"));

@@ -77,9 +77,13 @@ describe("an evaluator of one's own", () => {
 
   it.each<[string, unknown, string]>([
     ["weight", { ...vote, weight: 1.5 }, "Weight must be between 0.0 and 1.0, got: 1.5"],
-    ["decision", { ...vote, decision: "" }, "the evaluator `odd` gave no decision"],
-    ["promise", Promise.resolve(vote), "the evaluator `odd` gave a promise, but evaluators answer at once"],
-    ["text", "approve", "the evaluator `odd` gave neither an evaluation nor nothing"],
+    ["decision", { ...vote, decision: "" }, "the evaluator `odd` returned no decision"],
+    [
+      "promise",
+      Promise.resolve(vote),
+      "the evaluator `odd` returned a promise, but evaluators must be synchronous",
+    ],
+    ["text", "approve", "the evaluator `odd` must return an evaluation, null or undefined"],
   ])("has no vote where it breaks the contract: %s", (_what, given, error) => {
     const { evaluation, detail } = ask({ name: "odd", evaluate: () => given as typeof vote });
     expect({ evaluation, detail }).toEqual({
@@ -89,12 +93,12 @@ describe("an evaluator of one's own", () => {
   });
 
   it.each<[string, unknown, string]>([
-    ["nothing", undefined, "an evaluator has no name"],
-    ["null", null, "an evaluator has no name"],
-    ["a text", "credit", "an evaluator has no name"],
-    ["without a name", { evaluate: () => vote }, "an evaluator has no name"],
-    ["with an empty name", { name: "", evaluate: () => vote }, "an evaluator has no name"],
-    ["with a name that is no text", { name: 7, evaluate: () => vote }, "an evaluator has no name"],
+    ["nothing", undefined, "an evaluator needs a name"],
+    ["null", null, "an evaluator needs a name"],
+    ["a text", "credit", "an evaluator needs a name"],
+    ["without a name", { evaluate: () => vote }, "an evaluator needs a name"],
+    ["with an empty name", { name: "", evaluate: () => vote }, "an evaluator needs a name"],
+    ["with a name that is no text", { name: 7, evaluate: () => vote }, "an evaluator needs a name"],
     ["without a function", { name: "odd" }, "the evaluator `odd` has no function `evaluate`"],
     [
       "with something else for it",
@@ -144,12 +148,12 @@ describe("an evaluator written as in a definition", () => {
     [
       "neither `if` nor `when`",
       ruleset("r", [{ id: "a", then: vote }]),
-      "the rule `a` of `r`: it needs either `if` or `when`, and never both",
+      "the rule `a` of `r`: it needs either `if` or `when`, not both",
     ],
     [
       "both `if` and `when`",
       ruleset("r", [{ ...whenRule("a", "true"), if: { field: "n", op: "present" } }]),
-      "the rule `a` of `r`: it needs either `if` or `when`, and never both",
+      "the rule `a` of `r`: it needs either `if` or `when`, not both",
     ],
     [
       "a `when` that is no text",
@@ -226,7 +230,7 @@ describe("a strategy of one's own", () => {
   ])("is not %s", (_what, given) => {
     const error = thrownBy(() => toStrategy(given as ScoringPlugIn));
     expect(error).toBeInstanceOf(InvalidScoringStrategyError);
-    expect((error as Error).message).toBe("a scoring strategy has a name and a function `score`");
+    expect((error as Error).message).toBe("a scoring strategy needs a name and a function `score`");
   });
 });
 
@@ -246,7 +250,7 @@ describe("a strategy by its name", () => {
   it.each(["treshold", "DecisionAgent::Scoring::Threshold", "toString", "", 7])("is not %s", (strategy) => {
     const error = thrownBy(() => toStrategy({ strategy } as Scoring));
     expect(error).toBeInstanceOf(InvalidScoringStrategyError);
-    expect((error as Error).message).toBe(`there is no scoring strategy \`${strategy}\``);
+    expect((error as Error).message).toBe(`unknown scoring strategy \`${strategy}\``);
   });
 
   it.each<[string, Scoring, string]>([

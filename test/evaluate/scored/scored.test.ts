@@ -55,9 +55,9 @@ describe("a scored decision", () => {
     const told = (context: { n?: string | number }): readonly string[] =>
       ask(scoredOf(voters), context).warnings;
     expect(told({ n: 5 })).toEqual([]);
-    expect(told({})).toEqual(["`none` of `r` could not be asked properly: `n` is missing"]);
+    expect(told({})).toEqual(["`none` of `r` could not be tested: `n` is missing"]);
     expect(told({ n: "5" })).toHaveLength(2);
-    expect(told({ n: "5" })[0]).toMatch(/^`plain` of `r` could not be asked properly: /);
+    expect(told({ n: "5" })[0]).toMatch(/^`plain` of `r` could not be tested: /);
   });
 
   it("leads to the target of the fallback", () => {

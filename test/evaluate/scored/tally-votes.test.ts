@@ -159,7 +159,7 @@ describe("because", () => {
 
   it("names the strategy of one's own that decided for what nobody voted for", () => {
     const odd = own(() => ({ decision: "other", confidence: 0 }));
-    expect(tally([says("a", "approve", 0.5)], {}, odd).because).toEqual(["`own` decided so"]);
+    expect(tally([says("a", "approve", 0.5)], {}, odd).because).toEqual(["decided by `own`"]);
   });
 });
 
@@ -247,7 +247,7 @@ describe("a strategy", () => {
       ),
     );
     expect(error).toBeInstanceOf(InvalidScoringStrategyError);
-    expect((error as Error).message).toBe("the strategy `own` gave no decision");
+    expect((error as Error).message).toBe("the strategy `own` returned no decision");
   });
 
   it.each([-0.1, 1.5, NaN, undefined])("may not give a confidence of %s", (confidence) => {
