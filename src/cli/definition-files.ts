@@ -6,35 +6,30 @@ import type { LocatedDefinition } from "../definition/read-definitions.js";
 import { readSummaries } from "../store/definitions.js";
 import { version } from "../version.js";
 
-export interface DefinitionInFile {
-  readonly file: string;
-  readonly located: LocatedDefinition;
-}
-
 /** What some files declare, read anew, with every sound definition and its source. */
 export interface DefinitionFiles {
   readonly summaries: readonly FileSummary[];
-  readonly located: readonly DefinitionInFile[];
+  readonly located: readonly LocatedDefinition[];
   /** Others stand beside them that were not read. */
   readonly isPart?: boolean;
 }
 
 /** A directory, or one file of it. */
 export async function readDefinitionFiles(path: string, isDirectory: boolean): Promise<DefinitionFiles> {
-  const located: DefinitionInFile[] = [];
+  const located: LocatedDefinition[] = [];
   const summaries = await readSummaries({
     directory: isDirectory ? path : dirname(path),
     onlyFile: isDirectory ? undefined : basename(path),
     cacheHome: undefined,
     version,
-    inspect: (file, definition) => located.push({ file, located: definition }),
+    inspect: (definition) => located.push(definition),
   });
   return { summaries, located, isPart: !isDirectory };
 }
 
 /** The library of what was read anew. */
 export function libraryOf({ summaries, located, isPart = false }: DefinitionFiles): Library {
-  const definitions = new Map(located.map((each) => [definitionKey(each), each.located.definition]));
+  const definitions = new Map(located.map((each) => [definitionKey(each), each.definition]));
   const load: LoadDefinition = (file, position) => {
     const summary = summaries.find((each) => each.file === file)?.definitions[position];
     const definition = definitions.get(`${file} ${summary?.id ?? ""}`);
@@ -44,4 +39,4 @@ export function libraryOf({ summaries, located, isPart = false }: DefinitionFile
   return buildLibrary(summaries, load, { isPart });
 }
 
-const definitionKey = ({ file, located }: DefinitionInFile): string => `${file} ${located.summary.id}`;
+const definitionKey = ({ file, summary }: LocatedDefinition): string => `${file} ${summary.id}`;

@@ -1,15 +1,14 @@
 import { realpathSync, statSync } from "node:fs";
-import type { DefinitionInFile, DefinitionFiles } from "./definition-files.js";
+import type { DefinitionFiles } from "./definition-files.js";
 import { libraryOf, readDefinitionFiles } from "./definition-files.js";
 import type { ApprovalSettings } from "./settings.js";
 import { approvalOf } from "../definition/approval/approved-library.js";
 import { verifyLock } from "../definition/approval/lock.js";
-import type { FileSummary, LocatedEndpoint } from "../definition/definition-file.js";
-import { declaredTargets, declaredEndpoints } from "../definition/definition-file.js";
+import type { FileSummary } from "../definition/definition-file.js";
 import type { Library } from "../definition/library.js";
-import { reviewEndpoints } from "../definition/reviews/review-endpoints.js";
-import { reviewTargets, reviewSharedBuckets } from "../definition/reviews/review-directory.js";
-import { reviewDefinition } from "../definition/reviews/review-definition.js";
+import { diagnosticAt, locateFinding, sortDiagnostics } from "../definition/diagnostics.js";
+import type { LocatedDefinition } from "../definition/read-definitions.js";
+import { reviewDirectory } from "../definition/reviews/review-directory.js";
 import { DecisionError } from "../errors.js";
 import type { StaticCheck } from "../guard/static-checks.js";
 import { staticChecks } from "../guard/static-checks.js";
@@ -47,43 +46,25 @@ export async function validatePaths(
   const isPart = read.some((each) => each.isPart);
   const library = libraryOf({ summaries, located, isPart });
   const guarded = await checkGuardrails(located, library);
+  const { findAddressFault: classifyAddress } = await import("../enrichment/address.js");
   const problems = [
     ...library.diagnostics,
-    ...located.flatMap((each) => reviewDefinition(each.file, each.located)),
-    ...reviewSharedBuckets(located),
-    ...reviewTargets(declaredTargets(summaries) ?? [], located),
-    ...(await endpointDiagnostics(declaredEndpoints(summaries), located, isPart)),
+    ...reviewDirectory(summaries, located, { classifyAddress, isPart }),
     ...guarded.problems,
     ...approvals,
   ];
   return {
-    problems: problems.sort(byPlace),
+    problems: sortDiagnostics(problems),
     decisions: located.length,
     guardrails: guarded.checked,
     isEmpty: summaries.every(isEmpty),
   };
 }
 
-async function endpointDiagnostics(
-  declared: readonly LocatedEndpoint[],
-  located: readonly DefinitionInFile[],
-  isPart: boolean,
-): Promise<readonly Diagnostic[]> {
-  if (declared.length === 0) return [];
-  const { findAddressFault: lookAtAddress } = await import("../enrichment/address.js");
-  return reviewEndpoints(declared, located, { lookAtAddress, isPart });
-}
-
-const isEmpty = ({
-  definitions,
-  guardrails,
-  targets,
-  endpoints,
-  diagnostics: problems,
-}: FileSummary): boolean =>
+const isEmpty = ({ definitions, guardrails, targets, endpoints, diagnostics }: FileSummary): boolean =>
   definitions.length === 0 &&
   [guardrails, targets, endpoints].every((each) => each === undefined) &&
-  problems.length === 0;
+  diagnostics.length === 0;
 
 /** A file or directory that is named twice is still one. */
 function uniquePaths(paths: readonly string[]): readonly string[] {
@@ -119,11 +100,6 @@ function isDirectory(path: string): boolean {
       code === "ENOENT" ? `there is no file or directory \`${path}\`` : `cannot read \`${path}\`: ${message}`;
     throw new DecisionError("usage", what, { cause: error });
   }
-}
-
-function byPlace(a: Diagnostic, b: Diagnostic): number {
-  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
-  return a.line - b.line || a.column - b.column;
 }
 
 /** What is to be said of the lock of a directory: errors where approval is required, else nothing where there is none. */
@@ -236,13 +212,13 @@ function missingDefinitions(
 
 /** Runs the guardrails of all sound definitions that need no input. */
 export async function checkGuardrails(
-  located: readonly DefinitionInFile[],
+  located: readonly LocatedDefinition[],
   library: Library,
 ): Promise<{ readonly problems: readonly Diagnostic[]; readonly checked: number }> {
   const problems: Diagnostic[] = [];
   let checked = 0;
   for (const each of located) {
-    const checks = await staticChecksOf(each.located.definition, library);
+    const checks = await staticChecksOf(each.definition, library);
     checked += checks.length;
     problems.push(...checks.flatMap((check) => failureDiagnostics(check, each)));
   }
@@ -267,26 +243,26 @@ const effectsOnTarget: Readonly<Record<OnFail, string>> = {
 
 function failureDiagnostics(
   { guardrail, failures }: StaticCheck,
-  { file, located }: DefinitionInFile,
+  { file, definition, source, summary }: LocatedDefinition,
 ): readonly Diagnostic[] {
-  const { definition, source } = located;
   const index = definition.guardrails?.indexOf(guardrail) ?? -1;
-  const { line, column } =
-    index === -1 ? located.summary.position : source.locate(["decision", "guardrails", index]);
   const { type, on_fail: onFail = "block" } = guardrail;
   // What cannot be checked blocks, whatever it was to do.
   const always =
     type === "no_disabled_targets"
       ? effectsOnTarget[onFail]
       : `so every decision ${effectsOnAll[type === "distribution_drift" ? "block" : onFail]}`;
-  return failures.map((failure) => ({
-    file,
-    line,
-    column,
-    severity: "warning",
-    message: `guardrail \`${type}\` fails: ${failure}, ${always}`,
-    decision_id: definition.id,
-  }));
+  const place = { file, decision_id: definition.id };
+  return failures.map((failure) => {
+    const message = `guardrail \`${type}\` fails: ${failure}, ${always}`;
+    return index === -1
+      ? diagnosticAt({ ...place, ...summary.position }, { severity: "warning", message })
+      : locateFinding(
+          { path: ["decision", "guardrails", index], severity: "warning", message },
+          source,
+          place,
+        );
+  });
 }
 
 const effectsOnAll: Readonly<Record<OnFail, string>> = {

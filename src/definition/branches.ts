@@ -1,31 +1,17 @@
+import type { Case, Definition, Guardrail, ScoredDefinition } from "../model/definition.js";
 import { isRouting } from "./decision-types.js";
-import { casesOf } from "./expressions.js";
-import { escalationTarget } from "./checks/check-guardrails.js";
-import { possibleDecisions } from "./checks/check-scored.js";
 import type { Path } from "./yaml-source.js";
-import type { Definition, Case } from "../model/definition.js";
 
-/** One way out of a decision, with where its target is written in the definition. */
+/** A branch of a decision, and where the definition names its target. */
 interface Branch {
   readonly label: string;
   readonly target: string;
   readonly path: Path;
 }
 
-/** Where it may lead: its branches, and where its guardrails escalate to. */
+/** Returns every branch that leads to a target, including the escalations of guardrails. */
 export function branchesOf(definition: Definition): readonly Branch[] {
   return [...declaredBranches(definition), ...escalationBranches(definition)];
-}
-
-/** A policy or a gate leads nowhere; what it escalates to is somebody, not a target. */
-function escalationBranches(definition: Definition): readonly Branch[] {
-  if (!isRouting(definition) && definition.type !== "scored") return [];
-  return (definition.guardrails ?? []).flatMap((guardrail, index) => {
-    const target = guardrail.on_fail === "escalate" ? escalationTarget(guardrail) : undefined;
-    const key = guardrail.escalate_to === undefined ? "approval_target" : "escalate_to";
-    const label = `escalated (${guardrail.type})`;
-    return target === undefined ? [] : [{ label, target, path: ["guardrails", index, key] }];
-  });
 }
 
 function declaredBranches(definition: Definition): readonly Branch[] {
@@ -50,7 +36,30 @@ function declaredBranches(definition: Definition): readonly Branch[] {
   ];
 }
 
-/** Each case's label; a missing one is its target, numbered from the second on so that labels stay distinct. */
+/** Policies and gates have no targets: they escalate to a person. */
+function escalationBranches(definition: Definition): readonly Branch[] {
+  if (!isRouting(definition) && definition.type !== "scored") return [];
+  return (definition.guardrails ?? []).flatMap((guardrail, index) => {
+    const target = guardrail.on_fail === "escalate" ? escalationTarget(guardrail) : undefined;
+    const key = guardrail.escalate_to === undefined ? "approval_target" : "escalate_to";
+    const label = `escalated (${guardrail.type})`;
+    return target === undefined ? [] : [{ label, target, path: ["guardrails", index, key] }];
+  });
+}
+
+/** The target of an answer that fails a guardrail, if the guardrail names one. */
+export const escalationTarget = (guardrail: Guardrail): string | undefined =>
+  guardrail.escalate_to ?? (guardrail.type === "requires_approval" ? guardrail.approval_target : undefined);
+
+/** Returns the cases of a routing definition with their paths; other types have none. */
+export function casesOf(definition: Definition): readonly { readonly path: Path; readonly each: Case }[] {
+  if (!isRouting(definition)) return [];
+  const key = definition.type === "rule_table" && definition.rules !== undefined ? "rules" : "cases";
+  const cases = definition.type === "rule_table" ? (definition.rules ?? definition.cases) : definition.cases;
+  return (cases ?? []).map((each, index) => ({ path: [key, index], each }));
+}
+
+/** Returns the label of each case. Without one it is the target, numbered from the second on to stay unique. */
 export function labelsOf(cases: readonly Case[]): readonly string[] {
   const taken = new Set(cases.flatMap((each) => each.label ?? []));
   const numbers = new Map<string, number>();
@@ -71,28 +80,25 @@ function numbered(target: string, number: number): string {
 /** The label of the default route. */
 export const defaultLabel = "default";
 
-/** `__proto__` cannot be a key of the details. */
+/** `__proto__` cannot be a key of the evaluation details. */
 function isReservedLabel(label: string): boolean {
   return label === defaultLabel || label === "__proto__";
 }
 
-/** What a decision may come to, and where that leads. */
+/** An outcome that a decision can have, and the target it leads to. */
 interface PossibleOutcome {
   readonly label: string;
   readonly target: string | null;
 }
 
+/** Returns every outcome that a decision can have. */
 export function possibleOutcomes(definition: Definition): readonly PossibleOutcome[] {
   switch (definition.type) {
     case "binary":
     case "switch":
     case "weighted":
-    case "rule_table": {
-      const cases = casesOf(definition).map(({ each }) => each);
-      const labels = labelsOf(cases);
-      const written = cases.map(({ target }, index) => ({ label: labels[index] ?? target, target }));
-      return [...written, { label: defaultLabel, target: definition.default.target }];
-    }
+    case "rule_table":
+      return declaredBranches(definition).map(({ label, target }) => ({ label, target }));
     case "scored": {
       const { targets = {} } = definition;
       return possibleDecisions(definition).map((label) => ({
@@ -109,3 +115,12 @@ export function possibleOutcomes(definition: Definition): readonly PossibleOutco
 
 const outcomesWithoutTarget = (labels: readonly string[]): readonly PossibleOutcome[] =>
   labels.map((label) => ({ label, target: null }));
+
+/** Returns every decision that a `scored` definition can make, in the order of the file. */
+export function possibleDecisions({ evaluators, scoring }: ScoredDefinition): readonly string[] {
+  const votes = evaluators.flatMap((each) =>
+    "rules" in each ? each.rules.map(({ then }) => then.decision) : [each.static.decision],
+  );
+  const fallback = scoring?.strategy === "threshold" ? (scoring.fallback_decision ?? []) : [];
+  return [...new Set([...votes, ...[fallback].flat()])];
+}

@@ -87,7 +87,7 @@ export function brokenFile(
   const inOrder =
     last === undefined
       ? all
-      : [...all.slice(0, maxDiagnostics), { ...last, message: more, hint: "mend these first" }];
+      : [...all.slice(0, maxDiagnostics), { ...last, message: more, hint: "fix these first" }];
   return {
     summary: {
       file,

@@ -1,7 +1,7 @@
 import type { Options } from "ajv";
 import { Ajv } from "ajv";
-import type { SchemaIssue } from "./explain-schema-errors.js";
-import { explainViolations } from "./explain-schema-errors.js";
+import type { SchemaFinding, SchemaWording } from "./explain-schema-errors.js";
+import { explainSchemaErrors, listValues, maxShownLength, quote } from "./explain-schema-errors.js";
 import { canonicalJson } from "../digest/canonical-json.js";
 import { typeName } from "../expression/failure.js";
 import { parseInstant } from "../expression/instant.js";
@@ -9,42 +9,73 @@ import { compilePattern } from "../expression/pattern.js";
 import type { Json, JsonObject } from "../model/json.js";
 import { didYouMean } from "../text.js";
 
-export type { SchemaIssue };
+/** A place where a document violates its schema. */
+export interface SchemaViolation {
+  /** Keys joined by dots; empty for the whole document. */
+  readonly path: string;
+  readonly message: string;
+  /** The path of the required property that is missing. */
+  readonly missing?: string;
+}
 
-/** Tells where a context does not fit; never throws. */
-export type ContextValidator = (context: JsonObject) => readonly SchemaIssue[];
+/** Returns the violations of a context; never throws. */
+export type ContextValidator = (context: JsonObject) => readonly SchemaViolation[];
 
 /**
- * Makes a JSON Schema (draft-07) ready to run; throws where `contextSchemaFault` finds fault with it. `whole` is
- * what the document is called.
+ * Compiles a JSON Schema (draft-07); throws if `invalidSchemaReason` returns a reason. `documentName` is the name of
+ * the document in messages.
  */
-export function compileContextSchema(schema: JsonObject, whole = "the context"): ContextValidator {
+export function compileContextSchema(schema: JsonObject, documentName = "the context"): ContextValidator {
   const overlong = new Set<string>();
   const validate = newAjv((pattern) => overlong.add(pattern)).compile(schema);
+  const wording = contextWording(documentName);
   return (context) => {
     overlong.clear();
-    const issues = checkWithoutOverflow(() =>
-      validate(context) ? [] : explainViolations(validate.errors ?? [], whole),
+    const violations = catchStackOverflow(() =>
+      validate(context) ? [] : toViolations(explainSchemaErrors(validate.errors ?? [], context, wording)),
     );
-    if (overlong.size === 0) return issues;
-    return [...issues, ...Array.from(overlong, overlongText)];
+    return [...violations, ...Array.from(overlong, overlongViolation)];
   };
 }
 
-/** What is wrong with a schema itself. */
+/** Returns what is wrong with a schema itself. */
 export function invalidSchemaReason(schema: unknown): string | undefined {
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) {
     return `the schema must be an object (got ${typeName(schema as Json)})`;
   }
   const { $schema, $async } = schema as JsonObject;
-  if ($schema !== undefined && !isDraft07($schema)) return "`$schema` must be that of draft-07";
+  if ($schema !== undefined && !isDraft07($schema))
+    return "`$schema` must be `http://json-schema.org/draft-07/schema#`";
   if ($async !== undefined) return "unknown keyword `$async`";
   if (containsProtoKey(schema as JsonObject)) return "`__proto__` cannot be a key of the schema";
   return metaSchemaError(schema as JsonObject) ?? compileError(schema as JsonObject);
 }
 
-/** A schema that refers to itself without end, and a context nested beyond all measure, overflow the stack. */
-function checkWithoutOverflow(check: () => readonly SchemaIssue[]): readonly SchemaIssue[] {
+const maxViolations = 100;
+
+/** Replays compare these texts with recorded ones, so that a changed text makes an old record differ. */
+const contextWording = (documentName: string): SchemaWording => ({
+  objectName: "an object",
+  limit: maxViolations,
+  nameOf: (path) => (path.length === 0 ? documentName : quote(path.join("."))),
+  describeValue({ keyword, value }) {
+    if (typeof value === "object" || value === undefined) return typeName(value as Json | undefined);
+    if (keyword === "type" && typeof value !== "number") return typeName(value as Json);
+    const text = JSON.stringify(value);
+    if (text.length <= maxShownLength) return text;
+    return `text of ${typeof value === "string" ? value.length : text.length} characters`;
+  },
+});
+
+const toViolations = (findings: readonly SchemaFinding[]): readonly SchemaViolation[] =>
+  findings.map(({ path, message, missing }) => ({
+    path: path.join("."),
+    message,
+    ...(missing !== undefined && { missing: [...path, missing].join(".") }),
+  }));
+
+/** A schema that refers to itself endlessly and a context that is nested too deeply overflow the stack. */
+function catchStackOverflow(check: () => readonly SchemaViolation[]): readonly SchemaViolation[] {
   try {
     return check();
   } catch (error) {
@@ -53,20 +84,23 @@ function checkWithoutOverflow(check: () => readonly SchemaIssue[]): readonly Sch
   }
 }
 
-/** A pattern counts as not matching then, which under `not` would let the text pass. */
-const overlongText = (pattern: string): SchemaIssue => ({
+/** A text that is too long counts as not matching, which under `not` would let it pass. */
+const overlongViolation = (pattern: string): SchemaViolation => ({
   path: "",
   message: `a text is too long to be searched for \`${pattern}\``,
 });
 
-let metaChecker: Ajv | undefined;
+/** Compiled once: the schema of schemas is large. */
+let metaSchemaAjv: Ajv | undefined;
 
-/** One breach for each place: ajv tells of each alternative that a value could have been. */
+/** Explains one error for each place: ajv reports every alternative that a value could have been. */
 function metaSchemaError(schema: JsonObject): string | undefined {
-  metaChecker ??= newAjv();
-  if (metaChecker.validateSchema(schema) === true) return undefined;
-  const issues = explainViolations(metaChecker.errors ?? [], "the schema");
-  const first = issues.filter(({ path }, index) => issues.findIndex((each) => each.path === path) === index);
+  metaSchemaAjv ??= newAjv();
+  if (metaSchemaAjv.validateSchema(schema) === true) return undefined;
+  const wording = contextWording("the schema");
+  const violations = toViolations(explainSchemaErrors(metaSchemaAjv.errors ?? [], schema, wording));
+  const places = new Set<string>();
+  const first = violations.filter(({ path }) => !places.has(path) && places.add(path));
   return first.map(({ message }) => message).join("; ");
 }
 
@@ -76,7 +110,7 @@ function compileError(schema: JsonObject): string | undefined {
     ajv.compile(schema)({});
     return undefined;
   } catch (error) {
-    if (error instanceof RangeError) return "the schema refers to itself without end";
+    if (error instanceof RangeError) return "the schema refers to itself endlessly";
     return explainCompileError(error, Object.keys(ajv.RULES.keywords));
   }
 }
@@ -88,9 +122,8 @@ function newAjv(onOverlong: (pattern: string) => void = () => undefined): Ajv {
     strictTypes: false,
     strictRequired: false,
     strictTuples: false,
-    // Its check would run the patterns with the native RegExp.
+    // The check of ajv would run the patterns with the native RegExp.
     allowMatchingProperties: true,
-    verbose: true,
     ownProperties: true,
     logger: false,
     validateSchema: false,
@@ -100,7 +133,7 @@ function newAjv(onOverlong: (pattern: string) => void = () => undefined): Ajv {
   };
   const validate = (unique: boolean, list: readonly Json[]): boolean =>
     !unique || new Set(list.map((item) => canonicalJson(item))).size === list.length;
-  // Its own compares every item with every other.
+  // The one of ajv compares every item with every other.
   const uniqueItems = { keyword: "uniqueItems", type: "array", schemaType: "boolean", validate } as const;
   return new Ajv(options).removeKeyword("uniqueItems").addKeyword({ ...uniqueItems, errors: false });
 }
@@ -120,7 +153,7 @@ const email = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/;
 const uri = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s<>"{}|\\^`]+$/;
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-/** The formats that a schema may ask for; each looks at a text in linear time. */
+/** The supported formats; each checks a text in linear time. */
 const formats = {
   "date-time": (text: string): boolean => !day.test(text) && parseInstant(text) !== undefined,
   date: (text: string): boolean => day.test(text) && parseInstant(text) !== undefined,
@@ -129,7 +162,7 @@ const formats = {
   uuid: (text: string): boolean => uuid.test(text),
 } as const;
 
-/** What ajv takes for a RegExp; it keeps two apart by their `toString`. */
+/** The part of a RegExp that ajv uses; it distinguishes two patterns by their `toString`. */
 interface Matcher {
   test(text: string): boolean;
   toString(): string;
@@ -137,18 +170,18 @@ interface Matcher {
 
 interface PatternEngine {
   (source: string): Matcher;
-  /** Only for validators that are written to a file. */
+  /** ajv needs it only for validators that are written to a file. */
   readonly code: string;
 }
 
-/** Lets ajv run patterns in linear time. A text that is too long does not match, and is told of. */
+/** Lets ajv run patterns in linear time. A text that is too long does not match, and is reported. */
 function patternEngine(onOverlong: (source: string) => void): PatternEngine {
   return Object.assign((source: string) => matcher(source, onOverlong), { code: "undefined" });
 }
 
 function matcher(source: string, onOverlong: (source: string) => void): Matcher {
   const pattern = compilePattern(source);
-  if (typeof pattern === "string") throw new Error(`\`${source}\` is no usable pattern: ${pattern}`);
+  if (typeof pattern === "string") throw new Error(`\`${source}\` is not a supported pattern: ${pattern}`);
   return {
     test(text) {
       const found = pattern.test(text);
@@ -159,7 +192,7 @@ function matcher(source: string, onOverlong: (source: string) => void): Matcher 
   };
 }
 
-/** Why ajv refuses a schema, in our words. */
+/** Explains why ajv rejects a schema. */
 function explainCompileError(error: unknown, keywords: readonly string[]): string {
   const text = error instanceof Error ? error.message : String(error);
   const keyword = /unknown keyword: "(.+)"/.exec(text)?.[1];
@@ -169,10 +202,9 @@ function explainCompileError(error: unknown, keywords: readonly string[]): strin
   }
   const format = /^unknown format "(.+)" ignored/.exec(text)?.[1];
   if (format !== undefined)
-    return `unknown format \`${format}\`, known are ${listFormats(Object.keys(formats))}`;
+    return `unknown format \`${format}\`, supported are ${listValues(Object.keys(formats))}`;
   const reference = /^can't resolve reference (.+) from id/.exec(text)?.[1];
-  if (reference !== undefined) return `\`$ref: ${reference}\` leads nowhere: it must lead within the schema`;
+  if (reference !== undefined)
+    return `\`$ref: ${reference}\` cannot be resolved: it must refer to a part of the schema`;
   return text.replace(/^strict mode: /, "").replace(/"([^"]*)"/g, "`$1`");
 }
-
-const listFormats = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");

@@ -1,5 +1,5 @@
 import { isRouting } from "./decision-types.js";
-import { casesOf } from "./expressions.js";
+import { casesOf } from "./branches.js";
 import { compileCondition, compileInput } from "../expression/template.js";
 import type { Definition } from "../model/definition.js";
 
@@ -48,8 +48,8 @@ const pathsOverlap = (read: readonly string[], masked: readonly string[]): boole
 export function uncacheableReason(definition: Definition, reads: readonly string[]): string | undefined {
   const pointers = definition.logging?.mask ?? [];
   if (!isRouting(definition))
-    return `only routing decisions are, and this is a \`${definition.type}\` decision`;
-  if (reads.some(isRequestTime)) return "it reads the time of the request, which never comes again";
+    return `only routing decisions are cached, and this is a \`${definition.type}\` decision`;
+  if (reads.some(isRequestTime)) return "it reads the request time, which differs for every request";
   // A key made of masked values would tell them to whoever tries, and one without them would mix them up.
   const secret = reads.find((path) => readsMasked(path, pointers));
   return secret === undefined ? undefined : `it reads \`${secret}\`, which is masked`;

@@ -1,139 +1,71 @@
 import type { ErrorObject } from "ajv";
-import { decisionTypes, authTypes, guardrailTypes } from "./decision-types.js";
-import { typePhrase, describeValue, listNames, pathOf, textAt, valueAt } from "./explain-schema-errors.js";
+import { didYouMean, nearest } from "../text.js";
+import { authTypes, decisionTypes, guardrailTypes } from "./decision-types.js";
+import type { Finding } from "./diagnostics.js";
+import type { SchemaError, SchemaWording } from "./explain-schema-errors.js";
+import { explainSchemaErrors, listValues, maxShownLength, valueAt } from "./explain-schema-errors.js";
 import { schema } from "./schema.js";
 import type { Path } from "./yaml-source.js";
-import { didYouMean, nearest } from "../text.js";
 
-/** A breach of the schema in our words: which place, what was expected, what was found. */
-export interface Finding {
-  readonly path: Path;
-  /** Set where a key is at fault and not the value under it. */
-  readonly key?: string;
-  readonly message: string;
-  readonly hint?: string | undefined;
-}
-
-export function explainDefinitionErrors(errors: readonly ErrorObject[], value: unknown): readonly Finding[] {
-  const faults = [
-    ...errors.filter((error) => !isRedundant(error)).map((error) => explain(error, value)),
-    ...unknownKeysWithoutType(value),
+/** Explains the errors of the definition schema about one document. */
+export function explainDefinitionErrors(
+  errors: readonly ErrorObject[],
+  document: unknown,
+): readonly Finding[] {
+  const findings = [
+    ...explainSchemaErrors(errors, document, definitionWording),
+    ...unknownKeysWithoutType(document),
   ];
   const seen = new Set<string>();
-  return faults.filter((fault) => {
-    const text = `${fault.path.join("/")} ${fault.message}`;
+  return findings.filter(({ path, message }) => {
+    const text = `${path.join("/")} ${message}`;
     return !seen.has(text) && seen.add(text);
   });
 }
 
-/** Without a type the schema looks no further; a misspelt key is often why. */
-function unknownKeysWithoutType(value: unknown): readonly Finding[] {
-  const decision = valueAt(value, ["decision"]);
+/** Finds unknown keys of a decision without a type, which the schema checks no further. */
+function unknownKeysWithoutType(document: unknown): readonly Finding[] {
+  const decision = valueAt(document, ["decision"]);
   if (typeof decision !== "object" || decision === null || Array.isArray(decision) || "type" in decision)
     return [];
-  const known = new Set(schema.properties.decision.oneOf.flatMap((each) => Object.keys(each.properties)));
-  const unknown = Object.keys(decision).filter((key) => !known.has(key));
+  const allowed = new Set(schema.properties.decision.oneOf.flatMap((each) => Object.keys(each.properties)));
+  const unknown = Object.keys(decision).filter((key) => !allowed.has(key));
   return unknown.map((key) => ({
     path: ["decision"],
     key,
     message: `unknown key \`${key}\``,
-    hint: didYouMean(key, known),
+    hint: didYouMean(key, allowed),
   }));
 }
 
-/** The document with its misspelt type put right, so that the rest of it can be checked too. */
-export function withCorrectedType(value: unknown): unknown {
-  const type = valueAt(value, ["decision", "type"]);
-  const meant = typeof type === "string" && !isType(type) ? nearest(type, decisionTypes) : undefined;
-  if (meant === undefined) return undefined;
-  const document = value as { readonly decision: object };
-  return { ...document, decision: { ...document.decision, type: meant } };
+/** Returns the document with its misspelt type corrected, so that the rest of it can be checked too. */
+export function withCorrectedType(document: unknown): unknown {
+  const type = valueAt(document, ["decision", "type"]);
+  const isType = decisionTypes.some((each) => each === type);
+  const corrected = typeof type === "string" && !isType ? nearest(type, decisionTypes) : undefined;
+  if (corrected === undefined) return undefined;
+  const { decision, ...rest } = document as { readonly decision: object };
+  return { ...rest, decision: { ...decision, type: corrected } };
 }
 
-const isType = (type: string): boolean => decisionTypes.some((each) => each === type);
+const definitionWording: SchemaWording = {
+  objectName: "a map",
+  nameOf,
+  describeValue({ keyword, path, value }) {
+    const isEmpty = keyword === "minItems" || keyword === "minProperties";
+    return isEmpty || mayBeSecret(path) ? undefined : describeValue(value);
+  },
+  explain: explainSpecially,
+  requirement,
+  hint: hintFor,
+  isRedundant,
+};
 
-/** What is said already: a missing type by `required`, a missing choice by `oneOf`, an `if` by its own check, a name. */
-function isRedundant(error: ErrorObject): boolean {
-  if (error.propertyName !== undefined) return true;
-  if (error.keyword === "discriminator")
-    return (error.params as { tagValue?: unknown }).tagValue === undefined;
-  if (/\/rules\/\d+\/if(?:\/|$)/.test(error.instancePath)) return true;
-  return error.keyword === "required" && /.\/oneOf\/\d+\/.*oneOf\/\d+\/required$/.test(error.schemaPath);
-}
-
-function explain(error: ErrorObject, value: unknown): Finding {
-  const path = pathOf(error.instancePath, value);
-  const got = mayBeSecret(path) ? "" : ` (got ${describeValue(valueAt(value, path))})`;
-  const name = nameOf(path);
-  switch (error.keyword) {
-    case "additionalProperties":
-      return unknownKey(
-        path,
-        (error.params as { additionalProperty: string }).additionalProperty,
-        error.schemaPath,
-      );
-    case "required":
-      return missingKey(path, (error.params as { missingProperty: string }).missingProperty);
-    case "discriminator":
-      return wrongType([...path, "type"], valueAt(value, [...path, "type"]));
-    case "oneOf":
-      return { path, message: oneOfMessage(path) };
-    case "propertyNames":
-      return wrongName(path, (error.params as { propertyName: string }).propertyName);
-    case "type":
-      return {
-        path,
-        message: `${name} must be ${typesOf(error).map(typePhrase).join(" or ")}${got}`,
-        hint: secretHint(path) ?? quoteHint(error, path, value),
-      };
-    case "enum": {
-      const allowed = (error.params as { allowedValues: string[] }).allowedValues;
-      const hint = didYouMean(textAt(value, path), allowed);
-      return {
-        path,
-        message: `${name} must be one of ${listNames(allowed)}${got}`,
-        hint: hint ?? reservedModeHint(path, value),
-      };
-    }
-    case "minItems":
-    case "minProperties":
-      return { path, message: `${name} must not be empty` };
-    case "minLength":
-      return { path, message: `${name} must not be empty${got}` };
-    case "minimum":
-      return { path, message: `${name} ${minimumMessage(error)}${got}` };
-    case "exclusiveMinimum":
-      return {
-        path,
-        message: `${name} must be more than ${(error.params as { limit: number }).limit}${got}`,
-      };
-    case "maxLength":
-      return { path, message: `${name} is too long${got}` };
-    case "maximum":
-      return { path, message: `${name} ${maximumMessage(error)}${got}` };
-    case "pattern":
-      return {
-        path,
-        message: `${name} ${patternMessage(path)}${got}`,
-        hint: secretHint(path) ?? durationHint(path, valueAt(value, path)),
-      };
-    default:
-      return { path, message: `${name} ${error.message ?? "is not valid"}${got}` };
-  }
-}
-
-function unknownKey(path: Path, key: string, schemaPath: string): Finding {
-  const allowed = Object.keys(propertiesAt(schemaPath));
-  const hint = foreignKeyHint(path, key) ?? didYouMean(key, allowed) ?? `known here: ${allowed.join(", ")}`;
-  return { path, key, message: `unknown key \`${key}\``, hint };
-}
-
-function wrongName(path: Path, key: string): Finding {
-  return { path, key, message: `${keyNameMessage(path)} (got ${describeValue(key)})` };
-}
-
-function missingKey(path: Path, key: string): Finding {
-  return { path, message: `\`${key}\` is missing in ${nameOf(path)}` };
+/** A missing type is reported by `required`, a missing alternative by `oneOf`, and an `if` by its own check. */
+function isRedundant({ keyword, params, instancePath, schemaPath }: ErrorObject): boolean {
+  if (keyword === "discriminator") return (params as { tagValue?: unknown }).tagValue === undefined;
+  if (/\/rules\/\d+\/if(?:\/|$)/.test(instancePath)) return true;
+  return keyword === "required" && /.\/oneOf\/\d+\/.*oneOf\/\d+\/required$/.test(schemaPath);
 }
 
 function nameOf(path: Path): string {
@@ -142,108 +74,116 @@ function nameOf(path: Path): string {
   return typeof last === "number" ? `\`${String(path.at(-2))}[${last}]\`` : `\`${last}\``;
 }
 
-function wrongType(path: Path, value: unknown): Finding {
+export function describeValue(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  if (typeof value === "object" && value !== null) return "a map";
+  if (typeof value === "number" && !Number.isFinite(value)) return String(value);
+  const text = JSON.stringify(value);
+  return text.length > maxShownLength ? `${text.slice(0, maxShownLength - 1)}…` : text;
+}
+
+function explainSpecially({ keyword, params, path, schemaPath, value }: SchemaError): Finding | undefined {
+  switch (keyword) {
+    case "additionalProperties":
+      return unknownKey(path, params.additionalProperty, schemaPath);
+    case "required":
+      return { path, message: `\`${params.missingProperty}\` is missing in ${nameOf(path)}` };
+    case "discriminator":
+      return wrongType(path, valueAt(value, ["type"]));
+    case "oneOf":
+      return { path, message: oneOfMessage(path) };
+    case "propertyNames": {
+      const { propertyName: key } = params;
+      return { path, key, message: `${keyNameMessage(path)} (got ${describeValue(key)})` };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function unknownKey(path: Path, key: string, schemaPath: string): Finding {
+  const { properties = {} } = (schemaAt(schemaPath) ?? {}) as { readonly properties?: object };
+  const allowed = Object.keys(properties);
+  const hint = foreignKeyHint(path, key) ?? didYouMean(key, allowed) ?? `known here: ${allowed.join(", ")}`;
+  return { path, key, message: `unknown key \`${key}\``, hint };
+}
+
+function wrongType(parent: Path, type: unknown): Finding {
+  const path = [...parent, "type"];
   const types = allowedTypes(path);
-  const close = typeof value === "string" ? nearest(value, types) : undefined;
-  const hint = close === undefined ? undefined : `did you mean \`${close}\`?`;
-  return { path, message: `\`type\` must be one of ${listNames(types)} (got ${describeValue(value)})`, hint };
+  const message = `\`type\` must be one of ${listValues(types)} (got ${describeValue(type)})`;
+  return { path, message, hint: typeof type === "string" ? didYouMean(type, types) : undefined };
 }
 
-const typesOf = (error: ErrorObject): readonly string[] =>
-  [(error.params as { type: string | string[] }).type].flat();
-
-function quoteHint(error: ErrorObject, path: Path, value: unknown): string | undefined {
-  const wantsText = typesOf(error).includes("string");
-  const found = valueAt(value, path);
-  if (wantsText && typeof found === "object" && found !== null)
-    return 'put it in quotes, as in "{{ artifact.type }}"';
-  if (path.at(-1) === "default" && typeof found === "string") return `write default: { target: ${found} }`;
-  if (path.at(-1) === "version" && typeof found === "number")
-    return 'write all three parts in quotes, as in "1.2.0"';
-  if (!wantsText || (typeof found !== "number" && typeof found !== "boolean")) return undefined;
-  const duration = durationHint(path, found);
-  if (duration !== undefined) return duration;
-  if (mayBeSecret(path)) return "put it in quotes";
-  return `put it in quotes: "${String(found)}"`;
-}
-
-/** What a keyword of the schema means at a place, in our words. */
-function oneOfMessage(path: Path): string {
-  const parent = path.at(-2);
-  if (parent === "evaluators") return "an evaluator has either `rules` or `static`, and never both";
-  if (parent === "rules") return "a rule has either `if` or `when`, and never both";
-  return "a rule table needs either `rules` or `cases`, and never both";
-}
-
-function minimumMessage(error: ErrorObject): string {
-  const { limit } = error.params as { limit: number };
-  if (limit !== 0) return `must be at least ${limit}`;
-  return isZeroToOne(error) ? "must be from 0 to 1" : "must not be negative";
-}
-
-const maximumMessage = (error: ErrorObject): string =>
-  isZeroToOne(error) ? "must be from 0 to 1" : `must be at most ${(error.params as { limit: number }).limit}`;
-
-/** Of a weight that is a confidence, a threshold and the like. */
-const isZeroToOne = (error: ErrorObject): boolean =>
-  (schemaAt(error.schemaPath) as { maximum?: unknown } | undefined)?.maximum === 1;
-
-/** Modes of aggregation that have a name already but no meaning yet. */
-const reservedModes = ["vote_of_n", "weighted_sum_threshold"];
-
-function reservedModeHint(path: Path, value: unknown): string | undefined {
-  const mode = textAt(value, path);
-  if (path.at(-1) !== "aggregation" || !reservedModes.includes(mode)) return undefined;
-  return `\`${mode}\` is a reserved mode that is not defined yet`;
-}
-
-/** The types there are of what has one. */
 function allowedTypes(path: Path): readonly string[] {
   if (path[0] === "endpoints") return authTypes;
   return path.includes("guardrails") ? guardrailTypes : decisionTypes;
 }
 
-/** What a key must be that is a name. */
+function oneOfMessage(path: Path): string {
+  const parent = path.at(-2);
+  if (parent === "evaluators") return "an evaluator needs either `rules` or `static`, not both";
+  if (parent === "rules") return "a rule needs either `if` or `when`, not both";
+  return "a rule table needs either `rules` or `cases`, not both";
+}
+
+/** What a key must look like that is a name. */
 export const keyNameMessage = (path: Path): string =>
   path.at(-1) === "headers"
-    ? "the name of a header may hold letters, digits and the like, no blanks and no `:`"
-    : "the name of an endpoint may hold letters, digits, `_` and `-` only, at most 64";
+    ? "the name of a header may contain letters, digits and the like, but no spaces and no `:`"
+    : "the name of an endpoint may contain only letters, digits, `_` and `-`, at most 64 characters";
 
-function patternMessage(path: Path): string {
+function requirement(error: SchemaError): string | undefined {
+  const { keyword, params, path } = error;
+  switch (keyword) {
+    case "minimum":
+      if (isZeroToOne(error)) return "must be from 0 to 1";
+      return params.limit === 0 ? "must not be negative" : undefined;
+    case "maximum":
+      return isZeroToOne(error) ? "must be from 0 to 1" : undefined;
+    case "pattern":
+      return patternRequirement(path);
+    default:
+      return undefined;
+  }
+}
+
+/** Whether the schema asks for a confidence, a threshold or another number from 0 to 1. */
+const isZeroToOne = ({ schemaPath }: SchemaError): boolean =>
+  (schemaAt(schemaPath) as { readonly maximum?: unknown } | undefined)?.maximum === 1;
+
+const keyPartRequirement = "may contain no spaces, `/` or `@`, and at most 128 characters";
+const noControlCharacters = "must not contain control characters";
+
+function patternRequirement(path: Path): string {
   if (isDuration(path)) return "must be a duration such as 500ms, 30s, 1h or 1h30m";
-  if (path[0] === "endpoints") return endpointPatternMessage(path);
+  if (path[0] === "endpoints") return endpointPatternRequirement(path);
   switch (path.at(-1)) {
     case "id":
-      return "may hold letters, digits, `.`, `_` and `-` only, at most 128";
+      return "may contain only letters, digits, `.`, `_` and `-`, at most 128 characters";
     case "version":
       return "must be a semantic version such as 1.2.0";
     case "per":
       return "must be `session` or a duration such as 1h";
     case "org":
     case "domain":
-      return "may hold no blanks, `/` and `@`, at most 128 characters";
+      return keyPartRequirement;
     case "name":
-      return path.at(-2) === "action"
-        ? "may hold no blanks, `/` and `@`, at most 128 characters"
-        : "must not hold control characters";
+      return path.at(-2) === "action" ? keyPartRequirement : noControlCharacters;
     default:
-      return path.at(-2) === "mask"
-        ? "must be a JSON pointer such as /customer/email"
-        : "must not hold control characters";
+      return path.at(-2) === "mask" ? "must be a JSON pointer such as /customer/email" : noControlCharacters;
   }
 }
 
-function endpointPatternMessage(path: Path): string {
-  if (path.at(-2) === "headers") return "may hold printable ASCII characters only";
+function endpointPatternRequirement(path: Path): string {
+  if (path.at(-2) === "headers") return "may contain only printable ASCII characters";
   return path.at(-1) === "header"
     ? "must be the name of a header, such as X-API-Key"
     : "must be the name of an environment variable";
 }
 
-const propertiesAt = (schemaPath: string): object =>
-  (schemaAt(schemaPath) as { properties?: object } | undefined)?.properties ?? {};
-
-/** The part of the schema that a keyword of it stands in. */
+/** The part of the schema that contains a keyword. */
 function schemaAt(schemaPath: string): unknown {
   let at: unknown = schema;
   for (const step of schemaPath.replace(/^#\//, "").split("/").slice(0, -1)) {
@@ -252,37 +192,75 @@ function schemaAt(schemaPath: string): unknown {
   return at;
 }
 
+function hintFor(error: SchemaError): string | undefined {
+  const { keyword, params, path, value } = error;
+  switch (keyword) {
+    case "type":
+      return secretHint(path) ?? quotesHint(error);
+    case "enum":
+      return (
+        didYouMean(typeof value === "string" ? value : "", params.allowedValues as string[]) ??
+        reservedModeHint(path, value)
+      );
+    case "pattern":
+      return secretHint(path) ?? durationHint(path, value);
+    default:
+      return undefined;
+  }
+}
+
+function quotesHint({ params, path, value }: SchemaError): string | undefined {
+  const isText = [params.type].flat().includes("string");
+  if (isText && typeof value === "object" && value !== null)
+    return 'put it in quotes, as in "{{ artifact.type }}"';
+  if (path.at(-1) === "default" && typeof value === "string") return `write default: { target: ${value} }`;
+  if (path.at(-1) === "version" && typeof value === "number")
+    return 'write all three parts in quotes, as in "1.2.0"';
+  if (!isText || (typeof value !== "number" && typeof value !== "boolean")) return undefined;
+  const quoted = mayBeSecret(path) ? "put it in quotes" : `put it in quotes: "${String(value)}"`;
+  return durationHint(path, value) ?? quoted;
+}
+
+/** Aggregation modes that specification 5 reserves without defining them. */
+const reservedModes = ["vote_of_n", "weighted_sum_threshold"];
+
+function reservedModeHint(path: Path, mode: unknown): string | undefined {
+  if (path.at(-1) !== "aggregation" || typeof mode !== "string" || !reservedModes.includes(mode))
+    return undefined;
+  return `\`${mode}\` is a reserved mode that is not defined yet`;
+}
+
 const durationKeys: readonly unknown[] = ["ttl", "timeout", "base", "max", "per"];
 
-/** Whether a duration stands there, and nothing else may. */
+/** Whether only a duration is allowed at a path. */
 function isDuration(path: Path): boolean {
   if (path[0] !== "endpoints") return path.at(-2) === "cache" && path.at(-1) === "ttl";
   return path.length > 2 && path[2] !== "headers" && durationKeys.includes(path.at(-1));
 }
 
-/** Other programs take a number of seconds. */
+/** Many programs take a plain number of seconds. */
 function durationHint(path: Path, value: unknown): string | undefined {
   if (!isDuration(path) || !/^[0-9]+(?:\.[0-9]+)?$/.test(String(value))) return undefined;
   return `write ${String(value)}s for that many seconds`;
 }
 
-const secretKeys: readonly unknown[] = ["secret_key", "username_key", "password_key", "token_key"];
-
-/** Whether somebody may have written a secret there: then it is not shown. */
+/** Whether the value may be a secret that was written by mistake. Such values are never shown. */
 function mayBeSecret(path: Path): boolean {
   const [top, , key, part] = path;
   if (top !== "endpoints") return false;
   return key === "url" || key === "headers" || (key === "auth" && part !== "type" && part !== "header");
 }
 
+const secretKeys: readonly unknown[] = ["secret_key", "username_key", "password_key", "token_key"];
+
 function secretHint(path: Path): string | undefined {
   if (path[0] !== "endpoints" || !secretKeys.includes(path.at(-1))) return undefined;
-  return "put the secret into an environment variable, and the name of that here";
+  return "put the secret into an environment variable, and write the name of the variable here";
 }
 
-/** What others have that we do not, or call otherwise. */
+/** Keys of similar tools that do not exist here or have another name. */
 const foreignKeys: Readonly<Record<string, string>> = {
-  adapter: "answers are kept in the store; leave it out",
+  adapter: "answers are cached in the store; remove it",
   retry_config: "did you mean `retry`?",
   retries: "did you mean `retry`?",
 };

@@ -1,83 +1,21 @@
 import type { ErrorObject } from "ajv";
-import { typeName } from "../expression/failure.js";
 import type { Json } from "../model/json.js";
+import type { Finding } from "./diagnostics.js";
 import type { Path } from "./yaml-source.js";
 
-/** Where a document does not fit its schema. */
-export interface SchemaIssue {
-  /** With dots; empty where it is the whole. */
-  readonly path: string;
-  readonly message: string;
-  /** The path of a required property that is not there. */
-  readonly missing?: string;
+/** An error of ajv, with the value that violates the schema. */
+export interface SchemaError {
+  readonly keyword: string;
+  readonly schemaPath: string;
+  readonly params: AjvParams;
+  readonly path: Path;
+  readonly value: unknown;
 }
 
-/** Nobody reads more about one document. */
-const maxViolations = 100;
-
-/** The errors of ajv in our words; `whole` is what the document is called. */
-export function explainViolations(errors: readonly ErrorObject[], whole: string): readonly SchemaIssue[] {
-  const alternatives = [...new Set(errors.filter(isComposite).map(({ schemaPath }) => `${schemaPath}/`))];
-  const own = errors.filter((error) => !isRedundant(error, alternatives));
-  const told = own.slice(0, maxViolations).map((error) => toViolation(error, whole));
-  if (own.length <= maxViolations) return told;
-  return [...told, { path: "", message: `and ${own.length - maxViolations} more` }];
-}
-
-const isComposite = ({ keyword }: ErrorObject): boolean =>
-  keyword === "anyOf" || keyword === "oneOf" || keyword === "contains";
-
-/** What another error says already; what an alternative asks for is worth knowing all the same. */
-function isRedundant(
-  { keyword, schemaPath, propertyName }: ErrorObject,
-  alternatives: readonly string[],
-): boolean {
-  if (keyword === "if" || propertyName !== undefined) return true;
-  return keyword !== "required" && alternatives.some((path) => schemaPath.startsWith(path));
-}
-
-function toViolation(error: ErrorObject, whole: string): SchemaIssue {
-  const path = dottedPath(error.instancePath);
-  const { missingProperty } = error.params as Partial<AjvParams>;
-  if (missingProperty === undefined) return { path, message: explain(error, path, whole) };
-  const missing = path === "" ? missingProperty : `${path}.${missingProperty}`;
-  return { path, message: explain(error, missing, whole), missing };
-}
-
-function dottedPath(pointer: string): string {
-  const steps = pointer.split("/").slice(1);
-  return steps.map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~")).join(".");
-}
-
-function explain(error: ErrorObject, path: string, whole: string): string {
-  const name = path === "" ? whole : quoted(path);
-  const params = error.params as AjvParams;
-  switch (error.keyword) {
-    case "required":
-      return `${name} is missing`;
-    case "dependencies":
-      return `${name} is missing, as ${quoted(params.property)} is given`;
-    case "additionalProperties":
-      return `unknown key ${quoted(params.additionalProperty)}${path === "" ? "" : ` in ${name}`}`;
-    case "propertyNames":
-      return `${quoted(params.propertyName)} is no key that ${name} may have`;
-    case "false schema":
-      return `${name} is not allowed`;
-    case "anyOf":
-    case "oneOf":
-      return `${name} must fit ${error.keyword === "anyOf" ? "one" : "exactly one"} of the alternatives`;
-    case "not":
-      return `${name} is what the schema rules out`;
-    default:
-      return `${name} ${describeRequirement(error.keyword, params)} (got ${describeFound(error.keyword, error.data as Json | undefined)})`;
-  }
-}
-
-/** What ajv says beside its sentences, of those keywords that say something. */
-interface AjvParams {
+/** The parameters of ajv's errors; each keyword sets those that it has. */
+export interface AjvParams {
   readonly type: string | readonly string[];
   readonly limit: number;
-  readonly comparison: string;
   readonly multipleOf: number;
   readonly missingProperty: string;
   readonly additionalProperty: string;
@@ -89,19 +27,103 @@ interface AjvParams {
   readonly format: string;
 }
 
-const maxShownLength = 60;
-const maxListed = 10;
+/** How one kind of document names its places and values. */
+export interface SchemaWording {
+  readonly objectName: "an object" | "a map";
+  /** How many errors are explained; all, if absent. */
+  readonly limit?: number;
+  nameOf(path: Path): string;
+  /** The value as it is shown after "got"; undefined: it is not shown. */
+  describeValue(error: SchemaError): string | undefined;
+  /** Replaces the general explanation of an error. */
+  explain?(error: SchemaError): Finding | undefined;
+  /** Replaces the general text of what a keyword requires. */
+  requirement?(error: SchemaError): string | undefined;
+  hint?(error: SchemaError): string | undefined;
+  /** Whether another error already says the same. */
+  isRedundant?(error: ErrorObject): boolean;
+}
 
-const typeWords: Readonly<Record<string, string>> = {
+/** A finding about a schema, with the name of the required property that is missing, if any. */
+export interface SchemaFinding extends Finding {
+  readonly missing?: string;
+}
+
+/** Explains the errors of ajv about a document. */
+export function explainSchemaErrors(
+  errors: readonly ErrorObject[],
+  document: unknown,
+  wording: SchemaWording,
+): readonly SchemaFinding[] {
+  const relevant = relevantErrors(errors).filter((error) => wording.isRedundant?.(error) !== true);
+  const { limit = relevant.length } = wording;
+  const findings = relevant.slice(0, limit).map(({ keyword, schemaPath, params, instancePath }) => {
+    const path = pathOf(instancePath, document);
+    const value = valueAt(document, path);
+    return explain({ keyword, schemaPath, params: params as AjvParams, path, value }, wording);
+  });
+  if (relevant.length <= limit) return findings;
+  return [...findings, { path: [], message: `and ${relevant.length - limit} more` }];
+}
+
+/** Leaves out what another error already says. What an alternative requires is kept: it tells what to add. */
+function relevantErrors(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const alternatives = [...new Set(errors.filter(isComposite).map(({ schemaPath }) => `${schemaPath}/`))];
+  return errors.filter(({ keyword, schemaPath, propertyName }) => {
+    if (keyword === "if" || propertyName !== undefined) return false;
+    return keyword === "required" || !alternatives.some((path) => schemaPath.startsWith(path));
+  });
+}
+
+const isComposite = ({ keyword }: ErrorObject): boolean =>
+  keyword === "anyOf" || keyword === "oneOf" || keyword === "contains";
+
+function explain(error: SchemaError, wording: SchemaWording): SchemaFinding {
+  const { keyword, params, path } = error;
+  const name = wording.nameOf(path);
+  const special = wording.explain?.(error);
+  if (special !== undefined) return special;
+  switch (keyword) {
+    case "required":
+    case "dependencies": {
+      const missing = params.missingProperty;
+      const because = keyword === "dependencies" ? `, as ${quote(params.property)} is given` : "";
+      return { path, message: `${wording.nameOf([...path, missing])} is missing${because}`, missing };
+    }
+    case "additionalProperties": {
+      const where = path.length === 0 ? "" : ` in ${name}`;
+      return { path, message: `unknown key ${quote(params.additionalProperty)}${where}` };
+    }
+    case "propertyNames":
+      return { path, message: `${quote(params.propertyName)} is no key that ${name} may have` };
+    case "false schema":
+      return { path, message: `${name} is not allowed` };
+    case "anyOf":
+    case "oneOf":
+      return {
+        path,
+        message: `${name} must fit ${keyword === "anyOf" ? "one" : "exactly one"} of the alternatives`,
+      };
+    case "not":
+      return { path, message: `${name} is what the schema rules out` };
+    default: {
+      const requirement = wording.requirement?.(error) ?? describeRequirement(keyword, params, wording);
+      const found = wording.describeValue(error);
+      const got = found === undefined ? "" : ` (got ${found})`;
+      return { path, message: `${name} ${requirement}${got}`, hint: wording.hint?.(error) };
+    }
+  }
+}
+
+const typeNames: Readonly<Record<string, string>> = {
   string: "text",
   number: "a number",
   integer: "a whole number",
   boolean: "true or false",
   array: "a list",
-  object: "an object",
 };
 
-const formatWords: Readonly<Record<string, string>> = {
+const formatNames: Readonly<Record<string, string>> = {
   "date-time": "a time with a zone, as in 2026-03-02T12:00:00Z",
   date: "a date, as in 2026-03-02",
   email: "an e-mail address",
@@ -109,16 +131,20 @@ const formatWords: Readonly<Record<string, string>> = {
   uuid: "a UUID",
 };
 
-/** What a keyword of a schema asks of a value. */
-function describeRequirement(keyword: string, params: AjvParams): string {
+/** What a keyword of a schema requires of a value. */
+function describeRequirement(keyword: string, params: AjvParams, { objectName }: SchemaWording): string {
   const { limit } = params;
   switch (keyword) {
-    case "type":
-      return `must be ${[params.type].flat().map(typeWord).join(" or ")}`;
+    case "type": {
+      const names = [params.type]
+        .flat()
+        .map((type) => (type === "object" ? objectName : (typeNames[type] ?? type)));
+      return `must be ${names.join(" or ")}`;
+    }
     case "enum":
       return `must be one of ${listValues(params.allowedValues)}`;
     case "const":
-      return `must be ${quoted(plainText(params.allowedValue))}`;
+      return `must be ${quote(plainText(params.allowedValue))}`;
     case "minimum":
       return `must be at least ${limit}`;
     case "maximum":
@@ -130,58 +156,56 @@ function describeRequirement(keyword: string, params: AjvParams): string {
     case "multipleOf":
       return `must be a multiple of ${params.multipleOf}`;
     case "minLength":
-      return limit === 1 ? "must not be empty" : `must have at least ${limit} characters`;
+      return atLeast(limit, "characters");
     case "maxLength":
-      return `must have at most ${countOf(limit, "character")}`;
+      return atMost(limit, "character");
     case "minItems":
-      return limit === 1 ? "must not be empty" : `must have at least ${limit} items`;
+      return atLeast(limit, "items");
     case "maxItems":
     case "additionalItems":
-      return `must have at most ${countOf(limit, "item")}`;
+      return atMost(limit, "item");
     case "minProperties":
-      return limit === 1 ? "must not be empty" : `must have at least ${limit} keys`;
+      return atLeast(limit, "keys");
     case "maxProperties":
-      return `must have at most ${countOf(limit, "key")}`;
+      return atMost(limit, "key");
     case "uniqueItems":
       return "must not hold anything twice";
     case "contains":
       return "must hold an item that fits";
     case "pattern":
-      return `must match ${quoted(params.pattern)}`;
+      return `must match ${quote(params.pattern)}`;
     case "format":
-      return `must be ${formatWords[params.format] ?? params.format}`;
+      return `must be ${formatNames[params.format] ?? params.format}`;
     default:
       return `does not fit \`${keyword}\``;
   }
 }
 
-/** What was found instead: the value, unless it is long. */
-function describeFound(keyword: string, value: Json | undefined): string {
-  if (typeof value === "object" || value === undefined) return typeName(value);
-  if (keyword === "type" && typeof value !== "number") return typeName(value);
-  const text = JSON.stringify(value);
-  return text.length <= maxShownLength ? text : `text of ${String(value).length} characters`;
-}
+const atLeast = (limit: number, things: string): string =>
+  limit === 1 ? "must not be empty" : `must have at least ${limit} ${things}`;
 
-function quoted(name: string): string {
+const atMost = (limit: number, thing: string): string =>
+  `must have at most ${limit} ${thing}${limit === 1 ? "" : "s"}`;
+
+/** The longest name or value that messages show. */
+export const maxShownLength = 60;
+const maxListed = 10;
+
+export function quote(name: string): string {
   return name.length <= maxShownLength ? `\`${name}\`` : `\`${name.slice(0, maxShownLength - 1)}…\``;
 }
 
-function listValues(values: readonly Json[]): string {
-  const shown = values.slice(0, maxListed).map((value) => quoted(plainText(value)));
+export function listValues(values: readonly Json[]): string {
+  const shown = values.slice(0, maxListed).map((value) => quote(plainText(value)));
   return [...shown, ...(values.length > maxListed ? ["…"] : [])].join(", ");
 }
 
-const typeWord = (type: string): string => typeWords[type] ?? type;
-
 const plainText = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-const countOf = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
-
-/** ajv writes positions in lists as text; YAML nodes are asked for by number. */
-export function pathOf(pointer: string, value: unknown): Path {
+/** Splits a JSON pointer of ajv; the steps into lists become numbers, as the YAML parser expects them. */
+function pathOf(pointer: string, document: unknown): Path {
   const path: (string | number)[] = [];
-  let at = value;
+  let at = document;
   for (const step of pointer.split("/").slice(1)) {
     const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
     path.push(Array.isArray(at) ? Number(key) : key);
@@ -192,35 +216,4 @@ export function pathOf(pointer: string, value: unknown): Path {
 
 export function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], value);
-}
-
-export function textAt(value: unknown, path: Path): string {
-  const found = valueAt(value, path);
-  return typeof found === "string" ? found : "";
-}
-
-export function describeValue(value: unknown): string {
-  if (value === undefined) return "nothing";
-  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
-  if (typeof value === "object" && value !== null) return "a map";
-  if (typeof value === "number" && !Number.isFinite(value)) return String(value);
-  const text = JSON.stringify(value);
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
-}
-
-export function typePhrase(type: string): string {
-  return (
-    {
-      string: "text",
-      object: "a map",
-      array: "a list",
-      number: "a number",
-      integer: "a whole number",
-      boolean: "true or false",
-    }[type] ?? type
-  );
-}
-
-export function listNames(words: readonly string[]): string {
-  return words.map((word) => `\`${word}\``).join(", ");
 }

@@ -1,36 +1,33 @@
 import { DecisionError } from "../errors.js";
 import { renderCaret, expressionLocation } from "../expression/failure.js";
 import { compileCondition, compileInput, compileTemplate } from "../expression/template.js";
-import type { Case, Definition } from "../model/definition.js";
-import { isRouting } from "./decision-types.js";
+import type { Finding } from "./diagnostics.js";
 import { findFetchConditions } from "./fetches.js";
 import type { Path } from "./yaml-source.js";
 
-/** An expression of a definition that does not compile. */
-interface ExpressionFinding {
-  readonly path: Path;
-  readonly offset: number;
-  readonly message: string;
-  readonly hint: string | undefined;
-  readonly excerpt: string;
-}
-
-/** Compiles every expression that a `decision` holds, sound otherwise or not, and tells of those that cannot be. */
-export function checkExpressions(decision: unknown): readonly ExpressionFinding[] {
-  const faults: ExpressionFinding[] = [];
+/** Compiles every expression of a `decision`, even of an invalid one, and reports those that do not compile. */
+export function checkExpressions(decision: unknown): readonly Finding[] {
+  const findings: Finding[] = [];
   for (const { path, text, compile } of expressionsIn(decision)) {
     try {
       compile(text);
     } catch (error) {
-      faults.push(toExpressionFinding(error, path));
+      findings.push(toFinding(error, path));
     }
   }
-  return faults;
+  return findings;
+}
+
+function toFinding(error: unknown, path: Path): Finding {
+  const location = error instanceof DecisionError ? expressionLocation(error) : undefined;
+  if (!(error instanceof DecisionError) || location === undefined) throw error;
+  const { message, hint } = error;
+  return { path, offset: location.at, message, hint, excerpt: renderCaret(location) };
 }
 
 type Compile = (text: string) => { readonly reads: readonly string[] };
 
-/** Whichever type of decision it is: a place that a type does not have is simply not there. */
+/** The expressions of all decision types; a type has only some of these places. */
 const expressionPlaces: readonly { readonly path: readonly string[]; readonly compile: Compile }[] = [
   { path: ["input"], compile: compileInput },
   { path: ["cases", "*", "condition"], compile: compileCondition },
@@ -57,21 +54,21 @@ interface LocatedExpression {
   readonly compile: Compile;
 }
 
-/** As the schema has it. */
+/** The limit of the schema. */
 export const maxTemplateLength = 8192;
 
-/** An empty or a far too long text is the schema's to complain about; one of blanks gets through it. */
+/** Returns the expressions of a `decision`. Empty and too long texts are left out: the schema rejects them. */
 export function expressionsIn(decision: unknown): readonly LocatedExpression[] {
-  const blankAllowed = asMap(decision)["type"] === "weighted";
-  const isMeant = (text: string): boolean =>
-    text !== "" && text.length <= maxTemplateLength && !(blankAllowed && text.trim() === "");
+  const mayBeBlank = asMap(decision)["type"] === "weighted";
+  const isExpression = (text: string): boolean =>
+    text !== "" && text.length <= maxTemplateLength && !(mayBeBlank && text.trim() === "");
   const placed = expressionPlaces.flatMap(({ path, compile }) =>
     textsAt(decision, path).map((found) => ({ ...found, compile })),
   );
-  return [...placed, ...fetchParamExpressions(decision)].filter(({ text }) => isMeant(text));
+  return [...placed, ...fetchParamExpressions(decision)].filter(({ text }) => isExpression(text));
 }
 
-/** What the conditions of a scored decision fetch with. */
+/** The params of the conditions that fetch data, in a scored decision. */
 function fetchParamExpressions(decision: unknown): readonly LocatedExpression[] {
   const found = findFetchConditions(asMap(decision)["evaluators"], ["evaluators"]);
   return found
@@ -84,7 +81,7 @@ interface LocatedText {
   readonly text: string;
 }
 
-/** The texts that a pattern leads to: `*` is every item or value, `**` everything below. */
+/** Returns the texts at a pattern of keys: `*` matches every key of one level, `**` every level below. */
 export function textsAt(value: unknown, pattern: readonly string[], path: Path = []): readonly LocatedText[] {
   const [step, ...rest] = pattern;
   if (step === undefined) return typeof value === "string" ? [{ path, text: value }] : [];
@@ -102,18 +99,4 @@ function childrenOf(value: unknown, step: string): readonly (readonly [string | 
 
 function asMap(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-/** The cases of a routing definition with where they stand in it; others have none. */
-export function casesOf(definition: Definition): readonly { readonly path: Path; readonly each: Case }[] {
-  if (!isRouting(definition)) return [];
-  const key = definition.type === "rule_table" && definition.rules !== undefined ? "rules" : "cases";
-  const cases = definition.type === "rule_table" ? (definition.rules ?? definition.cases) : definition.cases;
-  return (cases ?? []).map((each, index) => ({ path: [key, index], each }));
-}
-
-function toExpressionFinding(error: unknown, path: Path): ExpressionFinding {
-  const place = error instanceof DecisionError ? expressionLocation(error) : undefined;
-  if (!(error instanceof DecisionError) || place === undefined) throw error;
-  return { path, offset: place.at, message: error.message, hint: error.hint, excerpt: renderCaret(place) };
 }

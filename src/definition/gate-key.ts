@@ -21,7 +21,7 @@ const gateKeyPattern = /^([^\s/@]+)\/([^\s/@]+)\/([^\s/@]+)(?:@(\d{1,15}))?$/;
 export function parseGateKey(text: string): GateKey {
   const [, org, domain, action, version] = gateKeyPattern.exec(text) ?? [];
   if (org === undefined || domain === undefined || action === undefined) {
-    throw new DecisionError("usage", `\`${text}\` is not the key of a gate`, {
+    throw new DecisionError("usage", `\`${text}\` is not a gate key`, {
       hint: "write ORG/DOMAIN/ACTION or ORG/DOMAIN/ACTION@VERSION, such as acme/payments/wire.approve@3",
     });
   }

@@ -1,5 +1,5 @@
 import type { DefinitionSummary, FileSummary } from "./definition-file.js";
-import { escalationTarget } from "./checks/check-guardrails.js";
+import { escalationTarget } from "./branches.js";
 import { canonicalJson } from "../digest/canonical-json.js";
 import { sha256Hex } from "../digest/sha256.js";
 import { DecisionError } from "../errors.js";
@@ -15,9 +15,9 @@ export function assertGuardrailsReadable(problems: readonly Diagnostic[]): void 
   if (first === undefined) return;
   throw new DecisionError(
     "definition_invalid",
-    `\`${first.file}\`, which may hold guardrails for every decision, is not valid`,
+    `\`${first.file}\`, which may contain guardrails for every decision, is not valid`,
     {
-      hint: "nothing is decided without them; run `agent-33 decision validate` to see all problems",
+      hint: "no decision is made without them; run `agent-33 decision validate` to see all problems",
       details: { problems },
     },
   );

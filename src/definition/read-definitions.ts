@@ -21,26 +21,27 @@ import { checkGuardrail, checkOwnGuardrails } from "./checks/check-guardrails.js
 import { maxFileBytes } from "./yaml-limits.js";
 import { checkLabels } from "./checks/check-names.js";
 import { checkPolicies } from "./checks/check-policies.js";
-import type { Finding } from "./explain-definition-errors.js";
+import type { Finding } from "./diagnostics.js";
+import { diagnosticAt, locateFinding } from "./diagnostics.js";
 import { explainDefinitionErrors, withCorrectedType } from "./explain-definition-errors.js";
 import { checkRuleConditions, checkScored } from "./checks/check-scored.js";
 import { toolsOf } from "./tool-match.js";
 import { validate as validateSchema } from "./validate-schema.generated.js";
-import type { Path, Position, SourceDocument } from "./yaml-source.js";
+import type { Path, SourceDocument } from "./yaml-source.js";
 import { readYaml } from "./yaml-source.js";
 import type { Definition, DefinitionTest, Guardrail } from "../model/definition.js";
 import type { Endpoints } from "../model/endpoint.js";
 import type { Diagnostic } from "../model/diagnostic.js";
-import { printable } from "../text.js";
 
-/** A definition together with its source, for those who point into it. */
+/** A valid definition with its file and source, for checks that report where something is written. */
 export interface LocatedDefinition {
+  readonly file: string;
   readonly summary: DefinitionSummary;
   readonly definition: Definition;
   readonly source: SourceDocument;
 }
 
-/** Reads the text of one file; `inspect` sees each sound definition while its source is at hand. */
+/** Reads the content of one file. `inspect` receives each definition of a valid file with its source. */
 export function readDefinitions(
   file: string,
   content: Uint8Array,
@@ -48,18 +49,20 @@ export function readDefinitions(
 ): DefinitionFile {
   const text = decode(content);
   if (typeof text !== "string") return unreadableFile(file, text.message, decodeLeniently(content));
-  const source = readYaml(text);
+  const yaml = readYaml(text);
   const reader = new DefinitionReader(file);
-  for (const fault of source.diagnostics) reader.report(fault, fault.message, { hint: fault.hint });
-  for (const document of source.documents) reader.read(document);
-  if (reader.diagnostics.length > 0) {
-    const documents = source.diagnostics.length > 0 ? undefined : source.documents.map(({ value }) => value);
-    return brokenFile(file, text, reader.diagnostics, { documents });
+  for (const document of yaml.documents) reader.read(document);
+  const ofYaml = yaml.errors.map(({ line, column, ...error }) => diagnosticAt({ file, line, column }, error));
+  const diagnostics = [...ofYaml, ...reader.diagnostics];
+  if (diagnostics.length > 0) {
+    const documents = ofYaml.length > 0 ? undefined : yaml.documents.map(({ value }) => value);
+    return brokenFile(file, text, diagnostics, { documents });
   }
   for (const located of reader.located) inspect?.(located);
   return reader.finish();
 }
 
+/** Collects what the documents of one file declare, and the diagnostics about them. */
 class DefinitionReader {
   readonly diagnostics: Diagnostic[] = [];
   readonly located: LocatedDefinition[] = [];
@@ -74,18 +77,14 @@ class DefinitionReader {
   }
 
   read(source: SourceDocument): void {
-    const faults = checkSchema(source.value);
-    for (const fault of faults) this.#reportFault(source, fault, []);
+    const violations = checkSchema(source.value);
+    this.#report(source, violations);
     const document = source.value as RawDocument | null;
     const decision = document?.decision;
-    this.#checkExpressions(source, decision);
-    if (faults.length > 0 || document === null) return;
+    this.#report(source, [...checkExpressions(decision), ...checkRuleConditions(decision)], ["decision"]);
+    if (violations.length > 0 || document === null) return;
 
-    for (const [index, guardrail] of (document.guardrails ?? []).entries()) {
-      const path = ["guardrails", index];
-      for (const fault of checkGuardrail(guardrail, path)) this.#reportFault(source, fault, []);
-      this.#guardrails.push({ guardrail, ...source.locate(path) });
-    }
+    this.#readGuardrails(source, document.guardrails ?? []);
     this.#readEndpoints(source, document.endpoints ?? {});
     if (document.targets)
       addTargets((this.#targets ??= new Map<string, DeclaredTarget>()), source, document.targets);
@@ -93,50 +92,30 @@ class DefinitionReader {
     if (decision) this.#readDecision(source, decision);
   }
 
+  #readGuardrails(source: SourceDocument, guardrails: readonly Guardrail[]): void {
+    for (const [index, guardrail] of guardrails.entries()) {
+      const path = ["guardrails", index];
+      this.#report(source, checkGuardrail(guardrail, path));
+      this.#guardrails.push({ guardrail, ...source.locate(path) });
+    }
+  }
+
   #readEndpoints(source: SourceDocument, endpoints: Endpoints): void {
-    for (const fault of checkEndpoints(endpoints)) this.#reportFault(source, fault, []);
+    this.#report(source, checkEndpoints(endpoints));
     for (const [name, endpoint] of Object.entries(endpoints)) {
       this.#endpoints.push({ name, endpoint, ...source.locateKey(["endpoints"], name) });
     }
   }
 
-  #checkExpressions(source: SourceDocument, decision: unknown): void {
-    for (const { path, offset, message, hint, excerpt } of checkExpressions(decision)) {
-      this.report(source.locateWithin(["decision", ...path], offset), message, { hint, excerpt });
-    }
-    for (const fault of checkRuleConditions(decision)) this.#reportFault(source, fault, ["decision"]);
-  }
-
   #readDecision(source: SourceDocument, definition: Definition): void {
-    for (const fault of checkDefinition(definition)) this.#reportFault(source, fault, ["decision"]);
-    this.located.push({ summary: summarizeDefinition(definition, source), definition, source });
+    this.#report(source, checkDefinition(definition), ["decision"]);
+    const summary = summarizeDefinition(definition, source);
+    this.located.push({ file: this.#file, summary, definition, source });
   }
 
-  #reportFault(source: SourceDocument, fault: Finding, prefix: Path): void {
-    const path = [...prefix, ...fault.path];
-    const position = fault.key === undefined ? source.locate(path) : source.locateKey(path, fault.key);
-    this.report(position, fault.message, { hint: fault.hint });
-  }
-
-  report(
-    { line, column }: Position,
-    message: string,
-    more: {
-      readonly hint?: string | undefined;
-      readonly excerpt?: string;
-      readonly decision_id?: string;
-    } = {},
-  ): void {
-    const { hint, excerpt } = more;
-    this.diagnostics.push({
-      file: this.#file,
-      line,
-      column,
-      severity: "error",
-      message: printable(message).replaceAll("\n", " "),
-      ...(hint && { hint: printable(hint) }),
-      ...(excerpt !== undefined && { excerpt: printable(excerpt) }),
-    });
+  #report(source: SourceDocument, findings: readonly Finding[], within: Path = []): void {
+    const place = { file: this.#file, within };
+    this.diagnostics.push(...findings.map((finding) => locateFinding(finding, source, place)));
   }
 
   finish(): DefinitionFile {
@@ -155,10 +134,10 @@ class DefinitionReader {
 
 function checkSchema(value: unknown): readonly Finding[] {
   if (validateSchema(value)) return [];
-  const faults = explainDefinitionErrors(validateSchema.errors ?? [], value);
-  const meant = withCorrectedType(value);
-  if (meant === undefined || validateSchema(meant)) return faults;
-  return [...faults, ...explainDefinitionErrors(validateSchema.errors ?? [], meant)];
+  const findings = explainDefinitionErrors(validateSchema.errors ?? [], value);
+  const corrected = withCorrectedType(value);
+  if (corrected === undefined || validateSchema(corrected)) return findings;
+  return [...findings, ...explainDefinitionErrors(validateSchema.errors ?? [], corrected)];
 }
 
 interface RawDocument {
@@ -175,20 +154,20 @@ function decode(content: Uint8Array): string | Error {
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(content);
   } catch {
-    return new Error("it is not UTF-8 text");
+    return new Error("the file is not UTF-8 text");
   }
-  return text.includes("\0") ? new Error("it holds NUL bytes, so it is no text") : text;
+  return text.includes("\0") ? new Error("the file contains NUL bytes, so it is not text") : text;
 }
 
-/** Enough of a file that is no text to see which ids it meant to declare. */
+/** Decodes as much of a file that is not UTF-8 as is needed to find the ids it declares. */
 function decodeLeniently(content: Uint8Array): string {
-  // In text of two bytes a character, every other one is NUL.
+  // In UTF-16 text, every other byte is NUL.
   return content.byteLength > maxFileBytes
     ? ""
     : new TextDecoder().decode(content).replaceAll(/\0|^\ufffd+/g, "");
 }
 
-/** What is known of a definition without loading it. */
+/** Returns the part of a definition that is known without loading it. */
 export function summarizeDefinition(definition: Definition, source: SourceDocument): DefinitionSummary {
   const fetches = referencedEndpoints(definition, source);
   return {
@@ -201,7 +180,7 @@ export function summarizeDefinition(definition: Definition, source: SourceDocume
   };
 }
 
-/** What it is asked for by, beside its id. */
+/** What a decision is found by, in addition to its id. */
 function lookupKeys(definition: Definition): Pick<DefinitionSummary, "tools" | "action"> {
   if (definition.type === "policy") return { tools: toolsOf(definition) };
   return definition.type === "gate" ? { action: definition.action } : {};
@@ -224,7 +203,7 @@ function referencedEndpoints(definition: Definition, source: SourceDocument): re
   return [...named.values()];
 }
 
-/** What is wrong with a definition that fits the schema; places are relative to it. */
+/** Checks a definition that fits the schema; paths are relative to the definition. */
 export function checkDefinition(definition: Definition): readonly Finding[] {
   return [...checkByType(definition), ...checkOwnGuardrails(definition), ...checkFetches(definition)];
 }

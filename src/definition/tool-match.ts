@@ -20,7 +20,7 @@ function assertPoliciesReadable(problems: Library["brokenPolicies"]): void {
   const files = [...new Set(problems.map(({ file }) => file))];
   const shown = files.slice(0, 3).map((file) => `\`${file}\``);
   const more = files.length > shown.length ? " and others" : "";
-  throw new DecisionError("definition_invalid", `a policy may be broken: ${shown.join(", ")}${more}`, {
+  throw new DecisionError("definition_invalid", `a policy may be invalid: ${shown.join(", ")}${more}`, {
     hint: "nothing is allowed while a policy cannot be read; run `agent-33 decision validate`",
     details: { problems },
   });

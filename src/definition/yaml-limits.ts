@@ -50,12 +50,12 @@ class TokenCounter {
 
   /** Takes note of a token and tells what it exceeds. */
   see(token: string): string | undefined {
-    if (++this.#tokens > maxTokens) return "it holds too much: more than 10,000 rules or so";
+    if (++this.#tokens > maxTokens) return "the file is too large: it has more than about 10,000 rules";
     const isScalar = this.#scalarNext;
     this.#scalarNext = token === scalarNext;
     if (isControl(token)) return this.#control(token);
     if (!isScalar && /^[&*]/.test(token) && ++this.#anchors > maxAnchors) {
-      return `a file holds at most ${maxAnchors} anchors and aliases`;
+      return `a file may contain at most ${maxAnchors} anchors and aliases`;
     }
     if (isScalar || !isIndicator(token)) {
       if (token.trim() !== "") this.#contentColumn = this.#column;
@@ -83,7 +83,9 @@ class TokenCounter {
     if (token === flowEnd) leaveFlow(this.#open);
     if (token !== documentStart) return undefined;
     this.#open.length = 0;
-    return ++this.#documents > maxDocuments ? `a file holds at most ${maxDocuments} documents` : undefined;
+    return ++this.#documents > maxDocuments
+      ? `a file may contain at most ${maxDocuments} documents`
+      : undefined;
   }
 }
 
@@ -133,6 +135,6 @@ function countKey(open: readonly Collection[], kind: Collection["kind"]): void {
 }
 
 function violatedLimit(open: readonly Collection[]): string | undefined {
-  if (open.length > maxNesting) return `it is nested deeper than ${maxNesting}`;
+  if (open.length > maxNesting) return `the file is nested deeper than ${maxNesting}`;
   return (open.at(-1)?.keys ?? 0) > maxKeys ? `a map has at most ${maxKeys} keys` : undefined;
 }

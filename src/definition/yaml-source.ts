@@ -9,32 +9,32 @@ export interface Position {
 
 export type Path = readonly (string | number)[];
 
-/** One YAML document as a value, with the way back from a place in it to a place in the file. */
+/** The value of one YAML document, with the positions of its parts in the file. */
 export interface SourceDocument {
   readonly value: unknown;
-  /** Where the value at a path begins; where that is not written, its nearest parent. */
+  /** The start of the value at a path, or of its nearest parent if there is none. */
   locate(path: Path): Position;
-  /** Where a key is written. */
+  /** The position of a key. */
   locateKey(path: Path, key: string): Position;
-  /** Where a character of the text at a path is written, as nearly as quoting and folding allow. */
+  /** The position of a character of the text at a path, as exactly as quoting and folding allow. */
   locateWithin(path: Path, offset: number): Position;
 }
 
-interface YamlDiagnostic extends Position {
+interface YamlError extends Position {
   readonly message: string;
   readonly hint?: string | undefined;
 }
 
 interface YamlSource {
   readonly documents: readonly SourceDocument[];
-  readonly diagnostics: readonly YamlDiagnostic[];
+  readonly errors: readonly YamlError[];
 }
 
 const maxAliases = 100;
-/** Nobody reads more of one document at once. */
+/** How many errors of one document are reported. */
 const maxErrors = 1000;
 
-/** Reads YAML (so JSON too) without evaluating anything; every fault is reported, nothing is thrown. */
+/** Parses YAML, and so JSON too. Errors are returned, never thrown. */
 export function readYaml(text: string): YamlSource {
   const lines = new LineCounter();
   const position = (offset: number): Position => positionOf(lines, offset);
@@ -44,25 +44,25 @@ export function readYaml(text: string): YamlSource {
       lines.addNewLine(at + 1);
     }
     lines.lineStarts.unshift(0);
-    return { documents: [], diagnostics: [{ ...position(exceeded.offset), message: exceeded.message }] };
+    return { documents: [], errors: [{ ...position(exceeded.offset), message: exceeded.message }] };
   }
   const parsed = parseWithoutTraces(text, lines);
-  const faults: YamlDiagnostic[] = [];
+  const errors: YamlError[] = [];
   const documents: SourceDocument[] = [];
   for (const document of parsed) {
     for (const error of [...document.errors, ...document.warnings].slice(0, maxErrors)) {
-      faults.push({ ...position(error.pos[0]), message: firstLine(error.message), hint: hints[error.code] });
+      errors.push({ ...position(error.pos[0]), message: firstLine(error.message), hint: hints[error.code] });
     }
     if (document.errors.length > 0 || document.contents === null) continue;
     const value = toValue(document);
     if (value instanceof Error)
-      faults.push({ ...position(document.range[0]), message: firstLine(value.message) });
+      errors.push({ ...position(document.range[0]), message: firstLine(value.message) });
     else documents.push(sourceDocument(document, value, text, position));
   }
-  return { documents, diagnostics: faults };
+  return { documents, errors };
 }
 
-/** The parser makes an Error of each fault, and taking their traces would be most of its work on a bad file. */
+/** Parses without stack traces: the parser creates an Error for each fault, and the traces take most of the time. */
 function parseWithoutTraces(text: string, lineCounter: LineCounter): readonly Document.Parsed[] {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
@@ -76,13 +76,15 @@ function parseWithoutTraces(text: string, lineCounter: LineCounter): readonly Do
 function toValue(document: Document.Parsed): unknown {
   try {
     const value: unknown = document.toJS({ maxAliasCount: maxAliases });
-    return isDeeperThan(value, maxNesting) ? new Error(`it is nested deeper than ${maxNesting}`) : value;
+    return isDeeperThan(value, maxNesting)
+      ? new Error(`the file is nested deeper than ${maxNesting}`)
+      : value;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
 }
 
-/** Aliases can nest a value deeper than it is written, and in itself. */
+/** Aliases can nest a value deeper than it is written, even in itself. */
 function isDeeperThan(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   return depth === 0 || Object.values(value).some((child) => isDeeperThan(child, depth - 1));
@@ -130,15 +132,15 @@ function positionOf(lines: LineCounter, offset: number): Position {
   return { line: Math.max(1, line), column: Math.max(1, col) };
 }
 
-/** The parser says what it saw; these say what to do. */
+/** How to fix the errors of the parser, by code. */
 const hints: Readonly<Record<string, string>> = {
   TAG_RESOLVE_FAILED: "put the text in quotes: a `!` at its start is a tag",
-  BAD_DQ_ESCAPE: "write the backslash twice, or use single quotes around the text",
-  BLOCK_AS_IMPLICIT_KEY: "a line is indented further than the one before it, or a text needs quotes",
-  BAD_INDENT: "give the lines of one map the same indentation",
-  TAB_AS_INDENT: "indent with blanks",
-  UNEXPECTED_TOKEN: "put a text with quotes in it into quotes of the other kind",
-  DUPLICATE_KEY: "this key stands in the same map already",
+  BAD_DQ_ESCAPE: "write the backslash twice, or put the text in single quotes",
+  BLOCK_AS_IMPLICIT_KEY: "check the indentation of this line, and put text in quotes",
+  BAD_INDENT: "indent all lines of a map equally",
+  TAB_AS_INDENT: "indent with spaces",
+  UNEXPECTED_TOKEN: "put text that contains quotes into quotes of the other kind",
+  DUPLICATE_KEY: "remove one of the two: a map has each key once",
 };
 
 function firstLine(message: string): string {

@@ -2,7 +2,7 @@ import type { Guarded } from "./consequences.js";
 import { blockAnswer, escalateAnswer, guardedTargets, warnAnswer } from "./consequences.js";
 import type { GuardrailContext, GuardrailResult } from "./run-guardrail.js";
 import { runGuardrail } from "./run-guardrail.js";
-import { escalationTarget } from "../definition/checks/check-guardrails.js";
+import { escalationTarget } from "../definition/branches.js";
 import type { Evaluated } from "../evaluate/evaluate.js";
 import type { Environment, LoadedDefinition, Guardrail } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";

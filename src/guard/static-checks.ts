@@ -1,7 +1,7 @@
 import { guardrailsOf } from "./guard.js";
 import { matchesAny, checkWeightBounds } from "./run-guardrail.js";
-import { possibleOutcomes } from "../definition/branches.js";
-import { escalationTarget, untestableSplitReason } from "../definition/checks/check-guardrails.js";
+import { possibleOutcomes, escalationTarget } from "../definition/branches.js";
+import { untestableSplitReason } from "../definition/checks/check-guardrails.js";
 import type { LoadedDefinition, Guardrail } from "../model/definition.js";
 
 /** What a guardrail says of a definition before anything is asked. */

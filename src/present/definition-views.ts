@@ -1,5 +1,4 @@
-import { escalationTarget } from "../definition/checks/check-guardrails.js";
-import { casesOf } from "../definition/expressions.js";
+import { escalationTarget, casesOf } from "../definition/branches.js";
 import type { DeclaredFetch } from "../definition/fetches.js";
 import { uniqueFetches } from "../definition/fetches.js";
 import { guardrailsOf } from "../guard/guard.js";

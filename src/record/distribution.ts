@@ -1,8 +1,7 @@
 import { binomialTail, chiSquareTail } from "./statistics.js";
-import { defaultLabel, labelsOf, possibleOutcomes } from "../definition/branches.js";
+import { defaultLabel, labelsOf, possibleOutcomes, casesOf } from "../definition/branches.js";
 import { isRouting } from "../definition/decision-types.js";
 import { isInputMasked } from "../definition/definition-reads.js";
-import { casesOf } from "../definition/expressions.js";
 import type { Definition, LoadedDefinition } from "../model/definition.js";
 import type { DefinitionTally, Tally } from "../model/store.js";
 

@@ -1,5 +1,4 @@
-import { casesOf } from "../definition/expressions.js";
-import { labelsOf } from "../definition/branches.js";
+import { casesOf, labelsOf } from "../definition/branches.js";
 import type { Definition } from "../model/definition.js";
 import type { DecisionRecord } from "../model/record.js";
 import type { ConditionResult } from "./condition-results.js";

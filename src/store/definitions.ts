@@ -22,7 +22,7 @@ export interface DefinitionOptions {
   readonly cacheHome: string | undefined;
   readonly version: string;
   /** Sees each sound definition that is read while its source is at hand. */
-  readonly inspect?: (file: string, located: LocatedDefinition) => void;
+  readonly inspect?: (located: LocatedDefinition) => void;
 }
 
 export interface OpenedDefinitions extends Library {
@@ -83,7 +83,8 @@ async function readEntry(options: DefinitionOptions, found: FoundFile): Promise<
     return { path, stamp: "", ...unreadableFile(path, `it cannot be read: ${content.message}`) };
   }
   const { inspect } = options;
-  const inspectIn = inspect && ((located: LocatedDefinition) => inspect(displayPath(options, path), located));
+  const inspectIn =
+    inspect && ((located: LocatedDefinition) => inspect({ ...located, file: displayPath(options, path) }));
   return { path, stamp, ...readDefinitions(path, content, inspectIn) };
 }
 

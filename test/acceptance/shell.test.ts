@@ -197,7 +197,7 @@ describe("validate", () => {
     });
     expect(exitCode).toBe(3);
     expect(stdout.split("\n")).toEqual([
-      '::error file=a.yaml,line=2,col=7::`id` may hold letters, digits, `.`, `_` and `-` only, at most 128 (got "a, b")',
+      '::error file=a.yaml,line=2,col=7::`id` may contain only letters, digits, `.`, `_` and `-`, at most 128 characters (got "a, b")',
       "::error file=a.yaml,line=4,col=27::`=` is not an operator (compare with `==`)",
       "",
     ]);

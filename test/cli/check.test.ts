@@ -98,7 +98,7 @@ describe("a check", () => {
       expect([ran.code, ran.out]).toEqual([3, ""]);
       expect(errorOf(ran)).toMatchObject({
         code: "definition_invalid",
-        message: `a policy may be broken: \`${join(place.decisions, "broken.yaml")}\``,
+        message: `a policy may be invalid: \`${join(place.decisions, "broken.yaml")}\``,
       });
     }
     expect(await logOf(place)).toEqual([]);

@@ -123,7 +123,7 @@ describe("validate", () => {
     const { code, out } = await run(["validate", "--format", "plain"]);
     expect(code).toBe(0);
     expect(out.split("\n").map((line) => line.split("\t").slice(1).join(" "))).toEqual([
-      "warning `here` will be refused: `localhost` is this machine `allow_private: true` lets it be asked",
+      "warning requests to `here` will be refused: `localhost` is this machine set `allow_private: true` to allow them",
       "warning no decision fetches from `here`",
       "",
     ]);

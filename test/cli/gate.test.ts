@@ -107,7 +107,7 @@ describe("a gate that is asked wrongly", () => {
     [
       "the id of a decision",
       ["gate", "gate-wire-approve", "--input", "{}"],
-      "`gate-wire-approve` is not the key of a gate",
+      "`gate-wire-approve` is not a gate key",
       "write ORG/DOMAIN/ACTION",
     ],
     ["no input", ["gate", key], "the context is missing", "--input"],

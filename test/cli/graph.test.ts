@@ -247,7 +247,7 @@ describe("decision validate", () => {
       .split("\n")
       .filter((line) => line.includes("\twarning\t"));
     expect(lines.map((line) => line.slice(decisions.length + 1))).toEqual([
-      "triage.yaml:6:38\twarning\tit leads round in a circle: `triage` → `deep-look` → `triage`\t`--follow` would stop there",
+      "triage.yaml:6:38\twarning\tdecisions form a cycle: `triage` → `deep-look` → `triage`\t`--follow` ends in an error there",
       "triage.yaml:7:38\twarning\t`Dull` leads to `stage-archive`, which is disabled",
     ]);
   });

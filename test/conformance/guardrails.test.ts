@@ -393,7 +393,7 @@ describe("distribution_drift", () => {
       definition: { ...split(halves, [drift()]), logging: { mask: ["/id"] } },
       ...taken(0, null),
       checks: [
-        [false, "Guardrail could not be checked: the input is masked, so inputs cannot be told apart"],
+        [false, "Guardrail could not be checked: the input is masked, so inputs cannot be distinguished"],
       ],
     },
     {
@@ -410,7 +410,10 @@ describe("distribution_drift", () => {
       },
       ...taken(0, null),
       checks: [
-        [false, "Guardrail could not be checked: conditions decide too, so the weights promise no split"],
+        [
+          false,
+          "Guardrail could not be checked: cases have conditions, so the weights do not determine the split",
+        ],
       ],
     },
   ]);

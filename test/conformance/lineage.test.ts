@@ -553,7 +553,7 @@ describe("where we differ from the specifications on purpose", () => {
     const nested = definitionOf([denied, override("o", ["p"]), override("n", ["o"])]);
     const { summary } = readDefinitions("f.yaml", Buffer.from(nested));
     expect(summary.diagnostics.map(({ message }) => message)).toEqual([
-      "`o` is an override, which cannot be overridden",
+      "`o` is an override, and overrides cannot be overridden",
     ]);
   });
 

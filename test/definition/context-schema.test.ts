@@ -231,9 +231,13 @@ describe("the fault of a schema", () => {
     [
       "another draft",
       { $schema: "https://json-schema.org/draft/2020-12/schema" },
-      "`$schema` must be that of draft-07",
+      "`$schema` must be `http://json-schema.org/draft-07/schema#`",
     ],
-    ["a draft that is no text", { $schema: 7 }, "`$schema` must be that of draft-07"],
+    [
+      "a draft that is no text",
+      { $schema: 7 },
+      "`$schema` must be `http://json-schema.org/draft-07/schema#`",
+    ],
     ["an asynchronous one", { $async: true }, "unknown keyword `$async`"],
     ["an unknown keyword", { requird: ["a"] }, "unknown keyword `requird`, did you mean `required`?"],
     ["an unknown keyword like no other", { properties: { a: { zzzzzz: 1 } } }, "unknown keyword `zzzzzz`"],
@@ -250,24 +254,24 @@ describe("the fault of a schema", () => {
     [
       "an unknown format",
       { format: "ipv4" },
-      "unknown format `ipv4`, known are `date-time`, `date`, `email`, `uri`, `uuid`",
+      "unknown format `ipv4`, supported are `date-time`, `date`, `email`, `uri`, `uuid`",
     ],
     [
       "a bad pattern",
       { pattern: "(" },
-      "`(` is no usable pattern: error parsing regexp: missing closing ): `(`",
+      "`(` is not a supported pattern: error parsing regexp: missing closing ): `(`",
     ],
     [
       "a remote reference",
       { $ref: "http://x.example/y" },
-      "`$ref: http://x.example/y` leads nowhere: it must lead within the schema",
+      "`$ref: http://x.example/y` cannot be resolved: it must refer to a part of the schema",
     ],
     [
       "a reference to nothing",
       { $ref: "#/nope" },
-      "`$ref: #/nope` leads nowhere: it must lead within the schema",
+      "`$ref: #/nope` cannot be resolved: it must refer to a part of the schema",
     ],
-    ["a schema that is nothing but itself", { $ref: "#" }, "the schema refers to itself without end"],
+    ["a schema that is nothing but itself", { $ref: "#" }, "the schema refers to itself endlessly"],
     ["an if alone", { if: {} }, "`if` without `then` and `else` is ignored"],
     [
       "a prototype",

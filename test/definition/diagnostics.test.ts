@@ -90,7 +90,9 @@ const cases: readonly Case[] = [
   {
     name: "an id with a blank",
     yaml: valid.replace("id: d", "id: d e"),
-    problems: ['2:7 `id` may hold letters, digits, `.`, `_` and `-` only, at most 128 (got "d e")'],
+    problems: [
+      '2:7 `id` may contain only letters, digits, `.`, `_` and `-`, at most 128 characters (got "d e")',
+    ],
   },
   {
     name: "an id that is a number",
@@ -137,12 +139,12 @@ const cases: readonly Case[] = [
   {
     name: "rules and cases at once",
     yaml: "decision:\n  id: d\n  type: rule_table\n  rules: [{ condition: 'true', target: a }]\n  cases: [{ condition: 'true', target: a }]\n  default: { target: z }\n",
-    problems: ["2:3 a rule table needs either `rules` or `cases`, and never both"],
+    problems: ["2:3 a rule table needs either `rules` or `cases`, not both"],
   },
   {
     name: "neither rules nor cases",
     yaml: "decision:\n  id: d\n  type: rule_table\n  default: { target: z }\n",
-    problems: ["2:3 a rule table needs either `rules` or `cases`, and never both"],
+    problems: ["2:3 a rule table needs either `rules` or `cases`, not both"],
   },
   {
     name: "a duration",
@@ -172,17 +174,17 @@ const cases: readonly Case[] = [
   {
     name: "the reserved label",
     yaml: valid.replace("target: t", "target: t\n      label: default"),
-    problems: ["8:14 the label `default` is kept for the default route"],
+    problems: ["8:14 the label `default` is reserved for the default route"],
   },
   {
     name: "a duplicate key",
     yaml: valid.replace("  type: switch", "  id: e\n  type: switch"),
-    problems: ["3:3 Map keys must be unique | this key stands in the same map already"],
+    problems: ["3:3 Map keys must be unique | remove one of the two: a map has each key once"],
   },
   {
     name: "a tab in the indentation",
     yaml: "decision:\n\tid: x\n",
-    problems: ["2:1 Tabs are not allowed as indentation | indent with blanks"],
+    problems: ["2:1 Tabs are not allowed as indentation | indent with spaces"],
   },
   {
     name: "an unknown tag",
@@ -196,7 +198,7 @@ const cases: readonly Case[] = [
     yaml: "decision:\n  id: d d\n  type: switch\n  cases:\n    - condition: 'a ='\n      targt: t\n",
     problems: [
       "2:3 `default` is missing in `decision`",
-      '2:7 `id` may hold letters, digits, `.`, `_` and `-` only, at most 128 (got "d d")',
+      '2:7 `id` may contain only letters, digits, `.`, `_` and `-`, at most 128 characters (got "d d")',
       "5:7 `target` is missing in `cases[0]`",
       "5:21 `=` is not an operator | compare with `==`",
       "6:7 unknown key `targt` | did you mean `target`?",
@@ -223,8 +225,8 @@ describe("problems of a file", () => {
   });
 
   it("refuses what is no UTF-8 text", () => {
-    expect(problemsOf(Uint8Array.of(0xff, 0xfe, 0x00))).toEqual(["1:1 it is not UTF-8 text"]);
-    expect(problemsOf("decision:\0")).toEqual(["1:1 it holds NUL bytes, so it is no text"]);
+    expect(problemsOf(Uint8Array.of(0xff, 0xfe, 0x00))).toEqual(["1:1 the file is not UTF-8 text"]);
+    expect(problemsOf("decision:\0")).toEqual(["1:1 the file contains NUL bytes, so it is not text"]);
   });
 
   it("shows the faulty expression with a caret", () => {
@@ -278,11 +280,7 @@ function reviewOf(...texts: readonly string[]): readonly string[] {
     const { summary } = readDefinitions("f.yaml", Buffer.from(text), (each) => located.push(each));
     expect(summary.diagnostics).toEqual([]);
   }
-  const reviewed = located.flatMap((each) => reviewDefinition("f.yaml", each));
-  const problems = [
-    ...reviewed,
-    ...reviewSharedBuckets(located.map((each) => ({ file: "f.yaml", located: each }))),
-  ];
+  const problems = [...located.flatMap(reviewDefinition), ...reviewSharedBuckets(located)];
   return problems.map((problem) => `${problem.severity} ${brief(problem)}`);
 }
 
@@ -376,12 +374,12 @@ describe("what a reviewer would ask", () => {
     [
       "a condition that is never true or false",
       switchOn("lower(a)"),
-      ["warning 5:20 `t0`: this is never true or false, so it never matches"],
+      ["warning 5:20 `t0`: the condition is never true or false, so it never matches"],
     ],
     [
       "a part that is never true or false",
       switchOn("a == 'x' or 'y'"),
-      ["warning 5:20 `t0`: a part of this `or` is never true or false; repeat what is compared, or use `in`"],
+      ["warning 5:20 `t0`: one side of `or` is never true or false; repeat the comparison, or use `in`"],
     ],
     [
       "a constant as another language spells it",
@@ -391,7 +389,7 @@ describe("what a reviewer would ask", () => {
     [
       "a rule without a priority",
       tableOf("priority", "a == 1"),
-      ["warning 6:7 `t0` has no priority, so it counts as 0 and comes before all that are larger"],
+      ["warning 6:7 `t0` has no priority, so it has priority 0 and wins over all higher numbers"],
     ],
     [
       "rules of a unique table that match together",
@@ -414,8 +412,8 @@ describe("what a reviewer would ask", () => {
       weighted("b", [10, 90]).replace("{{ user.id }}", "${user.id}"),
     );
     expect(remarks).toEqual([
-      "warning 4:10 the same input is rolled without a salt in `b`: all put the same people into the same buckets | give each its own `salt`",
-      "warning 4:10 the same input is rolled without a salt in `a`: all put the same people into the same buckets | give each its own `salt`",
+      "warning 4:10 the same input is used without a salt in `b`, so the buckets are not independent | set a different `salt` in each",
+      "warning 4:10 the same input is used without a salt in `a`, so the buckets are not independent | set a different `salt` in each",
     ]);
     expect(reviewOf(weighted("a", [50, 50]), weighted("b", [10, 90], "  salt: b\n"))).toEqual([]);
     const salted = reviewOf(weighted("a", [50, 50], "  salt: s\n"), weighted("b", [10, 90], "  salt: s\n"));

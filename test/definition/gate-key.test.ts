@@ -48,7 +48,7 @@ describe("the key of a gate", () => {
     "a/b/c@1@2",
     "a/b/c@1234567890123456",
   ])("is refused: %j", (text) => {
-    expect(errorOf(() => parseGateKey(text))).toMatch(/^usage: `.*` is not the key of a gate \| write ORG\//);
+    expect(errorOf(() => parseGateKey(text))).toMatch(/^usage: `.*` is not a gate key \| write ORG\//);
   });
 
   it("is written with its version, which is 1 where there is none", () => {

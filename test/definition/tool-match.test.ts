@@ -94,15 +94,15 @@ describe("the policies for a tool", () => {
 
   it("are not told while one may be broken", () => {
     const { code, message, details } = refusal(libraryOf(policy("a", "t"), "decision: { tool"));
-    expect([code, message]).toEqual(["definition_invalid", "a policy may be broken: `1.yaml`"]);
+    expect([code, message]).toEqual(["definition_invalid", "a policy may be invalid: `1.yaml`"]);
     expect((details as { problems: readonly Diagnostic[] }).problems).not.toEqual([]);
   });
 
   it("are refused by naming a few of the files", () => {
     const broken = "decision: { tool";
-    expect(refusal(libraryOf(broken, broken)).message).toBe("a policy may be broken: `0.yaml`, `1.yaml`");
+    expect(refusal(libraryOf(broken, broken)).message).toBe("a policy may be invalid: `0.yaml`, `1.yaml`");
     expect(refusal(libraryOf(broken, broken, broken, broken)).message).toBe(
-      "a policy may be broken: `0.yaml`, `1.yaml`, `2.yaml` and others",
+      "a policy may be invalid: `0.yaml`, `1.yaml`, `2.yaml` and others",
     );
   });
 });

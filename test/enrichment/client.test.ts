@@ -163,7 +163,7 @@ describe("the endpoints of a client", () => {
   it.each<{ readonly endpoint: unknown; readonly message: string }>([
     { endpoint: "https://bureau.example", message: "not an object" },
     { endpoint: {}, message: "`url` is missing" },
-    { endpoint: { url: "ftp://x" }, message: "`url`: it must begin with https:// or http://" },
+    { endpoint: { url: "ftp://x" }, message: "`url`: it must start with https:// or http://" },
     { endpoint: { url, method: "GET" }, message: "`method` is not one of get, post, put, delete" },
     { endpoint: { url, headers: { a: 1 } }, message: "`headers` must be strings" },
     {

@@ -243,10 +243,10 @@ describe("a host name", () => {
 
 describe("a request that cannot be sent", () => {
   it.each([
-    ["ftp://127.0.0.1/", "it must begin with https:// or http://"],
-    ["file:///etc/passwd", "it must begin with https:// or http://"],
-    ["http://user:canary@127.0.0.1/", "it must hold no name or password: `auth` names where they are"],
-    ["http://127.0.0.1/#canary", "it must have no `#` part: that is never sent"],
+    ["ftp://127.0.0.1/", "it must start with https:// or http://"],
+    ["file:///etc/passwd", "it must start with https:// or http://"],
+    ["http://user:canary@127.0.0.1/", "it must not contain a user name or password: use `auth`"],
+    ["http://127.0.0.1/#canary", "it must not have a `#` part, which is never sent"],
     ["canary", "it is not a URL such as https://example.com/score"],
   ])("because of its URL is refused: %s", async (url, fault) => {
     const sockets = watchSockets();

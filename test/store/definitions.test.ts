@@ -127,7 +127,7 @@ describe("definitions of a directory", () => {
     await settle();
     const fresh = await open();
     const cached = await open();
-    expect(cached).toMatchObject({ filesCached: 1, problems: fresh.diagnostics });
+    expect(cached).toMatchObject({ filesCached: 1, diagnostics: fresh.diagnostics });
     await expect(cached.find("one")).rejects.toMatchObject({ code: "definition_invalid" });
   });
 

@@ -1,5 +1,4 @@
-import type { EndpointWarning } from "../reviews/review-endpoints.js";
-import type { Finding } from "../explain-definition-errors.js";
+import type { DiagnosticText, Finding } from "../diagnostics.js";
 import type { Path } from "../yaml-source.js";
 import { isForbiddenKey } from "../../expression/path.js";
 import type { Auth, Endpoint, Endpoints } from "../../model/endpoint.js";
@@ -37,8 +36,8 @@ function checkDurations(endpoint: Endpoint, path: Path): readonly Finding[] {
   ];
   return written.flatMap(([at, text]) => {
     if (text === undefined || /[1-9]/.test(text)) return [];
-    const message = `\`${String(at.at(-1))}\` must be longer than nothing (got ${JSON.stringify(text)})`;
-    const hint = at[0] === "cache" ? "leave `cache` out to keep no answers" : undefined;
+    const message = `\`${String(at.at(-1))}\` must be longer than 0 (got ${JSON.stringify(text)})`;
+    const hint = at[0] === "cache" ? "remove `cache` to disable caching" : undefined;
     return [{ path: [...path, ...at], message, hint }];
   });
 }
@@ -66,11 +65,11 @@ function checkHeaders({ headers = {}, auth }: Endpoint, path: Path): readonly Fi
     const isSeen = seen.has(name);
     seen.add(name);
     const at = { path: [...path, "headers"], key };
-    if (isSeen) return [{ ...at, message: `the header \`${key}\` is there twice` }];
+    if (isSeen) return [{ ...at, message: `the header \`${key}\` is used twice` }];
     if (reservedHeaders.includes(name)) return [{ ...at, message: `the header \`${key}\` cannot be set` }];
     if (name !== ofAuth?.toLowerCase()) return [];
     return [
-      { ...at, message: `the header \`${key}\` is set by \`auth\` already`, hint: "leave one of them out" },
+      { ...at, message: `the header \`${key}\` is already set by \`auth\``, hint: "remove one of them" },
     ];
   });
   if (ofAuth === undefined || !reservedHeaders.includes(ofAuth.toLowerCase())) return faults;
@@ -89,38 +88,38 @@ const urlPattern = /^https?:\/\/[^/?#\\\s]+[^\\\s]*$/i;
 
 /** What is wrong with the URL of an endpoint, as it is written; it never repeats the URL, which may hold a password. */
 export function invalidUrlReason(url: string): string | undefined {
-  if (/\{\{|\$\{/.test(url)) return "it is no template: give what varies as `params`";
+  if (/\{\{|\$\{/.test(url)) return "it is not a template: use `params` for values that vary";
   if (/^[a-z][a-z0-9+.-]*:/i.test(url) && !/^https?:/i.test(url))
-    return "it must begin with https:// or http://";
+    return "it must start with https:// or http://";
   // A URL parser would mend what it can, and ask another place than a reader expects.
   if (!urlPattern.test(url) || !URL.canParse(url)) return "it is not a URL such as https://example.com/score";
-  if (authorityOf(url).includes("@")) return "it must hold no name or password: `auth` names where they are";
-  if (url.includes("#")) return "it must have no `#` part: that is never sent";
+  if (authorityOf(url).includes("@")) return "it must not contain a user name or password: use `auth`";
+  if (url.includes("#")) return "it must not have a `#` part, which is never sent";
   return undefined;
 }
 
 const authorityOf = (url: string): string => /^[^:]+:\/\/([^/?#]*)/.exec(url)?.[1] ?? "";
 
-const secretsHint = "name it by an environment variable, with `auth`";
+const secretsHint = "use `auth` with an environment variable";
 
 /** Secrets that seem to stand in a definition, where everybody reads them; none is repeated. */
-export function findSecrets(name: string, { url, headers = {}, auth }: Endpoint): readonly EndpointWarning[] {
+export function findSecrets(name: string, { url, headers = {}, auth }: Endpoint): readonly DiagnosticText[] {
   const inAuth = Object.entries(auth ?? {})
     .filter(([key, value]) => key.endsWith("_key") && looksLikeSecret(value))
     .map(([key]) => ({
-      message: `\`${key}\` of \`${name}\` seems to be a secret, and not the name of a variable`,
-      hint: "put it into an environment variable, and write the name of that",
+      message: `\`${key}\` of \`${name}\` looks like a secret, not like the name of a variable`,
+      hint: "put the secret into an environment variable, and write the name of the variable here",
     }));
   const inHeaders = Object.entries(headers)
     .filter(([key, value]) => value !== "" && (isSecretName(key) || hasSecretForm(value)))
     .map(([key]) => ({
-      message: `the header \`${key}\` of \`${name}\` seems to hold a secret`,
+      message: `the header \`${key}\` of \`${name}\` looks like a secret`,
       hint: secretsHint,
     }));
   const inUrl = [...new URL(url).searchParams]
     .filter(([key, value]) => value !== "" && (isSecretName(key) || hasSecretForm(value)))
     .map(([key]) => ({
-      message: `\`${key}\` in the URL of \`${name}\` seems to hold a secret`,
+      message: `\`${key}\` in the URL of \`${name}\` looks like a secret`,
       hint: secretsHint,
     }));
   return [...inAuth, ...inHeaders, ...inUrl];

@@ -3,9 +3,8 @@ import { DecisionError } from "../../errors.js";
 import { isForbiddenKey } from "../../expression/path.js";
 import { compileTemplate } from "../../expression/template.js";
 import type { Definition } from "../../model/definition.js";
-import type { Finding } from "../explain-definition-errors.js";
-import { keyNameMessage } from "../explain-definition-errors.js";
-import { describeValue } from "../explain-schema-errors.js";
+import type { DiagnosticText, Finding } from "../diagnostics.js";
+import { describeValue, keyNameMessage } from "../explain-definition-errors.js";
 import { maxTemplateLength, textsAt } from "../expressions.js";
 import type { DeclaredFetch } from "../fetches.js";
 import { allFetches, destinationsOf, maxPathLength, PathMap } from "../fetches.js";
@@ -61,8 +60,8 @@ function checkDestinations(fetch: DeclaredFetch, definition: Definition): readon
 
 /** What is wrong with a path itself. */
 function invalidPathReason(at: string): string | undefined {
-  if (/\{\{|\$\{/.test(at)) return "a place for what is fetched is a path and no template";
-  if (at.length > maxPathLength) return `a place for what is fetched has at most ${maxPathLength} characters`;
+  if (/\{\{|\$\{/.test(at)) return "the place of fetched data is a path, not a template";
+  if (at.length > maxPathLength) return `the place of fetched data has at most ${maxPathLength} characters`;
   const steps = at.split(".");
   if (steps.includes("")) return `\`${at}\` has an empty part between its dots`;
   const bad = steps.find(isForbiddenKey);
@@ -73,12 +72,11 @@ const reservedRoots = ["input", "facts", "system", "context"];
 const callRoots = ["tool", "params"];
 
 function reservedRootReason(root: string, definition: Definition): string | undefined {
-  if (reservedRoots.includes(root))
-    return `nothing can be fetched into \`${root}\`, which has a meaning already`;
+  if (reservedRoots.includes(root)) return `data cannot be fetched into \`${root}\`, which is reserved`;
   if (definition.type === "policy" && callRoots.includes(root))
-    return `nothing can be fetched into \`${root}\`, which is what the call is about`;
+    return `data cannot be fetched into \`${root}\`, which describes the call`;
   if (definition.type === "gate" && Object.hasOwn(definition.computed ?? {}, root))
-    return `nothing can be fetched into \`${root}\`, which is computed`;
+    return `data cannot be fetched into \`${root}\`, which is computed`;
   return undefined;
 }
 
@@ -95,13 +93,13 @@ function checkMapping(fetch: DeclaredFetch): readonly Finding[] {
       ...checkSourcePath(from).map((fault) => ({ path: path.slice(0, -1), key: from, ...fault })),
       ...(other === undefined
         ? []
-        : [{ path, message: `another field of the answer goes into \`${other.path}\`` }]),
+        : [{ path, message: `another field of the response goes into \`${other.path}\`` }]),
     ];
   });
 }
 
 /** What is wrong with where in an answer something is to be found. */
-function checkSourcePath(from: string): readonly Pick<Finding, "message" | "hint">[] {
+function checkSourcePath(from: string): readonly DiagnosticText[] {
   if (from.split(".").includes("")) return [{ message: `\`${from}\` has an empty part between its dots` }];
   const [, list = "", item = "", more = ""] = /^(.+?)\[(\d+)\](.*)$/.exec(from) ?? [];
   if (list === "") return [];
@@ -126,10 +124,10 @@ function checkOverlaps(fetches: readonly DeclaredFetch[]): readonly Finding[] {
   });
 }
 
-function describeOverlap(at: string, other: string): Pick<Finding, "message" | "hint"> {
+function describeOverlap(at: string, other: string): DiagnosticText {
   const how = other.length > at.length ? `, which is part of \`${at}\`` : `, which \`${at}\` is part of`;
   const where = `\`${other}\`${at === other ? " already" : how}`;
-  return { message: `something else is fetched into ${where}`, hint: "give each of them a place of its own" };
+  return { message: `other data is already fetched into ${where}`, hint: "use a different place for each" };
 }
 
 /** Params that read what is never there when something is fetched; what does not compile is told of elsewhere. */
@@ -175,19 +173,25 @@ interface ReadContext extends FetchSource {
 function checkRead(
   read: string,
   { fetch, index, sources, definition }: ReadContext,
-): Omit<Finding, "path"> | undefined {
+): DiagnosticText | undefined {
   const root = read.split(".", 1)[0] ?? "";
   if (root === "input" || root === "facts")
-    return { message: `\`${root}\` is not known yet when data is fetched`, hint: "read the context itself" };
+    return {
+      message: `\`${root}\` is not available yet when data is fetched`,
+      hint: "read the context instead",
+    };
   if (definition.type === "gate" && Object.hasOwn(definition.computed ?? {}, root))
-    return { message: `\`${root}\` is computed after data is fetched`, hint: "write its expression here" };
+    return {
+      message: `\`${root}\` is computed only after data is fetched`,
+      hint: "write the expression here",
+    };
   const source = sources.covering(read)?.value;
   if (source === undefined || (source.index < index && source.fetch.key !== fetch.key)) return undefined;
   if (source.fetch.key === fetch.key)
-    return { message: `\`${read}\` is what this fetches, so it is never there yet` };
+    return { message: `\`${read}\` is fetched by this entry itself, so it is not available yet` };
   const { endpoint, into } = source.fetch;
   return {
-    message: `\`${read}\` is fetched later, from \`${endpoint}\`, so it is never there yet`,
+    message: `\`${read}\` is fetched later, from \`${endpoint}\`, so it is not available yet`,
     hint: `put the fetch from \`${endpoint}\` before this one${into === undefined ? ", under `enrich`" : ""}`,
   };
 }

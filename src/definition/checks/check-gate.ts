@@ -5,7 +5,7 @@ import { compileInput } from "../../expression/template.js";
 import type { GateDefinition, GateRule } from "../../model/definition.js";
 import { didYouMean } from "../../text.js";
 import { workModes } from "../decision-types.js";
-import type { Finding } from "../explain-definition-errors.js";
+import type { DiagnosticText, Finding } from "../diagnostics.js";
 
 /** What is wrong with a gate that fits the schema of definitions; paths begin at its `decision`. */
 export function checkGate(definition: GateDefinition): readonly Finding[] {
@@ -25,8 +25,8 @@ function checkContextSchema(schema: unknown): readonly Finding[] {
   if (message !== undefined) return [{ path, message }];
   const { properties = {}, required = [] } = schema as { properties?: object; required?: readonly string[] };
   const fault = {
-    message: "a supplied `system` is refused, so the schema cannot ask for it",
-    hint: "read `system.request_time` and its kin without declaring them",
+    message: "the caller must not supply `system`, so the schema cannot declare it",
+    hint: "read `system.request_time` and the like without declaring them",
   };
   if (Object.hasOwn(properties, "system")) {
     return [{ path: [...path, "properties"], key: "system", ...fault }];
@@ -76,16 +76,15 @@ function checkComputed(definition: GateDefinition): readonly Finding[] {
 function checkComputedName(name: string, declared: unknown): readonly Finding[] {
   const at = { path: ["computed"], key: name };
   if (reservedNames.has(name)) {
-    return [{ ...at, message: `\`${name}\` is a reserved name and cannot be that of a computed value` }];
+    return [{ ...at, message: `\`${name}\` is a reserved name and cannot be the name of a computed value` }];
   }
   if (!isReadable(name)) {
-    const hint =
-      "it may hold letters, digits and `_`, does not begin with a digit, and is no word of the language";
+    const hint = "use letters, digits and `_`, no digit first, and no keyword of expressions";
     return [{ ...at, message: `\`${name}\` cannot be the name of a computed value`, hint }];
   }
   if (typeof declared !== "object" || declared === null || !Object.hasOwn(declared, name)) return [];
-  const message = `\`${name}\` cannot be computed: the caller supplies it already`;
-  return [{ ...at, message, hint: "`context_schema` declares it: give one of the two another name" }];
+  const message = `\`${name}\` cannot be computed, because the caller supplies it`;
+  return [{ ...at, message, hint: "it is declared in `context_schema`: rename one of the two" }];
 }
 
 function checkComputedReads(name: string, text: string, below: readonly string[]): readonly Finding[] {
@@ -97,8 +96,8 @@ function checkComputedReads(name: string, text: string, below: readonly string[]
     ...itself,
     ...early.map((each) => ({
       path,
-      message: `\`${name}\` reads \`${each}\`, which stands below it`,
-      hint: "values are computed in the order of the file: move it up",
+      message: `\`${name}\` reads \`${each}\`, which is computed after it`,
+      hint: "values are computed in the order of the file: move the other one up",
     })),
   ];
 }
@@ -141,17 +140,15 @@ function checkSuppression(rules: readonly GateRule[]): readonly Finding[] {
   return [...faults, ...checkSuppressionCycles(rules, byId)];
 }
 
-type SuppressionFinding = Pick<Finding, "message" | "hint">;
-
 function checkSuppressedRule(
   rule: GateRule,
   id: string,
   byId: ReadonlyMap<string, GateRule>,
-): SuppressionFinding | undefined {
+): DiagnosticText | undefined {
   if (id === rule.id) return { message: `\`${id}\` cannot suppress itself` };
   const suppressed = byId.get(id);
   if (suppressed === undefined)
-    return { message: `no rule is called \`${id}\``, hint: didYouMean(id, byId.keys()) };
+    return { message: `no rule has the id \`${id}\``, hint: didYouMean(id, byId.keys()) };
   return suppressed.tier === "T1" ? { message: `a T1 rule cannot be suppressed: \`${id}\`` } : undefined;
 }
 
@@ -174,7 +171,7 @@ function checkSuppressionCycles(
       }
       const cycle = [...trail.slice(start), id].map((each) => `\`${each}\``).join(" → ");
       const path = ["rules", rules.indexOf(rule), "suppresses", at];
-      faults.push({ path, message: `rules suppress each other in a circle: ${cycle}` });
+      faults.push({ path, message: `rules suppress each other in a cycle: ${cycle}` });
     }
     trail.pop();
     done.add(rule.id);

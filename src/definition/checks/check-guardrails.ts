@@ -1,7 +1,8 @@
+import { escalationTarget } from "../branches.js";
 import type { Definition, WeightedDefinition, Guardrail } from "../../model/definition.js";
 import { isRouting } from "../decision-types.js";
 import { isInputMasked } from "../definition-reads.js";
-import type { Finding } from "../explain-definition-errors.js";
+import type { Finding } from "../diagnostics.js";
 import { matchesGlob } from "../tool-match.js";
 import type { Path } from "../yaml-source.js";
 
@@ -20,7 +21,7 @@ export function checkGuardrail(guardrail: Guardrail, path: Path, leads = true): 
   if (leads && guardrail.on_fail === "escalate" && escalationTarget(guardrail) === undefined) {
     faults.push({
       path: [...path, "on_fail"],
-      message: "`escalate` needs to know where to: `escalate_to` is missing",
+      message: "`escalate_to` is missing, which `on_fail: escalate` requires",
       hint: "add escalate_to: <target>",
     });
   }
@@ -29,8 +30,8 @@ export function checkGuardrail(guardrail: Guardrail, path: Path, leads = true): 
     if (to !== undefined && to !== approval && targets.some((glob) => matchesGlob(glob, to))) {
       faults.push({
         path: [...path, "escalate_to"],
-        message: `\`${to}\` needs an approval itself, so nothing can be escalated to it`,
-        hint: "name where approvals are given",
+        message: `\`${to}\` requires an approval itself, so nothing can be escalated to it`,
+        hint: "use the target where approvals are given",
       });
     }
   }
@@ -46,10 +47,6 @@ export function checkGuardrail(guardrail: Guardrail, path: Path, leads = true): 
   return faults;
 }
 
-/** Where an answer that fails is led, if it is. */
-export const escalationTarget = (guardrail: Guardrail): string | undefined =>
-  guardrail.escalate_to ?? (guardrail.type === "requires_approval" ? guardrail.approval_target : undefined);
-
 /** A drift that nobody could see must not be watched for. */
 function checkDriftGuardrail({ type }: Guardrail, index: number, definition: Definition): readonly Finding[] {
   if (type !== "distribution_drift" || definition.type !== "weighted") return [];
@@ -61,9 +58,9 @@ function checkDriftGuardrail({ type }: Guardrail, index: number, definition: Def
 /** Why nothing can be said about how a weighted decision is taken. */
 export function untestableSplitReason(definition: WeightedDefinition): string | undefined {
   if (definition.logging?.log_decision === false) return "no decision is recorded";
-  if (isInputMasked(definition)) return "the input is masked, so inputs cannot be told apart";
+  if (isInputMasked(definition)) return "the input is masked, so inputs cannot be distinguished";
   if (definition.cases.some(({ condition = "" }) => condition.trim() !== "")) {
-    return "conditions decide too, so the weights promise no split";
+    return "cases have conditions, so the weights do not determine the split";
   }
   const isSplit = definition.cases.some(({ weight = 0 }) => weight > 0);
   return isSplit ? undefined : "no case has a weight, so there is no split";

@@ -104,7 +104,7 @@ function checkEndpointReferences(
     const [broken] = hiding;
     const perhaps = broken === undefined ? "" : `, unless in \`${broken}\`, which is not valid`;
     const meant = index < maxSuggestions ? didYouMean(endpoint, names) : undefined;
-    const hint = meant ?? (broken === undefined ? "add it under `endpoints:`" : "mend that file first");
+    const hint = meant ?? (broken === undefined ? "add it under `endpoints:`" : "fix that file first");
     const message = `the endpoint \`${endpoint}\` is not declared under \`endpoints\`${perhaps}`;
     return { ...diagnosticAt(place, message), line, column, hint };
   });

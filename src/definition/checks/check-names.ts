@@ -1,6 +1,5 @@
-import { defaultLabel } from "../branches.js";
-import { casesOf } from "../expressions.js";
-import type { Finding } from "../explain-definition-errors.js";
+import { defaultLabel, casesOf } from "../branches.js";
+import type { Finding } from "../diagnostics.js";
 import type { Path } from "../yaml-source.js";
 import type { Definition } from "../../model/definition.js";
 
@@ -11,12 +10,12 @@ export function checkLabels(definition: Definition): readonly Finding[] {
   for (const { path, each } of casesOf(definition)) {
     const { label } = each;
     if (/\{\{|\$\{/.test(each.target)) {
-      faults.push({ path: [...path, "target"], message: "a target is a name and no template" });
+      faults.push({ path: [...path, "target"], message: "a target is a name, not a template" });
     }
     if (label === undefined) continue;
     const at = [...path, "label"];
     if (label === defaultLabel) {
-      faults.push({ path: at, message: `the label \`${defaultLabel}\` is kept for the default route` });
+      faults.push({ path: at, message: `the label \`${defaultLabel}\` is reserved for the default route` });
     } else if (label === "__proto__") {
       faults.push({ path: at, message: "`__proto__` cannot be a label" });
     } else if (seen.has(label)) {
@@ -39,7 +38,7 @@ export function checkUniqueNames<Key extends string>(
     const name = item[key];
     const at = [...path, index, key];
     if (name === "__proto__") return [{ path: at, message: "`__proto__` cannot be a name" }];
-    if (seen.has(name)) return [{ path: at, message: `${what} \`${name}\` is there twice` }];
+    if (seen.has(name)) return [{ path: at, message: `${what} \`${name}\` is used twice` }];
     seen.add(name);
     return [];
   });

@@ -4,7 +4,7 @@ import { didYouMean } from "../../text.js";
 import { checkUniqueNames } from "./check-names.js";
 import { baseKeys, overrideKeys } from "../schema/policy.js";
 import { toolsOf } from "../tool-match.js";
-import type { Finding } from "../explain-definition-errors.js";
+import type { Finding } from "../diagnostics.js";
 import type { Path } from "../yaml-source.js";
 
 /** What is wrong with policies that are each well-formed: names, windows, and what an override may flip. */
@@ -36,8 +36,8 @@ function checkTools(definition: PolicyDefinition): readonly Finding[] {
       ? [
           {
             path: path(index),
-            message: `\`${tool}\` is neither a tool nor a glob`,
-            hint: "`*` stands for any characters and `?` for one; several tools are a list: [Write, Edit]",
+            message: `\`${tool}\` is neither the name of a tool nor a glob`,
+            hint: "`*` matches any characters and `?` one character; write several tools as a list: [Write, Edit]",
           },
         ]
       : [],
@@ -49,7 +49,7 @@ function checkCallLimit(policy: Policy, path: Path): readonly Finding[] {
   const { per } = policy.max_calls;
   if (per === "session" || /[1-9]/.test(per)) return [];
   const at = [...path, "max_calls", "per"];
-  return [{ path: at, message: `\`per\` must be longer than nothing (got ${JSON.stringify(per)})` }];
+  return [{ path: at, message: `\`per\` must be longer than 0 (got ${JSON.stringify(per)})` }];
 }
 
 function checkEffectivePeriod({ effective_from, expires_at }: Policy, path: Path): readonly Finding[] {
@@ -59,13 +59,13 @@ function checkEffectivePeriod({ effective_from, expires_at }: Policy, path: Path
   if (bad.length > 0) {
     return bad.map(([key, text]) => ({
       path: [...path, key],
-      message: `\`${key}\` must be a date, or a time with its zone (got ${JSON.stringify(text)})`,
-      hint: "such as 2026-01-31 or 2026-01-31T12:00:00Z",
+      message: `\`${key}\` must be a date, or a time with a time zone (got ${JSON.stringify(text)})`,
+      hint: "write 2026-01-31 or 2026-01-31T12:00:00Z",
     }));
   }
   if (effective_from === undefined || expires_at === undefined) return [];
   if ((parseInstant(effective_from) ?? 0) < (parseInstant(expires_at) ?? 0)) return [];
-  return [{ path: [...path, "expires_at"], message: "it expires before it is effective" }];
+  return [{ path: [...path, "expires_at"], message: "`expires_at` must be after `effective_from`" }];
 }
 
 function checkBasePolicy(policy: Policy, path: Path): readonly Finding[] {
@@ -74,8 +74,8 @@ function checkBasePolicy(policy: Policy, path: Path): readonly Finding[] {
     .map((key) => ({
       path,
       key,
-      message: `\`${key}\` belongs to an override`,
-      hint: "name the policies that it may flip under `overrides`",
+      message: `\`${key}\` is only allowed in an override`,
+      hint: "add `overrides` with the policies that it overrides",
     }));
 }
 
@@ -85,8 +85,8 @@ function checkOverride(policy: Policy, path: Path, all: readonly Policy[]): read
     .map((key) => ({
       path,
       key,
-      message: `\`${key}\` cannot stand in an override`,
-      hint: "say with `when` when it applies",
+      message: `\`${key}\` is not allowed in an override`,
+      hint: "use `when` to limit an override",
     }));
   return [...foreign, ...checkOverrideAction(policy, path), ...checkOverriddenPolicies(policy, path, all)];
 }
@@ -96,8 +96,8 @@ function checkOverrideAction(policy: Policy, path: Path): readonly Finding[] {
   const modifies = policy.action === "modify_params";
   if (modifies === (policy.params !== undefined)) return [];
   return modifies
-    ? [{ path, message: "`params` is missing: `modify_params` says what to set" }]
-    : [{ path, key: "params", message: "`params` means nothing without `action: modify_params`" }];
+    ? [{ path, message: "`params` is missing: `modify_params` sets them" }]
+    : [{ path, key: "params", message: "`params` has no effect without `action: modify_params`" }];
 }
 
 function checkOverriddenPolicies(policy: Policy, path: Path, all: readonly Policy[]): readonly Finding[] {
@@ -106,9 +106,9 @@ function checkOverriddenPolicies(policy: Policy, path: Path, all: readonly Polic
     if (bases.includes(name)) return [];
     const at = [...path, "overrides", index];
     if (all.some((each) => each.name === name)) {
-      return [{ path: at, message: `\`${name}\` is an override, which cannot be overridden` }];
+      return [{ path: at, message: `\`${name}\` is an override, and overrides cannot be overridden` }];
     }
     const hint = didYouMean(name, bases);
-    return [{ path: at, message: `there is no policy \`${name}\` to override`, ...(hint && { hint }) }];
+    return [{ path: at, message: `no policy \`${name}\` to override`, ...(hint && { hint }) }];
   });
 }

@@ -1,8 +1,9 @@
+import { possibleDecisions } from "../branches.js";
 import type { Scoring, ScoredDefinition } from "../../model/definition.js";
 import { didYouMean } from "../../text.js";
 import { ruleDiagnostics } from "../../expression/rule/rule-diagnostics.js";
 import { checkUniqueNames } from "./check-names.js";
-import type { Finding } from "../explain-definition-errors.js";
+import type { Finding } from "../diagnostics.js";
 
 /** What is wrong with the `if`s of a decision, sound otherwise or not. */
 export function checkRuleConditions(decision: unknown): readonly Finding[] {
@@ -38,17 +39,8 @@ export function checkScored(definition: ScoredDefinition): readonly Finding[] {
 /** A static vote has no set of rules. */
 function checkRuleset(evaluator: object, index: number): readonly Finding[] {
   if (!("ruleset" in evaluator)) return [];
-  const message = "`ruleset` names a set of rules, and a static evaluator has none";
+  const message = "`ruleset` is only allowed with `rules`, not in a static evaluator";
   return [{ path: ["evaluators", index], key: "ruleset", message }];
-}
-
-/** Every decision that may come out, in the order in which they are written. */
-export function possibleDecisions({ evaluators, scoring }: ScoredDefinition): readonly string[] {
-  const votes = evaluators.flatMap((each) =>
-    "rules" in each ? each.rules.map(({ then }) => then.decision) : [each.static.decision],
-  );
-  const fallback = scoring?.strategy === "threshold" ? (scoring.fallback_decision ?? []) : [];
-  return [...new Set([...votes, ...[fallback].flat()])];
 }
 
 const strategyParameters: Readonly<Record<Scoring["strategy"], readonly (keyof Scoring)[]>> = {
@@ -68,11 +60,11 @@ function checkScoring(scoring: Scoring): readonly Finding[] {
     ...foreign.map((key) => ({
       path: ["scoring"],
       key,
-      message: `\`${key}\` means nothing to the strategy \`${strategy}\``,
+      message: `\`${key}\` has no effect with the strategy \`${strategy}\``,
     })),
     ...missing.map((key) => ({
       path: ["scoring"],
-      message: `\`${key}\` is missing: the strategy \`${strategy}\` needs it`,
+      message: `\`${key}\` is missing, which the strategy \`${strategy}\` requires`,
     })),
   ];
 }
@@ -87,6 +79,6 @@ function checkScoredTargets(
       path: ["targets"],
       key,
       message: `no evaluator votes for \`${key}\``,
-      hint: didYouMean(key, decisions) ?? `they vote for ${decisions.join(", ")}`,
+      hint: didYouMean(key, decisions) ?? `evaluators vote for ${decisions.join(", ")}`,
     }));
 }

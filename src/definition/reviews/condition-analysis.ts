@@ -136,7 +136,7 @@ function boundedRange(
 
 /** Conditions that are written correctly and yet can hardly be meant. */
 export function conditionWarnings(tree: Node): readonly string[] {
-  const doubts = isNeverBoolean(tree) ? ["this is never true or false, so it never matches"] : [];
+  const doubts = isNeverBoolean(tree) ? ["the condition is never true or false, so it never matches"] : [];
   return [...doubts, ...warningsWithin(tree)];
 }
 
@@ -148,7 +148,7 @@ function warningsWithin(node: Node): readonly string[] {
 
 function warningFor(node: Node): string | undefined {
   if (node.kind === "logic" && node.operands.some(isNeverBoolean)) {
-    return `a part of this \`${node.operator}\` is never true or false; repeat what is compared, or use \`in\``;
+    return `one side of \`${node.operator}\` is never true or false; repeat the comparison, or use \`in\``;
   }
   if (node.kind !== "path" || node.segments.length !== 1) return undefined;
   const [word = ""] = node.segments;

@@ -1,37 +1,53 @@
-import { branchesOf } from "../branches.js";
-import type { LocatedTarget } from "../definition-file.js";
-import type { LocatedDefinition } from "../read-definitions.js";
-import { cycleText, findCycles } from "../cycles.js";
 import { compileInput } from "../../expression/template.js";
-import type { Definition } from "../../model/definition.js";
+import type { Definition, WeightedDefinition } from "../../model/definition.js";
 import type { Diagnostic } from "../../model/diagnostic.js";
+import { branchesOf } from "../branches.js";
+import { cycleText, findCycles } from "../cycles.js";
+import type { FileSummary, LocatedTarget } from "../definition-file.js";
+import { declaredEndpoints, declaredTargets } from "../definition-file.js";
+import { diagnosticAt, locateFinding } from "../diagnostics.js";
+import type { LocatedDefinition } from "../read-definitions.js";
+import { reviewDefinition } from "./review-definition.js";
+import type { ReviewOptions } from "./review-endpoints.js";
+import { reviewEndpoints } from "./review-endpoints.js";
 
-interface InFile {
-  readonly file: string;
-  readonly located: LocatedDefinition;
-}
-
-/** What a reviewer would ask about where decisions lead, and about what stands there. */
-export function reviewTargets(
-  declared: readonly LocatedTarget[],
-  all: readonly InFile[],
+/** Returns the warnings and notes about valid definitions, each alone and all together. */
+export function reviewDirectory(
+  files: readonly FileSummary[],
+  definitions: readonly LocatedDefinition[],
+  options: ReviewOptions,
 ): readonly Diagnostic[] {
-  const disabled = new Set(declared.flatMap(({ target }) => (target.disabled ? [target.id] : [])));
   return [
-    ...all.flatMap((each) => branchesToDisabled(each, disabled)),
-    ...declared.flatMap((each) => disabledDependencies(each, disabled)),
-    ...reviewCycles(all),
+    ...definitions.flatMap(reviewDefinition),
+    ...reviewSharedBuckets(definitions),
+    ...reviewTargets(declaredTargets(files) ?? [], definitions),
+    ...reviewEndpoints(declaredEndpoints(files), definitions, options),
   ];
 }
 
-function branchesToDisabled({ file, located }: InFile, disabled: ReadonlySet<string>): readonly Diagnostic[] {
-  const { definition, source } = located;
+/** Finds disabled targets that something leads to, and cycles of decisions. */
+export function reviewTargets(
+  declared: readonly LocatedTarget[],
+  definitions: readonly LocatedDefinition[],
+): readonly Diagnostic[] {
+  const disabled = new Set(declared.flatMap(({ target }) => (target.disabled ? [target.id] : [])));
+  return [
+    ...definitions.flatMap((each) => branchesToDisabled(each, disabled)),
+    ...declared.flatMap((each) => disabledDependencies(each, disabled)),
+    ...reviewCycles(definitions),
+  ];
+}
+
+function branchesToDisabled(
+  { file, definition, source }: LocatedDefinition,
+  disabled: ReadonlySet<string>,
+): readonly Diagnostic[] {
   return branchesOf(definition)
     .filter(({ target }) => disabled.has(target))
     .map(({ label, target, path }) => {
-      const { line, column } = source.locate(["decision", ...path]);
       const message = `\`${label}\` leads to \`${target}\`, which is disabled`;
-      return { file, line, column, severity: "warning", message, decision_id: definition.id };
+      const place = { file, within: ["decision"], decision_id: definition.id };
+      return locateFinding({ path, severity: "warning", message }, source, place);
     });
 }
 
@@ -44,72 +60,69 @@ function disabledDependencies(
     .filter(({ target }) => disabled.has(target))
     .map(({ target, line, column }) => {
       const message = `\`${id}\` depends on \`${target}\`, which is disabled`;
-      return { file, line, column, severity: "warning", message };
+      return diagnosticAt({ file, line, column }, { severity: "warning", message });
     });
 }
 
-function reviewCycles(all: readonly InFile[]): readonly Diagnostic[] {
-  const byId = new Map(all.map((each) => [each.located.summary.id, each]));
-  const leads = new Map(
-    [...byId].map(([id, { located }]) => [
+function reviewCycles(definitions: readonly LocatedDefinition[]): readonly Diagnostic[] {
+  const byId = new Map(definitions.map((each) => [each.summary.id, each]));
+  const graph = new Map(
+    [...byId].map(([id, { summary }]) => [
       id,
-      located.summary.reached.map(({ target }) => target).filter((target) => byId.has(target)),
+      summary.reached.map(({ target }) => target).filter((target) => byId.has(target)),
     ]),
   );
-  return findCycles(leads).flatMap((way) => {
-    const [id = "", next = ""] = way;
-    const found = byId.get(id);
-    const place = found?.located.summary.reached.find(({ target }) => target === next);
-    if (found === undefined || place === undefined) return [];
+  return findCycles(graph).flatMap((cycle) => {
+    const [id = "", next = ""] = cycle;
+    const first = byId.get(id);
+    const place = first?.summary.reached.find(({ target }) => target === next);
+    if (first === undefined || place === undefined) return [];
     const { line, column } = place;
     const message =
-      way.length > 2 ? `it leads round in a circle: ${cycleText(way)}` : `\`${id}\` leads back to itself`;
-    const hint = "`--follow` would stop there";
-    return [{ file: found.file, line, column, severity: "warning", message, hint, decision_id: id }];
+      cycle.length > 2 ? `decisions form a cycle: ${cycleText(cycle)}` : `\`${id}\` leads back to itself`;
+    const hint = "`--follow` ends in an error there";
+    const { file } = first;
+    return [diagnosticAt({ file, line, column, decision_id: id }, { severity: "warning", message, hint })];
   });
 }
 
-interface DefinitionInFile {
-  readonly file: string;
-  readonly located: LocatedDefinition;
+interface LocatedWeighted extends LocatedDefinition {
+  readonly definition: WeightedDefinition;
 }
 
-/** Weighted decisions that put the same people into the same buckets. */
-export function reviewSharedBuckets(all: readonly DefinitionInFile[]): readonly Diagnostic[] {
-  const byInput = new Map<string, DefinitionInFile[]>();
-  for (const each of all) {
-    const { definition } = each.located;
-    if (definition.type !== "weighted") continue;
-    const key = JSON.stringify([definition.salt, normalizedInput(definition)]);
-    byInput.set(key, [...(byInput.get(key) ?? []), each].slice(-maxReported));
-  }
-  return [...byInput.values()]
-    .filter((twins) => twins.length > 1)
-    .flatMap((twins) => twins.map((each) => sharedBucketDiagnostic(each, twins)));
-}
+const isWeighted = (located: LocatedDefinition): located is LocatedWeighted =>
+  located.definition.type === "weighted";
 
-/** So many that share their buckets are reported; the rest follow when these are mended. */
+/** How many decisions of one group are reported. */
 const maxReported = 20;
 
+/** Finds weighted decisions that put the same inputs into the same buckets. */
+export function reviewSharedBuckets(definitions: readonly LocatedDefinition[]): readonly Diagnostic[] {
+  const groups = new Map<string, LocatedWeighted[]>();
+  for (const each of definitions.filter(isWeighted)) {
+    const key = JSON.stringify([each.definition.salt, normalizedInput(each.definition)]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [each]);
+    else group.push(each);
+  }
+  return [...groups.values()]
+    .filter((group) => group.length > 1)
+    .map((group) => group.slice(-maxReported))
+    .flatMap((group) => group.map((each) => sharedBucketDiagnostic(each, group)));
+}
+
 function sharedBucketDiagnostic(
-  { file, located: { definition, source } }: DefinitionInFile,
-  twins: readonly DefinitionInFile[],
+  { file, definition, source }: LocatedWeighted,
+  group: readonly LocatedWeighted[],
 ): Diagnostic {
-  const others = twins.map(({ located }) => located.definition.id).filter((id) => id !== definition.id);
+  const others = group.map((each) => each.definition.id).filter((id) => id !== definition.id);
   const names = others.map((id) => `\`${id}\``).join(", ");
-  const salted = definition.type === "weighted" && definition.salt !== undefined;
-  const how = salted ? "with the same salt" : "without a salt";
-  const message = `the same input is rolled ${how} in ${names}: all put the same people into the same buckets`;
-  const { line, column } = source.locate(["decision", definition.input === undefined ? "id" : "input"]);
-  return {
-    file,
-    line,
-    column,
-    severity: "warning",
-    message,
-    hint: "give each its own `salt`",
-    decision_id: definition.id,
-  };
+  const salt = definition.salt === undefined ? "without a salt" : "with the same salt";
+  const message = `the same input is used ${salt} in ${names}, so the buckets are not independent`;
+  const path = [definition.input === undefined ? "id" : "input"];
+  const place = { file, within: ["decision"], decision_id: definition.id };
+  const hint = "set a different `salt` in each";
+  return locateFinding({ path, severity: "warning", message, hint }, source, place);
 }
 
 function normalizedInput({ input }: Definition): string {

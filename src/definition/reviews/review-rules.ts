@@ -1,136 +1,119 @@
 import { compileCondition, compileInput } from "../../expression/template.js";
-import type {
-  Definition,
-  GateDefinition,
-  Policy,
-  PolicyDefinition,
-  ScoredDefinition,
-} from "../../model/definition.js";
-import { conditionWarnings } from "./condition-analysis.js";
+import type { GateDefinition, Policy, PolicyDefinition, ScoredDefinition } from "../../model/definition.js";
+import { possibleDecisions } from "../branches.js";
 import { readsMasked } from "../definition-reads.js";
-import type { ReviewFinding } from "./review-definition.js";
-import { possibleDecisions } from "../checks/check-scored.js";
+import type { Finding } from "../diagnostics.js";
 import { matchesGlob, toolsOf } from "../tool-match.js";
 import type { Path } from "../yaml-source.js";
+import { conditionWarnings } from "./condition-analysis.js";
 
-/** What a reviewer would ask about votes, policies and gates. */
-export function reviewRules(definition: Definition): readonly ReviewFinding[] {
-  switch (definition.type) {
-    case "scored":
-      return reviewScored(definition);
-    case "policy":
-      return reviewPolicies(definition);
-    case "gate":
-      return reviewGate(definition);
-    default:
-      return [];
-  }
-}
+const warning = (path: Path, message: string): Finding => ({ path, severity: "warning", message });
+const note = (path: Path, message: string, hint?: string): Finding => ({
+  path,
+  severity: "note",
+  message,
+  hint,
+});
 
-function warning(path: Path, message: string): ReviewFinding {
-  return { path, severity: "warning", message };
-}
-
-/** Expressions that are written correctly and yet can hardly be meant. */
-function reviewCondition(path: Path, label: string, condition: string | undefined): readonly ReviewFinding[] {
+/** Finds conditions that are valid but hardly intended. */
+function reviewCondition(path: Path, label: string, condition: string | undefined): readonly Finding[] {
   if (condition === undefined) return [];
-  return conditionWarnings(compileCondition(condition).tree).map((doubt) =>
-    warning(path, `\`${label}\`: ${doubt}`),
+  return conditionWarnings(compileCondition(condition).tree).map((text) =>
+    warning(path, `\`${label}\`: ${text}`),
   );
 }
 
-const isAlways = (condition: string | undefined): boolean => condition?.trim() === "true";
+const isAlwaysTrue = (condition: string | undefined): boolean => condition?.trim() === "true";
 
-function reviewScored(definition: ScoredDefinition): readonly ReviewFinding[] {
+/** Reviews a `scored` decision. */
+export function reviewScored(definition: ScoredDefinition): readonly Finding[] {
   const { evaluators, targets } = definition;
-  const remarks: ReviewFinding[] = [];
+  const findings: Finding[] = [];
   for (const [at, evaluator] of evaluators.entries()) {
     if (!("rules" in evaluator)) continue;
-    const always = evaluator.rules.findIndex(({ when }) => isAlways(when));
+    const always = evaluator.rules.findIndex(({ when }) => isAlwaysTrue(when));
     for (const [index, { id, when, then }] of evaluator.rules.entries()) {
       const path = ["evaluators", at, "rules", index];
       if (/\{\{|\$\{/.test(then.reason ?? "")) {
-        remarks.push(warning([...path, "then", "reason"], "the reason of a vote is not filled in"));
+        findings.push(
+          warning(
+            [...path, "then", "reason"],
+            "the reason of a vote is not a template: it is used as written",
+          ),
+        );
       }
-      remarks.push(...reviewCondition([...path, "when"], id, when));
+      findings.push(...reviewCondition([...path, "when"], id, when));
       if (always === -1 || index <= always) continue;
       const first = evaluator.rules[always]?.id ?? "";
-      remarks.push(warning(path, `\`${id}\` is never reached: \`${first}\` always matches`));
+      findings.push(warning(path, `\`${id}\` is never reached: \`${first}\` always matches`));
     }
   }
-  const isCertain = evaluators.some(
-    (each) => "static" in each || each.rules.some(({ when }) => isAlways(when)),
+  const hasVote = evaluators.some(
+    (each) => "static" in each || each.rules.some(({ when }) => isAlwaysTrue(when)),
   );
-  if (!isCertain) {
-    const message = "where no rule matches nobody votes, and the decision ends in an error";
-    remarks.push({
-      path: ["evaluators"],
-      severity: "note",
-      message,
-      hint: "a static evaluator always votes",
-    });
+  if (!hasVote) {
+    const message = "if no rule matches, there is no vote and the decision ends in an error";
+    findings.push(note(["evaluators"], message, "a static evaluator always votes"));
   }
-  const without = possibleDecisions(definition).filter((decision) => !Object.hasOwn(targets ?? {}, decision));
-  if (targets !== undefined && without.length > 0) {
-    const named = without.map((decision) => `\`${decision}\``).join(", ");
-    remarks.push({ path: ["targets"], severity: "note", message: `there is no target for ${named}` });
+  const untargeted = possibleDecisions(definition).filter((each) => !Object.hasOwn(targets ?? {}, each));
+  if (targets !== undefined && untargeted.length > 0) {
+    const names = untargeted.map((decision) => `\`${decision}\``).join(", ");
+    findings.push(note(["targets"], `there is no target for ${names}`));
   }
-  return remarks;
+  return findings;
 }
 
-function reviewPolicies(definition: PolicyDefinition): readonly ReviewFinding[] {
+/** Reviews a `policy` decision. */
+export function reviewPolicies(definition: PolicyDefinition): readonly Finding[] {
   const { policies = [], logging } = definition;
-  const remarks = policies.flatMap((policy, index) => [
+  const findings = policies.flatMap((policy, index) => [
     ...reviewPolicy(policy, ["policies", index]),
     ...reviewMaskedPath(policy, ["policies", index], logging?.mask ?? []),
     ...reviewWriteTools(policy, ["policies", index], toolsOf(definition)),
   ]);
   if (policies.every(({ overrides }) => overrides !== undefined)) {
-    remarks.push(warning(["tool"], "it has no policy that could deny, so it allows every call"));
+    findings.push(warning(["tool"], "no policy can deny, so every call is allowed"));
   }
   if (logging?.log_decision === false && policies.some(hasCallLimit)) {
-    const message = "without records nothing is counted: limited overrides never apply, max_calls denies";
-    remarks.push(warning(["logging", "log_decision"], message));
+    const message =
+      "without records nothing can be counted: overrides with `max_applications` never apply, and `max_calls` denies";
+    findings.push(warning(["logging", "log_decision"], message));
   }
-  return remarks;
+  return findings;
 }
 
 const hasCallLimit = (policy: Policy): boolean =>
   policy.overrides === undefined ? policy.max_calls !== undefined : policy.max_applications !== undefined;
 
-function reviewPolicy(policy: Policy, path: Path): readonly ReviewFinding[] {
+function reviewPolicy(policy: Policy, path: Path): readonly Finding[] {
   const { name, version } = policy;
-  const remarks: ReviewFinding[] = [];
-  if (version === undefined) {
-    remarks.push({ path, severity: "note", message: `\`${name}\` has no version, so records call it 0.0.0` });
-  }
+  const findings: Finding[] = [];
+  if (version === undefined)
+    findings.push(note(path, `\`${name}\` has no version, so it is recorded as 0.0.0`));
   if (policy.overrides !== undefined) {
-    if (policy.when === undefined) {
-      remarks.push({ path, severity: "note", message: `\`${name}\` has no \`when\`, so it always applies` });
-    }
-    return [...remarks, ...reviewCondition([...path, "when"], name, policy.when)];
+    if (policy.when === undefined)
+      findings.push(note(path, `\`${name}\` has no \`when\`, so it always applies`));
+    return [...findings, ...reviewCondition([...path, "when"], name, policy.when)];
   }
   const { conditions = [], requires, read_before_write, max_calls } = policy;
-  const asks = [requires, read_before_write, max_calls].some((each) => each !== undefined);
-  if (conditions.length === 0 && !asks)
-    remarks.push(warning(path, `\`${name}\` asks for nothing, so it always allows`));
-  const doubts = conditions.flatMap(({ name: condition, expression }, index) =>
+  const hasOther = [requires, read_before_write, max_calls].some((each) => each !== undefined);
+  if (conditions.length === 0 && !hasOther)
+    findings.push(warning(path, `\`${name}\` has no conditions, so it always allows`));
+  const ofConditions = conditions.flatMap(({ name: condition, expression }, index) =>
     reviewCondition([...path, "conditions", index, "expression"], condition, expression),
   );
-  return [...remarks, ...doubts];
+  return [...findings, ...ofConditions];
 }
 
-function reviewMaskedPath(policy: Policy, path: Path, pointers: readonly string[]): readonly ReviewFinding[] {
+function reviewMaskedPath(policy: Policy, path: Path, masks: readonly string[]): readonly Finding[] {
   if (policy.overrides !== undefined || policy.read_before_write === undefined) return [];
   const { reads } = compileInput(policy.read_before_write.path);
-  if (!reads.some((each) => readsMasked(each, pointers))) return [];
-  return [
-    warning([...path, "read_before_write"], "its path is masked, so what was read cannot be remembered"),
-  ];
+  if (!reads.some((each) => readsMasked(each, masks))) return [];
+  return [warning([...path, "read_before_write"], "the path is masked, so earlier reads are not known")];
 }
 
-/** A policy about writing that is never asked about any of its writers. */
-function reviewWriteTools(policy: Policy, path: Path, tools: readonly string[]): readonly ReviewFinding[] {
+/** Finds a `read_before_write` policy whose decision covers none of its write tools. */
+function reviewWriteTools(policy: Policy, path: Path, tools: readonly string[]): readonly Finding[] {
   if (policy.overrides !== undefined || policy.read_before_write === undefined) return [];
   const { write_tools } = policy.read_before_write;
   const isCovered = write_tools.some((writer) =>
@@ -138,15 +121,16 @@ function reviewWriteTools(policy: Policy, path: Path, tools: readonly string[]):
   );
   if (isCovered) return [];
   const at = [...path, "read_before_write", "write_tools"];
-  return [warning(at, `none of these is among the tools that the decision is about: ${tools.join(", ")}`)];
+  return [warning(at, `none of these is a tool of this decision: ${tools.join(", ")}`)];
 }
 
-function reviewGate({ rules }: GateDefinition): readonly ReviewFinding[] {
-  const remarks = rules.flatMap(({ id, when, applies_when }, index) => [
+/** Reviews a `gate` decision. */
+export function reviewGate({ rules }: GateDefinition): readonly Finding[] {
+  const findings = rules.flatMap(({ id, when, applies_when }, index) => [
     ...reviewCondition(["rules", index, "when"], id, when),
     ...reviewCondition(["rules", index, "applies_when"], id, applies_when),
   ]);
   const permits = rules.some(({ status }) => status === "GREEN" || status === "GREEN-SKIP");
-  if (permits) return remarks;
-  return [...remarks, warning(["rules"], "no rule is GREEN or GREEN-SKIP, so nothing is ever let through")];
+  if (permits) return findings;
+  return [...findings, warning(["rules"], "no rule is GREEN or GREEN-SKIP, so nothing is ever allowed")];
 }

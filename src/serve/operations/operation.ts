@@ -1,7 +1,7 @@
 import type { Scope } from "../auth/authenticate.js";
 import { hasScope } from "../auth/authenticate.js";
 import type { Composed } from "../../compose.js";
-import type { ContextValidator, SchemaIssue } from "../../definition/context-schema.js";
+import type { ContextValidator, SchemaViolation } from "../../definition/context-schema.js";
 import { compileContextSchema } from "../../definition/context-schema.js";
 import { DecisionError } from "../../errors.js";
 import type { JsonObject } from "../../model/json.js";
@@ -86,7 +86,7 @@ function assertScope({ name, scope }: Pick<Operation, "name" | "scope">, { calle
 
 /** Reports all problems of the input at once. */
 function invalidInput(
-  issues: readonly SchemaIssue[],
+  issues: readonly SchemaViolation[],
   input: unknown,
   { properties }: InputSchema,
 ): DecisionError {
@@ -100,7 +100,7 @@ function invalidInput(
 }
 
 /** Whether the input has the key, with a valid value; a key from the path of a URL counts as well. */
-function isValidKey(key: string, input: unknown, issues: readonly SchemaIssue[]): boolean {
+function isValidKey(key: string, input: unknown, issues: readonly SchemaViolation[]): boolean {
   if (!isObject(input) || !Object.hasOwn(input, key)) return false;
   return !issues.some(({ path }) => path === key || path.startsWith(`${key}.`));
 }

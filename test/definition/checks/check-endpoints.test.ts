@@ -28,7 +28,7 @@ interface Fault {
 const methods = "`get`, `post`, `put`, `delete`";
 const duration = "must be a duration such as 500ms, 30s, 1h or 1h30m";
 const variable = "must be the name of an environment variable";
-const secretly = "put the secret into an environment variable, and the name of that here";
+const secretly = "put the secret into an environment variable, and write the name of the variable here";
 
 const faults: readonly Fault[] = [
   { name: "no URL", yaml: "endpoints:\n  b: {}\n", problems: ["2:6 `url` is missing in `b`"] },
@@ -37,7 +37,7 @@ const faults: readonly Fault[] = [
     name: "a name with a blank",
     yaml: "endpoints:\n  my bureau: { url: https://b.example }\n",
     problems: [
-      '2:3 the name of an endpoint may hold letters, digits, `_` and `-` only, at most 64 (got "my bureau")',
+      '2:3 the name of an endpoint may contain only letters, digits, `_` and `-`, at most 64 characters (got "my bureau")',
     ],
   },
   {
@@ -53,7 +53,7 @@ const faults: readonly Fault[] = [
   {
     name: "a URL of another kind",
     yaml: endpoint().replace("https:", "ftp:"),
-    problems: ["3:10 the URL cannot be used: it must begin with https:// or http://"],
+    problems: ["3:10 the URL cannot be used: it must start with https:// or http://"],
   },
   {
     name: "a method in upper case",
@@ -89,12 +89,12 @@ const faults: readonly Fault[] = [
       "circuit_breaker: { timeout: 0s }",
     ),
     problems: [
-      '4:14 `timeout` must be longer than nothing (got "0s")',
-      '5:19 `ttl` must be longer than nothing (got "0.0h") | leave `cache` out to keep no answers',
-      '6:20 `base` must be longer than nothing (got "0ms")',
-      '6:30 `max` must be longer than nothing (got "0s")',
-      '7:34 `per` must be longer than nothing (got "0m0s")',
-      '8:33 `timeout` must be longer than nothing (got "0s")',
+      '4:14 `timeout` must be longer than 0 (got "0s")',
+      '5:19 `ttl` must be longer than 0 (got "0.0h") | remove `cache` to disable caching',
+      '6:20 `base` must be longer than 0 (got "0ms")',
+      '6:30 `max` must be longer than 0 (got "0s")',
+      '7:34 `per` must be longer than 0 (got "0m0s")',
+      '8:33 `timeout` must be longer than 0 (got "0s")',
     ],
   },
   {
@@ -115,7 +115,7 @@ const faults: readonly Fault[] = [
     name: "what the endpoints of others have",
     yaml: endpoint("cache: { ttl: 1h, adapter: memory }", "retry_config: {}"),
     problems: [
-      "4:23 unknown key `adapter` | answers are kept in the store; leave it out",
+      "4:23 unknown key `adapter` | answers are cached in the store; remove it",
       "5:5 unknown key `retry_config` | did you mean `retry`?",
     ],
   },
@@ -147,17 +147,17 @@ const faults: readonly Fault[] = [
   {
     name: "a header that auth sets too",
     yaml: endpoint("auth: { type: api_key, secret_key: K }", "headers: { x-api-key: v }"),
-    problems: ["5:16 the header `x-api-key` is set by `auth` already | leave one of them out"],
+    problems: ["5:16 the header `x-api-key` is already set by `auth` | remove one of them"],
   },
   {
     name: "a header that a token is sent in",
     yaml: endpoint("auth: { type: bearer, token_key: K }", "headers: { AUTHORIZATION: v }"),
-    problems: ["5:16 the header `AUTHORIZATION` is set by `auth` already | leave one of them out"],
+    problems: ["5:16 the header `AUTHORIZATION` is already set by `auth` | remove one of them"],
   },
   {
-    name: "a header that is there twice",
+    name: "a header that is used twice",
     yaml: endpoint("headers: { Accept: a, accept: b }"),
-    problems: ["4:27 the header `accept` is there twice"],
+    problems: ["4:27 the header `accept` is used twice"],
   },
   {
     name: "headers that are not for anybody to set",
@@ -168,8 +168,8 @@ const faults: readonly Fault[] = [
     name: "headers that cannot be sent",
     yaml: endpoint('headers: { "a b": c, X-Y: "é" }', "auth: { type: api_key, secret_key: K, header: 'a:' }"),
     problems: [
-      '4:16 the name of a header may hold letters, digits and the like, no blanks and no `:` (got "a b")',
-      "4:31 `X-Y` may hold printable ASCII characters only",
+      '4:16 the name of a header may contain letters, digits and the like, but no spaces and no `:` (got "a b")',
+      "4:31 `X-Y` may contain only printable ASCII characters",
       '5:51 `header` must be the name of a header, such as X-API-Key (got "a:")',
     ],
   },
@@ -227,7 +227,7 @@ describe("a secret that was written instead of its name", () => {
   it("is not shown of a URL either", () => {
     const problems = problemsOf(endpoint().replace("https://", `https://user:${secret}@`));
     expect(problems).toEqual([
-      "3:10 the URL cannot be used: it must hold no name or password: `auth` names where they are",
+      "3:10 the URL cannot be used: it must not contain a user name or password: use `auth`",
     ]);
   });
 });
@@ -319,7 +319,7 @@ describe("endpoints of a directory", () => {
     expect(library.ids).toEqual(["other"]);
     expect(library.diagnostics.map(withFile)).toContain(
       "0.yaml:4:24 the endpoint `b` is not declared under `endpoints`, unless in `1.yaml`, which is not valid" +
-        " | mend that file first",
+        " | fix that file first",
     );
     await expect(library.find("other")).resolves.toMatchObject({ definition: { id: "other" } });
   });

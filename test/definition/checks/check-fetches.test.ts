@@ -39,7 +39,7 @@ interface Fault {
   readonly problems: readonly string[];
 }
 
-const ownPlace = "give each of them a place of its own";
+const ownPlace = "use a different place for each";
 
 const faults: readonly Fault[] = [
   {
@@ -66,23 +66,23 @@ const faults: readonly Fault[] = [
     name: "an endpoint that cannot be one",
     yaml: fetching(["{ endpoint: credit bureau, into: x }"]),
     problems: [
-      '7:19 the name of an endpoint may hold letters, digits, `_` and `-` only, at most 64 (got "credit bureau")',
+      '7:19 the name of an endpoint may contain only letters, digits, `_` and `-`, at most 64 characters (got "credit bureau")',
     ],
   },
   ...["input", "facts", "system", "context"].map((root) => ({
     name: `${root} as its place`,
     yaml: fetching([`{ endpoint: b, into: ${root}.x }`]),
-    problems: [`7:28 nothing can be fetched into \`${root}\`, which has a meaning already`],
+    problems: [`7:28 data cannot be fetched into \`${root}\`, which is reserved`],
   })),
   ...["tool", "params"].map((root) => ({
     name: `${root} of a call as its place`,
     yaml: fetching([`{ endpoint: b, into: ${root} }`], "policy"),
-    problems: [`7:28 nothing can be fetched into \`${root}\`, which is what the call is about`],
+    problems: [`7:28 data cannot be fetched into \`${root}\`, which describes the call`],
   })),
   {
     name: "a computed value as its place",
     yaml: fetching(["{ endpoint: b, into: c.x }"], "gate"),
-    problems: ["8:28 nothing can be fetched into `c`, which is computed"],
+    problems: ["8:28 data cannot be fetched into `c`, which is computed"],
   },
   {
     name: "a place that is no path",
@@ -94,7 +94,7 @@ const faults: readonly Fault[] = [
     problems: [
       "7:28 `a..b` has an empty part between its dots",
       "8:28 `__proto__` is not a key that can be set",
-      "9:28 a place for what is fetched is a path and no template",
+      "9:28 the place of fetched data is a path, not a template",
     ],
   },
   {
@@ -104,23 +104,23 @@ const faults: readonly Fault[] = [
       "{ endpoint: c, into: x.y }",
       "{ endpoint: c, into: x.yy }",
     ]),
-    problems: [`8:28 something else is fetched into \`x.y\` already | ${ownPlace}`],
+    problems: [`8:28 other data is already fetched into \`x.y\` already | ${ownPlace}`],
   },
   {
     name: "the same fetch twice",
     yaml: fetching(["{ endpoint: b, into: x }", "{ endpoint: b, into: x }"]),
-    problems: [`8:28 something else is fetched into \`x\` already | ${ownPlace}`],
+    problems: [`8:28 other data is already fetched into \`x\` already | ${ownPlace}`],
   },
   {
     name: "fetches into parts of each other",
     yaml: fetching(["{ endpoint: b, into: x.y }", "{ endpoint: c, into: x }"]),
-    problems: [`8:28 something else is fetched into \`x.y\`, which is part of \`x\` | ${ownPlace}`],
+    problems: [`8:28 other data is already fetched into \`x.y\`, which is part of \`x\` | ${ownPlace}`],
   },
   {
     name: "a mapping that mixes its fields up",
     yaml: fetching(["{ endpoint: b, into: x, mapping: { a: v, b: v.w, c..d: u, e: constructor.f } }"]),
     problems: [
-      "7:51 another field of the answer goes into `v`",
+      "7:51 another field of the response goes into `v`",
       "7:56 `c..d` has an empty part between its dots",
       "7:68 `constructor` is not a key that can be set",
     ],
@@ -133,13 +133,13 @@ const faults: readonly Fault[] = [
   {
     name: "params that read what this fetches",
     yaml: fetching(['{ endpoint: b, into: x, params: { a: ["{{ context.x.id }}"] } }']),
-    problems: ["7:45 `x.id` is what this fetches, so it is never there yet"],
+    problems: ["7:45 `x.id` is fetched by this entry itself, so it is not available yet"],
   },
   {
     name: "params that read what is fetched later",
     yaml: fetching(['{ endpoint: b, into: x, params: { a: "id {{ y.id }}" } }', "{ endpoint: c, into: y }"]),
     problems: [
-      "7:44 `y.id` is fetched later, from `c`, so it is never there yet | put the fetch from `c` before this one",
+      "7:44 `y.id` is fetched later, from `c`, so it is not available yet | put the fetch from `c` before this one",
     ],
   },
   {
@@ -149,9 +149,9 @@ const faults: readonly Fault[] = [
       "gate",
     ),
     problems: [
-      "8:44 `input` is not known yet when data is fetched | read the context itself",
-      "8:62 `facts` is not known yet when data is fetched | read the context itself",
-      "8:82 `c` is computed after data is fetched | write its expression here",
+      "8:44 `input` is not available yet when data is fetched | read the context instead",
+      "8:62 `facts` is not available yet when data is fetched | read the context instead",
+      "8:82 `c` is computed only after data is fetched | write the expression here",
     ],
   },
   {
@@ -181,9 +181,9 @@ const faults: readonly Fault[] = [
     name: "a condition whose data have no place",
     yaml: voting(asked("{ endpoint: b c, mapping: { a: facts.x, b: y, c: y.z } }")),
     problems: [
-      '8:66 the name of an endpoint may hold letters, digits, `_` and `-` only, at most 64 (got "b c")',
-      "8:85 nothing can be fetched into `facts`, which has a meaning already",
-      "8:103 another field of the answer goes into `y`",
+      '8:66 the name of an endpoint may contain only letters, digits, `_` and `-`, at most 64 characters (got "b c")',
+      "8:85 data cannot be fetched into `facts`, which is reserved",
+      "8:103 another field of the response goes into `y`",
     ],
   },
   {
@@ -193,13 +193,13 @@ const faults: readonly Fault[] = [
       asked("{ endpoint: b, mapping: { a: x } }"),
       asked("{ endpoint: b, params: { p: 1 }, mapping: { a: x.y } }"),
     ),
-    problems: [`14:101 something else is fetched into \`x\`, which \`x.y\` is part of | ${ownPlace}`],
+    problems: [`14:101 other data is already fetched into \`x\`, which \`x.y\` is part of | ${ownPlace}`],
   },
   {
     name: "a fetch that reads what only a condition fetches",
     yaml: `${voting(asked("{ endpoint: b, mapping: { a: x } }"))}  enrich: [{ endpoint: c, into: y, params: { p: "{{ x }}" } }]\n`,
     problems: [
-      "10:49 `x` is fetched later, from `b`, so it is never there yet | put the fetch from `b` before this one, under `enrich`",
+      "10:49 `x` is fetched later, from `b`, so it is not available yet | put the fetch from `b` before this one, under `enrich`",
     ],
   },
 ];
@@ -229,7 +229,7 @@ describe("what a decision fetches", () => {
     ["for a call", fetching(["{ endpoint: b, into: resources.x }"], "policy")],
     ["for a gate", fetching(['{ endpoint: b, into: x, params: { a: "{{ amount }}" } }'], "gate")],
     [
-      "in a condition that is there twice",
+      "in a condition that is used twice",
       voting(
         asked("{ endpoint: b, mapping: { a: x } }"),
         `{ none: [${asked("{ endpoint: b, mapping: { a: x } }")}] }`,
@@ -257,6 +257,6 @@ describe("what a decision fetches", () => {
     const many = Array.from({ length: 5000 }, (_, index) => `{ endpoint: b, into: x${index}.y }`);
     expect(read(fetching(many))).toEqual([]);
     const long = voting(asked(`{ endpoint: b, mapping: { a: "${"a.".repeat(500_000)}a" } }`));
-    expect(read(long).map(brief)).toEqual(["8:83 a place for what is fetched has at most 256 characters"]);
+    expect(read(long).map(brief)).toEqual(["8:83 the place of fetched data has at most 256 characters"]);
   });
 });

@@ -23,9 +23,8 @@ function faultsOf(extra: Partial<GateDefinition>): readonly string[] {
   });
 }
 
-const inOrder = "values are computed in the order of the file: move it up";
-const spelling =
-  "it may hold letters, digits and `_`, does not begin with a digit, and is no word of the language";
+const inOrder = "values are computed in the order of the file: move the other one up";
+const spelling = "use letters, digits and `_`, no digit first, and no keyword of expressions";
 
 describe("a gate without faults", () => {
   it("is left alone", () => {
@@ -66,8 +65,8 @@ describe("the rules of a gate", () => {
       "suppressing what is not there",
       [rule("routine"), suppressing("b", "routin", "zzz")],
       [
-        "rules.1.suppresses.0: no rule is called `routin` | did you mean `routine`?",
-        "rules.1.suppresses.1: no rule is called `zzz`",
+        "rules.1.suppresses.0: no rule has the id `routin` | did you mean `routine`?",
+        "rules.1.suppresses.1: no rule has the id `zzz`",
       ],
     ],
     ["suppressing itself", [suppressing("a", "a")], ["rules.0.suppresses.0: `a` cannot suppress itself"]],
@@ -79,7 +78,7 @@ describe("the rules of a gate", () => {
     [
       "two that suppress each other",
       [suppressing("a", "b"), suppressing("b", "a")],
-      ["rules.1.suppresses.0: rules suppress each other in a circle: `a` → `b` → `a`"],
+      ["rules.1.suppresses.0: rules suppress each other in a cycle: `a` → `b` → `a`"],
     ],
     [
       "a circle that is entered from outside, and another",
@@ -93,8 +92,8 @@ describe("the rules of a gate", () => {
         suppressing("y", "x"),
       ],
       [
-        "rules.3.suppresses.0: rules suppress each other in a circle: `a` → `b` → `c` → `a`",
-        "rules.6.suppresses.0: rules suppress each other in a circle: `x` → `y` → `x`",
+        "rules.3.suppresses.0: rules suppress each other in a cycle: `a` → `b` → `c` → `a`",
+        "rules.6.suppresses.0: rules suppress each other in a cycle: `x` → `y` → `x`",
       ],
     ],
     [
@@ -113,7 +112,8 @@ describe("the computed values of a gate", () => {
       "reserved names",
       { computed: { input: "1", facts: "1", system: "1", context: "1" } },
       ["input", "facts", "system", "context"].map(
-        (name) => `computed(${name}): \`${name}\` is a reserved name and cannot be that of a computed value`,
+        (name) =>
+          `computed(${name}): \`${name}\` is a reserved name and cannot be the name of a computed value`,
       ),
     ],
     [
@@ -129,7 +129,7 @@ describe("the computed values of a gate", () => {
       "names that the caller has",
       { computed: { amount: "1" }, context_schema: { properties: { amount: {} } } },
       [
-        "computed(amount): `amount` cannot be computed: the caller supplies it already | `context_schema` declares it: give one of the two another name",
+        "computed(amount): `amount` cannot be computed, because the caller supplies it | it is declared in `context_schema`: rename one of the two",
       ],
     ],
     [
@@ -142,9 +142,9 @@ describe("the computed values of a gate", () => {
       "reading what stands below",
       { computed: { a: "b and c", b: "c.d", c: "x" } },
       [
-        `computed.a: \`a\` reads \`b\`, which stands below it | ${inOrder}`,
-        `computed.a: \`a\` reads \`c\`, which stands below it | ${inOrder}`,
-        `computed.b: \`b\` reads \`c\`, which stands below it | ${inOrder}`,
+        `computed.a: \`a\` reads \`b\`, which is computed after it | ${inOrder}`,
+        `computed.a: \`a\` reads \`c\`, which is computed after it | ${inOrder}`,
+        `computed.b: \`b\` reads \`c\`, which is computed after it | ${inOrder}`,
       ],
     ],
     ["expressions that do not compile, which are told elsewhere", { computed: { a: "b ==", b: "1" } }, []],
@@ -159,8 +159,8 @@ describe("the computed values of a gate", () => {
 });
 
 describe("the context schema of a gate", () => {
-  const hint = "read `system.request_time` and its kin without declaring them";
-  const refused = "a supplied `system` is refused, so the schema cannot ask for it";
+  const hint = "read `system.request_time` and the like without declaring them";
+  const refused = "the caller must not supply `system`, so the schema cannot declare it";
 
   it.each<[string, unknown, readonly string[]]>([
     ["its own faults", { typ: 1 }, ["context_schema: unknown keyword `typ`, did you mean `type`?"]],

@@ -141,7 +141,7 @@ const faults: readonly Fault[] = [
   {
     name: "an escalation to nobody",
     guardrail: escalating,
-    problems: ["45 `escalate` needs to know where to: `escalate_to` is missing | add escalate_to: <target>"],
+    problems: ["45 `escalate_to` is missing, which `on_fail: escalate` requires | add escalate_to: <target>"],
   },
 ];
 
@@ -211,7 +211,7 @@ describe("a drift that nobody could see", () => {
 
   it.each([
     ["  logging: { log_decision: false }\n", "no decision is recorded"],
-    ["  logging: { mask: [/id] }\n", "the input is masked, so inputs cannot be told apart"],
+    ["  logging: { mask: [/id] }\n", "the input is masked, so inputs cannot be distinguished"],
   ])("is not watched for: %s", (more, why) => {
     expect(problemsIn(libraryOf(own(split + more, drift)))).toEqual([
       `9:15 \`distribution_drift\` cannot be checked: ${why}`,
@@ -220,7 +220,10 @@ describe("a drift that nobody could see", () => {
 
   it.each([
     ["{ target: t, weight: 0 }", "no case has a weight, so there is no split"],
-    ["{ target: t, weight: 1, condition: a }", "conditions decide too, so the weights promise no split"],
+    [
+      "{ target: t, weight: 1, condition: a }",
+      "cases have conditions, so the weights do not determine the split",
+    ],
   ])("is not watched for: %s", (each, why) => {
     expect(problemsIn(libraryOf(own(split.replace("{ target: t, weight: 1 }", each), drift)))).toEqual([
       `8:15 \`distribution_drift\` cannot be checked: ${why}`,
@@ -282,7 +285,7 @@ describe("a broken file", () => {
       for (const id of ["route", "calls"]) {
         await expect(library.find(id)).rejects.toMatchObject({
           code: "definition_invalid",
-          message: "`2.yaml`, which may hold guardrails for every decision, is not valid",
+          message: "`2.yaml`, which may contain guardrails for every decision, is not valid",
         });
       }
       expect(() => library.sharedEnvironment()).toThrow("is not valid");

@@ -41,31 +41,31 @@ interface Case {
 
 const base = '- { name: p, conditions: [{ name: c, expression: "true" }] }';
 
-const onlyOverrides = "name the policies that it may flip under `overrides`";
-const onlyBases = "say with `when` when it applies";
-const dates = "such as 2026-01-31 or 2026-01-31T12:00:00Z";
+const onlyOverrides = "add `overrides` with the policies that it overrides";
+const onlyBases = "use `when` to limit an override";
+const dates = "write 2026-01-31 or 2026-01-31T12:00:00Z";
 
 const cases: readonly Case[] = [
   { name: "nothing wrong", policies: `${base}\n- { name: o, overrides: [p], when: "true" }`, said: [] },
   {
     name: "an override that names no policy, but nearly",
     policies: `- { name: customer_inclusion }\n- { name: o, overrides: [${mark}customer_inclusoin] }`,
-    said: ["there is no policy `customer_inclusoin` to override | did you mean `customer_inclusion`?"],
+    said: ["no policy `customer_inclusoin` to override | did you mean `customer_inclusion`?"],
   },
   {
     name: "an override that names nothing that is there",
     policies: `${base}\n- { name: o, overrides: [p, ${mark}zzz] }`,
-    said: ["there is no policy `zzz` to override"],
+    said: ["no policy `zzz` to override"],
   },
   {
     name: "an override that names another override",
     policies: `${base}\n- { name: o, overrides: [p] }\n- { name: n, overrides: [${mark}o] }`,
-    said: ["`o` is an override, which cannot be overridden"],
+    said: ["`o` is an override, and overrides cannot be overridden"],
   },
   {
     name: "an override that names itself",
     policies: `${base}\n- { name: o, overrides: [p, ${mark}o] }`,
-    said: ["`o` is an override, which cannot be overridden"],
+    said: ["`o` is an override, and overrides cannot be overridden"],
   },
   {
     name: "an override of nothing",
@@ -76,25 +76,25 @@ const cases: readonly Case[] = [
     name: "keys of an override in a policy",
     policies: `- name: p\n  ${mark}when: "true"\n  ${mark}action: allow\n  ${mark}max_applications: 3`,
     said: ["when", "action", "max_applications"].map(
-      (key) => `\`${key}\` belongs to an override | ${onlyOverrides}`,
+      (key) => `\`${key}\` is only allowed in an override | ${onlyOverrides}`,
     ),
   },
   {
     name: "keys of a policy in an override",
     policies: `${base}\n- name: o\n  overrides: [p]\n  ${mark}conditions: [{ name: c, expression: "true" }]\n  ${mark}requires: [x]\n  ${mark}deny_reason: no\n  ${mark}max_calls: { count: 1, per: session }`,
     said: ["conditions", "requires", "deny_reason", "max_calls"].map(
-      (key) => `\`${key}\` cannot stand in an override | ${onlyBases}`,
+      (key) => `\`${key}\` is not allowed in an override | ${onlyBases}`,
     ),
   },
   {
     name: "read_before_write in an override",
     policies: `${base}\n- name: o\n  overrides: [p]\n  ${mark}read_before_write: { read_tools: [r], write_tools: [w], path: params.path }`,
-    said: [`\`read_before_write\` cannot stand in an override | ${onlyBases}`],
+    said: [`\`read_before_write\` is not allowed in an override | ${onlyBases}`],
   },
   {
     name: "modify_params without params",
     policies: `${base}\n- ${mark}{ name: o, overrides: [p], action: modify_params }`,
-    said: ["`params` is missing: `modify_params` says what to set"],
+    said: ["`params` is missing: `modify_params` sets them"],
   },
   {
     name: "modify_params that sets nothing",
@@ -104,12 +104,12 @@ const cases: readonly Case[] = [
   {
     name: "params without an action",
     policies: `${base}\n- { name: o, overrides: [p], ${mark}params: { x: 1 } }`,
-    said: ["`params` means nothing without `action: modify_params`"],
+    said: ["`params` has no effect without `action: modify_params`"],
   },
   {
     name: "params with another action",
     policies: `${base}\n- { name: o, overrides: [p], action: allow, ${mark}params: { x: 1 } }`,
-    said: ["`params` means nothing without `action: modify_params`"],
+    said: ["`params` has no effect without `action: modify_params`"],
   },
   {
     name: "an unknown action",
@@ -122,15 +122,15 @@ const cases: readonly Case[] = [
     name: "dates that are none",
     policies: `- name: p\n  effective_from: ${mark}soon\n  expires_at: ${mark}2026-02-30`,
     said: [
-      `\`effective_from\` must be a date, or a time with its zone (got "soon") | ${dates}`,
-      `\`expires_at\` must be a date, or a time with its zone (got "2026-02-30") | ${dates}`,
+      `\`effective_from\` must be a date, or a time with a time zone (got "soon") | ${dates}`,
+      `\`expires_at\` must be a date, or a time with a time zone (got "2026-02-30") | ${dates}`,
     ],
   },
   {
     name: "a time without its zone",
     policies: `- { name: p, effective_from: ${mark}"2026-01-01T00:00:00" }`,
     said: [
-      `\`effective_from\` must be a date, or a time with its zone (got "2026-01-01T00:00:00") | ${dates}`,
+      `\`effective_from\` must be a date, or a time with a time zone (got "2026-01-01T00:00:00") | ${dates}`,
     ],
   },
   {
@@ -141,22 +141,22 @@ const cases: readonly Case[] = [
   {
     name: "an end before the beginning",
     policies: `- name: p\n  effective_from: 2026-02-01\n  expires_at: ${mark}2026-01-31T23:59:59Z`,
-    said: ["it expires before it is effective"],
+    said: ["`expires_at` must be after `effective_from`"],
   },
   {
     name: "an end at the beginning, whatever the zone",
     policies: `- name: p\n  effective_from: 2026-02-01T00:00:00Z\n  expires_at: ${mark}2026-02-01T01:00:00+01:00`,
-    said: ["it expires before it is effective"],
+    said: ["`expires_at` must be after `effective_from`"],
   },
   {
-    name: "a name that is there twice",
+    name: "a name that is used twice",
     policies: `${base}\n- name: ${mark}p\n- { name: q }`,
-    said: ["the policy `p` is there twice"],
+    said: ["the policy `p` is used twice"],
   },
   {
     name: "a policy and an override of one name",
     policies: `${base}\n- { name: ${mark}p, overrides: [p] }`,
-    said: ["the policy `p` is there twice"],
+    said: ["the policy `p` is used twice"],
   },
   {
     name: "a name that no object can have",
@@ -316,19 +316,21 @@ describe("the tools of a policy", () => {
     (tool) => {
       const [problem = ""] = problemsOf(about(tool));
       expect(problem).toContain("4:9 ");
-      expect(problem).toContain("is neither a tool nor a glob | `*` stands for any characters");
+      expect(problem).toContain("is neither the name of a tool nor a glob | `*` matches any characters");
     },
   );
 
   it("may be a list, of which each is looked at", () => {
     expect(problemsOf(about("[Write, mcp__files__*, server/tool]"))).toEqual([]);
-    expect(problemsOf(about("[Write, A|B]"))[0]).toContain("4:17 `A|B` is neither a tool nor a glob");
+    expect(problemsOf(about("[Write, A|B]"))[0]).toContain(
+      "4:17 `A|B` is neither the name of a tool nor a glob",
+    );
   });
 });
 
 describe("a limit of calls", () => {
   it.each(["0s", "0h0m"])("is over some time: %s", (per) => {
     const text = decisionOf(`- { name: p, max_calls: { count: 1, per: "${per}" } }`);
-    expect(problemsOf(text)).toEqual([`6:46 \`per\` must be longer than nothing (got "${per}")`]);
+    expect(problemsOf(text)).toEqual([`6:46 \`per\` must be longer than 0 (got "${per}")`]);
   });
 });

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { readDefinitions } from "../../../src/definition/read-definitions.js";
 import { schema } from "../../../src/definition/schema.js";
-import { possibleDecisions } from "../../../src/definition/checks/check-scored.js";
+import { possibleDecisions } from "../../../src/definition/branches.js";
 import { fakeIo } from "../../cli/fake-io.js";
 import { main } from "../../../src/cli/main.js";
 import { ruleset, says, scoredOf, threshold, whenRule } from "../../evaluate/scored/votes.js";
@@ -136,12 +136,12 @@ const cases: readonly Case[] = [
   {
     name: "a rule with neither `if` nor `when`",
     yaml: but(`          if: ${condition}\n`, ""),
-    problems: ["8:11 a rule has either `if` or `when`, and never both"],
+    problems: ["8:11 a rule needs either `if` or `when`, not both"],
   },
   {
     name: "a rule with both `if` and `when`",
     yaml: but(condition, `${condition}\n          when: "true"`),
-    problems: ["8:11 a rule has either `if` or `when`, and never both"],
+    problems: ["8:11 a rule needs either `if` or `when`, not both"],
   },
   {
     name: "a rule without a vote",
@@ -174,17 +174,17 @@ const cases: readonly Case[] = [
       "    - name: house\n",
       "    - name: house\n      rules: [{ id: r, when: 'true', then: { decision: approve, weight: 1 } }]\n",
     ),
-    problems: ["14:7 an evaluator has either `rules` or `static`, and never both"],
+    problems: ["14:7 an evaluator needs either `rules` or `static`, not both"],
   },
   {
     name: "an evaluator with neither rules nor a static vote",
     yaml: but("      static: { decision: approve, weight: 0.3 }\n", ""),
-    problems: ["14:7 an evaluator has either `rules` or `static`, and never both"],
+    problems: ["14:7 an evaluator needs either `rules` or `static`, not both"],
   },
   {
     name: "a static evaluator with a ruleset",
     yaml: but("    - name: house\n", "    - name: house\n      ruleset: house_rules\n"),
-    problems: ["15:7 `ruleset` names a set of rules, and a static evaluator has none"],
+    problems: ["15:7 `ruleset` is only allowed with `rules`, not in a static evaluator"],
   },
   {
     name: "an evaluator without a name",
@@ -199,12 +199,12 @@ const cases: readonly Case[] = [
   {
     name: "two evaluators of one name",
     yaml: but("name: house", "name: credit"),
-    problems: ["14:13 the evaluator `credit` is there twice"],
+    problems: ["14:13 the evaluator `credit` is used twice"],
   },
   {
     name: "two rules of one id",
     yaml: but("id: poor", "id: good"),
-    problems: ["11:15 the rule `good` is there twice"],
+    problems: ["11:15 the rule `good` is used twice"],
   },
   {
     name: "an evaluator called __proto__",
@@ -234,8 +234,8 @@ const cases: readonly Case[] = [
     name: "a threshold without its parameters",
     yaml: but(scoring, "{ strategy: threshold }").replace(", review: stage-c", ""),
     problems: [
-      "16:12 `threshold` is missing: the strategy `threshold` needs it",
-      "16:12 `fallback_decision` is missing: the strategy `threshold` needs it",
+      "16:12 `threshold` is missing, which the strategy `threshold` requires",
+      "16:12 `fallback_decision` is missing, which the strategy `threshold` requires",
     ],
   },
   {
@@ -246,7 +246,7 @@ const cases: readonly Case[] = [
   {
     name: "a consensus without its parameter",
     yaml: but(scoring, "{ strategy: consensus }").replace(", review: stage-c", ""),
-    problems: ["16:12 `minimum_agreement` is missing: the strategy `consensus` needs it"],
+    problems: ["16:12 `minimum_agreement` is missing, which the strategy `consensus` requires"],
   },
   {
     name: "a minimum agreement below 0",
@@ -260,8 +260,8 @@ const cases: readonly Case[] = [
       "",
     ),
     problems: [
-      "16:36 `threshold` means nothing to the strategy `max_weight`",
-      "16:52 `minimum_agreement` means nothing to the strategy `max_weight`",
+      "16:36 `threshold` has no effect with the strategy `max_weight`",
+      "16:52 `minimum_agreement` has no effect with the strategy `max_weight`",
     ],
   },
   {
@@ -272,12 +272,12 @@ const cases: readonly Case[] = [
   {
     name: "a target for a decision nobody votes for",
     yaml: but("reject: stage-b", "postpone: stage-b"),
-    problems: ["17:32 no evaluator votes for `postpone` | they vote for approve, reject, review"],
+    problems: ["17:32 no evaluator votes for `postpone` | evaluators vote for approve, reject, review"],
   },
   {
     name: "a target for the fallback of another strategy",
     yaml: but(scoring, "{ strategy: max_weight }"),
-    problems: ["17:49 no evaluator votes for `review` | they vote for approve, reject"],
+    problems: ["17:49 no evaluator votes for `review` | evaluators vote for approve, reject"],
   },
   {
     name: "a target that is a list",
@@ -365,7 +365,7 @@ const cases: readonly Case[] = [
       "11:25 expected a value, got the end of the expression",
       "12:17 `weight` is missing in `then`",
       "12:37 unknown key `wieght` | did you mean `weight`?",
-      "13:7 an evaluator has either `rules` or `static`, and never both",
+      "13:7 an evaluator needs either `rules` or `static`, not both",
       '14:24 `strategy` must be one of `weighted_average`, `max_weight`, `consensus`, `threshold` (got "average")',
       "15:3 unknown key `target` | did you mean `targets`?",
     ],

@@ -20,12 +20,11 @@ interface Read {
 
 /** Files called `0.yaml`, `1.yaml` and so on. */
 function read(...texts: readonly string[]): Read {
-  const located: { readonly file: string; readonly located: LocatedDefinition }[] = [];
+  const located: LocatedDefinition[] = [];
   const files = texts.map((text, index) => {
-    const file = `${index}.yaml`;
-    return readDefinitions(file, Buffer.from(text), (each) => located.push({ file, located: each })).summary;
+    return readDefinitions(`${index}.yaml`, Buffer.from(text), (each) => located.push(each)).summary;
   });
-  const definitions = located.map((each) => each.located.definition);
+  const definitions = located.map(({ definition }) => definition);
   const library = buildLibrary(files, (file, position) => {
     const found = definitions.filter((_each, index) => located[index]?.file === file)[position];
     return found === undefined ? Promise.reject(new Error("no body")) : Promise.resolve(found);
@@ -138,13 +137,13 @@ const cases: readonly Case[] = [
     name: "decisions that lead round in a circle, once",
     files: [leading("b", "c"), leading("c", "a"), leading("a", "b", "a")],
     said: [
-      "0.yaml:5:38 warning it leads round in a circle: `b` → `c` → `a` → `b` | `--follow` would stop there",
+      "0.yaml:5:38 warning decisions form a cycle: `b` → `c` → `a` → `b` | `--follow` ends in an error there",
     ],
   },
   {
     name: "a decision that leads back to itself",
     files: [leading("a", "t", "a")],
-    said: ["0.yaml:6:22 warning `a` leads back to itself | `--follow` would stop there"],
+    said: ["0.yaml:6:22 warning `a` leads back to itself | `--follow` ends in an error there"],
   },
   {
     name: "no circle where two ways lead to the same decision",

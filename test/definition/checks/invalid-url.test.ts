@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { invalidUrlReason } from "../../../src/definition/checks/check-endpoints.js";
 
 const noUrl = "it is not a URL such as https://example.com/score";
-const otherScheme = "it must begin with https:// or http://";
-const credentials = "it must hold no name or password: `auth` names where they are";
-const fragment = "it must have no `#` part: that is never sent";
-const template = "it is no template: give what varies as `params`";
+const otherScheme = "it must start with https:// or http://";
+const credentials = "it must not contain a user name or password: use `auth`";
+const fragment = "it must not have a `#` part, which is never sent";
+const template = "it is not a template: use `params` for values that vary";
 
 describe("the URL of an endpoint", () => {
   it.each([

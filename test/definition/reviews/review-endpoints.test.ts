@@ -11,14 +11,13 @@ const brief = ({ line, column, severity, message, hint }: Diagnostic): string =>
   `${line}:${column} ${severity}: ${message}${hint === undefined ? "" : ` | ${hint}`}`;
 
 function reviewed(text: string, isPart = false): readonly string[] {
-  const all: LocatedDefinition[] = [];
-  const { summary } = readDefinitions("f.yaml", Buffer.from(text), (located) => all.push(located));
+  const located: LocatedDefinition[] = [];
+  const { summary } = readDefinitions("f.yaml", Buffer.from(text), (each) => located.push(each));
   expect(summary.diagnostics).toEqual([]);
-  const located = all.map((each) => ({ file: "f.yaml", located: each }));
-  const reviewing = { lookAtAddress: findAddressFault, isPart };
+  const options = { classifyAddress: findAddressFault, isPart };
   const problems = [
-    ...reviewEndpoints(declaredEndpoints([summary]), located, reviewing),
-    ...all.flatMap((each) => reviewDefinition("f.yaml", each)),
+    ...reviewEndpoints(declaredEndpoints([summary]), located, options),
+    ...located.flatMap(reviewDefinition),
   ];
   return problems.map(brief);
 }
@@ -31,7 +30,7 @@ const endpoint = (...parts: readonly string[]): string =>
   `endpoints:\n  b: { ${parts.join(", ")} }\n${using("b")}`;
 
 const url = 'url: "https://bureau.example/score"';
-const withKey = "name it by an environment variable, with `auth`";
+const withKey = "use `auth` with an environment variable";
 
 describe("a reviewer", () => {
   it("has nothing to say about a sound endpoint", () => {
@@ -54,7 +53,7 @@ describe("a reviewer", () => {
     ["http://api.localhost/", "api.localhost", "this machine"],
   ])("says that %s will be refused, unless it is allowed", (address, host, what) => {
     expect(reviewed(endpoint(`url: "${address}"`))).toEqual([
-      `2:3 warning: \`b\` will be refused: \`${host}\` is ${what} | \`allow_private: true\` lets it be asked`,
+      `2:3 warning: requests to \`b\` will be refused: \`${host}\` is ${what} | set \`allow_private: true\` to allow them`,
     ]);
     expect(reviewed(endpoint(`url: "${address}"`, "allow_private: true"))).toEqual([]);
   });
@@ -65,14 +64,14 @@ describe("a reviewer", () => {
     ["http://[fe80::1]/", "[fe80::1]", "a link-local address"],
   ])("says that %s will be refused whatever is allowed", (address, host, what) => {
     expect(reviewed(endpoint(`url: "${address}"`, "allow_private: true"))).toEqual([
-      `2:3 warning: \`b\` will be refused: \`${host}\` is ${what}`,
+      `2:3 warning: requests to \`b\` will be refused: \`${host}\` is ${what}`,
     ]);
   });
 
   it("says that a secret goes over plain http, but not on this machine or in a private network", () => {
     const auth = "auth: { type: bearer, token_key: T }";
     expect(reviewed(endpoint('url: "http://bureau.example"', auth))).toEqual([
-      "2:3 warning: `b` is sent its secret without encryption | use https",
+      "2:3 warning: the secret of `b` is sent without encryption | use https",
     ]);
     expect(reviewed(endpoint('url: "http://8.8.8.8"', auth))).toHaveLength(1);
     for (const host of ["localhost", "127.0.0.1", "192.168.0.7"]) {
@@ -94,9 +93,7 @@ describe("a reviewer", () => {
     ["X-Whatever", "aB3dE5gH7jK9mN1pQ3sT"],
   ])("sees a secret in the header %s: %s, and does not repeat it", (name, value) => {
     const said = reviewed(endpoint(url, `headers: { ${name}: "${value}" }`));
-    expect(said).toEqual([
-      `2:3 warning: the header \`${name}\` of \`b\` seems to hold a secret | ${withKey}`,
-    ]);
+    expect(said).toEqual([`2:3 warning: the header \`${name}\` of \`b\` looks like a secret | ${withKey}`]);
     expect(said.join()).not.toContain(value);
   });
 
@@ -112,11 +109,11 @@ describe("a reviewer", () => {
 
   it("sees a secret in the query of a URL", () => {
     expect(reviewed(endpoint('url: "https://b.example/?lang=en&apiKey=abc"'))).toEqual([
-      `2:3 warning: \`apiKey\` in the URL of \`b\` seems to hold a secret | ${withKey}`,
+      `2:3 warning: \`apiKey\` in the URL of \`b\` looks like a secret | ${withKey}`,
     ]);
   });
 
-  const pauses = "give it a longer `timeout`, fewer `attempts` or shorter pauses";
+  const pauses = "use a longer `timeout`, fewer `attempts` or shorter pauses";
 
   it.each([
     ["retry: { attempts: 10, base: 1s }", "17s", "5s"],
@@ -124,7 +121,7 @@ describe("a reviewer", () => {
     ["retry: { attempts: 2, base: 500ms }, timeout: 400ms", "0.5s", "400ms"],
   ])("says of %s that its pauses may take all its time", (settings, longest, timeout) => {
     expect(reviewed(endpoint(url, settings))).toEqual([
-      `2:3 warning: the pauses between the attempts of \`b\` may take ${longest}, and all of it only ${timeout} | ${pauses}`,
+      `2:3 warning: the retry pauses of \`b\` may take ${longest}, but its timeout is ${timeout} | ${pauses}`,
     ]);
   });
 
@@ -154,7 +151,7 @@ describe("of answers that an endpoint keeps, a reviewer", () => {
     ["the data are", "/x/score", "x"],
   ])("says that none is kept where %s masked", (_what, mask, path) => {
     expect(reviewed(kept(fetch, mask))).toContain(
-      `8:24 warning: the answers of \`b\` are not kept for it, as \`${path}\` is masked`,
+      `8:24 warning: answers of \`b\` are not cached for this decision, because \`${path}\` is masked`,
     );
   });
 
@@ -165,7 +162,7 @@ describe("of answers that an endpoint keeps, a reviewer", () => {
 
   it("says that a masked value which is sent may come back where nothing is masked", () => {
     expect(reviewed(kept(fetch, "/customer", ""))).toEqual([
-      "8:24 warning: `b` is sent `customer.ssn`, which is masked, and may repeat it in `x`, which is not | mask that too, or take only what is needed with `mapping`",
+      "8:24 warning: `b` receives the masked `customer.ssn` and may return it in `x`, which is not masked | mask `x` too, or select fields with `mapping`",
     ]);
     expect(reviewed(kept(fetch.replace("into: x", "into: x, mapping: { a: a }"), "/customer", ""))).toEqual(
       [],
@@ -180,7 +177,7 @@ describe("of answers that an endpoint keeps, a reviewer", () => {
       const text = `endpoints:\n  b: { ${url}, auth: { type: bearer, token_key: ${secret} } }\n${using("b")}`;
       const said = reviewed(text);
       expect(said).toEqual([
-        "2:3 warning: `token_key` of `b` seems to be a secret, and not the name of a variable | put it into an environment variable, and write the name of that",
+        "2:3 warning: `token_key` of `b` looks like a secret, not like the name of a variable | put the secret into an environment variable, and write the name of the variable here",
       ]);
     },
   );
@@ -190,14 +187,14 @@ describe("of what is fetched, a reviewer", () => {
   const routing = (fetch: string, rest: string): string =>
     `endpoints:\n  b: { ${url} }\n---\ndecision:\n  id: d\n  enrich: [{ endpoint: b, into: x${fetch} }]\n` +
     `  default: { target: z }\n${rest}`;
-  const unread = (line: string): string => `${line}, which is fetched`;
+  const unread = (line: string): string => `${line} is fetched but never read`;
   const cases = (condition: string): string =>
     `  type: switch\n  cases: [{ condition: "${condition}", target: t }]\n`;
 
   it.each([
-    ["", cases("a > 1"), ["6:33 warning: nothing reads `x`"]],
-    [", mapping: { s: v, t: w }", cases("x.v > 1"), ["6:56 warning: nothing reads `x.w`"]],
-    [", mapping: { s: v }", `${cases("input > 1")}  input: a\n`, ["6:50 warning: nothing reads `x.v`"]],
+    ["", cases("a > 1"), ["6:33 warning: `x`"]],
+    [", mapping: { s: v, t: w }", cases("x.v > 1"), ["6:56 warning: `x.w`"]],
+    [", mapping: { s: v }", `${cases("input > 1")}  input: a\n`, ["6:50 warning: `x.v`"]],
   ])("names what nothing reads: x%s in\n%s", (fetch, rest, said) => {
     expect(reviewed(routing(fetch, rest))).toEqual(said.map(unread));
   });
@@ -227,7 +224,7 @@ describe("of what is fetched, a reviewer", () => {
     expect(reviewed(votes("{ field: x.v, op: gt, value: 1 }", mapped))).toEqual([]);
     expect(reviewed(votes("{ field: y.v, op: gt, value: 1 }", "{ endpoint: b }"))).toEqual([]);
     expect(reviewed(votes("{ field: y, op: present }", mapped))).toEqual([
-      "13:122 warning: nothing reads `x.v`, which is fetched",
+      "13:122 warning: `x.v` is fetched but never read",
     ]);
   });
 });

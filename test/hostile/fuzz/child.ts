@@ -55,7 +55,7 @@ function runDefinitions(bytes: Uint8Array): boolean {
   const located: LocatedDefinition[] = [];
   const { summary, body } = readDefinitions("x.yaml", bytes, (each) => located.push(each));
   buildLibrary([summary], () => Promise.reject(new Error("nothing is loaded here")));
-  for (const each of located) reviewDefinition("x.yaml", each);
+  for (const each of located) reviewDefinition(each);
   for (const definition of body.definitions) runDefinition(definition);
   JSON.stringify(body);
   return body.definitions.length > 0;
