@@ -3,19 +3,19 @@ import type { Definition } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";
 import type { Check, Proposed, WorkFrame } from "../model/result.js";
 
-/** An answer as it may be acted on. */
+/** An answer after the guardrails checked it. */
 export interface Guarded {
   readonly evaluated: Evaluated;
   readonly checks: readonly Check[];
   readonly blocked: boolean;
   readonly escalated: boolean;
-  /** What it would have been, where it was blocked or escalated. */
+  /** The original answer, if it was blocked or escalated. */
   readonly proposed: Proposed | undefined;
 }
 
 type Consequence = Omit<Guarded, "checks">;
 
-/** What an answer leads to: its targets, the tool of a call that is allowed, the action of a gate that opens. */
+/** Returns what guardrails check: the targets, the tool of an allowed call, or the action of a GREEN gate. */
 export function guardedTargets(
   { selected_targets, outcome }: Evaluated,
   definition: Definition,
@@ -31,7 +31,7 @@ export function guardedTargets(
   }
 }
 
-/** The answer stands, and people hear of what is wrong with it. */
+/** Keeps the answer and adds the messages as warnings. */
 export function warnAnswer(evaluated: Evaluated, messages: readonly string[]): Consequence {
   const warnings = messages.length === 0 ? evaluated.warnings : [...evaluated.warnings, ...messages];
   return {
@@ -42,13 +42,13 @@ export function warnAnswer(evaluated: Evaluated, messages: readonly string[]): C
   };
 }
 
-/** Why an answer does not stand, and what it was an answer to. */
+/** The reason why an answer is changed, and its context. */
 interface Objection {
   readonly reason: string;
   readonly context: JsonObject;
 }
 
-/** Nothing is selected; a call is denied, and a gate stops. */
+/** Blocks an answer: nothing is selected, a call is denied, a gate is RED. */
 export function blockAnswer(evaluated: Evaluated, objection: Objection): Consequence {
   const { outcome } = evaluated;
   const kept = { blocked: true, escalated: false, proposed: proposalOf(evaluated) };
@@ -63,7 +63,7 @@ export function blockAnswer(evaluated: Evaluated, objection: Objection): Consequ
   }
 }
 
-/** Somebody else has to look: it leads to them; a call is denied, and a gate waits. */
+/** Escalates an answer: it routes to `to`, a call is denied, a gate is YELLOW. */
 export function escalateAnswer(
   evaluated: Evaluated,
   objection: Objection & { readonly to: string | undefined },
@@ -74,7 +74,7 @@ export function escalateAnswer(
   switch (outcome?.type) {
     case undefined:
     case "scored": {
-      // Definitions that lead somewhere must say where else.
+      // Validation requires `escalate_to` for definitions with targets.
       const targets = to === undefined ? [] : [to];
       return { ...kept, evaluated: { ...evaluated, selected_targets: targets, selected_labels: targets } };
     }
@@ -100,7 +100,7 @@ function proposalOf({ selected_targets, selected_labels, outcome }: Evaluated): 
 type PolicyPart = Extract<Outcome, { readonly type: "policy" }>;
 type GatePart = Extract<Outcome, { readonly type: "gate" }>;
 
-/** A denial stands as it is; what was allowed is not counted, and changes no params. */
+/** Denies an allowed call, without counting it or changing its params. A denial stays as it is. */
 function denyCall(evaluated: Evaluated, outcome: PolicyPart, { reason, context }: Objection): Evaluated {
   if (!outcome.allowed) return evaluated;
   return {
@@ -123,11 +123,11 @@ function denyCall(evaluated: Evaluated, outcome: PolicyPart, { reason, context }
 interface StatusChange {
   readonly status: "RED" | "YELLOW";
   readonly reason: string;
-  /** Who is to look at it. */
+  /** The next human owner. */
   readonly to?: string | undefined;
 }
 
-/** The stricter of the two stands. */
+/** Sets the status, unless the current one is stricter. */
 function withStatus(
   evaluated: Evaluated,
   outcome: GatePart,
@@ -142,7 +142,7 @@ function withStatus(
   };
 }
 
-/** What rules allow and ask for who meant the agent to go on is not said to one that must not. */
+/** Removes the allowed actions and the required output, which were meant for an agent that continues. */
 function frameFor(frame: WorkFrame, status: StatusChange["status"], owner: string | undefined): WorkFrame {
   return {
     ...frame,

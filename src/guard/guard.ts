@@ -16,20 +16,21 @@ interface GuardContext {
   readonly facts: JsonObject;
 }
 
-/** May this answer be acted on? Pure, and closed where a guardrail cannot tell. */
-export function guard(loaded: LoadedDefinition, evaluated: Evaluated, circumstances: GuardContext): Guarded {
+/** Checks an answer against the guardrails. Pure; fails closed if a guardrail cannot be checked. */
+export function guard(loaded: LoadedDefinition, evaluated: Evaluated, request: GuardContext): Guarded {
   const guardrails = guardrailsOf(loaded);
   if (guardrails.length === 0) return unguarded(evaluated);
-  const { context, workflow, facts } = circumstances;
-  const guarding = { loaded, leadsTo: guardedTargets(evaluated, loaded.definition), workflow, facts };
-  const judged = guardrails.flatMap((guardrail) => runGuardrail(guardrail, guarding));
-  const failed = judged.filter(({ check }) => !check.passed);
+  const { context, workflow, facts } = request;
+  const guardrailContext = { loaded, targets: guardedTargets(evaluated, loaded.definition), workflow, facts };
+  const results = guardrails.flatMap((guardrail) => runGuardrail(guardrail, guardrailContext));
+  const failed = results.filter(({ check }) => !check.passed);
   const escalations = failed.filter(({ onFail }) => onFail === "escalate");
   const block = failed.find(({ onFail }) => onFail === "block");
-  const closed = block === undefined ? blockedEscalations(escalations, guardrails, guarding) : [];
-  const checks = [...judged.map(({ check }) => check), ...closed];
+  const blockedTargets =
+    block === undefined ? blockedEscalations(escalations, guardrails, guardrailContext) : [];
+  const checks = [...results.map(({ check }) => check), ...blockedTargets];
 
-  const reason = block?.check.message ?? closed[0]?.message;
+  const reason = block?.check.message ?? blockedTargets[0]?.message;
   if (reason !== undefined) return { ...blockAnswer(evaluated, { reason, context }), checks };
   const [escalation] = escalations;
   if (escalation !== undefined) {
@@ -51,40 +52,29 @@ const unguarded = (evaluated: Evaluated): Guarded => ({
   proposed: undefined,
 });
 
-/** Nobody is led to where nothing may lead, however many others could be asked: what guardrails say of those ends. */
+/** Checks the targets of all escalations; returns the failed checks, because no answer may escalate to a blocked target. */
 function blockedEscalations(
   escalations: readonly GuardrailResult[],
   guardrails: readonly Guardrail[],
-  guarding: GuardrailContext,
+  context: GuardrailContext,
 ): readonly Check[] {
-  const ends = new Set(escalations.flatMap(({ guardrail }) => escalationTarget(guardrail) ?? []));
-  return [...ends]
-    .flatMap((end) =>
-      guardrails.flatMap((guardrail) => runGuardrail(guardrail, { ...guarding, leadsTo: [end] })),
+  const targets = new Set(escalations.flatMap(({ guardrail }) => escalationTarget(guardrail) ?? []));
+  return [...targets]
+    .flatMap((target) =>
+      guardrails.flatMap((guardrail) => runGuardrail(guardrail, { ...context, targets: [target] })),
     )
     .filter(({ check, onFail, guardrail }) => {
-      const closes = onFail === "block" || guardrail.type === "no_disabled_targets";
-      return !check.passed && closes;
+      const blocks = onFail === "block" || guardrail.type === "no_disabled_targets";
+      return !check.passed && blocks;
     })
     .map(({ check }) => ({ ...check, on_fail: "block" }));
 }
 
-const known = new WeakMap<LoadedDefinition, readonly Guardrail[]>();
-
-/** Its own, those for every decision, and that nothing leads to what is declared as disabled. */
-export function guardrailsOf(loaded: LoadedDefinition): readonly Guardrail[] {
-  let guardrails = known.get(loaded);
-  if (guardrails === undefined) {
-    guardrails = collectGuardrails(loaded);
-    known.set(loaded, guardrails);
-  }
-  return guardrails;
-}
-
-function collectGuardrails({ definition, environment }: LoadedDefinition): readonly Guardrail[] {
+/** Returns the guardrails of a decision: its own, the global ones, and `no_disabled_targets` if a target is disabled. */
+export function guardrailsOf({ definition, environment }: LoadedDefinition): readonly Guardrail[] {
   const { targets = none, guardrails = none } = environment as Partial<Environment>;
   const declared = [...(definition.guardrails ?? none), ...guardrails];
-  const isWatched = declared.some(({ type }) => type === "no_disabled_targets");
-  if (isWatched || !targets.some(({ disabled }) => disabled === true)) return declared;
+  const isDeclared = declared.some(({ type }) => type === "no_disabled_targets");
+  if (isDeclared || !targets.some(({ disabled }) => disabled === true)) return declared;
   return [...declared, { type: "no_disabled_targets" }];
 }

@@ -14,73 +14,73 @@ import type {
 import type { JsonObject, Json } from "../model/json.js";
 import type { Check } from "../model/result.js";
 
-/** A check, and what it leads to where it failed. */
+/** A check, and the action if it failed. */
 export interface GuardrailResult {
   readonly check: Check;
   readonly onFail: OnFail;
   readonly guardrail: Guardrail;
 }
 
-/** What a guardrail says of an answer: a check for each thing that it looked at. */
-export function runGuardrail(guardrail: Guardrail, guarding: GuardrailContext): readonly GuardrailResult[] {
-  return findingsOf(guardrail, guarding).map(({ passed, message, isError = false }) => {
+/** Runs a guardrail on an answer; returns one result for each thing that it checked. */
+export function runGuardrail(guardrail: Guardrail, context: GuardrailContext): readonly GuardrailResult[] {
+  return findingsOf(guardrail, context).map(({ passed, message, isError = false }) => {
     const onFail = isError ? "block" : (guardrail.on_fail ?? "block");
     const check = { check_name: guardrail.type, passed, message };
     return { check: passed ? check : { ...check, on_fail: onFail }, onFail, guardrail };
   });
 }
 
-/** What cannot tell, blocks, whatever it was to do. */
+/** Fails closed: a guardrail that cannot be checked blocks, whatever its `on_fail` is. */
 function findingsOf(
   guardrail: Guardrail,
-  guarding: GuardrailContext,
+  context: GuardrailContext,
 ): readonly (Finding & { readonly isError?: boolean })[] {
   try {
-    return findFindings(guardrail, guarding);
+    return checkAnswer(guardrail, context);
   } catch (error) {
     const message = `Guardrail could not be checked: ${(error as Error).message}`;
     return [{ passed: false, message, isError: true }];
   }
 }
 
-function findFindings(guardrail: Guardrail, guarding: GuardrailContext): readonly Finding[] {
+function checkAnswer(guardrail: Guardrail, context: GuardrailContext): readonly Finding[] {
   switch (guardrail.type) {
     case "no_disabled_targets":
-      return checkDisabledTargets(guardrail, guarding);
+      return checkDisabledTargets(guardrail, context);
     case "weight_bounds":
-      return checkWeightBounds(guardrail, guarding);
+      return checkWeightBounds(guardrail, context);
     case "requires_approval":
-      return checkApproval(guardrail, guarding);
+      return checkApproval(guardrail, context);
     case "distribution_drift":
-      return checkDistributionDrift(guardrail, guarding);
+      return checkDistributionDrift(guardrail, context);
   }
 }
 
-/** What a guardrail is asked about. */
+/** The input of a guardrail. */
 export interface GuardrailContext {
   readonly loaded: LoadedDefinition;
-  /** What the answer leads to: its targets, the tool of a call that is allowed, the action of a gate that opens. */
-  readonly leadsTo: readonly string[];
+  /** The targets of the answer, the tool of an allowed call, or the action of a GREEN gate. */
+  readonly targets: readonly string[];
   readonly workflow: string | undefined;
   readonly facts: JsonObject;
 }
 
-/** One thing that a guardrail looked at, and what it thinks of it. */
+/** The result for one thing that a guardrail checked. */
 interface Finding {
   readonly passed: boolean;
   readonly message: string;
 }
 
-/** Looks at an answer; throws where it cannot tell. */
+/** Checks an answer. Throws if that is impossible. */
 type GuardrailCheck<Kind extends Guardrail> = (
   guardrail: Kind,
-  guarding: GuardrailContext,
+  context: GuardrailContext,
 ) => readonly Finding[];
 
 /** `no_disabled_targets`: one finding for each target. */
-const checkDisabledTargets: GuardrailCheck<NoDisabledTargets> = (guardrail, guarding) =>
-  guarding.leadsTo.map((target) => {
-    const passed = !isDisabled(target, guardrail, guarding);
+const checkDisabledTargets: GuardrailCheck<NoDisabledTargets> = (guardrail, context) =>
+  context.targets.map((target) => {
+    const passed = !isDisabled(target, guardrail, context);
     return { passed, message: `Target '${target}' is ${passed ? "allowed" : "disabled"}` };
   });
 
@@ -94,35 +94,35 @@ function isDisabled(
   return targets.some(({ id, disabled = false }) => disabled && id === target);
 }
 
-/** Whether one of the names, or globs, is meant. */
+/** Tells whether a name matches one of the names or globs. */
 export const matchesAny = (name: string, globs: readonly string[]): boolean =>
   globs.some((glob) => matchesGlob(glob, name));
 
-/** `requires_approval`: one finding for each target that the guardrail is about. */
-const checkApproval: GuardrailCheck<RequiresApproval> = (guardrail, guarding) => {
+/** `requires_approval`: one finding for each target that the guardrail covers. */
+const checkApproval: GuardrailCheck<RequiresApproval> = (guardrail, context) => {
   const { targets, approval_target: approval } = guardrail;
-  const guarded = guarding.leadsTo.filter((target) => target !== approval && appliesTo(target, targets));
-  return guarded.map((target) => approvalFinding(target, guardrail, guarding));
+  const guarded = context.targets.filter((target) => target !== approval && appliesTo(target, targets));
+  return guarded.map((target) => approvalFinding(target, guardrail, context));
 };
 
 function approvalFinding(
   target: string,
   { workflows, approval_target: approval }: RequiresApproval,
-  { leadsTo, workflow }: GuardrailContext,
+  { targets, workflow }: GuardrailContext,
 ): Finding {
   const about = `Target '${target}'`;
   if (workflows !== undefined && workflow === undefined) {
-    return { passed: true, message: `${about} needs no approval, as no workflow was named` };
+    return { passed: true, message: `${about} needs no approval: no workflow was given` };
   }
-  const where = workflow === undefined ? "" : ` in workflow '${workflow}'`;
+  const inWorkflow = workflow === undefined ? "" : ` in workflow '${workflow}'`;
   if (!appliesTo(workflow ?? "", workflows)) {
-    return { passed: true, message: `${about} needs no approval${where}` };
+    return { passed: true, message: `${about} needs no approval${inWorkflow}` };
   }
-  if (approval !== undefined && leadsTo.includes(approval)) {
-    return { passed: true, message: `${about} is approved by way of '${approval}'` };
+  if (approval !== undefined && targets.includes(approval)) {
+    return { passed: true, message: `${about} is approved via '${approval}'` };
   }
-  const way = approval === undefined ? "" : ` by way of '${approval}'`;
-  return { passed: false, message: `${about} requires approval${way}${where}` };
+  const via = approval === undefined ? "" : ` via '${approval}'`;
+  return { passed: false, message: `${about} requires approval${via}${inWorkflow}` };
 }
 
 const appliesTo = (name: string, globs: readonly string[] | undefined): boolean =>
@@ -144,11 +144,11 @@ function weightFinding(weight: number, label: string, { min_weight = 0, max_weig
   return { passed: true, message: `${about} is within bounds` };
 }
 
-/** How a weighted decision was taken so far, as it is found out for the guardrail. */
+/** The recorded distribution of a weighted decision. */
 export interface DistributionFact {
-  /** How many distinct inputs there were; null where they cannot be told apart. */
+  /** The number of distinct inputs; null if they cannot be distinguished. */
   readonly sample: number | null;
-  /** How likely such a split is by chance; null where nothing can be expected. */
+  /** The probability of such a distribution by chance; null if there is no expected distribution. */
   readonly p_value: number | null;
 }
 
@@ -161,31 +161,31 @@ const checkDistributionDrift: GuardrailCheck<DistributionDrift> = (
   { loaded: { definition }, facts },
 ) => {
   if (definition.type !== "weighted") return [];
-  const why = untestableSplitReason(definition);
-  if (why !== undefined) throw new Error(why);
-  const { minimum = defaultMinimumSample, p_value: least = defaultPValue } = guardrail;
-  const { sample, p_value: likely } = parseDistributionFact(facts["distribution"]);
+  const untestable = untestableSplitReason(definition);
+  if (untestable !== undefined) throw new Error(untestable);
+  const { minimum = defaultMinimumSample, p_value: minPValue = defaultPValue } = guardrail;
+  const { sample, p_value: pValue } = parseDistributionFact(facts["distribution"]);
   if (sample < minimum) {
-    const message = `Distribution is not judged yet: ${sample} of ${minimum} distinct inputs`;
+    const message = `Distribution is not tested yet: ${sample} of ${minimum} distinct inputs`;
     return [{ passed: true, message }];
   }
-  if (likely === null) throw new Error("no split can be expected of it");
-  const passed = likely >= least;
-  const how = `p ${formatPValue(likely)} over ${sample} distinct inputs`;
+  if (pValue === null) throw new Error("there is no expected distribution");
+  const passed = pValue >= minPValue;
+  const evidence = `p ${formatPValue(pValue)} over ${sample} distinct inputs`;
   return [
     {
       passed,
       message: passed
-        ? `Distribution is as the weights say (${how})`
-        : `Distribution has drifted from the weights (${how}, below ${least})`,
+        ? `Distribution matches the weights (${evidence})`
+        : `Distribution has drifted from the weights (${evidence}, below ${minPValue})`,
     },
   ];
 };
 
 function parseDistributionFact(fact: Json | undefined): KnownDistribution {
-  const { sample, p_value: likely } = (fact ?? {}) as Partial<DistributionFact>;
-  if (typeof sample !== "number") throw new Error("the distribution is not known");
-  return { sample, p_value: likely ?? null };
+  const { sample, p_value: pValue } = (fact ?? {}) as Partial<DistributionFact>;
+  if (typeof sample !== "number") throw new Error("the distribution is unknown");
+  return { sample, p_value: pValue ?? null };
 }
 
 type KnownDistribution = DistributionFact & { readonly sample: number };

@@ -4,13 +4,13 @@ import { possibleOutcomes, escalationTarget } from "../definition/branches.js";
 import { untestableSplitReason } from "../definition/checks/check-guardrails.js";
 import type { LoadedDefinition, Guardrail } from "../model/definition.js";
 
-/** What a guardrail says of a definition before anything is asked. */
+/** The result of checking a guardrail against a definition, without an input. */
 export interface StaticCheck {
   readonly guardrail: Guardrail;
   readonly failures: readonly string[];
 }
 
-/** Runs the guardrails that need no input: those on weights, and on where the branches lead. */
+/** Checks the guardrails that need no input: on weights, and on the targets of branches. */
 export function staticChecks(loaded: LoadedDefinition): readonly StaticCheck[] {
   return guardrailsOf(loaded).flatMap((guardrail) => {
     const failures = failuresOf(guardrail, loaded);
@@ -18,13 +18,13 @@ export function staticChecks(loaded: LoadedDefinition): readonly StaticCheck[] {
   });
 }
 
-/** Undefined where nothing can be said without an input. */
+/** Returns undefined if the guardrail needs an input. */
 function failuresOf(guardrail: Guardrail, loaded: LoadedDefinition): readonly string[] | undefined {
   const { definition } = loaded;
   switch (guardrail.type) {
     case "weight_bounds": {
       if (definition.type !== "weighted") return undefined;
-      const findings = checkWeightBounds(guardrail, { loaded, leadsTo: [], workflow: undefined, facts: {} });
+      const findings = checkWeightBounds(guardrail, { loaded, targets: [], workflow: undefined, facts: {} });
       return findings.filter(({ passed }) => !passed).map(({ message }) => message);
     }
     case "no_disabled_targets": {
@@ -35,14 +35,14 @@ function failuresOf(guardrail: Guardrail, loaded: LoadedDefinition): readonly st
         ),
       ];
       if (targets.length === 0) return undefined;
-      // What `targets` declares as disabled is told where it is led to.
+      // Validation reports branches to targets that `targets` declares as disabled.
       const { disabled_stages: stages = [] } = guardrail;
       const disabled = [...new Set(targets)].filter((target) => matchesAny(target, stages));
       return disabled.map((target) => `Target '${target}' is disabled`);
     }
     case "distribution_drift": {
-      const why = definition.type === "weighted" ? untestableSplitReason(definition) : undefined;
-      return why === undefined ? undefined : [`Distribution cannot be checked: ${why}`];
+      const reason = definition.type === "weighted" ? untestableSplitReason(definition) : undefined;
+      return reason === undefined ? undefined : [`Distribution cannot be checked: ${reason}`];
     }
     case "requires_approval":
       return undefined;

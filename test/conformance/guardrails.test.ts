@@ -231,15 +231,13 @@ describe("requires_approval", () => {
     {
       clause: "a target of its own needs approval",
       definition: leadingTo(["stage-deploy"], [approval(deploy)]),
-      checks: [[false, "Target 'stage-deploy' requires approval by way of 'stage-approval'"]],
+      checks: [[false, "Target 'stage-deploy' requires approval via 'stage-approval'"]],
     },
     {
       clause: "a target of its own needs approval in its workflows",
       definition: leadingTo(["stage-deploy"], [approval({ ...deploy, workflows: ["prod-*", "live"] })]),
       workflow: "prod-eu",
-      checks: [
-        [false, "Target 'stage-deploy' requires approval by way of 'stage-approval' in workflow 'prod-eu'"],
-      ],
+      checks: [[false, "Target 'stage-deploy' requires approval via 'stage-approval' in workflow 'prod-eu'"]],
     },
     {
       clause: "another workflow needs none",
@@ -250,15 +248,13 @@ describe("requires_approval", () => {
     {
       clause: "no workflow is none of those that are named",
       definition: leadingTo(["stage-deploy"], [approval({ ...deploy, workflows: ["*"] })]),
-      checks: [[true, "Target 'stage-deploy' needs no approval, as no workflow was named"]],
+      checks: [[true, "Target 'stage-deploy' needs no approval: no workflow was given"]],
     },
     {
       clause: "without a list of workflows it holds in all",
       definition: leadingTo(["stage-deploy"], [approval(deploy)]),
       workflow: "any",
-      checks: [
-        [false, "Target 'stage-deploy' requires approval by way of 'stage-approval' in workflow 'any'"],
-      ],
+      checks: [[false, "Target 'stage-deploy' requires approval via 'stage-approval' in workflow 'any'"]],
     },
     {
       clause: "other targets are none of its business",
@@ -281,7 +277,7 @@ describe("requires_approval", () => {
     {
       clause: "what leads to the approval too is approved",
       definition: leadingTo(["stage-deploy", "stage-approval"], [approval(deploy)]),
-      checks: [[true, "Target 'stage-deploy' is approved by way of 'stage-approval'"]],
+      checks: [[true, "Target 'stage-deploy' is approved via 'stage-approval'"]],
     },
     {
       clause: "the approval itself needs none",
@@ -313,7 +309,7 @@ describe("distribution_drift", () => {
       clause: "of fewer than 500 distinct inputs nothing is said",
       definition: split(halves, [drift()]),
       ...taken(499, 0),
-      checks: [[true, "Distribution is not judged yet: 499 of 500 distinct inputs"]],
+      checks: [[true, "Distribution is not tested yet: 499 of 500 distinct inputs"]],
     },
     {
       clause: "500 are enough",
@@ -327,7 +323,7 @@ describe("distribution_drift", () => {
       clause: "0.001 itself is no drift",
       definition: split(halves, [drift()]),
       ...taken(500, 0.001),
-      checks: [[true, "Distribution is as the weights say (p 0.001 over 500 distinct inputs)"]],
+      checks: [[true, "Distribution matches the weights (p 0.001 over 500 distinct inputs)"]],
     },
     {
       clause: "a tiny p is written short",
@@ -344,13 +340,13 @@ describe("distribution_drift", () => {
       clause: "an ordinary p is rounded",
       definition: split(halves, [drift()]),
       ...taken(1000, 0.123456),
-      checks: [[true, "Distribution is as the weights say (p 0.123 over 1000 distinct inputs)"]],
+      checks: [[true, "Distribution matches the weights (p 0.123 over 1000 distinct inputs)"]],
     },
     {
       clause: "how many are enough can be said",
       definition: split(halves, [drift({ minimum: 10 })]),
       ...taken(9, 0),
-      checks: [[true, "Distribution is not judged yet: 9 of 10 distinct inputs"]],
+      checks: [[true, "Distribution is not tested yet: 9 of 10 distinct inputs"]],
     },
     {
       clause: "the least p can be said",
@@ -368,19 +364,19 @@ describe("distribution_drift", () => {
     {
       clause: "a fact that was not gathered is no pass",
       definition: split(halves, [drift()]),
-      checks: [[false, "Guardrail could not be checked: the distribution is not known"]],
+      checks: [[false, "Guardrail could not be checked: the distribution is unknown"]],
     },
     {
       clause: "inputs that cannot be told apart are no pass",
       definition: split(halves, [drift()]),
       ...taken(null, null),
-      checks: [[false, "Guardrail could not be checked: the distribution is not known"]],
+      checks: [[false, "Guardrail could not be checked: the distribution is unknown"]],
     },
     {
       clause: "a split without an expectation is no pass",
       definition: split(halves, [drift()]),
       ...taken(500, null),
-      checks: [[false, "Guardrail could not be checked: no split can be expected of it"]],
+      checks: [[false, "Guardrail could not be checked: there is no expected distribution"]],
     },
     {
       clause: "a decision that is not recorded is no pass",
@@ -445,7 +441,7 @@ describe("the checks of several guardrails", () => {
       {
         check_name: "distribution_drift",
         passed: true,
-        message: "Distribution is not judged yet: 0 of 500 distinct inputs",
+        message: "Distribution is not tested yet: 0 of 500 distinct inputs",
       },
     ]);
   });

@@ -103,7 +103,7 @@ describe("what is fetched", () => {
     expect(await there.decide(customer)).toMatchObject({ status: "GREEN" });
     const leftOut = fetching(loadedWith(gate, "bureau"), () => ({ ok: false, left_out: true }));
     const tried = (await leftOut.decide(customer, { dry_run: true })) as Result & { type: "gate" };
-    expect(tried.decision_metadata.errored_predicates).toMatchObject([{ error: "it was not asked" }]);
+    expect(tried.decision_metadata.errored_predicates).toMatchObject([{ error: "it was not fetched" }]);
   });
 
   it("may be put deep into the context, beside what is there", async () => {

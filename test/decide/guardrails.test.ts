@@ -339,7 +339,7 @@ describe("a split that has drifted", () => {
     const [again = ""] = skewed(1);
     const result = await here.decide("split", { id: again });
     expect(result.guardrails).toMatchObject([
-      { passed: true, message: "Distribution is not judged yet: 499 of 500 distinct inputs" },
+      { passed: true, message: "Distribution is not tested yet: 499 of 500 distinct inputs" },
     ]);
     here.pass(2);
     expect((await here.decide("split", { id: again })).guardrails[0]?.message).toContain("499 of 500");
@@ -372,7 +372,7 @@ describe("a split that has drifted", () => {
       { decision_id: "split", context: { id: "x" } },
       { ...world, records: undefined },
     );
-    expect(result.guardrails[0]?.message).toBe("Distribution is not judged yet: 0 of 500 distinct inputs");
+    expect(result.guardrails[0]?.message).toBe("Distribution is not tested yet: 0 of 500 distinct inputs");
   });
 });
 
