@@ -140,7 +140,8 @@ const banner = {
 
 /** Compiles the JSON Schema ahead of time, so that neither ajv nor its compile step is part of a run. */
 async function generateValidator() {
-  const options = { entryPoints: ["src/definition/schema.ts"], bundle: true, write: false, format: "esm" };
+  const entryPoints = ["src/definition/schema.ts"];
+  const options = { entryPoints, bundle: true, write: false, format: "esm", platform: "node" };
   const [{ contents }] = (await build(options)).outputFiles;
   const { schema } = await import(`data:text/javascript;base64,${Buffer.from(contents).toString("base64")}`);
   const code = { source: true, esm: true, lines: true };

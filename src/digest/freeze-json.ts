@@ -1,8 +1,9 @@
 import type { Json, JsonObject } from "../model/json.js";
 
+/** The deepest nesting that a document may have. */
 export const maxDepth = 128;
 
-/** A deeply frozen copy of a JSON document; throws a TypeError on anything that JSON could not carry. */
+/** Returns a deeply frozen copy of a JSON document. Throws a TypeError on any value that is not JSON. */
 export function frozenCopy(value: unknown): Json {
   return copy(value, 0);
 }
@@ -13,19 +14,19 @@ function copy(value: unknown, depth: number): Json {
     case "boolean":
       return value;
     case "number":
-      if (!Number.isFinite(value)) throw new TypeError(`\`${value}\` is not a number that JSON can carry`);
+      if (!Number.isFinite(value)) throw new TypeError(`\`${value}\` is not a JSON number`);
       return value;
     case "object":
       if (value === null) return null;
       if (depth >= maxDepth) throw new TypeError(`it is nested deeper than ${maxDepth}`);
       return Array.isArray(value) ? copyList(value, depth + 1) : copyObject(value, depth + 1);
     default:
-      throw new TypeError(`a ${typeof value} is nothing that JSON can carry`);
+      throw new TypeError(`a value of type \`${typeof value}\` is not JSON`);
   }
 }
 
 function copyList(list: readonly unknown[], depth: number): Json {
-  // `map` would leave holes as they are.
+  // `map` would skip the holes of a sparse list.
   return Object.freeze(Array.from(list, (item) => copy(item, depth)));
 }
 
@@ -44,11 +45,11 @@ function copyObject(object: object, depth: number): JsonObject {
   return Object.freeze(copied);
 }
 
-/** Freezes a document and all that is in it; a part that is frozen already is taken to be frozen throughout. */
+/** Freezes a document deeply. A part that is already frozen is assumed to be deeply frozen. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
-    // `in` would make a text of each place of a list first.
+    // Not `for … in` for lists: it converts every index to a string.
     if (Array.isArray(value)) for (const item of value as readonly unknown[]) deepFreeze(item);
     else for (const key in value) deepFreeze(value[key]);
   }

@@ -1,31 +1,18 @@
-import type * as Crypto from "node:crypto";
-import { portableSha256 } from "./portable-sha256.js";
+import * as crypto from "node:crypto";
 
-/** Loading node:crypto takes longer than hashing so many characters without it; V8 does not optimise that before. */
-const portableUpTo = 9 * 1024;
+/** Returns the SHA-256 of a text in UTF-8, as 64 hex digits. */
+export const sha256Hex = (text: string): string => digest(text);
 
-let native: typeof Crypto | undefined;
-let hashed = 0;
+/** Returns the SHA-256 of bytes, as 64 hex digits. */
+export const sha256OfBytes = (bytes: Uint8Array): string => digest(bytes);
 
-/** SHA-256 of a text in UTF-8, as 64 hex digits. */
-export function sha256Hex(text: string): string {
-  if (native === undefined && (hashed += text.length) > portableUpTo) native = nativeCrypto();
-  return native === undefined ? portableSha256(Buffer.from(text)) : native.hash("sha256", text);
-}
+/** `crypto.hash` takes half the time of `createHash`, but Node has it only since 20.12. */
+const digest: (data: string | Uint8Array) => string =
+  (crypto.hash as unknown) === undefined
+    ? (data) => crypto.createHash("sha256").update(data).digest("hex")
+    : (data) => crypto.hash("sha256", data);
 
-/** SHA-256 of bytes, as 64 hex digits. */
-export function sha256OfBytes(bytes: Uint8Array): string {
-  if (native === undefined && (hashed += bytes.length) > portableUpTo) native = nativeCrypto();
-  return native === undefined ? portableSha256(bytes) : native.hash("sha256", bytes);
-}
-
-/** Absent before Node 20.16; the portable one then stays. */
-function nativeCrypto(): typeof Crypto | undefined {
-  const { getBuiltinModule } = process as { getBuiltinModule?: (id: string) => typeof Crypto };
-  return getBuiltinModule?.("node:crypto");
-}
-
-/** Notices accidental damage of a text, not intent: FNV-1a over its characters, as 8 hex digits. */
+/** Detects accidental damage, not tampering: FNV-1a over the UTF-16 code units, as 8 hex digits. */
 export function checksum(text: string): string {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++)

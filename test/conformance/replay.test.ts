@@ -916,7 +916,7 @@ describe("what is no audit payload", () => {
     [
       "something in an evaluation that is no JSON",
       { ...foreign, evaluations: [{ ...vote, later: () => 1 }] },
-      "Audit payload key must be JSON (a function is nothing that JSON can carry): evaluations[0].later",
+      "Audit payload key must be JSON (a value of type `function` is not JSON): evaluations[0].later",
     ],
     [
       "a weight that cannot be told",
@@ -929,7 +929,7 @@ describe("what is no audit payload", () => {
     [
       "a context with NaN in it",
       { ...foreign, context: { n: Number.NaN } },
-      "Audit payload key must be JSON (`NaN` is not a number that JSON can carry): context",
+      "Audit payload key must be JSON (`NaN` is not a JSON number): context",
     ],
     [
       "a context that holds itself",

@@ -122,7 +122,7 @@ describe("an event that the map cannot be filled from", () => {
       "the event cannot be used: it is nested deeper than 128",
     );
     expect(refusal(() => map({ a: Infinity })).message).toBe(
-      "the event cannot be used: `Infinity` is not a number that JSON can carry",
+      "the event cannot be used: `Infinity` is not a JSON number",
     );
   });
 });

@@ -210,7 +210,7 @@ describe("the endpoints of a client", () => {
   it.each([
     {
       endpoints: undefined,
-      message: "invalid endpoints: a undefined is nothing that JSON can carry",
+      message: "invalid endpoints: a value of type `undefined` is not JSON",
     },
     { endpoints: [], message: "`endpoints` is not an object of endpoints by name" },
   ])("are refused where they are not an object: $message", ({ endpoints, message }) => {

@@ -250,7 +250,7 @@ describe("a response that contradicts its headers", () => {
       '{"score": 1e999}',
       {
         kind: "broken",
-        message: "the response cannot be used: `Infinity` is not a number that JSON can carry",
+        message: "the response cannot be used: `Infinity` is not a JSON number",
       },
     ],
   ])("is broken: %s", async (_how, headers, body, exchanged) => {

@@ -78,7 +78,7 @@ describe("an evaluation", () => {
     [
       "metadata with a function in it",
       { ...vote, metadata: { f: () => 1 } },
-      "returned metadata that is not JSON: a function is nothing that JSON can carry",
+      "returned metadata that is not JSON: a value of type `function` is not JSON",
     ],
   ])("is not %s", (_what, given, message) => {
     const error = thrownBy(() => validateEvaluation(given, "me"));
