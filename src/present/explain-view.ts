@@ -4,7 +4,7 @@ import type { ExplainedCall } from "../record/explain-call.js";
 import type { ExplainedCondition, ExplainedConditions, Explanation } from "../record/explain.js";
 import { sanitizeRecord } from "../record/sanitize-record.js";
 import { printable } from "../text.js";
-import { drawBranches, uncut } from "./branches.js";
+import { drawBranches, withFullValues } from "./tree.js";
 import type { Style, View } from "./format.js";
 import { fieldLine } from "./format.js";
 import { policyTree } from "./policy-tree.js";
@@ -123,7 +123,7 @@ function describeCall(explained: ExplainedPolicyRecord, style: Style): string {
   const tree = policyTree({ ...explained, verbose });
   if (!verbose) return drawBranches(tree, style);
   const rows = [inputRow(record), ...verboseRows(record, intact)];
-  return [drawBranches(uncut(tree), style), "", ...tableRows(rows, style)].join("\n");
+  return [drawBranches(withFullValues(tree), style), "", ...tableRows(rows, style)].join("\n");
 }
 
 /** A verbose explanation shows failed conditions in its tables. */

@@ -8,7 +8,7 @@ import type {
   SkippedPolicy,
 } from "../record/explain-call.js";
 import { maskMarker } from "../record/mask.js";
-import type { Branch } from "./branches.js";
+import type { Branch } from "./tree.js";
 import { readValueTexts } from "./record-text.js";
 
 /** What each policy that was in effect said, and which override flipped it. */

@@ -1,4 +1,4 @@
-import type { Branch } from "./branches.js";
+import type { Branch } from "./tree.js";
 import { leftOutBranch, policiesBranch, valueText } from "./policy-branches.js";
 import { definitionText, precedentText, provenanceRows, recordText, readableTime } from "./record-text.js";
 import { fetchSentence, answerColour } from "./result-rows.js";

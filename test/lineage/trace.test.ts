@@ -8,7 +8,7 @@ import type { Drawing } from "../../src/model/drawing.js";
 import type { LogRecord } from "../../src/model/record.js";
 import type { Ledger } from "../../src/model/store.js";
 import { drawDot, drawMermaid, nodeText } from "../../src/present/diagrams.js";
-import { drawTree } from "../../src/present/draw-tree.js";
+import { drawTree } from "../../src/present/tree.js";
 import { readDot, readMermaid } from "../present/picture-readers.js";
 import { noted } from "../store/entries.js";
 

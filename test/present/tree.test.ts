@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Drawing, DrawnEdge } from "../../src/model/drawing.js";
-import { drawTree } from "../../src/present/draw-tree.js";
+import { drawTree } from "../../src/present/tree.js";
 import { drawingView } from "../../src/present/drawing-view.js";
 import type { Style } from "../../src/present/format.js";
 import { displayWidth } from "../../src/present/text-width.js";
