@@ -6,28 +6,28 @@ import { nodeCrypto, isValidSignature, keyFingerprint } from "./signing.js";
 import type { VerifySignature } from "../definition/approval/lock.js";
 import { DecisionError } from "../errors.js";
 
-/** How a public key is written on one line. */
+/** The one-line form of a public key. */
 const oneLinePattern = /^ed25519:([A-Za-z0-9+/]{43}=)$/;
-/** What stands before the 32 bytes of an Ed25519 key in DER (RFC 8410). */
+/** The bytes before the 32 bytes of an Ed25519 key in DER (RFC 8410). */
 const derPrefix = Buffer.from("302a300506032b6570032100", "hex");
 
-/** `ed25519:` and the public key in base64, so that settings need no file for it. */
+/** Formats a public key as `ed25519:` and base64, so that settings need no key file. */
 export function formatPublicKey(key: KeyObject): string {
   const der = key.export({ type: "spki", format: "der" });
   return `ed25519:${der.subarray(derPrefix.length).toString("base64")}`;
 }
 
-/** Tells what was signed with these keys: public ones, on one line each or in PEM files. */
+/** Returns a function that verifies signatures made with the given public keys (one-line form or PEM files). */
 export function signatureVerifier(keys: readonly string[]): VerifySignature {
   const trusted = new Map(keys.map(parseTrustedKey).map((key) => [keyFingerprint(key), key]));
-  return (text, { key: name, signature }) => {
-    const key = trusted.get(name);
+  return (text, { key: fingerprint, signature }) => {
+    const key = trusted.get(fingerprint);
     if (key === undefined) return "untrusted";
     return isValidSignature(key, text, signature) ? "fits" : "unfit";
   };
 }
 
-/** A public Ed25519 key, and nothing else: with a key of another kind a signature would mean something else. */
+/** Parses a public Ed25519 key. Other kinds are refused, because their signatures have other properties. */
 export function parseTrustedKey(written: string): KeyObject {
   const key = written.startsWith("ed25519:") ? keyFromLine(written) : keyFromFile(written);
   if (key.asymmetricKeyType === "ed25519") return key;
@@ -47,7 +47,8 @@ function keyFromLine(written: string): KeyObject {
 }
 
 function keyFromFile(path: string): KeyObject {
-  if (path.includes("-----BEGIN")) throw unusableKeyError("-----BEGIN…", "a key is named by its file");
+  if (path.includes("-----BEGIN"))
+    throw unusableKeyError("-----BEGIN…", "specify the path of a key file, not its content");
   let pem: string;
   try {
     pem = readFileSync(path, "utf8");
@@ -55,47 +56,47 @@ function keyFromFile(path: string): KeyObject {
     throw unusableKeyError(path, (error as Error).message, error);
   }
   if (pem.includes("PRIVATE KEY"))
-    throw unusableKeyError(path, "it holds a private key, which is to stay secret");
+    throw unusableKeyError(path, "it contains a private key, which must stay secret");
   try {
     return nodeCrypto().createPublicKey(pem);
   } catch (error) {
-    throw unusableKeyError(path, "it holds no public key in PEM", error);
+    throw unusableKeyError(path, "it does not contain a public key in PEM format", error);
   }
 }
 
 function unusableKeyError(written: string, why: string, cause?: unknown): DecisionError {
   return new DecisionError("not_approved", `the trusted key \`${written}\` cannot be used: ${why}`, {
-    hint: "name public keys in the setting `trusted_keys`: `ed25519:…` or PEM files, separated by commas",
+    hint: "list public keys in the setting `trusted_keys`: `ed25519:…` or PEM files, separated by commas",
     cause,
   });
 }
 
-/** Where keys are trusted, what another one signed would only keep the whole lock from counting. */
+/** Throws if the key is not among the trusted ones: its signature would make the whole lock invalid. */
 export function assertTrustedKey(key: KeyObject, keys: readonly string[]): void {
   if (
     keys.length === 0 ||
     keys.some((written) => keyFingerprint(parseTrustedKey(written)) === keyFingerprint(key))
   )
     return;
-  throw new DecisionError("not_approved", "the key to sign with is not trusted here, so nothing is signed", {
-    hint: `sign with a key that is, or trust this one too with \`${trustCommand(key, keys)}\``,
+  throw new DecisionError("not_approved", "the signing key is not trusted, so nothing was signed", {
+    hint: `sign with a trusted key, or trust this one with \`${trustCommand(key, keys)}\``,
   });
 }
 
-/** What to type to trust a key beside those that are trusted already. */
+/** Returns the command that adds a key to the trusted ones. */
 export const trustCommand = (key: KeyObject, keys: readonly string[]): string =>
   `agent-33 decision config set trusted_keys ${[...keys, formatPublicKey(key)].join(",")}`;
 
 export interface GeneratedKeys {
-  /** The name of the key. */
+  /** The fingerprint of the key. */
   readonly key: string;
   readonly file: string;
   readonly public_file: string;
-  /** The public key on one line. */
+  /** The public key in one-line form. */
   readonly public_key: string;
 }
 
-/** Makes a key for approvals: the private half for its owner alone, the public one beside it. Overwrites nothing. */
+/** Generates a key pair for approvals and writes both files. Only the owner can read the private key. Overwrites nothing. */
 export function generateKeys(file: string): GeneratedKeys {
   const { privateKey, publicKey } = nodeCrypto().generateKeyPairSync("ed25519");
   const public_file = `${file}.pub`;
@@ -122,8 +123,8 @@ function writeNewFile(path: string, text: string, mode: number): void {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") {
-      throw new DecisionError("file_exists", `\`${path}\` is there already`, {
-        hint: "keys are never overwritten; write elsewhere with --out FILE",
+      throw new DecisionError("file_exists", `\`${path}\` already exists`, {
+        hint: "keys are never overwritten; choose another file with --out FILE",
         cause: error,
       });
     }

@@ -19,26 +19,25 @@ import { lockError, lockName, parseLock, lockText } from "../definition/approval
 import { DecisionError } from "../errors.js";
 import type { ApprovalLock } from "../model/approval.js";
 
-/** A lock of more bytes was not written by us. */
+/** No lock that we write is larger. */
 const maxLockBytes = 64 * 1024 * 1024;
 
-/** Where the lock of a directory is, as the user would name it. */
+/** Returns the path of a directory's lock in the form that the user would write. */
 export const approvalLockPath = (directory: string): string =>
   directory === "." ? lockName : `${directory.replace(/\/$/, "")}/${lockName}`;
 
-/** Nothing is signed into a directory that is not there. */
 export function assertDirectoryExists(directory: string): void {
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return;
-  throw new DecisionError("definitions_missing", `there is no directory \`${directory}\``, {
-    hint: "name the directory of your definitions with --decisions DIR or AGENT33_DECISIONS",
+  throw new DecisionError("definitions_missing", `the directory \`${directory}\` does not exist`, {
+    hint: "specify the directory of your definitions with --decisions DIR or AGENT33_DECISIONS",
   });
 }
 
-/** Whether there is anything in the place of a lock. */
+/** Returns true if anything has the name of the lock, even a broken link. */
 export const hasApprovalLock = (directory: string): boolean =>
   lstatSync(`${directory}/${lockName}`, { throwIfNoEntry: false }) !== undefined;
 
-/** The lock of a directory, unverified; undefined where there is none. */
+/** Reads the lock of a directory without verifying it; undefined if there is none. */
 export function readApprovalLock(directory: string): ApprovalLock | undefined {
   const file = approvalLockPath(directory);
   if (!hasApprovalLock(directory)) return undefined;
@@ -48,14 +47,14 @@ export function readApprovalLock(directory: string): ApprovalLock | undefined {
 function readLockText(file: string): string {
   let fd: number;
   try {
-    // Opening what is no file, such as a pipe, must not wait for anybody.
+    // Non-blocking: opening a pipe would wait forever.
     fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    throw lockError(file, `cannot be read: ${(error as Error).message}`, "see what is in its place", error);
+    throw lockError(file, `cannot be read: ${(error as Error).message}`, readHint, error);
   }
   try {
     const stats = fstatSync(fd);
-    if (!stats.isFile()) throw lockError(file, "is not a file", "see what is in its place");
+    if (!stats.isFile()) throw lockError(file, "is not a file", readHint);
     if (stats.size > maxLockBytes) throw lockError(file, "is larger than 64 MiB");
     return readFileSync(fd, "utf8");
   } finally {
@@ -63,17 +62,19 @@ function readLockText(file: string): string {
   }
 }
 
-/** Makes a new lock of the one that is there, which nobody else changes meanwhile; undefined leaves it. */
+const readHint = "check what is at this path and its permissions";
+
+/** Replaces the lock while no other process changes it. `change` returns undefined to leave it as it is. */
 export async function updateApprovalLock(
   directory: string,
   change: (lock: ApprovalLock | undefined) => Promise<ApprovalLock | undefined>,
 ): Promise<void> {
-  const workplace = `${directory}/.agent-33`;
-  prepareWorkDirectory(workplace);
-  const release = await acquireMutex(`${workplace}/approving`);
+  const workDirectory = `${directory}/.agent-33`;
+  prepareWorkDirectory(workDirectory);
+  const release = await acquireMutex(`${workDirectory}/approving`);
   try {
     const changed = await change(readApprovalLock(directory));
-    if (changed !== undefined) writeLock(directory, workplace, lockText(changed));
+    if (changed !== undefined) writeLock(directory, workDirectory, lockText(changed));
   } finally {
     release();
   }
@@ -87,18 +88,18 @@ async function acquireMutex(lock: string): Promise<Release> {
   }
 }
 
-/** Hidden from the definitions, and from git. */
-function prepareWorkDirectory(workplace: string): void {
+/** Creates a directory that neither the search for definitions nor git looks into. */
+function prepareWorkDirectory(path: string): void {
   try {
-    if (makeDirectory(workplace)) writeFileSync(`${workplace}/.gitignore`, "*\n");
+    if (makeDirectory(path)) writeFileSync(`${path}/.gitignore`, "*\n");
   } catch (error) {
-    throw unwritableLockError(workplace, error);
+    throw unwritableLockError(path, error);
   }
 }
 
-/** Others see the old lock or the new one, also after a power cut. */
-function writeLock(directory: string, workplace: string, text: string): void {
-  const temporary = `${workplace}/lock.${process.pid}.tmp`;
+/** Writes a temporary file, syncs it and renames it: readers see the old lock or the new one, also after a power cut. */
+function writeLock(directory: string, workDirectory: string, text: string): void {
+  const temporary = `${workDirectory}/lock.${process.pid}.tmp`;
   try {
     const fd = openSync(temporary, "w", 0o644);
     try {

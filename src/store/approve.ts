@@ -25,7 +25,7 @@ import {
   readLastSeenLock,
 } from "../record/last-seen-lock.js";
 
-/** Signs definitions as they are. What the same key has approved already stays as it is. */
+/** Approves definitions by signing them. A definition that the same key has already approved is not signed again. */
 export function approve(
   loaded: readonly LoadedDefinition[],
   options: SigningOptions,
@@ -37,43 +37,44 @@ export function approve(
 }
 
 export interface ApproveAllOptions extends SigningOptions {
-  /** Whether the lock may be older than one that was seen, or another one. */
+  /** Accepts a lock that is older than one seen before, or a different one. */
   readonly allowRollback: boolean;
 }
 
 export interface ApproveAllResult {
   readonly signings: readonly Signing[];
-  /** What was gone back over, in words. */
+  /** Describes the rollback that was accepted, if there was one. */
   readonly rolledBackOver: string | undefined;
-  /** How many are defined and stay retired. */
+  /** The number of definitions that stay retired. */
   readonly stillRetired: number;
 }
 
-/** The same of all that is defined; what was retired on purpose stays so. Afterwards all is signed by this key. */
+/** Approves all definitions and signs all other entries again, so that this key has signed everything. Retired ones stay retired. */
 export async function approveAll(
   loaded: readonly LoadedDefinition[],
   options: ApproveAllOptions,
 ): Promise<ApproveAllResult> {
-  let wentBack: string | undefined;
+  let rolledBackOver: string | undefined;
   let retired: readonly LoadedDefinition[] = [];
   const signings = await signStatements(options, (found) => {
     if (!options.allowRollback) assertCurrent(found);
-    wentBack = found.lock && describeRollback(found.lock, found.seen);
+    rolledBackOver = found.lock && describeRollback(found.lock, found.seen);
     retired = loaded.filter(({ definition }) => isRetiredIn(definition.id, found));
-    const living = loaded.filter((each) => !retired.includes(each));
-    const planned = living.map((each) => planApproval(each, found, options));
-    const carried = planRestatements(living, found, options);
-    if (loaded.length === 0 && carried.every(({ stays }) => stays)) {
-      throw new DecisionError("usage", "no decision is defined here");
+    const active = loaded.filter((each) => !retired.includes(each));
+    const approvals = active.map((each) => planApproval(each, found, options));
+    const restatements = planRestatements(active, found, options);
+    if (loaded.length === 0 && restatements.every(({ isUnchanged }) => isUnchanged)) {
+      throw new DecisionError("usage", `there are no definitions in \`${options.directory}\``);
     }
-    // Nothing of an older lock counts by the way: all is signed anew.
-    if (wentBack !== undefined) return [...planned, ...carried].map((each) => ({ ...each, stays: false }));
-    return [...planned, ...carried.filter(({ stays }) => !stays)];
+    // A signature of an older lock must not become valid again, so everything is signed again.
+    if (rolledBackOver !== undefined)
+      return [...approvals, ...restatements].map((each) => ({ ...each, isUnchanged: false }));
+    return [...approvals, ...restatements.filter(({ isUnchanged }) => !isUnchanged)];
   });
-  return { signings, rolledBackOver: wentBack, stillRetired: retired.length };
+  return { signings, rolledBackOver, stillRetired: retired.length };
 }
 
-/** Signs that these are not to be decided by any more, whether their files are still there or not. */
+/** Retires decisions by signing that they must not be used any more. Their files need not exist. */
 export function retire(ids: readonly string[], options: SigningOptions): Promise<readonly Signing[]> {
   const { key, at } = options;
   return signStatements(options, (found) => {
@@ -81,8 +82,8 @@ export function retire(ids: readonly string[], options: SigningOptions): Promise
     return ids.map((id) => {
       const before = found.lock && findEntry(found.lock, id);
       if (before === undefined) throw neverApprovedError(id);
-      const stays = before.status === "retired" && before.key === key.fingerprint;
-      return { statement: retirementStatement(before, at), before, was: before.status, stays };
+      const isUnchanged = before.status === "retired" && before.key === key.fingerprint;
+      return { statement: retirementStatement(before, at), before, was: before.status, isUnchanged };
     });
   });
 }
@@ -101,27 +102,27 @@ function planApproval(
 ): PlannedStatement {
   const before = lock && findEntry(lock, loaded.definition.id);
   const was: ApprovalState = lock ? approvalOf(lock, loaded.definition.id, loaded).state : "unknown";
-  const stays = was === "approved" && before?.key === key.fingerprint;
-  return { statement: approvalStatement(loaded, at), before, was, stays };
+  const isUnchanged = was === "approved" && before?.key === key.fingerprint;
+  return { statement: approvalStatement(loaded, at), before, was, isUnchanged };
 }
 
-/** What is retired, or approved and not there, is said again as it is, so that no other key need be trusted. */
+/** Repeats the statements on retired and missing decisions with this key, so that no other key needs to be trusted. */
 function planRestatements(
-  living: readonly LoadedDefinition[],
+  active: readonly LoadedDefinition[],
   { lock }: CurrentLock,
   { key, at }: Pick<SigningOptions, "key" | "at">,
 ): readonly PlannedStatement[] {
-  const ids = new Set(living.map(({ definition }) => definition.id));
+  const ids = new Set(active.map(({ definition }) => definition.id));
   const others = (lock?.entries ?? []).filter(({ decision_id }) => !ids.has(decision_id));
   return others.map((before) => {
-    const stays = before.key === key.fingerprint;
-    return { statement: resignedStatement(before, at), before, was: before.status, stays };
+    const isUnchanged = before.key === key.fingerprint;
+    return { statement: resignedStatement(before, at), before, was: before.status, isUnchanged };
   });
 }
 
 function neverApprovedError(id: string): DecisionError {
   return new DecisionError("usage", `\`${id}\` was never approved, so it cannot be retired`, {
-    hint: "`agent-33 decision list` shows what is approved",
+    hint: "run `agent-33 decision list` to see the approved decisions",
   });
 }
 
@@ -129,44 +130,48 @@ export interface SigningOptions {
   readonly directory: string;
   readonly key: PrivateKey;
   readonly trustedKeys: readonly string[];
-  /** Where the newest locks are remembered. */
+  /** Stores the newest lock that was seen, to detect a rollback. */
   readonly shelf: Shelf;
+  /** The timestamp of the signatures. */
   readonly at: string;
 }
 
-/** What came of a decision that was to be approved or retired. */
+/** The result of approving or retiring a decision. */
 export interface Signing {
   readonly decision_id: string;
   readonly status: LockEntry["status"];
-  /** What it was before. */
+  /** The state before. */
   readonly was: ApprovalState;
   readonly serial: number;
   readonly definition_hash: string;
   readonly environment_hash: string;
   readonly key: string;
   readonly at: string;
-  /** Since it was approved last; without a last time there are none. */
+  /** The changes since the last approval; empty without one. */
   readonly changes: readonly Change[];
   readonly environment_changes: readonly Change[];
 }
 
-/** A lock that is verified, and what was seen of it before; undefined where there is none. */
-export interface CurrentLock {
+/** The verified lock of a directory, and the newest one seen before. */
+interface CurrentLock {
   readonly lock: ApprovalLock | undefined;
   readonly seen: LastSeenLock | undefined;
 }
 
-/** What is to be said of a decision. */
-export interface PlannedStatement {
+/** A statement on a decision that may have to be signed. */
+interface PlannedStatement {
   readonly statement: Statement;
   readonly before: LockEntry | undefined;
   readonly was: ApprovalState;
-  /** Nothing need be signed. */
-  readonly stays: boolean;
+  /** True if the lock already contains it, signed with this key. */
+  readonly isUnchanged: boolean;
 }
 
-/** Signs what is planned for the lock of a directory, and remembers that lock. */
-export async function signStatements(
+/**
+ * Signs the planned statements and writes the lock. The shelf is updated after the lock is on the disk: if a crash comes
+ * in between, the next reader records the lock.
+ */
+async function signStatements(
   { directory, key, trustedKeys, shelf }: SigningOptions,
   plan: (found: CurrentLock) => readonly PlannedStatement[],
 ): Promise<readonly Signing[]> {
@@ -179,7 +184,7 @@ export async function signStatements(
     if (lock !== undefined) verifyLock(lock, approvalLockPath(directory), verify);
     const seen = lock && (await readLastSeenLock(shelf, lock));
     const planned = plan({ lock, seen });
-    const statements = planned.filter(({ stays }) => !stays).map(({ statement }) => statement);
+    const statements = planned.filter(({ isUnchanged }) => !isUnchanged).map(({ statement }) => statement);
     const signer = { key: key.fingerprint, sign: (text: string) => key.sign(text) };
     const revising = { signer, above: seen?.serial ?? 0, newLockId };
     signed = statements.length === 0 ? lock : reviseLock(lock, statements, revising);

@@ -10,19 +10,19 @@ import { signatureVerifier } from "./approval-keys.js";
 
 export interface ApprovalOptions {
   readonly directory: string;
-  /** Public keys: `ed25519:…` or PEM files. */
+  /** Public keys: `ed25519:…` or paths of PEM files. */
   readonly trustedKeys: readonly string[];
-  /** Where the newest lock that was seen is remembered; undefined: nowhere. */
+  /** Stores the newest lock that was seen, to detect a rollback; undefined turns that check off. */
   readonly shelf: Shelf | undefined;
 }
 
 export interface ApprovedDefinitions {
   readonly definitions: OpenedDefinitions;
-  /** Remembers the lock, so that no older one can take its place; once is enough. */
+  /** Stores the lock as seen, so that an older one is refused later. Calls after the first do nothing. */
   readonly markLockSeen: () => Promise<void>;
 }
 
-/** Those definitions that are approved. Throws where the lock of the directory proves nothing. */
+/** Restricts definitions to the approved ones. Throws if the directory has no valid lock. */
 export async function openApprovedDefinitions(
   definitions: OpenedDefinitions,
   options: ApprovalOptions,
@@ -31,22 +31,22 @@ export async function openApprovedDefinitions(
   const lock = await readVerifiedLock(options);
   const noteLock = (): Promise<void> =>
     shelf === undefined ? Promise.resolve() : recordSeenLock(shelf, lock);
-  let remembered: Promise<void> | undefined;
+  let marked: Promise<void> | undefined;
   return {
     definitions: approvedLibrary(definitions, lock, approvalLockPath(directory)),
-    markLockSeen: () => (remembered ??= noteLock()),
+    markLockSeen: () => (marked ??= noteLock()),
   };
 }
 
-/** The lock of a directory, signed with trusted keys throughout, and no older than one that was seen. */
+/** Reads the lock of a directory. Throws unless trusted keys signed all of it and no newer lock was seen before. */
 export async function readVerifiedLock({
   directory,
   trustedKeys,
   shelf,
 }: ApprovalOptions): Promise<ApprovalLock> {
   if (trustedKeys.length === 0) {
-    throw new DecisionError("not_approved", "no key is trusted, so nothing counts as approved", {
-      hint: "trust one with `agent-33 decision config set trusted_keys ed25519:…`; `agent-33 help approval` tells more",
+    throw new DecisionError("not_approved", "no key is trusted, so no definition is approved", {
+      hint: "trust a key with `agent-33 decision config set trusted_keys ed25519:…`; see `agent-33 help approval`",
     });
   }
   const verify = signatureVerifier(trustedKeys);
@@ -54,7 +54,7 @@ export async function readVerifiedLock({
   if (lock === undefined) {
     throw new DecisionError(
       "not_approved",
-      `nothing is approved: there is no \`${approvalLockPath(directory)}\``,
+      `no definition is approved: there is no \`${approvalLockPath(directory)}\``,
       {
         hint: "approve definitions with `agent-33 decision approve ID --key FILE`",
       },

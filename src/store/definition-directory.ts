@@ -3,20 +3,20 @@ import { readdirSync, statSync } from "node:fs";
 import { approvalLockPath } from "./approval-lock-file.js";
 import { DecisionError } from "../errors.js";
 
-/** A definition file as it was found, without having been read. */
+/** A definition file that was found but not read. */
 export interface FoundFile {
-  /** Relative to the directory, with `/` on every machine. */
+  /** Relative to the directory, with `/` on every platform. */
   readonly path: string;
   /** Changes whenever the file does. */
   readonly stamp: string;
-  /** When the file or its name last changed, in milliseconds since 1970. */
+  /** When the file or its metadata last changed, in milliseconds since 1970. */
   readonly changedAt: number;
   readonly size: number;
-  /** Why it cannot even be opened. */
+  /** The reason why it cannot be opened. */
   readonly unusableBecause?: string;
 }
 
-/** All definition files below a directory, by path; or just one of them. */
+/** Finds all definition files below a directory, sorted by path; or returns only one file. */
 export function findDefinitionFiles(directory: string, only?: string): readonly FoundFile[] {
   if (only !== undefined) return [toFoundFile(only, statSync(`${directory}/${only}`, { bigint: true }))];
   const found: FoundFile[] = [];
@@ -24,7 +24,7 @@ export function findDefinitionFiles(directory: string, only?: string): readonly 
   return found.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** A folder that links lead to a second time is not walked again. */
+/** Follows links. A folder that several links lead to is visited once, which also ends cycles. */
 function walkFolder(directory: string, folder: string, seen: Set<string>, found: FoundFile[]): void {
   for (const entry of readFolder(directory, folder)) {
     if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
@@ -45,7 +45,7 @@ function walkFolder(directory: string, folder: string, seen: Set<string>, found:
   }
 }
 
-/** Undefined for what is gone, and for links that lead nowhere. */
+/** Returns undefined for a missing file and for a broken link. */
 function statIfExists(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true });
@@ -56,16 +56,16 @@ function statIfExists(path: string): BigIntStats | undefined {
   }
 }
 
-/** A file of definitions, or a folder of them. */
+/** Returns true for the name of a definition file or of a folder. */
 const couldHoldDefinitions = (path: string): boolean => isDefinitionFile(path) || !/\.[^/]*$/.test(path);
 
-/** Nothing may be taken for allowed because a folder of policies is not there. */
+/** A broken link is an error: a call must not be allowed because a folder of policies is missing. */
 const brokenLink = (path: string): FoundFile => ({
   path,
-  stamp: "nowhere",
+  stamp: "broken link",
   changedAt: 0,
   size: 0,
-  unusableBecause: "it is a link that leads nowhere",
+  unusableBecause: "it is a broken link",
 });
 
 const fileIdentity = (stats: BigIntStats | undefined): string => `${stats?.dev}:${stats?.ino}`;
@@ -75,7 +75,7 @@ function toFoundFile(path: string, { size, ino, mtimeNs, ctimeNs }: BigIntStats)
   return { path, stamp: `${size}-${ino}-${mtimeNs}-${ctimeNs}`, changedAt, size: Number(size) };
 }
 
-/** A schema kept beside the definitions, for editors, is none of them. */
+/** A JSON schema in the same directory, which editors use, is not a definition. */
 function isDefinitionFile(path: string): boolean {
   return /\.(?:ya?ml|json)$/i.test(path) && !/\.schema\.json$/i.test(path);
 }
@@ -93,8 +93,8 @@ function unreadableDirectoryError(directory: string, error: unknown): DecisionEr
   const path = directory.replace(/\/$/, "");
   const { code } = error as NodeJS.ErrnoException;
   if (code === "ENOENT" || code === "ENOTDIR") {
-    return new DecisionError("definitions_missing", `there is no directory \`${path}\``, {
-      hint: "name the directory of your definitions with --decisions DIR or AGENT33_DECISIONS",
+    return new DecisionError("definitions_missing", `the directory \`${path}\` does not exist`, {
+      hint: "specify the directory of your definitions with --decisions DIR or AGENT33_DECISIONS",
       cause: error,
     });
   }
@@ -103,7 +103,7 @@ function unreadableDirectoryError(directory: string, error: unknown): DecisionEr
   });
 }
 
-/** Changes whenever a definition file of the directory, or what approves them, does. */
+/** Returns a text that changes whenever a definition file of the directory or its approval lock changes. */
 export function definitionStamp(directory: string): string {
   const lock = statSync(approvalLockPath(directory), { bigint: true, throwIfNoEntry: false });
   const files = findDefinitionFiles(directory).map(({ path, stamp }) => `${path}\0${stamp}`);

@@ -12,41 +12,41 @@ import { maxFileBytes } from "../definition/yaml-limits.js";
 import { checksum, sha256Hex } from "../digest/sha256.js";
 import { DecisionError } from "../errors.js";
 
-/** A file changed so recently that a second change could leave no trace in its times is not cached. */
+/** A file that changed more recently is not cached: a second change in the same clock tick would leave no trace. */
 const cacheableAfterMs = 50;
 
 export interface DefinitionOptions {
   readonly directory: string;
-  /** A single file of the directory, whatever its ending. */
+  /** A single file of the directory, with any extension. */
   readonly onlyFile?: string | undefined;
   readonly cacheHome: string | undefined;
   readonly version: string;
-  /** Sees each sound definition that is read while its source is at hand. */
+  /** Called with each valid definition and its source. Turns the cache off, which has no sources. */
   readonly inspect?: (located: LocatedDefinition) => void;
 }
 
 export interface OpenedDefinitions extends Library {
-  /** How many files had to be read, and how many came from the cache. */
+  /** The number of files that were parsed, and of those that came from the cache. */
   readonly filesRead: number;
   readonly filesCached: number;
 }
 
 type Entry = CachedFile & { readonly body?: FileBody };
 
-/** The definitions of a directory as they are at this moment. */
+/** Opens the current definitions of a directory. Unchanged files come from the cache. */
 export async function openDefinitions(options: DefinitionOptions): Promise<OpenedDefinitions> {
   const startedAt = Date.now();
   const found = findDefinitionFiles(options.directory);
   const cache = openCache(options);
   const entries: Entry[] = [];
-  const settled: Entry[] = [];
+  const cacheable: Entry[] = [];
   for (const file of found) {
     const entry = findCached(cache, file) ?? (await readEntry(options, file));
     entries.push(entry);
-    if (startedAt - file.changedAt > cacheableAfterMs) settled.push(entry);
+    if (startedAt - file.changedAt > cacheableAfterMs) cacheable.push(entry);
   }
   const filesRead = entries.filter((entry) => entry.body !== undefined).length;
-  if (cache !== undefined && hasChanges(cache, settled)) cache.save(settled);
+  if (cache !== undefined && hasChanges(cache, cacheable)) cache.save(cacheable);
   const library = toLibrary(options, entries, cache);
   return { ...library, filesRead, filesCached: entries.length - filesRead };
 }
@@ -66,8 +66,8 @@ function findCached(cache: DefinitionCache | undefined, file: FoundFile): Cached
   return cached?.stamp === file.stamp ? cached : undefined;
 }
 
-function hasChanges(cache: DefinitionCache, settled: readonly Entry[]): boolean {
-  return settled.length !== cache.entries.size || settled.some((entry) => entry.body !== undefined);
+function hasChanges(cache: DefinitionCache, cacheable: readonly Entry[]): boolean {
+  return cacheable.length !== cache.entries.size || cacheable.some((entry) => entry.body !== undefined);
 }
 
 async function readEntry(options: DefinitionOptions, found: FoundFile): Promise<Entry> {
@@ -88,7 +88,7 @@ async function readEntry(options: DefinitionOptions, found: FoundFile): Promise<
   return { path, stamp, ...readDefinitions(path, content, inspectIn) };
 }
 
-/** A file that has gone since it was found declares nothing. */
+/** Returns no bytes for a file that was deleted since it was found. */
 function readContent(directory: string, path: string): Uint8Array | Error {
   try {
     return readFileSync(`${directory}/${path}`);
@@ -97,7 +97,7 @@ function readContent(directory: string, path: string): Uint8Array | Error {
   }
 }
 
-/** As much of a file that is too large as is needed to see which ids it declares. */
+/** Reads the start of a file that is too large, to find the ids that it declares. */
 function readStart(directory: string, path: string): string {
   const buffer = Buffer.alloc(64 * 1024);
   const fd = openSync(`${directory}/${path}`, "r");
@@ -106,7 +106,7 @@ function readStart(directory: string, path: string): string {
   return buffer.toString("utf8", 0, length);
 }
 
-/** What the files of a directory declare, read anew. */
+/** Reads what the files of a directory declare, without the cache. */
 export async function readSummaries(options: DefinitionOptions): Promise<readonly FileSummary[]> {
   const found = findDefinitionFiles(options.directory, options.onlyFile);
   const entries: Entry[] = [];
@@ -135,7 +135,7 @@ function withDisplayPath(options: DefinitionOptions, { path, summary }: Entry): 
   return { ...summary, file, diagnostics: summary.diagnostics.map((problem) => ({ ...problem, file })) };
 }
 
-/** Another process may have swept the cache since its index was read. */
+/** Parses a file again whose cached definitions were removed by another process after the cache index was read. */
 async function rereadBody(options: DefinitionOptions, entry: Entry): Promise<FileBody | undefined> {
   const { summary, body } = await readEntry(options, { ...entry, changedAt: 0, size: 0 });
   const hashes = (file: FileSummary): string => file.definitions.map((each) => each.definition_hash).join();
@@ -143,38 +143,36 @@ async function rereadBody(options: DefinitionOptions, entry: Entry): Promise<Fil
   throw new DecisionError(
     "file_unreadable",
     `\`${displayPath(options, entry.path)}\` changed while it was being read`,
-    {
-      hint: "run the command again",
-    },
+    { hint: "run the command again" },
   );
 }
 
-/** As the user would name the file. */
+/** Returns the path of a file in the form that the user would write. */
 function displayPath({ directory }: DefinitionOptions, path: string): string {
   return directory === "." ? path : `${directory.replace(/\/$/, "")}/${path}`;
 }
 
-/** Changes when what is cached changes its shape. */
+/** Increase it when the format of the cached data changes. */
 const cacheFormat = 8;
 
-/** Definition files as they were understood last time, so that YAML need not be read again. */
-export interface DefinitionCache {
+/** Parsed definition files of earlier runs, so that YAML need not be parsed again. */
+interface DefinitionCache {
   readonly entries: ReadonlyMap<string, CachedFile>;
-  /** The definitions of a cached file, or undefined where they are gone or no longer what they were. */
+  /** Returns the definitions of a cached file, or undefined if they are missing or damaged. */
   body(cached: CachedFile): FileBody | undefined;
-  /** Keeps these and forgets all others. Does nothing where it cannot write. */
+  /** Replaces the content of the cache. Ignores errors. */
   save(files: readonly (CachedFile & { readonly body?: FileBody })[]): void;
 }
 
-export interface CachedFile {
+interface CachedFile {
   readonly path: string;
   readonly stamp: string;
   readonly summary: FileSummary;
-  /** The checksum of its cached definitions, which is part of the name they are under. */
+  /** The checksum of its cached definitions, which is part of their file name. */
   readonly bodyChecksum?: string;
 }
 
-export function openDefinitionCache(cacheHome: string, directory: string, version: string): DefinitionCache {
+function openDefinitionCache(cacheHome: string, directory: string, version: string): DefinitionCache {
   const folder = `${cacheHome}/definitions/${folderName(`${cacheFormat} ${version} ${directory}`)}`;
   return {
     entries: readCacheIndex(`${folder}/index.json`),
@@ -183,7 +181,7 @@ export function openDefinitionCache(cacheHome: string, directory: string, versio
   };
 }
 
-/** The name itself where it can be one of a folder: two directories must never share a cache. */
+/** Uses the whole name while it is short enough for a folder, because two directories must never share a cache. */
 function folderName(name: string): string {
   const encoded = encodeURIComponent(name);
   return encoded.length < 200 ? encoded : sha256Hex(name);
@@ -193,17 +191,17 @@ const bodyFileName = ({ path, bodyChecksum = "" }: CachedFile): string =>
   `${checksum(path)}-${bodyChecksum}.json`;
 
 function readCacheIndex(path: string): ReadonlyMap<string, CachedFile> {
-  const kept = readCheckedJson(path) as readonly CachedFile[] | undefined;
-  return new Map(kept?.map((file) => [file.path, file]));
+  const files = readCheckedJson(path) as readonly CachedFile[] | undefined;
+  return new Map(files?.map((file) => [file.path, file]));
 }
 
 function saveCache(folder: string, files: readonly (CachedFile & { readonly body?: FileBody })[]): void {
   try {
     const isNew = makeDirectory(folder, 0o700);
     if (isNew) removeUnusedFolders(dirname(folder), Date.now());
-    const kept = files.map((file) => saveBody(folder, file));
-    writeCheckedJson(`${folder}/index.json`, kept);
-    removeOtherFiles(folder, new Set(["index.json", ...kept.map(bodyFileName)]));
+    const saved = files.map((file) => saveBody(folder, file));
+    writeCheckedJson(`${folder}/index.json`, saved);
+    removeOtherFiles(folder, new Set(["index.json", ...saved.map(bodyFileName)]));
   } catch {
     return;
   }
@@ -214,9 +212,9 @@ function saveBody(
   { body, ...cached }: CachedFile & { readonly body?: FileBody },
 ): CachedFile {
   if (body === undefined) return cached;
-  const kept = { ...cached, bodyChecksum: checksum(JSON.stringify(body)) };
-  writeCheckedJson(`${folder}/${bodyFileName(kept)}`, body);
-  return kept;
+  const saved = { ...cached, bodyChecksum: checksum(JSON.stringify(body)) };
+  writeCheckedJson(`${folder}/${bodyFileName(saved)}`, body);
+  return saved;
 }
 
 function removeOtherFiles(folder: string, kept: ReadonlySet<string>): void {

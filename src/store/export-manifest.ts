@@ -4,9 +4,9 @@ import { DecisionError } from "../errors.js";
 import type { LedgerState } from "../model/store.js";
 import { genesisHash } from "../record/chain.js";
 
-/** What an export says about itself in `manifest.json`. */
+/** The content of `manifest.json`. */
 export interface Manifest extends ManifestContent {
-  /** Which key signed the rest, as the SHA-256 of its public half. */
+  /** The fingerprint of the key that signed the content. */
   readonly key?: string;
   readonly signature?: string;
 }
@@ -16,7 +16,7 @@ export interface ManifestContent {
   readonly tool_version: string;
   readonly created_at: string;
   readonly filters: Readonly<Record<string, string>>;
-  /** Whether every record that was in the log is in the export. */
+  /** True if the export contains every record of the log. */
   readonly complete: boolean;
   readonly records: number;
   readonly first_seq: number | null;
@@ -29,34 +29,34 @@ export interface ExportedFile {
   readonly name: string;
   readonly bytes: number;
   readonly sha256: string;
-  /** Only the file of the records has it. */
+  /** Present for the file of records. */
   readonly records?: number;
 }
 
 export const manifestName = "manifest.json";
 
-/** The bytes of the file; of the content alone, what is signed. */
+/** Formats the manifest file; without key and signature, the text that is signed. */
 export const formatManifest = (manifest: ManifestContent): string => `${JSON.stringify(manifest, null, 2)}\n`;
 
-/** Only what is written back byte for byte is a manifest; else what is wrong with it. */
+/** Parses a manifest, or returns the problem. Accepts only the exact bytes that `formatManifest` writes. */
 export function parseManifest(text: string): Manifest | string {
   let manifest: Manifest;
   try {
     manifest = normalizeManifest(JSON.parse(text) as UncheckedObject);
   } catch {
-    return "the manifest cannot be read";
+    return "the manifest is not valid";
   }
-  if (formatManifest(manifest) !== text) return "the manifest is not as it was written";
+  if (formatManifest(manifest) !== text) return "the manifest was changed";
   return findContradiction(manifest) ?? manifest;
 }
 
 type UncheckedObject = Partial<Record<string, unknown>>;
 
-/** Throws where it is nothing like a manifest; else what is not as it should be becomes something else. */
-function normalizeManifest(found: UncheckedObject): Manifest {
-  const { tool_version, created_at, complete, records, first_seq, last_seq, key, signature } = found;
-  const filters = found["filters"] as UncheckedObject;
-  const log = found["log"] as UncheckedObject;
+/** Builds a manifest from parsed JSON. Wrong values are replaced, so the text differs afterwards. Throws if parts are missing. */
+function normalizeManifest(parsed: UncheckedObject): Manifest {
+  const { tool_version, created_at, complete, records, first_seq, last_seq, key, signature } = parsed;
+  const filters = parsed["filters"] as UncheckedObject;
+  const log = parsed["log"] as UncheckedObject;
   return {
     format: 1,
     tool_version: asString(tool_version),
@@ -69,7 +69,7 @@ function normalizeManifest(found: UncheckedObject): Manifest {
     first_seq: first_seq === null ? null : Number(first_seq),
     last_seq: last_seq === null ? null : Number(last_seq),
     log: { size: Number(log["size"]), head: asString(log["head"]) },
-    files: (found["files"] as readonly UncheckedObject[]).map((file) => ({
+    files: (parsed["files"] as readonly UncheckedObject[]).map((file) => ({
       name: asString(file["name"]),
       bytes: Number(file["bytes"]),
       sha256: asString(file["sha256"]),
@@ -82,7 +82,7 @@ function normalizeManifest(found: UncheckedObject): Manifest {
 
 export const asString = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** In the order in which they are written. */
+/** In the order of the manifest. */
 export const filterNames = [
   "decision_id",
   "workflow_id",
@@ -100,20 +100,21 @@ export const filterNames = [
 const recordFiles: readonly string[] = ["records.jsonl", "records.csv"];
 const otherFiles: readonly string[] = ["definitions.jsonl", "checkpoints.jsonl"];
 
+/** Returns a problem of a manifest that could not have been written by an export. */
 function findContradiction(manifest: Manifest): string | undefined {
   const { records, first_seq: first, last_seq: last, complete, log, files } = manifest;
   const names = files.map(({ name }) => name);
-  const strange = names.find((name) => !recordFiles.includes(name) && !otherFiles.includes(name));
-  if (strange !== undefined)
-    return `the manifest names ${JSON.stringify(strange)}, which is no file of an export`;
+  const unknown = names.find((name) => !recordFiles.includes(name) && !otherFiles.includes(name));
+  if (unknown !== undefined)
+    return `the manifest lists ${JSON.stringify(unknown)}, which is not a file of an export`;
   const [main, another] = files.filter(({ name }) => recordFiles.includes(name));
-  const isWhole = main !== undefined && another === undefined && names.includes("definitions.jsonl");
-  if (!isWhole || new Set(names).size < names.length)
+  const isComplete = main !== undefined && another === undefined && names.includes("definitions.jsonl");
+  if (!isComplete || new Set(names).size < names.length)
     return "the manifest does not list the files of an export";
   if (!isHash(log.head) || !isHash(manifest.key ?? genesisHash))
-    return "the manifest names something that is no hash";
+    return "the manifest contains an invalid hash";
   const span = first === null || last === null ? 0 : last - first + 1;
-  const isPossible =
+  const isConsistent =
     main.records === records &&
     (first === null) === (records === 0) &&
     (last === null) === (records === 0) &&
@@ -121,14 +122,14 @@ function findContradiction(manifest: Manifest): string | undefined {
     (last ?? 0) <= log.size &&
     (log.size > 0 || log.head === genesisHash) &&
     (!complete || (records === span && (last ?? 0) === log.size));
-  return isPossible ? undefined : "the numbers of the manifest contradict each other";
+  return isConsistent ? undefined : "the numbers in the manifest contradict each other";
 }
 
 const isHash = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);
 
-/** A file of the directory itself, or why it is none: whatever a link leads to is no part of the export. */
+/** Opens a file of an export, or returns the problem. Does not follow links, whose target is not part of the export. */
 export function openRegularFile(directory: string, name: string): number | string {
-  // Without waiting: a pipe in the place of a file would have us wait for ever.
+  // Non-blocking: opening a pipe would wait forever.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   let fd: number;
   try {
@@ -136,7 +137,7 @@ export function openRegularFile(directory: string, name: string): number | strin
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return `\`${name}\` is missing`;
-    if (code === "ELOOP") return `\`${name}\` is a link, which could lead anywhere`;
+    if (code === "ELOOP") return `\`${name}\` is a symbolic link`;
     throw unreadableExportError(error);
   }
   if (fstatSync(fd).isFile()) return fd;
@@ -145,7 +146,7 @@ export function openRegularFile(directory: string, name: string): number | strin
 }
 
 export function unreadableExportError(error: unknown): DecisionError {
-  const message = `the export cannot be read: ${(error as Error).message}`;
+  const message = `cannot read the export: ${(error as Error).message}`;
   return new DecisionError("file_unreadable", message, { cause: error });
 }
 
@@ -153,7 +154,7 @@ const chunkSize = 64 * 1024;
 const maxLineLength = 4096 * chunkSize;
 export const newline = 10;
 
-/** Each line with its newline. One without it is the rest of the file, or a part of a line beyond all measure. */
+/** Yields each line with its newline. A piece without one is the rest of the file, or part of a line that is too long. */
 export function* readLines(fd: number): Generator<Buffer> {
   let buffer = Buffer.allocUnsafe(chunkSize);
   let filled = 0;

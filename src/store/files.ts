@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync, readdirSync, rmSync
 import { dirname } from "node:path";
 
 /**
- * Makes a directory and those above it; tells whether it is new. Level by level: Node's own recursive form
- * never ends where the system says that a directory is missing and cannot be made, as below /proc.
+ * Creates a directory and its parents; returns whether it is new. Not with Node's `recursive` option, which never
+ * returns if a parent is missing and cannot be created, as below /proc.
  */
 export function makeDirectory(path: string, mode = 0o777): boolean {
   try {
@@ -26,8 +26,8 @@ function makeSingleDirectory(path: string, mode: number): boolean {
 }
 
 /**
- * Writes a text twice into one file: halves that differ tell of damage, and comparing them costs a fraction of
- * what a checksum in JavaScript does. Others see the old file or the new one, never half of it.
+ * Writes JSON twice into one file: halves that differ show damage, and comparing them is much faster than a checksum
+ * in JavaScript. The rename makes the replacement atomic.
  */
 export function writeCheckedJson(path: string, content: object): void {
   const temporary = `${path}.${process.pid}.tmp`;
@@ -36,7 +36,7 @@ export function writeCheckedJson(path: string, content: object): void {
   renameSync(temporary, path);
 }
 
-/** What was written doubled; undefined where it is not there, or no longer what it was. */
+/** Reads JSON that `writeCheckedJson` wrote; undefined if the file is missing or damaged. */
 export function readCheckedJson(path: string): unknown {
   try {
     const bytes = readFileSync(path);
@@ -50,7 +50,7 @@ export function readCheckedJson(path: string): unknown {
 
 const unusedAfterMs = 30 * 86_400_000;
 
-/** Removes the folders in a cache that nothing was written to for a month. */
+/** Removes the folders of a cache that were not written to for a month. */
 export function removeUnusedFolders(cache: string, now: number): void {
   for (const name of readdirSync(cache)) {
     const folder = `${cache}/${name}`;

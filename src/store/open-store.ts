@@ -2,10 +2,10 @@ import type { Store } from "../model/store.js";
 import type { JsonlOptions } from "./drivers/jsonl/store.js";
 import { openJsonlStore } from "./drivers/jsonl/store.js";
 
-/** Where a store is, and how it keeps things. */
+/** The location and the options of a store. */
 export type StoreConfiguration = Omit<JsonlOptions, "clock" | "newId" | "files"> | "memory";
 
-/** The store that was asked for; a driver is loaded when it is chosen. */
+/** Opens the configured store. A driver other than the default is imported only when it is chosen. */
 export async function openStore(
   configuration: StoreConfiguration,
   tools: Pick<JsonlOptions, "clock" | "newId">,

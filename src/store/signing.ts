@@ -5,7 +5,7 @@ import { DecisionError } from "../errors.js";
 import type { Checkpoint, Signer } from "../record/chain.js";
 import { checkpointSignedText } from "../record/chain.js";
 
-/** Signs with the Ed25519 key in a PEM file, which is read when something is signed for the first time. */
+/** Signs with the Ed25519 key in a PEM file. The file is read on the first signature. */
 export function signerFromFile(path: string): Signer {
   let signer: Signer | undefined;
   return (text) => {
@@ -19,11 +19,11 @@ function readSigner(path: string): Signer {
   return (text) => ({ key: key.fingerprint, signature: key.sign(text) });
 }
 
-/** A private key that was read; its bytes are never shown. */
+/** A private key. Its bytes are not accessible. */
 export interface PrivateKey {
   readonly fingerprint: string;
   readonly publicKey: Crypto.KeyObject;
-  /** The signature in base64. */
+  /** Returns the signature in base64. */
   sign(text: string): string;
 }
 
@@ -41,21 +41,21 @@ export function openPrivateKey(path: string): PrivateKey {
   };
 }
 
-/** Told as what it is, before somebody looks for what is wrong with it. */
+/** Throws a specific error for the usual mistakes: an encrypted key or a public key. */
 function assertPrivateKeyPem(pem: string, path: string): void {
   if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type:.*ENCRYPTED/m.test(pem)) {
     throw new DecisionError("usage", `the key in \`${path}\` is encrypted`, {
-      hint: "write it without a passphrase with `openssl pkey -in FILE -out key.pem`, for yourself alone to read",
+      hint: "remove the passphrase with `openssl pkey -in FILE -out key.pem` and make the file readable for you only",
     });
   }
   if (pem.includes("-----BEGIN PUBLIC KEY-----")) {
-    throw new DecisionError("usage", `\`${path}\` holds a public key, and signing takes the private one`, {
-      hint: "it is most likely the file of the same name without `.pub`",
+    throw new DecisionError("usage", `\`${path}\` contains a public key; signing needs the private key`, {
+      hint: "the private key is usually in the file with the same name without `.pub`",
     });
   }
 }
 
-/** Tells whether a checkpoint was signed with the other half of a public key. */
+/** Returns true if a checkpoint was signed with the private key of a given public key. */
 export type CheckSignature = (checkpoint: Checkpoint) => boolean;
 
 export function checkpointSignatureCheck(path: string): CheckSignature {
@@ -63,7 +63,7 @@ export function checkpointSignatureCheck(path: string): CheckSignature {
   return (checkpoint) => check(checkpointSignedText(checkpoint), checkpoint);
 }
 
-/** The same of any text. */
+/** Returns true if a text was signed with the private key of a given public key. */
 export type CheckTextSignature = (
   text: string,
   signed: { readonly key?: string | undefined; readonly signature?: string | undefined },
@@ -77,27 +77,27 @@ export function textSignatureCheck(path: string): CheckTextSignature {
     signature !== undefined && signedBy === name && isValidSignature(key, text, signature);
 }
 
-/** Whether a signature in base64 is that of a text. */
+/** Verifies a signature in base64. */
 export function isValidSignature(key: Crypto.KeyObject, text: string, signature: string): boolean {
   const bytes = Buffer.from(signature, "base64");
-  // Node reads base64 leniently: only one spelling of a signature is the one that was written.
+  // Node decodes base64 leniently, so other spellings of the same bytes are refused.
   return bytes.toString("base64") === signature && nodeCrypto().verify(null, Buffer.from(text), key, bytes);
 }
 
-/** SHA-256 of what comes piece by piece. */
+/** Returns an incremental SHA-256 hash. */
 export const createSha256 = (): Crypto.Hash => nodeCrypto().createHash("sha256");
 
-/** Nobody chose it, and nobody else has it. */
+/** Returns a random id. */
 export const newLockId = (): string => nodeCrypto().randomBytes(16).toString("hex");
 
-/** Keys are told apart by the SHA-256 of their public half. */
+/** Returns the SHA-256 of the public key, which identifies a key. */
 export function keyFingerprint(key: Crypto.KeyObject): string {
   return sha256Hex(key.export({ type: "spki", format: "pem" }).toString());
 }
 
 function readKey(path: string, parse: (pem: string) => Crypto.KeyObject): Crypto.KeyObject {
   if (path.includes("-----BEGIN")) {
-    throw new DecisionError("usage", "a key is named by its file (got the text of a key)", {
+    throw new DecisionError("usage", "specify the path of a key file, not its content", {
       hint: keyFileHint,
     });
   }
@@ -107,8 +107,8 @@ function readKey(path: string, parse: (pem: string) => Crypto.KeyObject): Crypto
   } catch (error) {
     if (error instanceof DecisionError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
-    const why = code?.startsWith("ERR_") === false ? message : "it holds no key in PEM";
-    throw new DecisionError("usage", `cannot use the key in \`${path}\`: ${why}`, {
+    const reason = code?.startsWith("ERR_") === false ? message : "it does not contain a key in PEM format";
+    throw new DecisionError("usage", `cannot use the key in \`${path}\`: ${reason}`, {
       hint: keyFileHint,
       cause: error,
     });
@@ -118,9 +118,9 @@ function readKey(path: string, parse: (pem: string) => Crypto.KeyObject): Crypto
 }
 
 const keyFileHint =
-  "make one with `agent-33 decision keygen --out key.pem`, or with `openssl genpkey -algorithm ed25519 -out key.pem` and `openssl pkey -in key.pem -pubout`";
+  "create one with `agent-33 decision keygen --out key.pem`, or with `openssl genpkey -algorithm ed25519 -out key.pem` and `openssl pkey -in key.pem -pubout`";
 
-/** Loaded when it is needed: most decisions sign nothing. */
+/** Loads `node:crypto` on first use, because most commands sign nothing and start faster without it. */
 export function nodeCrypto(): typeof Crypto {
   const { getBuiltinModule } = process as { getBuiltinModule?: (id: string) => typeof Crypto };
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- Node before 20.16

@@ -22,7 +22,7 @@ import { genesisHash, matchesOwnHash, parseChainLink, parseCheckpoint } from "..
 import type { LogProblem } from "../record/verify-log.js";
 import { LogVerifier } from "../record/verify-log.js";
 
-/** Reads an export and tells whether it is what was written. Needs neither a store nor definitions. */
+/** Checks that an export is complete and unchanged. Needs neither a store nor definitions. */
 export function verifyExport(path: string, options: VerifyExportOptions = {}): Verification {
   const directory = findExportDirectory(path);
   const manifest = readManifest(directory);
@@ -30,13 +30,13 @@ export function verifyExport(path: string, options: VerifyExportOptions = {}): V
     const problem: LogProblem = { kind: "file", file: manifestName, message: manifest };
     return { ...emptyVerification, ok: false, problems: [problem] };
   }
-  const check = new ExportVerifier(directory, manifest, options);
-  check.verifySignature();
-  check.verifyDefinitions();
-  check.checkpoints();
-  check.records();
-  check.verifyExpectation();
-  const { problems, found, notes } = check;
+  const verifier = new ExportVerifier(directory, manifest, options);
+  verifier.verifySignature();
+  verifier.verifyDefinitions();
+  verifier.verifyCheckpoints();
+  verifier.verifyRecords();
+  verifier.verifyExpectation();
+  const { problems, found, notes } = verifier;
   return { ok: problems.length === 0, ...manifest.log, problems, ...found, notes };
 }
 
@@ -61,12 +61,12 @@ function findExportDirectory(path: string): string {
   }
   throw new DecisionError("usage", `there is no export in \`${path}\``, {
     hint: existsSync(join(path, "log", "head"))
-      ? `it is a store: \`agent-33 decision verify --store ${path}\``
-      : "give the directory that `agent-33 decision export --out DIR` made, or its manifest.json",
+      ? `this is a store; run \`agent-33 decision verify --store ${path}\``
+      : "specify the directory that `agent-33 decision export --out DIR` created, or its manifest.json",
   });
 }
 
-/** One that lost its manifest is an export all the same, and not a sound one. */
+/** Accepts an export without its manifest, so that the missing manifest is reported as a problem. */
 function looksLikeExport(path: string): boolean {
   return readdirSync(path).some((name) => exportFileNames.has(name));
 }
@@ -81,11 +81,11 @@ const exportFileNames = new Set([
 
 function readManifest(directory: string): Manifest | string {
   const fd = openRegularFile(directory, manifestName);
-  if (typeof fd === "string") return `${fd}: the export was broken off, or somebody removed it`;
+  if (typeof fd === "string") return `${fd}: the export was interrupted or the file was removed`;
   try {
     const bytes = fstatSync(fd).size > maxManifestBytes ? Buffer.alloc(0) : readFileSync(fd);
     const text = bytes.toString("utf8");
-    return Buffer.from(text).equals(bytes) ? parseManifest(text) : "the manifest is not as it was written";
+    return Buffer.from(text).equals(bytes) ? parseManifest(text) : "the manifest was changed";
   } finally {
     closeSync(fd);
   }
@@ -95,35 +95,35 @@ const maxManifestBytes = 4 * 1024 * 1024;
 
 export interface VerifyExportOptions {
   readonly expect?: Expectation | undefined;
-  /** Present: the manifest must be signed with this key. */
+  /** If present, the manifest must be signed with this key. */
   readonly checkTextSignature?: CheckTextSignature | undefined;
   readonly progress?: (done: number, total: number) => void;
 }
 
-/** Further ones say nothing new. */
+/** More problems rarely add information. */
 const maxProblems = 20;
 
 interface ExportLine {
-  /** Without its newline. */
+  /** The line without its newline. */
   readonly bytes: Buffer;
   readonly number: number;
 }
 
-/** What can be said of an export, part by part. */
-export class ExportVerifier {
+/** Verifies an export part by part, in the order in which `verifyExport` calls the methods. */
+class ExportVerifier {
   readonly problems: LogProblem[] = [];
   readonly notes: string[] = [];
   readonly found = { records: 0, pruned: 0, checkpoints: 0, signed: 0 };
   readonly #directory: string;
   readonly #manifest: Manifest;
   readonly #options: VerifyExportOptions;
-  /** What the export keeps, by kind and hash. */
-  readonly #kept = new Set<string>();
-  /** The hashes that records must have, and who says so. */
+  /** The definitions and environments of the export, by kind and hash. */
+  readonly #documents = new Set<string>();
+  /** The hashes that records must have, and where they are pinned. */
   readonly #pins = new Map<number, { readonly head: string; readonly by: string }>();
-  /** The hash of the record that somebody expects another one of. */
-  #expected: string | undefined;
-  #read = 0;
+  /** The hash of the record that `expect` refers to. */
+  #hashAtExpectedSize: string | undefined;
+  #bytesRead = 0;
 
   constructor(directory: string, manifest: Manifest, options: VerifyExportOptions) {
     this.#directory = directory;
@@ -137,39 +137,39 @@ export class ExportVerifier {
     if (isSigned === undefined) {
       this.notes.push(
         signature === undefined
-          ? "the manifest is not signed: whoever changes the export can make it anew"
-          : `the manifest says that it is signed with the key ${key ?? ""}; give its public half to check that`,
+          ? "the manifest is not signed, so it does not prove that the export is unchanged"
+          : `the manifest is signed with the key ${key ?? ""}; specify its public key to check the signature`,
       );
     } else if (!isSigned(formatManifest(content), { key, signature })) {
       const message = `the manifest is not signed${signature === undefined ? "" : " with this key, or was changed"}`;
-      this.#problem({ kind: "signature", file: manifestName, message });
+      this.#addProblem({ kind: "signature", file: manifestName, message });
     }
   }
 
-  /** What is kept under a hash must have it. */
+  /** Checks that each definition and environment matches its hash. */
   verifyDefinitions(): void {
     const file = "definitions.jsonl";
     for (const { bytes, number } of this.#lines(file)) {
       const { hash, kind, document } = parseJsonObject(bytes) ?? {};
       const isKind = kind === "definition" || kind === "environment";
       if (isKind && typeof hash === "string" && hash === hashDocument(document))
-        this.#kept.add(`${kind} ${hash}`);
+        this.#documents.add(`${kind} ${hash}`);
       else {
-        const message = `what line ${number} keeps does not have the hash that it is kept under`;
-        this.#problem({ kind: "definition", file, line: number, message });
+        const message = `the document on line ${number} does not match its hash`;
+        this.#addProblem({ kind: "definition", file, line: number, message });
       }
     }
   }
 
-  checkpoints(): void {
+  verifyCheckpoints(): void {
     const file = "checkpoints.jsonl";
     const { log } = this.#manifest;
     let previous = genesisHash;
     for (const { bytes, number } of this.#lines(file)) {
       const checkpoint = parseCheckpoint(bytes.toString("utf8"));
       if (checkpoint?.prev_hash !== previous) {
-        const message = `line ${number} of the checkpoints is not as it was written`;
-        this.#problem({ kind: "checkpoint", file, line: number, message });
+        const message = `line ${number} of the checkpoints was changed`;
+        this.#addProblem({ kind: "checkpoint", file, line: number, message });
       }
       if (checkpoint === undefined) continue;
       const { size, head, hash, signature } = checkpoint;
@@ -178,31 +178,31 @@ export class ExportVerifier {
       if (signature !== undefined) this.found.signed++;
       this.#pins.set(size, { head, by: "a checkpoint" });
       if (size <= log.size && (size < log.size || head === log.head)) continue;
-      const message = `a checkpoint pins ${size} records, the manifest another log of ${log.size}`;
-      this.#problem({ kind: "checkpoint", seq: size, file, line: number, message });
+      const message = `a checkpoint at ${size} records does not belong to the log of ${log.size} records in the manifest`;
+      this.#addProblem({ kind: "checkpoint", seq: size, file, line: number, message });
     }
     this.#pins.set(log.size, { head: log.head, by: "the manifest" });
   }
 
-  records(): void {
+  verifyRecords(): void {
     const file = "records.jsonl";
     const { complete, files, log, records } = this.#manifest;
     if (!complete)
       this.notes.push(
-        `it holds ${records} of the log's records up to ${log.size}, and cannot tell what it leaves out`,
+        `the export contains ${records} of the log's ${log.size} records; omitted records cannot be checked`,
       );
     if (files.some(({ name }) => name === file)) {
-      this.#chain(file);
+      this.#verifyChain(file);
       return;
     }
     const lines = this.#lines("records.csv");
     while (!lines.next().done);
     this.found.records = records;
-    this.notes.push("lines of CSV have no hashes: they can only be checked all together");
+    this.notes.push("CSV lines have no hashes, so only the file as a whole is checked");
   }
 
-  /** A complete export is one chain; another has one for each stretch of records that follow each other. */
-  #chain(file: string): void {
+  /** A complete export is one chain. A filtered export has one chain per range of consecutive records. */
+  #verifyChain(file: string): void {
     const { complete } = this.#manifest;
     let first: number | null = null;
     let last = 0;
@@ -214,37 +214,42 @@ export class ExportVerifier {
       if (seq > last + 1 && !complete) chain = new LogVerifier([]);
       const isForged = record === undefined && link !== undefined && matchesOwnHash(bytes, link);
       chain.verifyLine(isForged ? notARecord : bytes, file, number);
-      this.#takeOver(chain);
+      this.#addProblems(chain);
       this.#checkPin(seq, chain.head);
-      if (record?.["kind"] === "decision") this.#checkKept(record, { seq, file, line: number });
+      if (record?.["kind"] === "decision") this.#checkDocuments(record, { seq, file, line: number });
       this.found.records++;
       first ??= seq;
       last = seq;
     }
     if (complete) chain.checkStart();
-    this.#takeOver(chain);
+    this.#addProblems(chain);
     this.found.pruned = complete ? chain.pruned : 0;
     this.#checkNumbers(first, last, file);
   }
 
-  #takeOver(chain: LogVerifier): void {
-    for (const problem of chain.problems.splice(0)) this.#problem(problem);
+  #addProblems(chain: LogVerifier): void {
+    for (const problem of chain.problems.splice(0)) this.#addProblem(problem);
   }
 
   #checkPin(seq: number, hash: string): void {
-    if (seq === this.#options.expect?.size) this.#expected = hash;
+    if (seq === this.#options.expect?.size) this.#hashAtExpectedSize = hash;
     const pin = this.#pins.get(seq);
     if (pin === undefined || pin.head === hash) return;
-    this.#problem({ kind: "checkpoint", seq, message: `record ${seq} is not the one that ${pin.by} pins` });
+    this.#addProblem({
+      kind: "checkpoint",
+      seq,
+      message: `record ${seq} does not match the hash in ${pin.by}`,
+    });
   }
 
-  #checkKept(record: Partial<JsonObject>, where: Pick<LogProblem, "seq" | "file" | "line">): void {
+  #checkDocuments(record: Partial<JsonObject>, where: Pick<LogProblem, "seq" | "file" | "line">): void {
     for (const kind of ["definition", "environment"]) {
       const hash = asString(record[`${kind}_hash`]);
-      if (this.#kept.has(`${kind} ${hash}`)) continue;
-      this.#kept.add(`${kind} ${hash}`);
-      const message = `the ${kind} ${hash} that record ${where.seq ?? 0} names is not in the export`;
-      this.#problem({ kind: "definition", ...where, message });
+      if (this.#documents.has(`${kind} ${hash}`)) continue;
+      // Reported once per document.
+      this.#documents.add(`${kind} ${hash}`);
+      const message = `the ${kind} ${hash} of record ${where.seq ?? 0} is not in the export`;
+      this.#addProblem({ kind: "definition", ...where, message });
     }
   }
 
@@ -252,7 +257,7 @@ export class ExportVerifier {
     const { records, first_seq, last_seq } = this.#manifest;
     if (this.found.records === records && first === first_seq && last === (last_seq ?? 0)) return;
     const message = `there are ${this.found.records} records from ${first ?? 0} to ${last}, the manifest says ${records} from ${first_seq ?? 0} to ${last_seq ?? 0}`;
-    this.#problem({ kind: "cut", seq: last + 1, file, message });
+    this.#addProblem({ kind: "cut", seq: last + 1, file, message });
   }
 
   verifyExpectation(): void {
@@ -260,24 +265,24 @@ export class ExportVerifier {
     const { log } = this.#manifest;
     if (expect === undefined || (expect.size === log.size && expect.head === log.head)) return;
     const { size, head } = expect;
-    const known = size === log.size ? log.head : size === 0 ? genesisHash : this.#expected;
-    if (known === head) return;
+    const actual = size === log.size ? log.head : size === 0 ? genesisHash : this.#hashAtExpectedSize;
+    if (actual === head) return;
     const message =
       size > log.size
         ? `the log was cut: ${size} records were expected, there are ${log.size}`
-        : known === undefined
-          ? `record ${size} is not in the export, so what was expected of it cannot be checked`
-          : `record ${size} is not the one that was expected: the log up to there is another`;
-    this.#problem({ kind: "expectation", seq: Math.min(size, log.size + 1), message });
+        : actual === undefined
+          ? `record ${size} is not in the export, so its expected hash cannot be checked`
+          : `record ${size} does not have the expected hash: the log up to there is different`;
+    this.#addProblem({ kind: "expectation", seq: Math.min(size, log.size + 1), message });
   }
 
-  /** The lines of a file, which in the end must have been the very file that was exported. */
+  /** Yields the lines of a file, and checks at the end that the whole file matches the manifest. */
   *#lines(name: string): Generator<ExportLine> {
     const listed = this.#manifest.files.find((file) => file.name === name);
     if (listed === undefined) return;
     const fd = openRegularFile(this.#directory, name);
     if (typeof fd === "string") {
-      this.#problem({ kind: "file", file: name, message: fd });
+      this.#addProblem({ kind: "file", file: name, message: fd });
       return;
     }
     const hash = createSha256();
@@ -287,32 +292,33 @@ export class ExportVerifier {
       for (const line of readLines(fd)) {
         hash.update(line);
         bytes += line.length;
-        const isWhole = line.at(-1) === newline;
-        yield { bytes: isWhole ? line.subarray(0, -1) : line, number: ++number };
-        if (number % 5000 === 0) this.#options.progress?.(this.#read + bytes, this.#total());
-        if (isWhole) continue;
-        this.#problem({ kind: "cut", file: name, line: number, message: `\`${name}\` ends in half a line` });
+        const isComplete = line.at(-1) === newline;
+        yield { bytes: isComplete ? line.subarray(0, -1) : line, number: ++number };
+        if (number % 5000 === 0) this.#options.progress?.(this.#bytesRead + bytes, this.#totalBytes());
+        if (isComplete) continue;
+        const message = `\`${name}\` ends with an incomplete line`;
+        this.#addProblem({ kind: "cut", file: name, line: number, message });
       }
     } finally {
       closeSync(fd);
     }
-    this.#read += bytes;
+    this.#bytesRead += bytes;
     if (bytes === listed.bytes && hash.digest("hex") === listed.sha256) return;
-    this.#problem({ kind: "file", file: name, message: `\`${name}\` is not the file that was exported` });
+    this.#addProblem({ kind: "file", file: name, message: `\`${name}\` is not the file that was exported` });
   }
 
-  #total(): number {
+  #totalBytes(): number {
     return this.#manifest.files.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  #problem(problem: LogProblem): void {
+  #addProblem(problem: LogProblem): void {
     if (this.problems.length < maxProblems) this.problems.push(problem);
   }
 }
 
 const notARecord = Buffer.alloc(0);
 
-export function parseJsonObject(line: Buffer): Partial<JsonObject> | undefined {
+function parseJsonObject(line: Buffer): Partial<JsonObject> | undefined {
   try {
     const value = JSON.parse(line.toString("utf8")) as Json;
     return typeof value === "object" && !Array.isArray(value)
@@ -323,11 +329,11 @@ export function parseJsonObject(line: Buffer): Partial<JsonObject> | undefined {
   }
 }
 
-export function hashDocument(document: Json | undefined): string | undefined {
+function hashDocument(document: Json | undefined): string | undefined {
   try {
     return document === undefined ? undefined : sha256Hex(canonicalJson(document));
   } catch {
-    // Nested so deeply that nobody wrote it as a definition.
+    // Nested too deeply to be a definition.
     return undefined;
   }
 }

@@ -1,8 +1,9 @@
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { openIfExists, systemFiles, isNotFound, syncDirectory, writeAll } from "./drivers/jsonl/files.js";
+import { readCheckpointLines } from "./drivers/jsonl/checkpoints.js";
+import { systemFiles, isNotFound, syncDirectory, writeAll } from "./drivers/jsonl/files.js";
 import type { ExportedFile, Manifest, ManifestContent } from "./export-manifest.js";
-import { readLines, filterNames, formatManifest, manifestName } from "./export-manifest.js";
+import { filterNames, formatManifest, manifestName } from "./export-manifest.js";
 import { makeDirectory } from "./files.js";
 import { createSha256 } from "./signing.js";
 import { systemClock } from "../clock.js";
@@ -31,12 +32,12 @@ interface ExportHooks {
 
 interface WrittenExport {
   readonly manifest: Manifest;
-  /** Of the manifest. */
+  /** The hash of the manifest. */
   readonly sha256: string;
   readonly warnings: readonly string[];
 }
 
-/** The log as it is at this moment; what is added meanwhile is left for the next time. */
+/** Exports the log as it is now; records that are appended meanwhile are not included. */
 export async function writeExport(
   where: string,
   source: ExportSource,
@@ -48,23 +49,31 @@ export async function writeExport(
   const contents = new ExportContents();
   const folder = new ExportFolder(where, signal);
   try {
-    const lines = contents.of(store.log.select(query), { size: log.size, progress });
+    const lines = contents.collect(store.log.select(query), { size: log.size, progress });
     const main = await folder.add(`records.${format}`, formatRecords(lines, format));
     const files: ExportedFile[] = [
       { ...main, records: contents.records },
-      await folder.add("definitions.jsonl", contents.named(store)),
+      await folder.add("definitions.jsonl", contents.referencedDocuments(store)),
     ];
-    const pins = openIfExists(systemFiles, `${source.log}/checkpoints.jsonl`, "r");
-    if (pins !== undefined)
-      files.push(await folder.add("checkpoints.jsonl", readCheckpointLines(pins, log.size)));
+    const checkpoints = readCheckpointLines(`${source.log}/checkpoints.jsonl`, log.size);
+    if (checkpoints !== undefined) files.push(await folder.add("checkpoints.jsonl", checkpoints));
     const filters = toManifestFilters(query);
     const { records, first_seq, last_seq } = contents;
     const complete = records === log.size - (oldest ?? 1) + 1;
-    const made = { format: 1, tool_version: version, created_at: systemClock() } as const;
-    const content: ManifestContent = { ...made, filters, complete, records, first_seq, last_seq, log, files };
+    const origin = { format: 1, tool_version: version, created_at: systemClock() } as const;
+    const content: ManifestContent = {
+      ...origin,
+      filters,
+      complete,
+      records,
+      first_seq,
+      last_seq,
+      log,
+      files,
+    };
     const manifest = { ...content, ...sign?.(formatManifest(content)) };
     const { sha256 } = await folder.finish(formatManifest(manifest));
-    return { manifest, sha256, warnings: contents.troubles(manifest) };
+    return { manifest, sha256, warnings: contents.warnings(manifest) };
   } catch (error) {
     folder.undo();
     throw error;
@@ -76,39 +85,26 @@ async function findOldestSeq(log: Pick<Ledger, "select">): Promise<number | unde
   return undefined;
 }
 
-/** With times as records have them, whatever they were counted back from. */
+/** Writes times as timestamps, also those that the user gave as a duration. */
 function toManifestFilters(query: Query): Manifest["filters"] {
   const filters: Record<string, string> = {};
   for (const name of filterNames) {
-    const wanted = query[name];
-    if (wanted !== undefined) filters[name] = typeof wanted === "number" ? formatTimestamp(wanted) : wanted;
+    const value = query[name];
+    if (value !== undefined) filters[name] = typeof value === "number" ? formatTimestamp(value) : value;
   }
   return filters;
 }
 
-/** Neither half a line at the end, nor what was pinned after the moment of the export. */
-function* readCheckpointLines(fd: number, size: number): Generator<string> {
-  try {
-    for (const line of readLines(fd)) {
-      const text = line.toString("utf8");
-      if (!text.endsWith("\n") || Number(/^\{"size":(\d+),/.exec(text)?.[1]) > size) return;
-      yield text;
-    }
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** What went into an export, and what belongs to it. */
+/** Counts the exported records and collects the definitions and environments that they refer to. */
 class ExportContents {
   records = 0;
   first_seq: number | null = null;
   last_seq: number | null = null;
-  #lost = 0;
+  #missing = 0;
   readonly #definitions = new Set<string>();
   readonly #environments = new Set<string>();
 
-  async *of(
+  async *collect(
     lines: AsyncIterable<LogLine>,
     { size, progress }: { readonly size: number; readonly progress: ExportHooks["progress"] },
   ): AsyncGenerator<LogLine> {
@@ -127,30 +123,30 @@ class ExportContents {
     }
   }
 
-  /** The definitions and environments that the records name. */
-  async *named(store: Store): AsyncGenerator<string> {
+  /** Yields the definitions and environments that the records refer to. */
+  async *referencedDocuments(store: Store): AsyncGenerator<string> {
     for (const [kind, shelf, hashes] of [
       ["definition", store.shelf("definitions"), this.#definitions],
       ["environment", store.shelf("environments"), this.#environments],
     ] as const) {
       for (const hash of hashes) {
-        const kept = await shelf.get(hash);
-        if (kept === undefined) this.#lost++;
-        else yield `${JSON.stringify({ hash, kind, document: kept.value })}\n`;
+        const entry = await shelf.get(hash);
+        if (entry === undefined) this.#missing++;
+        else yield `${JSON.stringify({ hash, kind, document: entry.value })}\n`;
       }
     }
   }
 
-  troubles({ complete, filters }: Manifest): readonly string[] {
-    const unread = !complete && Object.keys(filters).length === 0;
+  warnings({ complete, filters }: Manifest): readonly string[] {
+    const hasUnreadable = !complete && Object.keys(filters).length === 0;
     return [
-      ...(unread ? ["some records could not be read and were left out; see `agent-33 decision verify`"] : []),
-      ...(this.#lost > 0 ? [`${this.#lost} definitions or environments are not in the store any more`] : []),
+      ...(hasUnreadable ? ["unreadable records were left out; run `agent-33 decision verify`"] : []),
+      ...(this.#missing > 0 ? [`${this.#missing} definitions or environments are missing in the store`] : []),
     ];
   }
 }
 
-/** Enough for one write to be worth it. */
+/** Records are written in chunks of at least this length. */
 const chunkLength = 64 * 1024;
 
 export async function* formatRecords(
@@ -167,17 +163,17 @@ export async function* formatRecords(
   if (text !== "") yield text;
 }
 
-/** Other errors of the system come from the log. */
+/** Turns file system errors into errors of reading the log; errors of writing the export are already `DecisionError`s. */
 export function toReadError(error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof DecisionError || typeof code !== "string") return error;
   return new DecisionError("file_unreadable", `the log could not be read: ${message}`, {
-    hint: "if it was pruned meanwhile, export again",
+    hint: "if the log was pruned during the export, run the command again",
     cause: error,
   });
 }
 
-/** A directory that is whole once it has a manifest, and else is as it was before. */
+/** The target directory. The manifest is written last, so an export with a manifest is complete; `undo` restores the old state. */
 class ExportFolder {
   readonly #path: string;
   readonly #signal: AbortSignal;
@@ -190,7 +186,7 @@ class ExportFolder {
     this.#isNew = wrapWriteErrors(() => makeDirectory(path, 0o700));
   }
 
-  /** Resolves once the file is on the disk. */
+  /** Writes a file and syncs it to the disk. */
   async add(name: string, pieces: AsyncIterable<string> | Iterable<string>): Promise<ExportedFile> {
     const path = join(this.#path, name);
     const fd = wrapWriteErrors(() => openSync(path, "wx", 0o600));
@@ -203,7 +199,7 @@ class ExportFolder {
         hash.update(bytes);
         length += bytes.length;
         wrapWriteErrors(() => writeAll(systemFiles, fd, bytes));
-        await this.#breathe();
+        await this.#checkForAbort();
       }
       wrapWriteErrors(() => fsyncSync(fd));
     } finally {
@@ -229,12 +225,12 @@ class ExportFolder {
       for (const path of this.#added.reverse()) rmSync(path, { force: true });
       if (this.#isNew) rmdirSync(this.#path);
     } catch {
-      // What cannot be removed is no export: it has no manifest.
+      // Files that cannot be removed do no harm: without a manifest they are not an export.
     }
   }
 
-  /** Only between two turns of the event loop do we hear of Ctrl-C. */
-  async #breathe(): Promise<void> {
+  /** Yields to the event loop, because Ctrl-C is only noticed there. */
+  async #checkForAbort(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     this.#signal.throwIfAborted();
   }
@@ -249,9 +245,8 @@ function wrapWriteErrors<T>(write: () => T): T {
 }
 
 function unwritableExportError(error: unknown): DecisionError {
-  const message = `the export could not be written: ${(error as Error).message}`;
-  const hint =
-    "see that the directory can be written and that there is space; nothing of the export was kept";
+  const message = `cannot write the export: ${(error as Error).message}`;
+  const hint = "check the permissions and the free space of the directory; the incomplete export was removed";
   return new DecisionError("file_unwritable", message, { hint, cause: error });
 }
 
@@ -262,7 +257,7 @@ export function assertEmptyTarget(where: string): void {
     if (isNotFound(error)) return;
     if ((error as NodeJS.ErrnoException).code !== "ENOTDIR") throw unwritableExportError(error);
   }
-  throw new DecisionError("file_exists", `\`${where}\` is there already and not an empty directory`, {
-    hint: "name one that does not exist yet: an export never changes what is there",
+  throw new DecisionError("file_exists", `\`${where}\` already exists and is not an empty directory`, {
+    hint: "choose a directory that does not exist yet; an export never overwrites files",
   });
 }

@@ -30,7 +30,7 @@ interface Attack {
 }
 
 const attacks: readonly Attack[] = [
-  { name: "no lock", spoil: ({ lock }) => rmSync(lock), why: "nothing is approved: there is no" },
+  { name: "no lock", spoil: ({ lock }) => rmSync(lock), why: "no definition is approved: there is no" },
   {
     name: "a lock that is cut off",
     spoil: ({ lock }) => writeFileSync(lock, readFileSync(lock, "utf8").slice(0, -200)),
@@ -517,7 +517,7 @@ describe("where approval is required", () => {
     const { exitCode, stderr } = await project.evaluate();
     expect(exitCode).toBe(3);
     expect(stderr).toContain("no key is trusted");
-    expect(stderr).toContain("hint: trust one with `agent-33 decision config set trusted_keys");
+    expect(stderr).toContain("hint: trust a key with `agent-33 decision config set trusted_keys");
   });
 
   it("a copy of the directory with its lock is as good as the first", async () => {
@@ -633,7 +633,7 @@ describe("keys", () => {
     const pem = readFileSync(key, "utf8");
     const again = await project.run("keygen", "--out", key);
     expect(again).toMatchObject({ exitCode: 2, stdout: "" });
-    expect(again.stderr).toContain("is there already");
+    expect(again.stderr).toContain("already exists");
     expect(readFileSync(key, "utf8")).toBe(pem);
     rmSync(key);
     expect((await project.run("keygen", "--out", key)).exitCode).toBe(2);

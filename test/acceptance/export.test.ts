@@ -143,7 +143,7 @@ describe("an export", () => {
     });
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
     expect(stderr).toMatch(
-      /^error: the export could not be written: EFBIG.*\nhint: .*nothing of the export was kept\n$/,
+      /^error: cannot write the export: EFBIG.*\nhint: .*the incomplete export was removed\n$/,
     );
     expect(existsSync(out)).toBe(false);
   });
@@ -162,7 +162,7 @@ describe("an export", () => {
     expect(readdirSync(out)).not.toContain("manifest.json");
     const { exitCode, stdout } = await decision("verify", out);
     expect(exitCode).toBe(6);
-    expect(stdout).toContain("the export was broken off");
+    expect(stdout).toContain("the export was interrupted");
   });
 
   it("goes through a pipe that is closed early", () => {

@@ -89,7 +89,7 @@ describe("approve", () => {
     expect((await run(["approve", "quality"])).code).toBe(2);
     const { code, err } = await run(["approve", "quality", "--key", `${key()}.pub`]);
     expect(code).toBe(2);
-    expect(err).toContain("holds a public key, and signing takes the private one");
+    expect(err).toContain("contains a public key; signing needs the private key");
   });
 
   it("tells an encrypted key as one", async () => {
@@ -120,7 +120,7 @@ describe("approve", () => {
   it("has nothing to sign where nothing is defined", async () => {
     for (const name of ["quality.yaml", "other.yaml"]) rmSync(join(decisions, name));
     expect(await approve("--all")).toMatchObject({ code: 2, out: "" });
-    expect((await approve("--all")).err).toContain("no decision is defined here");
+    expect((await approve("--all")).err).toContain("there are no definitions in");
   });
 
   it("does not sign what is not valid", async () => {
@@ -169,7 +169,7 @@ describe("approve", () => {
     write("quality.yaml", quality("0.7"));
     const { code, out, err } = await run([...words, "--key", key("stranger")]);
     expect([code, out]).toEqual([3, ""]);
-    expect(err).toContain("the key to sign with is not trusted here, so nothing is signed");
+    expect(err).toContain("the signing key is not trusted, so nothing was signed");
     expect(err).toMatch(/agent-33 decision config set trusted_keys \S+,ed25519:/);
     expect(readFileSync(lockFile(), "utf8")).toBe(before);
   });
@@ -289,7 +289,7 @@ describe("retire", () => {
     const words = ["retire", "quality", "--key", key(), "--decisions", join(root, "nowhere")];
     expect(await run(words)).toMatchObject({
       code: 2,
-      err: expect.stringContaining("there is no directory") as string,
+      err: expect.stringContaining("does not exist") as string,
     });
   });
 
@@ -401,7 +401,7 @@ describe("diff", () => {
     await run(["config", "unset", "trusted_keys"]);
     write("quality.yaml", quality("0.1"));
     const { code, out, err } = await diff("--json");
-    expect([code, err]).toEqual([0, "warning: no key is trusted, so nothing counts as approved\n"]);
+    expect([code, err]).toEqual([0, "warning: no key is trusted, so no definition is approved\n"]);
     expect(JSON.parse(out)).toMatchObject({ state: "unknown", changes: [{ path: "/cases/0/condition" }] });
     writeFileSync(lockFile(), "{}");
     expect((await diff()).code).toBe(3);
@@ -604,8 +604,12 @@ describe("the setting trusted_keys", () => {
     { name: "no key at all", value: "ed25519:abc", why: "must be public keys" },
     { name: "a file that is not there", value: "nowhere.pub", why: "cannot be used: ENOENT" },
     { name: "nothing", value: "", why: "must be public keys" },
-    { name: "a file without a key", value: "agent.txt", why: "it holds no public key in PEM" },
-    { name: "a private key", value: "key.pem", why: "it holds a private key, which is to stay secret" },
+    {
+      name: "a file without a key",
+      value: "agent.txt",
+      why: "it does not contain a public key in PEM format",
+    },
+    { name: "a private key", value: "key.pem", why: "it contains a private key, which must stay secret" },
   ])("refuses $name", async ({ value, why }) => {
     writeFileSync(join(root, "agent.txt"), "no key");
     const { code, err } = await run(["config", "set", "trusted_keys", value]);
@@ -637,7 +641,7 @@ describe("the setting trusted_keys", () => {
     writeFileSync(`${key()}.pub`, readFileSync(`${key("stranger")}.pub`));
     expect((await evaluate()).code).toBe(0);
     const strange = await run(["approve", "--all", "--key", key("stranger")]);
-    expect(strange.err).toContain("is not trusted here");
+    expect(strange.err).toContain("the signing key is not trusted");
   });
 
   it("may be a list in the file of the user's settings", async () => {

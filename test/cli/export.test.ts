@@ -241,7 +241,7 @@ describe("an export to a directory", () => {
     for (const where of [full, file]) {
       const { code, err, out } = await decision(store, ["export", "--out", where]);
       expect({ code, out }).toEqual({ code: 2, out: "" });
-      expect(err).toContain("is there already");
+      expect(err).toContain("already exists");
     }
     expect(readdirSync(full)).toEqual(["mine"]);
     expect(readFileSync(file, "utf8")).toBe("y");
@@ -261,7 +261,7 @@ describe("an export to a directory", () => {
   it("leaves nothing behind where it cannot be written", async () => {
     const { code, err } = await decision(store, ["export", "--out", "/proc/nowhere/export"]);
     expect(code).toBe(1);
-    expect(err).toContain("error: the export could not be written: ");
+    expect(err).toContain("error: cannot write the export: ");
   });
 
   it.each([
@@ -359,8 +359,8 @@ describe("verify with an export", () => {
     expect((await expecting(`4:${log.head}`)).code).toBe(0);
     expect((await expecting(`2:${second}`)).code).toBe(0);
     for (const [what, message] of [
-      [`4:${second}`, "record 4 is not the one that was expected"],
-      [`2:${log.head}`, "record 2 is not the one that was expected"],
+      [`4:${second}`, "record 4 does not have the expected hash"],
+      [`2:${log.head}`, "record 2 does not have the expected hash"],
       [`9:${log.head}`, "the log was cut: 9 records were expected, there are 4"],
     ] as const) {
       const ran = await expecting(what);
@@ -399,7 +399,7 @@ describe("verify with an export", () => {
   it("tells a store from an export", async () => {
     const { code, err } = await decision(store, ["verify", store]);
     expect(code).toBe(2);
-    expect(err).toContain(`hint: it is a store: \`agent-33 decision verify --store ${store}\``);
+    expect(err).toContain(`hint: this is a store; run \`agent-33 decision verify --store ${store}\``);
   });
 
   it("finds a directory without a manifest broken off", async () => {

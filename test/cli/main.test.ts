@@ -195,7 +195,7 @@ describe("a request that is wrong", () => {
     [
       "a directory that is not there",
       [...good, "--decisions", "/nowhere"],
-      "there is no directory `/nowhere`",
+      "the directory `/nowhere` does not exist",
       "--decisions DIR",
     ],
     [

@@ -179,7 +179,7 @@ describe("definitions of a directory", () => {
     rmSync(directory, { recursive: true });
     await expect(open()).rejects.toMatchObject({
       code: "definitions_missing",
-      message: `there is no directory \`${directory}\``,
+      message: `the directory \`${directory}\` does not exist`,
     });
   });
 
@@ -204,7 +204,7 @@ describe("definitions of a directory", () => {
       for (let time = 0; time < 2; time++) {
         const opened = await open();
         expect(opened.ids).toEqual(["one"]);
-        expect(opened.diagnostics.map(({ message }) => message)).toEqual(["it is a link that leads nowhere"]);
+        expect(opened.diagnostics.map(({ message }) => message)).toEqual(["it is a broken link"]);
         expect(opened.brokenPolicies).toEqual(opened.diagnostics);
       }
       symlinkSync(join(directory, "a.yaml"), join(home, "gone"));

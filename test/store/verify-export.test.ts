@@ -224,7 +224,7 @@ describe("an export that was tampered with", () => {
     const { hash: head } = JSON.parse(line) as { hash: string };
     forge(copy, "records.jsonl", { lines: [line], records: 1, last_seq: 1, log: { size: 1, head } });
     expect(messagesOf(verifyExport(copy))).toEqual([
-      "a checkpoint pins 2 records, the manifest another log of 1",
+      "a checkpoint at 2 records does not belong to the log of 1 records in the manifest",
     ]);
     forge(copy, "checkpoints.jsonl", { lines: [] });
     expect(verifyExport(copy).ok).toBe(true);
@@ -315,7 +315,7 @@ describe("a manifest", () => {
   it("is refused in any other spelling", () => {
     const copy = copyOf("whole");
     writeFileSync(join(copy, "manifest.json"), JSON.stringify(manifestOf(copy)));
-    expect(messagesOf(verifyExport(copy))).toEqual(["the manifest is not as it was written"]);
+    expect(messagesOf(verifyExport(copy))).toEqual(["the manifest was changed"]);
   });
 
   it.each(["../x", "/etc/passwd", "sub/records.jsonl", "..", "", "manifest.json", "records.jsonl\u0000"])(
@@ -324,7 +324,7 @@ describe("a manifest", () => {
       const copy = copyOf("whole");
       const manifest = manifestOf(copy);
       writeManifest(copy, { ...manifest, files: manifest.files.map((file) => ({ ...file, name })) });
-      expect(messagesOf(verifyExport(copy))[0]).toContain("which is no file of an export");
+      expect(messagesOf(verifyExport(copy))[0]).toContain("which is not a file of an export");
     },
   );
 
@@ -385,6 +385,6 @@ describe("what stands in the place of a file", () => {
       file.name === "records.jsonl" ? { ...file, bytes: text.length, sha256 } : file,
     );
     writeManifest(copy, { ...manifest, files });
-    expect(messagesOf(verifyExport(copy))).toContain("`records.jsonl` ends in half a line");
+    expect(messagesOf(verifyExport(copy))).toContain("`records.jsonl` ends with an incomplete line");
   });
 });

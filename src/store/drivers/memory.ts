@@ -28,7 +28,7 @@ import {
 import { matchesQuery } from "../../record/record-query.js";
 import { TallyBuilder } from "../../record/tally.js";
 
-/** A store that is gone with the process. */
+/** A store that lives in the memory of the process. */
 export function openMemoryStore(): Store {
   const shelves = new Map<string, Shelf>();
   return {
@@ -81,36 +81,37 @@ function memoryLedger(): Ledger {
     counter: (name) => Promise.resolve(counterOf(name)),
     ready: () => Promise.resolve(),
     state: () => Promise.resolve({ size, head }),
-    // eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
+    // eslint-disable-next-line @typescript-eslint/require-await -- other drivers await
     async *select(query) {
       const { limit = Infinity, reverse = false } = query;
-      const fitting = lines.filter(({ record }) => matchesQuery(record, query));
-      const newest = fitting.slice(Math.max(0, fitting.length - limit));
+      const matching = lines.filter(({ record }) => matchesQuery(record, query));
+      const newest = matching.slice(Math.max(0, matching.length - limit));
       yield* reverse ? newest.reverse() : newest;
     },
     find: (reference) => Promise.resolve(find(lines, reference)),
-    // eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
+    // eslint-disable-next-line @typescript-eslint/require-await -- other drivers await
     async *related(key, range = {}) {
-      const fitting = lines.filter(
+      const matching = lines.filter(
         ({ record }) => matchesKey(record, key) && isInRelatedRange(record, range),
       );
-      yield* fitting.reverse().slice(0, range.limit ?? Infinity);
+      yield* matching.reverse().slice(0, range.limit ?? Infinity);
     },
     neighbours(decisionId, entities, most, bounds = {}) {
       const { before = Infinity, isHopeless = () => false, isEnough = () => false } = bounds;
       const all = neighboursIn(lines, decisionId, entities).filter(({ seq }) => seq < before);
-      const given = all.slice(0, most).filter((each) => !isHopeless(each.shared, each.entities));
-      const last = given.findIndex((each) => isEnough(each));
-      return Promise.resolve(last === -1 ? given : given.slice(0, last + 1));
+      const found = all.slice(0, most).filter((each) => !isHopeless(each.shared, each.entities));
+      const last = found.findIndex((each) => isEnough(each));
+      return Promise.resolve(last === -1 ? found : found.slice(0, last + 1));
     },
     tally: (id, range) => Promise.resolve(tallyOf(decisions(id, range))),
     prunable(bound) {
-      const mayGo = ({ record }: LogLine): boolean =>
+      const isRemovable = ({ record }: LogLine): boolean =>
         "keep" in bound ? record.seq <= size - bound.keep : microsecondsOf(record.timestamp) < bound.before;
-      const kept = lines.findIndex((line) => !mayGo(line));
-      const gone = kept === -1 ? lines : lines.slice(0, kept);
-      const bytes = gone.reduce((sum, { text }) => sum + text.length + 1, 0);
-      return Promise.resolve({ records: gone.length, through: gone.at(-1)?.record.seq ?? 0, bytes });
+      const firstKept = lines.findIndex((line) => !isRemovable(line));
+      const removable = firstKept === -1 ? lines : lines.slice(0, firstKept);
+      const bytes = removable.reduce((sum, { text }) => sum + text.length + 1, 0);
+      const through = removable.at(-1)?.record.seq ?? 0;
+      return Promise.resolve({ records: removable.length, through, bytes });
     },
     prune({ records, through }, noteOf) {
       const last = lines.find(({ record }) => record.seq === through);
@@ -120,25 +121,25 @@ function memoryLedger(): Ledger {
       return Promise.resolve();
     },
     cacheUse() {
-      const asked = [...decisions(undefined)].filter(({ cache_key }) => cache_key !== undefined);
-      const hits = asked.filter(({ cached }) => cached).length;
-      return Promise.resolve({ hits, misses: asked.length - hits });
+      const lookups = [...decisions(undefined)].filter(({ cache_key }) => cache_key !== undefined);
+      const hits = lookups.filter(({ cached }) => cached).length;
+      return Promise.resolve({ hits, misses: lookups.length - hits });
     },
   };
 }
 
-/** Newest first. */
+/** Returns the newest records first. */
 function neighboursIn(
   lines: readonly LogLine[],
   decisionId: string,
-  wanted: readonly Entity[],
+  queried: readonly Entity[],
 ): readonly Neighbour[] {
   return lines
     .flatMap((line) => {
       const { record } = line;
       if (record.kind !== "decision" || record.decision_id !== decisionId) return [];
       const entities = entitiesOf(record);
-      const shared = wanted.filter((each) => entities.some((other) => isSameEntity(each, other))).length;
+      const shared = queried.filter((each) => entities.some((other) => isSameEntity(each, other))).length;
       if (shared === 0) return [];
       const { seq, selected_labels: labels } = record;
       const read = (): Promise<LogRecord> => Promise.resolve(record);
@@ -148,15 +149,15 @@ function neighboursIn(
 }
 
 function find(lines: readonly LogLine[], reference: Reference): Found {
-  const fitting = lines.filter(({ record }) => {
+  const matching = lines.filter(({ record }) => {
     if ("seq" in reference) return record.seq === reference.seq;
     return "latest" in reference
       ? record.kind === "decision"
       : record.record_id.startsWith(reference.beginning);
   });
-  const last = fitting.at(-1);
-  if (last !== undefined && (fitting.length === 1 || "latest" in reference)) return last;
-  const newest = fitting.slice(-5).reverse();
+  const last = matching.at(-1);
+  if (last !== undefined && (matching.length === 1 || "latest" in reference)) return last;
+  const newest = matching.slice(-5).reverse();
   return { candidates: newest.map(({ record }) => record.record_id) };
 }
 
@@ -186,12 +187,12 @@ function memoryShelf(): Shelf {
       if (entry !== undefined) entries.set(key, entry);
       return Promise.resolve(entry);
     },
-    remove(isDoomed) {
-      const doomed = [...entries.values()].filter(isDoomed);
-      for (const { key } of doomed) entries.delete(key);
-      return Promise.resolve(doomed.length);
+    remove(shouldRemove) {
+      const removed = [...entries.values()].filter(shouldRemove);
+      for (const { key } of removed) entries.delete(key);
+      return Promise.resolve(removed.length);
     },
-    // eslint-disable-next-line @typescript-eslint/require-await -- other drivers do wait
+    // eslint-disable-next-line @typescript-eslint/require-await -- other drivers await
     async *entries() {
       yield* [...entries.values()];
     },

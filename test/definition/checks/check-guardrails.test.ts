@@ -308,7 +308,7 @@ describe("a broken file", () => {
 
   it("may hold anything where nothing of it could be seen", async () => {
     const { summary, body } = readDefinitions("0.yaml", Buffer.from(route));
-    const unseen = unreadableFile("1.yaml", "it is a link that leads nowhere").summary;
+    const unseen = unreadableFile("1.yaml", "it is a broken link").summary;
     const library = buildLibrary([summary, unseen], () => Promise.resolve(body.definitions[0] as never));
     await expect(library.find("route")).rejects.toMatchObject({ code: "definition_invalid" });
     const begun = unreadableFile("1.yaml", "it is too large", "decision:\n  id: x\n").summary;

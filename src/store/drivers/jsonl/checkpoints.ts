@@ -1,10 +1,18 @@
 import type { Checkpoint, CheckpointContent, Signer } from "../../../record/chain.js";
 import { formatCheckpoint, parseCheckpoint } from "../../../record/chain.js";
 import type { Files } from "./files.js";
-import { openIfExists, readAt, syncOrTruncate, writeOrTruncate } from "./files.js";
+import { openIfExists, readAt, readIfExists, syncOrTruncate, writeOrTruncate } from "./files.js";
 
 /** Longer than any line. */
 const maxLineBytes = 2048;
+
+/** Returns the checkpoint lines that cover at most `size` records, with their newlines; undefined without a file. */
+export function readCheckpointLines(path: string, size: number): readonly string[] | undefined {
+  // Splitting drops an incomplete line after the last newline.
+  const lines = readIfExists(path)?.toString("utf8").split("\n").slice(0, -1);
+  const end = lines?.findIndex((line) => Number(/^\{"size":(\d+),/.exec(line)?.[1]) > size);
+  return lines?.slice(0, end === -1 ? undefined : end).map((line) => `${line}\n`);
+}
 
 /** Checkpoints that are signed but not written yet. */
 export interface PendingCheckpoints {

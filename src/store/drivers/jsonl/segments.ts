@@ -32,7 +32,7 @@ const newline = 10;
 /** Most lines are shorter. */
 const initialReadLength = 4096;
 
-/** The bytes at the end of a segment that a sync is meant to secure. */
+/** The bytes at the end of a segment that a sync must secure. */
 export interface UnsyncedRange {
   readonly start: number;
   /** The sequence number of the first record in them. */
