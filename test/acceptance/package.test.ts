@@ -55,6 +55,8 @@ describe("the package", () => {
       extendEnv: false,
     });
     expect(answer.stdout).toBe("stage-deploy");
+    const help = await execa(command, ["help", "rule_table"], { cwd: folder, env, extendEnv: false });
+    expect(help.stdout).toMatch(/^RULE_TABLE\n\n/);
   });
 
   const programs = ["README.md", ...readdirSync(join(root, "docs")).map((file) => `docs/${file}`)].flatMap(

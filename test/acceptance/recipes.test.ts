@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
 import { describe, expect, it } from "vitest";
@@ -10,8 +10,8 @@ import { fakeIo } from "../cli/fake-io.js";
 import { bin, cleanEnvironment, root, run, samples, temporaryDirectory } from "./command.js";
 import { servingPort, startServing } from "./decision-server.js";
 
-/** The pages with recipes, and those that name the command that agents start. */
-const pages = ["README.md", "docs/http.md", "docs/mcp.md", "docs/operations.md"]
+/** All pages: every recipe is checked, wherever it is. */
+const pages = ["README.md", ...readdirSync(join(root, "docs")).map((file) => `docs/${file}`)]
   .map((page) => readFileSync(join(root, page), "utf8"))
   .join("\n");
 
@@ -32,7 +32,8 @@ const variablesIn = (text: string): Readonly<Record<string, string>> =>
 
 const recipes = [...pages.matchAll(/^```(?:sh|ini|dockerfile|json|toml)\n([\s\S]*?)^```$/gm)]
   .map((found) => found[1] ?? "")
-  .join("\n");
+  .join("\n")
+  .replace(/ # .*$/gm, "");
 
 const environment = renderTopic({ page: "configuration", section: "Environment variables" }, 100);
 
