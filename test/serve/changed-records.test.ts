@@ -15,7 +15,7 @@ import { connectHttp, optionsOf, serveHttp } from "./mcp/serving.js";
 let server: Serving;
 let client: Client;
 
-/** Of three records the second is changed behind the server's back. */
+/** Records three decisions, then changes the second one in the log file. */
 beforeAll(async () => {
   const directory = mkdtempSync(join(tmpdir(), "agent-33-changed-"));
   const world = await compose({ decisions: samples, store: { directory, durability: "fast" }, env: {} });
@@ -62,9 +62,9 @@ describe("a record that was changed after it was written", () => {
   it.each(asksForOne)("is marked, and its neighbours are not: $name", async ({ ask }) => {
     expect(await ask("2")).toMatchObject({ seq: 2, selected_targets: forged, intact: false });
     for (const id of ["1", "3"]) {
-      const told = await ask(id);
-      expect(told).toMatchObject({ seq: Number(id), selected_targets: ["stage-deploy"] });
-      expect(told).not.toHaveProperty("intact");
+      const shown = await ask(id);
+      expect(shown).toMatchObject({ seq: Number(id), selected_targets: ["stage-deploy"] });
+      expect(shown).not.toHaveProperty("intact");
     }
   });
 

@@ -4,7 +4,7 @@ import { compileContextSchema, invalidSchemaReason } from "../../src/definition/
 import type { JsonObject } from "../../src/model/json.js";
 import { embedSchema } from "../../src/serve/embed-schema.js";
 
-/** As clients read it: a part of the schema of what a tool takes, in 2020-12. */
+/** The schema as clients see it: part of the input schema of a tool, in 2020-12. */
 function accepts(schema: JsonObject): (context: unknown) => boolean {
   const context = embedSchema(schema, "#/properties/context");
   const whole = { type: "object", properties: { context }, required: ["context"] };

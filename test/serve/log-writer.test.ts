@@ -3,7 +3,7 @@ import { LogWriter } from "../../src/serve/log-writer.js";
 
 const clock = (): string => "2026-11-15T10:30:00.000000Z";
 
-/** Where lines go; each write waits until it is let go. */
+/** A sink whose writes wait until they are released. */
 function slowReader(): {
   readonly written: string[];
   readonly write: ConstructorParameters<typeof LogWriter>[0];
@@ -69,9 +69,9 @@ describe("the log of a server", () => {
     await log.flush();
     const lines = linesOf(written);
     expect(written.join("").length).toBeLessThan(1.1 * 1024 * 1024);
-    const told = lines.find(({ dropped }) => dropped !== undefined);
-    expect(told).toMatchObject({ level: "warn" });
-    expect(lines.length - 2 + Number(told?.["dropped"])).toBe(3000);
+    const warning = lines.find(({ dropped }) => dropped !== undefined);
+    expect(warning).toMatchObject({ level: "warn" });
+    expect(lines.length - 2 + Number(warning?.["dropped"])).toBe(3000);
     log.log("info", "later");
     await log.flush();
     expect(linesOf(written).at(-1)).toMatchObject({ message: "later" });

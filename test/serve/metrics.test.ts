@@ -22,14 +22,14 @@ interface Family {
 const unescaped = (text: string): string =>
   text.replace(/\\(.)/g, (_, each: string) => (each === "n" ? "\n" : each));
 
-/** The text format of Prometheus, 0.0.4; throws where it is not that. */
+/** Parses the Prometheus text format 0.0.4. Throws if it is invalid. */
 function parse(text: string): ReadonlyMap<string, Family> {
   const families = new Map<string, { type: string; help: string; samples: Sample[] }>();
   if (!text.endsWith("\n")) throw new Error("the last line does not end");
   for (const line of text.slice(0, -1).split("\n")) {
     const [, kind, about = "", said = ""] = /^# (HELP|TYPE) (\S+) (.+)$/.exec(line) ?? [];
     if (kind === "HELP") {
-      if (families.has(about)) throw new Error(`${about} is told twice`);
+      if (families.has(about)) throw new Error(`${about} appears twice`);
       families.set(about, { type: "", help: said, samples: [] });
     } else if (kind === "TYPE") {
       families.get(about)!.type = said;

@@ -190,16 +190,16 @@ describe("records of another organisation", () => {
   it("make a session theirs, including its tool results", async () => {
     const session = { session_id: "s-acme" };
     const checked = await checkToolCall.run({ ...call, ...session }, bound("acme"));
-    const told = { tool: call.tool, ok: true, ...session };
-    const result = await recordToolResult.run(told, bound("acme"));
+    const toolResult = { tool: call.tool, ok: true, ...session };
+    const result = await recordToolResult.run(toolResult, bound("acme"));
     const refused = { code: "forbidden" };
     const other = bound("initech");
     const before = (await world.records.log.state()).size;
     const record_id = checked.decisions[0]?.record_id;
     await expect(checkToolCall.run({ ...call, ...session }, other)).rejects.toMatchObject(refused);
-    await expect(recordToolResult.run(told, other)).rejects.toMatchObject(refused);
+    await expect(recordToolResult.run(toolResult, other)).rejects.toMatchObject(refused);
     await expect(
-      recordToolResult.run({ ...told, session_id: "s-mine", record_id }, other),
+      recordToolResult.run({ ...toolResult, session_id: "s-mine", record_id }, other),
     ).rejects.toMatchObject(refused);
     for (const each of [evaluateDecision, dryRunDecision, findPrecedents]) {
       await expect(each.run({ ...quality, ...session }, other)).rejects.toMatchObject(refused);
@@ -207,8 +207,8 @@ describe("records of another organisation", () => {
     await expect(showRecord.run({ record_id: result.record_id }, other)).rejects.toMatchObject(refused);
     expect(await findRecords.run({ kind: "tool_result", ...session }, other)).toEqual({ records: [] });
     expect((await world.records.log.state()).size).toBe(before);
-    expect(await recordToolResult.run(told, bound("acme"))).toMatchObject({ ok: true });
-    expect(await showRecord.run({ record_id: result.record_id }, bound("acme"))).toMatchObject(told);
+    expect(await recordToolResult.run(toolResult, bound("acme"))).toMatchObject({ ok: true });
+    expect(await showRecord.run({ record_id: result.record_id }, bound("acme"))).toMatchObject(toolResult);
     const { records } = await findRecords.run({ kind: "tool_result", ...session }, bound("acme"));
     expect(records).toHaveLength(2);
   });

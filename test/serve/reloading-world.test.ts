@@ -21,7 +21,7 @@ interface Living extends Serving {
   readonly change: (file: string, from: string | RegExp, to: string) => void;
 }
 
-/** A server of definitions of its own. */
+/** A server with its own copy of the definitions. */
 async function living(prepare: (decisions: string) => void = () => undefined): Promise<Living> {
   const decisions = join(mkdtempSync(join(tmpdir(), "agent-33-living-")), "decisions");
   cpSync(samples, decisions, { recursive: true });
@@ -33,7 +33,7 @@ async function living(prepare: (decisions: string) => void = () => undefined): P
   return { ...server, decisions, change: (file, from, to) => rewrite(join(decisions, file), from, to) };
 }
 
-/** As editors save: whole, or not at all. */
+/** Replaces the file atomically, as editors do. */
 function rewrite(path: string, from: string | RegExp, to: string): void {
   const text = readFileSync(path, "utf8");
   const changed = text.replace(from, to);
@@ -149,7 +149,7 @@ describe("a changed definition", () => {
       intervalMs: 5,
       onReload: (change) => void changes.push(change),
     });
-    // Never the same twice in a row: it has not come to rest.
+    // Two checks in a row never see the same stamp, so the change is not complete.
     for (let at = 1; at <= 40; at++) {
       stamp = String(at);
       await new Promise((resolve) => setTimeout(resolve, 3));

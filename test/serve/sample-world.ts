@@ -17,7 +17,7 @@ export const alice: AuthenticatedCaller = {
   actors: [],
 };
 
-/** The samples, and a store that is gone after the tests of the file. */
+/** The sample definitions with a store that is removed after the tests of the file. */
 export async function sampleWorld(decisions = samples): Promise<ServedWorld> {
   const directory = mkdtempSync(join(tmpdir(), "agent-33-serve-"));
   const world = await compose({ decisions, store: { directory, durability: "fast" }, env: {} });

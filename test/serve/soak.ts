@@ -22,22 +22,22 @@ export interface SoakOptions {
 }
 
 export interface SoakReport {
-  /** What must not be. */
+  /** Problems found. */
   readonly faults: readonly string[];
-  /** How often each status was answered. */
+  /** The number of responses by status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** How the server ended: first told to, then killed. */
+  /** How the server ended: first by a shutdown, then killed. */
   readonly ended: readonly Ended[];
   readonly reloads: Watched["reloads"];
-  /** The medians of the memory in megabytes, of the earlier and of the later half, before it was told to end. */
+  /** The median memory in megabytes of the earlier and the later half, before the shutdown. */
   readonly memory: readonly [number, number];
   readonly records: number;
   readonly verified: number | undefined;
 }
 
 /**
- * Many connections ask a server good and bad questions while its definitions change and a command writes to its
- * store. After three fifths of the time it is told to end, is started again, and is killed at the end.
+ * Many connections send valid and invalid requests while the definitions change and a command writes to the
+ * store. After three fifths of the time the server is shut down and restarted; at the end it is killed.
  */
 export async function soak({ seconds, connections, pause: between }: SoakOptions): Promise<SoakReport> {
   const places = prepared();
@@ -52,7 +52,7 @@ export async function soak({ seconds, connections, pause: between }: SoakOptions
   await pause(seconds * 600);
   firstLife.end();
   const [{ samples: memory, reloads }] = await Promise.all([watching, changing]);
-  const told = await end(first, served, "SIGTERM");
+  const stopped = await end(first, served, "SIGTERM");
   const second = await begin(served, places);
   await pause(seconds * 400);
   const killed = await end(second, served, "SIGKILL");
@@ -69,7 +69,7 @@ export async function soak({ seconds, connections, pause: between }: SoakOptions
       ...faultsOfLog(exchanges, kept, byCommand),
     ],
     statuses: counted(exchanges),
-    ended: [told, killed],
+    ended: [stopped, killed],
     reloads,
     memory: halves(memory),
     records: kept.length,
@@ -77,7 +77,7 @@ export async function soak({ seconds, connections, pause: between }: SoakOptions
   };
 }
 
-/** The server from one start to its end. */
+/** One run of the server. */
 interface Life {
   phase: Phase;
   readonly port: number;
@@ -112,7 +112,7 @@ function prepared(): Places {
   return places;
 }
 
-/** One connection, which is opened again whenever it has ended. */
+/** One connection, reopened whenever it closes. */
 async function askOn(
   index: number,
   served: Served,

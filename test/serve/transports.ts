@@ -12,9 +12,9 @@ import { Metrics } from "../../src/serve/metrics.js";
 import type { ServedWorld } from "../../src/serve/operations/operation.js";
 import { afterFile } from "../after-file.js";
 
-/** What is wrong with a request, whichever door says so. */
+/** An error, from either transport. */
 export interface Rejection {
-  /** Over HTTP, and where the door itself is shut. */
+  /** Over HTTP, or if the connection itself fails. */
   readonly status?: number;
   readonly code?: string;
   readonly message?: string;
@@ -24,7 +24,7 @@ export interface Rejection {
 
 export type Reply = { readonly answer: JsonObject } | { readonly refused: Rejection };
 
-/** Asks a question by its name, as whoever has the token. */
+/** Runs an operation by name with the token. */
 export type Transport = (question: string, input: object, token?: string) => Promise<Reply>;
 
 export interface Transports {
@@ -34,7 +34,7 @@ export interface Transports {
 
 export const transportNames = ["HTTP", "MCP"] as const;
 
-/** Both doors to one world, shut after the tests of the file. */
+/** Serves a world over HTTP and MCP until the end of the file's tests. */
 export async function openTransports(world: ServedWorld, authenticate?: Authenticate): Promise<Transports> {
   const origin = await served(world, authenticate);
   const clients = new Map<string | undefined, Promise<Client>>();
@@ -96,7 +96,7 @@ interface TransportCall {
 const bearing = (token: string | undefined): Record<string, string> =>
   token === undefined ? {} : { authorization: `Bearer ${token}` };
 
-/** At the question's own path. */
+/** Sends a request to the path of the operation. */
 export async function askHttp(origin: string, { name, input, token }: TransportCall): Promise<Reply> {
   const route = routes.find(({ operation: question }) => question.name === name);
   if (route?.method !== "POST") throw new Error(`\`${name}\` is not asked with a body`);
@@ -107,9 +107,9 @@ export async function askHttp(origin: string, { name, input, token }: TransportC
     headers: { "content-type": "application/json", ...bearing(token) },
     body: JSON.stringify(body),
   });
-  const told: unknown = await response.json();
-  if (response.ok) return { answer: told as JsonObject };
-  const { status, code, detail: message, hint, errors } = told as Problem;
+  const reply: unknown = await response.json();
+  if (response.ok) return { answer: reply as JsonObject };
+  const { status, code, detail: message, hint, errors } = reply as Problem;
   return { refused: { ...(status && { status }), ...named({ code, message, hint, errors }) } };
 }
 
@@ -133,7 +133,7 @@ export async function askMcp(
 const named = (fields: Readonly<Record<keyof Omit<Rejection, "status">, unknown>>): Rejection =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-/** The client hides the status in what it throws. */
+/** The client puts the status into the error. */
 function statusOf(error: unknown): number {
   const status = (error as { readonly status?: number; readonly code?: number }).status;
   if (typeof status === "number") return status;

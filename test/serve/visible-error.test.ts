@@ -34,15 +34,15 @@ it.each<[ErrorCode, string, string | undefined]>([
   ],
   ["usage", "see --help", undefined],
   ["usage", "`a--b` and 1 -- 2 are no flags", "`a--b` and 1 -- 2 are no flags"],
-])("removes commands from hints: %s, %s", (code, hint, told) => {
-  expect(visibleError(new DecisionError(code, "no", { hint })).hint).toBe(told);
+])("removes commands from hints: %s, %s", (code, hint, expected) => {
+  expect(visibleError(new DecisionError(code, "no", { hint })).hint).toBe(expected);
 });
 
 it("replaces errors that only the operator can fix", () => {
   const error = new DecisionError("not_approved", "there is no `secret/decisions.lock`", {
     hint: "in secret/",
   });
-  const told = visibleError(error);
-  expect(told.code).toBe("not_approved");
-  expect(`${told.message} ${told.hint ?? ""}`).not.toContain("secret");
+  const expected = visibleError(error);
+  expect(expected.code).toBe("not_approved");
+  expect(`${expected.message} ${expected.hint ?? ""}`).not.toContain("secret");
 });

@@ -5,11 +5,11 @@ import { base64url, claimsIn, json, keyOf, signed, tokenOf } from "./token-world
 
 export interface HostileToken {
   readonly name: string;
-  /** The whole `Authorization` header; undefined: none at all. */
+  /** The `Authorization` header; undefined: no header. */
   readonly make: (world: TokenWorld) => string | undefined;
-  /** Over HTTP; where a header is too large for HTTP (431), whoever gets it directly refuses it with 401. */
+  /** The status over HTTP. A header that is too large for HTTP (431) gets 401 from the authenticator. */
   readonly status: 401 | 503 | 431;
-  /** HTTP cannot carry such a header, or carries it as another. */
+  /** HTTP cannot carry this header, or changes it. */
   readonly directOnly?: true;
 }
 
@@ -21,7 +21,7 @@ const refused = (name: string, make: Make): HostileToken => ({
   status: 401,
 });
 
-/** The header as it stands, with or without a token. */
+/** A literal header. */
 const header = (name: string, make: (world: TokenWorld) => string | undefined): HostileToken => ({
   name,
   make,
@@ -42,7 +42,7 @@ const withHeader = (name: string, changed: object | ((world: TokenWorld) => obje
     }),
   );
 
-/** Claims as they are written, where no object could have them. */
+/** Claims as JSON text, for what no object can express. */
 const withPayload = (
   name: string,
   write: (claims: string, world: TokenWorld) => string | Uint8Array,
@@ -70,7 +70,7 @@ const unsigned = (alg: string, signature: Make): HostileToken =>
 
 const nothing: Make = () => "";
 
-/** A public key is known to everybody: as a secret it would let everybody sign. */
+/** Signs with the public key as an HMAC secret, which anyone could do. */
 const publicForms: Readonly<Record<string, (key: KeyObject, world: TokenWorld) => string | Buffer>> = {
   PEM: (key) => key.export({ type: "spki", format: "pem" }),
   "PEM without its last line break": (key) => String(key.export({ type: "spki", format: "pem" })).trimEnd(),
@@ -166,7 +166,7 @@ const signatures: readonly HostileToken[] = [
 ];
 
 const claims: readonly HostileToken[] = [
-  withClaims("aud of somebody else", { aud: "agent-34" }),
+  withClaims("aud of another server", { aud: "agent-34" }),
   withClaims("aud list without us", { aud: ["agent-34", "billing"] }),
   withClaims("aud that begins like ours", { aud: "agent-33-admin" }),
   withClaims("aud that ours begins like", { aud: "agent-3" }),
@@ -180,7 +180,7 @@ const claims: readonly HostileToken[] = [
   withClaims("aud an object", { aud: { "agent-33": true } }),
   withClaims("aud a list in a list", { aud: [["agent-33"]] }),
   withClaims("aud a list with a number", { aud: ["agent-33", 33] }),
-  withClaims("iss of somebody else", { iss: "https://evil.example" }),
+  withClaims("iss of another issuer", { iss: "https://evil.example" }),
   withClaims("iss absent", { iss: undefined }),
   withClaims("iss with a slash after it", ({ issuer }) => ({ iss: `${issuer}/` })),
   withClaims("iss in another case", ({ issuer }) => ({ iss: issuer.toUpperCase() })),
@@ -423,13 +423,13 @@ const shapes: readonly HostileToken[] = [
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/** Decodes to the same bytes, but is not how they are written: 256 bytes leave four bits over. */
+/** Decodes to the same bytes, but is not canonical: 256 bytes leave four unused bits. */
 function withStrayBits(token: string): string {
   const last = alphabet.indexOf(token.at(-1) ?? "");
   return `${token.slice(0, -1)}${alphabet[last | 1] ?? ""}`;
 }
 
-/** What must let nobody in, over whatever door. */
+/** Tokens that must be rejected over every transport. */
 export const hostileTokens: readonly HostileToken[] = [
   ...signatures,
   ...claims,

@@ -30,7 +30,7 @@ const serving =
   (_request, response) =>
     response.end(keySetOf(...keys));
 
-/** Serves on this machine until the test has ended. */
+/** Serves on a loopback address until the test ends. */
 async function issuer(answer: RequestListener): Promise<Issuer> {
   let asked = 0;
   const server = createServer((request, response) => {
@@ -49,7 +49,7 @@ async function issuer(answer: RequestListener): Promise<Issuer> {
   return made;
 }
 
-/** Only the date stands still and is moved on: sockets and time limits go on as always. */
+/** Fakes only the date; sockets and timers run as usual. */
 function holdDate(): (ms: number) => void {
   let now = world.now * 1000;
   vi.useFakeTimers({ toFake: ["Date"], now });
@@ -64,7 +64,7 @@ function open(url: string): Promise<Authenticate> {
   return openAuthenticator(optionsOf(world, url), { report: (message) => reports.push(message) });
 }
 
-/** Asks with a token of a key: 200 or why not. */
+/** Authenticates with a token signed by the key: 200, or the error. */
 async function ask(authenticate: Authenticate, key: TokenKey): Promise<number> {
   const found = await authenticate(`Bearer ${tokenOf(world, { key })}`);
   return "status" in found ? found.status : 200;
@@ -275,11 +275,11 @@ describe("keys at a URL", () => {
     ["never ends its answer", (_request, response) => response.writeHead(200).write("{")],
   ])("time out when the issuer %s", async (_name, answer) => {
     const served = await issuer(answer);
-    const told: string[] = [];
+    const reports: string[] = [];
     const keys = openKeysAtUrl(
       new URL(served.url),
       () => Date.now(),
-      (message) => told.push(message),
+      (message) => reports.push(message),
       {
         timeout: 150,
         cooldown: 10_000,
@@ -292,6 +292,6 @@ describe("keys at a URL", () => {
       () => world.now,
     );
     expect(await ask(authenticate, old)).toBe(503);
-    expect(told[0]).toMatch(/cannot be fetched: .*timeout/);
+    expect(reports[0]).toMatch(/cannot be fetched: .*timeout/);
   });
 });

@@ -26,7 +26,7 @@ interface Opened {
   readonly reports: readonly string[];
 }
 
-/** Asks with tokens of a key: 200 or why not. */
+/** Authenticates with tokens signed by the key: 200, or the error. */
 async function opened(...keys: readonly TokenKey[]): Promise<Opened> {
   const path = keyFile(keySetOf(...keys));
   const reports: string[] = [];

@@ -11,11 +11,11 @@ export interface TokenKey {
   readonly alg: string;
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
-  /** As it stands in the key set. */
+  /** The key as in the key set. */
   readonly jwk: JWK;
 }
 
-/** An issuer with a key for each algorithm, and somebody else with keys of their own. */
+/** An issuer with a key for each algorithm, and an attacker with other keys. */
 export interface TokenWorld {
   readonly issuer: string;
   readonly audience: string;
@@ -31,13 +31,13 @@ export const algorithms = [
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
 ];
 
-/** Now is the machine's time unless given, so that the same tokens can be sent to a server. */
+/** Uses the system time by default, so that the tokens are also valid for a running server. */
 export async function tokenWorld(now = Math.floor(Date.now() / 1000)): Promise<TokenWorld> {
   const rsa = await tokenKey("RS256", "");
   const made = await Promise.all(
     algorithms.map(async (alg) => {
       const kid = `key-${alg}`;
-      // To make a pair takes long, and each is for one algorithm by what its key set says.
+      // Generating a key pair is slow; `alg` in the key set binds each to one algorithm.
       if (/^[RP]S/.test(alg)) return [alg, { ...rsa, kid, alg, jwk: { ...rsa.jwk, kid, alg } }] as const;
       return [alg, await tokenKey(alg, kid)] as const;
     }),
@@ -95,7 +95,7 @@ export const base64url = (part: string | Uint8Array): string => Buffer.from(part
 
 export const json = (value: unknown): string => base64url(JSON.stringify(value));
 
-/** Signs whatever it is given, as `jose` would not. */
+/** Signs any header and payload, which `jose` would refuse. */
 export function signed(header: string, payload: string, key: TokenKey, alg = key.alg): string {
   const signature = sign(hashOf(alg), Buffer.from(`${header}.${payload}`), {
     key: key.privateKey,
@@ -112,11 +112,11 @@ const hashOf = (alg: string): string | null => (alg.startsWith("Ed") ? null : `s
 export interface Changes {
   readonly claims?: object;
   readonly header?: object;
-  /** By its algorithm; RS256 unless given. */
+  /** The algorithm of the key; default: RS256. */
   readonly key?: TokenKey;
 }
 
-/** A token of the issuer but for the changes; what is changed to undefined is left out. */
+/** A valid token with changes. A value of undefined removes a claim or header. */
 export function tokenOf(
   world: TokenWorld,
   { claims, header, key = keyOf(world, "RS256") }: Changes = {},

@@ -67,7 +67,7 @@ const good: readonly Good[] = [
     (typ): Good => ({ name: `typ ${String(typ)}`, changes: () => ({ header: { typ } }) }),
   ),
   {
-    name: "a thumbprint and other headers that change nothing",
+    name: "a thumbprint and other unused headers",
     changes: () => ({ header: { x5t: "abc", foo: 1 } }),
   },
   claimed("aud a list with ours", { aud: ["billing", "agent-33"] }),
@@ -93,7 +93,7 @@ const good: readonly Good[] = [
   claimed("scp a text", { scp: "read" }, { scopes: ["read"] }),
   claimed("scope before scp", { scope: "read", scp: ["decide"] }, { scopes: ["read"] }),
   claimed(
-    "somebody who acts for the subject",
+    "an actor for the subject",
     { act: { sub: "agent-1" } },
     { delegated: true, actors: [{ subject: "agent-1" }] },
   ),

@@ -19,7 +19,7 @@ beforeAll(async () => {
 const statuses = (answers: readonly { readonly status: number }[]): readonly number[] =>
   answers.map(({ status }) => status);
 
-/** The samples, where each decision waits until it is let go. */
+/** The sample definitions; each decision waits until it is released. */
 function gated(): {
   readonly world: ServedWorld;
   readonly arrived: () => Promise<void>;
@@ -238,17 +238,17 @@ describe("a web page", () => {
   it("gets a preflight response without a token", async () => {
     const guarded = await serving({
       world,
-      authenticate: () => Promise.reject(new Error("nobody is asked")),
+      authenticate: () => Promise.reject(new Error("not called")),
     });
     const asked = {
       origin,
       "access-control-request-method": "POST",
       "access-control-request-headers": "content-type",
     };
-    const told = await fetch(`${guarded.url}/decide`, { method: "OPTIONS", headers: asked });
-    expect(told.status).toBe(204);
-    expect(told.headers.get("access-control-allow-methods")).toBe("POST");
-    expect(told.headers.get("access-control-allow-headers")).toContain("authorization, content-type");
+    const preflight = await fetch(`${guarded.url}/decide`, { method: "OPTIONS", headers: asked });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get("access-control-allow-methods")).toBe("POST");
+    expect(preflight.headers.get("access-control-allow-headers")).toContain("authorization, content-type");
     const foreign = { ...asked, origin: "https://evil.example" };
     const refused = await fetch(`${guarded.url}/decide`, { method: "OPTIONS", headers: foreign });
     expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([403, null]);
@@ -271,26 +271,26 @@ describe("a correlation id", () => {
     { name: "its header", headers: { "x-correlation-id": "order-1" }, body: {}, id: "order-1" },
     { name: "its trace", headers: { traceparent: `00-${trace}-b7ad6b7169203331-01` }, body: {}, id: trace },
     {
-      name: "its header before its trace",
+      name: "its header rather than its trace",
       headers: { "x-correlation-id": "order-2", traceparent: `00-${trace}-b7ad6b7169203331-01` },
       body: {},
       id: "order-2",
     },
     {
-      name: "its body before its header",
+      name: "its body rather than its header",
       headers: { "x-correlation-id": "order-3" },
       body: { correlation_id: "order-4" },
       id: "order-4",
     },
     { name: "its body", headers: {}, body: { correlation_id: "order-5" }, id: "order-5" },
     {
-      name: "a header as long as a body may have it",
+      name: "a header of the maximum length",
       headers: { "x-correlation-id": "h".repeat(1024) },
       body: {},
       id: "h".repeat(1024),
     },
     {
-      name: "a body of that length",
+      name: "a body of the maximum length",
       headers: {},
       body: { correlation_id: "b".repeat(1024) },
       id: "b".repeat(1024),

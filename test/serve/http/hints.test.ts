@@ -49,8 +49,8 @@ describe("the hint of an error response", () => {
   });
 
   it.each<[string, unknown, string]>([
-    ["a key that nobody knows", { context: {}, zzzz: 1 }, "accepted keys: `workflow_id`,"],
-    ["a context that is none", { context: 5 }, "accepted keys: `context`,"],
+    ["an unknown key", { context: {}, zzzz: 1 }, "accepted keys: `workflow_id`,"],
+    ["an invalid context", { context: 5 }, "accepted keys: `context`,"],
     ["no object", [], "send a JSON object"],
   ])("lists the accepted keys without the one in the path: %s", async (_name, body, hint) => {
     const answer = await post(server, evaluate, body);
@@ -113,7 +113,7 @@ describe("the hint for an invalid token", () => {
       /configuration of the issuer/,
     ],
     [
-      "with nobody who acts",
+      "an actor without a subject",
       () => ({ claims: { act: {} } }),
       "the claim `act` of the token has no `sub`",
       /configuration of the issuer/,

@@ -5,7 +5,7 @@ export interface HostileRequest {
   readonly name: string;
   readonly bytes: Bytes | readonly Bytes[];
   readonly status: number;
-  /** What the answer must have, too. */
+  /** Expected response headers. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -17,11 +17,11 @@ interface Parts {
   readonly type?: string | undefined;
   readonly more?: readonly string[];
   readonly body?: string | Buffer;
-  /** Undefined: that of the body; null: none is told. */
+  /** Undefined: the length of the body; null: no header. */
   readonly length?: number | string | null;
 }
 
-/** A good request to `/decide` but for what is given. */
+/** A valid request to `/decide` with changes. */
 function request({
   line = "POST /decide HTTP/1.1",
   host = "Host: localhost",
@@ -261,7 +261,7 @@ const bodies: readonly HostileRequest[] = [
   withContext("NaN", '{"amount":NaN,"payee":{"country":"DE"}}'),
   withContext("Infinity", '{"amount":Infinity,"payee":{"country":"DE"}}'),
   withContext("1e999", '{"amount":1e999,"payee":{"country":"DE"}}'),
-  withContext("-1e999 where nobody looks", '{"amount":1,"x":[{"y":-1e999}],"payee":{"country":"DE"}}'),
+  withContext("-1e999 in an unused key", '{"amount":1,"x":[{"y":-1e999}],"payee":{"country":"DE"}}'),
   withContext("a leading zero", '{"amount":010,"payee":{"country":"DE"}}'),
   withContext(
     "a supplied system",
@@ -326,7 +326,7 @@ const origins: readonly HostileRequest[] = [
   ].map((host) => hostile(`the host \`${host}\``, { host: `Host: ${host}` })),
 ];
 
-/** What must be refused without anything of it being recorded. */
+/** Requests that must be rejected without a record. */
 export const hostileRequests: readonly HostileRequest[] = [
   ...types,
   ...smuggling,

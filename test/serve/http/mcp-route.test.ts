@@ -8,7 +8,7 @@ import { get, post, routine, routineWire, serving } from "./serving.js";
 
 const entries: McpLogEntry[] = [];
 
-/** A server with the door for agents in it. */
+/** A server with MCP. */
 async function withMcp(options: ServingOptions = {}): Promise<Serving> {
   const mcp = createMcpHttp({
     world: () => server.living.current,
@@ -49,13 +49,13 @@ describe("MCP over HTTP", () => {
   it.each([
     { by: "the header", params: decide, headers: { "x-correlation-id": "c-header" }, id: "c-header" },
     {
-      by: "what the call says beside it",
+      by: "`_meta` of the call",
       params: { ...decide, _meta: { correlation_id: "c-meta" } },
       headers: { "x-correlation-id": "c-header" },
       id: "c-meta",
     },
     {
-      by: "what the tool is given",
+      by: "the arguments of the tool",
       params: {
         name: "decide",
         arguments: { ...routineWire, correlation_id: "c-given" },
@@ -130,7 +130,7 @@ describe("MCP over HTTP", () => {
 describe("the rate limit of an organisation", () => {
   it.each([
     { name: "the tool of an action", params: typedCall },
-    { name: "a tool that is told the organisation", params: decide },
+    { name: "a tool with the organisation as argument", params: decide },
   ])("counts $name", async ({ params }) => {
     const server = await withMcp({ rateLimits: { org: { count: 2, per: 60_000 } } });
     const statuses = [];

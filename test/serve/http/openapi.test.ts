@@ -100,7 +100,7 @@ const schemas: Readonly<
   },
 };
 
-/** A reader of such documents that knows nothing of us. */
+/** An independent OpenAPI validator. */
 function accepts(document: JsonObject, pointer: string, value: unknown): boolean {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema({ $id: "https://document.example/", ...document });

@@ -4,7 +4,7 @@ import type { ServedWorld } from "../../../src/serve/operations/operation.js";
 import { alice, sampleWorld } from "../sample-world.js";
 import type { TokenWorld } from "../auth/token-world.js";
 import { keyFile, keySet, optionsOf, tokenOf, tokenWorld } from "../auth/token-world.js";
-import { connectHttp, nobody, optionsOf as mcpOptionsOf, serveHttp } from "../mcp/serving.js";
+import { connectHttp, anonymous, optionsOf as mcpOptionsOf, serveHttp } from "../mcp/serving.js";
 import type { Answered, Serving } from "./serving.js";
 import { get, post, routineWire, serving } from "./serving.js";
 
@@ -20,7 +20,7 @@ async function open(): Promise<void> {
 
 beforeAll(open);
 
-/** Whoever has a token for the organisation; without one, for all. */
+/** A caller bound to the organisation; without one, to none. */
 const by = (org?: string): { readonly authorization: string } => ({
   authorization: `Bearer ${tokenOf(tokens, { claims: org === undefined ? {} : { org_id: org } })}`,
 });
@@ -75,8 +75,8 @@ describe("the answers to a token bound to an organisation", () => {
     const path = `/records/${String(own["record_id"])}`;
     const listed = await seen("/records?limit=1", "globex");
     const [newest] = listed["records"] as readonly object[];
-    const told = [await seen(path, "globex"), await seen(`${path}/explain`, "globex"), newest ?? {}];
-    expect(told.map(lineageOf)).toEqual([[open], [open], [open]]);
+    const shown = [await seen(path, "globex"), await seen(`${path}/explain`, "globex"), newest ?? {}];
+    expect(shown.map(lineageOf)).toEqual([[open], [open], [open]]);
     expect(lineageOf(await seen(path))).toEqual([open, foreign]);
     expect(lineageOf(await evaluated("told", "acme"))).toEqual([open, foreign]);
   });
@@ -108,21 +108,21 @@ describe("the answers to a token bound to an organisation", () => {
     expect(await seen(own, "acme")).toMatchObject({ cached: true, cached_from: origin });
     expect(await seen(foreign)).toMatchObject({ cached: true, cached_from: origin });
     for (const path of [foreign, `${foreign}/explain`]) {
-      const told = await seen(path, "globex");
-      expect(told).toMatchObject({ cached: true });
-      expect(JSON.stringify(told)).not.toContain(origin);
+      const shown = await seen(path, "globex");
+      expect(shown).toMatchObject({ cached: true });
+      expect(JSON.stringify(shown)).not.toContain(origin);
     }
   });
 });
 
 describe("a record reference of a token bound to an organisation", () => {
-  // Ids of records that were made shortly before begin so, too.
+  // Records made shortly before have the same prefix.
   beforeEach(open);
 
   const wire = async (): Promise<string> =>
     String((await post(server, "/decide", routineWire, by("acme"))).body["record_id"]);
 
-  /** What all of the ids begin with. */
+  /** The common prefix of the ids. */
   const commonOf = (...[first = "", ...others]: readonly string[]): string => {
     let length = first.length;
     while (!others.every((id) => id.startsWith(first.slice(0, length)))) length--;
@@ -164,7 +164,7 @@ describe("a record reference of a token bound to an organisation", () => {
   it("does not reveal them as MCP resources", async () => {
     const ids = [await wire(), await wire()];
     const { url } = await serveHttp(mcpOptionsOf({ world: () => world }), {
-      by: { ...nobody, caller: { ...alice, org_id: "hooli" } },
+      by: { ...anonymous, caller: { ...alice, org_id: "hooli" } },
     });
     const client = await connectHttp(url);
     const common = commonOf(...ids);

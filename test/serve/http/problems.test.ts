@@ -100,7 +100,7 @@ describe("a problem", () => {
   });
 
   it.each([new TypeError("cannot read `secret-of-ours`"), "a text", undefined, { statusCode: 503 }])(
-    "that is a bug is told as that, and its stack to the log alone: %s",
+    "for a bug has no details, and its stack is only logged: %s",
     async (bug) => {
       thrown = bug;
       const answer = await post(server, "/decide", routineWire, { "x-correlation-id": "bug-1" });

@@ -2,7 +2,7 @@ import { connect } from "node:net";
 
 export interface RawAnswer {
   readonly status: number;
-  /** By their names in lower case. */
+  /** The headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -10,13 +10,13 @@ export interface RawAnswer {
 export type Bytes = string | Uint8Array;
 
 export interface ExchangeOptions {
-  /** So many answers end it; else it lasts until the other side does. */
+  /** Ends after this number of responses; default: when the server closes the connection. */
   readonly answers?: number;
-  /** No answer at all for so long ends it. */
+  /** Ends after this time without a response. */
   readonly milliseconds?: number;
 }
 
-/** Sends bytes as they are, and reads what comes back as HTTP/1.1. */
+/** Sends raw bytes and parses the HTTP/1.1 responses. */
 export async function rawExchange(
   port: number,
   pieces: readonly Bytes[] | Bytes,
@@ -38,7 +38,7 @@ export async function rawExchange(
         if (read().length >= answers) end();
       });
       socket.on("close", end);
-      // Whoever refuses what is still being sent may reset the connection.
+      // A server that rejects a request before its end may reset the connection.
       socket.on("error", () => undefined);
       for (const piece of all) socket.write(piece);
     });
@@ -47,7 +47,7 @@ export async function rawExchange(
   }
 }
 
-/** Complete answers only. */
+/** Parses complete responses only. */
 function parseAnswers(text: string): readonly RawAnswer[] {
   const found: RawAnswer[] = [];
   for (let rest = text; ;) {
@@ -61,7 +61,7 @@ function parseAnswers(text: string): readonly RawAnswer[] {
     const start = end + 4;
     const length = Number(headers["content-length"] ?? 0);
     if (rest.length < start + length) return found;
-    // What tells only to go on is no answer.
+    // `100 Continue` is not a response.
     if (status >= 200) found.push({ status, headers, body: rest.slice(start, start + length) });
     rest = rest.slice(start + length);
   }

@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** What the log says of requests, once it says of so many. */
+/** Returns the request entries of the log once it has `count` of them. */
 async function requestsOf(server: Serving, count: number): Promise<readonly Line[]> {
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -70,7 +70,7 @@ describe("the request log", () => {
   });
 
   it.each(["destroy", "resetAndDestroy"] as const)(
-    "tells of a request that is never sent in full that its sender had gone: %s",
+    "shows an incomplete request as a disconnected client: %s",
     async (leave) => {
       const server = await serving({ world });
       const socket = connect(server.port, "127.0.0.1");
@@ -86,28 +86,23 @@ describe("the request log", () => {
 
   it.each<[string, string | Uint8Array, number, string]>([
     ["what is no request", "nonsense\r\n\r\n", 400, "bad_request"],
-    [
-      "headers that did not come in time",
-      "POST /decide HTTP/1.1\r\nHost: localhost\r\n",
-      408,
-      "request_timeout",
-    ],
+    ["headers that time out", "POST /decide HTTP/1.1\r\nHost: localhost\r\n", 408, "request_timeout"],
     [
       "headers that are too large",
       goodRequest({ more: [`X: ${"x".repeat(20_000)}`] }),
       431,
       "request_header_fields_too_large",
     ],
-    ["a wish for a tunnel", "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n", 405, "method_not_allowed"],
+    ["a CONNECT request", "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n", 405, "method_not_allowed"],
     ["another expectation", goodRequest({ more: ["Expect: secret-of-ours"] }), 417, "expectation_failed"],
   ])("shows %s without its content", async (_name, bytes, status, code) => {
     const server = await serving({ world, requestTimeout: 100 });
     const [answer] = await rawExchange(server.port, bytes);
     expect(answer?.status).toBe(status);
     const [line, ...others] = await requestsOf(server, 1);
-    const { time, ...told } = line ?? {};
+    const { time, ...entry } = line ?? {};
     expect(time).toBeDefined();
-    expect(told).toEqual({
+    expect(entry).toEqual({
       level: "info",
       message: "request",
       method: "unknown",
@@ -122,10 +117,10 @@ describe("the request log", () => {
   it("shows garbage after a request as a separate entry", async () => {
     const server = await serving({ world });
     await rawExchange(server.port, [goodRequest(), "nonsense\r\n\r\n"], { answers: 2 });
-    const told = (await requestsOf(server, 2)).map(
+    const entry = (await requestsOf(server, 2)).map(
       ({ route, status }) => `${String(route)} ${String(status)}`,
     );
-    expect(told.sort()).toEqual(["/decide 200", "unknown 400"]);
+    expect(entry.sort()).toEqual(["/decide 200", "unknown 400"]);
   });
 
   it("shows why a token was rejected, and nothing of the token", async () => {

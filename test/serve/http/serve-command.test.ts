@@ -16,12 +16,12 @@ interface Running {
   readonly store: string;
   readonly decisions: string;
   readonly said: { out: string; err: string };
-  /** Resolves once the log holds this. */
+  /** Resolves when the log contains the text. */
   readonly says: (text: string) => Promise<void>;
   readonly exit: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
-/** The built command, listening. */
+/** Starts the built command and waits until it listens. */
 async function start(...words: readonly string[]): Promise<Running> {
   const root = temporaryDirectory();
   const [store, decisions] = [join(root, "store"), join(root, "decisions")];
@@ -55,7 +55,7 @@ async function start(...words: readonly string[]): Promise<Running> {
   return { url: `http://127.0.0.1:${port}`, port: Number(port), child, store, decisions, said, says, exit };
 }
 
-/** One request, and the one that asks. */
+/** A request with its response. */
 async function untilUnderWay(url: string): Promise<void> {
   for (;;) {
     const { body } = await get({ url }, "/metrics");

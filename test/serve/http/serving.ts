@@ -18,7 +18,7 @@ export interface Serving {
   readonly changes: readonly ReloadOutcome[];
   /** The number of the newest record. */
   readonly recorded: () => Promise<number>;
-  /** Everything that was logged so far. */
+  /** The whole log so far. */
   readonly logged: () => Promise<string>;
 }
 
@@ -33,7 +33,7 @@ export const wire = { org_id: "acme", domain: "payments", action: "wire.approve"
 export const routine = { amount: 250, payee: { country: "DE" } };
 export const routineWire = { ...wire, context: routine };
 
-/** A server of the samples on a port of its own, until the tests of the file are over. */
+/** A server with the sample definitions on a free port, closed after the tests of the file. */
 export async function serving(options: ServingOptions = {}): Promise<Serving> {
   const { world, open, stamp = () => "", keepsSound = true, ...http } = options;
   const written: string[] = [];

@@ -37,7 +37,7 @@ const bearer = (claims: object = {}): { readonly authorization: string } => ({
 
 const challengeOf = ({ headers }: Answered): string | null => headers.get("www-authenticate");
 
-/** RFC 6750, section 3: what may stand in a description. */
+/** RFC 6750, section 3: the characters of a description. */
 const challenge =
   /^Bearer realm="agent-33"(, error="(invalid_token|invalid_request)", error_description="[\x20-\x21\x23-\x5b\x5d-\x7e]+")?$/;
 

@@ -17,19 +17,19 @@ beforeAll(async () => {
 describe("a failed tool call", () => {
   it.each([
     {
-      name: "a key that is not there",
+      name: "an unknown key",
       call: { name: typed, arguments: { contxt: routine } },
       code: "input_invalid",
       text: "error: `context` is missing; unknown key `contxt`\nhint: did you mean `context`?",
     },
     {
-      name: "a decision that is not there",
+      name: "an unknown decision",
       call: { name: "evaluate", arguments: { decision_id: "decision-quality-gat", context: {} } },
       code: "definition_not_found",
       text: /^error: .*\nhint: did you mean `decision-quality-gate`\?$/,
     },
     {
-      name: "a record that is not there",
+      name: "an unknown record",
       call: { name: "explain_record", arguments: { record_id: "ffff" } },
       code: "record_not_found",
       text: /^error: no record is `ffff`\nhint: /,

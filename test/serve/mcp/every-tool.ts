@@ -10,7 +10,7 @@ const call = { tool: "select_metric", session_id: "s-1" };
 const session = { query: { audience: "team", segment: "smb" } };
 const wire = { org_id: "acme", domain: "payments", action: "wire.approve" };
 
-/** What each tool is asked, and what its answer holds, in an order in which they can be asked. */
+/** The arguments of each tool and part of its answer, in an order that works. */
 const asked: Readonly<Record<string, (recordId: string) => readonly [object, object]>> = {
   decide: () => [
     { ...wire, context: routine },
@@ -30,11 +30,11 @@ const asked: Readonly<Record<string, (recordId: string) => readonly [object, obj
   find_precedents: (record_id) => [{ record_id }, { record_id }],
 };
 
-/** As a client would that knows nothing of us. */
+/** Validates like an independent client. */
 const accepts = (schema: object | undefined, answer: unknown): boolean =>
   schema !== undefined && new Ajv2020({ allowUnionTypes: true }).validate(schema, answer);
 
-/** Lists the tools and calls each of them. */
+/** Lists the tools and calls each one. */
 export async function callEveryTool(client: Client): Promise<void> {
   const { tools } = await client.listTools();
   const names = tools.map(({ name }) => name);
@@ -56,7 +56,7 @@ export async function callEveryTool(client: Client): Promise<void> {
   }
 }
 
-/** Reads a resource of each kind, as it is listed and as its template says. */
+/** Reads a resource of each kind, from the list and from its template. */
 export async function readEveryResource(client: Client): Promise<void> {
   const { resources } = await client.listResources();
   const { resourceTemplates } = await client.listResourceTemplates();

@@ -6,11 +6,11 @@ const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
 export interface Garbage {
   readonly name: string;
   readonly sent: string | Buffer;
-  /** Undefined: there is none. */
+  /** Undefined: no response. */
   readonly answer?: { readonly id: number | string | null; readonly code: number };
 }
 
-/** What a line must not be, and what is answered to it. */
+/** Invalid lines and the expected responses. */
 export const garbage: readonly Garbage[] = [
   { name: "an empty line", sent: "\n" },
   { name: "spaces", sent: "   \t \r\n" },
@@ -19,7 +19,7 @@ export const garbage: readonly Garbage[] = [
   { name: "JSON that ends early", sent: '{"jsonrpc":"2.0","id":1,\n', answer: { id: null, code: parse } },
   { name: "two messages", sent: `${JSON.stringify(ping)}${line(ping)}`, answer: { id: null, code: parse } },
   {
-    name: "bytes that are no text",
+    name: "bytes that are not UTF-8",
     sent: Buffer.from([0xff, 0xfe, 0x0a]),
     answer: { id: null, code: parse },
   },
@@ -38,12 +38,12 @@ export const garbage: readonly Garbage[] = [
   { name: "a number as method", sent: line({ ...ping, method: 7 }), answer: { id: 1, code: invalid } },
   { name: "params in a list", sent: line({ ...ping, params: [1] }), answer: { id: 1, code: invalid } },
   {
-    name: "keys that are not of the protocol",
+    name: "keys outside the protocol",
     sent: line({ ...ping, x: 1 }),
     answer: { id: 1, code: invalid },
   },
   {
-    name: "a method that is not there",
+    name: "an unknown method",
     sent: line({ ...ping, method: "x/y" }),
     answer: { id: 1, code: -32601 },
   },
@@ -53,16 +53,19 @@ export const garbage: readonly Garbage[] = [
     answer: { id: 1, code: -32602 },
   },
   { name: "a notification that is not there", sent: '{"jsonrpc":"2.0","method":"x/y"}\n' },
-  { name: "an answer to nobody", sent: '{"jsonrpc":"2.0","id":77,"result":{}}\n' },
-  { name: "a refusal of nobody", sent: '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}\n' },
+  { name: "a response without a request", sent: '{"jsonrpc":"2.0","id":77,"result":{}}\n' },
+  {
+    name: "an error without a request",
+    sent: '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}\n',
+  },
   { name: "a broken answer", sent: '{"jsonrpc":"2.0","id":77,"result":7}\n' },
   {
-    name: "a line without end",
+    name: "an endless line",
     sent: `{"jsonrpc":"2.0","id":1,"method":"${"x".repeat(4.5 * 1024 * 1024)}"}\n`,
     answer: { id: null, code: invalid },
   },
   {
-    name: "lists within lists",
+    name: "nested lists",
     sent: `${"[".repeat(200_000)}${"]".repeat(200_000)}\n`,
     answer: { id: null, code: invalid },
   },

@@ -4,7 +4,7 @@ import type { RequestIdentity } from "../../../src/serve/operations/operation.js
 import type { ServedWorld } from "../../../src/serve/operations/operation.js";
 import { alice, sampleWorld } from "../sample-world.js";
 import { callEveryTool, readEveryResource, routine, typed } from "./every-tool.js";
-import { changes, connectHttp, current, nobody, optionsOf, revisions, serveHttp } from "./serving.js";
+import { changes, connectHttp, current, anonymous, optionsOf, revisions, serveHttp } from "./serving.js";
 
 let world: ServedWorld;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 const called = (caller: Partial<AuthenticatedCaller>): RequestIdentity => ({
-  ...nobody,
+  ...anonymous,
   caller: { ...alice, ...caller },
 });
 
@@ -145,7 +145,7 @@ describe("a change of the definitions", () => {
     const feed = changes();
     const { url } = await serveHttp(optionsOf({ world: () => world, subscribe: feed.subscribe }));
     let heard: (what: string) => void = () => undefined;
-    const told = (what: string): Promise<string> =>
+    const notified = (what: string): Promise<string> =>
       new Promise((resolve) => {
         heard = (each) => each === what && resolve(each);
       });
@@ -158,7 +158,7 @@ describe("a change of the definitions", () => {
       },
     });
     for (const what of ["tools", "resources"]) {
-      const next = told(what);
+      const next = notified(what);
       feed.tell();
       expect(await next).toBe(what);
     }

@@ -10,7 +10,7 @@ import type { McpOptions } from "../../../src/serve/mcp/server.js";
 import type { RequestIdentity } from "../../../src/serve/operations/operation.js";
 import { afterFile } from "../../after-file.js";
 
-/** The revisions that a client may speak: the current one without sessions, and two of the old kind. */
+/** The protocol revisions of clients: the current one without sessions, and two older ones. */
 export const revisions: readonly { readonly name: string; readonly options: ClientOptions }[] = [
   { name: "2026-07-28", options: { versionNegotiation: { mode: { pin: "2026-07-28" } } } },
   { name: "2025-11-25", options: { supportedProtocolVersions: ["2025-11-25"] } },
@@ -18,14 +18,14 @@ export const revisions: readonly { readonly name: string; readonly options: Clie
 ];
 
 export const current = revisions[0]!.options;
-export const nobody: RequestIdentity = { caller: undefined, correlationId: undefined };
+export const anonymous: RequestIdentity = { caller: undefined, correlationId: undefined };
 
 export interface Changes extends Pick<McpOptions, "subscribe"> {
   readonly tell: () => void;
   readonly listeners: Set<() => void>;
 }
 
-/** Tells listeners what a living world would tell them. */
+/** Notifies listeners like a reloading world. */
 export function changes(): Changes {
   const listeners = new Set<() => void>();
   return {
@@ -50,10 +50,10 @@ export interface ServedHttp {
   readonly mcp: McpHttp;
 }
 
-/** A bare server around the handler, gone after the tests of the file. */
+/** A plain server around the handler, closed after the tests of the file. */
 export async function serveHttp(
   options: McpOptions,
-  { by = nobody, parse = true }: { readonly by?: RequestIdentity; readonly parse?: boolean } = {},
+  { by = anonymous, parse = true }: { readonly by?: RequestIdentity; readonly parse?: boolean } = {},
 ): Promise<ServedHttp> {
   const mcp = createMcpHttp(options);
   const server = createServer((req, res) => {

@@ -12,13 +12,13 @@ export interface Message {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** What a client that writes its lines itself sees. */
+/** A session of a client that writes raw lines. */
 export interface Session {
   readonly send: (line: string | Buffer) => void;
   readonly ask: (id: number, method: string, params?: object) => void;
   readonly next: () => Promise<Message>;
   readonly nextLine: () => Promise<string>;
-  /** All lines so far, as they came. */
+  /** All lines so far. */
   readonly lines: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export function sessionOver(input: Writable, output: Readable): Session {
   };
 }
 
-/** Says hello as clients of the old kind do. */
+/** Initializes the session as in the older protocol. */
 export async function open({ ask, next, send }: Session): Promise<void> {
   ask(0, "initialize", opening);
   await next();

@@ -112,11 +112,11 @@ describe("over standard input and output", () => {
 
   it("redirects other output", async () => {
     const session = serveInProcess(optionsOf({ world: () => world }));
-    session.output.write("from somebody else\n");
+    session.output.write("from another writer\n");
     await open(session);
     session.input.end();
     await session.ended;
-    expect(String(session.aside.read())).toBe("from somebody else\n");
+    expect(String(session.aside.read())).toBe("from another writer\n");
     expect(session.lines).toHaveLength(1);
     session.output.write("after\n");
     expect(await session.nextLine()).toBe("after");

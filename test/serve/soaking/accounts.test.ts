@@ -19,7 +19,7 @@ describe("the accounting of a soak test", () => {
     { name: "an answer with its record", exchange: answered, log: [kept], faults: 0 },
     { name: "a refusal without one", exchange: refused, log: [], faults: 0 },
     {
-      name: "a decision that nobody heard of before a crash",
+      name: "a decision without an answer before a crash",
       exchange: { ...cut, phase: "killed" },
       log: [kept],
       faults: 0,
@@ -27,15 +27,15 @@ describe("the accounting of a soak test", () => {
     { name: "an answer without a record", exchange: answered, log: [], faults: 1 },
     { name: "an answer with its record twice", exchange: answered, log: [kept, kept], faults: 1 },
     { name: "a refusal with a record", exchange: refused, log: [kept], faults: 1 },
-    { name: "a decision that nobody heard of before an orderly end", exchange: cut, log: [kept], faults: 1 },
+    { name: "a decision without an answer before a shutdown", exchange: cut, log: [kept], faults: 1 },
     {
-      name: "a record that nobody asked for",
+      name: "a record without a request",
       exchange: answered,
       log: [kept, { ...kept, correlation_id: "c-2" }],
       faults: 1,
     },
     {
-      name: "a record that no command told of",
+      name: "a record that no command reported",
       exchange: answered,
       log: [kept, { record_id: "r-2" }],
       faults: 1,

@@ -2,24 +2,24 @@ import type { KeptRecord } from "./kept-records.js";
 import type { Heard } from "./raw-connection.js";
 import type { Asked } from "./request-mix.js";
 
-/** Whether the server is there, was told to end, or was killed. */
+/** Whether the server is running, is shutting down, or was killed. */
 export type Phase = "serving" | "ending" | "killed";
 
-/** One request, and what came of it. */
+/** One request and its outcome. */
 export interface Exchange {
   readonly name: string;
   readonly correlationId: string;
   readonly outcome: number | "cut";
-  /** The records that the answer names. */
+  /** The record ids in the answer. */
   readonly records: readonly string[];
   readonly phase: Phase;
-  /** What is wrong with the answer by itself. */
+  /** Problems of the answer itself. */
   readonly fault?: string;
 }
 
 const busy = [429, 503];
 
-/** Keeps of an answer what is needed later: there will be many. */
+/** Keeps only what is needed later, because there are many answers. */
 export function exchangeOf(
   asked: Asked,
   heard: Exclude<Heard, "refused">,
@@ -40,7 +40,7 @@ export function exchangeOf(
   return { ...base, outcome: status, records: named, ...(isFault && { fault }) };
 }
 
-/** What is wrong with the log, by what was answered. */
+/** Compares the log with the answers and returns the differences. */
 export function faultsOfLog(
   exchanges: readonly Exchange[],
   kept: readonly KeptRecord[],
@@ -57,16 +57,19 @@ export function faultsOfLog(
   for (const { name, correlationId, outcome, records, phase } of exchanges) {
     const found = known.get(correlationId) ?? [];
     known.delete(correlationId);
-    // Whoever is killed between keeping and telling has decided unheard; whoever is told to end has not.
+    // A kill between recording and answering leaves a record without an answer; a graceful shutdown must not.
     if (outcome === "cut" && phase === "killed") continue;
     if (isSame(records, found)) continue;
     faults.push(`${name} (${outcome}) named [${records.join()}], and the log holds [${found.join()}]`);
   }
-  for (const [correlation, ids] of known) faults.push(`nobody asked for ${ids.join()} (${correlation})`);
+  for (const [correlation, ids] of known) faults.push(`no request for ${ids.join()} (${correlation})`);
   if (isSame(others, byCommand)) return faults;
-  return [...faults, `the command told of ${byCommand.length} records, and the log holds ${others.length}`];
+  return [
+    ...faults,
+    `the command reported ${byCommand.length} records, but the log contains ${others.length}`,
+  ];
 }
 
-/** Twice the same is not the same as once. */
+/** Compares as multisets: duplicates count. */
 const isSame = (some: readonly string[], others: readonly string[]): boolean =>
   String(some.toSorted()) === String(others.toSorted());

@@ -7,10 +7,10 @@ export interface Places {
   readonly store: string;
 }
 
-/** Longer than it takes to notice a change. */
+/** Longer than the reload interval. */
 const changeEvery = 700;
 
-/** Changes definitions again and again, now and then into what cannot be used, until it is over; then mends them. */
+/** Changes definitions until the soak ends, sometimes to invalid ones, then restores them. */
 export async function changeDefinitions({ decisions }: Places, rest: Rest): Promise<void> {
   const files = ["quality-gate.yaml", "wire-transfer.yaml"].map((name) => join(decisions, name));
   const texts = files.map((file) => readFileSync(file, "utf8"));
@@ -25,23 +25,23 @@ export async function changeDefinitions({ decisions }: Places, rest: Rest): Prom
   files.forEach((file, index) => writeFileSync(file, texts[index] ?? ""));
 }
 
-/** Decides by command what nobody else does, in the same store; gives the records that it was told of. */
+/** Makes decisions with the command line in the same store, and returns their record ids. */
 export async function decideByCommand({ decisions, store }: Places, rest: Rest): Promise<readonly string[]> {
-  const told: string[] = [];
+  const recordIds: string[] = [];
   const words = ["decision", "evaluate", "decision-artifact-type-router"];
   const places = ["--decisions", decisions, "--store", store, "--json"];
   while (await rest(500)) {
     const { exitCode, stdout, stderr } = await run([...words, "--input", '{"artifact": {}}', ...places]);
     if (exitCode !== 0) throw new Error(`the command failed: ${stderr}`);
-    told.push((JSON.parse(stdout) as { readonly record_id: string }).record_id);
+    recordIds.push((JSON.parse(stdout) as { readonly record_id: string }).record_id);
   }
-  return told;
+  return recordIds;
 }
 
-/** Waits so many milliseconds; false: it is over. */
+/** Waits; returns false when the soak has ended. */
 export type Rest = (milliseconds: number) => Promise<boolean>;
 
-/** Lets everybody rest until it is over, and wakes them then. */
+/** Sleeps that end early when the soak ends. */
 export function resting(): { readonly rest: Rest; readonly end: () => void } {
   const sleepers = new Set<() => void>();
   let isOver = false;

@@ -8,7 +8,7 @@ export interface KeptRecord {
   readonly correlation_id?: string;
 }
 
-/** Every decision in the log, as the command shows it; a long log is never held whole. */
+/** Streams every decision of the log from the command line, without holding all of it in memory. */
 export async function keptRecords(store: string): Promise<readonly KeptRecord[]> {
   const words = ["decision", "log", "--format", "jsonl", "--store", store];
   const child = spawn(process.execPath, [bin, ...words], {

@@ -1,20 +1,20 @@
 import type { Socket } from "node:net";
 import { connect } from "node:net";
 
-/** What goes over the wire, whether or not it is a good request. */
+/** The raw parts of a request, valid or not. */
 export interface RawRequest {
   readonly method: string;
   readonly path: string;
   readonly body?: string;
-  /** Where it is to differ from what the body has. */
+  /** Overrides the length of the body. */
   readonly announcedLength?: number;
   readonly contentType?: string;
 }
 
-/** Refused: nobody listens. Cut: somebody did, and did not answer. */
+/** `refused`: the connection was refused. `cut`: it was closed without an answer. */
 export type Heard = { readonly status: number; readonly body: string } | "refused" | "cut";
 
-/** A connection that is kept for many requests, one after the other, and costs next to nothing. */
+/** A keep-alive connection for many sequential requests, with little overhead. */
 export class RawConnection {
   readonly #port: () => number;
   #socket: Socket | undefined;
@@ -43,7 +43,7 @@ export class RawConnection {
   #open(): Promise<Socket | undefined> {
     return new Promise((resolve) => {
       const socket = connect({ port: this.#port(), host: "127.0.0.1", noDelay: true });
-      // A connection that breaks also closes, which is what is waited for.
+      // A failed connection also emits `close`, which is handled.
       socket.on("error", () => resolve(undefined));
       socket.on("connect", () => {
         this.#socket = socket;

@@ -2,18 +2,18 @@ import type { RawRequest } from "./raw-connection.js";
 
 export interface Asked {
   readonly name: string;
-  /** What the answer is, unless there is too much to do (429, 503). */
+  /** The expected status, unless the server is busy (429, 503). */
   readonly status: number;
-  /** Which records the answer names; absent: none is kept of it. */
+  /** Returns the record ids of the answer; absent: the request records nothing. */
   readonly recordsOf?: (answer: never) => readonly (string | undefined)[];
   readonly request: (about: Circumstances) => RawRequest;
 }
 
-/** What a request may be about. */
+/** The variables of a request. */
 export interface Circumstances {
   /** Different for each request. */
   readonly turn: number;
-  /** A record that was answered with; undefined: none was yet. */
+  /** An earlier record; undefined: there is none yet. */
   readonly recordId: string | undefined;
 }
 
@@ -71,7 +71,7 @@ const routine = { amount: 250, payee: { country: "DE" } };
 const session = { query: { audience: "ceo", metric_type: "retention", segment: "enterprise" } };
 const qualityGate = "/decisions/decision-quality-gate/evaluate";
 
-/** Good and bad, as they come. */
+/** Valid and invalid requests. */
 export const requestMix: readonly Asked[] = [
   decided("GREEN", routine),
   decided("YELLOW", { ...routine, amount: 25_000 }, { world_model_version: 3 }),

@@ -2,13 +2,13 @@ import { RawConnection } from "./raw-connection.js";
 import type { Rest } from "./disturbances.js";
 
 export interface Watched {
-  /** In megabytes, one after the other. */
+  /** In megabytes, in order. */
   readonly samples: readonly number[];
-  /** How many changes of the definitions were taken up, and how many were not. */
+  /** The numbers of applied and rejected changes of the definitions. */
   readonly reloads: { readonly current: number; readonly refused: number };
 }
 
-/** Asks a server for its metrics until it is over. */
+/** Polls the metrics of a server until the soak ends. */
 export async function watchMetrics(port: number, rest: Rest): Promise<Watched> {
   const connection = new RawConnection(() => port);
   const samples: number[] = [];
@@ -27,7 +27,7 @@ export async function watchMetrics(port: number, rest: Rest): Promise<Watched> {
   return { samples, reloads };
 }
 
-/** The first third is for warming up; of the rest, the medians of both halves. */
+/** Skips the first third as warm-up, and returns the medians of both halves of the rest. */
 export function halves(samples: readonly number[]): readonly [number, number] {
   const warm = samples.slice(Math.floor(samples.length / 3));
   const middle = Math.floor(warm.length / 2);

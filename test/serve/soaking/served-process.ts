@@ -8,14 +8,14 @@ import { bin, cleanEnvironment } from "../../acceptance/command.js";
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** From the signal on. */
+  /** The time since the signal. */
   readonly milliseconds: number;
 }
 
-/** The built command as a server of its own. */
+/** The built command as a separate server process. */
 export class ServedProcess {
   readonly port: number;
-  /** What it said that it should never have to say. */
+  /** Unexpected output. */
   readonly complaints: string[];
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown[]>;
@@ -55,6 +55,6 @@ export class ServedProcess {
   }
 }
 
-/** What is no line of the log is a warning of the runtime's, or a crash. */
+/** A line that is not JSON is a warning of Node or a crash. */
 const isComplaint = (line: string): boolean =>
   line.startsWith("{") ? line.includes('"code":"bug"') : !line.startsWith("no tokens are asked for");
