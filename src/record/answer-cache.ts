@@ -8,35 +8,38 @@ import type { Shelf, ShelfEntry, Store } from "../model/store.js";
 
 const defaultTtl = 3_600_000_000;
 
-/** An answer as it was given before; its input is worked out anew, so that it need not be kept. */
+/** A cached answer, without its input: that is evaluated again on every hit. */
 interface CachedAnswer {
   readonly answer: Omit<Evaluated, "input_value">;
-  /** The record of the evaluation that gave it. */
+  /** The record of the evaluation that produced it. */
   readonly record_id?: string;
 }
 
-/** How long answers of a definition are kept, in microseconds; undefined: they are not. */
+/** Returns how long answers of a definition are cached, in microseconds; undefined: they are not cached. */
 export function cacheLifetime(definition: Definition, reads: readonly string[]): number | undefined {
   const { cache } = definition;
   if (cache?.enabled !== true || uncacheableReason(definition, reads) !== undefined) return undefined;
   return cache.ttl === undefined ? defaultTtl : parseDuration(cache.ttl);
 }
 
-/** Answers given before, until they expire. Those of this process are known before they are written. */
+/** Cached answers. Those of this process are found before they are written to the store. */
 export class AnswerCache {
   readonly #shelf: Shelf;
   readonly #onTrouble: (message: string) => void;
   readonly #own = new Map<string, ShelfEntry>();
-  /** Questions that are being answered at the moment, with what tells those who wait that they are. */
+  /** Keys that are being evaluated, each with a promise for the callers that wait. */
   readonly #asked = new Map<string, { readonly answered: Promise<void>; readonly tell: () => void }>();
 
-  /** `onTrouble` hears of what went wrong without touching a decision. */
+  /** `onWarning` receives failures that do not affect a decision. */
   constructor(shelf: Shelf, onTrouble: (message: string) => void) {
     this.#shelf = shelf;
     this.#onTrouble = onTrouble;
   }
 
-  /** Who is told of no answer finds one, and says `done`; whoever asks the same meanwhile waits for it. */
+  /**
+   * Returns the cached answer. If there is none, the caller evaluates and then calls `release`; other callers
+   * with the same key wait until then.
+   */
   async get(key: string, now: number): Promise<CachedAnswer | undefined> {
     for (let other = this.#asked.get(key); other !== undefined; other = this.#asked.get(key))
       await other.answered;
@@ -49,15 +52,15 @@ export class AnswerCache {
     return kept;
   }
 
-  /** A cache that cannot be read knows nothing, and is no reason not to decide. */
+  /** Treats a cache that cannot be read as empty. */
   async #onShelf(key: string): Promise<ShelfEntry | undefined> {
     try {
       const entry = await this.#shelf.get(key);
       if (entry === undefined || storedDigest(entry) === entryDigest(entry)) return entry;
-      this.#onTrouble("a cached answer is not as it was kept, so it was not used");
+      this.#onTrouble("ignored a cached answer that was changed in the store");
       return undefined;
     } catch (error) {
-      this.#onTrouble(`the cache cannot be read: ${(error as Error).message}`);
+      this.#onTrouble(`cannot read the cache: ${(error as Error).message}`);
       return undefined;
     }
   }
@@ -67,7 +70,7 @@ export class AnswerCache {
     this.#asked.delete(key);
   }
 
-  /** Known to this process at once; `write` makes it known to all. */
+  /** Caches an answer for this process; `persist` writes it to the store for all processes. */
   set(
     key: string,
     kept: CachedAnswer,
@@ -78,12 +81,12 @@ export class AnswerCache {
     this.#own.set(key, { key, group, expires_at: now + lifetime, value });
   }
 
-  /** For an answer that was never given, as its record could not be kept. */
+  /** Removes an answer whose record could not be written. */
   delete(key: string): void {
     this.#own.delete(key);
   }
 
-  /** From then on the shelf alone is asked: others may remove what is on it. */
+  /** Writes answers to the store; from then on only the store is read, as other processes may remove them. */
   async persist(keys: readonly string[]): Promise<void> {
     const entries = keys.flatMap((key) => this.#own.get(key) ?? []);
     await this.#shelf.put(entries.map(withDigest));
@@ -93,7 +96,7 @@ export class AnswerCache {
 
 const maxUnpersisted = 10_000;
 
-/** An entry on a shelf says what it was when it was put there; the log never has to trust what came of it since. */
+/** Adds a digest of the entry, so that a later change to the stored answer is detected. */
 function withDigest(entry: ShelfEntry): ShelfEntry {
   return { ...entry, value: { ...(entry.value as JsonObject), digest: entryDigest(entry) } };
 }
@@ -108,16 +111,16 @@ function entryDigest({ key, group, expires_at, value }: ShelfEntry): string {
 
 function liveAnswer({ value, expires_at = 0 }: ShelfEntry, now: number): CachedAnswer | undefined {
   const { created_at, kept } = value as unknown as { created_at: number; kept: CachedAnswer };
-  // One from the future was made before the clock was set back; it must not live longer for that.
+  // An entry from the future was made before the clock was set back; it must not live longer.
   return created_at <= now && now < expires_at ? kept : undefined;
 }
 
-/** What the cache holds and how often it was of use. */
+/** The entries of the cache, and how often it was hit. */
 export interface CacheStatus {
   readonly entries: number;
   readonly live: number;
   readonly expired: number;
-  /** As the log tells: decisions that are not logged are not counted. */
+  /** Counted from the log: decisions that are not logged are not included. */
   readonly hits: number;
   readonly misses: number;
   /** In bytes. */

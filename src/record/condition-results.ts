@@ -11,18 +11,18 @@ import type {
   RollDetails,
 } from "../model/result.js";
 
-/** What came of one condition, whichever type of decision asked it. */
+/** The result of one condition, for every type of decision. */
 export interface ConditionResult {
-  /** The branch, the rule of an evaluator, the policy with its condition, or the rule of a gate. */
+  /** The branch, the evaluator's rule, the policy and its condition, or the gate's rule. */
   readonly label: string;
   readonly condition: string;
   readonly result: boolean;
   readonly error?: string;
-  /** What it read, where that is known already. */
+  /** The values that it read, where the details have them. */
   readonly values?: Readonly<Record<string, Json>>;
 }
 
-/** Every condition of the details that is one: a record that was tampered with may hold anything. */
+/** Returns the well-formed conditions in the details; a record that was changed may contain anything. */
 export function conditionResults({
   type,
   evaluation_details: details,
@@ -73,7 +73,7 @@ function traceResult(trace: ConditionTrace): Omit<ConditionResult, "label"> {
   return {
     condition,
     result: trace.result !== negated,
-    // Absent where inputs were not to be recorded.
+    // Absent where inputs are not recorded.
     values: actual === undefined ? {} : { [field]: actual },
     ...(note !== undefined && !trace.result && { error: note }),
   };
@@ -88,6 +88,6 @@ function policyResults([name, detail]: Named<PolicyDetail>): readonly ConditionR
   }));
 }
 
-/** Whether the details tell of a roll, as those of a weighted decision do. */
+/** Whether these are the details of a weighted decision. */
 export const isRollDetails = (details: EvaluationDetails): details is RollDetails =>
   typeof (details as Partial<RollDetails>).total_weight === "number";

@@ -2,7 +2,7 @@ import type { Count, Counter, Entry, Limit } from "../model/store.js";
 
 export const zeroCounter: Counter = Object.freeze({ count: 0, seq: 0 });
 
-/** The counter after one more entry. */
+/** Returns the counter after one more entry. */
 export function incrementCounter(counter: Counter, count: Count, seq: number): Counter {
   const next = { count: counter.count + 1, seq };
   if (typeof count === "string")
@@ -10,7 +10,7 @@ export function incrementCounter(counter: Counter, count: Count, seq: number): C
   return { ...next, times: [...(counter.times ?? []), count.at].slice(-count.keep) };
 }
 
-/** How much of a counter lies after a time, as far as its times are kept. */
+/** Counts the entries after a time, as far as the counter's times are kept. */
 export function countSince({ count, times = [] }: Counter, after: number | undefined): number {
   return after === undefined ? count : times.filter((time) => time > after).length;
 }
@@ -19,8 +19,8 @@ export const isLimitReached = (limit: Limit, counter: Counter): boolean =>
   countSince(counter, limit.after) >= limit.most;
 
 /**
- * The bodies of entries that are taken together. What they count stands in them, so that the counters can be
- * worked out from the log, and how many they are, so that half of them can be told from all.
+ * Returns the bodies of entries that are appended atomically. They contain what they count, so that counters can
+ * be rebuilt from the log, and the size of the group, so that a partly written group is detected.
  */
 export function groupBodies(group: readonly Entry[]): readonly string[] {
   return group.map(({ body, counts = [] }, index) => {
@@ -29,45 +29,45 @@ export function groupBodies(group: readonly Entry[]): readonly string[] {
   });
 }
 
-/** How often a tool has succeeded in a session. */
+/** Counts successful calls of a tool in a session. */
 export const successCounter = (session: string, tool: string): string =>
   JSON.stringify(["succeeded", session, tool]);
 
-/** The calls of a tool that were allowed in a session, whichever decisions were asked. */
+/** Counts allowed calls of a tool in a session, whichever decisions applied. */
 export const callCounter = (session: string, tool: string): string =>
   JSON.stringify(["called", session, tool]);
 
-/** The calls of a tool whose result is known. */
+/** Counts calls of a tool whose result was recorded. */
 export const resultCounter = (session: string, tool: string): string =>
   JSON.stringify(["answered", session, tool]);
 
-/** The same of calls with certain params, by their digest: calls may be on their way at the same time. */
+/** Counts allowed calls with these params: several calls of a tool may be in flight at the same time. */
 export const callWithParamsCounter = (session: string, tool: string, digest: string): string =>
   JSON.stringify(["called", session, tool, digest]);
 
 export const resultWithParamsCounter = (session: string, tool: string, digest: string): string =>
   JSON.stringify(["answered", session, tool, digest]);
 
-/** Whether a counter is about calls that were made, whichever decisions were asked. */
+/** Whether a counter counts allowed calls. */
 export const isCallCounter = (counter: string): boolean => counter.startsWith('["called",');
 
-/** What a policy of a decision counts. */
+/** A policy of a decision. */
 interface PolicyReference {
   readonly decision: string;
   readonly policy: string;
 }
 
-/** That a path was read in a session by one of the tools that the policy names. */
+/** Counts reads of a path in a session by the tools that a policy names. */
 export const pathReadCounter = (
   { decision, policy }: PolicyReference,
   session: string,
   path: string,
 ): string => JSON.stringify(["read", decision, policy, session, path]);
 
-/** The calls that were allowed in a session, for `max_calls`. */
+/** Counts calls that a policy allowed in a session, for `max_calls`. */
 export const allowedCallCounter = ({ decision, policy }: PolicyReference, session: string): string =>
   JSON.stringify(["allowed", decision, policy, session]);
 
-/** How often an override was applied. */
+/** Counts applications of an override. */
 export const overrideUseCounter = ({ decision, policy }: PolicyReference): string =>
   JSON.stringify(["applied", decision, policy]);

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../model/json.js";
 import type { LogRecord } from "../model/record.js";
 
-/** What a spreadsheet is given of a record; the whole of it is in the JSON lines. */
+/** The columns of an export as CSV; the JSON lines have every field. */
 export const csvColumns = [
   "seq",
   "record_id",
@@ -30,7 +30,7 @@ export const csvColumns = [
 
 export const csvHeader = `${csvColumns.join(",")}\r\n`;
 
-/** A record as a line of RFC 4180; what it does not have stays empty. */
+/** Formats a record as a line of CSV (RFC 4180); missing fields are empty. */
 export function csvLine(record: LogRecord): string {
   const fields = record as unknown as Partial<JsonObject>;
   return `${csvColumns.map((column) => quoteCell(cell(column, fields[column]))).join(",")}\r\n`;
@@ -38,7 +38,7 @@ export function csvLine(record: LogRecord): string {
 
 function cell(column: (typeof csvColumns)[number], value: Json | undefined): string {
   if (value === undefined) return "";
-  // Begins with a quote, a bracket, a digit, a minus that belongs to a number: never with a formula.
+  // JSON starts with a quote, a bracket, a digit or the minus of a number, never with a formula.
   if (column === "input_value") return JSON.stringify(value);
   if (Array.isArray(value)) return escapeFormula(value.map(textOf).join("; "));
   return typeof value === "string" ? escapeFormula(value) : textOf(value);
@@ -46,12 +46,12 @@ function cell(column: (typeof csvColumns)[number], value: Json | undefined): str
 
 const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** Spreadsheets run what begins like this; behind an apostrophe it is text. */
+/** Spreadsheets evaluate cells that start like this; a leading apostrophe makes them text. */
 const formula = /^[=+\-@\t\r]/;
 
 const escapeFormula = (text: string): string => (formula.test(text) ? `'${text}` : text);
 
-/** The semicolon too: where commas are decimal, spreadsheets take it for the end of a cell. */
+/** The semicolon too: in locales with decimal commas, spreadsheets use it as the separator. */
 const special = /[",;\t\r\n]/;
 
 const quoteCell = (text: string): string => (special.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

@@ -15,9 +15,9 @@ interface Selection {
 }
 
 /**
- * Equal whenever the same definition read the same values and chose the same; time has no part in it. What
- * is hashed is the canonical JSON of `{decision_id, definition_hash, selected_labels, selected_targets,
- * values_read}`, whose beginning is the same for all decisions of one definition.
+ * Returns a hash that is equal whenever the same definition read the same values and selected the same branches,
+ * at any time: SHA-256 of the canonical JSON of `{decision_id, definition_hash, selected_labels,
+ * selected_targets, values_read}`.
  */
 export function deterministicHash(
   loaded: LoadedDefinition,
@@ -31,7 +31,7 @@ export function deterministicHash(
   );
 }
 
-/** The same question to the same definition has the same key. */
+/** Returns the key of a cached answer: equal for the same definition and the same values read. */
 export function cacheKey(loaded: LoadedDefinition, valuesRead: string): string {
   return sha256Hex(`${hashPrefix(loaded)},"values_read":${valuesRead}}`);
 }
@@ -48,14 +48,14 @@ function hashPrefix(loaded: LoadedDefinition): string {
   return text;
 }
 
-/** Everything that an answer depends on, by path, as canonical JSON. What is missing stays away, so it differs from null. */
+/** Returns the canonical JSON of all values that an answer depends on, by path. A missing value is left out, so it differs from null. */
 export function valuesReadJson({ input, reads }: Prepared, scope: Scope): string {
   const values: Record<string, Json> = {};
   for (const path of reads) {
     const value = getterOf(path)(scope);
     if (value !== undefined) values[path] = value;
   }
-  // The path `context` gives way to a key of that name; without an input, or with a schema, all is read.
+  // A context key named `context` shadows that path; without an input, or with a schema, the whole context is read.
   if (input === undefined || reads.includes("context")) values["context"] = scope.context;
   return canonicalJson(values);
 }
@@ -71,12 +71,12 @@ function getterOf(path: string): PathGetter {
   return getter;
 }
 
-/** What the contract hashes beside the context. */
+/** The values that the specification hashes in addition to the context. */
 export interface ScoredHashInput extends Pick<ScoredOutcome, "decision" | "confidence" | "scoring_strategy"> {
   readonly evaluations: readonly object[];
 }
 
-/** Over exactly what the contract names: neither the time nor the feedback has a part in it. */
+/** Hashes exactly the fields that the specification names; time and feedback are not included. */
 export function scoredHash(context: JsonObject, outcome: ScoredHashInput): string {
   const { evaluations, decision, confidence, scoring_strategy } = outcome;
   const hashed = { context, evaluations, decision, confidence, scoring_strategy };
@@ -90,9 +90,9 @@ interface AuditDetails {
   readonly hash: string;
 }
 
-/** All that it takes to reach the decision again. */
-export function buildAuditPayload(outcome: ScoredOutcome, circumstances: AuditDetails): AuditPayload {
-  const { context, feedback = {}, at, hash } = circumstances;
+/** Builds the payload that a scored decision can be replayed from. */
+export function buildAuditPayload(outcome: ScoredOutcome, details: AuditDetails): AuditPayload {
+  const { context, feedback = {}, at, hash } = details;
   const { evaluations, decision, confidence, scoring_strategy, scoring_parameters } = outcome;
   return {
     timestamp: at,

@@ -5,47 +5,47 @@ import { isInputMasked } from "../definition/definition-reads.js";
 import type { Definition, LoadedDefinition } from "../model/definition.js";
 import type { DefinitionTally, Tally } from "../model/store.js";
 
-/** How often each branch of a decision was taken, as `distribution --format json` prints it. */
+/** How often each branch of a decision was selected, as `distribution --format json` prints it. */
 export interface Distribution {
   readonly decision_id: string;
-  /** Records, whichever definition they were made with. */
+  /** Records made with any version of the definition. */
   readonly total: number;
-  /** Of the current definition, as `check` is; null where they are masked, and so all alike. */
+  /** For the current definition, like `check`; null where inputs are masked and therefore all equal. */
   readonly distinct_inputs: number | null;
-  /** Those of them that were made with the current definition. */
+  /** Records made with the current definition. */
   readonly current_total: number;
-  /** Every label that was taken; several labels of one record count each. */
+  /** Every label that was selected; each label of a record counts. */
   readonly counts: Readonly<Record<string, number>>;
   readonly branches: readonly BranchShare[];
-  /** Null where there is nothing to expect, or nothing to tell inputs apart by. */
+  /** Null where no shares are expected, or inputs are masked. */
   readonly check: ShareCheck | null;
 }
 
 export interface BranchShare {
   readonly label: string;
-  /** Where it leads today; null where the definition of today has no such label. */
+  /** In the current definition; null where it has no such label. */
   readonly target: string | null;
   readonly count: number;
-  /** Of all records; where several branches are taken at once, the shares make more than 1. */
+  /** Of all records; the sum exceeds 1 where several branches are selected at once. */
   readonly share: number;
-  /** By weight; null where no weight, or a condition too, decides. */
+  /** From the weights; null unless weights alone decide. */
   readonly expected_share: number | null;
 }
 
-/** A chi-square test of what the current definition chose: one trial per distinct input, as repeated ones are not independent. */
+/** A chi-square test of the current definition's selections: one trial per distinct input, as repeated inputs are not independent. */
 export interface ShareCheck {
   readonly definition_hash: string;
-  /** The distinct inputs that were rolled for. */
+  /** The number of distinct inputs. */
   readonly sample: number;
   readonly statistic: number;
   readonly degrees_of_freedom: number;
   readonly p_value: number;
-  /** Whether five or more were expected of every branch; below that, the p value says little. */
+  /** Whether at least five selections of every branch were expected; below that, the p value means little. */
   readonly reliable: boolean;
   readonly mismatch: boolean;
 }
 
-/** As much of the definition of today as is needed, or of the last one there was; undefined where that is not kept. */
+/** The current definition, or the last one that is stored; undefined where there is none. */
 export type CurrentDefinition = Pick<LoadedDefinition, "definition" | "definition_hash"> | undefined;
 
 export function computeDistribution(
@@ -56,8 +56,8 @@ export function computeDistribution(
   const { total, counts, definitions } = tally;
   const expected = current === undefined ? [] : expectedBranches(current.definition);
   const taken = new Set(Object.keys(counts));
-  const known = [...expected, ...defaultBranch(current?.definition, expected, taken)];
-  const shown = [...known, ...removedLabels(known, counts)];
+  const branches = [...expected, ...defaultBranch(current?.definition, expected, taken)];
+  const all = [...branches, ...removedLabels(branches, counts)];
   const made = current === undefined ? undefined : definitions[current.definition_hash];
   const isMasked = current !== undefined && isInputMasked(current.definition);
   return {
@@ -66,7 +66,7 @@ export function computeDistribution(
     distinct_inputs: isMasked ? null : (made?.distinct_inputs ?? 0),
     current_total: made?.total ?? 0,
     counts,
-    branches: shown.map(({ label, target, share }) => {
+    branches: all.map(({ label, target, share }) => {
       const count = countOf(counts, label);
       return { label, target, count, share: total === 0 ? 0 : count / total, expected_share: share };
     }),
@@ -80,7 +80,7 @@ interface ExpectedBranch {
   readonly share: number | null;
 }
 
-/** What it may come to, in the order of the file, with the shares that weights promise. */
+/** Returns the possible outcomes in the order of the file, with the shares that the weights promise. */
 function expectedBranches(definition: Definition): readonly ExpectedBranch[] {
   if (!isRouting(definition)) return possibleOutcomes(definition).map((each) => ({ ...each, share: null }));
   const cases = casesOf(definition).map(({ each }) => each);
@@ -96,7 +96,7 @@ function expectedBranches(definition: Definition): readonly ExpectedBranch[] {
   }));
 }
 
-/** Where weights alone decide, only an input that cannot be evaluated takes it: not worth a line until one has. */
+/** Where weights alone decide, only an input that cannot be evaluated selects the default, so it is listed only once that happened. */
 function defaultBranch(
   definition: Definition | undefined,
   cases: readonly ExpectedBranch[],
@@ -108,15 +108,18 @@ function defaultBranch(
   return [{ label: defaultLabel, target: definition.default.target, share: null }];
 }
 
-/** Labels that only older definitions had, those that were taken most often first. */
-function removedLabels(known: readonly ExpectedBranch[], counts: Tally["counts"]): readonly ExpectedBranch[] {
-  const labels = new Set(known.map(({ label }) => label));
-  const gone = Object.entries(counts).filter(([label]) => !labels.has(label));
-  const sorted = gone.toSorted(([a, count], [b, other]) => other - count || (a < b ? -1 : 1));
+/** Returns labels that only older definitions had, the most frequent first. */
+function removedLabels(
+  branches: readonly ExpectedBranch[],
+  counts: Tally["counts"],
+): readonly ExpectedBranch[] {
+  const labels = new Set(branches.map(({ label }) => label));
+  const removed = Object.entries(counts).filter(([label]) => !labels.has(label));
+  const sorted = removed.toSorted(([a, count], [b, other]) => other - count || (a < b ? -1 : 1));
   return sorted.map(([label]) => ({ label, target: null, share: null }));
 }
 
-/** Labels are the user's words: `constructor` may be one. */
+/** Looks up own properties only: a label may be called `constructor`. */
 function countOf(counts: Readonly<Record<string, number>>, label: string): number {
   return Object.hasOwn(counts, label) ? (counts[label] ?? 0) : 0;
 }
@@ -142,7 +145,7 @@ function checkShares(
   const possible = observed.filter(({ share }) => share > 0);
   const sample = possible.reduce((sum, each) => sum + each.observed, 0);
   const cells = possible.map((each) => ({ observed: each.observed, expected: each.share * sample }));
-  // No chance leads to a branch of weight 0, so one such input is proof enough.
+  // A branch of weight 0 is never selected by chance, so one such input proves a mismatch.
   const isImpossible = observed.some((each) => each.share === 0 && each.observed > 0);
   const test = isImpossible ? { ...chiSquareTest(cells), p_value: 0 } : chiSquareTest(cells);
   return {
@@ -161,12 +164,12 @@ function chiSquareTest(
     .filter(({ expected }) => expected > 0)
     .reduce((total, { observed, expected }) => total + (observed - expected) ** 2 / expected, 0);
   const degrees_of_freedom = Math.max(0, cells.length - 1);
-  // With one branch the sum is 0 but for rounding.
+  // With one branch the sum is 0, except for rounding.
   const statistic = degrees_of_freedom === 0 ? 0 : Math.min(sum, Number.MAX_VALUE);
   return { statistic, degrees_of_freedom, p_value: chiSquareTail(statistic, degrees_of_freedom) };
 }
 
-/** Of few inputs the chi-square test says nothing; then each branch is asked exactly whether it has too many. */
+/** With too few inputs for a chi-square test, tests each branch for an excess with the binomial distribution. */
 function isUnlikely(cells: readonly Cell[], sample: number): boolean {
   const groups = poolRareCells(cells);
   if (groups.length > 1) return chiSquareTest(groups).p_value < significanceLevel;
@@ -177,8 +180,8 @@ function isUnlikely(cells: readonly Cell[], sample: number): boolean {
 }
 
 /**
- * The rarest branches together, until five are expected of each group: a test of few inputs cannot raise a
- * false alarm then, and one branch of tiny weight cannot keep the others from being watched.
+ * Pools the rarest branches until at least five selections of each group are expected, so that few inputs cannot
+ * raise a false alarm and one branch of tiny weight does not prevent a test of the others.
  */
 function poolRareCells(cells: readonly Cell[]): readonly Cell[] {
   const groups: Cell[] = [];

@@ -8,17 +8,17 @@ import type { JsonObject } from "../model/json.js";
 import type { DecisionRecord } from "../model/record.js";
 import type { NamedCondition, PolicyDetail } from "../model/result.js";
 
-/** The record of what policies made of a call. */
+/** The record of a policy decision about a tool call. */
 export type PolicyRecord = Extract<DecisionRecord, { readonly type: "policy" }>;
 
-/** What the policies made of a call, each with what it said and read. */
+/** The policies that decided a call, each with its verdict and the values that it read. */
 export interface ExplainedCall {
   readonly inputs: readonly ExplainedInput[];
   readonly policies: readonly ExplainedPolicy[];
   readonly left_out: readonly SkippedPolicy[];
 }
 
-/** A part of the context, and what was read of it. */
+/** A top-level part of the context, with the values that were read from it. */
 export interface ExplainedInput extends RecordedValues {
   readonly source: string;
 }
@@ -29,7 +29,7 @@ export interface ExplainedPolicy {
   readonly allows: boolean;
   readonly reason?: string;
   readonly conditions: readonly ExplainedCondition[];
-  /** What flipped its denial. */
+  /** The override that flipped its denial. */
   readonly override?: ExplainedOverride;
 }
 
@@ -37,7 +37,7 @@ export interface ExplainedOverride extends AppliedOverride {
   readonly conditions: readonly ExplainedCondition[];
 }
 
-/** What had no say: a policy or an override that was not in effect, used up, or not needed. */
+/** A policy or override that did not take part: not in effect, used up, or not needed. */
 export interface SkippedPolicy {
   readonly name: string;
   readonly version: string;
@@ -45,12 +45,12 @@ export interface SkippedPolicy {
   readonly conditions: readonly ExplainedCondition[];
 }
 
-/** From the record alone, and a little more where the definition is kept; undefined where it is about no call. */
+/** Explains the record of a call; with its definition in more detail. Undefined for other types of decisions. */
 export function explainCall(
-  kept: DecisionRecord,
+  untrusted: DecisionRecord,
   definition: Definition | undefined,
 ): ExplainedCall | undefined {
-  const record = sanitizeRecord(kept);
+  const record = sanitizeRecord(untrusted);
   if (record.type !== "policy") return undefined;
   const details = policyDetails(record);
   const policies = consultedPolicies(record);
@@ -99,9 +99,9 @@ function explainInputs(record: PolicyRecord): readonly ExplainedInput[] {
   }));
 }
 
-/** A policy that was in effect, and what it said. */
+/** A policy that was in effect, and its verdict. */
 interface ConsultedPolicy extends Omit<ExplainedPolicy, "conditions" | "override"> {
-  /** The name of what flipped its denial. */
+  /** The name of the override that flipped its denial. */
   readonly override?: string;
 }
 
@@ -110,7 +110,7 @@ type Details = ReadonlyMap<string, PolicyDetail>;
 const policyDetails = ({ evaluation_details: details }: PolicyRecord): Details =>
   new Map(Object.entries(details as Readonly<Record<string, PolicyDetail>>));
 
-/** Of a sound record: told by the lineage, and by the details where it has none. */
+/** Returns the policies of a sanitized record: from its lineage, or from its details where it has none. */
 export function consultedPolicies(record: PolicyRecord): readonly ConsultedPolicy[] {
   const { policies } = record.lineage;
   const details = policyDetails(record);
@@ -129,44 +129,44 @@ export function consultedPolicies(record: PolicyRecord): readonly ConsultedPolic
     });
 }
 
-/** As the specification has it where no policy is in effect. */
+/** The policy that the specification names where none is in effect. */
 const noPolicy = { name: "none", version: "0.0.0" };
 
 function policiesFromDetails(details: Details): readonly ConsultedPolicy[] {
   return [...details].flatMap(([name, detail]) => {
     const { version, result: allows, reason, overridden_by: override, left_out, overrides } = detail;
     if (left_out !== undefined || overrides !== undefined) return [];
-    const told = { ...(reason !== undefined && { reason }), ...(override !== undefined && { override }) };
-    return [{ name, version, allows, ...told }];
+    const optional = { ...(reason !== undefined && { reason }), ...(override !== undefined && { override }) };
+    return [{ name, version, allows, ...optional }];
   });
 }
 
-/** An override that was applied, as much as is known of it. */
+/** An override that was applied; fields that neither record nor definition has are absent. */
 interface AppliedOverride {
   readonly name: string;
   readonly version?: string;
   readonly action?: string;
   readonly reason?: string;
-  /** Null: never; absent: nobody knows. */
+  /** Null: never; absent: unknown. */
   readonly expires_at?: string | null;
-  /** What it set of the params: nothing where the call is denied, or where nobody knows. */
+  /** The params that it set; empty where the call was denied, or where they are unknown. */
   readonly set: JsonObject;
 }
 
 interface OverrideContext {
   readonly record: PolicyRecord;
   readonly definition: Definition | undefined;
-  /** No other override was applied to the call. */
+  /** Whether no other override was applied to the call. */
   readonly isOnlyOne: boolean;
 }
 
-/** The lineage knows the override that decided; of the others the definition may know more. */
-export function explainOverride(name: string, circumstances: OverrideContext): AppliedOverride {
-  const { lineage, evaluation_details } = circumstances.record;
+/** Describes an applied override: the deciding one from the lineage, the others from the definition. */
+export function explainOverride(name: string, context: OverrideContext): AppliedOverride {
+  const { lineage, evaluation_details } = context.record;
   const details = evaluation_details as Readonly<Record<string, PolicyDetail>>;
   const detail = Object.hasOwn(details, name) ? details[name] : undefined;
   const applied = lineage.override?.name === name ? lineage.override : undefined;
-  const written = findOverrideDefinition(name, circumstances.definition);
+  const written = findOverrideDefinition(name, context.definition);
   const version = applied?.version ?? detail?.version ?? written?.version;
   const action = applied?.action ?? (written && (written.action ?? "allow"));
   const reason = applied?.reason ?? detail?.reason;
@@ -177,7 +177,7 @@ export function explainOverride(name: string, circumstances: OverrideContext): A
     ...(action !== undefined && { action }),
     ...(reason !== undefined && { reason }),
     ...(expires !== undefined && { expires_at: expires }),
-    set: setParams(circumstances, written),
+    set: setParams(context, written),
   };
 }
 
@@ -190,26 +190,28 @@ function findOverrideDefinition(
   return found?.overrides === undefined ? undefined : found;
 }
 
-/** What the definition says it sets; where that is not kept and it was the only one, all that was changed. */
+/** Returns the params that the definition sets; without a definition, all that changed if it was the only override. */
 function setParams({ record, isOnlyOne }: OverrideContext, written: OverridePolicy | undefined): JsonObject {
   if (written === undefined) return isOnlyOne ? changedParams(record) : {};
   const own = Object.keys(written.params ?? {});
   return filterParams(record, (key) => own.includes(key));
 }
 
-/** The params of an allowed call that are not as they were asked about. */
+/** Returns the params of an allowed call that differ from the requested ones. */
 export function changedParams(record: PolicyRecord): JsonObject {
   return filterParams(
     record,
-    (key, value, asked) => !Object.hasOwn(asked, key) || !equal(asked[key] ?? null, value),
+    (key, value, requested) => !Object.hasOwn(requested, key) || !equal(requested[key] ?? null, value),
   );
 }
 
 function filterParams(
   { allowed, params, context }: PolicyRecord,
-  isMeant: (key: string, value: JsonObject[string], asked: JsonObject) => boolean,
+  isIncluded: (key: string, value: JsonObject[string], requested: JsonObject) => boolean,
 ): JsonObject {
-  const asked = context?.["params"];
-  if (!allowed || !isObject(params) || !isObject(asked)) return {};
-  return Object.fromEntries(Object.entries(params).filter(([key, value]) => isMeant(key, value, asked)));
+  const requested = context?.["params"];
+  if (!allowed || !isObject(params) || !isObject(requested)) return {};
+  return Object.fromEntries(
+    Object.entries(params).filter(([key, value]) => isIncluded(key, value, requested)),
+  );
 }

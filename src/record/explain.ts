@@ -7,18 +7,18 @@ import type { RecordedValues } from "./recorded-values.js";
 import { conditionValueReader } from "./recorded-values.js";
 import { sanitizeRecord } from "./sanitize-record.js";
 
-/** Why a decision went as it did, worked out from its record and the definition that it was made with. */
+/** The reasons of a decision, derived from its record and the definition that it was made with. */
 export interface Explanation {
-  /** The target(s), or the label where there is none. */
+  /** The targets, or the labels where there are none. */
   readonly answer: string;
   readonly because: readonly string[];
   readonly failed: readonly ExplainedCondition[];
   readonly definition: ExplainedDefinition;
-  /** The record whose answer was taken from the cache. */
+  /** The record whose cached answer was used. */
   readonly cached_from?: string;
 }
 
-/** A condition with what it read. */
+/** A condition with the values that it read. */
 export interface ExplainedCondition extends RecordedValues {
   readonly label: string;
   readonly condition: string;
@@ -29,14 +29,14 @@ export interface ExplainedCondition extends RecordedValues {
 interface ExplainedDefinition {
   readonly version?: string;
   readonly hash: string;
-  /** Whether the store still has it. */
+  /** Whether it is in the store. */
   readonly available: boolean;
 }
 
-/** All that can be said of the conditions. */
+/** The conditions of a decision. */
 export interface ExplainedConditions {
   readonly conditions: readonly ExplainedCondition[];
-  /** Cases that an earlier match made needless to ask. */
+  /** Cases that were not evaluated because an earlier one matched. */
   readonly not_asked: readonly DefinedCase[];
 }
 
@@ -45,6 +45,7 @@ interface DefinedCase {
   readonly condition: string;
 }
 
+/** Explains a decision. `definition` is the one it was made with, if it is stored. */
 export function explain(record: DecisionRecord, definition: Definition | undefined): Explanation {
   const { selected_targets: targets, selected_labels: labels, decision_version: version } = record;
   return {
@@ -62,24 +63,24 @@ export function explain(record: DecisionRecord, definition: Definition | undefin
 }
 
 export function explainConditions(
-  kept: DecisionRecord,
+  untrusted: DecisionRecord,
   definition: Definition | undefined,
 ): ExplainedConditions {
-  const record = sanitizeRecord(kept);
+  const record = sanitizeRecord(untrusted);
   const read = conditionValueReader(record, definition);
   const written = definition === undefined ? [] : definedCases(definition);
-  const known = conditionResults(record);
-  const conditions = known.length > 0 ? known : failedConditions(record, written);
+  const recorded = conditionResults(record);
+  const conditions = recorded.length > 0 ? recorded : failedConditions(record, written);
   return {
     conditions: conditions.map((each) =>
       each.values === undefined ? { ...each, ...read(each.condition) } : { ...each, values: each.values },
     ),
     not_asked:
-      known.length === 0 || record.rules_total !== undefined ? [] : casesNotEvaluated(written, known),
+      recorded.length === 0 || record.rules_total !== undefined ? [] : casesNotEvaluated(written, recorded),
   };
 }
 
-/** Where the evaluation was not to be recorded, the conditions that failed still were. */
+/** Failed conditions are recorded even where the evaluation is not. */
 function failedConditions(
   record: DecisionRecord,
   written: readonly DefinedCase[],
@@ -97,8 +98,8 @@ function definedCases(definition: Definition): readonly DefinedCase[] {
 
 function casesNotEvaluated(
   written: readonly DefinedCase[],
-  known: readonly ConditionResult[],
+  evaluated: readonly ConditionResult[],
 ): readonly DefinedCase[] {
-  const asked = new Set(known.map(({ label }) => label));
-  return written.filter(({ label, condition }) => condition.trim() !== "" && !asked.has(label));
+  const labels = new Set(evaluated.map(({ label }) => label));
+  return written.filter(({ label, condition }) => condition.trim() !== "" && !labels.has(label));
 }

@@ -1,22 +1,22 @@
 import { isMapping, isText } from "./well-formed.js";
 
-/** What became of a fetch, as a record tells it. */
+/** The outcome of a fetch, as a record has it. */
 export interface FetchSummary {
   readonly endpoint: string;
-  /** Where in the context its answer went; absent: only whether it came was of interest. */
+  /** Where in the context the response was put; absent: only its success was used. */
   readonly into?: string;
   readonly outcome:
     | {
         readonly type: "came";
         readonly from: "endpoint" | "cache" | "stale_cache";
-        /** When the endpoint gave it. */
+        /** When the endpoint responded. */
         readonly at: string;
       }
     | { readonly type: "failed"; readonly why: string }
     | { readonly type: "left_out" };
 }
 
-/** What the facts tell of fetches; of a damaged record, what is still sound. */
+/** Returns the outcomes of fetches from a record's facts; malformed ones are left out. */
 export function summarizeFetches(fetched: unknown): readonly FetchSummary[] {
   if (!isMapping(fetched)) return [];
   return Object.values(fetched).flatMap((fact) => {
@@ -30,8 +30,8 @@ export function summarizeFetches(fetched: unknown): readonly FetchSummary[] {
 function fetchOutcome(fact: Readonly<Record<string, unknown>>): FetchSummary["outcome"] | undefined {
   const { ok, from, fetched_at: at, left_out: leftOut, error } = fact;
   if (ok === true) {
-    const known = (["endpoint", "cache", "stale_cache"] as const).find((each) => each === from);
-    return known === undefined || !isText(at) ? undefined : { type: "came", from: known, at };
+    const source = (["endpoint", "cache", "stale_cache"] as const).find((each) => each === from);
+    return source === undefined || !isText(at) ? undefined : { type: "came", from: source, at };
   }
   if (leftOut === true) return { type: "left_out" };
   if (!isMapping(error) || !isText(error["message"])) return undefined;

@@ -8,23 +8,23 @@ import { nearest } from "../text.js";
 const latest = "latest";
 const minPrefixLength = 4;
 
-/** Whether the record with an id may be seen. */
+/** Whether the caller may see the record with this id. */
 export type IsVisible = (id: string) => Promise<boolean>;
 
 /**
- * The record that is meant: by its id, a unique beginning of one, its sequence number, or `latest`. Where not all may
- * be seen, and none is meant, it is told neither how many there are nor which of the others it could be.
+ * Finds a record by its id, a unique prefix of its id, its sequence number, or `latest`. With `isVisible`, the
+ * error for a record that is not found reveals neither the size of the log nor records of others.
  */
 export async function findRecord(
   text: string,
   { log }: Pick<Records, "log">,
-  isSeen?: IsVisible,
+  isVisible?: IsVisible,
 ): Promise<LogLine> {
   const found = await lookUp(text.toLowerCase(), log);
-  if ("candidates" in found) throw await notFoundError(text, found.candidates, { log, isSeen });
+  if ("candidates" in found) throw await notFoundError(text, found.candidates, { log, isVisible });
   if (isWellFormedRecord(found.record)) return found;
-  throw new DecisionError("log_damaged", `the record \`${text}\` is damaged`, {
-    hint: "see `agent-33 decision verify`",
+  throw new DecisionError("log_damaged", `record \`${text}\` is damaged`, {
+    hint: "check the log with `agent-33 decision verify`",
   });
 }
 
@@ -39,7 +39,7 @@ async function lookUp(text: string, log: Ledger): Promise<Found> {
   const bySeq = (): Promise<Found> => (isCountable ? log.find({ seq }) : Promise.resolve(none));
   if (!isBeginning) return await bySeq();
   const byBeginning = (): Promise<Found> => log.find({ beginning: text });
-  // Nobody counts with leading zeros; ids of our days begin with one.
+  // Sequence numbers have no leading zeros; current ids start with one.
   return text.startsWith("0") ? await firstFound(byBeginning, bySeq) : await firstFound(bySeq, byBeginning);
 }
 
@@ -50,54 +50,55 @@ async function firstFound(first: () => Promise<Found>, second: () => Promise<Fou
 
 interface LookupContext {
   readonly log: Ledger;
-  readonly isSeen: IsVisible | undefined;
+  readonly isVisible: IsVisible | undefined;
 }
 
 async function notFoundError(
   text: string,
   candidates: readonly string[],
-  { log, isSeen }: LookupContext,
+  { log, isVisible }: LookupContext,
 ): Promise<DecisionError> {
   if (candidates.length === 0) {
-    return new DecisionError("record_not_found", `no record is \`${text}\``, {
-      hint: isSeen === undefined ? await notFoundHint(text, log) : referenceFormHint(text),
+    return new DecisionError("record_not_found", `record \`${text}\` not found`, {
+      hint: isVisible === undefined ? await notFoundHint(text, log) : referenceFormHint(text),
     });
   }
-  const message = `more than one record begins with \`${text}\``;
-  const told = isSeen === undefined ? candidates : await visibleIds(candidates, isSeen);
-  if (told.length === 0) return new DecisionError("record_not_found", message, { hint: "write more of it" });
+  const message = `\`${text}\` matches more than one record`;
+  const visible = isVisible === undefined ? candidates : await visibleIds(candidates, isVisible);
+  if (visible.length === 0)
+    return new DecisionError("record_not_found", message, { hint: "use more characters of the id" });
   return new DecisionError("record_not_found", message, {
-    hint: `write more of it: ${told.map((id) => `\`${id}\``).join(", ")}`,
-    details: { candidates: told },
+    hint: `use more characters of the id: ${visible.map((id) => `\`${id}\``).join(", ")}`,
+    details: { candidates: visible },
   });
 }
 
-async function visibleIds(ids: readonly string[], isSeen: IsVisible): Promise<readonly string[]> {
+async function visibleIds(ids: readonly string[], isVisible: IsVisible): Promise<readonly string[]> {
   const seen: string[] = [];
-  for (const id of ids) if (await isSeen(id)) seen.push(id);
+  for (const id of ids) if (await isVisible(id)) seen.push(id);
   return seen;
 }
 
 async function notFoundHint(text: string, log: Ledger): Promise<string> {
   const { size } = await log.state();
-  if (size === 0) return "nothing has been recorded yet";
+  if (size === 0) return "the log is empty";
   if (!/^\d{1,7}$/.test(text) || Number(text) === 0) return referenceFormHint(text);
   return Number(text) > size
-    ? `the last one is number ${size}`
-    : "it may have been pruned or damaged; see `agent-33 decision verify`";
+    ? `the last record has number ${size}`
+    : "it may have been pruned or damaged; check with `agent-33 decision verify`";
 }
 
-/** As far as it can be said without a look at the log. */
+/** Explains the forms of a reference, without reading the log. */
 function referenceFormHint(text: string): string {
-  if (/^0{1,7}$/.test(text)) return "the first one is number 1";
+  if (/^0{1,7}$/.test(text)) return "the first record has number 1";
   if (nearest(text, [latest]) !== undefined) return `did you mean \`${latest}\`?`;
   if (/^[0-9a-f-]+$/i.test(text) && text.length < minPrefixLength) {
-    return `the beginning of an id needs ${minPrefixLength} characters at least`;
+    return `use at least ${minPrefixLength} characters of the id`;
   }
-  return "give a record's id or the beginning of it, its number, or `latest`; see `agent-33 decision log`";
+  return "use a record's id, a prefix of it, its number, or `latest`; list records with `agent-33 decision log`";
 }
 
-/** The same where only a decision will do. */
+/** Finds the record of a decision; throws a usage error for other records. */
 export async function findDecision(
   text: string,
   records: Pick<Records, "log">,
@@ -108,23 +109,23 @@ export async function findDecision(
 
 export function assertDecision(text: string, { record }: LogLine, hint: string): DecisionRecord {
   if (record.kind === "decision") return record;
-  throw new DecisionError("usage", `record \`${text}\` is no decision`, { hint });
+  throw new DecisionError("usage", `record \`${text}\` is not a decision`, { hint });
 }
 
-/** Of whoever tells how a call went. */
-export const allowedCallHint = "name the record of the check that allowed this call";
+/** The hint for a tool result that refers to a wrong record. */
+export const allowedCallHint = "use the record of the check that allowed this call";
 
-/** What was recorded on behalf of a session, oldest first. */
+/** The records of a session, oldest first. */
 export interface SessionRecords {
   readonly decisions: readonly StoredRecord<DecisionRecord>[];
   readonly results: readonly StoredRecord<ToolResultRecord>[];
-  /** How many lines are no whole records any more; they are left out. */
+  /** How many records were left out because they are damaged. */
   readonly damaged: number;
 }
 
 export interface StoredRecord<Record> {
   readonly record: Record;
-  /** Whether its line is what was written. */
+  /** Whether its line is unchanged. */
   readonly intact: boolean;
 }
 
@@ -132,7 +133,7 @@ export function recordsOfSession(session: string, log: Pick<Ledger, "related">):
   return groupByKind(log.related({ session_id: session }));
 }
 
-/** How the calls went that a decision allowed. */
+/** Finds the results of the calls that a decision allowed. */
 export async function toolResultsOf(
   recordId: string,
   log: Pick<Ledger, "related">,
@@ -141,7 +142,7 @@ export async function toolResultsOf(
   return results.map(({ record }) => record);
 }
 
-/** The lines come newest first. */
+/** Expects the lines newest first. */
 async function groupByKind(lines: AsyncIterable<LogLine>): Promise<SessionRecords> {
   const decisions: StoredRecord<DecisionRecord>[] = [];
   const results: StoredRecord<ToolResultRecord>[] = [];
@@ -154,7 +155,7 @@ async function groupByKind(lines: AsyncIterable<LogLine>): Promise<SessionRecord
   return { decisions: decisions.reverse(), results: results.reverse(), damaged };
 }
 
-/** The records of all decisions that were asked about one call, in their order; those of one check stand together. */
+/** Finds the records of all decisions about one call, in order; the records of one check are adjacent. */
 export async function recordsOfCheck(
   record: DecisionRecord,
   log: Pick<Ledger, "find">,

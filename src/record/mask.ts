@@ -1,34 +1,34 @@
 import { wildcardStep, pointerSteps } from "../definition/definition-reads.js";
 import type { Json, JsonObject } from "../model/json.js";
 
-/** Stands where a masked value stood. */
+/** Replaces a masked value. */
 export const maskMarker = "[masked]";
 
-/** The context without the values that the pointers (RFC 6901) name. What is not there need not be masked. */
+/** Returns the context with the values at the pointers (RFC 6901) masked; pointers without a value are ignored. */
 export function maskContext(context: JsonObject, pointers: readonly string[]): JsonObject {
-  let shown: Json = context;
-  for (const pointer of pointers) shown = replaceAt(shown, pointerSteps(pointer));
-  if (isContainer(shown) && !Array.isArray(shown)) return shown as JsonObject;
-  // The pointer to everything.
+  let result: Json = context;
+  for (const pointer of pointers) result = replaceAt(result, pointerSteps(pointer));
+  if (isContainer(result) && !Array.isArray(result)) return result as JsonObject;
+  // The empty pointer masks the whole context.
   return Object.fromEntries(Object.keys(context).map((key) => [key, maskMarker]));
 }
 
-/** The masked values as texts, to look for them in messages. */
+/** Returns the masked values as texts, to search messages for them. */
 export function maskedTexts(context: JsonObject, pointers: readonly string[]): readonly string[] {
   return pointers.flatMap((pointer) => valuesAt(context, pointerSteps(pointer)).flatMap(leafTexts));
 }
 
-/** A text that would tell a secret is not told at all. */
+/** Replaces a text that contains a masked value. */
 export function maskText(text: string, secrets: readonly string[]): string {
   return secrets.some((secret) => text.includes(secret))
-    ? "the reason is masked, as it names a masked value"
+    ? "the reason is masked because it contains a masked value"
     : text;
 }
 
 const isContainer = (value: Json | undefined): value is JsonObject | readonly Json[] =>
   typeof value === "object" && value !== null;
 
-/** The keys that a step leads to. */
+/** Returns the keys that a step of a pointer matches. */
 function keysAt(value: Json | undefined, step: string): readonly string[] {
   if (!isContainer(value)) return [];
   if (Object.hasOwn(value, step)) return [step];
@@ -58,7 +58,7 @@ function leafTexts(value: Json): readonly string[] {
   if (value === null || value === "") return [];
   if (isContainer(value)) return Object.values(value).flatMap(leafTexts);
   const text = String(value);
-  // Within JSON it reads otherwise where it holds quotes and the like.
+  // JSON escapes quotes and control characters.
   const escaped = JSON.stringify(text).slice(1, -1);
   return escaped === text ? [text] : [text, escaped];
 }

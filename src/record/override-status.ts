@@ -3,7 +3,7 @@ import type { OverridePolicy, PolicyDefinition } from "../model/definition.js";
 import type { Ledger } from "../model/store.js";
 import { overrideUseCounter } from "./counters.js";
 
-/** An override as it stands: where it comes from, whether it is live, and how it was used. */
+/** An override with its state and its uses, as `overrides --format json` prints it. */
 export interface OverrideStatus {
   readonly decision_id: string;
   readonly name: string;
@@ -17,7 +17,7 @@ export interface OverrideStatus {
   readonly uses: number;
   readonly uses_left: number | null;
   readonly last_used: string | null;
-  /** The newest that used it, newest first. */
+  /** The newest records that used it, newest first. */
   readonly records: readonly string[];
 }
 
@@ -25,7 +25,7 @@ interface OverrideQuery {
   readonly log: Ledger;
   /** In milliseconds since 1970. */
   readonly now: number;
-  /** So many of the records that used it. */
+  /** How many records to list per override. */
   readonly records: number;
 }
 
@@ -86,16 +86,16 @@ interface OverrideUse {
   readonly timestamp: string;
 }
 
-/** From the newest record on, until enough is found of each. */
+/** Finds the uses of each override, starting with the newest record. */
 async function findUses(
   decisionId: string,
   counted: readonly { readonly counter: string; readonly uses: number }[],
   { log, records }: { readonly log: Ledger; readonly records: number },
 ): Promise<ReadonlyMap<string, readonly OverrideUse[]>> {
   const found = new Map<string, OverrideUse[]>();
-  const wanted = new Map(counted.map(({ counter, uses }) => [counter, Math.min(uses, Math.max(1, records))]));
+  const limits = new Map(counted.map(({ counter, uses }) => [counter, Math.min(uses, Math.max(1, records))]));
   const isMissing = (): boolean =>
-    [...wanted].some(([name, count]) => (found.get(name)?.length ?? 0) < count);
+    [...limits].some(([name, count]) => (found.get(name)?.length ?? 0) < count);
   if (!isMissing()) return found;
   const query = {
     decision_id: decisionId,
@@ -108,7 +108,7 @@ async function findUses(
     for (const count of record.counted ?? []) {
       const name = typeof count === "string" ? count : count.counter;
       const uses = found.get(name) ?? [];
-      if (uses.length >= (wanted.get(name) ?? 0)) continue;
+      if (uses.length >= (limits.get(name) ?? 0)) continue;
       found.set(name, [...uses, { record_id: record.record_id, timestamp: record.timestamp }]);
     }
     if (!isMissing()) break;

@@ -3,7 +3,7 @@ import type { LogRecord } from "../model/record.js";
 import type { RecordKey, RelatedRange } from "../model/store.js";
 import { microsecondsOf } from "./timestamp.js";
 
-/** Whether a record has to do with what a key names; whatever a damaged one may hold. */
+/** Whether a record matches a key. A damaged record may contain anything. */
 export function matchesKey(record: LogRecord, key: RecordKey): boolean {
   if ("session_id" in key) return "session_id" in record && record.session_id === key.session_id;
   if ("refers_to" in key) return referencesOf(record).includes(key.refers_to);
@@ -13,7 +13,7 @@ export function matchesKey(record: LogRecord, key: RecordKey): boolean {
   return policiesOf(record).includes(key.policy);
 }
 
-/** The records that a record names. */
+/** Returns the ids of the records that a record refers to. */
 export function referencesOf(record: LogRecord): readonly string[] {
   switch (record.kind) {
     case "decision":
@@ -29,7 +29,7 @@ export function referencesOf(record: LogRecord): readonly string[] {
 export const entitiesOf = (record: LogRecord): readonly Entity[] =>
   record.kind === "decision" ? listOf(record.lineage?.entities).filter(isObject) : [];
 
-/** The policies that were consulted, and the overrides that were applied. */
+/** Returns the names of the consulted policies and of the applied overrides. */
 export function policiesOf(record: LogRecord): readonly string[] {
   if (record.kind !== "decision") return [];
   const policies = listOf(record.lineage?.policies).filter(isObject);
@@ -40,7 +40,7 @@ export function policiesOf(record: LogRecord): readonly string[] {
 
 export const isSameEntity = (a: Entity, b: Entity): boolean => a.type === b.type && a.id === b.id;
 
-/** What a record read of its context. */
+/** Returns the top-level parts of the context that a decision read. */
 export const inputSourcesOf = (record: LogRecord): readonly string[] =>
   record.kind === "decision"
     ? listOf(record.lineage?.inputs)
@@ -63,7 +63,7 @@ function timeOf({ timestamp }: { readonly timestamp: unknown }): number {
   return typeof timestamp === "string" ? microsecondsOf(timestamp) : Number.NaN;
 }
 
-/** Whatever stands in its place: a damaged record may hold anything. */
+/** Returns an empty list for anything else: a damaged record may contain anything. */
 function listOf<T>(value: readonly T[] | undefined): readonly T[] {
   return Array.isArray(value) ? (value as readonly T[]) : [];
 }

@@ -5,7 +5,7 @@ import type { LogRecord } from "../model/record.js";
 import type { Query, TimeRange, Ledger, LogLine } from "../model/store.js";
 import { didYouMean } from "../text.js";
 
-/** Which records are meant, as somebody writes it. */
+/** A filter for records as a user writes it. */
 export interface RecordFilter extends TimeRangeFilter {
   readonly decision_id?: string | undefined;
   readonly workflow_id?: string | undefined;
@@ -22,15 +22,15 @@ export interface RecordFilter extends TimeRangeFilter {
 
 export const recordKinds = ["decision", "tool_result", "note", "all"] as const;
 
-/** What is meant by it at this moment; throws where that is nothing. */
-export function parseRecordFilter(asked: RecordFilter, at: string, nameOf: FieldDisplayName): Query {
-  const { decision_id, workflow_id, stage_id, session_id, correlation_id, label, target } = asked;
-  const kind = parseChoice("kind", asked.kind ?? "decision", recordKinds);
+/** Parses a filter; durations are relative to `at`. Throws a usage error for invalid values. */
+export function parseRecordFilter(filter: RecordFilter, at: string, nameOf: FieldDisplayName): Query {
+  const { decision_id, workflow_id, stage_id, session_id, correlation_id, label, target } = filter;
+  const kind = parseChoice("kind", filter.kind ?? "decision", recordKinds);
   return {
-    ...parseTimeRange(asked, at, nameOf),
+    ...parseTimeRange(filter, at, nameOf),
     ...(kind !== "all" && { kind }),
-    ...(asked.type !== undefined && { type: parseChoice("type", asked.type, decisionTypes) }),
-    ...(asked.limit !== undefined && { limit: parseLimit(asked.limit, nameOf("limit")) }),
+    ...(filter.type !== undefined && { type: parseChoice("type", filter.type, decisionTypes) }),
+    ...(filter.limit !== undefined && { limit: parseLimit(filter.limit, nameOf("limit")) }),
     ...(decision_id !== undefined && { decision_id }),
     ...(workflow_id !== undefined && { workflow_id }),
     ...(stage_id !== undefined && { stage_id }),
@@ -41,11 +41,11 @@ export function parseRecordFilter(asked: RecordFilter, at: string, nameOf: Field
   };
 }
 
-export function parseChoice<T extends string>(what: string, given: string, known: readonly T[]): T {
-  const found = known.find((each) => each === given);
+export function parseChoice<T extends string>(what: string, text: string, choices: readonly T[]): T {
+  const found = choices.find((each) => each === text);
   if (found !== undefined) return found;
-  throw new DecisionError("usage", `there is no ${what} \`${given}\``, {
-    hint: didYouMean(given, known) ?? `choose one of ${known.join(", ")}`,
+  throw new DecisionError("usage", `unknown ${what} \`${text}\``, {
+    hint: didYouMean(text, choices) ?? `choose one of ${choices.join(", ")}`,
   });
 }
 
@@ -57,16 +57,16 @@ export function parseLimit(text: string, name: string): number {
   });
 }
 
-/** A stretch of the log, as somebody writes it. */
+/** A time range as a user writes it. */
 interface TimeRangeFilter {
   readonly since?: string | undefined;
   readonly until?: string | undefined;
 }
 
-/** How a field is called where it was written, as in `--since`. */
+/** Returns the name of a field as the user knows it, for example `--since`. */
 type FieldDisplayName = (field: string) => string;
 
-/** What is meant by it at this moment; durations are counted back from then. */
+/** Parses a time range; durations are counted back from `at`. */
 export function parseTimeRange(
   { since, until }: TimeRangeFilter,
   at: string,
@@ -79,33 +79,33 @@ export function parseTimeRange(
   };
   if (range.since !== undefined && range.until !== undefined && range.since > range.until) {
     throw new DecisionError("usage", `${nameOf("since")} is later than ${nameOf("until")}`, {
-      hint: `they mean ${formatTimestamp(range.since)} and ${formatTimestamp(range.until)}: exchange them`,
+      hint: `swap them: they are ${formatTimestamp(range.since)} and ${formatTimestamp(range.until)}`,
     });
   }
   return range;
 }
 
 function parseTimeField(name: string, text: string, now: number): number {
-  const moment = parseTime(text, now);
-  if (moment !== undefined) return moment;
+  const time = parseTime(text, now);
+  if (time !== undefined) return time;
   const isWithoutZone = parseTime(`${text}Z`, now) !== undefined;
-  throw new DecisionError("usage", `${name} \`${text}\` is not a moment`, {
+  throw new DecisionError("usage", `${name} \`${text}\` is not a time`, {
     hint: isWithoutZone
-      ? `a time needs its zone: \`${text}Z\` is UTC`
-      : "give an instant (2026-11-15T10:30:00Z), a date (2026-11-15), or how long ago (30m, 24h, 7d)",
+      ? `add a time zone: \`${text}Z\` is UTC`
+      : "use a timestamp (2026-11-15T10:30:00Z), a date (2026-11-15) or a duration (30m, 24h, 7d)",
   });
 }
 
-/** Whether a record is one of those asked for. */
+/** Whether a record matches a query. */
 export function matchesQuery(record: LogRecord, query: Query): boolean {
   if (query.kind !== undefined && record.kind !== query.kind) return false;
   if (query.after !== undefined && record.seq <= query.after) return false;
   if (!isInTimeRange(record.timestamp, query)) return false;
   if (record.kind === "note") return !filtersBy(callerFields, query) && !filtersBy(decisionFields, query);
-  const isTheirs = callerFields.every((name) => isUnsetOrEqual(query[name], record[name]));
-  if (record.kind === "tool_result") return isTheirs && !filtersBy(decisionFields, query);
+  const isOfCaller = callerFields.every((name) => isUnsetOrEqual(query[name], record[name]));
+  if (record.kind === "tool_result") return isOfCaller && !filtersBy(decisionFields, query);
   return (
-    isTheirs &&
+    isOfCaller &&
     isUnsetOrEqual(query.decision_id, record.decision_id) &&
     isUnsetOrEqual(query.type, record.type) &&
     (query.label === undefined || record.selected_labels.includes(query.label)) &&
@@ -113,13 +113,13 @@ export function matchesQuery(record: LogRecord, query: Query): boolean {
   );
 }
 
-const isUnsetOrEqual = (wanted: string | undefined, found: string | undefined): boolean =>
-  wanted === undefined || wanted === found;
+const isUnsetOrEqual = (expected: string | undefined, actual: string | undefined): boolean =>
+  expected === undefined || expected === actual;
 
-/** What happened to the log itself has none of these. */
+/** Notes about the log have none of these fields. */
 const callerFields = ["workflow_id", "stage_id", "session_id", "correlation_id"] as const;
 
-/** Only decisions have these. */
+/** Only decisions have these fields. */
 const decisionFields = ["decision_id", "type", "label", "target"] as const;
 
 const filtersBy = (names: readonly (keyof Query)[], query: Query): boolean =>
@@ -127,15 +127,15 @@ const filtersBy = (names: readonly (keyof Query)[], query: Query): boolean =>
 
 function isInTimeRange(timestamp: string, { since, until }: Query): boolean {
   if (since === undefined && until === undefined) return true;
-  // A damaged record may have none.
+  // A damaged record may lack its timestamp.
   const time = typeof (timestamp as unknown) === "string" ? microsecondsOf(timestamp) : Number.NaN;
   return time >= (since ?? -Infinity) && time <= (until ?? Infinity);
 }
 
-/** A ledger holds the newest ones in memory to turn them around; so many may be. */
+/** A ledger reads the newest records into memory to reverse them; at most this many. */
 const maxHeld = 10_000;
 
-/** The records that fit, oldest first, without ever holding many of them. */
+/** Yields the matching records, oldest first, without reading many into memory. */
 export async function* newestRecords(
   log: Pick<Ledger, "select">,
   query: Query,

@@ -8,16 +8,16 @@ import type { Json, JsonObject } from "../model/json.js";
 import type { DecisionRecord } from "../model/record.js";
 import type { Scope } from "../model/scope.js";
 
-/** What an expression read when the decision was made. */
+/** The values that an expression read when the decision was made. */
 export interface RecordedValues {
   readonly values: Readonly<Record<string, Json>>;
-  /** Paths that led nowhere. */
+  /** Paths without a value. */
   readonly missing?: readonly string[];
-  /** Paths into what was not to be recorded. */
+  /** Paths into data that was not recorded. */
   readonly not_recorded?: readonly string[];
 }
 
-/** Tells of each condition of a decision what it read, by the paths of the context that `input` stands for. */
+/** Returns a function that finds the values a condition read; `input` is replaced with the context paths it stands for. */
 export function conditionValueReader(
   record: DecisionRecord,
   definition: Definition | undefined,
@@ -27,7 +27,7 @@ export function conditionValueReader(
   return (condition) => readingsAt([...new Set(pathsIn(condition).flatMap(sources))]);
 }
 
-/** Tells what stood at some paths when the decision was made. */
+/** Returns a function that finds the values at paths when the decision was made. */
 export function pathValueReader(record: DecisionRecord): (paths: readonly string[]) => RecordedValues {
   const scope = recordedScope(record);
   const isRecorded = (path: string): boolean =>
@@ -54,7 +54,7 @@ const recordedScope = (record: DecisionRecord): Scope => ({
 const isFound = (entry: readonly [string, Json | undefined]): entry is readonly [string, Json] =>
   entry[1] !== undefined;
 
-/** None where the condition does not compile, which only a record that was tampered with can hold. */
+/** Returns no paths for a condition that does not compile, which only a changed record can have. */
 function pathsIn(condition: string): readonly string[] {
   try {
     return condition.trim() === "" ? [] : compileCondition(condition).reads;
@@ -64,7 +64,7 @@ function pathsIn(condition: string): readonly string[] {
   }
 }
 
-/** What is masked hides all that is under it. */
+/** A masked value hides everything below it. */
 function read(path: string, scope: Scope): Json | undefined {
   const segments = path.split(".");
   const isMasked = segments.some(
@@ -75,7 +75,7 @@ function read(path: string, scope: Scope): Json | undefined {
 
 const reserved = new Set(["input", "facts", "system", "context"]);
 
-/** `input` is shown as what it was made of, wherever that can be said. */
+/** Resolves `input` and computed values to the context paths they are made from, where possible. */
 function inputSourceResolver(
   definition: Definition | undefined,
   scope: Scope,
@@ -99,7 +99,7 @@ function compileInputOf({ input }: Definition): Template | undefined {
   return input === undefined ? undefined : compileInput(input);
 }
 
-/** `context.a.b` is the same as `a.b`, unless that would mean something else. */
+/** Shortens `context.a.b` to `a.b`, unless that has another meaning. */
 function withoutContext(segments: readonly string[], { context }: Scope): string | undefined {
   const [root, next, ...rest] = segments;
   if (root !== "context" || next === undefined) return undefined;
@@ -107,7 +107,7 @@ function withoutContext(segments: readonly string[], { context }: Scope): string
   return [next, ...rest].join(".");
 }
 
-/** What expressions could read as `system` when the record was made. */
+/** Returns what expressions could read as `system` when the record was made. */
 export function recordedSystem({ timestamp, record_id, facts }: DecisionRecord): JsonObject {
   const { authenticated_caller } = facts;
   return {

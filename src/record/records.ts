@@ -9,13 +9,13 @@ import type { Result } from "../model/result.js";
 import type { Count, Entry, Ledger, Limit, Prunable, Store, Neighbour } from "../model/store.js";
 
 interface RecordsOptions {
-  /** The id and time of a note that is made now. */
+  /** Returns the id and timestamp for a new note. */
   readonly newNote: () => { readonly record_id: string; readonly timestamp: string };
-  /** Hears of what went wrong without touching a decision. */
+  /** Receives failures that do not affect a decision. */
   readonly onWarning: (message: string) => void;
 }
 
-/** A decision that is to be remembered. */
+/** A decision to be recorded. */
 export interface RecordDraft {
   readonly result: Result;
   readonly metadata: RecordMetadata;
@@ -24,7 +24,7 @@ export interface RecordDraft {
   readonly limits: readonly Limit[];
 }
 
-/** What is remembered of decisions. */
+/** Records decisions, with their definitions and cached answers. */
 export class Records {
   readonly store: Store;
   readonly answers: AnswerCache;
@@ -47,7 +47,7 @@ export class Records {
     return this.store.log;
   }
 
-  /** Resolves once the records are kept for good, all in one step; gives the limit that kept them out, if one did. */
+  /** Appends records atomically; resolves when they are durable. Returns the limit that was reached, if one was. */
   async append(...drafts: readonly [RecordDraft, ...RecordDraft[]]): Promise<Limit | undefined> {
     const [first, ...others] = drafts;
     try {
@@ -63,7 +63,7 @@ export class Records {
     }
   }
 
-  /** Lets other processes know of an answer; those of one moment are written together. */
+  /** Writes a cached answer for other processes; answers of one event loop turn are written together. */
   publish(key: string): Promise<void> {
     this.#unwritten.push(key);
     this.#writing ??= soon().then(async () => {
@@ -71,20 +71,20 @@ export class Records {
       this.#unwritten = [];
       this.#writing = undefined;
       await this.answers.persist(keys).catch((error: unknown) => {
-        this.#onTrouble(`the answer could not be cached: ${(error as Error).message}`);
+        this.#onTrouble(`cannot cache the answer: ${(error as Error).message}`);
       });
     });
     return this.#writing;
   }
 
-  /** Removes the oldest records; the log says which, and what was asked for. */
-  prune(prunable: Prunable, asked: JsonObject): Promise<void> {
+  /** Removes the oldest records and appends a note that says which, and what was requested. */
+  prune(prunable: Prunable, request: JsonObject): Promise<void> {
     const noteOf = (details: JsonObject): string =>
-      noteRecordBody({ ...this.#newNote(), note: "pruned", details: { ...details, ...asked } });
+      noteRecordBody({ ...this.#newNote(), note: "pruned", details: { ...details, ...request } });
     return this.store.log.prune(prunable, noteOf);
   }
 
-  /** The definition and its environment stay known by their hashes, whatever becomes of the file. */
+  /** Stores the definition and its environment by their hashes, so that records can be replayed after the file changed. */
   #keepDefinition(loaded: LoadedDefinition): Promise<void> {
     const { definition, definition_hash, environment, environment_hash } = loaded;
     const name = `${definition_hash} ${environment_hash}`;
@@ -106,15 +106,15 @@ export class Records {
   }
 }
 
-const toEntry = ({ result, metadata: about, loaded, counts, limits }: RecordDraft): Entry => ({
-  body: decisionRecordBody(result, about, loaded.definition.logging),
+const toEntry = ({ result, metadata, loaded, counts, limits }: RecordDraft): Entry => ({
+  body: decisionRecordBody(result, metadata, loaded.definition.logging),
   counts,
   limits,
 });
 
 const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A decision that is made and about to be recorded. */
+/** A decision that was made and is not in the log yet. */
 interface PendingDecision {
   readonly record_id: string;
   readonly decision_id: string;
@@ -126,11 +126,11 @@ interface PendingDecision {
 
 interface NumberedDecision {
   readonly decision: PendingDecision;
-  /** Counts on, so that newer ones come first. */
+  /** Increases, so that newer decisions come first. */
   readonly number: number;
 }
 
-/** The decisions of this process that the log does not have yet: those of one batch are recorded together. */
+/** The decisions of this process that are not in the log yet: a batch is recorded together. */
 class PendingDecisions {
   readonly #byId = new Map<string, PendingDecision>();
   readonly #byEntity = new Map<string, Map<string, NumberedDecision>>();
@@ -158,14 +158,14 @@ class PendingDecisions {
     }
   }
 
-  /** Nobody goes on before those who asked earlier: so they are recorded in the order in which they know each other. */
+  /** Resolves after all earlier calls, so that decisions are recorded in the order in which they saw each other. */
   afterEarlier<Answer>(answer: Promise<Answer>): Promise<Answer> {
     const turn = Promise.allSettled([this.#turn, answer]).then(() => answer);
     this.#turn = turn;
     return turn;
   }
 
-  /** Those that share an entity, newest first, as if they stood behind the end of the log. */
+  /** Returns the decisions that share an entity, newest first, with sequence numbers after the end of the log. */
   neighbours(decisionId: string, entities: readonly Entity[]): readonly Neighbour[] {
     if (this.#byId.size === 0) return [];
     const shared = new Map<NumberedDecision, number>();
@@ -196,7 +196,7 @@ function toNeighbour(decision: PendingDecision, shared: number, seq: number): Ne
     sources,
     labels,
     read() {
-      // As much of the record as anybody asks for.
+      // The fields that callers use.
       const record = {
         kind: "decision",
         record_id,

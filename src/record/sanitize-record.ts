@@ -42,12 +42,12 @@ import type {
 } from "../model/result.js";
 
 /**
- * A whole record with nothing in it that is not what it is taken for: whoever explains one need not fear what a
- * damaged record may hold. What is sound stays as it is.
+ * Returns a record without malformed parts, so that a damaged record can be explained. Well-formed parts are
+ * unchanged.
  */
 export function sanitizeRecord(record: DecisionRecord): DecisionRecord {
   const { lineage } = record as { readonly lineage?: unknown };
-  const sound = {
+  const sanitized = {
     ...withoutMalformedFields(record),
     evaluation_details: sanitizeDetails(record.type, record.evaluation_details),
     guardrails: validItems(record.guardrails, isCheck),
@@ -55,13 +55,13 @@ export function sanitizeRecord(record: DecisionRecord): DecisionRecord {
   };
   switch (record.type) {
     case "scored":
-      return { ...sound, ...sanitizeScoredOutcome(record) };
+      return { ...sanitized, ...sanitizeScoredOutcome(record) };
     case "policy":
-      return { ...sound, ...sanitizePolicyOutcome(record), lineage: sanitizeLineage(lineage) };
+      return { ...sanitized, ...sanitizePolicyOutcome(record), lineage: sanitizeLineage(lineage) };
     case "gate":
-      return { ...sound, ...sanitizeGateOutcome(record) };
+      return { ...sanitized, ...sanitizeGateOutcome(record) };
     default:
-      return sound;
+      return sanitized;
   }
 }
 
@@ -84,19 +84,19 @@ const textFields: readonly string[] = [
 
 const textListFields: readonly string[] = ["proposed_targets", "proposed_labels"];
 
-/** Without the optional fields that hold something else. */
+/** Removes malformed optional fields. */
 function withoutMalformedFields(record: DecisionRecord): DecisionRecord {
-  const isStrange = ([name, value]: readonly [string, unknown]): boolean =>
+  const isMalformed = ([name, value]: readonly [string, unknown]): boolean =>
     (textFields.includes(name) && !isText(value)) ||
     (textListFields.includes(name) && !isTextList(value)) ||
     (name === "rules_total" && !Number.isSafeInteger(value));
   const entries = Object.entries(record);
-  return entries.some(isStrange)
-    ? (Object.fromEntries(entries.filter((entry) => !isStrange(entry))) as unknown as DecisionRecord)
+  return entries.some(isMalformed)
+    ? (Object.fromEntries(entries.filter((entry) => !isMalformed(entry))) as unknown as DecisionRecord)
     : record;
 }
 
-/** As much of the details as the type of decision has. */
+/** Keeps the details that are well-formed for the type of decision. */
 function sanitizeDetails(type: Result["type"], details: unknown): EvaluationDetails {
   switch (type) {
     case "scored":
@@ -183,7 +183,7 @@ const isFieldTrace = hasShape<FieldTrace>({
   note: optional(isText),
 });
 
-/** As much of a lineage as is one; older records have none, and one that was tampered with may hold anything. */
+/** Keeps the well-formed parts of a lineage; old records have none, changed ones may contain anything. */
 function sanitizeLineage(value: unknown): Lineage {
   const { entities, artifacts, inputs, conditions, policies, override, params_digest, precedents } =
     isMapping(value) ? value : {};
@@ -235,7 +235,7 @@ const isPrecedent = hasShape<Precedent>({
   outcome_matched: isBoolean,
 });
 
-/** Stands where a text is gone. */
+/** Replaces a malformed text. */
 const lostText = "?";
 
 function sanitizePolicyOutcome(value: Partial<PolicyOutcome>): Omit<PolicyOutcome, "params"> {
@@ -268,7 +268,7 @@ const isEvaluation = hasShape<Evaluation>({
   evaluator_name: isText,
 });
 
-/** A gate that cannot be read is shut. */
+/** A gate with a malformed status is RED. */
 function sanitizeGateOutcome({ status, work_frame, decision_metadata }: Partial<GateOutcome>): GateOutcome {
   return {
     status: isText(status) ? status : "RED",
@@ -298,20 +298,20 @@ const closedWorkFrame: GateOutcome["work_frame"] = {
 };
 
 function sanitizeGateMetadata(value: unknown): GateOutcome["decision_metadata"] {
-  const given = isMapping(value) ? value : {};
-  const { winner, deciding_rules: deciding } = isMapping(given["aggregation"]) ? given["aggregation"] : {};
+  const fields = isMapping(value) ? value : {};
+  const { winner, deciding_rules: deciding } = isMapping(fields["aggregation"]) ? fields["aggregation"] : {};
   return {
-    matched_rules: validItems(given["matched_rules"], isText),
-    suppressed: validItems(given["suppressed"], isSuppressed),
+    matched_rules: validItems(fields["matched_rules"], isText),
+    suppressed: validItems(fields["suppressed"], isSuppressed),
     aggregation: {
       mode: "winner_takes_all",
       winner: isText(winner) ? winner : null,
       deciding_rules: validItems(deciding, isText),
     },
-    predicate_traces: validItems(given["predicate_traces"], isPredicateTrace),
-    errored_predicates: validItems(given["errored_predicates"], isErroredPredicate),
-    request_id: isText(given["request_id"]) ? given["request_id"] : lostText,
-    request_time: isText(given["request_time"]) ? given["request_time"] : lostText,
+    predicate_traces: validItems(fields["predicate_traces"], isPredicateTrace),
+    errored_predicates: validItems(fields["errored_predicates"], isErroredPredicate),
+    request_id: isText(fields["request_id"]) ? fields["request_id"] : lostText,
+    request_time: isText(fields["request_time"]) ? fields["request_time"] : lostText,
   };
 }
 

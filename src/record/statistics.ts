@@ -1,6 +1,6 @@
 /**
- * How likely chance alone makes the statistic of a chi-square test at least this large: the upper tail of
- * the distribution, Q(df/2, x/2), to about ten digits.
+ * Returns the probability that a chi-square statistic is at least this large by chance: the upper tail of the
+ * distribution, Q(df/2, x/2), to about ten digits. Hand-written: 80 lines need no statistics library.
  */
 export function chiSquareTail(statistic: number, degreesOfFreedom: number): number {
   if (statistic <= 0) return 1;
@@ -8,7 +8,7 @@ export function chiSquareTail(statistic: number, degreesOfFreedom: number): numb
   const a = degreesOfFreedom / 2;
   const x = statistic / 2;
   const scale = Math.exp(a * Math.log(x) - x - logGamma(a));
-  // Each of the two converges fast where the other does not.
+  // Each converges fast where the other does not.
   return x < a + 1 ? 1 - scale * lowerSeries(a, x) : scale * upperFraction(a, x);
 }
 
@@ -25,7 +25,7 @@ function lowerSeries(a: number, x: number): number {
   return sum;
 }
 
-/** 1/(x+1-a - 1(1-a)/(x+3-a - 2(2-a)/(x+5-a - …))) from its front to its end, as Lentz does it. */
+/** 1/(x+1-a - 1(1-a)/(x+3-a - 2(2-a)/(x+5-a - …))) by Lentz's method. */
 function upperFraction(a: number, x: number): number {
   let b = x + 1 - a;
   let c = Infinity;
@@ -61,8 +61,8 @@ const lanczos = [
 ];
 
 /**
- * How likely it is that of so many trials, each with this chance, at least so many succeed. Made for more
- * than are to be expected; for fewer it is told as 1.
+ * Returns the probability of at least this many successes in independent trials with this chance of success;
+ * 1 where the number is not above the mean.
  */
 export function binomialTail(successes: number, trials: number, chance: number): number {
   if (successes <= trials * chance) return 1;
@@ -78,7 +78,7 @@ export function binomialTail(successes: number, trials: number, chance: number):
   for (let count = successes; count <= trials; count++) {
     const term = Math.exp(logarithm);
     tail += term;
-    // Beyond the mean each term is smaller than the one before.
+    // Above the mean, terms decrease.
     if (term <= tail * 1e-17) break;
     logarithm += Math.log((trials - count) / (count + 1)) + odds;
   }

@@ -3,7 +3,7 @@ import { DecisionError } from "../errors.js";
 import type { Definition } from "../model/definition.js";
 import type { Store } from "../model/store.js";
 
-/** The definition that a record names by its hash; undefined where it is not kept, or is no longer what was kept. */
+/** Finds the definition with this hash; undefined where it is not stored, or was changed in the store. */
 export async function findStoredDefinition(hash: string, store: Store): Promise<Definition | undefined> {
   const entry = await store.shelf("definitions").get(hash);
   if (entry === undefined) return undefined;
@@ -11,7 +11,7 @@ export async function findStoredDefinition(hash: string, store: Store): Promise<
   return definitionHash(definition) === hash ? definition : undefined;
 }
 
-/** The definition of a decision's newest record; undefined where it is not kept. `none`: there is no record. */
+/** Finds the definition of a decision's newest record; undefined where it is not stored. `none`: there is no record. */
 export async function latestStoredDefinition(
   id: string,
   store: Store,
@@ -32,28 +32,31 @@ export interface StoredDefinition {
 
 const maxListedHashes = 5;
 
-/** The kept definition of a decision whose hash has this unique beginning. */
+/** Finds the stored definition of a decision by a unique prefix of its hash. */
 export async function findDefinitionByHash(
   id: string,
-  beginning: string,
+  prefix: string,
   store: Store,
 ): Promise<StoredDefinition> {
-  const wanted = beginning.toLowerCase();
-  if (!/^[0-9a-f]{4,64}$/.test(wanted)) {
-    throw new DecisionError("usage", `\`${beginning}\` is neither a hash nor the beginning of one`, {
-      hint: "give at least 4 of its 64 hex digits",
+  const lowerPrefix = prefix.toLowerCase();
+  if (!/^[0-9a-f]{4,64}$/.test(lowerPrefix)) {
+    throw new DecisionError("usage", `\`${prefix}\` is not a hash or a prefix of one`, {
+      hint: "use at least 4 of its 64 hex digits",
     });
   }
   const all = await allStoredDefinitions(store);
-  const kept = all.filter(({ definition }) => definition.id === id);
-  const fits = ({ definition_hash }: StoredDefinition): boolean => definition_hash.startsWith(wanted);
-  const [found, another] = kept.filter(fits);
+  const ofDecision = all.filter(({ definition }) => definition.id === id);
+  const hasPrefix = ({ definition_hash }: StoredDefinition): boolean =>
+    definition_hash.startsWith(lowerPrefix);
+  const [found, another] = ofDecision.filter(hasPrefix);
   if (found !== undefined && another === undefined) return await assertUnchanged(found, store);
   const message =
     found === undefined
-      ? `no kept definition of \`${id}\` has the hash \`${beginning}\``
-      : `\`${beginning}\` is the beginning of more than one hash`;
-  throw new DecisionError("definition_not_found", message, { hint: hashHint(id, kept, all.find(fits)) });
+      ? `no stored definition of \`${id}\` has the hash \`${prefix}\``
+      : `\`${prefix}\` matches more than one hash`;
+  throw new DecisionError("definition_not_found", message, {
+    hint: hashHint(id, ofDecision, all.find(hasPrefix)),
+  });
 }
 
 async function allStoredDefinitions(store: Store): Promise<readonly StoredDefinition[]> {
@@ -67,26 +70,26 @@ async function assertUnchanged(found: StoredDefinition, store: Store): Promise<S
   if ((await findStoredDefinition(found.definition_hash, store)) !== undefined) return found;
   throw new DecisionError(
     "log_damaged",
-    `the definition kept as \`${found.definition_hash}\` is not what was kept`,
-    { hint: "somebody has changed it in the store" },
+    `the stored definition \`${found.definition_hash}\` does not match its hash`,
+    { hint: "it was changed in the store; check with `agent-33 decision verify`" },
   );
 }
 
 function hashHint(
   id: string,
   kept: readonly StoredDefinition[],
-  fitting: StoredDefinition | undefined,
+  other: StoredDefinition | undefined,
 ): string {
-  if (fitting !== undefined && fitting.definition.id !== id) {
-    return `that is the hash of a definition of \`${fitting.definition.id}\``;
+  if (other !== undefined && other.definition.id !== id) {
+    return `it is the hash of a definition of \`${other.definition.id}\``;
   }
   if (kept.length === 0) {
-    return `definitions are kept from their first record on; see \`agent-33 decision log --decision-id ${id}\``;
+    return `definitions are stored with their first record; see \`agent-33 decision log --decision-id ${id}\``;
   }
   const named = kept.slice(0, maxListedHashes).map(({ definition, definition_hash }) => {
     const version = definition.version === undefined ? "" : ` (${definition.version})`;
     return `${definition_hash.slice(0, 12)}${version}`;
   });
   const more = kept.length > named.length ? ` and ${kept.length - named.length} more` : "";
-  return `kept of it: ${named.join(", ")}${more}`;
+  return `stored: ${named.join(", ")}${more}`;
 }

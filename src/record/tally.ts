@@ -1,6 +1,6 @@
 import type { Tally } from "../model/store.js";
 
-/** Adds up how often labels were taken. */
+/** Counts how often labels were selected. */
 export class TallyBuilder {
   #total = 0;
   readonly #counts = new Map<string, number>();
@@ -12,17 +12,17 @@ export class TallyBuilder {
     { count, distinct }: { count: number; distinct: number },
   ): void {
     this.#total += count;
-    let tallied = this.#definitions.get(definitionHash);
-    if (tallied === undefined) {
-      tallied = { total: 0, distinct: 0, counts: new Map(), distinctCounts: new Map() };
-      this.#definitions.set(definitionHash, tallied);
+    let counted = this.#definitions.get(definitionHash);
+    if (counted === undefined) {
+      counted = { total: 0, distinct: 0, counts: new Map(), distinctCounts: new Map() };
+      this.#definitions.set(definitionHash, counted);
     }
-    tallied.total += count;
-    tallied.distinct += distinct;
+    counted.total += count;
+    counted.distinct += distinct;
     for (const label of labels) {
       addCount(this.#counts, label, count);
-      addCount(tallied.counts, label, count);
-      addCount(tallied.distinctCounts, label, distinct);
+      addCount(counted.counts, label, count);
+      addCount(counted.distinctCounts, label, distinct);
     }
   }
 

@@ -4,8 +4,8 @@ import { parseInstant } from "../expression/instant.js";
 export { maxDuration as longestDuration, parseDuration } from "../definition/duration.js";
 
 /**
- * Microseconds since 1970 of an ISO 8601 text with its zone, of a date (its midnight in UTC), or of that
- * long before `now`. Exact from 1684 to 2255; what lies beyond is good enough to compare with.
+ * Parses an ISO 8601 timestamp with a zone, a date (midnight UTC), or a duration before `now`, as microseconds
+ * since 1970. Exact from 1684 to 2255; outside that range it is precise enough for comparisons.
  */
 export function parseTime(text: string, now: number): number | undefined {
   const fraction = fractions.exec(text)?.[1] ?? "";
@@ -15,10 +15,10 @@ export function parseTime(text: string, now: number): number | undefined {
   return duration === undefined ? undefined : now - duration;
 }
 
-/** Only seconds have one. */
+/** Only seconds have a fraction. */
 const fractions = /(?<=^.{13}:\d{2}:\d{2})[.,](\d+)(?=[Zz+-])/;
 
-/** Of a record's timestamp; NaN where it cannot be one. Made for being asked a million times, mostly in order. */
+/** Parses a record's timestamp; NaN if it is malformed. Fast for many timestamps in order, as it keeps the last minute. */
 export function microsecondsOf(timestamp: string): number {
   if (timestamp.length !== timestampLength) return Number.NaN;
   const minute =
@@ -41,7 +41,7 @@ export function microsecondsOf(timestamp: string): number {
   );
 }
 
-/** Of a minute written as YYYYMMDDHHMM. `Date.parse` would look up the time zone first, which takes a while. */
+/** Returns the start of a minute written as YYYYMMDDHHMM. Avoids `Date.parse`, which looks up the time zone first. */
 export function minuteStart(minute: number): number {
   const part = (from: number, size: number): number => Math.floor(minute / from) % size;
   const month = part(1e6, 100);
@@ -59,10 +59,10 @@ function twoDigits(text: string, at: number): number {
   return (text.charCodeAt(at) - zero) * 10 + text.charCodeAt(at + 1) - zero;
 }
 
-/** As records have it: UTC, with six decimals. */
+/** Formats a time as records have it: UTC with six decimals. */
 export function formatTimestamp(microseconds: number): string {
   const whole = Math.floor(microseconds);
-  // By remainders, which are exact; the quotient of a far-off time would be rounded.
+  // Remainders are exact; the quotient of a distant time would be rounded.
   const fraction = ((whole % 1e6) + 1e6) % 1e6;
   const second = new Date((whole - fraction) / 1000).toISOString().slice(0, -4);
   return `${second}${String(fraction).padStart(6, "0")}Z`;

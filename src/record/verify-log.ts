@@ -1,10 +1,10 @@
 import type { Checkpoint, ChainLink } from "./chain.js";
 import { matchesOwnHash, parseChainLink, genesisHash } from "./chain.js";
 
-/** Something that is not as it was written. */
+/** A part of the log that is not as it was written. */
 export interface LogProblem {
   readonly kind: LogProblemKind;
-  /** The first record that is concerned. */
+  /** The first affected record. */
   readonly seq?: number;
   readonly record_id?: string;
   readonly file?: string;
@@ -24,27 +24,27 @@ export type LogProblemKind =
   | "definition"
   | "file";
 
-/** Further ones say nothing new. */
+/** Further problems are not reported. */
 const maxProblems = 20;
 
-/** Follows the chain of a log line by line and notes where it does not hold. */
+/** Verifies the chain of a log line by line and collects problems. */
 export class LogVerifier {
   readonly problems: LogProblem[] = [];
   #size = 0;
   #head = genesisHash;
-  /** What came before the first record that is still there. */
+  /** The state of the chain before the first record that is still in the log. */
   #base: { readonly size: number; readonly head: string } | undefined;
   #records = 0;
   #isPruned = false;
-  /** Notes on what was pruned: up to where, with which hash, and which record says so. */
+  /** Notes about pruning: the last pruned record, its hash, and the record of the note. */
   readonly #prunes: { readonly through: number; readonly hash: string; readonly seq: number }[] = [];
-  /** Each definition that was used, with the first record that did. */
+  /** Each definition that was used, with the first record made with it. */
   readonly definitions = new Map<string, number>();
-  /** The hashes at the ends of files: pruning goes by whole ones. */
+  /** The hashes at the ends of files: only whole files are pruned. */
   readonly #ends = new Map<number, string>();
   readonly #wanted = new Map<number, string | undefined>();
 
-  /** The hashes at these sizes will be asked for. */
+  /** Keeps the hashes at these sizes for `hashAt`. */
   constructor(sizes: Iterable<number>) {
     for (const size of sizes) this.#wanted.set(size, size === 0 ? genesisHash : undefined);
   }
@@ -61,12 +61,12 @@ export class LogVerifier {
     return this.#records;
   }
 
-  /** How many are gone from the beginning. */
+  /** How many records are missing at the start. */
   get missingAtStart(): number {
     return this.#base?.size ?? 0;
   }
 
-  /** How many of these were pruned: all, where the log says so. */
+  /** How many of them were pruned: all, if a note in the log says so; else none. */
   get pruned(): number {
     return this.#isPruned ? this.missingAtStart : 0;
   }
@@ -79,16 +79,16 @@ export class LogVerifier {
     if (this.problems.length < maxProblems) this.problems.push(problem);
   }
 
-  /** A segment says in its name which record it begins with. */
+  /** Starts a segment, whose name says which record is its first. */
   beginFile(file: string, first: number): void {
     if (this.#base === undefined && this.#records === 0) return;
     this.#ends.set(this.#size, this.#head);
     if (first === this.#size + 1) return;
-    const message = `\`${file}\` should begin with record ${this.#size + 1}`;
+    const message = `\`${file}\` should start with record ${this.#size + 1}`;
     this.addProblem({ kind: "order", seq: this.#size + 1, file, message });
   }
 
-  /** The line without its newline. */
+  /** Expects the line without its newline. */
   verifyLine(line: Buffer, file: string, number: number): void {
     this.#records++;
     const link = parseChainLink(line);
@@ -99,7 +99,7 @@ export class LogVerifier {
         kind: "changed",
         seq,
         ...where,
-        message: `record ${seq} is not a line as it was written`,
+        message: `record ${seq} is malformed`,
       });
       this.#size = seq;
       this.#head = "";
@@ -117,20 +117,20 @@ export class LogVerifier {
   }
 
   /**
-   * Whether all that is missing at the beginning was pruned, and the log says so; where checkpoints are
-   * signed, in a record that one of them covers.
+   * Reports records that are missing at the start, unless a note in the log says that they were pruned; with
+   * signed checkpoints, a note that one of them covers.
    */
   checkStart(signedSize = Infinity): void {
     const base = this.#base;
     if (base === undefined || base.size === 0) return;
     this.#ends.set(base.size, base.head);
-    const isVouched = this.#prunes.some(
-      // One that was interrupted has not removed all that its note names.
+    const isPruned = this.#prunes.some(
+      // An interrupted prune has not removed all records that its note names.
       ({ through, hash, seq }) =>
         through >= base.size && this.#ends.get(through) === hash && seq <= signedSize,
     );
-    this.#isPruned = isVouched;
-    if (isVouched) return;
+    this.#isPruned = isPruned;
+    if (isPruned) return;
     const message = `records 1 to ${base.size} are missing, and the log has no note that they were pruned`;
     this.addProblem({ kind: "missing", seq: 1, message });
   }
@@ -141,8 +141,8 @@ export class LogVerifier {
     if (actual === head) return;
     const message =
       size > this.#size
-        ? `a checkpoint says that there were ${size} records, but there are ${this.#size}`
-        : `record ${size} is not the one that a checkpoint pins`;
+        ? `a checkpoint covers ${size} records, but there are ${this.#size}`
+        : `record ${size} is not the one that a checkpoint covers`;
     this.addProblem({
       kind: size > this.#size ? "cut" : "checkpoint",
       seq: Math.min(size, this.#size + 1),
@@ -155,7 +155,7 @@ export class LogVerifier {
     this.#head = head;
     if (this.#wanted.has(size)) this.#wanted.set(size, head);
     if (size === 0 && head !== genesisHash) {
-      this.addProblem({ kind: "order", seq: 1, message: "the first record names another before it" });
+      this.addProblem({ kind: "order", seq: 1, message: "the first record refers to a record before it" });
     }
   }
 
@@ -164,9 +164,9 @@ export class LogVerifier {
       const name = recordIdIn(line);
       const message = `record ${link.seq} was changed after it was written`;
       this.addProblem({ kind: "changed", seq: link.seq, ...name, ...where, message });
-    } else if (line.includes(pruneNoteMarker)) this.#vouch(line);
+    } else if (line.includes(pruneNoteMarker)) this.#addPrune(line);
     if (link.seq !== this.#size + 1) {
-      const message = `record ${link.seq} stands where record ${this.#size + 1} should be`;
+      const message = `found record ${link.seq} instead of record ${this.#size + 1}`;
       this.addProblem({ kind: "order", seq: this.#size + 1, ...where, message });
     } else if (link.previous !== this.#head && this.#head !== "") {
       const message = `record ${link.seq} does not follow the record before it`;
@@ -174,7 +174,7 @@ export class LogVerifier {
     }
   }
 
-  #vouch(line: Buffer): void {
+  #addPrune(line: Buffer): void {
     const { kind, note, seq, details } = parseNote(line);
     if (kind !== "note" || note !== "pruned" || details === undefined) return;
     this.#prunes.push({ through: Number(details.through), hash: String(details.hash), seq: Number(seq) });
@@ -203,7 +203,7 @@ function recordIdIn(line: Buffer): { readonly record_id?: string } {
   return id === undefined ? {} : { record_id: id };
 }
 
-/** Where a decision's line has it; see record-json.ts. */
+/** The position is that of the leading fields in record-json.ts. */
 function definitionIn(line: Buffer): string | undefined {
   return /"definition_hash":"([0-9a-f]{64})"/.exec(line.toString("latin1", 0, 400))?.[1];
 }

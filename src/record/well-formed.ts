@@ -1,6 +1,6 @@
 import type { LogRecord, NoteRecord } from "../model/record.js";
 
-/** Whether a line of the log that is JSON has all that a record has; one that was damaged may not. */
+/** Whether a parsed line of the log has the required fields of a record. */
 export function isWellFormedRecord(record: LogRecord): boolean {
   if (!isMapping(record) || !Number.isSafeInteger(record.seq)) return false;
   if (!areTexts([record.record_id, record.timestamp, record.hash, record.prev_hash])) return false;
@@ -31,7 +31,7 @@ const noteKinds: Readonly<Record<NoteRecord["note"], true>> = {
 
 const areTexts = (values: readonly unknown[]): boolean => values.every(isText);
 
-/** Whether a value that may be anything is what it is taken for. */
+/** Tests a value of unknown type. */
 type ValueTest = (value: unknown) => boolean;
 
 export const isText = (value: unknown): value is string => typeof value === "string";
@@ -53,19 +53,19 @@ export const optional =
   (value) =>
     value === undefined || test(value);
 
-/** Whether a value is a mapping whose fields are what they are taken for. */
+/** Returns a test for a mapping whose fields pass these tests. */
 export function hasShape<Shape>(tests: { readonly [Field in keyof Shape]?: ValueTest }) {
   const fields = Object.entries(tests) as readonly (readonly [string, ValueTest])[];
   return (value: unknown): value is Shape =>
     isMapping(value) && fields.every(([name, test]) => test(value[name]));
 }
 
-/** Those items of a list that are what they are taken for; none where it is no list. */
+/** Returns the items of a list that pass a test; none where the value is not a list. */
 export function validItems<Item>(value: unknown, isItem: (item: unknown) => item is Item): readonly Item[] {
   return Array.isArray(value) ? value.filter(isItem) : [];
 }
 
-/** The same of the values of a mapping. */
+/** Returns the fields of a mapping whose values pass a test; none where the value is not a mapping. */
 export function validFields<Item>(
   value: unknown,
   isItem: (item: unknown) => item is Item,

@@ -185,7 +185,7 @@ const attacks: readonly Attack[] = [
       });
       project.writeLock(again);
     },
-    why: "is another one than was seen before with serial 6",
+    why: "differs from the one seen before with serial 6",
   },
   {
     name: "an older approved file put back",

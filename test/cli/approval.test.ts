@@ -207,9 +207,9 @@ describe("approve", () => {
     env = { ...env, ...other };
     await run(["retire", "quality", "--key", key()]);
     env = { AGENT33_HOME: join(root, "home"), AGENT33_DECISIONS: decisions };
-    expect((await approve("--all")).err).toContain("is another one than was seen before with serial 3");
+    expect((await approve("--all")).err).toContain("differs from the one seen before with serial 3");
     expect((await approve("--all", "--yes")).err).toContain(
-      "warning: the lock is another one than was seen before with serial 3; all is signed anew over it\n",
+      "warning: the lock differs from the one seen before with serial 3; all is signed anew over it\n",
     );
     expect(lock().head.serial).toBeGreaterThan(3);
   });

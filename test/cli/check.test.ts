@@ -409,7 +409,7 @@ describe("the result of a call", () => {
     ["neither", ["result", "t", ...session], "how it went is missing"],
     ["no session", ["result", "t", "--ok"], "the session is missing"],
     ["no tool", ["result", "--ok", ...session], "the tool is missing"],
-    ["a record that is not there", [...succeeded, "--record", "99"], "no record is `99`"],
+    ["a record that is not there", [...succeeded, "--record", "99"], "record `99` not found"],
     ["params that are no JSON", [...succeeded, "--params", "x"], "--params is not JSON"],
   ])("exits 2: %s", async (_what, words, message) => {
     const ran = await workplace().run([...words, "--json"]);
@@ -426,7 +426,7 @@ describe("the result of a call", () => {
       ["evaluate", "decision-quality-gate", "--input", "{}", ...session],
       "is not a decision about a tool call",
     ],
-    ["of a result", ["result", "select_metric", ...session, "--ok"], "is no decision"],
+    ["of a result", ["result", "select_metric", ...session, "--ok"], "is not a decision"],
   ])("exits 2 with a record %s", async (_what, before, message) => {
     const place = workplace();
     await place.run(before);

@@ -105,7 +105,7 @@ describe("a distribution", () => {
   it.each([
     [["--check", "--watch"], "exclude each other"],
     [["--watch"], "only there"],
-    [["--since", "yesterday"], "is not a moment"],
+    [["--since", "yesterday"], "is not a time"],
     [["--format", "target"], "target"],
   ])("refuses %j", async (words, message) => {
     await decideFor(0, 1);

@@ -152,7 +152,7 @@ describe("explain --session-id --format methodology", () => {
 
   it("tells nothing that is masked", async () => {
     const block = (await methodologyOf("masked")).join("\n");
-    expect(block).toContain("- pay: the reason is masked, as it names a masked value");
+    expect(block).toContain("- pay: the reason is masked because it contains a masked value");
     expect(block).toContain("; artifacts: statement-may\n");
     const tree = (await place.run(["explain", "--session-id", "masked"], { terminal: true })).out;
     const [id = ""] = /[0-9a-f]{8}-\S+(?=,)/.exec(tree) ?? [];

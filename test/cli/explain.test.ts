@@ -127,13 +127,13 @@ describe("explain", () => {
   });
 
   it.each([
-    ["4", "no record is `4`", "the last one is number 3"],
-    ["0", "no record is `0`", "the first one is number 1"],
-    ["latst", "no record is `latst`", "did you mean `latest`?"],
-    ["ffff-none", "no record is `ffff-none`", "agent-33 decision log"],
-    ["ab", "no record is `ab`", "needs 4 characters at least"],
-    ["", "no record is ``", "agent-33 decision log"],
-    ["12345678901234567890", "no record is `12345678901234567890`", "agent-33 decision log"],
+    ["4", "record `4` not found", "the last record has number 3"],
+    ["0", "record `0` not found", "the first record has number 1"],
+    ["latst", "record `latst` not found", "did you mean `latest`?"],
+    ["ffff-none", "record `ffff-none` not found", "agent-33 decision log"],
+    ["ab", "record `ab` not found", "at least 4 characters"],
+    ["", "record `` not found", "agent-33 decision log"],
+    ["12345678901234567890", "record `12345678901234567890` not found", "agent-33 decision log"],
   ])("says what to do where there is no such record: %j", async (reference, message, hint) => {
     const { code, out, err } = await run(["explain", reference]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
@@ -144,7 +144,7 @@ describe("explain", () => {
   it("says so where there is no record at all", async () => {
     const { code, err } = await run(["explain", "latest"], { directory: join(root, "none") });
     expect(code).toBe(2);
-    expect(err).toContain("hint: nothing has been recorded yet");
+    expect(err).toContain("hint: the log is empty");
   });
 
   it("names the records that a beginning could mean", async () => {
@@ -177,7 +177,7 @@ describe("explain", () => {
     writeFileSync(damaged, `{"seq":1,"kind":"decision","record_id":"x","more":"${"x".repeat(100)}"}\n`);
     const { code, err } = await run(["explain", "1"], { directory });
     expect(code).toBe(1);
-    expect(err).toContain("error: the record `1` is damaged");
+    expect(err).toContain("error: record `1` is damaged");
   });
 
   it("does without a definition that is not kept", async () => {
@@ -263,15 +263,15 @@ describe("a definition that decisions were made with", () => {
   });
 
   it.each([
-    ["gate", "ffffffff", "no kept definition of `gate` has the hash `ffffffff`", "kept of it: "],
+    ["gate", "ffffffff", "no stored definition of `gate` has the hash `ffffffff`", "stored: "],
     [
       "other",
       "ffffffff",
-      "no kept definition of `other` has the hash",
+      "no stored definition of `other` has the hash",
       "agent-33 decision log --decision-id other",
     ],
-    ["gate", "abc", "`abc` is neither a hash nor the beginning of one", "at least 4 of its 64 hex digits"],
-    ["gate", "wxyz", "`wxyz` is neither a hash nor the beginning of one", "hex digits"],
+    ["gate", "abc", "`abc` is not a hash or a prefix of one", "at least 4 of its 64 hex digits"],
+    ["gate", "wxyz", "`wxyz` is not a hash or a prefix of one", "hex digits"],
   ])("must be there: %s %s", async (id, text, message, hint) => {
     const { code, out, err } = await run(["show", id, "--hash", text]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
@@ -282,6 +282,6 @@ describe("a definition that decisions were made with", () => {
   it("must be of the decision that is asked for", async () => {
     const { code, err } = await run(["show", "other", "--hash", hash().slice(0, 12)]);
     expect(code).toBe(2);
-    expect(err).toContain("hint: that is the hash of a definition of `gate`");
+    expect(err).toContain("hint: it is the hash of a definition of `gate`");
   });
 });

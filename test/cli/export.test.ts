@@ -121,7 +121,7 @@ describe("an export to standard output", () => {
   it.each([
     { flags: ["--kind", "notes"], hint: "did you mean `note`?" },
     { flags: ["--type", "binery"], hint: "did you mean `binary`?" },
-    { flags: ["--since", "2026-11-15T10:30:00"], hint: "a time needs its zone" },
+    { flags: ["--since", "2026-11-15T10:30:00"], hint: "add a time zone" },
   ])("tells what a filter may be: $flags", async ({ flags, hint }) => {
     const { err, code } = await decision(store, ["export", ...flags]);
     expect(err).toContain(hint);

@@ -342,7 +342,7 @@ describe("a wrong question", () => {
     { words: ["--impact", "a", "--until", "7d"], says: "--until is for lists only" },
     { words: ["--artifact", "a", "--format", "dot"], says: "a list of decisions cannot be drawn as `dot`" },
     { words: ["3", "--limit", "0"], says: "--limit must be a whole number from 1 (got `0`)" },
-    { words: ["99"], says: "no record is `99`" },
+    { words: ["99"], says: "record `99` not found" },
     { words: ["3", "--format", "dott"], says: "there is no format `dott`" },
   ])("is refused with a hint: $words", async ({ words, says }) => {
     const { code, out, err } = await lineage(...words);

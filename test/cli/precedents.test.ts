@@ -210,7 +210,7 @@ describe("precedents of a record", () => {
   it.each([
     ["another decision's", ["tool-use", "--record", "1"], "record 1 is one of `credit`, not of `tool-use`"],
     ["no decision", ["--record", "3"], "record 3 is no decision, so it has no precedents"],
-    ["not there", ["--record", "9"], "no record is `9`"],
+    ["not there", ["--record", "9"], "record `9` not found"],
   ])("are refused where it is %s", async (_, words, message) => {
     const place = placeOf();
     await grant(place, "c-1", 1);
@@ -404,7 +404,7 @@ describe("a question that cannot be answered", () => {
     [["--entity", ":c-1"], "--entity must be a type and an id (got `:c-1`)"],
     [["--entity", "customer:"], "--entity must be a type and an id (got `customer:`)"],
     [["--policy", ""], "the name of the policy is empty"],
-    [["--policy", "p", "--outcome", "allow"], "there is no outcome `allow`"],
+    [["--policy", "p", "--outcome", "allow"], "unknown outcome `allow`"],
     [["--policy", "p", "--limit", "0"], "--limit must be a whole number from 1 (got `0`)"],
     [["--deviations", "--last", "few"], "--last must be a whole number from 1 (got `few`)"],
     [

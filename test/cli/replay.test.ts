@@ -75,8 +75,8 @@ describe("replay of records", () => {
     { name: "--since without --all", words: ["1", "--since", "1d"], message: "go with --all" },
     { name: "--until without --all", words: ["--payload", "{}", "--until", "1d"], message: "go with --all" },
     { name: "--decision-id without --all", words: ["1", "--decision-id", "x"], message: "go with --all" },
-    { name: "a number that is none", words: ["99"], message: "no record is `99`" },
-    { name: "one of several that is none", words: ["1", "99"], message: "no record is `99`" },
+    { name: "a number that is none", words: ["99"], message: "record `99` not found" },
+    { name: "one of several that is none", words: ["1", "99"], message: "record `99` not found" },
     { name: "what is no decision", words: ["1", "5"], message: "record 5 is no decision" },
     { name: "a time that is none", words: ["--all", "--since", "soon"], message: "soon" },
   ])("refuses $name", async ({ words, message }) => {

@@ -139,8 +139,8 @@ describe("a record reference of a token bound to an organisation", () => {
     ];
     for (const ask of asked) {
       const { status, body } = await ask("hooli");
-      expect([status, body["detail"]]).toEqual([404, `more than one record begins with \`${common}\``]);
-      expect([body["hint"], body["errors"]]).toEqual(["write more of it", undefined]);
+      expect([status, body["detail"]]).toEqual([404, `\`${common}\` matches more than one record`]);
+      expect([body["hint"], body["errors"]]).toEqual(["use more characters of the id", undefined]);
       expect((await ask("acme")).body["errors"]).toEqual(ids.toReversed());
       expect((await ask()).body["errors"]).toEqual(ids.toReversed());
     }
@@ -150,15 +150,15 @@ describe("a record reference of a token bound to an organisation", () => {
     const foreign = await wire();
     const own = String((await evaluated("begun", "hooli"))["record_id"]);
     const { body } = await get(server, `/records/${commonOf(foreign, own)}`, by("hooli"));
-    expect([body["hint"], body["errors"]]).toEqual([`write more of it: \`${own}\``, [own]]);
+    expect([body["hint"], body["errors"]]).toEqual([`use more characters of the id: \`${own}\``, [own]]);
   });
 
   it("does not reveal the number of all records", async () => {
     const hintOf = async (org?: string): Promise<unknown> =>
       (await get(server, "/records/99999", by(org))).body["hint"];
     await wire();
-    expect(await hintOf()).toBe("the last one is number 1");
-    expect(await hintOf("hooli")).toMatch(/^give a record's id or the beginning of it, its number/);
+    expect(await hintOf()).toBe("the last record has number 1");
+    expect(await hintOf("hooli")).toMatch(/^use a record's id, a prefix of it, its number/);
   });
 
   it("does not reveal them as MCP resources", async () => {
@@ -170,7 +170,7 @@ describe("a record reference of a token bound to an organisation", () => {
     const common = commonOf(...ids);
     const reading = client.readResource({ uri: `agent33://records/${common}` });
     await expect(reading).rejects.toMatchObject({
-      message: `more than one record begins with \`${common}\`; write more of it`,
+      message: `\`${common}\` matches more than one record; use more characters of the id`,
     });
   });
 });

@@ -32,7 +32,7 @@ describe("a failed tool call", () => {
       name: "an unknown record",
       call: { name: "explain_record", arguments: { record_id: "ffff" } },
       code: "record_not_found",
-      text: /^error: no record is `ffff`\nhint: /,
+      text: /^error: record `ffff` not found\nhint: /,
     },
     {
       name: "nothing at all",
@@ -84,7 +84,7 @@ describe("a resource", () => {
     },
     {
       uri: "agent33://records/zzzz",
-      message: /no record is `zzzz`; give a record's id or the beginning of it, its number, or `latest`$/,
+      message: /record `zzzz` not found; use a record's id, a prefix of it, its number, or `latest`$/,
     },
   ])("has an error without commands if it is not found: $uri", async ({ uri, message }) => {
     await client.callTool({ name: typed, arguments: { context: routine } });
