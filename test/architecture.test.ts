@@ -26,8 +26,8 @@ const order = [
 const libraries: Readonly<Record<string, readonly string[]>> = {
   filtrex: ["expression/compile.ts"],
   re2js: ["expression/pattern.ts"],
-  yaml: ["definition/yaml-source.ts", "present/yaml.ts"],
-  chalk: ["present/paint.ts"],
+  yaml: ["definition/yaml-source.ts", "present/format.ts"],
+  chalk: ["present/format.ts"],
   "cli-table3": ["present/grid.ts"],
   diff: ["present/diff-view.ts"],
   "string-width": ["present/text-width.ts"],

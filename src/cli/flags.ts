@@ -7,7 +7,7 @@ import type { Provenance } from "../model/record.js";
 import type { TimeRange, Query } from "../model/store.js";
 import { didYouMean } from "../text.js";
 import type { Format, Style } from "../present/format.js";
-import { formats } from "../present/format.js";
+import { formats, loadColours } from "../present/format.js";
 import { parseTimeRange, parseRecordFilter } from "../record/record-query.js";
 
 /** Flags that every command which prints data has. */
@@ -93,8 +93,7 @@ export async function styleFor(
 ): Promise<Style> {
   const { columns } = stream;
   if (!wantsColour(flags.color, io, stream)) return { columns, paint: (_colour, text) => text };
-  const { colourPaint } = await import("../present/paint.js");
-  return { columns, paint: colourPaint() };
+  return { columns, paint: await loadColours() };
 }
 
 /** What is answered without any of the commands of `decision`. */

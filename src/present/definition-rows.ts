@@ -1,4 +1,4 @@
-import { labelsOf, casesOf } from "../definition/branches.js";
+import { casesOf, labelsOf } from "../definition/branches.js";
 import { gateKeyText } from "../definition/gate-key.js";
 import { toolsOf } from "../definition/tool-match.js";
 import { compileRule } from "../expression/rule/compile-rule.js";

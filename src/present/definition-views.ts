@@ -1,4 +1,4 @@
-import { escalationTarget, casesOf } from "../definition/branches.js";
+import { casesOf, escalationTarget } from "../definition/branches.js";
 import type { DeclaredFetch } from "../definition/fetches.js";
 import { uniqueFetches } from "../definition/fetches.js";
 import { guardrailsOf } from "../guard/guard.js";

@@ -5,6 +5,7 @@ import type { Approval } from "../model/approval.js";
 import type { Json, JsonObject } from "../model/json.js";
 import { printable } from "../text.js";
 import type { Paint, View } from "./format.js";
+import { loadYaml } from "./format.js";
 
 /** A decision as it was approved, and as it is now. */
 export interface DefinitionDiff {
@@ -31,7 +32,7 @@ export function diffView(diff: DefinitionDiff): View {
         ...environment_changes.map(plainChange("environment")),
       ].join("\n"),
     table: async ({ paint }) => {
-      const { toYaml } = await import("./yaml.js");
+      const toYaml = await loadYaml();
       const parts = (["definition", "environment"] as const).flatMap((part) => {
         const before = diff.before?.[part];
         const after = diff.after?.[part];

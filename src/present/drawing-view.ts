@@ -4,9 +4,9 @@ import type { DecisionSummary, ResultSummary } from "../lineage/record-summary.j
 import type { LineageStep, LineageTrace } from "../lineage/trace.js";
 import type { Drawing } from "../model/drawing.js";
 import { edgeText } from "./diagrams.js";
-import { drawTree } from "./tree.js";
 import type { View } from "./format.js";
 import { oneLine } from "./text.js";
+import { drawTree } from "./tree.js";
 
 /** Shows a drawing. Its table is a tree. */
 export function drawingView(drawing: Drawing): View {

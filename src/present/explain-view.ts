@@ -4,7 +4,6 @@ import type { ExplainedCall } from "../record/explain-call.js";
 import type { ExplainedCondition, ExplainedConditions, Explanation } from "../record/explain.js";
 import { sanitizeRecord } from "../record/sanitize-record.js";
 import { printable } from "../text.js";
-import { drawBranches, withFullValues } from "./tree.js";
 import type { Style, View } from "./format.js";
 import { fieldLine } from "./format.js";
 import { policyTree } from "./policy-tree.js";
@@ -27,6 +26,7 @@ import { answerColour, answerDetail, fetchRows, resultRows } from "./result-rows
 import { rollTable } from "./result-view.js";
 import { truncate } from "./text-width.js";
 import { formatCount, oneLine } from "./text.js";
+import { drawBranches, withFullValues } from "./tree.js";
 
 export interface ExplainedRecord {
   readonly record: DecisionRecord;

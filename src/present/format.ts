@@ -28,10 +28,8 @@ export async function present(view: View, format: Format, style: Style): Promise
       return `${JSON.stringify(view.value, null, 2)}\n`;
     case "jsonl":
       return (view.items ?? [view.value]).map((item) => `${JSON.stringify(item)}\n`).join("");
-    case "yaml": {
-      const { toYaml } = await import("./yaml.js");
-      return toYaml(view.value);
-    }
+    case "yaml":
+      return (await loadYaml())(view.value);
     case "plain":
       return endLine(view.plain());
     case "table":
@@ -49,4 +47,17 @@ export const fieldLine = (
 
 function endLine(text: string): string {
   return text === "" || text.endsWith("\n") ? text : `${text}\n`;
+}
+
+/** Loads the YAML library, which most commands do not need. */
+export async function loadYaml(): Promise<(value: unknown) => string> {
+  const { stringify } = await import("yaml");
+  return (value) => stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 });
+}
+
+/** Loads the colour library, which output to a pipe does not need. */
+export async function loadColours(): Promise<Paint> {
+  const { Chalk } = await import("chalk");
+  const chalk = new Chalk({ level: 1 });
+  return (colour, text) => chalk[colour](text);
 }

@@ -1,6 +1,7 @@
 import type { LogRecord } from "../model/record.js";
 import type { LogLine } from "../model/store.js";
 import type { Colour, Format, Style } from "./format.js";
+import { loadYaml } from "./format.js";
 import { answerOf, originIds, readableTime, reasonOf, subjectOf, targetOf } from "./record-text.js";
 import { answerColour, fetchCell } from "./result-rows.js";
 import { displayWidth, truncate } from "./text-width.js";
@@ -20,10 +21,8 @@ export async function createLogWriter(format: Format, style: Style): Promise<Log
       return { add: ({ text }) => `${text}\n`, flush: noText, end: noText };
     case "json":
       return jsonWriter();
-    case "yaml": {
-      const { toYaml } = await import("./yaml.js");
-      return yamlWriter(toYaml);
-    }
+    case "yaml":
+      return yamlWriter(await loadYaml());
     case "plain":
       return { add: ({ record }) => `${plainLine(record)}\n`, flush: noText, end: noText };
     case "table":

@@ -1,6 +1,6 @@
 import type { BacktestReport } from "../replay/backtest.js";
-import type { ReplayReport } from "../replay/replay-log.js";
 import { valueText } from "../replay/difference-text.js";
+import type { ReplayReport } from "../replay/replay-log.js";
 import type { ReplayedDecision } from "../replay/replay-payload.js";
 import type { Style, View } from "./format.js";
 import { fieldLine } from "./format.js";

@@ -1,3 +1,4 @@
+import type { CheckResult } from "../decide/check.js";
 import { ruleTracesOf } from "../evaluate/scored/rule-traces.js";
 import type { EvaluatorDetail, Result, RollDetails } from "../model/result.js";
 import type { ConditionResult } from "../record/condition-results.js";
@@ -83,6 +84,43 @@ async function describeResult(
   return lines.join("\n");
 }
 
+export function checkView(result: CheckResult, { explain }: { readonly explain: boolean }): View {
+  return {
+    value: result,
+    plain: () => [result.outcome, result.tool, result.reason].map(oneLine).join("\t"),
+    table: (style) => describeCheck(result, explain, style),
+  };
+}
+
+async function describeCheck(result: CheckResult, explain: boolean, style: Style): Promise<string> {
+  const { paint } = style;
+  const colour = result.allowed ? (result.outcome === "allowed" ? "green" : "yellow") : "red";
+  const answer = paint(colour, paint("bold", result.outcome));
+  const lines = [`${answer}  ${paint("dim", oneLine(result.reason))}`, "", field("tool", result.tool, style)];
+  lines.push(field("params", JSON.stringify(result.params), style));
+  for (const each of result.decisions) {
+    const outcome = paint(answerColour(each), each.outcome);
+    lines.push(fieldLine("decision", `${each.decision_id} ${outcome}`, style));
+    const more = explain ? [...precedentRows(each), ...fetchRows(each.fetched)] : [];
+    for (const { name, text } of [...resultRows(each), ...more]) {
+      if (name !== "tool" && name !== "params") lines.push(field(name, text, style));
+    }
+    if (each.record_id !== undefined) lines.push(field("record", each.record_id, style));
+  }
+  if (explain) lines.push("", await decisionTables(result, style));
+  return lines.join("\n");
+}
+
+async function decisionTables({ decisions }: CheckResult, style: Style): Promise<string> {
+  const tables = await Promise.all(
+    decisions.flatMap((each) => [
+      conditionTable(each, style),
+      ...(each.guardrails.length === 0 ? [] : [checkTable(each, style)]),
+    ]),
+  );
+  return tables.join("\n");
+}
+
 const field = (name: string, value: string, style: Style): string => fieldLine(name, oneLine(value), style);
 
 function truncatedJson(value: unknown, length: number): string {
@@ -103,7 +141,7 @@ async function explanationTables(
   return result.guardrails.length === 0 ? conditions : `${conditions}\n${await checkTable(result, style)}`;
 }
 
-export async function checkTable({ guardrails }: Result, style: Style): Promise<string> {
+async function checkTable({ guardrails }: Result, style: Style): Promise<string> {
   const { grid } = await import("./grid.js");
   const { paint } = style;
   const rows = guardrails.map(({ check_name, passed, message, on_fail = "block" }) => [
@@ -115,7 +153,7 @@ export async function checkTable({ guardrails }: Result, style: Style): Promise<
   return grid(columns, rows, style);
 }
 
-export async function conditionTable(
+async function conditionTable(
   result: Result,
   style: Style,
   cases: NonNullable<ResultOptions["cases"]> = [],

@@ -5,8 +5,6 @@ import type { DecisionRecord, ToolResultRecord } from "../model/record.js";
 import type { PolicyRecord } from "../record/explain-call.js";
 import type { StoredRecord } from "../record/find-records.js";
 import { maskMarker } from "../record/mask.js";
-import type { Branch } from "./tree.js";
-import { drawBranches } from "./tree.js";
 import type { ExplainedRecord } from "./explain-view.js";
 import { explainedDocument } from "./explain-view.js";
 import type { View } from "./format.js";
@@ -14,6 +12,8 @@ import { answerOf, readableSeconds, readableTime, recordText, toolResultSentence
 import { answerColour } from "./result-rows.js";
 import { displayWidth, truncate } from "./text-width.js";
 import { formatCount, oneLine, plural } from "./text.js";
+import type { Branch } from "./tree.js";
+import { drawBranches } from "./tree.js";
 
 /** The decisions and tool results of a session, oldest first. */
 export interface ExplainedSession {

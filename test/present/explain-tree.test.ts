@@ -191,7 +191,7 @@ describe("an explained call on a terminal", () => {
       '│        │  └─ session.query.metric_type = "retention"',
       "│        ├─ sets exclude_pilots = true",
       "│        └─ expires on 2030-01-01T00:00:00Z",
-      "├─ left out",
+      "├─ skipped",
       "│  ├─ – old_rule 0.9.0: expired on 2026-01-01",
       "│  └─ – ask_finance 1.0.0: used up: 100 of 100 applications",
       "├─ precedents",
@@ -200,7 +200,7 @@ describe("an explained call on a terminal", () => {
       "│        segment:enterprise",
       "├─ guardrails",
       "│  └─ ✓ requires_approval: approved by ann",
-      "├─ about",
+      "├─ entities",
       "│  └─ segment:enterprise",
       "├─ artifacts",
       "│  └─ board-deck-q3",
@@ -262,7 +262,7 @@ describe("an explained call on a terminal", () => {
       "│  ├─ because: no metric",
       "│  └─ ! `when` could not be evaluated",
     ]);
-    expect(lines).toContain("├─ outcome: filter_customers is not to be called");
+    expect(lines).toContain("├─ outcome: filter_customers must not be called");
     expect(lines.join("\n")).not.toContain("sets ");
   });
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { checkView } from "../../present/check-view.js";
+import { checkView } from "../../present/result-view.js";
 import { present } from "../../present/format.js";
 import { printable } from "../../text.js";
 import type { ExitCode } from "../exit-codes.js";
