@@ -5,7 +5,7 @@ import type { DecisionType } from "../model/definition.js";
 import type { Diagnostic } from "../model/diagnostic.js";
 import { nearest } from "../text.js";
 
-/** What stands for a file that could not even be read. */
+/** Returns the entry of a file that could not be read. */
 export function unreadableFile(file: string, reason: string, beginning?: string): DefinitionFile {
   return brokenFile(file, beginning ?? "", [diagnosticAtStart(file, reason)], { isRead: false });
 }
@@ -16,7 +16,7 @@ function diagnosticAtStart(file: string, message: string): Diagnostic {
   return { file, line: 1, column: 1, severity: "error", message };
 }
 
-/** Nobody reads more at once. */
+/** How many diagnostics of one file are reported. */
 const maxDiagnostics = 200;
 
 const idLine = /(?<![A-Za-z0-9_-])id["']?[ \t]{0,8}:[ \t]{0,8}["']?([A-Za-z0-9._-]{1,128})/g;
@@ -24,7 +24,7 @@ const idLine = /(?<![A-Za-z0-9_-])id["']?[ \t]{0,8}:[ \t]{0,8}["']?([A-Za-z0-9._
 const decisionKeys = /(?<![A-Za-z0-9_-])decision["']?[ \t]{0,8}:/g;
 const typeKeys = /(?<![A-Za-z0-9_-])type["']?[ \t]{0,8}:[ \t]{0,8}["']?([A-Za-z_]{1,32})/g;
 
-/** Whether a decision of this type may be among those that the text seems to declare. */
+/** Whether the text may declare a decision of this type. */
 function mayDeclare(wanted: DecisionType, text: string): boolean {
   const decisions = [...text.matchAll(decisionKeys)].length;
   const types = [...text.matchAll(typeKeys)].map(([, type = ""]) => nearest(type, decisionTypes));
@@ -34,7 +34,7 @@ function mayDeclare(wanted: DecisionType, text: string): boolean {
 
 const actionNameKeys = /(?<![A-Za-z0-9_-])name["']?[ \t]{0,8}:[ \t]{0,8}["']?([^\s"',{}]{1,128})/g;
 
-/** A key of the document, misspelt perhaps; of a document in braces, at least one of its maps. */
+/** The `targets` key of a document, even misspelt; in a document in braces, of any map. */
 const targetsKey = /(?:^["']?targ[a-z]{0,8}|(?:^[ \t]{0,80}"|[{,][ \t]{0,8}["']?)targets)["']?[ \t]{0,8}:/m;
 const disabledKey = /(?<![A-Za-z0-9_-])disabled["']?[ \t]{0,8}:/;
 
@@ -48,7 +48,7 @@ function hiddenDeclarations(
   { isRead: isSeen = true, documents }: ReadResult,
 ): HiddenDeclarations {
   const hidesTargets = targetsKey.test(text);
-  // What is switched off stays so: nothing may lead there because it cannot be read.
+  // A target that is disabled in an unreadable file must stay disabled.
   const isUnknown = !isSeen && text === "";
   const isGuarding =
     isUnknown || mayContainKey("guardrails", text, documents) || (hidesTargets && disabledKey.test(text));
@@ -65,15 +65,18 @@ function hiddenDeclarations(
   };
 }
 
-/** How much of a file could be made out. */
+/** How much of a broken file could be read. */
 interface ReadResult {
-  /** Its text was read. */
+  /** Whether its text could be read. */
   readonly isRead?: boolean;
-  /** What it holds, where it is YAML after all. */
+  /** Its documents, if it is valid YAML. */
   readonly documents?: readonly unknown[] | undefined;
 }
 
-/** A file with an error declares nothing, but for the ids that it seems to mean. What was not seen may be anything. */
+/**
+ * Returns the entry of a file with errors. It declares nothing; the ids and keys that its text contains are
+ * recorded, so that what may be in it is refused and not ignored.
+ */
 export function brokenFile(
   file: string,
   text: string,
@@ -102,10 +105,10 @@ export function brokenFile(
 
 const topLevelKeys = ["decision", "guardrails", "endpoints", "targets", "tests"];
 
-/** What stands at the top of a document and bears on decisions elsewhere. */
+/** The top-level keys that affect decisions in other files. */
 type SharedKey = "guardrails" | "endpoints";
 
-/** Whether a key is, or was meant to be, another one. */
+/** Whether a key is this one, even misspelt. */
 const isSpellingOf = (key: string, wanted: SharedKey): boolean =>
   nearest(key.replaceAll(/[_-]/g, ""), topLevelKeys) === wanted;
 
@@ -115,8 +118,8 @@ const braces = /^(?:---)?\s{0,64}\{/m;
 const bracedKeys = /([A-Za-z_-]{1,32})["']?\s{0,8}:/g;
 
 /**
- * Whether a broken file may have been meant to hold guardrails for every decision, or endpoints. Of text that is
- * no YAML: at the start of a line; where there are braces anywhere, as nobody can tell what is at the top there.
+ * Whether a broken file may contain guardrails for every decision, or endpoints. In text that is not YAML, the key
+ * is searched at the start of a line; in text with braces anywhere, because its nesting is not known.
  */
 function mayContainKey(wanted: SharedKey, text: string, documents: readonly unknown[] | undefined): boolean {
   if (documents !== undefined) return documents.flatMap(keysOf).some((key) => isSpellingOf(key, wanted));
@@ -125,7 +128,7 @@ function mayContainKey(wanted: SharedKey, text: string, documents: readonly unkn
   );
 }
 
-/** Of a list, those of its items: somebody may have begun the file with a dash. */
+/** The keys of a document; for a list, those of its items. */
 function keysOf(document: unknown): readonly string[] {
   if (Array.isArray(document)) return document.flatMap(keysOf);
   return typeof document === "object" && document !== null ? Object.keys(document) : [];

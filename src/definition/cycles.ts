@@ -1,7 +1,7 @@
-/** What leads where, by name. */
+/** The successors of each node. */
 type Graph = ReadonlyMap<string, readonly string[]>;
 
-/** Of all that lead round in a circle, one shortest way round for each group that hangs together: `[a, b, a]`. */
+/** Returns one shortest cycle for each strongly connected component, as `[a, b, a]`. */
 export function findCycles(leads: Graph): readonly (readonly string[])[] {
   return stronglyConnected(leads).flatMap((group) => {
     const [first = ""] = group;
@@ -10,10 +10,10 @@ export function findCycles(leads: Graph): readonly (readonly string[])[] {
   });
 }
 
-/** So many names of a way are read; of a longer one, the first and the last. */
+/** How many names of a cycle are shown; of a longer one, the first and the last. */
 const maxNamesShown = 12;
 
-/** A way as people read it. */
+/** Formats a cycle for messages. */
 export function cycleText(way: readonly string[]): string {
   const names = way.map((name) => `\`${name}\``);
   const left = names.length - maxNamesShown;
@@ -25,13 +25,13 @@ export function cycleText(way: readonly string[]): string {
 interface Visit {
   readonly name: string;
   readonly ahead: Iterator<string, undefined>;
-  /** When it was first met, and the earliest that it leads back to. */
+  /** The index of the visit, and the lowest index that can be reached from it. */
   readonly met: number;
   earliest: number;
   isOpen: boolean;
 }
 
-/** Tarjan's groups of names that all lead to each other, without recursion: a chain may be very long. */
+/** Finds strongly connected components with Tarjan's algorithm; without recursion, because chains may be long. */
 function stronglyConnected(leads: Graph): readonly (readonly string[])[] {
   const visits = new Map<string, Visit>();
   const open: Visit[] = [];
@@ -62,7 +62,7 @@ function stronglyConnected(leads: Graph): readonly (readonly string[])[] {
   return groups;
 }
 
-/** Closes what has been opened since a visit; the visit itself comes first. */
+/** Closes the component of a visit and returns its names, the visit first. */
 function closeComponent(visit: Visit, open: Visit[]): readonly string[] {
   const group: string[] = [];
   while (visit.isOpen) {
@@ -73,7 +73,7 @@ function closeComponent(visit: Visit, open: Visit[]): readonly string[] {
   return group.reverse();
 }
 
-/** The shortest way from a name back to itself that stays among these. */
+/** Returns the shortest path from a node back to itself within a component. */
 function shortestCycle(
   start: string,
   among: ReadonlySet<string>,

@@ -5,17 +5,17 @@ import { uniqueFetches } from "./fetches.js";
 import { gateKeyText } from "./gate-key.js";
 import { toolsOf } from "./tool-match.js";
 
-/** What there is to draw. */
+/** The definitions and targets of a graph. */
 interface GraphInput {
   readonly definitions: readonly Definition[];
   readonly targets: readonly Target[];
-  /** The ids of what is declared but cannot be used. */
+  /** The ids of invalid decisions. */
   readonly broken: readonly string[];
 }
 
 /**
- * Where decisions lead, what that depends on, what they fetch from, and what policies and gates are about: all, or
- * what some lead to.
+ * Builds the graph of decisions, targets, endpoints, tools and actions. With `from`, it contains only what these
+ * lead to.
  */
 export function buildDecisionGraph(decisions: GraphInput, from?: readonly string[]): Drawing {
   const { definitions, targets } = decisions;
@@ -30,7 +30,7 @@ export function buildDecisionGraph(decisions: GraphInput, from?: readonly string
   };
 }
 
-/** Decisions that no other leads to; then, of those that lead round in a circle, the first; then what is left over. */
+/** Decisions that no other leads to, then the first of each cycle, then the remaining nodes. */
 function rootsOf(
   definitions: readonly Definition[],
   nodes: readonly DrawnNode[],
@@ -65,7 +65,7 @@ function edgesOfType(definition: Definition): readonly DrawnEdge[] {
   }));
 }
 
-/** Tools, actions and endpoints are called what they like, so their kind is part of their id. */
+/** Tools, actions and endpoints may have the same names, so their kind is part of their id. */
 const endpointPrefix = "endpoint:";
 const toolPrefix = "tool:";
 const actionPrefix = "action:";
@@ -114,7 +114,7 @@ function dependenciesOf({ id, depends_on = [] }: Target): readonly DrawnEdge[] {
   return depends_on.map((to) => ({ from: id, to, kind: "depends_on" }));
 }
 
-/** Decisions first, then what is declared, then what is only named. */
+/** Decisions first, then declared targets, then those that are only named. */
 function nodesOf(
   { definitions, targets, broken }: GraphInput,
   edges: readonly DrawnEdge[],
@@ -152,7 +152,7 @@ function successorsOf(edges: readonly DrawnEdge[]): ReadonlyMap<string, readonly
   return leads;
 }
 
-/** All that can be reached, beside what was before. */
+/** Returns the ids that can be reached, in addition to those reached before. */
 function reachableFrom(
   ids: readonly string[],
   leads: ReadonlyMap<string, readonly string[]>,

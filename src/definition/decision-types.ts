@@ -8,7 +8,7 @@ import type {
 } from "../model/definition.js";
 import type { Auth } from "../model/endpoint.js";
 
-/** Every type of decision, in the order in which they are named. */
+/** Every decision type, in the order in which they are listed. */
 export const decisionTypes = [
   "binary",
   "switch",
@@ -19,7 +19,7 @@ export const decisionTypes = [
   "gate",
 ] as const satisfies readonly DecisionType[];
 
-/** Every type of guardrail, in the order in which they are named. */
+/** Every guardrail type, in the order in which they are listed. */
 export const guardrailTypes = [
   "no_disabled_targets",
   "weight_bounds",
@@ -27,7 +27,7 @@ export const guardrailTypes = [
   "distribution_drift",
 ] as const satisfies readonly Guardrail["type"][];
 
-/** Every way in which an endpoint knows who asks, in the order in which they are named. */
+/** Every authentication type of endpoints, in the order in which they are listed. */
 export const authTypes = ["api_key", "basic", "bearer"] as const satisfies readonly Auth["type"][];
 
 export function isRouting(definition: Definition): definition is RoutingDefinition {
@@ -44,7 +44,7 @@ export function isRouting(definition: Definition): definition is RoutingDefiniti
   }
 }
 
-/** How an agent goes on after each status. */
+/** How an agent proceeds after each status. */
 export const workModes: Readonly<Record<Status, WorkMode>> = {
   GREEN: "execute",
   "GREEN-SKIP": "skip",

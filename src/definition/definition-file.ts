@@ -3,31 +3,31 @@ import type { Definition, DefinitionTest, GateAction, Target, Guardrail } from "
 import type { Endpoint, Endpoints } from "../model/endpoint.js";
 import type { Diagnostic } from "../model/diagnostic.js";
 
-/** What one file declares, without the definitions themselves. A file with an error declares nothing. */
+/** What one file declares, without the definitions themselves. A file with errors declares nothing. */
 export interface FileSummary {
   readonly file: string;
   readonly definitions: readonly DefinitionSummary[];
   readonly targets?: readonly DeclaredTarget[];
-  /** For every decision of the directory. */
+  /** Guardrails for every decision of the directory. */
   readonly guardrails?: readonly LocatedGuardrail[];
-  /** Where its decisions, and those of other files, may fetch data from. */
+  /** The endpoints that all decisions of the directory may fetch from. */
   readonly endpoints?: readonly DeclaredEndpoint[];
   readonly diagnostics: readonly Diagnostic[];
-  /** The ids that a broken file seems to declare. */
+  /** The ids that the text of a broken file contains. */
   readonly claimedIds: readonly string[];
-  /** It is broken, and may have been meant to hold a policy. */
+  /** Set if the file is broken and may contain a policy. */
   readonly hidesPolicy?: true;
-  /** It is broken, and may have been meant to hold gates of these actions; of any action where it could not be read. */
+  /** Set if the file is broken and may contain gates of these actions; `any` if it could not be read. */
   readonly hidesGates?: readonly string[] | "any";
-  /** It is broken, and seems to have been meant to hold guardrails for every decision, or what is disabled. */
+  /** Set if the file is broken and may contain guardrails for every decision, or disabled targets. */
   readonly hidesGuardrails?: true;
-  /** It is broken, and may have been meant to declare targets. */
+  /** Set if the file is broken and may declare targets. */
   readonly hidesTargets?: true;
-  /** It is broken, and may have been meant to declare endpoints. */
+  /** Set if the file is broken and may declare endpoints. */
   readonly hidesEndpoints?: true;
 }
 
-/** An endpoint, and where it is declared. */
+/** An endpoint, with the position of its declaration. */
 export interface DeclaredEndpoint extends Position {
   readonly name: string;
   readonly endpoint: Endpoint;
@@ -41,13 +41,13 @@ export interface DefinitionSummary {
   readonly id: string;
   readonly definition_hash: string;
   readonly position: Position;
-  /** Each target it may lead to, with the first place that names it. */
+  /** Each target that the decision may lead to, with the first position that names it. */
   readonly reached: readonly TargetReference[];
-  /** Each endpoint it fetches from, with the first place that names it; absent: none. */
+  /** Each endpoint that the decision fetches from, with the first position that names it; absent: none. */
   readonly fetches?: readonly EndpointReference[];
-  /** Of a policy: the tools that it is about, or globs. */
+  /** For a policy: its tools, or globs. */
   readonly tools?: readonly string[];
-  /** Of a gate. */
+  /** For a gate. */
   readonly action?: GateAction;
 }
 
@@ -59,10 +59,10 @@ export interface EndpointReference extends Position {
   readonly endpoint: string;
 }
 
-/** A target, and where it is declared. */
+/** A target, with the position of its declaration. */
 export interface DeclaredTarget extends Position {
   readonly target: Target;
-  /** What it depends on, with where that is written. */
+  /** The targets that it depends on, with their positions. */
   readonly dependencies: readonly TargetReference[];
 }
 
@@ -77,7 +77,7 @@ export interface DefinitionFile {
   readonly body: FileBody;
 }
 
-/** A declared endpoint of a directory. */
+/** An endpoint of a directory, with its file. */
 export interface LocatedEndpoint extends DeclaredEndpoint {
   readonly file: string;
 }
@@ -86,7 +86,7 @@ export function declaredEndpoints(files: readonly FileSummary[]): readonly Locat
   return files.flatMap(({ file, endpoints = [] }) => endpoints.map((each) => ({ ...each, file })));
 }
 
-/** What is wrong with endpoints together, by their names: of two of one name nobody knows which is meant. */
+/** Returns errors about endpoints that are declared more than once, by name. */
 export function duplicateEndpoints(
   declared: readonly LocatedEndpoint[],
 ): ReadonlyMap<string, readonly Diagnostic[]> {
@@ -111,10 +111,10 @@ function duplicateEndpointDiagnostics(
 export const endpointsByName = (declared: readonly LocatedEndpoint[]): Endpoints =>
   Object.fromEntries(declared.map(({ name, endpoint }) => [name, endpoint]));
 
-/** The endpoints that decisions may name, and the files that may hold more. */
+/** The names of the declared endpoints, and the broken files that may declare more. */
 export interface EndpointNames {
   readonly names: ReadonlySet<string>;
-  /** Broken files. */
+  /** Broken files that may declare endpoints. */
   readonly brokenFiles: readonly string[];
 }
 
@@ -126,10 +126,10 @@ export function endpointNames(
   return { names: new Set(declared.map(({ name }) => name)), brokenFiles: hiding };
 }
 
-/** A target as it is written: its id alone, or with what is known about it. */
+/** A target in a file: its id alone, or an object. */
 export type TargetEntry = string | Target;
 
-/** Adds what the `targets` of a document declare, by their facts: what says the same once more is left out. */
+/** Adds the `targets` of a document, by their fingerprints; identical declarations are added once. */
 export function addTargets(
   declared: Map<string, DeclaredTarget>,
   source: SourceDocument,
@@ -148,17 +148,17 @@ export function addTargets(
   }
 }
 
-/** All that is said about a target; an absent fact is the same as its default. */
+/** Returns a text that is equal for equal targets; an absent field equals its default. */
 export function targetFingerprint({ id, kind, depends_on = [], disabled = false }: Target): string {
   return JSON.stringify([id, kind, depends_on.toSorted(), disabled]);
 }
 
-/** A declared target of a directory. */
+/** A target of a directory, with its file. */
 export interface LocatedTarget extends DeclaredTarget {
   readonly file: string;
 }
 
-/** Undefined where no file declares any. */
+/** Returns the declared targets; undefined if no file declares any. */
 export function declaredTargets(files: readonly FileSummary[]): readonly LocatedTarget[] | undefined {
   if (!files.some(({ targets }) => targets !== undefined)) return undefined;
   return files.flatMap(({ file, targets = [] }) => targets.map((each) => ({ ...each, file })));

@@ -3,7 +3,7 @@ import { casesOf } from "./branches.js";
 import { compileCondition, compileInput } from "../expression/template.js";
 import type { Definition } from "../model/definition.js";
 
-/** The paths that the input and the conditions of a definition read. */
+/** Returns the paths that the input and the conditions of a definition read. */
 export function definitionReads(definition: Definition): readonly string[] {
   const conditions = casesOf(definition).flatMap(({ each }) =>
     each.condition === undefined || each.condition === "" ? [] : compileCondition(each.condition).reads,
@@ -11,7 +11,7 @@ export function definitionReads(definition: Definition): readonly string[] {
   return [...inputReads(definition), ...conditions];
 }
 
-/** Whether the input is masked in the log, so that two of them cannot be told apart there. */
+/** Whether the input is masked in the log, so that inputs cannot be distinguished there. */
 export function isInputMasked(definition: Definition): boolean {
   const pointers = definition.logging?.mask ?? [];
   return pointers.length > 0 && inputReads(definition).some((path) => readsMasked(path, pointers));
@@ -20,10 +20,10 @@ export function isInputMasked(definition: Definition): boolean {
 const inputReads = ({ input }: Definition): readonly string[] =>
   input === undefined ? ["context"] : compileInput(input).reads;
 
-/** As a step of a mask: every item of a list, or every value of an object. */
+/** The step of a mask that matches every item of a list and every value of an object. */
 export const wildcardStep = "*";
 
-/** The steps of a JSON pointer (RFC 6901). */
+/** Returns the steps of a JSON pointer (RFC 6901). */
 export function pointerSteps(pointer: string): readonly string[] {
   if (pointer === "") return [];
   return pointer
@@ -32,7 +32,7 @@ export function pointerSteps(pointer: string): readonly string[] {
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** Whether a path of an expression may lead to, into or past a masked value. */
+/** Whether the value at a path of an expression may contain, or be part of, a masked value. */
 export function readsMasked(path: string, pointers: readonly string[]): boolean {
   const steps = path.split(".");
   return pointers.some((pointer) => {
@@ -44,13 +44,13 @@ export function readsMasked(path: string, pointers: readonly string[]): boolean 
 const pathsOverlap = (read: readonly string[], masked: readonly string[]): boolean =>
   masked.every((step, index) => step === wildcardStep || read[index] === undefined || read[index] === step);
 
-/** Why the answers of a definition must not be cached, whatever it says; undefined: they may. */
+/** Returns why the answers of a definition cannot be cached; undefined if they can. */
 export function uncacheableReason(definition: Definition, reads: readonly string[]): string | undefined {
   const pointers = definition.logging?.mask ?? [];
   if (!isRouting(definition))
     return `only routing decisions are cached, and this is a \`${definition.type}\` decision`;
   if (reads.some(isRequestTime)) return "it reads the request time, which differs for every request";
-  // A key made of masked values would tell them to whoever tries, and one without them would mix them up.
+  // A cache key of masked values could be guessed, and a key without them would mix up different inputs.
   const secret = reads.find((path) => readsMasked(path, pointers));
   return secret === undefined ? undefined : `it reads \`${secret}\`, which is masked`;
 }

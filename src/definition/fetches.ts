@@ -3,9 +3,9 @@ import { fetchKey } from "../expression/rule/operators/fetching.js";
 import type { Definition, RuleCondition } from "../model/definition.js";
 import type { Enrichment, FetchCondition } from "../model/endpoint.js";
 
-/** Something that a definition fetches, and where it is written. */
+/** A fetch of a definition, with its path in the definition. */
 export interface DeclaredFetch extends FetchCondition, Partial<Pick<Enrichment, "into" | "required">> {
-  /** What it is called among the facts. */
+  /** Its key among the facts. */
   readonly key: string;
   readonly path: Path;
 }
@@ -22,7 +22,7 @@ export function uniqueFetches(definition: Definition): readonly DeclaredFetch[] 
   return fetches;
 }
 
-/** The same as often as they are written. */
+/** Returns every fetch of a definition, including repeated ones. */
 export function allFetches(definition: Definition): readonly DeclaredFetch[] {
   const enriched = (definition.enrich ?? []).map((each, index) => ({
     ...each,
@@ -39,7 +39,7 @@ interface LocatedFetchCondition {
   readonly path: Path;
 }
 
-/** The conditions that fetch, whatever else is written there: one may stand deep within others. */
+/** Finds the conditions that fetch data, at any depth; the rest may be invalid. */
 export function findFetchConditions(written: unknown, path: Path): readonly LocatedFetchCondition[] {
   if (typeof written !== "object" || written === null) return [];
   const { op, value } = written as Partial<Extract<RuleCondition, { readonly op: string }>>;
@@ -55,7 +55,7 @@ export function findFetchConditions(written: unknown, path: Path): readonly Loca
 const isFetchCondition = (value: unknown): value is FetchCondition =>
   typeof value === "object" && value !== null && "endpoint" in value && typeof value.endpoint === "string";
 
-/** Where in the context its answer goes: to one place, or to each that its mapping names. */
+/** Returns the paths in the context that receive the response: `into`, or those of the mapping. */
 export function destinationsOf({
   into,
   mapping,
@@ -63,7 +63,7 @@ export function destinationsOf({
   return into === undefined ? Object.values(mapping ?? {}) : [into];
 }
 
-/** The longest path that anything can be fetched into. */
+/** The longest path that data can be fetched into. */
 export const maxPathLength = 256;
 
 interface PathEntry<Value> {
@@ -71,20 +71,20 @@ interface PathEntry<Value> {
   readonly value: Value;
 }
 
-/** Values at dotted paths, found by paths that lead to, into or past them. What is longer than the longest is not. */
+/** Maps dotted paths to values, and finds values at overlapping paths. Steps beyond `maxPathLength` are ignored. */
 export class PathMap<Value> {
   readonly #at = new Map<string, PathEntry<Value>>();
-  /** By each path above them. */
+  /** Entries by each of their parent paths. */
   readonly #below = new Map<string, PathEntry<Value>>();
 
-  /** Of two at one path the first stands. */
+  /** Adds a value; the first value at a path stays. */
   add(path: string, value: Value): void {
     const entry = { path, value };
     if (!this.#at.has(path)) this.#at.set(path, entry);
     for (const above of prefixesOf(path)) if (!this.#below.has(above)) this.#below.set(above, entry);
   }
 
-  /** What is at a path, or at one that leads there. */
+  /** Returns the entry at a path or at one of its parents. */
   covering(path: string): PathEntry<Value> | undefined {
     for (const above of prefixesOf(path)) {
       const found = this.#at.get(above);

@@ -3,7 +3,7 @@ import type { GateAction } from "../model/definition.js";
 import { didYouMean } from "../text.js";
 import type { Library } from "./library.js";
 
-/** What a gate is asked for by; without a version, the highest answers. */
+/** The key of a gate; without a version, the highest version is used. */
 interface GateKey {
   readonly org: string;
   readonly domain: string;
@@ -11,7 +11,7 @@ interface GateKey {
   readonly version?: number | undefined;
 }
 
-/** `ORG/DOMAIN/ACTION@VERSION` of a gate. */
+/** Formats the key of a gate: `ORG/DOMAIN/ACTION@VERSION`. */
 export function gateKeyText({ org, domain, name, world_model_version = 1 }: GateAction): string {
   return `${org}/${domain}/${name}@${world_model_version}`;
 }
@@ -28,7 +28,7 @@ export function parseGateKey(text: string): GateKey {
   return { org, domain, action, version: version === undefined ? undefined : Number(version) };
 }
 
-/** The id of the gate that answers. Throws where a gate of the action is broken: an older one must not answer for it. */
+/** Returns the id of the gate with a key. Throws if a gate of the action is broken: an older one must not replace it. */
 export function findGate(key: GateKey, library: Library): string {
   assertGatesReadable(key, library);
   const { summaries, diagnostics } = library;

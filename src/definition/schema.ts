@@ -7,7 +7,7 @@ import { policyType } from "./schema/policy.js";
 import { routingTypes } from "./schema/routing.js";
 import { ruleCondition, scoredType } from "./schema/scored.js";
 
-/** An id alone, or with what is known about it; the last three only bear on the latter. */
+/** A target: its id alone, or an object with more properties. */
 const target = {
   type: ["string", "object"],
   minLength: 1,
@@ -15,9 +15,9 @@ const target = {
   additionalProperties: false,
   properties: {
     id: name,
-    kind: { enum: ["stage", "workflow"] },
-    depends_on: { type: "array", items: text },
-    disabled: { type: "boolean" },
+    kind: { enum: ["stage", "workflow"], description: "What the target is." },
+    depends_on: { type: "array", items: text, description: "The targets that this one depends on." },
+    disabled: { type: "boolean", description: "Whether no decision may lead to it. Default: false." },
   },
 } as const;
 
@@ -27,13 +27,13 @@ const test = {
   additionalProperties: false,
   properties: {
     name: { type: "string" },
-    decision: text,
-    input: {},
-    expect: { type: "object", minProperties: 1 },
+    decision: { ...text, description: "The id of the decision." },
+    input: { description: "The context." },
+    expect: { type: "object", minProperties: 1, description: "The expected fields of the result." },
   },
 } as const;
 
-/** The JSON Schema (draft 7) of one document of a definition file; checks and editors use the same. */
+/** The JSON Schema (draft-07) of one document of a definition file, for validation and for editors. */
 export const schema = {
   $schema: "http://json-schema.org/draft-07/schema#",
   title: "agent-33 definition",
@@ -55,6 +55,10 @@ export const schema = {
       items: target,
       description: "The stages and workflows that decisions may lead to.",
     },
-    tests: { type: "array", items: test, description: "Cases that the decisions must answer as written." },
+    tests: {
+      type: "array",
+      items: test,
+      description: "Test cases: inputs of decisions with the expected results.",
+    },
   },
 } as const;

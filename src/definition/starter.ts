@@ -1,6 +1,6 @@
 import type { DecisionType } from "../model/definition.js";
 
-/** A commented definition to begin with; it is valid as it stands. */
+/** Returns a commented definition to start from; it is valid. */
 export function starter(type: DecisionType, id: string): string {
   return head(type, id) + bodies[type].replace("SALT", id);
 }
@@ -17,78 +17,78 @@ decision:
   type: ${type}
 `;
 
-const tail = `  # Where to go when nothing matches, or the input cannot be evaluated.
+const tail = `  # The target if no case matches, or if the input cannot be evaluated.
   default:
     target: stage-fallback
 `;
 
-/** What stands below the head of a commented definition, for the types that do not route. */
+/** The bodies of the commented definitions, for the types that do not route. */
 const starterBodies: Readonly<Record<"scored" | "policy" | "gate", string>> = {
-  scored: `  # What the rules ask about may be fetched first: see \`agent-33 help endpoints\`.
-  # Each evaluator casts one vote or none: the first rule that matches votes.
+  scored: `  # Data can be fetched before the rules are evaluated: see \`agent-33 help endpoints\`.
+  # Each evaluator casts at most one vote: that of its first rule that matches.
   evaluators:
     - name: credit
       ruleset: credit_rules
       rules:
         - id: good_credit
-          # \`agent-33 help operators\` lists them; all, any and none may be nested.
+          # \`agent-33 help operators\` lists the operators; all, any and none can be nested.
           if:
             all:
               - { field: credit.score, op: gte, value: 700 }
               - { field: fraud, op: neq, value: true }
           then: { decision: approve, weight: 0.9, reason: "Good credit" }
         - id: poor_credit
-          # An expression instead of \`if\`.
+          # An expression, instead of \`if\`.
           when: "credit.score < 500"
           then: { decision: reject, weight: 0.8, reason: "Poor credit" }
-    # A vote that is always cast, so that there is always an answer.
+    # This vote is always cast, so there is always an answer.
     - name: house_rule
-      static: { decision: review, weight: 0.3, reason: "When in doubt, look at it" }
+      static: { decision: review, weight: 0.3, reason: "No rule matched" }
   # weighted_average, max_weight, consensus (minimum_agreement) or threshold (threshold, fallback_decision)
   scoring: { strategy: weighted_average }
-  # Where each decision leads; may be left out.
+  # The target of each decision (optional).
   targets:
     approve: stage-approve
     reject: stage-reject
     review: stage-review
 `,
-  policy: `  # The tool that may be called or not: a name, or a glob such as write_*.
-  # The context is { tool, params, session, resources }; ask with: agent-33 decision check TOOL --params JSON
+  policy: `  # The tool that the policies apply to: a name, or a glob such as write_*.
+  # The context is { tool, params, session, resources }; check a call with: agent-33 decision check TOOL --params JSON
   tool: send_email
   policies:
-    # All that a policy asks for must hold, else it denies. All policies must allow the call.
+    # A policy denies the call unless all its conditions are true. Every policy must allow the call.
     - name: internal_only
       version: 1.0.0
       conditions:
         - { name: internal_recipient, expression: "ends_with(params.to, '@example.com')" }
-      # At most so many calls in a session; or per: "1h".
+      # At most 20 calls in a session; or per: "1h".
       max_calls: { count: 20, per: session }
-      deny_reason: "Only colleagues may be written to, not {{ params.to }}"
-    # An override flips the denials of the policies that it names.
+      deny_reason: "E-mail is only allowed to colleagues, not to {{ params.to }}"
+    # An override allows calls that the named policies deny.
     - name: partners_during_launch
       version: 1.0.0
       overrides: [internal_only]
       when: "ends_with(params.to, '@partner.example')"
       action: allow_with_warning
-      reason: "Partners may be written to during the launch"
+      reason: "E-mail to partners is allowed during the launch"
       effective_from: 2026-01-01T00:00:00Z
       expires_at: 2027-01-01T00:00:00Z
       max_applications: 100
 `,
-  gate: `  # What the gate is found by: agent-33 decision gate acme/payments/wire.approve --input JSON
+  gate: `  # The key of the gate: agent-33 decision gate acme/payments/wire.approve --input JSON
   action: { org: acme, domain: payments, name: wire.approve, world_model_version: 1 }
-  # The JSON Schema of what the caller supplies; where it does not fit, the status is at least YELLOW.
+  # A JSON Schema of the context. If the context does not fit, the status is at least YELLOW.
   context_schema:
     type: object
     required: [amount, country]
     properties:
       amount: { type: number, minimum: 0 }
       country: { type: string }
-  # Values made of the context; each sees those above it.
+  # Values computed from the context; each can use the values above it.
   computed:
     is_large: "amount > 10000"
   rules:
-    # T1: wins outright, cannot be suppressed; RED or YELLOW only.
+    # T1 rules win over all others and cannot be suppressed; RED or YELLOW only.
     - id: sanctioned-country
       tier: T1
       severity: 100
@@ -96,14 +96,14 @@ const starterBodies: Readonly<Record<"scored" | "policy" | "gate", string>> = {
       status: RED
       reason: "The country is sanctioned"
       work_frame: { next_human_owner: compliance, forbidden_actions: [wire.approve] }
-    # Of the others, the highest severity that matches decides.
+    # Among the others, the matching rule with the highest severity decides.
     - id: large-needs-review
       tier: T2
       severity: 50
       when: "is_large"
       status: YELLOW
-      reason: "{{ amount }} needs a second pair of eyes"
-      # Left out, the rule is always asked.
+      reason: "{{ amount }} requires a second approval"
+      # The rule is only evaluated if this is true (optional).
       applies_when: "country != 'DE'"
       suppresses: [routine]
       work_frame: { next_action: prepare_review_packet, missing_evidence: [second_approval] }
@@ -118,9 +118,9 @@ const starterBodies: Readonly<Record<"scored" | "policy" | "gate", string>> = {
 
 const bodies: Readonly<Record<DecisionType, string>> = {
   ...starterBodies,
-  binary: `  # What is asked about: a value of the context given with --input.
+  binary: `  # The value to decide on, from the context given with --input.
   input: "{{ artifact.quality_score }}"
-  # The first case whose condition is true is taken.
+  # The first case with a true condition is used.
   cases:
     - condition: "input >= 0.8"
       target: stage-deploy
@@ -129,9 +129,9 @@ const bodies: Readonly<Record<DecisionType, string>> = {
       target: stage-rework
       label: "Fail"
 ${tail}`,
-  switch: `  # What is asked about: a value of the context given with --input.
+  switch: `  # The value to decide on, from the context given with --input.
   input: "{{ artifact.type }}"
-  # The first case whose condition is true is taken.
+  # The first case with a true condition is used.
   cases:
     - condition: "input == 'prompt'"
       target: stage-prompt
@@ -140,9 +140,9 @@ ${tail}`,
       target: stage-structure
       label: "Structure"
 ${tail}`,
-  weighted: `  # Who is assigned: the same input always takes the same branch.
+  weighted: `  # The same input always takes the same branch.
   input: "{{ request.id }}"
-  # Keeps these buckets independent of other weighted decisions on the same input.
+  # Makes the buckets independent of other weighted decisions with the same input.
   salt: "SALT"
   cases:
     - target: stage-control
@@ -152,7 +152,7 @@ ${tail}`,
       weight: 10
       label: "Variant"
 ${tail}`,
-  rule_table: `  # Left out, \`input\` is the whole context.
+  rule_table: `  # Without \`input\`, the input is the whole context.
   # first: the first match; priority: the match with the lowest number; collect: all matches;
   # unique: at most one may match; any: all matches must agree on the target.
   hit_policy: first

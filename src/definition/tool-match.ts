@@ -2,11 +2,11 @@ import { DecisionError } from "../errors.js";
 import type { PolicyDefinition } from "../model/definition.js";
 import type { Library } from "./library.js";
 
-/** The names and globs that a policy is about. */
+/** Returns the tools of a policy: names and globs. */
 export const toolsOf = ({ tool }: PolicyDefinition): readonly string[] =>
   typeof tool === "string" ? [tool] : tool;
 
-/** The ids of the policies for a tool. Throws where any policy is broken: nothing is allowed by not knowing. */
+/** Returns the ids of the policies for a tool. Throws if any policy is broken: an unreadable policy could deny. */
 export function findPolicies(tool: string, { summaries, brokenPolicies }: Library): readonly string[] {
   assertPoliciesReadable(brokenPolicies);
   return summaries
@@ -21,12 +21,12 @@ function assertPoliciesReadable(problems: Library["brokenPolicies"]): void {
   const shown = files.slice(0, 3).map((file) => `\`${file}\``);
   const more = files.length > shown.length ? " and others" : "";
   throw new DecisionError("definition_invalid", `a policy may be invalid: ${shown.join(", ")}${more}`, {
-    hint: "nothing is allowed while a policy cannot be read; run `agent-33 decision validate`",
+    hint: "no call is allowed while a policy cannot be read; run `agent-33 decision validate`",
     details: { problems },
   });
 }
 
-/** Whether a name fits a glob: `*` stands for any characters, `?` for one. In linear time for each `*`. */
+/** Whether a name matches a glob: `*` matches any characters, `?` one. Takes linear time for each `*`. */
 export function matchesGlob(glob: string, tool: string): boolean {
   let at = 0;
   let place = 0;

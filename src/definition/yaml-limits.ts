@@ -1,11 +1,11 @@
-/** What a definition file may be at most, so that reading one never takes long and never ends the process. */
+/** The limits of a definition file, so that reading one is fast and never crashes the process. */
 export const maxFileBytes = 4 * 1024 * 1024;
 export const maxNesting = 64;
 const maxKeys = 2000;
 const maxDocuments = 10_000;
-/** Following one costs the more the more there are. */
+/** Resolving an alias takes longer the more anchors there are. */
 const maxAnchors = 1000;
-/** About what a table of ten thousand rules takes. */
+/** About the tokens of a table of 10,000 rules. */
 const maxTokens = 400_000;
 
 interface LimitViolation {
@@ -19,14 +19,14 @@ interface Collection {
   keys: number;
 }
 
-/** The lexer's control characters stand for no text of the file; after the last one comes a scalar's text. */
+/** Control tokens of the lexer, which are not text of the file; `scalarNext` precedes the text of a scalar. */
 const documentStart = "\u0002";
 const flowEnd = "\u0018";
 const scalarNext = "\u001f";
 
 /**
- * Counts nesting, keys and the like on the lexer's tokens alone. The parser proper recurses and compares
- * every key of a map with every other one, so it must not be given what this refuses.
+ * Returns the first limit that a file exceeds, from the tokens of the lexer alone. The parser is recursive and
+ * compares every key of a map with every other one, so that it must not receive such a file.
  */
 export function findLimitViolation(tokens: Iterable<string>): LimitViolation | undefined {
   const watch = new TokenCounter();
@@ -48,7 +48,7 @@ class TokenCounter {
   #documents = 0;
   #anchors = 0;
 
-  /** Takes note of a token and tells what it exceeds. */
+  /** Counts a token and returns the limit that it exceeds. */
   see(token: string): string | undefined {
     if (++this.#tokens > maxTokens) return "the file is too large: it has more than about 10,000 rules";
     const isScalar = this.#scalarNext;
@@ -93,7 +93,7 @@ function isControl(token: string): boolean {
   return token === documentStart || token === flowEnd || token === scalarNext;
 }
 
-/** The lexer found the indentation to be that of what is outside. */
+/** Closes the flow collections, as the indentation is that of the block around them. */
 function leaveFlow(open: Collection[]): void {
   const first = open.findIndex(({ kind }) => kind !== "block");
   if (first !== -1) open.length = first;

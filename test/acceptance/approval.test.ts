@@ -136,7 +136,7 @@ const attacks: readonly Attack[] = [
     name: "a signature without its padding",
     spoil: (project) =>
       project.forge("quality", (entry) => ({ ...entry, signature: entry.signature.replace(/=+$/, "") })),
-    why: "has a wrong `entries/",
+    why: "has an invalid `entries/",
   },
   {
     name: "a signature by a key of another kind",
@@ -241,7 +241,7 @@ const attacks: readonly Attack[] = [
   {
     name: "no name of the lock",
     spoil: (project) => project.writeLock({ ...project.readLock(), lock_id: undefined }),
-    why: "lacks `lock_id`",
+    why: "has no `lock_id`",
   },
   {
     name: "the head dropped",
@@ -278,13 +278,13 @@ const attacks: readonly Attack[] = [
         "guardrails.yaml",
         "guardrails:\n  - { type: weight_bounds, min_weight: 1, on_fail: warn }\n",
       ),
-    why: "the guardrails, targets or endpoints beside it",
+    why: "its guardrails, targets or endpoints",
   },
   {
     name: "a new file of targets",
     spoil: (project) =>
       project.write("targets.yaml", "targets: [{ id: deploy, kind: stage }, rework, one, two]\n"),
-    why: "the guardrails, targets or endpoints beside it",
+    why: "its guardrails, targets or endpoints",
   },
   {
     name: "a directory in the place of the lock",
@@ -372,7 +372,7 @@ describe("where approval is required", () => {
     expect(await project.run(...ask)).toMatchObject({
       exitCode: 3,
       stdout: "",
-      stderr: expect.stringContaining("the guardrails, targets or endpoints beside it") as string,
+      stderr: expect.stringContaining("its guardrails, targets or endpoints") as string,
     });
   });
 

@@ -577,7 +577,7 @@ describe("a lock", () => {
     writeFileSync(lockFile(), `<<<<<<< HEAD\n${text}=======\n${text}>>>>>>> other\n`);
     for (const ran of [await evaluate(), await approve("quality")]) {
       expect([ran.code, ran.out]).toEqual([3, ""]);
-      expect(ran.err).toContain("decisions.lock` has marks of a merge conflict");
+      expect(ran.err).toContain("decisions.lock` contains merge conflict markers");
       expect(ran.err).toContain("hint: take one side");
     }
   });

@@ -10,7 +10,7 @@ import { definitionHash } from "../loaded-definition.js";
 import type { BrokenGate, Library } from "../library.js";
 import { toolsOf } from "../tool-match.js";
 
-/** The part of a library whose definitions are approved; a verified lock says which. */
+/** Returns a library that only finds approved definitions, according to a verified lock. */
 export function approvedLibrary<L extends Library>(library: L, lock: ApprovalLock, file: string): L {
   const missing = lock.entries.flatMap((entry) => missingApproved(library, entry));
   const approved = new Map<string, LoadedDefinition>();
@@ -45,7 +45,7 @@ export function approvedLibrary<L extends Library>(library: L, lock: ApprovalLoc
   };
 }
 
-/** What was approved and cannot be decided by, with what to say of it. */
+/** An approved decision without a valid definition, with the error about it. */
 interface MissingDecision {
   readonly entry: LockEntry;
   readonly message: string;
@@ -63,7 +63,7 @@ function missingApproved({ ids, broken }: Library, entry: LockEntry): readonly M
 
 const invalidHint = "`agent-33 decision validate` tells what is wrong with it";
 
-/** Hashed anew from the very values that are evaluated, whatever a summary or a cache says of them. */
+/** Recomputes the hashes from the values that are evaluated, so that a cache cannot forge them. */
 export function withRecomputedHashes(loaded: LoadedDefinition): LoadedDefinition {
   const definition = deepFreeze(loaded.definition);
   const environment = deepFreeze(loaded.environment);
@@ -76,13 +76,13 @@ export function withRecomputedHashes(loaded: LoadedDefinition): LoadedDefinition
   };
 }
 
-/** What is exchanged while it is read cannot be told to be approved. */
+/** A file that changes while it is read counts as not approved. */
 function rethrowAsUnapproved(error: unknown): never {
   if (!(error instanceof DecisionError) || error.code !== "file_unreadable") throw error;
   throw new DecisionError("not_approved", error.message, { hint: error.hint, cause: error });
 }
 
-/** What a decision is asked for by is as it was approved: it must not get out of the way of a question. */
+/** Uses the approved tools and action of a decision, so that an edit cannot hide it from a lookup. */
 function withApprovedLookup(summary: DefinitionSummary, entry: LockEntry | undefined): DefinitionSummary {
   if (entry?.status !== "approved") return summary;
   const said = Object.entries(summary).filter(([key]) => key !== "tools" && key !== "action");
@@ -100,7 +100,7 @@ function missingDecisionError({
   return new DecisionError("not_approved", message, { hint, details: { decision_id, serial } });
 }
 
-/** Of the gates of an action, none may answer for one that is not there. */
+/** A missing gate must not be replaced by another one of the same action. */
 function toBrokenGate({ entry, message, hint }: MissingDecision, file: string): readonly BrokenGate[] {
   const { decision_id } = entry;
   const gate = entry.definition as unknown as Definition;
@@ -109,7 +109,7 @@ function toBrokenGate({ entry, message, hint }: MissingDecision, file: string): 
   return [{ actions: [gate.action.name], diagnostics: [{ ...place, message, hint }] }];
 }
 
-/** Where no policy is asked there is no entry for what is; then the guardrails are to be those approved last. */
+/** The guardrails for every decision must be those of the newest approval. */
 function assertGuardrailsApproved({ guardrails = [] }: Environment, { entries }: ApprovalLock): void {
   const newest = entries
     .filter(({ status }) => status === "approved")
@@ -130,7 +130,7 @@ type Hashes = Pick<LoadedDefinition, "definition_hash" | "environment_hash">;
 export const findEntry = ({ entries }: ApprovalLock, id: string): LockEntry | undefined =>
   entries.find(({ decision_id }) => decision_id === id);
 
-/** What a verified lock says of a decision with these hashes. */
+/** Returns the approval of a decision with these hashes, according to a verified lock. */
 export function approvalOf(lock: ApprovalLock, id: string, hashes: Hashes): Approval {
   const entry = findEntry(lock, id);
   if (entry === undefined) return { state: "unknown" };
@@ -140,7 +140,7 @@ export function approvalOf(lock: ApprovalLock, id: string, hashes: Hashes): Appr
   return { state: changedParts(entry, hashes).length === 0 ? "approved" : "changed", ...said };
 }
 
-/** Refuses a decision that is not, as it stands there, what was approved last. */
+/** Throws unless a decision is exactly what was approved last. */
 export function assertApproved(lock: ApprovalLock, id: string, hashes: Hashes): void {
   const entry = findEntry(lock, id);
   const { state } = approvalOf(lock, id, hashes);
@@ -167,13 +167,11 @@ function notApprovedReason(entry: LockEntry | undefined, hashes: Hashes): string
   return `changed since it was approved with serial ${entry.serial}: ${changedParts(entry, hashes).join(", and ")}`;
 }
 
-/** What differs, in words. */
+/** Names the parts that differ. */
 function changedParts(entry: LockEntry, hashes: Hashes): readonly string[] {
   return [
     ...(entry.definition_hash === hashes.definition_hash ? [] : ["its definition"]),
-    ...(entry.environment_hash === hashes.environment_hash
-      ? []
-      : ["the guardrails, targets or endpoints beside it"]),
+    ...(entry.environment_hash === hashes.environment_hash ? [] : ["its guardrails, targets or endpoints"]),
   ];
 }
 

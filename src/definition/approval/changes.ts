@@ -1,7 +1,7 @@
 import { canonicalJson } from "../../digest/canonical-json.js";
 import type { Json, JsonObject } from "../../model/json.js";
 
-/** A place of a document that differs; what is absent was or is not there. */
+/** A difference between two documents; an absent side does not have the value. */
 export interface Change {
   /** A JSON Pointer (RFC 6901). */
   readonly path: string;
@@ -9,7 +9,7 @@ export interface Change {
   readonly after?: Json;
 }
 
-/** Where two documents differ, as deep as they can be compared. */
+/** Returns the differences between two documents, at the deepest possible paths. */
 export function changesBetween(
   before: Json | undefined,
   after: Json | undefined,
@@ -32,7 +32,7 @@ const at = (tree: JsonObject, key: string): Json | undefined =>
 
 const escaped = (key: string): string => key.replaceAll("~", "~0").replaceAll("/", "~1");
 
-/** The same document with its keys in the order of another, as far as they share them. */
+/** Returns a document with its keys in the order of another one. */
 export function orderedLike(value: Json, model: Json | undefined): Json {
   if (Array.isArray(value)) {
     const models = Array.isArray(model) ? (model as readonly Json[]) : [];

@@ -43,7 +43,7 @@ const retiredShape: Shape = {
 
 const approvedShape: Shape = { ...retiredShape, definition: isObject, environment: isObject };
 
-/** The lock that a text is; nothing in it is proven yet. */
+/** Parses a lock; `verifyLock` verifies it. */
 export function parseLock(text: string, file: string): ApprovalLock {
   const lock = parseJson(text, file);
   const refuse = (what: string): never => {
@@ -51,10 +51,12 @@ export function parseLock(text: string, file: string): ApprovalLock {
   };
   if (!isObject(lock)) return refuse("is not a JSON object");
   if (lock["format"] !== 1) {
-    return refuse(`has the format \`${JSON.stringify(lock["format"])}\`, which this version does not know`);
+    return refuse(
+      `has the format \`${JSON.stringify(lock["format"])}\`, which this version does not support`,
+    );
   }
   const { lock_id, head, entries } = lock;
-  if (head === undefined) return refuse("has no head, which signs it as a whole");
+  if (head === undefined) return refuse("has no head");
   if (!Array.isArray(entries)) return refuse("has no list of entries");
   const fault =
     shapeError(lock, lockShape, "") ??
@@ -70,13 +72,14 @@ export function parseLock(text: string, file: string): ApprovalLock {
   };
 }
 
-const mergeConflictHint = "take one side of it as it was, then approve again what changed on the other";
+const mergeConflictHint = "take one side unchanged, then approve again what changed on the other side";
 
 function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    if (/^<{7}/m.test(text)) throw lockError(file, "has marks of a merge conflict", mergeConflictHint, error);
+    if (/^<{7}/m.test(text))
+      throw lockError(file, "contains merge conflict markers", mergeConflictHint, error);
     throw lockError(file, "is not JSON", undefined, error);
   }
 }
@@ -85,14 +88,14 @@ const shapeOf = (entry: unknown): Shape =>
   isObject(entry) && entry["status"] === "retired" ? retiredShape : approvedShape;
 
 function shapeError(value: unknown, shape: Shape, place: string): string | undefined {
-  if (!isObject(value)) return `has something else than an object at \`${place}\``;
+  if (!isObject(value)) return `must have an object at \`${place}\``;
   const within = (key: string): string => (place === "" ? key : `${place}/${key}`);
   const unknown = Object.keys(value).find((key) => !Object.hasOwn(shape, key));
   if (unknown !== undefined) return `has an unknown field \`${within(unknown)}\``;
   const wrong = Object.entries(shape).find(([key, test]) => !Object.hasOwn(value, key) || !test(value[key]));
   if (wrong === undefined) return undefined;
   const [key] = wrong;
-  return `${Object.hasOwn(value, key) ? "has a wrong" : "lacks"} \`${within(key)}\``;
+  return `${Object.hasOwn(value, key) ? "has an invalid" : "has no"} \`${within(key)}\``;
 }
 
 function duplicateEntryError(entries: readonly LockEntry[]): string | undefined {
@@ -106,20 +109,20 @@ function duplicateEntryError(entries: readonly LockEntry[]): string | undefined 
 const firstDuplicate = <T>(values: readonly T[]): T | undefined =>
   values.find((value, index) => values.indexOf(value) !== index);
 
-/** What `decisions.lock` is called, in the directory of the definitions. */
+/** The file name of the lock, in the directory of the definitions. */
 export const lockName = "decisions.lock";
 
-/** A lock that proves nothing. */
+/** Returns the error of an invalid lock. */
 export function lockError(file: string, what: string, hint?: string, cause?: unknown): DecisionError {
   return new DecisionError("not_approved", `\`${file}\` ${what}`, {
-    hint: hint ?? "put the lock back as it was signed, or remove it on purpose and approve anew",
+    hint: hint ?? "restore the signed lock, or remove it and approve the definitions again",
     cause,
   });
 }
 
 type LockId = Pick<ApprovalLock, "lock_id">;
 
-/** What is signed of an entry of a lock; the definition and the environment stand in it by their hashes. */
+/** Returns the text of a lock entry that is signed; it contains the hashes of definition and environment. */
 export function signedEntryText({ lock_id }: LockId, entry: Omit<LockEntry, "signature">): string {
   const { serial, decision_id, type, status, definition_hash, environment_hash, at, key } = entry;
   const said = { serial, decision_id, type, status, definition_hash, environment_hash, at, key };
@@ -127,7 +130,7 @@ export function signedEntryText({ lock_id }: LockId, entry: Omit<LockEntry, "sig
   return signedText("agent-33 approval entry, format 1", signed);
 }
 
-/** What is signed of the lock as a whole. */
+/** Returns the text of the lock head that is signed. */
 function signedHeadText(
   { lock_id }: LockId,
   { serial, entries_hash, key }: Omit<LockHead, "signature">,
@@ -135,10 +138,10 @@ function signedHeadText(
   return signedText("agent-33 approval head, format 1", { lock_id, serial, entries_hash, key });
 }
 
-/** What is signed for one purpose must not pass for something else. */
+/** The purpose is part of the text, so that a signature cannot be used for another purpose. */
 const signedText = (purpose: string, signed: JsonObject): string => `${purpose}\n${canonicalJson(signed)}`;
 
-/** Stands for exactly these entries. */
+/** Returns the hash of all entries. */
 function entriesHash(entries: readonly LockEntry[]): string {
   const bySerial = entries.toSorted((a, b) => a.serial - b.serial);
   return sha256Hex(canonicalJson(bySerial.map(({ signature }) => signature)));
@@ -149,10 +152,10 @@ interface Signature {
   readonly signature: string;
 }
 
-/** Whether a text was signed with a key that is trusted. */
+/** Verifies a signature with the trusted keys. */
 export type VerifySignature = (text: string, signed: Signature) => "fits" | "unfit" | "untrusted";
 
-/** Refuses a lock that is not, in all its parts, what was signed. Without `verify` signatures are not looked at. */
+/** Throws unless all parts of a lock are as they were signed. Without `verify`, signatures are not checked. */
 export function verifyLock(lock: ApprovalLock, file: string, verify: VerifySignature = () => "fits"): void {
   const { head, entries } = lock;
   for (const entry of entries) {
@@ -178,7 +181,7 @@ function assertSigned(
     case "fits":
       return;
     case "unfit":
-      throw lockError(file, `is forged: the signature of ${what} does not fit`);
+      throw lockError(file, `is forged: the signature of ${what} is invalid`);
     case "untrusted":
       throw lockError(
         file,
@@ -188,7 +191,7 @@ function assertSigned(
   }
 }
 
-/** What is kept in an entry must be what its hashes stand for, and its hashes are signed. */
+/** The content of an entry must match its hashes, which are signed. */
 function assertContentMatchesHashes(entry: LockEntry, file: string): void {
   const { serial, decision_id, type, status, definition, environment } = entry;
   if (status === "retired") return;
@@ -209,12 +212,12 @@ const hashOf = (value: JsonObject | undefined): string | undefined =>
 
 /** A private key. */
 export interface Signer {
-  /** Its name. */
+  /** The id of the key. */
   readonly key: string;
   sign(text: string): string;
 }
 
-/** What is said of a decision, before it has a serial and a signature. */
+/** A lock entry without serial and signature. */
 export type Statement = Omit<LockEntry, "serial" | "key" | "signature">;
 
 export function approvalStatement(loaded: LoadedDefinition, at: string): Statement {
@@ -236,7 +239,7 @@ export function retirementStatement(entry: LockEntry, at: string): Statement {
   return { decision_id, type, status: "retired", definition_hash, environment_hash, at };
 }
 
-/** The same again, to be signed with another key. */
+/** Returns the statement of an entry again, to sign it with another key. */
 export function resignedStatement(entry: LockEntry, at: string): Statement {
   const { definition, environment } = entry;
   return {
@@ -249,13 +252,16 @@ export function resignedStatement(entry: LockEntry, at: string): Statement {
 
 interface RevisionOptions {
   readonly signer: Signer;
-  /** The highest serial that is known beside the lock's own. */
+  /** The highest serial that is known from elsewhere. */
   readonly above: number;
-  /** What a new lock is told apart by, at random. */
+  /** Creates the random id of a new lock. */
   readonly newLockId: () => string;
 }
 
-/** The lock with more said; of each decision only the newest stays. Serials go on from the highest known. */
+/**
+ * Returns the lock with new statements, which replace older ones of the same decisions. Serials continue from the
+ * highest known.
+ */
 export function reviseLock(
   lock: ApprovalLock | undefined,
   statements: readonly Statement[],
@@ -290,5 +296,5 @@ function signedEntry(
   };
 }
 
-/** As it is written: one field a line, so that a difference reads well. */
+/** Formats a lock with one field per line, for readable diffs. */
 export const lockText = (lock: ApprovalLock): string => `${JSON.stringify(lock, null, 2)}\n`;

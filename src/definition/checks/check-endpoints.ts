@@ -3,7 +3,7 @@ import type { Path } from "../yaml-source.js";
 import { isForbiddenKey } from "../../expression/path.js";
 import type { Auth, Endpoint, Endpoints } from "../../model/endpoint.js";
 
-/** What is wrong with endpoints that fit the schema; places are relative to the document. */
+/** Checks endpoints that fit the schema; paths are relative to the document. */
 export function checkEndpoints(endpoints: Endpoints): readonly Finding[] {
   return Object.entries(endpoints).flatMap(([name, endpoint]) => {
     const path = ["endpoints", name];
@@ -23,7 +23,7 @@ function checkUrl({ url }: Endpoint, path: Path): readonly Finding[] {
   return fault === undefined ? [] : [{ path: [...path, "url"], message: `the URL cannot be used: ${fault}` }];
 }
 
-/** A time of nothing in which something is to happen. */
+/** Durations of 0 make no sense here. */
 function checkDurations(endpoint: Endpoint, path: Path): readonly Finding[] {
   const { timeout, cache, rate_limit: limit, circuit_breaker: breaker } = endpoint;
   const written: readonly (readonly [Path, string | undefined])[] = [
@@ -42,7 +42,7 @@ function checkDurations(endpoint: Endpoint, path: Path): readonly Finding[] {
   });
 }
 
-/** What every request has anyway, and what would lead it elsewhere. */
+/** Headers that the HTTP client sets, and those that would change where a request goes. */
 const reservedHeaders = [
   "accept-encoding",
   "connection",
@@ -79,19 +79,19 @@ function checkHeaders({ headers = {}, auth }: Endpoint, path: Path): readonly Fi
   ];
 }
 
-/** The header that tells who asks. */
+/** The header that authenticates a request. */
 function authHeader(auth: Auth): string {
   return auth.type === "api_key" ? (auth.header ?? "X-API-Key") : "Authorization";
 }
 
 const urlPattern = /^https?:\/\/[^/?#\\\s]+[^\\\s]*$/i;
 
-/** What is wrong with the URL of an endpoint, as it is written; it never repeats the URL, which may hold a password. */
+/** Returns why the URL of an endpoint is invalid; never contains the URL, which may include a password. */
 export function invalidUrlReason(url: string): string | undefined {
   if (/\{\{|\$\{/.test(url)) return "it is not a template: use `params` for values that vary";
   if (/^[a-z][a-z0-9+.-]*:/i.test(url) && !/^https?:/i.test(url))
     return "it must start with https:// or http://";
-  // A URL parser would mend what it can, and ask another place than a reader expects.
+  // A URL parser corrects what it can, so that a request might go to another host than a reader expects.
   if (!urlPattern.test(url) || !URL.canParse(url)) return "it is not a URL such as https://example.com/score";
   if (authorityOf(url).includes("@")) return "it must not contain a user name or password: use `auth`";
   if (url.includes("#")) return "it must not have a `#` part, which is never sent";
@@ -102,7 +102,7 @@ const authorityOf = (url: string): string => /^[^:]+:\/\/([^/?#]*)/.exec(url)?.[
 
 const secretsHint = "use `auth` with an environment variable";
 
-/** Secrets that seem to stand in a definition, where everybody reads them; none is repeated. */
+/** Finds values in an endpoint that look like secrets. The messages do not contain them. */
 export function findSecrets(name: string, { url, headers = {}, auth }: Endpoint): readonly DiagnosticText[] {
   const inAuth = Object.entries(auth ?? {})
     .filter(([key, value]) => key.endsWith("_key") && looksLikeSecret(value))
@@ -125,7 +125,7 @@ export function findSecrets(name: string, { url, headers = {}, auth }: Endpoint)
   return [...inAuth, ...inHeaders, ...inUrl];
 }
 
-/** Whether what should be the name of an environment variable looks like what should be in it. */
+/** Whether the name of an environment variable looks like a secret itself. */
 export const looksLikeSecret = (name: string): boolean => hasSecretForm(name) || /[a-z]\d|\d[a-z]/.test(name);
 
 const secretNames =
@@ -133,13 +133,13 @@ const secretNames =
 
 const isSecretName = (name: string): boolean => secretNames.test(name.replace(/([a-z])([A-Z])/g, "$1_$2"));
 
-/** As known services write theirs. */
+/** The formats of secrets of well-known services. */
 const secretForms =
   /^(?:bearer|basic|token|apikey)\s+\S|^(?:sk|pk|rk)[-_]|^gh[pousr]_|^xox[a-z]-|^AKIA[0-9A-Z]{12}|^eyJ[\w-]+\./i;
 
 const hasSecretForm = (value: string): boolean =>
   secretForms.test(value) || /^[0-9a-f]{32,}$/i.test(value) || isRandom(value);
 
-/** A long run in which letters of both cases and digits are mixed. */
+/** A long text of upper-case letters, lower-case letters and digits. */
 const isRandom = (value: string): boolean =>
   /^[\w+/=-]{20,}$/.test(value) && [/[a-z]/, /[A-Z]/, /(?:\d\D*){3}/].every((kind) => kind.test(value));

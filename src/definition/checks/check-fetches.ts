@@ -10,10 +10,10 @@ import type { DeclaredFetch } from "../fetches.js";
 import { allFetches, destinationsOf, maxPathLength, PathMap } from "../fetches.js";
 import type { Path } from "../yaml-source.js";
 
-/** What is wrong with what a definition fetches: where it goes, and what it is asked with. */
+/** Checks the fetches of a definition: their destinations and params. */
 export function checkFetches(definition: Definition): readonly Finding[] {
   const fetches = allFetches(definition);
-  // An `if` that is wrong is told of already, and may hold anything.
+  // An invalid `if` is already reported, and may contain anything.
   if (fetches.length === 0 || checkRuleConditions(definition).length > 0) return [];
   return [
     ...fetches.flatMap((fetch) => [
@@ -37,14 +37,14 @@ interface Destination {
   readonly path: Path;
 }
 
-/** Places in the context, with where they are written. */
+/** The destinations of a fetch, with their paths in the definition. */
 function locatedDestinations({ into, path, ...fetch }: DeclaredFetch): readonly Destination[] {
   return into === undefined
     ? mappedDestinations({ path, ...fetch })
     : [{ at: into, path: [...path, "into"] }];
 }
 
-/** Where the parts of an answer go: below `into`, or below the context itself. */
+/** The destinations of a mapping: below `into`, or in the context itself. */
 const mappedDestinations = ({
   mapping = {},
   path,
@@ -58,7 +58,7 @@ function checkDestinations(fetch: DeclaredFetch, definition: Definition): readon
   });
 }
 
-/** What is wrong with a path itself. */
+/** Returns why a destination is invalid in itself. */
 function invalidPathReason(at: string): string | undefined {
   if (/\{\{|\$\{/.test(at)) return "the place of fetched data is a path, not a template";
   if (at.length > maxPathLength) return `the place of fetched data has at most ${maxPathLength} characters`;
@@ -80,7 +80,7 @@ function reservedRootReason(root: string, definition: Definition): string | unde
   return undefined;
 }
 
-/** Parts of one answer that would end up in one place, or nowhere. */
+/** Checks that the fields of one response have different, valid destinations. */
 function checkMapping(fetch: DeclaredFetch): readonly Finding[] {
   const taken = new PathMap<undefined>();
   return mappedDestinations(fetch).flatMap(({ at, path }) => {
@@ -98,7 +98,7 @@ function checkMapping(fetch: DeclaredFetch): readonly Finding[] {
   });
 }
 
-/** What is wrong with where in an answer something is to be found. */
+/** Checks the path of a field in the response. */
 function checkSourcePath(from: string): readonly DiagnosticText[] {
   if (from.split(".").includes("")) return [{ message: `\`${from}\` has an empty part between its dots` }];
   const [, list = "", item = "", more = ""] = /^(.+?)\[(\d+)\](.*)$/.exec(from) ?? [];
@@ -107,7 +107,7 @@ function checkSourcePath(from: string): readonly DiagnosticText[] {
   return [{ message: `\`${from}\` is no path`, hint: `did you mean \`${meant}\`?` }];
 }
 
-/** Two fetches that go into one place; a condition that is written twice is fetched once. */
+/** Finds fetches with overlapping destinations; a repeated condition is fetched once. */
 function checkOverlaps(fetches: readonly DeclaredFetch[]): readonly Finding[] {
   const taken = new PathMap<undefined>();
   const conditions = new Set<string>();
@@ -130,7 +130,7 @@ function describeOverlap(at: string, other: string): DiagnosticText {
   return { message: `other data is already fetched into ${where}`, hint: "use a different place for each" };
 }
 
-/** Params that read what is never there when something is fetched; what does not compile is told of elsewhere. */
+/** Finds params that read values which are not available yet; templates that do not compile are reported elsewhere. */
 function checkParams(fetches: readonly DeclaredFetch[], definition: Definition): readonly Finding[] {
   const sources = new PathMap<FetchSource>();
   for (const [index, fetch] of fetches.entries())
@@ -147,7 +147,7 @@ function checkParams(fetches: readonly DeclaredFetch[], definition: Definition):
   });
 }
 
-/** The paths that a text reads, as those of the context are written. */
+/** Returns the paths of the context that a text reads. */
 export function templateReads(text: string): readonly string[] {
   try {
     return compileTemplate(text).reads.map(stripContextPrefix);
@@ -159,7 +159,7 @@ export function templateReads(text: string): readonly string[] {
 
 export const stripContextPrefix = (path: string): string => path.replace(/^context\./, "");
 
-/** What is fetched, and at which place in their order. */
+/** A fetch, and its position in the order of fetches. */
 interface FetchSource {
   readonly fetch: DeclaredFetch;
   readonly index: number;

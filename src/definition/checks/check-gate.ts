@@ -7,7 +7,7 @@ import { didYouMean } from "../../text.js";
 import { workModes } from "../decision-types.js";
 import type { DiagnosticText, Finding } from "../diagnostics.js";
 
-/** What is wrong with a gate that fits the schema of definitions; paths begin at its `decision`. */
+/** Checks a gate that fits the schema; paths are relative to the definition. */
 export function checkGate(definition: GateDefinition): readonly Finding[] {
   return [
     ...checkContextSchema(definition.context_schema),
@@ -61,7 +61,7 @@ function checkRule({ tier, status, work_frame }: GateRule, index: number): reado
 
 const reservedNames = new Set(["input", "facts", "system", "context"]);
 
-/** Computed values that could not be read, and those that read what is not computed yet. */
+/** Finds computed values with unusable names, and those that read values which are computed later. */
 function checkComputed(definition: GateDefinition): readonly Finding[] {
   const entries = Object.entries(definition.computed ?? {});
   const names = entries.map(([name]) => name);
@@ -102,7 +102,7 @@ function checkComputedReads(name: string, text: string, below: readonly string[]
   ];
 }
 
-/** The input is there for the computed values, so it comes before them. */
+/** The input is evaluated before the computed values. */
 function checkInputReads(input: string | undefined, names: readonly string[]): readonly Finding[] {
   const roots = rootsOf(input ?? "");
   return names
@@ -113,7 +113,7 @@ function checkInputReads(input: string | undefined, names: readonly string[]): r
     }));
 }
 
-/** The names that paths begin with; none where the expression does not compile, which is told elsewhere. */
+/** Returns the first names of the paths that an expression reads; none if it does not compile. */
 function rootsOf(text: string): ReadonlySet<string> {
   try {
     return new Set(compileInput(text).reads.map((path) => path.split(".")[0] ?? ""));
@@ -123,12 +123,12 @@ function rootsOf(text: string): ReadonlySet<string> {
   }
 }
 
-/** Whether an expression that consists of the name reads it. */
+/** Whether an expression that consists only of the name reads it. */
 function isReadable(name: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !isForbiddenKey(name) && rootsOf(name).has(name);
 }
 
-/** Rules that suppress what they cannot, and those that suppress each other in a circle. */
+/** Finds rules that suppress what they cannot, and rules that suppress each other in a cycle. */
 function checkSuppression(rules: readonly GateRule[]): readonly Finding[] {
   const byId = new Map(rules.map((rule) => [rule.id, rule]));
   const faults = rules.flatMap((rule, index) =>

@@ -6,7 +6,7 @@ import type { Finding } from "../diagnostics.js";
 import { matchesGlob } from "../tool-match.js";
 import type { Path } from "../yaml-source.js";
 
-/** What is wrong with the guardrails of a decision; places are relative to it. */
+/** Checks the guardrails of a decision; paths are relative to the definition. */
 export function checkOwnGuardrails(definition: Definition): readonly Finding[] {
   const leads = isRouting(definition) || definition.type === "scored";
   return (definition.guardrails ?? []).flatMap((guardrail, index) => [
@@ -15,7 +15,7 @@ export function checkOwnGuardrails(definition: Definition): readonly Finding[] {
   ]);
 }
 
-/** What is wrong with a guardrail, whichever decision it is asked about. */
+/** Checks a guardrail by itself. `leads` tells whether it belongs to a decision with targets. */
 export function checkGuardrail(guardrail: Guardrail, path: Path, leads = true): readonly Finding[] {
   const faults: Finding[] = [];
   if (leads && guardrail.on_fail === "escalate" && escalationTarget(guardrail) === undefined) {
@@ -47,7 +47,7 @@ export function checkGuardrail(guardrail: Guardrail, path: Path, leads = true): 
   return faults;
 }
 
-/** A drift that nobody could see must not be watched for. */
+/** A drift that cannot be measured must not be checked. */
 function checkDriftGuardrail({ type }: Guardrail, index: number, definition: Definition): readonly Finding[] {
   if (type !== "distribution_drift" || definition.type !== "weighted") return [];
   const why = untestableSplitReason(definition);
@@ -55,7 +55,7 @@ function checkDriftGuardrail({ type }: Guardrail, index: number, definition: Def
   return [{ path: ["guardrails", index, "type"], message: `\`${type}\` cannot be checked: ${why}` }];
 }
 
-/** Why nothing can be said about how a weighted decision is taken. */
+/** Returns why the split of a weighted decision cannot be tested. */
 export function untestableSplitReason(definition: WeightedDefinition): string | undefined {
   if (definition.logging?.log_decision === false) return "no decision is recorded";
   if (isInputMasked(definition)) return "the input is masked, so inputs cannot be distinguished";

@@ -3,7 +3,7 @@ import type { Finding } from "../diagnostics.js";
 import type { Path } from "../yaml-source.js";
 import type { Definition } from "../../model/definition.js";
 
-/** Labels that would mix two branches up in a distribution, and targets that would be printed as they are written. */
+/** Finds labels that are reserved or used twice, and targets that are templates. */
 export function checkLabels(definition: Definition): readonly Finding[] {
   const faults: Finding[] = [];
   const seen = new Set<string>();
@@ -27,7 +27,7 @@ export function checkLabels(definition: Definition): readonly Finding[] {
   return faults;
 }
 
-/** Names in a list that are used twice, or cannot be keys of the details. */
+/** Finds names of a list that are used twice, or cannot be keys of the evaluation details. */
 export function checkUniqueNames<Key extends string>(
   items: readonly Readonly<Record<Key, string>>[],
   path: Path,

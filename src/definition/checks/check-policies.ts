@@ -7,7 +7,7 @@ import { toolsOf } from "../tool-match.js";
 import type { Finding } from "../diagnostics.js";
 import type { Path } from "../yaml-source.js";
 
-/** What is wrong with policies that are each well-formed: names, windows, and what an override may flip. */
+/** Checks policies that fit the schema: names, effective periods and overrides. */
 export function checkPolicies(definition: PolicyDefinition): readonly Finding[] {
   const { policies = [] } = definition;
   return [
@@ -26,7 +26,7 @@ export function checkPolicies(definition: PolicyDefinition): readonly Finding[] 
   ];
 }
 
-/** Other languages of patterns would silently match no tool, and so allow every call. */
+/** Other pattern languages would match no tool without an error, and so allow every call. */
 const foreignPattern = /[{}[\]|(),^$\\]|^\s|\s$/;
 
 function checkTools(definition: PolicyDefinition): readonly Finding[] {

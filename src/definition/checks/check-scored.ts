@@ -5,7 +5,7 @@ import { ruleDiagnostics } from "../../expression/rule/rule-diagnostics.js";
 import { checkUniqueNames } from "./check-names.js";
 import type { Finding } from "../diagnostics.js";
 
-/** What is wrong with the `if`s of a decision, sound otherwise or not. */
+/** Checks the `if` conditions of a decision, even of an invalid one. */
 export function checkRuleConditions(decision: unknown): readonly Finding[] {
   return listAt(decision, "evaluators").flatMap((evaluator, at) =>
     listAt(evaluator, "rules").flatMap((rule, index) => {
@@ -21,7 +21,7 @@ function listAt(value: unknown, key: string): readonly unknown[] {
   return Array.isArray(found) ? found : [];
 }
 
-/** Names that would mix two things up, and a strategy without what it needs or with what it does not. */
+/** Checks names, and the parameters of the scoring strategy. */
 export function checkScored(definition: ScoredDefinition): readonly Finding[] {
   const { evaluators, scoring, targets } = definition;
   return [
@@ -36,7 +36,7 @@ export function checkScored(definition: ScoredDefinition): readonly Finding[] {
   ];
 }
 
-/** A static vote has no set of rules. */
+/** A static evaluator has no rules. */
 function checkRuleset(evaluator: object, index: number): readonly Finding[] {
   if (!("ruleset" in evaluator)) return [];
   const message = "`ruleset` is only allowed with `rules`, not in a static evaluator";

@@ -2,10 +2,10 @@ import { functionTable } from "../../expression/function-table.js";
 import type { Literal, Node, Relation } from "../../expression/syntax.js";
 import { conjunctsOf, equalityOf, children } from "../../expression/syntax.js";
 
-/** What one part of a condition demands; `text`, its tree as JSON, is equal for parts that differ in spelling only. */
+/** A constraint of one part of a condition. `text` is equal for parts that differ only in spelling. */
 export interface Constraint {
   readonly text: string;
-  /** It holds always, or never. */
+  /** Set if the part is always, or never, true. */
   readonly constant?: boolean;
   readonly path?: string;
   readonly values?: readonly Literal[];
@@ -29,10 +29,10 @@ export function constraintsOf(tree: Node): readonly Constraint[] {
   });
 }
 
-/** Conditions of more parts than this are not compared. */
+/** Conditions with more parts are not compared. */
 const maxComparedConstraints = 16;
 
-/** Whatever satisfies all of `narrow` also satisfies all of `wide`. Never claims it wrongly; may miss it. */
+/** Whether everything that satisfies `narrow` satisfies `wide`. True is certain; false may be wrong. */
 export function implies(narrow: readonly Constraint[], wide: readonly Constraint[]): boolean {
   if (narrow.length > maxComparedConstraints || wide.length > maxComparedConstraints) return false;
   return wide.every(
@@ -40,7 +40,7 @@ export function implies(narrow: readonly Constraint[], wide: readonly Constraint
   );
 }
 
-/** Two conditions that ask one path for equality and share a value, so both can match at once. */
+/** Returns a value for which both conditions match, if both compare one path for equality. */
 export function sharedValue(
   a: readonly Constraint[],
   b: readonly Constraint[],
@@ -53,7 +53,7 @@ export function sharedValue(
   return value === undefined || first.path === undefined ? undefined : { path: first.path, value };
 }
 
-/** Two demands on one path that no value can meet. */
+/** Whether no value can satisfy two constraints on one path. */
 export function isContradictory(demands: readonly Constraint[]): boolean {
   if (demands.length > maxComparedConstraints) return false;
   return demands.some((a) =>
@@ -134,7 +134,7 @@ function boundedRange(
   }
 }
 
-/** Conditions that are written correctly and yet can hardly be meant. */
+/** Returns warnings about conditions that are valid but hardly intended. */
 export function conditionWarnings(tree: Node): readonly string[] {
   const doubts = isNeverBoolean(tree) ? ["the condition is never true or false, so it never matches"] : [];
   return [...doubts, ...warningsWithin(tree)];
@@ -156,7 +156,7 @@ function warningFor(node: Node): string | undefined {
   return constant === undefined ? undefined : `\`${word}\` is read as a path; did you mean \`${constant}\`?`;
 }
 
-/** Spellings that other languages have; ours would have read them as constants already. */
+/** Spellings of constants in other languages. */
 const constantSpellings: Readonly<Record<string, string>> = {
   true: "true",
   false: "false",

@@ -1,27 +1,31 @@
 export const version = {
   type: "string",
   pattern: "^(?:0|[1-9]\\d*)\\.(?:0|[1-9]\\d*)\\.(?:0|[1-9]\\d*)(?:[-+][0-9A-Za-z.+-]+)?$",
-  description: "A semantic version, recorded with every decision.",
+  description: "A semantic version. It is recorded with every decision.",
 } as const;
 
-/** Parts of the JSON Schema (draft 7) that more than one kind of document has. */
+/** Parts of the JSON Schema (draft-07) that several kinds of documents share. */
 export const text = { type: "string", minLength: 1, maxLength: 8192 } as const;
 
 export const duration = {
   type: "string",
   pattern: "^(?:[0-9]+(?:\\.[0-9]+)?(?:ms|s|m|h|d|w))+$",
-  description: "A duration: 500ms, 30s, 5m, 1h, 7d, 2w; also put together, as in 1h30m.",
+  description: "A duration: 500ms, 30s, 5m, 1h, 7d, 2w, or a combination such as 1h30m.",
 } as const;
 
-/** What a decision of any type may have. */
+/** The properties of a decision of any type. */
 export const common = {
-  id: { type: "string", pattern: "^[A-Za-z0-9._-]{1,128}$", description: "Unique in the directory." },
-  name: { type: "string" },
+  id: {
+    type: "string",
+    pattern: "^[A-Za-z0-9._-]{1,128}$",
+    description: "The id of the decision, unique in the directory.",
+  },
+  name: { type: "string", description: "A readable name." },
   version,
   description: { type: "string" },
   input: {
     ...text,
-    description: 'What is asked about, such as "{{ artifact.type }}"; the whole context when left out.',
+    description: 'The value to decide on, such as "{{ artifact.type }}". Default: the whole context.',
   },
   entities: {
     type: "array",
@@ -31,19 +35,30 @@ export const common = {
       additionalProperties: false,
       properties: { type: text, id: text },
     },
-    description: "What the decision is about, for lineage and precedents.",
+    description: "The entities that the decision is about, for lineage and precedents.",
   },
   guardrails: { $ref: "#/definitions/guardrails" },
   enrich: { $ref: "#/definitions/enrich" },
-  artifacts: { type: "array", items: text, description: "Input artifacts, for the lineage graph." },
+  artifacts: {
+    type: "array",
+    items: text,
+    description: "The ids of the input artifacts, for the lineage graph.",
+  },
   logging: {
     type: "object",
     additionalProperties: false,
     properties: {
-      log_decision: { type: "boolean" },
-      include_inputs: { type: "boolean" },
-      include_evaluation: { type: "boolean" },
-      mask: { type: "array", items: { type: "string", pattern: "^(?:/(?:[^~/]|~[01])*)*$" } },
+      log_decision: { type: "boolean", description: "Whether decisions are recorded. Default: true." },
+      include_inputs: { type: "boolean", description: "Whether records contain the context. Default: true." },
+      include_evaluation: {
+        type: "boolean",
+        description: "Whether records contain the steps of the evaluation. Default: true.",
+      },
+      mask: {
+        type: "array",
+        items: { type: "string", pattern: "^(?:/(?:[^~/]|~[01])*)*$" },
+        description: "JSON pointers of values that are never recorded, such as /customer/email.",
+      },
     },
   },
   cache: {
@@ -58,7 +73,7 @@ export interface DecisionSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** A decision of one type: what it may have beside the common keys, and what it must have. */
+/** Returns the schema of one decision type, with its own properties in addition to the common ones. */
 export function decisionSchema(
   type: string,
   properties: object,
@@ -74,7 +89,7 @@ export function decisionSchema(
   };
 }
 
-/** What scripts and terminals print as it is: no line breaks, nothing that commands a terminal. */
+/** A name that scripts and terminals can print: without line breaks and control characters. */
 export const name = {
   type: "string",
   minLength: 1,
@@ -90,5 +105,6 @@ export const condition = {
 
 export const onError = {
   enum: ["no_match", "fail"],
-  description: "What a condition that cannot be evaluated does: not match (the default), or end in an error.",
+  description:
+    "What happens if a condition cannot be evaluated: it does not match (no_match, the default), or the decision ends in an error (fail).",
 } as const;

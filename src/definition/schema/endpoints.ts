@@ -1,6 +1,6 @@
 import { duration, text } from "./common.js";
 
-/** Looked at more closely by endpoint-faults.ts, whose words tell nothing of what may be a secret. */
+/** The messages about a violation never contain the value, which may be a secret written by mistake. */
 const variable = {
   type: "string",
   pattern: "^[A-Za-z_][A-Za-z0-9_]{0,255}$",
@@ -22,7 +22,7 @@ const auth = (type: string, required: readonly string[], more: object = {}): obj
 
 const auths = [
   auth("api_key", ["secret_key"], {
-    header: { ...headerName, description: "The header it is sent in; X-API-Key when left out." },
+    header: { ...headerName, description: "The header that the key is sent in. Default: X-API-Key." },
   }),
   auth("basic", ["username_key", "password_key"]),
   auth("bearer", ["token_key"]),
@@ -40,18 +40,18 @@ const endpoint = {
   required: ["url"],
   additionalProperties: false,
   properties: {
-    url: { type: "string", minLength: 1, maxLength: 2048, description: "http or https." },
-    method: { enum: ["get", "post", "put", "delete"], description: "get when left out." },
+    url: { type: "string", minLength: 1, maxLength: 2048, description: "An http or https URL." },
+    method: { enum: ["get", "post", "put", "delete"], description: "The HTTP method. Default: get." },
     auth: {
       type: "object",
       required: ["type"],
       discriminator: { propertyName: "type" },
       oneOf: auths,
-      description: "How it knows who asks; secrets are named by environment variables.",
+      description: "How requests are authenticated. Secrets are read from environment variables.",
     },
     timeout: {
       ...duration,
-      description: "How long a fetch may take with all its retries; 5s when left out.",
+      description: "How long a fetch may take, including all retries. Default: 5s.",
     },
     headers: {
       type: "object",
@@ -63,54 +63,62 @@ const endpoint = {
       required: ["ttl"],
       additionalProperties: false,
       properties: { ttl: duration },
-      description: "How long an answer stands for those after it; none is kept when left out.",
+      description: "How long responses are cached. Default: not at all.",
     },
     retry: {
       type: "object",
       additionalProperties: false,
       properties: {
-        attempts: count(1, 10, "How often it is tried in all; 3 when left out."),
+        attempts: count(1, 10, "The number of attempts. Default: 3."),
         base: {
           ...duration,
-          description: "The first pause at most, doubled each time; 100ms when left out.",
+          description: "The longest first pause. It doubles with every retry. Default: 100ms.",
         },
-        max: { ...duration, description: "No pause is longer; 2s when left out." },
+        max: { ...duration, description: "The longest pause. Default: 2s." },
       },
-      description: "Tried once only when left out.",
+      description: "Repeats failed requests. Default: no retries.",
     },
     rate_limit: {
       type: "object",
       required: ["count", "per"],
       additionalProperties: false,
-      properties: { count: count(1, 1000, "How many requests."), per: duration },
-      description: "At most so many requests in any stretch of that length.",
+      properties: { count: count(1, 1000, "The number of requests."), per: duration },
+      description: "Allows at most `count` requests in any period of this length.",
     },
     circuit_breaker: {
       type: "object",
       additionalProperties: false,
       properties: {
-        failure_threshold: count(1, 1000, "It opens with so many failures in a row; 5 when left out."),
-        timeout: { ...duration, description: "It stays open so long; 60s when left out." },
-        success_threshold: count(1, 1000, "It closes with so many successes in a row; 2 when left out."),
+        failure_threshold: count(
+          1,
+          1000,
+          "The number of consecutive failures that open the circuit. Default: 5.",
+        ),
+        timeout: { ...duration, description: "How long the circuit stays open. Default: 60s." },
+        success_threshold: count(
+          1,
+          1000,
+          "The number of consecutive successes that close the circuit. Default: 2.",
+        ),
       },
-      description: "When it is left alone for a while; always on.",
+      description: "Stops requests to a failing endpoint for a while. It is always enabled.",
     },
     allow_private: {
       type: "boolean",
-      description: "Lets it be on this machine or in a private network.",
+      description: "Allows requests to this machine and to private networks.",
     },
   },
 } as const;
 
-/** By their names. */
+/** The endpoints of a document, by name. */
 export const endpoints = {
   type: "object",
   propertyNames: { type: "string", pattern: "^[A-Za-z0-9_-]{1,64}$" },
   additionalProperties: endpoint,
-  description: "Where decisions may fetch data from.",
+  description: "The endpoints that decisions may fetch data from, by name.",
 } as const;
 
-/** What one decision fetches. */
+/** The data that one decision fetches. */
 export const enrich = {
   type: "array",
   items: {
@@ -119,16 +127,19 @@ export const enrich = {
     additionalProperties: false,
     properties: {
       endpoint: { ...text, description: "The name of an endpoint." },
-      params: { type: "object", description: "What it is asked with; {{ … }} is filled in." },
-      into: { ...text, description: "Where in the context its answer goes, such as credit." },
+      params: { type: "object", description: "The parameters of the request. {{ … }} is filled in." },
+      into: { ...text, description: "The path in the context that receives the response, such as credit." },
       mapping: {
         type: "object",
         minProperties: 1,
         additionalProperties: text,
-        description: "Which fields of the answer go where below `into`; all of it when left out.",
+        description: "The fields of the response, and their paths below `into`. Default: the whole response.",
       },
-      required: { type: "boolean", description: "Without it there is no decision; false when left out." },
+      required: {
+        type: "boolean",
+        description: "Whether the decision fails without this data. Default: false.",
+      },
     },
   },
-  description: "What is fetched before it is decided.",
+  description: "Data to fetch before the decision is made.",
 } as const;

@@ -1,6 +1,6 @@
 import { condition, decisionSchema, name, text } from "./common.js";
 
-/** A part of the key that a gate is found by: ORG/DOMAIN/ACTION@VERSION. */
+/** A part of a gate key: ORG/DOMAIN/ACTION@VERSION. */
 const keyPart = { type: "string", pattern: "^[^\\s/@\\u0000-\\u001f\\u007f-\\u009f]{1,128}$" } as const;
 const names = { type: "array", items: name } as const;
 
@@ -9,14 +9,18 @@ const rule = {
   required: ["id", "tier", "severity", "when", "status"],
   additionalProperties: false,
   properties: {
-    id: { ...name, description: "Unique in the gate." },
-    tier: { enum: ["T1", "T2", "T3"], description: "A T1 rule wins outright and cannot be suppressed." },
-    severity: { type: "number", description: "The highest of those that match decides." },
-    applies_when: { ...condition, minLength: 1, description: "Whether the rule is asked at all." },
+    id: { ...name, description: "The id of the rule, unique in the gate." },
+    tier: { enum: ["T1", "T2", "T3"], description: "T1 rules win over all others and cannot be suppressed." },
+    severity: { type: "number", description: "The matching rule with the highest severity decides." },
+    applies_when: {
+      ...condition,
+      minLength: 1,
+      description: "Whether the rule is evaluated at all. Default: always.",
+    },
     when: { ...condition, minLength: 1 },
     status: { enum: ["GREEN", "GREEN-SKIP", "YELLOW", "RED"] },
-    reason: { ...text, description: "Why, for people; {{ … }} is filled in." },
-    suppresses: { ...names, minItems: 1, description: "Rules that do not count where this one matches." },
+    reason: { ...text, description: "The reason, for people. {{ … }} is filled in." },
+    suppresses: { ...names, minItems: 1, description: "The rules that are ignored if this one matches." },
     work_frame: {
       type: "object",
       additionalProperties: false,
@@ -46,15 +50,22 @@ export const gateType = decisionSchema(
         org: keyPart,
         domain: keyPart,
         name: keyPart,
-        world_model_version: { type: "integer", minimum: 0, description: "1 when left out." },
+        world_model_version: {
+          type: "integer",
+          minimum: 0,
+          description: "The version of the action. Default: 1.",
+        },
       },
-      description: "What the gate is found by.",
+      description: "The key that the gate is found by: ORG/DOMAIN/NAME@VERSION.",
     },
-    context_schema: { type: "object", description: "The JSON Schema of what the caller supplies." },
+    context_schema: {
+      type: "object",
+      description: "A JSON Schema (draft-07) of the context that the caller supplies.",
+    },
     computed: {
       type: "object",
       additionalProperties: { ...text, maxLength: 4200 },
-      description: "Values made of the context, by name; each sees those above it.",
+      description: "Values computed from the context, by name. Each can use the values above it.",
     },
     rules: { type: "array", minItems: 1, items: rule },
     aggregation: { enum: ["winner_takes_all"] },

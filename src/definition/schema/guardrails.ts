@@ -2,7 +2,7 @@ import { name } from "./common.js";
 
 const names = { type: "array", minItems: 1, items: name } as const;
 
-/** What every guardrail may have, and what only one type has. */
+/** Returns the schema of one guardrail type, with its own properties in addition to the common ones. */
 const guardrail = (type: string, properties: object): object => ({
   type: "object",
   required: ["type"],
@@ -13,9 +13,9 @@ const guardrail = (type: string, properties: object): object => ({
     on_fail: {
       enum: ["block", "escalate", "warn"],
       description:
-        "What becomes of an answer that fails: it is blocked (the default), led elsewhere, or let pass.",
+        "What happens to an answer that fails the check: it is blocked (the default), sent to another target, or passed with a warning.",
     },
-    escalate_to: { ...name, description: "Where an escalated answer leads instead." },
+    escalate_to: { ...name, description: "The target of an escalated answer." },
     ...properties,
   },
 });
@@ -25,34 +25,38 @@ const types = [
     disabled_stages: {
       type: "array",
       items: name,
-      description: "Targets that nothing may lead to, or globs; those disabled under `targets` count too.",
+      description:
+        "Targets, or globs, that no answer may lead to, in addition to those disabled under `targets`.",
     },
   }),
   guardrail("weight_bounds", {
-    min_weight: { type: "number", minimum: 0, description: "The least weight of a case." },
-    max_weight: { type: "number", minimum: 0, description: "The greatest weight of a case." },
+    min_weight: { type: "number", minimum: 0, description: "The smallest allowed weight of a case." },
+    max_weight: { type: "number", minimum: 0, description: "The largest allowed weight of a case." },
   }),
   guardrail("requires_approval", {
-    workflows: { ...names, description: "The workflows it is about, or globs; all when left out." },
-    targets: { ...names, description: "What needs an approval, or globs; everything when left out." },
-    approval_target: { ...name, description: "Where approvals are given." },
+    workflows: {
+      ...names,
+      description: "The workflows, or globs, that the guardrail applies to. Default: all.",
+    },
+    targets: { ...names, description: "The targets, or globs, that require an approval. Default: all." },
+    approval_target: { ...name, description: "The target where approvals are given." },
   }),
   guardrail("distribution_drift", {
     p_value: {
       type: "number",
       exclusiveMinimum: 0,
       maximum: 1,
-      description: "Below this the split has drifted; 0.001 when left out.",
+      description: "The p-value below which the split counts as drifted. Default: 0.001.",
     },
     minimum: {
       type: "integer",
       minimum: 1,
-      description: "Of fewer distinct inputs nothing is said; 500 when left out.",
+      description: "The number of distinct inputs below which nothing is checked. Default: 500.",
     },
   }),
 ] as const;
 
-/** Of one decision, or of all. */
+/** The guardrails of one decision, or of all. */
 export const guardrails = {
   type: "array",
   items: {
@@ -61,5 +65,5 @@ export const guardrails = {
     discriminator: { propertyName: "type" },
     oneOf: types,
   },
-  description: "What must hold for an answer to be acted on.",
+  description: "Checks that an answer must pass before it is used.",
 } as const;

@@ -1,7 +1,7 @@
 import { condition, decisionSchema, duration, name, text, version } from "./common.js";
 
 const tools = { type: "array", minItems: 1, items: name } as const;
-const moment = { type: "string", description: "A date, or a time with its zone, in ISO 8601." } as const;
+const moment = { type: "string", description: "A date, or a time with a time zone, in ISO 8601." } as const;
 
 const namedCondition = {
   type: "object",
@@ -15,9 +15,9 @@ const base = {
     type: "array",
     minItems: 1,
     items: namedCondition,
-    description: "All must hold, else it denies.",
+    description: "All conditions must be true; otherwise the call is denied.",
   },
-  requires: { ...tools, description: "Tools that must have succeeded in the session before." },
+  requires: { ...tools, description: "Tools that must have succeeded earlier in the session." },
   read_before_write: {
     type: "object",
     required: ["read_tools", "write_tools", "path"],
@@ -25,9 +25,9 @@ const base = {
     properties: {
       read_tools: tools,
       write_tools: tools,
-      path: { ...text, description: "Which of the params is the path, such as params.path." },
+      path: { ...text, description: "The parameter that contains the path, such as params.path." },
     },
-    description: "What is written must have been read in the session before.",
+    description: "A file must have been read earlier in the session before it is written.",
   },
   max_calls: {
     type: "object",
@@ -35,19 +35,30 @@ const base = {
     additionalProperties: false,
     properties: {
       count: { type: "integer", minimum: 1, maximum: 10_000 },
-      per: { ...duration, pattern: `^session$|${duration.pattern}`, description: "session, or a duration." },
+      per: {
+        ...duration,
+        pattern: `^session$|${duration.pattern}`,
+        description: "`session`, or a duration.",
+      },
     },
-    description: "How many calls a session may make, in all or in the time before.",
+    description: "The number of calls allowed in a session, or in a session within a duration.",
   },
-  deny_reason: { ...text, description: "What the agent is told; {{ … }} is filled in." },
+  deny_reason: { ...text, description: "The reason of a denial, for the agent. {{ … }} is filled in." },
 } as const;
 
 const override = {
-  overrides: { ...tools, description: "The policies whose denials it may flip; this makes it an override." },
-  when: { ...condition, minLength: 1, description: "When it applies; always, when left out." },
+  overrides: {
+    ...tools,
+    description: "The policies whose denials it overrides. This makes the policy an override.",
+  },
+  when: { ...condition, minLength: 1, description: "When the override applies. Default: always." },
   action: { enum: ["allow", "allow_with_warning", "modify_params"] },
-  params: { type: "object", minProperties: 1, description: "What `modify_params` sets." },
-  max_applications: { type: "integer", minimum: 1, description: "How often it may be applied in all." },
+  params: { type: "object", minProperties: 1, description: "The parameters that `modify_params` sets." },
+  max_applications: {
+    type: "integer",
+    minimum: 1,
+    description: "How often the override may be applied in total.",
+  },
 } as const;
 
 const policy = {
@@ -55,19 +66,19 @@ const policy = {
   required: ["name"],
   additionalProperties: false,
   properties: {
-    name: { ...name, description: "Unique in the decision." },
+    name: { ...name, description: "The name, unique in the decision." },
     version,
     description: { type: "string" },
-    priority: { type: "number", description: "Higher first." },
+    priority: { type: "number", description: "Policies with a higher priority are evaluated first." },
     effective_from: moment,
     expires_at: moment,
-    reason: { ...text, description: "Why the call is allowed; {{ … }} is filled in." },
+    reason: { ...text, description: "Why the call is allowed. {{ … }} is filled in." },
     ...base,
     ...override,
   },
 } as const;
 
-/** The keys that only one of the two kinds of policies may have. */
+/** The keys that only one of the two kinds of policies has. */
 export const baseKeys: readonly string[] = Object.keys(base);
 export const overrideKeys: readonly string[] = Object.keys(override);
 
@@ -81,7 +92,7 @@ export const policyType = decisionSchema(
       pattern: name.pattern,
       minItems: 1,
       items: name,
-      description: "The name of a tool, or a glob such as write_*; or a list of these.",
+      description: "The name of a tool, a glob such as write_*, or a list of these.",
     },
     policies: { type: "array", items: policy },
   },

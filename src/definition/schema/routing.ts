@@ -3,7 +3,10 @@ import { condition, decisionSchema, name, onError, text } from "./common.js";
 
 const branch = {
   target: { ...name, description: "The stage, workflow or decision that this branch leads to." },
-  label: { ...name, description: "Its name in results and distributions; the target when left out." },
+  label: {
+    ...name,
+    description: "The name of the branch in results and distributions. Default: the target.",
+  },
   description: { type: "string" },
 } as const;
 
@@ -11,9 +14,12 @@ const weight = {
   type: "number",
   minimum: 0,
   maximum: 1e12,
-  description: "Its share of the traffic: any number from 0.",
+  description: "The share of the traffic, relative to the sum of all weights.",
 } as const;
-const priority = { type: "number", description: "The lowest number wins." } as const;
+const priority = {
+  type: "number",
+  description: "The match with the lowest number wins, with `hit_policy: priority`.",
+} as const;
 
 const conditionalCase = {
   type: "object",
@@ -27,7 +33,7 @@ const weightedCase = {
   required: ["target"],
   additionalProperties: false,
   properties: {
-    condition: { ...condition, description: "Left empty, or who takes part in the roll." },
+    condition: { ...condition, description: "The case takes part only if this is true. Default: always." },
     ...branch,
     weight,
     priority,
@@ -40,7 +46,7 @@ const routing = {
     required: ["target"],
     additionalProperties: false,
     properties: { target: name },
-    description: "Where to go when no case matches.",
+    description: "The target if no case matches.",
   },
   on_error: onError,
 } as const;
@@ -59,7 +65,7 @@ export const routingTypes: readonly DecisionSchema[] = [
     {
       ...routing,
       cases: cases(weightedCase),
-      salt: { ...text, description: "Makes the buckets independent of other decisions on the same input." },
+      salt: { ...text, description: "Makes the buckets independent of other decisions with the same input." },
     },
     ["cases", "default"],
   ),
@@ -69,7 +75,7 @@ export const routingTypes: readonly DecisionSchema[] = [
       ...routing,
       hit_policy: {
         enum: ["first", "collect", "priority", "unique", "any"],
-        description: "Which of the matching rules are taken.",
+        description: "Which of the matching rules are used. Default: first.",
       },
       rules: cases(conditionalCase),
       cases: cases(conditionalCase),

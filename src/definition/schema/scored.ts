@@ -1,7 +1,7 @@
 import { ruleOperators } from "../../expression/rule/rule-operators.js";
 import { condition, decisionSchema, name, onError } from "./common.js";
 
-/** From 0 to 1. */
+/** A number from 0 to 1. */
 const share = { type: "number", minimum: 0, maximum: 1 } as const;
 
 const vote = {
@@ -9,25 +9,28 @@ const vote = {
   required: ["decision", "weight"],
   additionalProperties: false,
   properties: {
-    decision: { ...name, description: "What the evaluator votes for." },
-    weight: { ...share, description: "How sure it is, from 0 to 1." },
-    reason: { type: "string", maxLength: 8192, description: "Why, for people." },
+    decision: { ...name, description: "The decision that the evaluator votes for." },
+    weight: { ...share, description: "The confidence of the vote, from 0 to 1." },
+    reason: { type: "string", maxLength: 8192, description: "The reason of the vote, for people." },
   },
 } as const;
 
 const nested = { type: "array", minItems: 1, items: { $ref: "#/definitions/ruleCondition" } } as const;
 
-/** `if`: checked in words of its own (see rule-faults.ts), so that this one serves editors alone. */
+/** `if`, for editors; the conditions themselves are checked by `checkRuleConditions`. */
 export const ruleCondition = {
   type: "object",
   additionalProperties: false,
   properties: {
-    all: { ...nested, description: "All of these must hold." },
-    any: { ...nested, description: "At least one of these must hold." },
-    none: { ...nested, description: "None of these may hold." },
+    all: { ...nested, description: "All of these must be true." },
+    any: { ...nested, description: "At least one of these must be true." },
+    none: { ...nested, description: "None of these may be true." },
     field: { type: "string", description: "A path into the context, such as credit.score." },
-    op: { enum: [...ruleOperators.keys()], description: "See `agent-33 help operators`." },
-    value: { description: "What the field is compared with." },
+    op: {
+      enum: [...ruleOperators.keys()],
+      description: "An operator; `agent-33 help operators` lists them.",
+    },
+    value: { description: "The value that the field is compared with." },
   },
 } as const;
 
@@ -36,9 +39,9 @@ const rule = {
   required: ["id", "then"],
   additionalProperties: false,
   properties: {
-    id: { ...name, description: "Unique in its evaluator; recorded as `rule_id`." },
+    id: { ...name, description: "The id of the rule, unique in its evaluator. It is recorded as `rule_id`." },
     if: { $ref: "#/definitions/ruleCondition" },
-    when: { ...condition, minLength: 1, description: "An expression instead of `if`." },
+    when: { ...condition, minLength: 1, description: "An expression, instead of `if`." },
     then: vote,
     description: { type: "string" },
   },
@@ -50,9 +53,14 @@ const evaluator = {
   required: ["name"],
   additionalProperties: false,
   properties: {
-    name: { ...name, description: "Unique in the decision." },
-    ruleset: { ...name, description: "The name of the set of rules; recorded with each vote." },
-    rules: { type: "array", minItems: 1, items: rule, description: "The first rule that matches votes." },
+    name: { ...name, description: "The name, unique in the decision." },
+    ruleset: { ...name, description: "The name of the set of rules. It is recorded with each vote." },
+    rules: {
+      type: "array",
+      minItems: 1,
+      items: rule,
+      description: "The rules in order. The first that matches votes.",
+    },
     static: { ...vote, description: "A vote that is always cast." },
   },
   oneOf: [{ required: ["rules"] }, { required: ["static"] }],
@@ -64,8 +72,11 @@ const scoring = {
   additionalProperties: false,
   properties: {
     strategy: { enum: ["weighted_average", "max_weight", "consensus", "threshold"] },
-    threshold: { ...share, description: "What the highest weight must reach, for `threshold`." },
-    fallback_decision: { ...name, description: "What is decided below the threshold." },
+    threshold: {
+      ...share,
+      description: "The weight that the strongest decision must reach, for `threshold`.",
+    },
+    fallback_decision: { ...name, description: "The decision below the threshold, for `threshold`." },
     minimum_agreement: { ...share, description: "The share of votes that must agree, for `consensus`." },
   },
 } as const;
@@ -75,11 +86,11 @@ export const scoredType = decisionSchema(
   {
     on_error: onError,
     evaluators: { type: "array", minItems: 1, items: evaluator },
-    scoring: { ...scoring, description: "How one decision is made of the votes." },
+    scoring: { ...scoring, description: "How the votes are combined into one decision." },
     targets: {
       type: "object",
       additionalProperties: name,
-      description: "Where each decision leads.",
+      description: "The target of each decision.",
     },
   },
   ["evaluators"],

@@ -84,7 +84,7 @@ describe("a decision", () => {
       name: "has other guardrails beside it",
       files: { loaded: [binary("a")], guardrails: [bounds] },
       id: "a",
-      why: "changed since it was approved with serial 1: the guardrails, targets or endpoints beside it",
+      why: "changed since it was approved with serial 1: its guardrails, targets or endpoints",
     },
     {
       name: "is not there any more",

@@ -89,22 +89,22 @@ describe("a lock", () => {
     { name: "an unknown type", forged: withA({ type: "oracle" }), why: "wrong `entries/0/type`" },
     { name: "a serial that is no number", forged: withA({ serial: "1" }), why: "wrong `entries/0/serial`" },
     { name: "a serial of 0", forged: withA({ serial: 0 }), why: "wrong `entries/0/serial`" },
-    { name: "no definition", forged: withA({ definition: undefined }), why: "lacks `entries/0/definition`" },
+    { name: "no definition", forged: withA({ definition: undefined }), why: "has no `entries/0/definition`" },
     { name: "a serial twice", forged: withA({ serial: b.serial }), why: "has the serial 2 more than once" },
     { name: "a decision twice", forged: withA({ decision_id: "b" }), why: "more than one entry of `b`" },
     { name: "a removed entry", forged: { ...lock, entries: [b] }, why: "has other entries" },
     { name: "the newest removed", forged: { ...lock, entries: [a] }, why: "its newest entry has 1" },
     { name: "a renamed decision", forged: withA({ decision_id: "c" }), why: "signature of the entry" },
-    { name: "another hash", forged: withA({ definition_hash: b.definition_hash }), why: "does not fit" },
+    { name: "another hash", forged: withA({ definition_hash: b.definition_hash }), why: "is invalid" },
     {
       name: "another environment",
       forged: withA({ environment_hash: a.definition_hash }),
-      why: "does not fit",
+      why: "is invalid",
     },
-    { name: "a raised serial", forged: withA({ serial: 9 }), why: "does not fit" },
-    { name: "another time", forged: withA({ at: "2027-11-17T10:00:00.000000Z" }), why: "does not fit" },
-    { name: "the signature of another", forged: withA({ signature: b.signature }), why: "does not fit" },
-    { name: "that of the head", forged: withA({ signature: lock.head.signature }), why: "does not fit" },
+    { name: "a raised serial", forged: withA({ serial: 9 }), why: "is invalid" },
+    { name: "another time", forged: withA({ at: "2027-11-17T10:00:00.000000Z" }), why: "is invalid" },
+    { name: "the signature of another", forged: withA({ signature: b.signature }), why: "is invalid" },
+    { name: "that of the head", forged: withA({ signature: lock.head.signature }), why: "is invalid" },
     { name: "a forged name of a key", forged: withA({ key: stranger.key }), why: "not trusted" },
     {
       name: "a definition that was not approved",
@@ -122,7 +122,7 @@ describe("a lock", () => {
     {
       name: "a stranger's entry under a trusted name",
       forged: approving({ ...stranger, key: key.key }, [binary("a")]),
-      why: "does not fit",
+      why: "is invalid",
     },
   ])("with $name is refused", ({ forged, why }) => {
     expect(verdictOn(forged)).toContain(why);
@@ -132,7 +132,7 @@ describe("a lock", () => {
     const retired = reviseLock(lock, [retirementStatement(a, at)], { signer: key, above: 0, newLockId });
     const { definition, environment } = a;
     const flipped = { ...entry("a", retired), status: "approved", definition, environment };
-    expect(verdictOn({ ...retired, entries: [flipped, b] })).toContain("does not fit");
+    expect(verdictOn({ ...retired, entries: [flipped, b] })).toContain("is invalid");
   });
 
   it("whose entry is an older one of its own is refused", () => {
