@@ -19,19 +19,19 @@ import standaloneCode from "ajv/dist/standalone/index.js";
 const require = createRequire(import.meta.url);
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
 
-/** Made beside `dist` and then put in its place, so that a command that runs meanwhile finds one or the other. */
+/** Built next to `dist` and then renamed, so that a command that runs meanwhile finds the old or the new build. */
 const out = `dist.${process.pid}`;
 
-/** Kept out of the main bundle and loaded when first called. */
+/** Libraries that are loaded when first called. */
 const lazyFunctions = {
   filtrex:
-    "export const compileExpression = (...given) => require('./vendor/filtrex.cjs').compileExpression(...given);",
-  ajv: "export const Ajv = function (...given) { return new (require('./vendor/ajv.cjs').Ajv)(...given); };",
-  re2js: "export const RE2JS = { compile: (source) => require('./vendor/re2js.cjs').RE2JS.compile(source) };",
-  // commander asks for it at start-up, but only uses it to spawn stand-alone subcommands, which we have none of.
+    "export const compileExpression = (...given) => require('./filtrex.cjs').compileExpression(...given);",
+  ajv: "export const Ajv = function (...given) { return new (require('./ajv.cjs').Ajv)(...given); };",
+  re2js: "export const RE2JS = { compile: (source) => require('./re2js.cjs').RE2JS.compile(source) };",
+  // commander requires it at start-up, but uses it only for stand-alone subcommands, which we do not have.
   "node:child_process": "export const spawn = (...args) => require('child_process').spawn(...args);",
 };
-/** Libraries that only lazily imported files of ours import. */
+/** Libraries that are imported only by modules which are themselves loaded lazily. */
 const lazyLibraries = [
   "yaml",
   "cli-table3",
@@ -42,7 +42,7 @@ const lazyLibraries = [
   "@fastify/rate-limit",
   "jose",
 ];
-/** Of our own, what most runs do without: even a function that is never called makes a bundle slower to start. */
+/** Modules that most runs do not need: even functions that are never called make a bundle slower to start. */
 const lazyParts = {
   "read-definitions": "src/definition/read-definitions.ts",
   fetcher: "src/enrichment/fetcher.ts",
@@ -52,17 +52,15 @@ const lazyParts = {
 const pages = Object.fromEntries(
   readdirSync("docs").map((file) => [file.replace(".md", ""), readFileSync(`docs/${file}`, "utf8")]),
 );
-/** What a library is called among the files. */
+/** The file name of a library. */
 const fileOf = (library) => library.replace("@", "").replace("/", "-");
-/** An `import` finds the default export of a CommonJS file as what `require` gives. */
+/** Makes the default export of a CommonJS file the value that `require` returns. */
 const defaultOnly = { js: "module.exports = module.exports.default;" };
 const footers = { conf: defaultOnly, "string-width": defaultOnly };
-/** The commands of `decision`: one file each, named after it. */
-const commands = readdirSync("src/cli/commands")
-  .map((file) => file.replace(".ts", ""))
-  .filter((name) => !["completion", "help"].includes(name));
+/** Commands that scripts and agents call often have a bundle of their own, which starts faster; all others share one. */
+const hotCommands = ["evaluate", "dry-run", "check", "gate"];
 const validator = "src/definition/validate-schema.generated.js";
-/** All that is used of a library of many parts. */
+/** The parts of the MCP SDK that are used. */
 const sdk = "src/serve/mcp/sdk.ts";
 
 const common = {
@@ -76,26 +74,26 @@ const common = {
 const commonjs = { ...common, format: "cjs", minify: true, supported: { "dynamic-import": false } };
 
 async function main() {
-  mkdirSync(`${out}/vendor`, { recursive: true });
+  mkdirSync(out);
   await generateValidator();
   const vendored = ["re2js", "filtrex", "ajv", ...lazyLibraries].map((name) => [
     fileOf(name),
     fileURLToPath(import.meta.resolve(name)),
   ]);
   const built = await Promise.all([
-    ...[undefined, "front", ...commands].map((command) =>
+    ...["agent-33", "hot"].map((name) =>
       build({
         ...commonjs,
         entryPoints: ["src/cli/entry.ts"],
-        outfile: command === undefined ? `${out}/agent-33.cjs` : `${out}/commands/${command}.cjs`,
-        plugins: command === undefined ? [lazyVendor] : [lazyVendor, onlyCommand(command)],
+        outfile: `${out}/${name}.cjs`,
+        plugins: name === "hot" ? [lazyVendor, onlyHotCommands] : [lazyVendor],
       }),
     ),
     ...[...vendored, ["validate-schema", validator], ["mcp", sdk]].map(([name, file]) =>
       build({
         ...commonjs,
         entryPoints: [file],
-        outfile: `${out}/vendor/${name}.cjs`,
+        outfile: `${out}/${name}.cjs`,
         footer: footers[name],
       }),
     ),
@@ -103,22 +101,21 @@ async function main() {
       build({
         ...commonjs,
         entryPoints: [file],
-        outfile: `${out}/vendor/${name}.cjs`,
+        outfile: `${out}/${name}.cjs`,
         plugins: [lazyVendor],
         define: { ...common.define, __PAGES__: JSON.stringify(pages), "import.meta.url": "undefined" },
       }),
     ),
     build({
-      ...common,
+      ...commonjs,
       entryPoints: ["src/index.ts"],
-      outfile: `${out}/index.js`,
-      format: "esm",
-      minify: true,
-      banner,
+      outfile: `${out}/library.cjs`,
+      plugins: [lazyVendor],
     }),
   ]);
+  await writeLibrary();
   const __BUNDLE_HASH__ = JSON.stringify(bundleHash());
-  const define = { ...common.define, __BUNDLE_HASH__, __COMMANDS__: JSON.stringify(commands) };
+  const define = { ...common.define, __BUNDLE_HASH__, __HOT_COMMANDS__: JSON.stringify(hotCommands) };
   await build({ ...commonjs, entryPoints: ["src/cli/start.ts"], outfile: `${out}/start.cjs`, define });
   writeFileSync(`${out}/THIRD-PARTY-LICENSES.txt`, licences(built.map(({ metafile }) => metafile)));
   const tsc = [
@@ -133,10 +130,12 @@ async function main() {
   linkCommand();
 }
 
-/** Bundled CommonJS libraries call `require` for Node's own modules. */
-const banner = {
-  js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
-};
+/** Writes the ES module that exports the library by name. The code is CommonJS, so that it can load libraries lazily. */
+async function writeLibrary() {
+  const names = Object.keys(require(`${process.cwd()}/${out}/library.cjs`)).sort();
+  const lines = ['import library from "./library.cjs";', `export const { ${names.join(", ")} } = library;`];
+  writeFileSync(`${out}/index.js`, `${lines.join("\n")}\n`);
+}
 
 /** Compiles the JSON Schema ahead of time, so that neither ajv nor its compile step is part of a run. */
 async function generateValidator() {
@@ -154,19 +153,17 @@ async function generateValidator() {
 const lazyVendor = {
   name: "lazy-vendor",
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^\.\/vendor\// }, ({ path }) => ({ path, external: true }));
+    onResolve({ filter: /^\.\/[\w-]+\.cjs$/ }, ({ path }) => ({ path, external: true }));
     onResolve({ filter: /^\.{1,2}\// }, ({ path, kind }) => {
       const name = /([^/]+)\.js$/.exec(path)?.[1] ?? "";
-      if (name === "sdk") return { path: "./vendor/mcp.cjs", external: true };
+      if (name === "sdk") return { path: "./mcp.cjs", external: true };
       const isApart = kind === "dynamic-import" && Object.hasOwn(lazyParts, name);
-      return isApart ? { path: `./vendor/${name}.cjs`, external: true } : undefined;
+      return isApart ? { path: `./${name}.cjs`, external: true } : undefined;
     });
     onResolve({ filter: /^[a-z@]|generated\.js$/ }, ({ path }) => {
       if (path in lazyFunctions) return { path, namespace: "lazy" };
-      if (path.endsWith(".generated.js")) return { path: "./vendor/validate-schema.cjs", external: true };
-      return lazyLibraries.includes(path)
-        ? { path: `./vendor/${fileOf(path)}.cjs`, external: true }
-        : undefined;
+      if (path.endsWith(".generated.js")) return { path: "./validate-schema.cjs", external: true };
+      return lazyLibraries.includes(path) ? { path: `./${fileOf(path)}.cjs`, external: true } : undefined;
     });
     onLoad({ filter: /.*/, namespace: "lazy" }, ({ path }) => ({
       contents: lazyFunctions[path],
@@ -175,30 +172,28 @@ const lazyVendor = {
   },
 };
 
-/** Leaves the other commands out of a bundle; out of the one for the program itself, all of `decision`. */
-const onlyCommand = (command) => ({
-  name: "only-command",
+/** Leaves all other commands out of the bundle of the hot ones. */
+const onlyHotCommands = {
+  name: "only-hot-commands",
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^\.\/commands\// }, ({ path }) =>
-      isWithin(path, command) ? undefined : { path, namespace: "left-out" },
+      hotCommands.some((command) => path === `./commands/${command}.js`)
+        ? undefined
+        : { path, namespace: "left-out" },
     );
     onLoad({ filter: /.*/, namespace: "left-out" }, () => ({ contents: "module.exports = {};" }));
   },
-});
+};
 
-const isWithin = (path, command) =>
-  path === `./commands/${command}.js` || (command === "front" && /\/(?:completion|help)\.js$/.test(path));
-
-/** Machine code kept from another build must never be taken for this one's. */
+/** Names the code cache of this build: code cached by another build must never be used. */
 function bundleHash() {
   const hash = createHash("sha256");
-  const within = (folder) => readdirSync(`${out}/${folder}`).map((name) => `${folder}/${name}`);
-  const files = ["agent-33.cjs", ...within("commands"), ...within("vendor")];
-  for (const file of files) hash.update(readFileSync(`${out}/${file}`));
+  const files = readdirSync(out).filter((name) => name.endsWith(".cjs"));
+  for (const file of files.sort()) hash.update(readFileSync(`${out}/${file}`));
   return hash.digest("hex").slice(0, 16);
 }
 
-/** The licences of all that was bundled, as they ask for. */
+/** The licences of all bundled packages. */
 function licences(metafiles) {
   const inputs = metafiles.flatMap((metafile) => Object.keys(metafile.inputs));
   const names = new Set(
@@ -222,7 +217,7 @@ function putInPlace() {
   rmSync(old, { recursive: true, force: true });
 }
 
-/** npx finds the command here as it finds those of other packages; else it installs this one elsewhere first. */
+/** Links the command for `npx`, which would otherwise install the package elsewhere first. */
 function linkCommand() {
   const link = "node_modules/.bin/agent-33";
   if (process.platform === "win32" || !existsSync("node_modules/.bin")) return;

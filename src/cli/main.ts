@@ -16,7 +16,7 @@ import { version } from "../version.js";
 /** Runs one command line and tells the exit code; everything it says goes through `io`. */
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   let exitCode: ExitCode = 0;
-  const program = buildProgram(io, (code) => (exitCode = code), argv);
+  const program = await buildProgram(io, (code) => (exitCode = code), argv);
   try {
     await program.parseAsync(argv, { from: "user" });
     return exitCode;

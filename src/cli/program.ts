@@ -1,44 +1,11 @@
 import type { OutputConfiguration } from "commander";
 import { Command } from "commander";
 import { version } from "../version.js";
-import { addApproveCommand } from "./commands/approve.js";
-import { addBacktestCommand } from "./commands/backtest.js";
-import { addCacheCommand } from "./commands/cache.js";
-import { addCheckCommand } from "./commands/check.js";
-import { addCompletionCommand } from "./commands/completion.js";
-import { addConfigCommand } from "./commands/config.js";
-import { addDiffCommand } from "./commands/diff.js";
-import { addDistributionCommand } from "./commands/distribution.js";
-import { addDryRunCommand } from "./commands/dry-run.js";
-import { addEndpointsCommand } from "./commands/endpoints.js";
-import { addEvaluateCommand } from "./commands/evaluate.js";
-import { addExplainCommand } from "./commands/explain.js";
-import { addExportCommand } from "./commands/export.js";
-import { addGateCommand } from "./commands/gate.js";
-import { addGraphCommand } from "./commands/graph.js";
-import { addHelpCommand } from "./commands/help.js";
-import { addKeygenCommand } from "./commands/keygen.js";
-import { addLineageCommand } from "./commands/lineage.js";
-import { addListCommand } from "./commands/list.js";
-import { addLogCommand } from "./commands/log.js";
-import { addMcpCommand } from "./commands/mcp.js";
-import { addNewCommand } from "./commands/new.js";
-import { addOverridesCommand } from "./commands/overrides.js";
-import { addPrecedentsCommand } from "./commands/precedents.js";
-import { addPruneCommand } from "./commands/prune.js";
-import { addReplayCommand } from "./commands/replay.js";
-import { addResultCommand } from "./commands/result.js";
-import { addRetireCommand } from "./commands/retire.js";
-import { addSchemaCommand } from "./commands/schema.js";
-import { addServeCommand } from "./commands/serve.js";
-import { addShowCommand } from "./commands/show.js";
-import { addValidateCommand } from "./commands/validate.js";
-import { addVerifyCommand } from "./commands/verify.js";
 import type { ExitCode } from "./exit-codes.js";
 import { programFlags } from "./flags.js";
 import type { Io } from "./io.js";
 
-/** commander would ask `process.stdout` for all of this, and that takes milliseconds to load. */
+/** Output settings for commander, which would otherwise load `process.stdout`: that takes milliseconds. */
 function outputOf(io: Io): OutputConfiguration {
   const width = (): number => Math.min(io.out.columns, 100);
   return {
@@ -53,59 +20,70 @@ function outputOf(io: Io): OutputConfiguration {
 
 type AddCommand = (parent: Command, io: Io, done: (code: ExitCode) => void) => void;
 
-const groups: readonly { readonly title: string; readonly commands: Readonly<Record<string, AddCommand>> }[] =
-  [
-    {
-      title: "Decide:",
-      commands: {
-        evaluate: addEvaluateCommand,
-        "dry-run": addDryRunCommand,
-        check: addCheckCommand,
-        result: addResultCommand,
-        gate: addGateCommand,
-      },
+/** Loads a command when it is needed, so that a run initialises the modules of one command only. */
+type LoadCommand = () => Promise<AddCommand>;
+
+const groups: readonly {
+  readonly title: string;
+  readonly commands: Readonly<Record<string, LoadCommand>>;
+}[] = [
+  {
+    title: "Decide:",
+    commands: {
+      evaluate: async () => (await import("./commands/evaluate.js")).addEvaluateCommand,
+      "dry-run": async () => (await import("./commands/dry-run.js")).addDryRunCommand,
+      check: async () => (await import("./commands/check.js")).addCheckCommand,
+      result: async () => (await import("./commands/result.js")).addResultCommand,
+      gate: async () => (await import("./commands/gate.js")).addGateCommand,
     },
-    {
-      title: "Define:",
-      commands: {
-        list: addListCommand,
-        show: addShowCommand,
-        validate: addValidateCommand,
-        new: addNewCommand,
-        schema: addSchemaCommand,
-        graph: addGraphCommand,
-        keygen: addKeygenCommand,
-        approve: addApproveCommand,
-        retire: addRetireCommand,
-        diff: addDiffCommand,
-      },
+  },
+  {
+    title: "Define:",
+    commands: {
+      list: async () => (await import("./commands/list.js")).addListCommand,
+      show: async () => (await import("./commands/show.js")).addShowCommand,
+      validate: async () => (await import("./commands/validate.js")).addValidateCommand,
+      new: async () => (await import("./commands/new.js")).addNewCommand,
+      schema: async () => (await import("./commands/schema.js")).addSchemaCommand,
+      graph: async () => (await import("./commands/graph.js")).addGraphCommand,
+      keygen: async () => (await import("./commands/keygen.js")).addKeygenCommand,
+      approve: async () => (await import("./commands/approve.js")).addApproveCommand,
+      retire: async () => (await import("./commands/retire.js")).addRetireCommand,
+      diff: async () => (await import("./commands/diff.js")).addDiffCommand,
     },
-    {
-      title: "Audit:",
-      commands: {
-        log: addLogCommand,
-        explain: addExplainCommand,
-        distribution: addDistributionCommand,
-        lineage: addLineageCommand,
-        precedents: addPrecedentsCommand,
-        replay: addReplayCommand,
-        backtest: addBacktestCommand,
-        verify: addVerifyCommand,
-        overrides: addOverridesCommand,
-        export: addExportCommand,
-      },
+  },
+  {
+    title: "Audit:",
+    commands: {
+      log: async () => (await import("./commands/log.js")).addLogCommand,
+      explain: async () => (await import("./commands/explain.js")).addExplainCommand,
+      distribution: async () => (await import("./commands/distribution.js")).addDistributionCommand,
+      lineage: async () => (await import("./commands/lineage.js")).addLineageCommand,
+      precedents: async () => (await import("./commands/precedents.js")).addPrecedentsCommand,
+      replay: async () => (await import("./commands/replay.js")).addReplayCommand,
+      backtest: async () => (await import("./commands/backtest.js")).addBacktestCommand,
+      verify: async () => (await import("./commands/verify.js")).addVerifyCommand,
+      overrides: async () => (await import("./commands/overrides.js")).addOverridesCommand,
+      export: async () => (await import("./commands/export.js")).addExportCommand,
     },
-    { title: "Run:", commands: { serve: addServeCommand, mcp: addMcpCommand } },
-    {
-      title: "Keep:",
-      commands: {
-        cache: addCacheCommand,
-        endpoints: addEndpointsCommand,
-        prune: addPruneCommand,
-        config: addConfigCommand,
-      },
+  },
+  {
+    title: "Run:",
+    commands: {
+      serve: async () => (await import("./commands/serve.js")).addServeCommand,
+      mcp: async () => (await import("./commands/mcp.js")).addMcpCommand,
     },
-  ];
+  },
+  {
+    title: "Keep:",
+    commands: {
+      cache: async () => (await import("./commands/cache.js")).addCacheCommand,
+      endpoints: async () => (await import("./commands/endpoints.js")).addEndpointsCommand,
+      prune: async () => (await import("./commands/prune.js")).addPruneCommand,
+      config: async () => (await import("./commands/config.js")).addConfigCommand,
+    },
+  },
+];
 
 /** The words that may follow `agent-33 decision`. */
 export const commandNames: readonly string[] = groups.flatMap(({ commands }) => Object.keys(commands));
@@ -120,12 +98,16 @@ Help: agent-33 help TOPIC | TYPE | COMMAND. Topics: definitions, expressions, ro
   policies, gates, guardrails, enrichment, events, audit, approvals, http, mcp, operations, library,
   configuration, environment, formatting, operators, exit-codes`;
 
-/** Whether only the program itself is asked about, and not what `decision` can do. */
+/** Whether only the program itself is asked about, and not `decision`. */
 const isProgramFlag = ([word = "", ...more]: readonly string[]): boolean =>
   more.length === 0 && programFlags.includes(word);
 
-/** The command line; building it reads nothing and writes nothing. Where one command is meant, only that is built. */
-export function buildProgram(io: Io, done: (code: ExitCode) => void, argv: readonly string[] = []): Command {
+/** Builds the command line: the named command only, or all of them for help and completion. */
+export async function buildProgram(
+  io: Io,
+  done: (code: ExitCode) => void,
+  argv: readonly string[] = [],
+): Promise<Command> {
   const program = new Command("agent-33")
     .enablePositionalOptions()
     .exitOverride()
@@ -137,10 +119,11 @@ export function buildProgram(io: Io, done: (code: ExitCode) => void, argv: reado
     .description("Makes, defines and audits decisions.")
     .helpCommand(false);
   const [group, verb = ""] = argv;
-  const meant =
+  const named =
     group === "decision" ? groups.find(({ commands }) => Object.hasOwn(commands, verb)) : undefined;
-  if (meant !== undefined) {
-    meant.commands[verb]?.(decision, io, done);
+  if (named !== undefined) {
+    const addCommand = await named.commands[verb]?.();
+    addCommand?.(decision, io, done);
     return program;
   }
   program.description("Decisions of unattended agents and workflows, as code.").version(version);
@@ -148,10 +131,12 @@ export function buildProgram(io: Io, done: (code: ExitCode) => void, argv: reado
   if (!isProgramFlag(argv)) {
     for (const { title, commands } of groups) {
       decision.commandsGroup(title);
-      for (const add of Object.values(commands)) add(decision, io, done);
+      for (const load of Object.values(commands)) (await load())(decision, io, done);
     }
   }
+  const { addCompletionCommand } = await import("./commands/completion.js");
   addCompletionCommand(program, io);
+  const { addHelpCommand } = await import("./commands/help.js");
   addHelpCommand(program, io);
   return program;
 }

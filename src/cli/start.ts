@@ -2,12 +2,11 @@ import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, wr
 import { dirname } from "node:path";
 import { Script } from "node:vm";
 import { cacheHome } from "./directories.js";
-import { programFlags } from "./flags.js";
 import { makeDirectory, removeUnusedFolders } from "../store/files.js";
 
 declare const __BUNDLE_HASH__: string;
-/** The commands of `decision`; each has a bundle of its own, as what it does not need would cost it time. */
-declare const __COMMANDS__: readonly string[];
+/** The commands of the smaller bundle, which starts faster. */
+declare const __HOT_COMMANDS__: readonly string[];
 
 type Wrapper = (exports: object, require: (name: string) => unknown, module: { exports: object }) => void;
 
@@ -15,7 +14,7 @@ const home = cacheHome(process.env);
 const folder =
   home === undefined ? undefined : `${home}/code/${__BUNDLE_HASH__}-${process.version}-${process.arch}`;
 
-/** Runs a file of the bundle with the machine code that V8 made of it last time; compiling is half of a start. */
+/** Runs a file of the bundle with the code that V8 compiled in an earlier run: compiling is half of a start. */
 function load(file: string, cacheName: string): object {
   const path = `${__dirname}/${file}`;
   const cachedData = folder === undefined ? undefined : readOwnedFile(`${folder}/${cacheName}`);
@@ -36,13 +35,13 @@ function requireWithin(name: string): unknown {
   if (!name.startsWith("./")) return require(name);
   let exports = loaded.get(name);
   if (exports === undefined) {
-    exports = load(name.slice(2), name.slice(2).replace("/", "-"));
+    exports = load(name.slice(2), name.slice(2));
     loaded.set(name, exports);
   }
   return exports;
 }
 
-/** Code is only taken from a file that nobody else could have written. */
+/** Reads a cache file only if no other user could have written it. */
 function readOwnedFile(path: string): Buffer | undefined {
   let fd: number;
   try {
@@ -62,8 +61,8 @@ function readOwnedFile(path: string): Buffer | undefined {
 }
 
 /**
- * On disk before it has its name, as V8 does not notice code that a crash has damaged; and only after a
- * run that went well, so that misspelt commands leave nothing behind.
+ * Writes the code cache. The file is synced before it gets its name, because V8 does not notice code that a crash
+ * has damaged. Only a successful run writes one, so misspelt commands leave no file behind.
  */
 function saveCode(into: string, cacheName: string, script: Script): void {
   if (process.exitCode !== 0) return;
@@ -81,13 +80,15 @@ function saveCode(into: string, cacheName: string, script: Script): void {
   }
 }
 
-/** What stands for one of the commands of `decision` in full, or for the program itself; everything else finds its way in the whole bundle. */
-function bundleName(): string | undefined {
-  const [group = "", verb = ""] = process.argv.slice(2);
-  if (process.argv.length === 3 && programFlags.includes(group)) return "front";
-  return group === "decision" && __COMMANDS__.includes(verb) ? verb : undefined;
-}
+const [group = "", verb = ""] = process.argv.slice(2);
+const isHot = group === "decision" && __HOT_COMMANDS__.includes(verb);
+load(isHot ? "hot.cjs" : "agent-33.cjs", codeCacheName());
 
-const command = bundleName();
-if (command === undefined) load("agent-33.cjs", "agent-33");
-else load(`commands/${command}.cjs`, command);
+/**
+ * The code cache holds the functions that its first run has called, so every command has its own. Words that are
+ * not command names share one.
+ */
+function codeCacheName(): string {
+  const name = group === "decision" ? verb : group;
+  return /^-{0,2}[a-z]+(?:-[a-z]+)?$/.test(name) && name.length <= 16 ? `run-${name}` : "run-other";
+}

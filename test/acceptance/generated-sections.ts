@@ -8,7 +8,7 @@ import { fakeIo } from "../cli/fake-io.js";
 
 /** The parts of pages that are written from the tables in the code, by the name of their marks. */
 export const generatedSections: Readonly<
-  Record<string, { readonly page: string; readonly lines: () => string }>
+  Record<string, { readonly page: string; readonly lines: () => string | Promise<string> }>
 > = {
   operators: {
     page: "docs/expressions.md",
@@ -78,10 +78,9 @@ export const generatedSections: Readonly<
 };
 
 /** A row for each group of commands, in the words of `agent-33 decision --help`. */
-function commandTable(): string {
-  const decision = buildProgram(fakeIo(), () => undefined).commands.find(
-    (each) => each.name() === "decision",
-  );
+async function commandTable(): Promise<string> {
+  const program = await buildProgram(fakeIo(), () => undefined);
+  const decision = program.commands.find((each) => each.name() === "decision");
   const groups = new Map<string, string[]>();
   for (const each of decision?.commands ?? []) {
     const group = each.helpGroup().replace(":", "");

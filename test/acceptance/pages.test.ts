@@ -192,11 +192,12 @@ describe("the YAML of the pages", () => {
 });
 
 describe("what a page takes from the code", () => {
-  it.each(Object.entries(generatedSections))("%s", (name, { page, lines }) => {
+  it.each(Object.entries(generatedSections))("%s", async (name, { page, lines }) => {
+    const rows = await lines();
     const file = join(root, page);
     const text = readFileSync(file, "utf8");
     const between = new RegExp(`(<!-- generated: ${name} -->\n)[\\s\\S]*?(<!-- end -->)`);
-    const fresh = text.replace(between, (_, start: string, end: string) => `${start}\n${lines()}\n${end}`);
+    const fresh = text.replace(between, (_, start: string, end: string) => `${start}\n${rows}\n${end}`);
     expect(text).toMatch(between);
     if (isUpdate) writeFileSync(file, fresh);
     else expect(withoutPadding(text)).toBe(withoutPadding(fresh));

@@ -37,6 +37,9 @@ const recipes = [...pages.matchAll(/^```(?:sh|ini|dockerfile|json|toml)\n([\s\S]
 
 const environment = renderTopic({ page: "configuration", section: "Environment variables" }, 100);
 
+const program = await buildProgram(fakeIo(), () => undefined);
+const decision = program.commands.find((each) => each.name() === "decision");
+
 describe("every recipe", () => {
   // Whether it is written as a line, as a list of JSON or as one of TOML.
   const lines = [
@@ -44,10 +47,6 @@ describe("every recipe", () => {
       .replace(/[\s"',[\]]+(?=\S)/g, (gap) => (gap.includes("\n") ? "\n" : " "))
       .matchAll(/\bdecision ([a-z-]+)(.*)$/gm),
   ];
-  const decision = buildProgram(fakeIo(), () => undefined).commands.find(
-    (each) => each.name() === "decision",
-  );
-
   it("is about commands that are there", () => {
     expect(new Set(lines.map(([, verb]) => verb))).toContain("serve");
   });
@@ -91,9 +90,10 @@ describe("the unit for systemd", () => {
     expect(status).toBe(0);
   });
 
-  it("gives the server more time to end than it takes", () => {
+  it("gives the server more time to end than it takes", async () => {
     const [, seconds] = /^TimeoutStopSec=(\d+)$/m.exec(recipe("ini", "[Service]")) ?? [];
-    const serve = buildProgram(fakeIo(), () => undefined, ["decision", "serve"]).commands[0]?.commands[0];
+    const program = await buildProgram(fakeIo(), () => undefined, ["decision", "serve"]);
+    const serve = program.commands[0]?.commands[0];
     const grace = String(serve?.options.find(({ long }) => long === "--grace")?.defaultValue);
     expect(grace).toMatch(/^\d+s$/);
     expect(Number(seconds)).toBeGreaterThan(Number.parseInt(grace, 10));
