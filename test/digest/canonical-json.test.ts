@@ -70,7 +70,7 @@ describe("canonicalJson against RFC 8785", () => {
     ["NaN", "7fffffffffffffff"],
     ["Infinity", "7ff0000000000000"],
     ["-Infinity", "fff0000000000000"],
-  ])("refuses %s", (_name, bits) => {
+  ])("rejects %s", (_name, bits) => {
     expect(() => canonicalJson([fromBits(bits)])).toThrow(TypeError);
   });
 

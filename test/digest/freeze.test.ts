@@ -9,7 +9,7 @@ describe("deepFreeze", () => {
     expect(parts.map(Object.isFrozen)).toEqual(parts.map(() => true));
   });
 
-  it("returns the very document it was given", () => {
+  it("returns the same document", () => {
     const document = { a: 1 };
     expect(deepFreeze(document)).toBe(document);
   });

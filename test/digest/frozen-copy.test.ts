@@ -107,7 +107,7 @@ describe("frozenCopy", () => {
     ["an object that holds itself", cyclicObject],
     // eslint-disable-next-line no-sparse-arrays -- a hole is what is tested
     ["a list with a hole", [1, , 2]],
-  ])("refuses %s, also deep within", (_what, value) => {
+  ])("rejects %s, also deep within", (_what, value) => {
     expect([() => frozenCopy(value), () => frozenCopy({ a: [value] })].map(refuses)).toEqual([true, true]);
   });
 
@@ -130,11 +130,11 @@ describe("frozenCopy", () => {
     expect(frozenCopy(value)).toEqual(value);
   });
 
-  it.each(wraps)("refuses %s nested 129 deep", (_what, wrap) => {
+  it.each(wraps)("rejects %s nested 129 deep", (_what, wrap) => {
     expect(() => frozenCopy(nested(129, wrap))).toThrow("it is nested deeper than 128");
   });
 
-  it.each(wraps)("refuses %s nested so deep that the stack could end", (_what, wrap) => {
+  it.each(wraps)("rejects %s nested so deep that the stack could end", (_what, wrap) => {
     expect(() => frozenCopy(nested(200_000, wrap))).toThrow(TypeError);
   });
 });

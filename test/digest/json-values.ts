@@ -7,7 +7,7 @@ const numbers = fc.oneof(
   fc.constantFrom(0, -0, 5e-324, Number.MAX_VALUE, 1e21, 1e-7, 2 ** 53, 0.1 + 0.2),
 );
 
-/** Every code point but half a surrogate pair, which RFC 8785 does not know. */
+/** Texts without lone surrogates, which RFC 8785 does not allow. */
 const texts = fc.oneof(
   fc.string({ unit: "binary", maxLength: 20 }),
   fc.string({ unit: "grapheme-ascii", maxLength: 100 }),
@@ -27,12 +27,12 @@ function objectOf(entries: readonly (readonly [string, Json])[]): Json {
   return object;
 }
 
-/** Objects of up to 40 keys, where sorting has the most to do. */
+/** Objects with up to 40 keys. */
 export const wideObjects: fc.Arbitrary<Json> = fc
   .array(fc.tuple(keys, fc.constantFrom<Json>(null, 1, "a")), { maxLength: 40, size: "max" })
   .map(objectOf);
 
-/** Any JSON value: awkward numbers, texts and keys included. */
+/** Any JSON value, including special numbers, texts and keys. */
 export const jsonValues: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(
     { depthSize: "small", withCrossShrink: true },

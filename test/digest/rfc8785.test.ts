@@ -4,7 +4,7 @@ import { canonicalJson } from "../../src/digest/canonical-json.js";
 import { sha256Hex } from "../../src/digest/sha256.js";
 import type { Json } from "../../src/model/json.js";
 
-/** The vectors of RFC 8785 that canonical-json.test.ts does not hold. */
+/** The vectors of RFC 8785 that are not in canonical-json.test.ts. */
 describe("RFC 8785", () => {
   const sample = JSON.parse(
     String.raw`{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],

@@ -7,11 +7,11 @@ const labels = (...cases: readonly Case[]): readonly string[] =>
   prepareBranches(cases.map((each) => ({ condition: "true", ...each }))).map((branch) => branch.label);
 
 describe("a case without a label", () => {
-  it("is called after its target", () => {
+  it("is named after its target", () => {
     expect(labels({ target: "stage-a" }, { target: "stage-b" })).toEqual(["stage-a", "stage-b"]);
   });
 
-  it("is numbered from the second on where targets repeat", () => {
+  it("is numbered from the second on if targets repeat", () => {
     expect(labels({ target: "a" }, { target: "b" }, { target: "a" }, { target: "a" })).toEqual([
       "a",
       "b",

@@ -28,7 +28,7 @@ export function weightedOf(cases: readonly Case[], extra: Extra<WeightedDefiniti
   return { ...common, type: "weighted", ...extra, cases };
 }
 
-/** A rule with the condition for its label, so that a test can tell rules apart by what they ask. */
+/** A rule whose label is its condition. */
 export function rule(condition: string, extra: Partial<Case> = {}): Case {
   return { condition, target: `stage-${condition}`, label: condition, ...extra };
 }
@@ -42,10 +42,10 @@ export function scopeOf(context: JsonObject): Scope {
   };
 }
 
-/** What is told to the outside of an answer. */
-export type Told = Pick<Evaluated, (typeof told)[number]>;
+/** The public fields of an answer. */
+export type PublicFields = Pick<Evaluated, (typeof publicFields)[number]>;
 
-const told = [
+const publicFields = [
   "selected_targets",
   "selected_labels",
   "input_value",
@@ -60,15 +60,17 @@ export function decideOn(
   definition: Definition,
   context: JsonObject = {},
   options: { readonly strict?: boolean } = {},
-): Told {
+): PublicFields {
   const evaluated = evaluate(prepare(definition), scopeOf(context), options.strict);
-  return Object.fromEntries(told.map((field) => [field, evaluated[field]])) as unknown as Told;
+  return Object.fromEntries(
+    publicFields.map((field) => [field, evaluated[field]]),
+  ) as unknown as PublicFields;
 }
 
-export function detailOf(evaluated: Told, label: string): ConditionDetail | undefined {
+export function detailOf(evaluated: PublicFields, label: string): ConditionDetail | undefined {
   return (evaluated.evaluation_details as Readonly<Record<string, ConditionDetail>>)[label];
 }
 
-export function rollOf(evaluated: Told): RollDetails {
+export function rollOf(evaluated: PublicFields): RollDetails {
   return evaluated.evaluation_details as RollDetails;
 }

@@ -6,7 +6,7 @@ import { compileCondition } from "../../src/expression/template.js";
 import type { Case, HitPolicy } from "../../src/model/definition.js";
 import type { Json, JsonObject } from "../../src/model/json.js";
 import type { ConditionDetail } from "../../src/model/result.js";
-import type { Told } from "./definitions.js";
+import type { PublicFields } from "./definitions.js";
 import { decideOn, scopeOf, tableOf } from "./definitions.js";
 
 interface Rule extends Case {
@@ -22,7 +22,7 @@ interface Table {
 
 const compiled = new Map<string, Template>();
 
-/** Judges one condition on its own: no table, no index. */
+/** Evaluates one condition without table and index. */
 function judgeAlone(condition: string, context: JsonObject): boolean | Failure {
   const template = compiled.get(condition) ?? compileCondition(condition);
   compiled.set(condition, template);
@@ -31,8 +31,8 @@ function judgeAlone(condition: string, context: JsonObject): boolean | Failure {
   return new Failure(`a condition must be true or false, this one is ${typeName(value)}`);
 }
 
-/** What a table answers, found by judging every rule. */
-function model({ rules, hitPolicy }: Table, context: JsonObject): Told {
+/** Returns the answer of a table by evaluating every rule. */
+function model({ rules, hitPolicy }: Table, context: JsonObject): PublicFields {
   const judged = rules.map((rule) => ({ rule, verdict: judgeAlone(rule.condition, context) }));
   const listed = judged.filter(({ verdict }) => rules.length <= 100 || verdict !== false);
   const matches = judged.filter(({ verdict }) => verdict === true).map(({ rule }) => rule);
@@ -166,7 +166,7 @@ describe("the index on equality", () => {
     ["true", { a: true }],
     ["nothing", {}],
     ["minus zero for zero", { a: -0 }],
-  ])("finds the same rules where the value is %s", (_what, context) => {
+  ])("finds the same rules if the value is %s", (_what, context) => {
     const definition = tableOf(many, { hit_policy: "collect" });
     expect(decideOn(definition, context)).toEqual(model(table, context));
   });

@@ -24,7 +24,7 @@ const types: [string, (extra: object) => Definition][] = [
 ];
 
 describe("input", () => {
-  it("is the whole context where the definition names none", () => {
+  it("is the whole context if the definition names none", () => {
     expect(decideOn(switchOn([yes]), { a: 1, b: [2] }).input_value).toEqual({ a: 1, b: [2] });
   });
 
@@ -61,7 +61,7 @@ describe("input", () => {
     expect(errorOf(run).code).toBe("condition_errored");
   });
 
-  it("does not see itself, even where the context has a key of that name", () => {
+  it("does not see itself, even if the context has a key of that name", () => {
     expect(decideOn(switchOn([yes], { input: "input" }), { input: 5 }).selected_labels).toEqual(["default"]);
   });
 });
@@ -108,13 +108,13 @@ describe("a condition that cannot be evaluated", () => {
     expect(decideOn(switchOn([yes, errored]), {}, { strict: true }).selected_labels).toEqual(["Yes"]);
   });
 
-  it("after the match of a table ends a strict one: every rule is asked", () => {
+  it("after the match of a table ends a strict one: every rule is evaluated", () => {
     expect(errorOf(() => decideOn(tableOf([yes, errored]), {}, { strict: true })).code).toBe(
       "condition_errored",
     );
   });
 
-  it("is no reason to fail where nothing is errored", () => {
+  it("is no reason to fail if nothing is errored", () => {
     const definition = switchOn([yes], { on_error: "fail" });
     expect(decideOn(definition, {}, { strict: true }).selected_labels).toEqual(["Yes"]);
   });
@@ -137,7 +137,7 @@ describe("reads", () => {
     ]);
   });
 
-  it("have the whole context where there is no input", () => {
+  it("have the whole context if there is no input", () => {
     expect(readsOf(undefined, "a > 1")).toContain("context");
   });
 
@@ -160,7 +160,7 @@ describe("prepare", () => {
   it.each([
     ["input", switchOn([yes], { input: "{{ a = 1 }}" })],
     ["a condition", switchOn([{ condition: "a = 1", target: "stage-a" }])],
-  ])("refuses %s that does not compile", (_what, definition) => {
+  ])("rejects %s that does not compile", (_what, definition) => {
     expect(errorOf(() => prepare(definition)).code).toBe("expression_invalid");
   });
 });

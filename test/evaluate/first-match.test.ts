@@ -46,7 +46,7 @@ describe.each(["switch", "binary"] as const)("%s", (type) => {
     });
   });
 
-  it("goes to the default where nothing matches", () => {
+  it("goes to the default if nothing matches", () => {
     expect(decideOn(definition, { order: { total: 0 } })).toEqual({
       selected_targets: ["stage-default"],
       selected_labels: ["default"],
@@ -62,7 +62,7 @@ describe.each(["switch", "binary"] as const)("%s", (type) => {
     });
   });
 
-  it("passes over a case that cannot be evaluated, and says so", () => {
+  it("passes over a case that cannot be evaluated, and reports it", () => {
     const cases = [
       { condition: "absent > 1", target: "stage-a", label: "A" },
       { condition: "true", target: "stage-b", label: "B" },
@@ -78,7 +78,7 @@ describe.each(["switch", "binary"] as const)("%s", (type) => {
     });
   });
 
-  it("goes to the default where every case is errored", () => {
+  it("goes to the default if every case is errored", () => {
     const cases = [{ condition: "absent", target: "stage-a" }];
     expect(decideOn({ ...switchOn(cases), type } as Definition).selected_labels).toEqual(["default"]);
   });

@@ -14,7 +14,7 @@ describe("firstRandom", () => {
     expect(firstRandom(seed)).toBe(random);
   });
 
-  it("takes leading zeros for nothing, as the seed is a number", () => {
+  it("ignores leading zeros, as the seed is a number", () => {
     expect(firstRandom(`${"0".repeat(56)}ffffffff`)).toBe(firstRandom("ffffffff"));
   });
 });

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { roll } from "../../src/evaluate/weighted.js";
 
-/** Reads `[text, total]` line by line and answers each with the roll as spec 1's reference makes it. */
+/** Reads `[text, total]` line by line and prints the roll of spec 1's reference for each. */
 const reference = `
 import hashlib, json, random, sys
 answers = []
@@ -69,7 +69,7 @@ function samples(from: number, to: number): readonly Sample[] {
   });
 }
 
-/** Ids as callers use them, documents in canonical JSON, and texts of awkward characters; always the same ones. */
+/** Typical ids, documents in canonical JSON, and texts with special characters; the same in every run. */
 function textOf(index: number): string {
   switch (index % 4) {
     case 0:

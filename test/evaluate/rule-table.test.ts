@@ -40,7 +40,7 @@ describe("the hit policy", () => {
   });
 
   it.each(["first", "collect", "priority", "unique", "any"] as const)(
-    "%s goes to the default where nothing matches",
+    "%s goes to the default if nothing matches",
     (hit_policy) => {
       expect(decideOn(tableOf(rules, { hit_policy }), { a: 0 })).toMatchObject({
         selected_targets: ["stage-default"],
@@ -55,7 +55,7 @@ describe("the hit policy", () => {
     expect(decideOn(tableOf(table, { hit_policy: "priority" })).selected_labels).toEqual(["-1"]);
   });
 
-  it("priority goes by the order of the table where numbers tie", () => {
+  it("priority goes by the order of the table if numbers tie", () => {
     const table = ["x", "y", "z"].map((label) => rule("true", { label, priority: label === "x" ? 2 : 1 }));
     expect(decideOn(tableOf(table, { hit_policy: "priority" })).selected_labels).toEqual(["y"]);
   });
@@ -73,7 +73,7 @@ describe("the hit policy", () => {
     });
   });
 
-  it("collect lists a target as often as rules lead to it", () => {
+  it("collect lists a target as often as rules route to it", () => {
     const table = ["x", "y"].map((label) => rule("true", { label, target: "stage-same" }));
     expect(decideOn(tableOf(table, { hit_policy: "collect" }))).toMatchObject({
       selected_targets: ["stage-same", "stage-same"],
@@ -85,7 +85,7 @@ describe("the hit policy", () => {
     ["unique", "stage-same", "at most one rule may match"],
     ["unique", "stage-other", "at most one rule may match"],
     ["any", "stage-other", "all matches must agree on the target"],
-  ] as const)("%s is violated by a second match that leads to %s", (hit_policy, target, what) => {
+  ] as const)("%s is violated by a second match that routes to %s", (hit_policy, target, what) => {
     const table = [
       rule("true", { label: "x", target: "stage-same" }),
       rule("false", { label: "y" }),

@@ -80,7 +80,7 @@ describe("the text that is rolled", () => {
     expect([rollText(id), rollOf(decideOn(experiment, { id })).roll]).toEqual([text, roll(text, 100)]);
   });
 
-  it("is the whole context where there is no input", () => {
+  it("is the whole context if there is no input", () => {
     const evaluated = decideOn(weightedOf(variants), { b: 2, a: 1 });
     expect(rollOf(evaluated).roll).toBe(roll('{"a":1,"b":2}', 100));
   });
@@ -119,7 +119,7 @@ describe("a weight of 0", () => {
     expect(new Set(labels.flat())).toEqual(new Set(["Always"]));
   });
 
-  it("is not chosen where the roll is 0", () => {
+  it("is not chosen if the roll is 0", () => {
     const cases = [
       { target: "stage-never", label: "Never", weight: 0 },
       { target: "stage-always", label: "Always", weight: Number.MIN_VALUE },
@@ -134,7 +134,7 @@ describe("a weight of 0", () => {
     expect(rollOf(decideOn(withNothingFirst, { id: 1 })).weights).toEqual({ Never: 0, Always: 1, Nor: 0 });
   });
 
-  it("everywhere leads to the default without a roll", () => {
+  it("everywhere routes to the default without a roll", () => {
     const cases = [{ target: "stage-a", weight: 0 }, { target: "stage-b" }];
     expect(decideOn(weightedOf(cases, { input: "id" }), { id: "req-1" })).toEqual({
       selected_targets: ["stage-default"],
@@ -156,7 +156,7 @@ describe("cases with conditions", () => {
   ];
   const conditional = weightedOf(cases, { input: "id" });
 
-  it("take part in the roll where they match", () => {
+  it("are included in the roll if they match", () => {
     expect(decideOn(conditional, { id: "req-1", country: "DE" })).toMatchObject({
       selected_labels: ["A"],
       evaluation_details: {
@@ -169,7 +169,7 @@ describe("cases with conditions", () => {
     });
   });
 
-  it("take no part where they do not match: the roll is over the weights that are left", () => {
+  it("are excluded if they do not match: the roll is over the weights that are left", () => {
     expect(decideOn(conditional, { id: "req-1", country: "FR" })).toMatchObject({
       selected_labels: ["B"],
       evaluation_details: {
@@ -182,7 +182,7 @@ describe("cases with conditions", () => {
     });
   });
 
-  it("take no part where they are errored, and say so", () => {
+  it("are excluded if they are errored, and report it", () => {
     expect(decideOn(conditional, { id: "req-1" })).toMatchObject({
       selected_labels: ["B"],
       evaluation_details: {
@@ -193,7 +193,7 @@ describe("cases with conditions", () => {
     });
   });
 
-  it("lead to the default without a roll where none matches", () => {
+  it("route to the default without a roll if none matches", () => {
     const none = weightedOf([{ target: "stage-a", label: "A", weight: 1, condition: "id == 'x'" }], {
       input: "id",
     });
@@ -219,13 +219,13 @@ describe("cases with conditions", () => {
     expect(decideOn(all, { id: "req-1" }).warnings).toHaveLength(1);
   });
 
-  it("make no conditions in the details where no case has one", () => {
+  it("make no conditions in the details if no case has one", () => {
     expect(rollOf(decideOn(experiment, { id: "req-1" }))).not.toHaveProperty("conditions");
   });
 });
 
 describe("an input that cannot be evaluated", () => {
-  it("leads to the default and never to a roll", () => {
+  it("routes to the default and never to a roll", () => {
     expect(decideOn(experiment)).toEqual({
       selected_targets: ["stage-default"],
       selected_labels: ["default"],

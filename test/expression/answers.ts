@@ -5,20 +5,20 @@ import { expressionLocation, Failure } from "../../src/expression/failure.js";
 import type { Json, JsonObject } from "../../src/model/json.js";
 import type { Scope } from "../../src/model/scope.js";
 
-/** A scope with this context and, unless given, nothing beside it. */
+/** Creates a scope with this context; everything else is empty by default. */
 export function scopeOf(context: JsonObject, beside: Partial<Scope> = {}): Scope {
   return { context, input: undefined, facts: {}, system: {}, ...beside };
 }
 
-/** What an expression answers in a context: walked at first, then run by filtrex, and the same both times. */
+/** Returns the value of an expression: interpreted first, then compiled by filtrex; both must be equal. */
 export function answer(expression: string, context: JsonObject = {}): Json | Failure {
   const compiled = compile(expression);
-  const walked = compiled.evaluate(scopeOf(context));
-  expect(compiled.evaluate(scopeOf(context))).toEqual(walked);
-  return walked;
+  const interpreted = compiled.evaluate(scopeOf(context));
+  expect(compiled.evaluate(scopeOf(context))).toEqual(interpreted);
+  return interpreted;
 }
 
-/** Why an expression is errored in a context; an expression that has an answer fails the test. */
+/** Returns the reason why an expression is errored; fails the test if it has a value. */
 export function whyErrored(expression: string, context: JsonObject = {}): string {
   const value = answer(expression, context);
   if (value instanceof Failure) return value.message;
@@ -32,7 +32,7 @@ export interface Refusal {
   readonly at: number;
 }
 
-/** How something is refused when it is compiled; anything but `expression_invalid` fails the test. */
+/** Returns the compile error; fails the test if it is not `expression_invalid`. */
 export function refusalOf(text: string, compileText: (text: string) => unknown = compile): Refusal {
   try {
     compileText(text);

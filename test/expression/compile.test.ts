@@ -127,7 +127,7 @@ describe("compile", () => {
     expect(compile("a  &&  b").text).toBe("a  &&  b");
   });
 
-  it("refuses a wrong expression at once, not when it runs", () => {
+  it("rejects a wrong expression at once, not when it runs", () => {
     expect(refusalOf("a == 'open").message).toBe("the text has no closing quote");
   });
 

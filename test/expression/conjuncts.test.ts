@@ -35,7 +35,7 @@ describe("leadingEquality", () => {
     ["the item is no path", "lower(a) in ('x')"],
     ["the value is a list", "a == [1]"],
     ["a calculation stands beside it", "a + 1 == 2"],
-  ])("is absent where %s", (_why, text) => {
+  ])("is absent if %s", (_why, text) => {
     expect(leadingEquality(parse(text))).toBeUndefined();
   });
 });

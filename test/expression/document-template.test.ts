@@ -31,7 +31,7 @@ describe("a document of templates", () => {
     });
   });
 
-  it("tells what it reads", () => {
+  it("lists the paths it reads", () => {
     expect(compileDocument(document).reads).toEqual(["n", "n", "list", "n", "o.n"]);
   });
 
@@ -40,12 +40,12 @@ describe("a document of templates", () => {
     ["in a list", { list: [1, ["{{ x }}"]] }, "`x` is missing", "/list/1/0"],
     ["within text", { text: "n is {{ x }}" }, "`x` is missing", "/text"],
     ["at keys with signs of a pointer", { "a/b": { "~": "{{ x }}" } }, "`x` is missing", "/a~1b/~0"],
-  ])("fails as a whole where a part of it does, %s, and tells where", (_where, failing, message, pointer) => {
+  ])("fails if a part of it fails, %s, with the pointer", (_where, failing, message, pointer) => {
     const filled = compileDocument(failing).fill(scopeOf({ n: 2, list: [3], o: {} }));
     expect(filled).toEqual(new DocumentFailure(message, pointer));
   });
 
-  it("that does not compile tells where in it, and where in the text", () => {
+  it("that is invalid has positions in the document and in the text", () => {
     const wrong = { ok: "{{ n }}", deep: [{ text: "n is {{ n = 1 }}" }] };
     const place = { expression: "n is {{ n = 1 }}", at: 10, pointer: "/deep/0/text" };
     const compileWrong = (): unknown => compileDocument(wrong);
@@ -80,7 +80,7 @@ describe("a document that is filled whatever is missing", () => {
     });
   });
 
-  it("tells what it reads, missing or not", () => {
+  it("lists the paths it reads, missing or not", () => {
     expect(compileLenientDocument(document).reads).toEqual([
       "n",
       "gone.deep",
@@ -92,13 +92,13 @@ describe("a document that is filled whatever is missing", () => {
     ]);
   });
 
-  it("is filled as the strict one where nothing is missing", () => {
+  it("is filled as the strict one if nothing is missing", () => {
     const scope = scopeOf({ n: 2, gone: { deep: [1] } });
-    const sound = { a: "{{ gone.deep }}", b: "of {{ gone }}", c: ["{{ n }}"] };
-    expect(compileLenientDocument(sound).fill(scope)).toEqual(compileDocument(sound).fill(scope));
+    const document = { a: "{{ gone.deep }}", b: "of {{ gone }}", c: ["{{ n }}"] };
+    expect(compileLenientDocument(document).fill(scope)).toEqual(compileDocument(document).fill(scope));
   });
 
-  it("is refused where it does not compile, and tells where", () => {
+  it("is rejected if it is invalid, with the position", () => {
     const compileWrong = (): unknown => compileLenientDocument({ a: ["{{ n = 1 }}"] });
     const place = { expression: "{{ n = 1 }}", at: 5, pointer: "/a/0" };
     expect(compileWrong).toThrow(expect.objectContaining({ code: "expression_invalid", details: place }));

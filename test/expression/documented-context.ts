@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../src/model/json.js";
 
-/** The one context in which every documented example of the language holds. */
+/** The context of every documented example of the language. */
 export const documentedContext: JsonObject = {
   customer: {
     email: "ada@home.example",

@@ -17,7 +17,7 @@ describe("caret", () => {
     expect(renderCaret(refusalOf(text)).split("\n")).toEqual(lines);
   });
 
-  it("shows a part of a long line, with the faulty place in it", () => {
+  it("shows a part of a long line, with the error in it", () => {
     const [line = "", mark = ""] = renderCaret(
       refusalOf(`${"a and ".repeat(40)}b = 1${" and a".repeat(40)}`),
     ).split("\n");

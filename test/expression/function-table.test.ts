@@ -8,7 +8,7 @@ import { documentedContext } from "./documented-context.js";
 
 const entries = [...functionTable.values()];
 
-/** Each function with `x` for its first argument and sound values for the others. */
+/** Each function with `x` for its first argument and valid values for the others. */
 const probes: Readonly<Record<string, string>> = {
   exists: "exists(x)",
   empty: "empty(x)",
@@ -85,17 +85,17 @@ describe("every function of the language", () => {
     expect(typeof entry.example.answer).toBe(types[entry.returns]);
   });
 
-  it.each(entries)("$name answers as stated where its first argument is missing", (entry) => {
+  it.each(entries)("$name answers as stated if its first argument is missing", (entry) => {
     expect(outcome(answer(probeOf(entry)))).toBe(promised(entry).missing);
   });
 
-  it.each(entries)("$name answers as stated where its first argument is null", (entry) => {
+  it.each(entries)("$name answers as stated if its first argument is null", (entry) => {
     expect(outcome(answer(probeOf(entry), { x: null }))).toBe(promised(entry).null);
   });
 
   const strict = entries.filter((entry) => promised(entry).mistyped !== "any");
 
-  it.each(strict)("$name answers as stated where its first argument is of the wrong type", (entry) => {
+  it.each(strict)("$name answers as stated if its first argument is of the wrong type", (entry) => {
     const wrong = wrongFor[entry.parameters[0]?.type ?? "any"];
     expect(outcome(answer(probeOf(entry), { x: wrong }))).toBe(promised(entry).mistyped);
   });
@@ -108,13 +108,13 @@ describe("every function of the language", () => {
     expect(answers.filter((each) => each instanceof Failure)).toEqual([]);
   });
 
-  it.each(entries)("$name is refused without any argument", ({ name }) => {
+  it.each(entries)("$name is rejected without any argument", ({ name }) => {
     expect(refusalOf(`${name}()`).message).toContain("got 0 arguments");
   });
 
   const bounded = entries.filter((entry) => !entry.parameters.at(-1)?.rest);
 
-  it.each(bounded)("$name is refused with one argument too many", ({ name, parameters }) => {
+  it.each(bounded)("$name is rejected with one argument too many", ({ name, parameters }) => {
     const args = Array.from({ length: parameters.length + 1 }, () => "'a'");
     expect(refusalOf(`${name}(${args.join(", ")})`).message).toContain(`got ${args.length}`);
   });

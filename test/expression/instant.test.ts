@@ -55,7 +55,7 @@ describe("parseInstant", () => {
     ["something behind", "2026-03-02x"],
     ["a line behind", "2026-03-02\n"],
     ["another order", "02/03/2026"],
-  ])("refuses %s", (_what, text) => {
+  ])("rejects %s", (_what, text) => {
     expect(parseInstant(text)).toBeUndefined();
   });
 

@@ -151,7 +151,7 @@ describe("arithmetic", () => {
     ["5.3 % 360", 5.3],
     ["-0.5 % 7", 6.5],
     ["1e308 % 1.7e308", 1e308],
-  ])("%s is exact where the answer can be", (expression, expected) => {
+  ])("%s is exact if the answer can be", (expression, expected) => {
     expect(answer(expression)).toBe(expected);
   });
 

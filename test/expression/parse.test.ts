@@ -3,7 +3,7 @@ import { parse } from "../../src/expression/parse.js";
 import type { Node } from "../../src/expression/syntax.js";
 import { answer, refusalOf } from "./answers.js";
 
-/** The tree with brackets around everything, so that a test can say what binds to what. */
+/** Prints the tree with brackets around everything, which shows the precedence. */
 function bracketed(node: Node): string {
   switch (node.kind) {
     case "literal":
@@ -113,7 +113,7 @@ describe("literals", () => {
   });
 });
 
-describe("what is not an expression", () => {
+describe("an invalid expression", () => {
   it.each([
     ["", 0, "the expression is empty"],
     ["   ", 3, "the expression is empty"],
@@ -143,7 +143,7 @@ describe("what is not an expression", () => {
     ["a 'in' ('b')", 2, "expected an operator or the end, got `'in'`"],
     ["a '+' b", 2, "expected an operator or the end, got `'+'`"],
     ["'if' a then b else c", 5, "expected an operator or the end, got `a`"],
-  ])("%j is refused at %i", (text, at, message) => {
+  ])("%j is rejected at %i", (text, at, message) => {
     expect(refusalOf(text)).toEqual({ expression: text, at, message, hint: undefined });
   });
 
@@ -156,17 +156,20 @@ describe("what is not an expression", () => {
     ["a == “x”", "use straight quotes"],
     ["len(a) > 1", "did you mean `length`?"],
     ["now() > 1", "the time is `system.request_time`"],
-  ])("%j is refused with what to write instead", (text, hint) => {
+  ])("%j is rejected with a hint", (text, hint) => {
     expect(refusalOf(text).hint).toBe(hint);
   });
 
-  it.each(["x in 'abc'", "x in 5", "x not in null", "x in '('"])("%s is refused: it needs a list", (text) => {
-    expect(refusalOf(text)).toMatchObject({
-      at: text.indexOf("in ") + 3,
-      message: "`in` needs a list",
-      hint: "write `in ('a', 'b')`, or `contains(text, part)`",
-    });
-  });
+  it.each(["x in 'abc'", "x in 5", "x not in null", "x in '('"])(
+    "%s is rejected: it needs a list",
+    (text) => {
+      expect(refusalOf(text)).toMatchObject({
+        at: text.indexOf("in ") + 3,
+        message: "`in` needs a list",
+        hint: "write `in ('a', 'b')`, or `contains(text, part)`",
+      });
+    },
+  );
 });
 
 describe("calls", () => {
@@ -178,7 +181,7 @@ describe("calls", () => {
     ["launch_rockets(a)", "launch_rockets", "see `agent-33 help expressions`"],
     ["toString(a)", "toString", "see `agent-33 help expressions`"],
     ["a.lower()", "a.lower", "did you mean `lower`?"],
-  ])("%s is refused with a hint", (text, name, hint) => {
+  ])("%s is rejected with a hint", (text, name, hint) => {
     expect(refusalOf(text)).toEqual({
       expression: text,
       at: 0,
@@ -198,7 +201,7 @@ describe("calls", () => {
     ["any_of(a)", "`any_of(list, item…)` got 1 argument"],
     ["between(1, 2)", "`between(value, low, high)` got 2 arguments"],
     ["get(a)", "`get(from, key, [fallback])` got 1 argument"],
-  ])("%s is refused for its number of arguments", (text, message) => {
+  ])("%s is rejected for its number of arguments", (text, message) => {
     expect(refusalOf(text)).toMatchObject({ at: 0, message });
   });
 
@@ -219,7 +222,7 @@ describe("limits", () => {
     ["characters", "a".repeat(4097)],
     ["bytes, though fewer characters", `'${"ö".repeat(2048)}'`],
     ["white space", " ".repeat(4097)],
-  ])("refuses more than 4,096 bytes of %s", (_what, text) => {
+  ])("rejects more than 4,096 bytes of %s", (_what, text) => {
     expect(refusalOf(text).message).toBe("the expression is longer than 4096 bytes");
   });
 
@@ -239,11 +242,11 @@ describe("limits", () => {
     expect(() => answer(text, { a: 1 })).not.toThrow();
   });
 
-  it.each(deep(65))("refuses 65 nested %s", (_what, text) => {
+  it.each(deep(65))("rejects 65 nested %s", (_what, text) => {
     expect(refusalOf(text).message).toBe("the expression is nested deeper than 64 levels");
   });
 
-  it("does not count brackets that stand beside each other as nested", () => {
+  it("does not count brackets next to each other as nested", () => {
     expect(answer(Array.from({ length: 200 }, () => "(1)").join("+"))).toBe(200);
   });
 
@@ -258,7 +261,7 @@ describe("limits", () => {
     expect(answer(text)).toBe(expected);
   });
 
-  it("refuses a sum so long that compiling it could exhaust the stack", () => {
+  it("rejects a sum so long that compiling it could exhaust the stack", () => {
     expect(refusalOf(Array.from({ length: 2000 }, () => "1").join("+")).message).toBe(
       "too many chained operators",
     );

@@ -54,11 +54,11 @@ describe("a path", () => {
     },
   );
 
-  it("does not exist where it would be inherited", () => {
+  it("does not exist if it would be inherited", () => {
     expect(answer("exists(a.toString) or exists(items.length) or exists(toString)", context)).toBe(false);
   });
 
-  it("has undefined for its value where it leads nowhere", () => {
+  it("is undefined if it is missing", () => {
     expect(pathGetter(["a", "nowhere", "b"])(scopeOf(context))).toBeUndefined();
   });
 });
@@ -74,11 +74,11 @@ describe("a key that could lead out of the document", () => {
     [key, `get(a, "${key}", 1)`, 0] as const,
   ]);
 
-  it.each(expressions)("%s is refused when %s is compiled", (key, expression, at) => {
+  it.each(expressions)("%s is rejected when %s is compiled", (key, expression, at) => {
     expect(refusalOf(expression)).toMatchObject({ message: `the key \`${key}\` cannot be read`, at });
   });
 
-  it.each(keys)("%s is refused as a computed key of get", (key) => {
+  it.each(keys)("%s is rejected as a computed key of get", (key) => {
     expect(whyErrored("get(a, key, 'fallback')", { a: {}, key })).toBe(`the key \`${key}\` cannot be read`);
   });
 
@@ -102,7 +102,7 @@ describe("a context with a key called __proto__", () => {
     expect(answer("get(user, 'admin', 'no')", context)).toBe("no");
   });
 
-  it("is told apart from one without it", () => {
+  it("differs from one without it", () => {
     const pair = { a: context["user"] ?? null, b: {} };
     expect([answer("a == b", pair), answer("b == a", pair), answer("empty(a)", pair)]).toEqual([
       false,
@@ -112,7 +112,7 @@ describe("a context with a key called __proto__", () => {
   });
 });
 
-describe("the roots beside the context", () => {
+describe("the roots other than the context", () => {
   const beside = { input: { score: 1 }, facts: { score: 2 }, system: { score: 3 } };
 
   it.each([

@@ -48,7 +48,7 @@ describe("a path taken out of a document", () => {
     [{ a: { c: 1 } }, "a.b"],
     [{ a: [{ b: 1 }] }, "a.b"],
     [{}, "toString"],
-  ])("leaves %j itself where there is nothing at %s", (document, path) => {
+  ])("leaves %j itself if there is nothing at %s", (document, path) => {
     expect(removeAtPath(document, path)).toBe(document);
   });
 

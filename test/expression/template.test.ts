@@ -55,7 +55,7 @@ describe("a template within text", () => {
     expect(rendered(text)).toBe(value);
   });
 
-  it("is errored as a whole where one of its expressions is", () => {
+  it("is errored as a whole if one of its expressions is", () => {
     expect(rendered("{{ name }} has {{ nothing }}")).toEqual(new Failure("`nothing` is missing"));
   });
 
@@ -120,7 +120,7 @@ describe("an input", () => {
     ["order-{{ total }}", "order-120"],
     ["{{ name }}-{{ total }}", "Ada-120"],
     ["name + '{{ }}'", "Ada{{ }}"],
-  ])("may be an expression, or text with some in it: %j is %j", (text, value) => {
+  ])("can be an expression, or text with some in it: %j is %j", (text, value) => {
     expect(compileInput(text).evaluate(scopeOf({ name: "Ada", total: 120 }))).toBe(value);
   });
 });
@@ -134,7 +134,7 @@ describe("a bare or wrapped condition", () => {
     ["  total > 100  ", true],
     ["'{{ name }}'", "{{ name }}"],
     ["{{ total }}", 120],
-  ])("may be bare or wrapped: %j is %j", (text, value) => {
+  ])("can be bare or wrapped: %j is %j", (text, value) => {
     expect(compileCondition(text).evaluate(scopeOf(context))).toBe(value);
   });
 

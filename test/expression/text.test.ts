@@ -16,7 +16,7 @@ describe("a text for people", () => {
     expect(compileText(text).render(scope)).toBe(shown);
   });
 
-  it("tells what it reads, each path once", () => {
+  it("lists the paths it reads, each path once", () => {
     expect(compileText("{{ n }} of {{ o.a + n }}").reads).toEqual(["n", "o.a"]);
   });
 

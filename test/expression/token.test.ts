@@ -45,7 +45,7 @@ describe("tokenize", () => {
     ["a\n\t b", ["path a", "path b", "end "]],
     ["", ["end "]],
     [" \n ", ["end "]],
-  ])("cuts %j where a reader would", (text, tokens) => {
+  ])("splits %j into its tokens", (text, tokens) => {
     expect(kindsAndValues(text)).toEqual(tokens);
   });
 });
@@ -76,7 +76,7 @@ describe("a text", () => {
     [`'one' == "two'`, 9],
     [String.raw`'a\'`, 0],
     ["'", 0],
-  ])("that is never closed, as in %s, is refused where it begins", (text, at) => {
+  ])("that is never closed, as in %s, is rejected where it begins", (text, at) => {
     expect(refusalOf(text, tokenize)).toMatchObject({ message: "the text has no closing quote", at });
   });
 });
@@ -107,7 +107,7 @@ describe("a number", () => {
     ["12px", 0, "`12p` is not a number"],
     ["1_000", 0, "`1_` is not a number"],
     ["1e400", 0, "`1e400` is too large a number"],
-  ])("%s is refused", (text, at, message) => {
+  ])("%s is rejected", (text, at, message) => {
     expect(refusalOf(text, tokenize)).toMatchObject({ at, message });
   });
 });
@@ -127,7 +127,7 @@ describe("a character that means nothing", () => {
     ["a\u200b", 1, "unexpected `U+200B`", undefined],
     ["a.-1", 1, "unexpected `.`", undefined],
     ["`a`", 0, "unexpected ```", undefined],
-  ])("is refused where it stands in %j", (text, at, message, hint) => {
+  ])("is rejected where it stands in %j", (text, at, message, hint) => {
     expect(refusalOf(text, tokenize)).toEqual({ expression: text, at, message, hint });
   });
 });

@@ -5,7 +5,7 @@ import type { Guarded } from "../../src/guard/guard.js";
 import { staticChecks } from "../../src/guard/static-checks.js";
 import type { Definition, Guardrail, OnFail } from "../../src/model/definition.js";
 
-/** Fails for whatever an answer leads to. */
+/** A guardrail that fails for every target. */
 const failing = (on_fail: OnFail, escalate_to = "stage-review"): Guardrail => ({
   type: "requires_approval",
   on_fail,
@@ -14,14 +14,14 @@ const failing = (on_fail: OnFail, escalate_to = "stage-review"): Guardrail => ({
 
 const needed = (target: string): string => `Target '${target}' requires approval`;
 
-/** What the answer has become, without the checks. */
+/** Returns the answer without the checks. */
 function become({ blocked, escalated, proposed, evaluated }: Guarded): object {
   const { selected_targets, selected_labels } = evaluated;
   return { blocked, escalated, ...proposed, selected_targets, selected_labels };
 }
 
 describe("an answer that leads somewhere", () => {
-  it("selects nothing where it is blocked", () => {
+  it("selects nothing if it is blocked", () => {
     expect(become(guardedAs(leadingTo(["a", "b"], [failing("block")])))).toEqual({
       blocked: true,
       escalated: false,
@@ -32,11 +32,11 @@ describe("an answer that leads somewhere", () => {
     });
   });
 
-  it("is blocked where a guardrail does not say what to do", () => {
+  it("is blocked if a guardrail has no `on_fail`", () => {
     expect(guardedAs(leadingTo(["a"], [{ type: "requires_approval" }])).blocked).toBe(true);
   });
 
-  it("leads to whom it is escalated to", () => {
+  it("routes to the escalation target", () => {
     expect(become(guardedAs(leadingTo(["a", "b"], [failing("escalate")])))).toEqual({
       blocked: false,
       escalated: true,
@@ -47,14 +47,14 @@ describe("an answer that leads somewhere", () => {
     });
   });
 
-  it("is escalated to where approvals are given, unless somebody else is named", () => {
+  it("is escalated to the approval target, unless `escalate_to` is set", () => {
     const asking: Guardrail = { type: "requires_approval", approval_target: "ask", on_fail: "escalate" };
     expect(guardedAs(leadingTo(["a"], [asking])).evaluated.selected_targets).toEqual(["ask"]);
     const other = { ...asking, escalate_to: "boss" };
     expect(guardedAs(leadingTo(["a"], [other])).evaluated.selected_targets).toEqual(["boss"]);
   });
 
-  it("stands where there is only a warning, which is added to the others", () => {
+  it("stays if there is only a warning, which is added to the others", () => {
     const guarded = guardedAs(leadingTo(["a", "b"], [failing("warn")]));
     expect(become(guarded)).toEqual({
       blocked: false,
@@ -65,14 +65,14 @@ describe("an answer that leads somewhere", () => {
     expect(guarded.evaluated.warnings).toEqual([needed("a"), needed("b")]);
   });
 
-  it("is left as it is where all guardrails pass", () => {
+  it("is left as it is if all guardrails pass", () => {
     const passing: Guardrail = { type: "no_disabled_targets", disabled_stages: ["z"] };
     const { evaluated, checks } = guardedAs(leadingTo(["a"], [passing]));
     expect(evaluated.warnings).toEqual([]);
     expect(checks.map(({ on_fail }) => on_fail)).toEqual([undefined]);
   });
 
-  it("has no checks where there are no guardrails", () => {
+  it("has no checks if there are no guardrails", () => {
     expect(guardedAs(leadingTo(["a"]))).toMatchObject({ checks: [], blocked: false, proposed: undefined });
   });
 });
@@ -138,12 +138,12 @@ describe("an escalation to where nothing may lead", () => {
     });
   });
 
-  it("blocks where it is declared as disabled", () => {
+  it("blocks if it is declared as disabled", () => {
     const environment = { targets: [{ id: "stage-review", disabled: true }] };
     expect(guardedAs(leadingTo(["a"], [failing("escalate")]), { environment }).blocked).toBe(true);
   });
 
-  it("blocks where another guardrail blocks what leads there", () => {
+  it("blocks if another guardrail blocks what leads there", () => {
     const closed: Guardrail = { type: "requires_approval", targets: ["stage-review"] };
     expect(guardedAs(leadingTo(["a"], [failing("escalate"), closed])).blocked).toBe(true);
     expect(guardedAs(leadingTo(["a"], [closed, failing("escalate")])).blocked).toBe(true);
@@ -152,7 +152,7 @@ describe("an escalation to where nothing may lead", () => {
   it.each([
     ["first", ["stage-review", "stage-open"]],
     ["last", ["stage-open", "stage-review"]],
-  ] as const)("blocks where it is one of two, the %s", (_which, ends) => {
+  ] as const)("blocks if it is one of two, the %s", (_which, ends) => {
     const two = ends.map((end) => failing("escalate", end));
     expect(guardedAs(leadingTo(["a"], [...two, off("block")])).blocked).toBe(true);
   });
@@ -203,7 +203,7 @@ describe("a call", () => {
     },
   );
 
-  it("has no params where none were given", () => {
+  it("has no params if none were given", () => {
     const guarded = guardedAs(excepted([failing("block")]), { context: { tool: "pay" } });
     expect(guarded.evaluated.outcome).toMatchObject({ params: null });
   });
@@ -214,7 +214,7 @@ describe("a call", () => {
     expect(evaluated.warnings).toContain(needed("pay"));
   });
 
-  it("that is denied anyway leads nowhere, and keeps its reason", () => {
+  it("that is denied anyway has no target, and keeps its reason", () => {
     const denied: Definition = {
       id: "calls",
       type: "policy",
@@ -233,7 +233,7 @@ describe("a gate", () => {
     ["block", "RED", "stop", "treasury"],
     ["escalate", "YELLOW", "review", "stage-review"],
   ] as const)(
-    "on %s becomes %s, with nothing left that lets the agent go on",
+    "on %s becomes %s, with nothing left that lets the agent continue",
     (onFail, status, mode, owner) => {
       const guarded = guardedAs(gateOf("GREEN", [failing(onFail)]));
       expect(guarded.proposed).toEqual({ proposed_targets: [], proposed_status: "GREEN" });
@@ -256,7 +256,7 @@ describe("a gate", () => {
     },
   );
 
-  it("keeps its owner where an escalation names nobody", () => {
+  it("keeps its owner if the escalation names none", () => {
     const { evaluated } = guardedAs(gateOf("GREEN", [{ type: "requires_approval", on_fail: "escalate" }]));
     expect(evaluated.outcome).toMatchObject({
       status: "YELLOW",
@@ -270,7 +270,7 @@ describe("a gate", () => {
   });
 });
 
-/** Nothing can be read of it. */
+/** An environment that throws when it is read. */
 const nothingToRead = { targets: { some: 5 } };
 const hostileTo: Guardrail = { type: "no_disabled_targets", on_fail: "warn" };
 
@@ -296,7 +296,7 @@ describe("a guardrail that cannot tell", () => {
   });
 });
 
-describe("what is strict already", () => {
+describe("an answer that is already strict", () => {
   const objection = { reason: "no", context: {} };
   const red = guardedAs(gateOf("GREEN", [failing("block")])).evaluated;
   const yellow = guardedAs(gateOf("YELLOW", [])).evaluated;
@@ -314,13 +314,13 @@ describe("what is strict already", () => {
     expect(blockAnswer(yellow, objection).evaluated.selected_labels).toEqual(["RED"]);
   });
 
-  it("leads nowhere where nobody says where to", () => {
+  it("has no target if there is no `escalate_to`", () => {
     const { evaluated } = guardedAs(leadingTo(["a"]));
     expect(escalateAnswer(evaluated, { ...objection, to: undefined }).evaluated.selected_targets).toEqual([]);
   });
 });
 
-describe("what is declared as disabled", () => {
+describe("a target that is declared as disabled", () => {
   const environment = { targets: [{ id: "a", disabled: true }, { id: "b" }] };
 
   it("blocks without any guardrail", () => {
@@ -337,7 +337,7 @@ describe("what is declared as disabled", () => {
     expect(guarded).toMatchObject({ blocked: false, evaluated: { warnings: ["Target 'a' is disabled"] } });
   });
 
-  it("does nothing where all is enabled, or nothing is known of it", () => {
+  it("does nothing if all is enabled, or nothing is known of it", () => {
     for (const known of [{ targets: [{ id: "a", disabled: false }] }, { targets: [] }, {}]) {
       expect(guardedAs(leadingTo(["a"]), { environment: known }).checks).toEqual([]);
     }
@@ -353,24 +353,24 @@ describe("guardrails for every decision", () => {
     expect(checks.map(({ check_name }) => check_name)).toEqual(["requires_approval", "no_disabled_targets"]);
   });
 
-  it("block what the decision itself only warns of", () => {
+  it("block what the decision itself only warns about", () => {
     const environment = { targets: [], guardrails: [failing("block")] };
     expect(guardedAs(leadingTo(["a"], [failing("warn")]), { environment }).blocked).toBe(true);
   });
 });
 
-describe("what can be said before anything is asked", () => {
+describe("static checks", () => {
   const failuresOf = (definition: Definition, environment: object = { targets: [] }): unknown =>
     staticChecks(loadedAs(definition, environment)).map(({ failures }) => failures);
 
-  it("is of weights, in a weighted decision only", () => {
+  it("checks weights, in a weighted decision only", () => {
     const bounds: Guardrail = { type: "weight_bounds", min_weight: 5 };
     expect(failuresOf(split({ A: 97, B: 3 }, [bounds]))).toEqual([["Weight 3 for 'B' below minimum 5"]]);
     expect(failuresOf(split({ A: 95, B: 5 }, [bounds]))).toEqual([[]]);
     expect(failuresOf(leadingTo(["a"], [bounds]))).toEqual([]);
   });
 
-  it("is of where branches, the default and escalations lead", () => {
+  it("checks the targets of branches, of the default and of escalations", () => {
     const off: Guardrail = {
       type: "no_disabled_targets",
       disabled_stages: ["a", "stage-d*", "stage-review"],
@@ -383,7 +383,7 @@ describe("what can be said before anything is asked", () => {
     ]);
   });
 
-  it("is nothing of a gate, which leads to no target, but for its escalations", () => {
+  it("checks only the escalations of a gate, which has no targets", () => {
     const off: Guardrail = { type: "no_disabled_targets", disabled_stages: ["stage-review"] };
     expect(failuresOf(gateOf("GREEN", [off]))).toEqual([]);
     expect(failuresOf(gateOf("GREEN", [off, failing("escalate")]))).toEqual([
@@ -394,7 +394,7 @@ describe("what can be said before anything is asked", () => {
     );
   });
 
-  it("is of a drift only that it cannot be seen", () => {
+  it("reports a drift guardrail that cannot be checked", () => {
     const drift: Guardrail = { type: "distribution_drift" };
     expect(failuresOf(split({ A: 1 }, [drift]))).toEqual([]);
     expect(failuresOf(leadingTo(["a"], [drift]))).toEqual([]);

@@ -14,19 +14,19 @@ import type {
 } from "../../src/model/definition.js";
 import type { JsonObject } from "../../src/model/json.js";
 
-export interface Circumstances {
+export interface GuardOptions {
   readonly context?: JsonObject;
   readonly workflow?: string;
   readonly facts?: JsonObject;
-  /** As it was loaded, sound or not. */
+  /** As it was loaded, valid or not. */
   readonly environment?: unknown;
 }
 
 const system = { request_time: "2026-03-02T12:00:00.000000Z", request_id: "request-1" };
 
-/** Evaluates, then guards: what comes of a definition. */
-export function guardedAs(definition: Definition, circumstances: Circumstances = {}): Guarded {
-  const { context = {}, workflow, facts = {}, environment = { targets: [] } } = circumstances;
+/** Evaluates a definition, then runs its guardrails. */
+export function guardedAs(definition: Definition, options: GuardOptions = {}): Guarded {
+  const { context = {}, workflow, facts = {}, environment = { targets: [] } } = options;
   const evaluated = evaluate(prepare(definition), { context, input: undefined, facts: {}, system });
   return guard(loadedAs(definition, environment), evaluated, { context, workflow, facts });
 }
@@ -42,7 +42,7 @@ export const loadedAs = (definition: Definition, environment: unknown = {}): Loa
 
 type Guardrails = readonly Guardrail[];
 
-/** A table that leads to all of these targets at once. */
+/** A table that selects all of these targets at once. */
 export const leadingTo = (targets: readonly string[], guardrails?: Guardrails): RuleTableDefinition => ({
   id: "route",
   type: "rule_table",
@@ -76,7 +76,7 @@ export const voted = (guardrails: Guardrails): ScoredDefinition => ({
   guardrails,
 });
 
-/** Denied by itself, allowed by an override that changes the params. */
+/** A policy that denies, and an override that allows and changes the params. */
 export const excepted = (guardrails: Guardrails): PolicyDefinition => ({
   id: "calls",
   type: "policy",

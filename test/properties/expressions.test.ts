@@ -37,8 +37,8 @@ function compiledOrRefused(run: Compile, text: string): Template | undefined {
 }
 
 /**
- * Whatever compiles has an answer that JSON can carry, or a Failure, and the same one each time: walked the
- * first time, run by filtrex from then on.
+ * Whatever compiles has a JSON value or a Failure, and the same one each time: interpreted first, then
+ * compiled by filtrex.
  */
 function holdsItsWord(run: Compile, text: string, context: JsonObject): boolean {
   const compiled = compiledOrRefused(run, text);

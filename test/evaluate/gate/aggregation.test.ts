@@ -40,7 +40,7 @@ describe("aggregation", () => {
     ["GREEN-SKIP", true],
     ["YELLOW", false],
     ["RED", false],
-  ])("%s lets the agent go on: %s", (status, permissive) => {
+  ])("%s lets the agent continue: %s", (status, permissive) => {
     expect(isPermissive(status)).toBe(permissive);
   });
 });

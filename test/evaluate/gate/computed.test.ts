@@ -6,14 +6,14 @@ const errored = (computed: Readonly<Record<string, string>>, context: JsonObject
   answerOf(gateOf([rule("never", { when: "false" })], { computed }), context).decision_metadata
     .errored_predicates;
 
-/** What an expression over computed values is, told by a reason. */
+/** Returns the value of an expression over computed values, from a reason. */
 function valueOf(
   computed: Readonly<Record<string, string>>,
   expression: string,
   context: JsonObject,
 ): string | undefined {
-  const told = rule("told", { when: "true", reason: `{{ ${expression} }}` });
-  return ask(gateOf([told], { computed, input: "n" }), context).because.at(-1);
+  const reporting = rule("reporting", { when: "true", reason: `{{ ${expression} }}` });
+  return ask(gateOf([reporting], { computed, input: "n" }), context).because.at(-1);
 }
 
 describe("a computed value", () => {
@@ -39,14 +39,14 @@ describe("a computed value", () => {
     expect(valueOf({ a: "n + 1" }, "a", { n: 5, a: 99 })).toBe("6");
   });
 
-  it("that errs is missing to those that read it, also where the context has such a key", () => {
+  it("that is errored is missing to those that read it, also if the context has such a key", () => {
     expect(errored({ a: "n > 1", b: "not a" }, { a: true })).toEqual([
       { source: "computed", name: "a", expression: "n > 1", error: "`n` is missing" },
       { source: "computed", name: "b", expression: "not a", error: "`a` is missing" },
     ]);
   });
 
-  it("cannot be read by the input, even where the context has such a key", () => {
+  it("cannot be read by the input, even if the context has such a key", () => {
     const gate = gateOf([rule("always", { when: "true", status: "GREEN" })], {
       computed: { a: "1" },
       input: "a",
@@ -57,7 +57,7 @@ describe("a computed value", () => {
     });
   });
 
-  it("that reads in a circle, which validation refuses, errs", () => {
+  it("that reads in a circle, which validation rejects, is errored", () => {
     expect(errored({ a: "b", b: "a" }, { a: true, b: true })).toHaveLength(2);
   });
 });

@@ -7,7 +7,7 @@ const unfit: ErroredPredicate = { source: "context_schema", error };
 const lacking: ErroredPredicate = { source: "enrich", name: "bureau", error: "it is gone" };
 const failing: ErroredPredicate = { source: "when", name: "large", error };
 
-describe("what could not be evaluated", () => {
+describe("an evaluation error", () => {
   it.each<[ErroredPredicate, string]>([
     [unfit, "the context does not match the schema: `n` is missing"],
     [{ source: "input", error }, "the input could not be evaluated: `n` is missing"],
@@ -21,8 +21,8 @@ describe("what could not be evaluated", () => {
     ],
     [failing, "`large` could not be evaluated: `n` is missing"],
     [lacking, "no data from `bureau`: it is gone"],
-  ])("is told: %j", (errored, told) => {
-    expect(describeErrored(errored)).toBe(told);
+  ])("is reported: %j", (errored, expected) => {
+    expect(describeErrored(errored)).toBe(expected);
   });
 
   it.each<[readonly ErroredPredicate[], string]>([
@@ -32,7 +32,7 @@ describe("what could not be evaluated", () => {
     [[lacking, failing], "required data is missing, and 1 predicate could not be evaluated"],
     [[unfit, unfit], "the context does not match the schema"],
     [[unfit, failing], "the context does not match the schema, and 1 predicate could not be evaluated"],
-  ])("is summarised: %j", (errors, told) => {
-    expect(summariseErrored(errors)).toBe(told);
+  ])("is summarised: %j", (errors, expected) => {
+    expect(summariseErrored(errors)).toBe(expected);
   });
 });

@@ -18,7 +18,7 @@ function refusalOf(definition: GateDefinition, context: JsonObject): DecisionErr
 const always = rule("always", { when: "true", status: "GREEN", severity: 1 });
 
 describe("the answer of a gate", () => {
-  it("tells all there is to know", () => {
+  it("has all fields", () => {
     const context = { amount: 20_000, payee: { country: "DE" } };
     expect(ask(wireTransfer, context)).toEqual({
       selected_targets: [],
@@ -81,7 +81,7 @@ describe("the answer of a gate", () => {
     });
   });
 
-  it("tells of nothing but errors where nothing could be evaluated", () => {
+  it("reports only errors if nothing could be evaluated", () => {
     const answer = ask(wireTransfer, {});
     expect(answer).toMatchObject({
       selected_labels: ["YELLOW"],
@@ -152,7 +152,7 @@ describe("the answer of a gate", () => {
   it.each<[string, JsonObject]>([
     ["nothing is known of the request", {}],
     ["what is known is no text", { request_id: 1, request_time: null }],
-  ])("leaves the request empty where %s", (_what, known) => {
+  ])("leaves the request empty if %s", (_what, known) => {
     const scope = { context: {}, input: undefined, facts: {}, system: known };
     expect(
       outcomeOf(prepareGate(gateOf([always]), undefined).evaluate(scope)).decision_metadata,
@@ -174,19 +174,19 @@ describe("the reason of a rule", () => {
       "(nothing) is too large",
     ],
     ["as the condition where there is none", undefined, "n == 5"],
-  ])("is told %s", (_how, reason, told) => {
+  ])("is reported: %s", (_how, reason, expected) => {
     const only = rule("only", { when: "n == 5", ...(reason !== undefined && { reason }) });
-    expect(ask(gateOf([only]), { n: 5 })).toMatchObject({ because: [told], errors: [] });
+    expect(ask(gateOf([only]), { n: 5 })).toMatchObject({ because: [expected], errors: [] });
   });
 
-  it("is told for each of the deciding rules", () => {
+  it("is given for each of the deciding rules", () => {
     const rules = [rule("b", { reason: "second" }), rule("a"), rule("c", { severity: 1 })];
     expect(ask(gateOf(rules), { a: true, b: true, c: true }).because).toEqual(["second", "a"]);
   });
 });
 
 describe("the input of a gate", () => {
-  it("is the whole context where none is written", () => {
+  it("is the whole context if none is written", () => {
     const gate = gateOf([rule("r", { when: "input.n == 1 and input == context" })]);
     expect(ask(gate, { n: 1 })).toMatchObject({
       input_value: { n: 1 },
@@ -203,7 +203,7 @@ describe("the input of a gate", () => {
     });
   });
 
-  it("that errs is null in the answer, missing to the rules, and keeps the gate from being GREEN", () => {
+  it("that is errored is null in the answer, missing to the rules, and keeps the gate from being GREEN", () => {
     const gate = gateOf([always, rule("r", { when: "input > 1" })], { input: "n" });
     const answer = ask(gate);
     expect(answer.input_value).toBeNull();
@@ -219,7 +219,7 @@ describe("a supplied `system`", () => {
   it.each<[string, JsonObject]>([
     ["an object", { system: { request_time: "2000-01-01T00:00:00Z" } }],
     ["null", { system: null }],
-  ])("is refused: %s", (_what, context) => {
+  ])("is rejected: %s", (_what, context) => {
     const { code, message, hint } = refusalOf(gateOf([always]), context);
     expect({ code, message, hint }).toEqual({
       code: "input_invalid",
@@ -228,7 +228,7 @@ describe("a supplied `system`", () => {
     });
   });
 
-  it("is refused before anything else is looked at", () => {
+  it("is rejected before anything else is looked at", () => {
     expect(refusalOf(wireTransfer, { system: {} }).code).toBe("input_invalid");
   });
 
@@ -237,7 +237,7 @@ describe("a supplied `system`", () => {
   });
 });
 
-describe("what a gate reads", () => {
+describe("the paths that a gate reads", () => {
   const rules = [
     rule("a", { when: "large and input > n", applies_when: "exists(order.id)" }),
     rule("b", { when: "system.request_time > facts.since and input.x == largest" }),
@@ -260,7 +260,7 @@ describe("what a gate reads", () => {
       { input: "amount", context_schema: {} },
       ["context", "amount", "order.id", "large", "n", "system.request_time", "facts.since", "largest"],
     ],
-  ])("is told %s", (_how, extra, expected) => {
+  ])("is reported: %s", (_how, extra, expected) => {
     expect(readsOf(gateOf(rules, extra))).toEqual(expected);
   });
 });

@@ -16,7 +16,7 @@ export function gateOf(
   return { id: "gate-under-test", type: "gate", action, ...extra, rules };
 }
 
-/** A rule that matches where the key of the context that it is called after is true. */
+/** A rule that matches if the key of the context with its name is true. */
 export function rule(id: string, extra: Partial<GateRule> = {}): GateRule {
   return { id, tier: "T2", severity: 10, when: id, status: "YELLOW", ...extra };
 }

@@ -10,7 +10,7 @@ const judged = (written: GateRule, context: JsonObject) =>
 const trace = { rule: "hot", tier: "T2", severity: 10, status: "YELLOW", when: "hot" };
 
 describe("a rule", () => {
-  it.each([true, false])("matches where its condition is true: %s", (hot) => {
+  it.each([true, false])("matches if its condition is true: %s", (hot) => {
     expect(judged(rule("hot"), { hot })).toEqual({
       matched: hot,
       trace: { ...trace, result: hot },
@@ -19,7 +19,7 @@ describe("a rule", () => {
     });
   });
 
-  it.each([true, false])("that applies matches where its condition is true: %s", (hot) => {
+  it.each([true, false])("that applies matches if its condition is true: %s", (hot) => {
     expect(judged(rule("hot", { applies_when: "here" }), { hot, here: true })).toMatchObject({
       matched: hot,
       trace: { ...trace, applies: true, result: hot },
@@ -39,7 +39,7 @@ describe("a rule", () => {
     ["a missing path", {}, "`hot` is missing"],
     ["a text", { hot: "true" }, "a condition must be true or false, this one is text"],
     ["a number", { hot: 1 }, "a condition must be true or false, this one is a number"],
-  ])("whose condition errs does not match: %s", (_what, context, error) => {
+  ])("whose condition is errored does not match: %s", (_what, context, error) => {
     expect(judged(rule("hot"), context)).toEqual({
       matched: false,
       trace: { ...trace, result: false, error },
@@ -48,7 +48,7 @@ describe("a rule", () => {
     });
   });
 
-  it("of which it cannot be said whether it applies does not", () => {
+  it("whose `applies_when` is errored does not match", () => {
     const error = "`here` is missing";
     expect(judged(rule("hot", { applies_when: "here" }), { hot: true })).toEqual({
       matched: false,

@@ -48,7 +48,7 @@ describe("a rule", () => {
     expect(suppressedBy(rules, matched)).toEqual(expected);
   });
 
-  it("of a circle, which validation refuses, still has an answer", () => {
+  it("of a circle, which validation rejects, still has an answer", () => {
     expect(suppressedBy(["a > b", "b > a"], "ab")).toHaveLength(1);
   });
 });

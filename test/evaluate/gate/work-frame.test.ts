@@ -33,7 +33,7 @@ describe("a work frame", () => {
     expect(frameOf([], { status }).mode).toBe(mode);
   });
 
-  it.each([[[]], [[undefined]], [[{}]]])("says nothing where %j says nothing", (frames) => {
+  it.each([[[]], [[undefined]], [[{}]]])("has no value if %j has none", (frames) => {
     expect(frameOf(frames)).toEqual({
       mode: "stop",
       next_action: null,
@@ -45,11 +45,11 @@ describe("a work frame", () => {
     });
   });
 
-  it("of one rule is what it says", () => {
+  it("of one rule is the frame of the rule", () => {
     expect(frameOf([full])).toEqual({ mode: "stop", ...full });
   });
 
-  it("of several joins lists without repeats, and else takes the first that says something", () => {
+  it("of several rules has the union of lists, and the first value of other fields", () => {
     const others: readonly WrittenFrame[] = [
       { allowed_actions: ["a", "b", "a"], missing_evidence: ["x"] },
       { allowed_actions: ["b", "c"], next_action: "first", forbidden_actions: ["f"] },
@@ -89,11 +89,11 @@ describe("a work frame", () => {
     ["YELLOW", false, "act"],
     ["RED", true, "act"],
     ["RED", false, "act"],
-  ])("of %s, errors: %s, goes on with %s", (status, errored, next_action) => {
+  ])("of %s, errors: %s, continues with %s", (status, errored, next_action) => {
     expect(frameOf([full], { status, errored }).next_action).toBe(next_action);
   });
 
-  it("that errors raised keeps nothing that lets the agent go on", () => {
+  it("that was raised by errors allows no actions", () => {
     expect(frameOf([full], { status: "YELLOW", errored: true, raised: true })).toEqual({
       mode: "review",
       next_action: "gather_evidence_and_retry",

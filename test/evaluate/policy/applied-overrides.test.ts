@@ -32,17 +32,17 @@ describe("the override of a denial", () => {
     expect(flips.applied.map(({ override }) => override.identity.name)).toEqual(["first"]);
   });
 
-  it("is none where none names it", () => {
+  it("is none if none names it", () => {
     const flips = flipsOf([{ name: "o", overrides: ["q"] }]);
     expect([flips.applyTo("p"), flips.applied]).toEqual([undefined, []]);
   });
 
-  it("may flip several denials and is applied once", () => {
+  it("can lift several denials and is applied once", () => {
     const flips = flipAll(flipsOf([{ name: "o", overrides: ["p", "q"] }]), "q", "p");
     expect(flips.applied).toMatchObject([{ flipped: ["q", "p"] }]);
   });
 
-  it("is known to have been asked, or not", () => {
+  it("has a verdict only if it was evaluated", () => {
     const overrides = [
       prepareOverride({ name: "a", overrides: ["p"] }),
       prepareOverride({ name: "b", overrides: ["q"] }),
@@ -64,7 +64,7 @@ describe("the params that overrides set", () => {
     ["the same text", { x: "1" }, { x: "1" }],
     ["the same object in another order", { x: { a: 1, b: 2 } }, { x: { b: 2, a: 1 } }],
     ["the same list", { x: [1, { a: null }] }, { x: [1, { a: null }] }],
-  ])("may be set twice to %s", (_what, a, b) => {
+  ])("can be set twice to %s", (_what, a, b) => {
     expect(flipAll(flipsOf([sets("a", a, "p"), sets("b", b, "q")]), "p", "q").conflict).toBeUndefined();
   });
 
@@ -73,7 +73,7 @@ describe("the params that overrides set", () => {
     ["types", { x: "1" }, { x: 1 }],
     ["objects, which are not merged", { x: { a: 1 } }, { x: { b: 1 } }],
     ["null and something", { x: null }, { x: false }],
-  ])("are in conflict where they are set to different %s", (_what, a, b) => {
+  ])("are in conflict if they are set to different %s", (_what, a, b) => {
     const flips = flipAll(flipsOf([sets("a", a, "p"), sets("b", b, "q")]), "p", "q");
     expect(flips.conflict).toBe("`a` and `b` set `x` differently");
   });
@@ -91,7 +91,7 @@ describe("the params that overrides set", () => {
     expect(flipAll(flipsOf(overrides), "p", "q", "r").conflict).toBe("`a` and `b` set `y` differently");
   });
 
-  it("may be called what every object inherits", () => {
+  it("can be called what every object inherits", () => {
     const params = JSON.parse(
       '{"toString":1,"hasOwnProperty":2,"__proto__":{"polluted":true}}',
     ) as JsonObject;

@@ -33,7 +33,7 @@ describe("the identity of a policy", () => {
     expect(identityOf(policy)).toEqual({ name: "p", version: "1.2.3", hash });
   });
 
-  it("has the version 0.0.0 where none is written", () => {
+  it("has the version 0.0.0 if none is written", () => {
     expect(identityOf({ name: "p" }).version).toBe("0.0.0");
   });
 
@@ -49,7 +49,7 @@ describe("the identity of a policy", () => {
 });
 
 describe("a base policy", () => {
-  it("allows where it asks for nothing", () => {
+  it("allows if it asks for nothing", () => {
     expect(ask({})).toMatchObject({
       allows: true,
       reason: undefined,
@@ -58,7 +58,7 @@ describe("a base policy", () => {
     });
   });
 
-  it("allows where all its conditions hold, and says why where it says so", () => {
+  it("allows if all its conditions hold, with its reason if it has one", () => {
     const conditions = [condition("x > 1"), condition("x < 3", "d")];
     expect(ask({ conditions, reason: "x is {{ x }}" }, { x: 2 })).toMatchObject({
       allows: true,
@@ -70,7 +70,7 @@ describe("a base policy", () => {
     });
   });
 
-  it("denies where one does not hold, and still asks the others", () => {
+  it("denies if one does not hold, and still asks the others", () => {
     const conditions = [condition("x > 1"), condition("x < 3", "d"), condition("x == 5", "e")];
     expect(ask({ conditions }, { x: 5 })).toMatchObject({
       allows: false,
@@ -102,7 +102,7 @@ describe("a base policy", () => {
       { requires: ["login"] },
       "`c` does not hold: x == 2",
     ],
-  ])("says in %s why it denies", (_words, policy, reason) => {
+  ])("has the reason of the denial in %s", (_words, policy, reason) => {
     const facts = { succeeded: { login: 0 } };
     expect(ask({ conditions: [condition("x == 2")], ...policy }, { x: 1 }, facts)).toMatchObject({
       allows: false,
@@ -110,20 +110,20 @@ describe("a base policy", () => {
     });
   });
 
-  it("denies where a condition cannot be evaluated, and keeps the error", () => {
+  it("denies if a condition cannot be evaluated, and keeps the error", () => {
     expect(ask({ conditions: [condition("y.z")] })).toMatchObject({
       allows: false,
       conditions: [{ result: false, error: "`y.z` is missing" }],
     });
   });
 
-  it("tells whether the count of calls held", () => {
+  it("has the result of `max_calls`", () => {
     const max_calls = { count: 1, per: "session" };
     expect(ask({ max_calls }, {}, { calls: { p: 0 } }).withinCalls).toBe(true);
     expect(ask({ max_calls }, {}, { calls: { p: 1 } }).withinCalls).toBe(false);
   });
 
-  it("shows what the session was asked like its conditions, errors too", () => {
+  it("shows the built-in conditions like its own, with their errors", () => {
     const { conditions } = ask(
       { requires: ["login"], max_calls: { count: 1, per: "session" } },
       {},

@@ -97,14 +97,14 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe("what a policy asks of the session", () => {
+describe("the built-in conditions of a policy", () => {
   it.each(cases)("says $name", ({ policy, tool = "write_file", facts, judged }) => {
     const answers = evaluateBuiltIns({ name: "p", ...policy }, tool, facts);
     expect(answers).toHaveLength(judged.length);
     expect(answers).toMatchObject(judged);
   });
 
-  it("is asked in order: what is required, what was read, how many calls", () => {
+  it("are evaluated in order: requires, read_before_write, max_calls", () => {
     const max_calls = { count: 1, per: "session" };
     const policy = { name: "p", max_calls, read_before_write: rule, requires: ["a", "b"] };
     expect(evaluateBuiltIns(policy, "write_file", {}).map(({ name }) => name)).toEqual([

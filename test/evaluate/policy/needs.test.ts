@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { needsOf } from "../../../src/evaluate/policy/policy-facts.js";
 import type { Policy } from "../../../src/model/definition.js";
 
-describe("what must be known before policies are asked", () => {
+describe("the facts that policies need", () => {
   it.each<[string, readonly Policy[]]>([
     ["nothing, where there is none", []],
     [
@@ -13,7 +13,7 @@ describe("what must be known before policies are asked", () => {
     expect(needsOf(policies)).toBeUndefined();
   });
 
-  it("is what each of them asks for", () => {
+  it("are those of all policies", () => {
     const needs = needsOf([
       { name: "p", requires: ["a", "b"], max_calls: { count: 2, per: "1h" } },
       {
@@ -42,7 +42,7 @@ describe("what must be known before policies are asked", () => {
     });
   });
 
-  it("is something as soon as there is an override, whose uses are counted", () => {
+  it("include the uses of every override", () => {
     expect(needsOf([{ name: "p" }, { name: "o", overrides: ["p"] }])?.uses).toHaveLength(1);
   });
 });

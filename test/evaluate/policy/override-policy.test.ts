@@ -20,7 +20,7 @@ function ask(policy: Partial<OverridePolicy>, asked: Asked = {}): OverrideVerdic
 }
 
 describe("an override", () => {
-  it("applies always where it says no more, by allowing", () => {
+  it("applies always if it says no more, by allowing", () => {
     expect(ask({})).toEqual({ applies: true, reason: "overridden by `o`", params: {} });
     expect(prepareOverride({ name: "o", overrides: ["p"] }).action).toBe("allow");
   });
@@ -79,17 +79,17 @@ describe("an override", () => {
       { action: "modify_params", params: { a: { b: ["{{ n }}"] } } },
       "`n` is missing",
     ],
-  ])("does not apply where %s, and keeps the error", (_what, policy, error) => {
+  ])("does not apply if %s, and keeps the error", (_what, policy, error) => {
     const leftOut = `it could not be evaluated: ${error}`;
     expect(ask(policy)).toMatchObject({ applies: false, leftOut, error });
   });
 
-  it("applies until the last use, however many there may be", () => {
+  it("applies until the last use, however many there can be", () => {
     expect(ask({ max_applications: 2 }, { facts: { uses: { o: 1 } } })).toMatchObject({ applies: true });
     expect(ask({}, { facts: { uses: { o: 1000 } } })).toMatchObject({ applies: true });
   });
 
-  it("does not ask its condition where its window is closed", () => {
+  it("does not ask its condition if its window is closed", () => {
     expect(ask({ expires_at: "2020-01-01", when: "n > 1" })).not.toHaveProperty("error");
   });
 

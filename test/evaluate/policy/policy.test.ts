@@ -56,7 +56,7 @@ const flip = (
 const namesOf = ({ policies }: DetailedPolicyOutcome): readonly string[] => policies.map(({ name }) => name);
 
 describe("base policies", () => {
-  it("tell which of their conditions failed, each once, and not those that held", () => {
+  it("report which of their conditions failed, each once, and not those that held", () => {
     const several = (name: string): Policy => ({
       name,
       conditions: ["true", "1 > 2", "params.n == 1"].map((expression) => ({ name: expression, expression })),
@@ -65,7 +65,7 @@ describe("base policies", () => {
     expect(failed_conditions).toEqual(["1 > 2", "params.n == 1"]);
   });
 
-  it("are asked by priority, and in the order of the file where that is equal", () => {
+  it("are asked by priority, and in the order of the file if that is equal", () => {
     const policies = [
       base("a", "true"),
       base("b", "true", { priority: -1 }),
@@ -93,7 +93,7 @@ describe("base policies", () => {
     expect(namesOf(outcomeOf(judged))).toEqual(["none"]);
   });
 
-  it("are in effect where the time is not known, and overrides with a window are not", () => {
+  it("are in effect if the time is not known, and overrides with a window are not", () => {
     const policies = [
       base("p", "false", { expires_at: "2020-01-01" }),
       flip("o", ["p"], { expires_at: "2030-01-01" }),
@@ -127,7 +127,7 @@ describe("a decision without policies", () => {
 });
 
 describe("the outcome", () => {
-  it("is of the tool that the context names, else of the one in the definition", () => {
+  it("names the tool of the context, else that of the definition", () => {
     expect(ask([]).tool).toBe("t");
     expect(ask([], { context: {} })).toMatchObject({ tool: "t_*", params: null });
     expect(ask([], { context: { tool: 7 } }).tool).toBe("t_*");
@@ -151,7 +151,7 @@ describe("the outcome", () => {
     expect(outcomeOf(judged).reason).toBe("o flips");
   });
 
-  it("names a conflict beside a denial that stands, whose reason comes first", () => {
+  it("names a conflict in addition to a denial that stands, whose reason comes first", () => {
     const overrides = [1, 2].map((x) => flip(`o${x}`, [`p${x}`], { action: "modify_params", params: { x } }));
     const denied = [base("p1", "false"), base("p2", "false")];
     const conflict = "`o1` and `o2` set `x` differently";
@@ -170,13 +170,13 @@ describe("the outcome", () => {
     expect(ask([base("p", "false"), flip("o", ["p"])], { context: { params: "text" } }).params).toBe("text");
   });
 
-  it("warns where an override is applied with a warning, and only where the call is allowed", () => {
+  it("warns if an override is applied with a warning, and only if the call is allowed", () => {
     const warning = flip("o", ["p"], { action: "allow_with_warning" });
     expect(judge([base("p", "false"), warning]).warnings).toEqual(["`o`: o flips"]);
     expect(judge([base("p", "false"), base("q", "false"), warning]).warnings).toEqual([]);
   });
 
-  it("tells which policies count calls, and which passed on the count", () => {
+  it("lists the policies that count calls, and those below the limit", () => {
     const counting = (name: string): Policy => ({ name, max_calls: { count: 2, per: "session" } });
     const policies = [counting("a"), counting("b"), base("c", "true"), flip("o", ["b"])];
     expect(ask(policies, { facts: { calls: { a: 1, b: 2 } } })).toMatchObject({
@@ -189,7 +189,7 @@ describe("the outcome", () => {
   });
 });
 
-describe("what could not be evaluated", () => {
+describe("an evaluation error", () => {
   it("is a warning with its consequence, and an error under strict", () => {
     const judged = judge([base("p", "nothing.there"), flip("o", ["p"], { when: "missing > 1" })]);
     expect(outcomeOf(judged).allowed).toBe(false);
@@ -203,7 +203,7 @@ describe("what could not be evaluated", () => {
     ]);
   });
 
-  it("is not looked for in overrides that nobody asked", () => {
+  it("ignores overrides that were not evaluated", () => {
     const policies = [
       base("p", "true"),
       flip("o", ["p"], { when: "missing" }),
@@ -212,7 +212,7 @@ describe("what could not be evaluated", () => {
     expect(judge(policies)).toMatchObject({ warnings: [], errors: [] });
   });
 
-  it("may be the input, which then is null", () => {
+  it("can be the input, which then is null", () => {
     const judged = judge([base("p", "exists(input)")], { input: "{{ nowhere }}" });
     const problem = "the input could not be evaluated: `nowhere` is missing";
     expect(judged).toMatchObject({ input_value: null, warnings: [problem], errors: [problem] });
@@ -221,7 +221,7 @@ describe("what could not be evaluated", () => {
 });
 
 describe("the input", () => {
-  it("is the whole context where none is written", () => {
+  it("is the whole context if none is written", () => {
     expect(judge([]).input_value).toEqual({ tool: "t", params: {} });
   });
 
@@ -235,7 +235,7 @@ describe("the input", () => {
 });
 
 describe("the details", () => {
-  it("tell of every policy and every override what it had to say", () => {
+  it("describe the verdict of every policy and every override", () => {
     const policies = [
       base("a", "true", { reason: "fine", version: "1.0.0" }),
       base("b", "false", { priority: 1 }),
@@ -300,7 +300,7 @@ describe("the details", () => {
       true,
       undefined,
     ],
-  ])("tell of the condition of an override %s", (_claim, more, context, result, error) => {
+  ])("describe the condition of an override %s", (_claim, more, context, result, error) => {
     const told = { name: "when", expression, result, ...(error !== undefined && { error }) };
     const lineage = { name: "o", expression, result, inputs_used: ["n"] };
     expect(whenOf({ when: expression, ...more }, context)).toEqual([[told], [lineage]]);
@@ -310,13 +310,13 @@ describe("the details", () => {
     ["it has expired", { expires_at: "2020-01-01" }],
     ["it is not yet in effect", { effective_from: "2030-01-01" }],
     ["its uses cannot be counted", { max_applications: 1 }],
-  ])("do not claim that the condition of an override was false where %s", (_why, more) => {
+  ])("do not claim that the condition of an override was false if %s", (_why, more) => {
     expect(whenOf({ when: expression, ...more }, { n: 1 })).toEqual([[], []]);
   });
 });
 
 describe("the conditions of the lineage", () => {
-  it("are told apart where two have one name, or that of a built-in", () => {
+  it("stay separate if two have the same name, or that of a built-in", () => {
     const policy: Policy = {
       name: "p",
       conditions: [
@@ -335,7 +335,7 @@ describe("the conditions of the lineage", () => {
   });
 });
 
-describe("what a decision depends on", () => {
+describe("the paths that a decision depends on", () => {
   const definition = (policies: readonly Policy[]): PolicyDefinition => ({
     id: "d",
     type: "policy",
@@ -343,7 +343,7 @@ describe("what a decision depends on", () => {
     policies,
   });
 
-  it("is what its policies read, and the facts where it needs them", () => {
+  it("is what its policies read, and the facts if it needs them", () => {
     const plain = preparePolicy(definition([base("p", "a.b == 1")]), compileInput("{{ c }}"));
     expect([plain.reads, plain.needs]).toEqual([["c", "a.b"], undefined]);
     const stateful = preparePolicy(

@@ -6,7 +6,7 @@ import { thrownBy, unfrozen } from "./votes.js";
 const vote = { decision: "approve", weight: 0.5, reason: "because" };
 
 describe("a weight", () => {
-  it.each([0, -0, 5e-324, 0.5, 1])("may be %d", (weight) => {
+  it.each([0, -0, 5e-324, 0.5, 1])("can be %d", (weight) => {
     expect(validateWeight(weight)).toBe(weight);
   });
 
@@ -23,7 +23,7 @@ describe("a weight", () => {
     undefined,
     true,
     1n,
-  ])("may not be %s", (weight) => {
+  ])("must not be %s", (weight) => {
     const error = thrownBy(() => validateWeight(weight));
     expect(error).toBeInstanceOf(InvalidWeightError);
     expect((error as Error).message).toBe(`Weight must be between 0.0 and 1.0, got: ${String(weight)}`);
@@ -31,7 +31,7 @@ describe("a weight", () => {
 });
 
 describe("an evaluation", () => {
-  it("takes its evaluator's name and empty metadata where it has none", () => {
+  it("takes its evaluator's name and empty metadata if it has none", () => {
     expect(validateEvaluation(vote, "me")).toEqual({ ...vote, evaluator_name: "me", metadata: {} });
   });
 
@@ -40,7 +40,7 @@ describe("an evaluation", () => {
     expect(validateEvaluation(named, "me")).toEqual(named);
   });
 
-  it("may have an empty reason", () => {
+  it("can have an empty reason", () => {
     expect(validateEvaluation({ ...vote, reason: "" }, "me").reason).toBe("");
   });
 
@@ -48,7 +48,7 @@ describe("an evaluation", () => {
     expect(validateEvaluation({ ...vote, extra: 1 }, "me")).not.toHaveProperty("extra");
   });
 
-  it("is a copy, frozen through and through", () => {
+  it("is a copy, frozen deeply", () => {
     const metadata = { user: { role: "admin" }, tags: ["urgent"] };
     const evaluation = validateEvaluation({ ...vote, metadata }, "me");
     expect(unfrozen(evaluation)).toEqual([]);

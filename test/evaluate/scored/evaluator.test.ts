@@ -37,7 +37,7 @@ describe("an evaluator with rules", () => {
     });
   });
 
-  it("has an empty reason where the rule has none", () => {
+  it("has an empty reason if the rule has none", () => {
     expect(ask(gate, { score: 1 }).evaluation).toMatchObject({ decision: "reject", reason: "" });
   });
 
@@ -46,7 +46,7 @@ describe("an evaluator with rules", () => {
     expect(ask(gate, { score: 1 }).detail.rules.map(({ rule_id }) => rule_id)).toEqual(["good", "poor"]);
   });
 
-  it("traces every condition with what was wanted and what was found", () => {
+  it("traces every condition with the expected and the actual value", () => {
     expect(ask(gate, { score: 1 }).detail.rules).toEqual([
       {
         rule_id: "good",
@@ -57,14 +57,14 @@ describe("an evaluator with rules", () => {
     ]);
   });
 
-  it("has no vote where no rule matches", () => {
+  it("has no vote if no rule matches", () => {
     const { evaluation, detail } = ask(gate, { score: 600 });
     expect(evaluation).toBeUndefined();
     expect(detail).toMatchObject({ result: false, rules: [{ result: false }, { result: false }] });
     expect(detail).not.toHaveProperty("decision");
   });
 
-  it("has no vote where its condition cannot be evaluated, which the trace tells", () => {
+  it("has no vote if its condition cannot be evaluated, which the trace tells", () => {
     const { evaluation, detail } = ask(ruleset("r", [whenRule("w", "n > 1")]), {});
     expect(evaluation).toBeUndefined();
     expect(detail.rules).toMatchObject([
@@ -72,7 +72,7 @@ describe("an evaluator with rules", () => {
     ]);
   });
 
-  it("calls its set of rules after itself where that has no name", () => {
+  it("calls its set of rules after itself if that has no name", () => {
     const rules = [ifRule("r", { field: "a", op: "present" })];
     expect(ask(ruleset("me", rules), { a: 1 }).evaluation?.metadata).toEqual({
       rule_id: "r",
@@ -85,7 +85,7 @@ describe("an evaluator with rules", () => {
     expect(prepareEvaluator(gate).reads).toEqual(["score", "score"]);
   });
 
-  it("is refused with a weight out of bounds or without a condition", () => {
+  it("is rejected with a weight out of bounds or without a condition", () => {
     const heavy = ifRule("r", { field: "a", op: "present" }, { decision: "a", weight: 2 });
     expect(thrownBy(() => prepareEvaluator(ruleset("r", [heavy])))).toBeInstanceOf(InvalidWeightError);
     expect(thrownBy(() => prepareEvaluator(ruleset("r", [{ id: "r", then: heavy.then }])))).toMatchObject({
@@ -113,11 +113,11 @@ describe("a static evaluator", () => {
     expect(voter.reads).toEqual([]);
   });
 
-  it("has an empty reason where it has none", () => {
+  it("has an empty reason if it has none", () => {
     expect(ask(says("house", "approve", 0.3)).evaluation?.reason).toBe("");
   });
 
-  it("is refused without a decision or with a weight out of bounds", () => {
+  it("is rejected without a decision or with a weight out of bounds", () => {
     expect(thrownBy(() => prepareEvaluator(says("h", "", 0.3)))).toBeInstanceOf(InvalidEvaluatorError);
     expect(thrownBy(() => prepareEvaluator(says("h", "a", -0.3)))).toBeInstanceOf(InvalidWeightError);
   });

@@ -27,7 +27,7 @@ describe("explanations", () => {
     ]);
   });
 
-  it("tell the reason of each vote that has one", () => {
+  it("report the reason of each vote that has one", () => {
     const evaluations = votes(["a", 1], ["b", 0.1]).map((each) => ({
       ...each,
       reason: `for ${each.decision}`,
@@ -71,7 +71,7 @@ describe("explanations", () => {
     expect(resolution(scoring, ["a", 0.5], ["b", 0.2], ["a", 0.1])).toBe(line);
   });
 
-  it("tell of a strategy of one's own how many votes were for the decision", () => {
+  it("give the number of votes for the decision of a custom strategy", () => {
     const own: Strategy = { name: "own", parameters: {}, score: () => ({ decision: "a", confidence: 1 }) };
     expect(explained(own, ["a", 0.5], ["b", 0.2]).at(-1)).toBe("Resolved by own: 1 of 2 votes were for it");
   });

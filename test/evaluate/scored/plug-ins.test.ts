@@ -20,8 +20,8 @@ const ask = (
 
 const vote = { decision: "approve", weight: 0.5, reason: "" };
 
-describe("an evaluator of one's own", () => {
-  it("is given the context and the feedback", () => {
+describe("a custom evaluator", () => {
+  it("gets the context and the feedback", () => {
     const evaluator: Evaluator = {
       name: "echo",
       evaluate: ({ user }, { feedback }) => ({ ...vote, reason: JSON.stringify([user, feedback]) }),
@@ -31,7 +31,7 @@ describe("an evaluator of one's own", () => {
     );
   });
 
-  it("is called as the method it is", () => {
+  it("is called as a method", () => {
     class Fixed implements Evaluator {
       readonly name = "fixed";
       readonly decision = "approve";
@@ -46,7 +46,7 @@ describe("an evaluator of one's own", () => {
     });
   });
 
-  it.each([null, undefined])("has no vote where it gives %s", (nothing) => {
+  it.each([null, undefined])("has no vote if it gives %s", (nothing) => {
     const { evaluation, detail } = ask({ name: "mute", evaluate: () => nothing });
     expect({ evaluation, detail }).toEqual({ evaluation: undefined, detail: { result: false, rules: [] } });
   });
@@ -67,7 +67,7 @@ describe("an evaluator of one's own", () => {
       },
       "a text",
     ],
-  ])("has no vote but a reason for it where it %s", (_what, evaluate, error) => {
+  ])("has no vote but a reason for it if it %s", (_what, evaluate, error) => {
     const { evaluation, detail } = ask({ name: "faulty", evaluate });
     expect({ evaluation, detail }).toEqual({
       evaluation: undefined,
@@ -84,7 +84,7 @@ describe("an evaluator of one's own", () => {
       "the evaluator `odd` returned a promise, but evaluators must be synchronous",
     ],
     ["text", "approve", "the evaluator `odd` must return an evaluation, null or undefined"],
-  ])("has no vote where it breaks the contract: %s", (_what, given, error) => {
+  ])("has no vote if it breaks the contract: %s", (_what, given, error) => {
     const { evaluation, detail } = ask({ name: "odd", evaluate: () => given as typeof vote });
     expect({ evaluation, detail }).toEqual({
       evaluation: undefined,
@@ -119,11 +119,11 @@ describe("an evaluator written as in a definition", () => {
     expect(ask(rules, { n: -1 }).evaluation?.metadata).toMatchObject({ rule_id: "b" });
   });
 
-  it("votes always where it is static", () => {
+  it("votes always if it is static", () => {
     expect(ask(says("s", "approve", 0.5)).evaluation).toMatchObject({ decision: "approve", weight: 0.5 });
   });
 
-  it("is refused where a weight is out of bounds", () => {
+  it("is rejected if a weight is out of bounds", () => {
     expect(thrownBy(() => prepareCustomEvaluator(says("s", "approve", 1.5)))).toBeInstanceOf(
       InvalidWeightError,
     );
@@ -171,7 +171,7 @@ describe("an evaluator written as in a definition", () => {
     expect((error as Error).message).toBe(message);
   });
 
-  it("is not called malformed where something else went wrong", () => {
+  it("is not called malformed if something else went wrong", () => {
     const condition = {
       op: "present",
       get field(): string {
@@ -183,7 +183,7 @@ describe("an evaluator written as in a definition", () => {
     );
   });
 
-  it("is told which operator was probably meant", () => {
+  it("gets a hint with the most similar operator", () => {
     const rules = ruleset("r", [ifRule("a", { field: "n", op: "greater_than", value: 1 })]);
     expect(thrownBy(() => prepareCustomEvaluator(rules))).toMatchObject({ hint: "did you mean `gt`?" });
   });
@@ -194,8 +194,8 @@ const first: ScoringPlugIn = {
   score: ([best]) => ({ decision: best?.decision ?? "", confidence: 1 }),
 };
 
-describe("a strategy of one's own", () => {
-  it("is called as the method it is", () => {
+describe("a custom strategy", () => {
+  it("is called as a method", () => {
     class Constant implements ScoringPlugIn {
       readonly name = "constant";
       readonly confidence = 0.25;
@@ -206,7 +206,7 @@ describe("a strategy of one's own", () => {
     expect(toStrategy(new Constant()).score(votes(["b", 1]))).toEqual({ decision: "a", confidence: 0.25 });
   });
 
-  it("has no parameters unless it says so", () => {
+  it("has no parameters by default", () => {
     expect(toStrategy(first).parameters).toEqual({});
     expect(toStrategy({ ...first, parameters: { threshold: 0.5 } }).parameters).toEqual({ threshold: 0.5 });
   });
@@ -235,7 +235,7 @@ describe("a strategy of one's own", () => {
 });
 
 describe("a strategy by its name", () => {
-  it("is one of ours", () => {
+  it("is a built-in one", () => {
     expect(toStrategy({ strategy: "max_weight" }).name).toBe("max_weight");
     expect(toStrategy(threshold(0.8)).parameters).toEqual({
       threshold: 0.8,
@@ -243,7 +243,7 @@ describe("a strategy by its name", () => {
     });
   });
 
-  it("is weighted_average where there is none", () => {
+  it("is weighted_average if there is none", () => {
     expect(toStrategy(undefined).name).toBe("weighted_average");
   });
 

@@ -3,11 +3,11 @@ import { ruleTracesOf } from "../../../src/evaluate/scored/rule-traces.js";
 import { ask, detailsOf, ifRule, ruleset, says, scoredOf, whenRule } from "./votes.js";
 
 describe("the traces of the rules", () => {
-  it("are those of every rule that was asked, one evaluator after the other", () => {
+  it("are those of every rule that was evaluated, one evaluator after the other", () => {
     const definition = scoredOf([
       ruleset("b", [ifRule("b1", { field: "n", op: "lt", value: 0 }), whenRule("b2", "n > 0")]),
       says("s", "approve", 1),
-      ruleset("a", [whenRule("a1", "true"), whenRule("never asked", "true")]),
+      ruleset("a", [whenRule("a1", "true"), whenRule("not evaluated", "true")]),
     ]);
     expect(ruleTracesOf(detailsOf(ask(definition, { n: 1 })))).toEqual([
       {
@@ -21,7 +21,7 @@ describe("the traces of the rules", () => {
     ]);
   });
 
-  it("are none where there are no rules", () => {
+  it("are none if there are no rules", () => {
     expect(ruleTracesOf(detailsOf(ask(scoredOf([says("s", "approve", 1)]))))).toEqual([]);
   });
 });

@@ -18,7 +18,7 @@ const large = ruleset("size", [whenRule("large", "input > 10", { decision: "revi
 const house = says("house", "approve", 0.5);
 
 describe("a scored decision", () => {
-  it("leads to the target of its decision", () => {
+  it("routes to the target of its decision", () => {
     const definition = scoredOf([house], { targets: { approve: "stage-approve", reject: "stage-reject" } });
     const { selected_targets, selected_labels } = ask(definition);
     expect({ selected_targets, selected_labels }).toEqual({
@@ -30,18 +30,18 @@ describe("a scored decision", () => {
   it.each([
     ["there are no targets", undefined],
     ["its decision has none", { reject: "stage-reject" }],
-  ])("leads nowhere where %s", (_when, targets) => {
+  ])("has no target if %s", (_when, targets) => {
     expect(ask(scoredOf([house], targets && { targets })).selected_targets).toEqual([]);
   });
 
-  it("leads nowhere where only the prototype of the targets knows its decision", () => {
+  it("has no target if only the prototype of the targets has its decision", () => {
     expect(ask(scoredOf([says("a", "toString", 1)], { targets: {} })).selected_targets).toEqual([]);
   });
 
   it.each([
     ["half", {}],
     ["0.9", { minimum_agreement: 0.9 }],
-  ])("warns where fewer than %s of the votes agree", (least, parameters) => {
+  ])("warns if fewer than %s of the votes agree", (least, parameters) => {
     const voters = [says("a", "yes", 1), says("b", "no", 1), says("c", "maybe", 1)];
     const { warnings } = ask(scoredOf(voters, { scoring: { strategy: "consensus", ...parameters } }));
     expect(warnings).toEqual([
@@ -49,18 +49,18 @@ describe("a scored decision", () => {
     ]);
   });
 
-  it("warns of values of the wrong type, and of missing ones that must not be there", () => {
+  it("warns about values of the wrong type, and of missing ones that must not be there", () => {
     const over = { field: "n", op: "gt", value: 1 };
     const voters = [ruleset("r", [ifRule("plain", over), ifRule("none", { none: [over] })]), house];
-    const told = (context: { n?: string | number }): readonly string[] =>
+    const errorsFor = (context: { n?: string | number }): readonly string[] =>
       ask(scoredOf(voters), context).warnings;
-    expect(told({ n: 5 })).toEqual([]);
-    expect(told({})).toEqual(["`none` of `r` could not be tested: `n` is missing"]);
-    expect(told({ n: "5" })).toHaveLength(2);
-    expect(told({ n: "5" })[0]).toMatch(/^`plain` of `r` could not be tested: /);
+    expect(errorsFor({ n: 5 })).toEqual([]);
+    expect(errorsFor({})).toEqual(["`none` of `r` could not be tested: `n` is missing"]);
+    expect(errorsFor({ n: "5" })).toHaveLength(2);
+    expect(errorsFor({ n: "5" })[0]).toMatch(/^`plain` of `r` could not be tested: /);
   });
 
-  it("leads to the target of the fallback", () => {
+  it("routes to the target of the fallback", () => {
     const targets = { approve: "stage-approve", manual_review: "stage-review" };
     const { selected_targets } = ask(scoredOf([house], { scoring: threshold(0.8), targets }));
     expect(selected_targets).toEqual(["stage-review"]);
@@ -78,7 +78,7 @@ describe("a scored decision", () => {
     expect(prepare(definition).reads).toContain("order.amount");
   });
 
-  it("goes on without an input that cannot be evaluated, with a warning", () => {
+  it("continues without an input that cannot be evaluated, with a warning", () => {
     const evaluated = ask(scoredOf([large, house], { input: "{{ order.amount }}" }), {});
     expect(evaluated).toMatchObject({
       input_value: null,
@@ -90,7 +90,7 @@ describe("a scored decision", () => {
     });
   });
 
-  it("warns of expressions without an answer, and not of fields that are missing", () => {
+  it("warns about expressions without an answer, and not of fields that are missing", () => {
     const definition = scoredOf([
       ruleset("r", [ifRule("field", { field: "n", op: "gt", value: 1 }), whenRule("when", "n > 1")]),
       house,
@@ -103,16 +103,16 @@ describe("a scored decision", () => {
   it.each([
     ["under --strict", scoredOf([large, house]), true],
     ["with on_error: fail", scoredOf([large, house], { on_error: "fail" }), false],
-  ])("ends in an error %s where an expression has no answer", (_how, definition, strict) => {
+  ])("ends in an error %s if an expression has no answer", (_how, definition, strict) => {
     expect(thrownBy(() => ask(definition, {}, strict))).toMatchObject({ code: "condition_errored" });
   });
 
-  it("ends in no error under --strict where a field is only missing", () => {
+  it("ends in no error under --strict if a field is only missing", () => {
     const definition = scoredOf([ruleset("r", [ifRule("f", { field: "n", op: "gt", value: 1 })]), house]);
     expect(ask(definition, {}, true).selected_labels).toEqual(["approve"]);
   });
 
-  it("keeps what came of every evaluator by its name", () => {
+  it("keeps the details of every evaluator by its name", () => {
     expect(detailsOf(ask(scoredOf([large, house], { input: "5" })))).toEqual({
       size: {
         result: false,
@@ -124,11 +124,11 @@ describe("a scored decision", () => {
     });
   });
 
-  it("is an error where nobody votes", () => {
+  it("fails if no evaluator votes", () => {
     expect(thrownBy(() => ask(scoredOf([large], { input: "5" })))).toBeInstanceOf(NoEvaluationsError);
   });
 
-  it("weighs votes by the average unless told otherwise", () => {
+  it("uses the weighted average by default", () => {
     expect(answerOf(scoredOf([house]))).toMatchObject({
       scoring_strategy: "weighted_average",
       confidence: 1,

@@ -109,7 +109,7 @@ describe("weighted_average", () => {
     },
   ]);
 
-  it("is what is done where no strategy is named", () => {
+  it("is the default strategy", () => {
     expect(strategyFor()).toMatchObject({ name: "weighted_average", parameters: {} });
     expect(strategyFor().score(votes(["a", 0.5], ["b", 0.25], ["b", 0.75]))).toEqual({
       decision: "b",
@@ -273,7 +273,7 @@ describe("threshold", () => {
 });
 
 describe("a strategy", () => {
-  it("tells its name and its parameters", () => {
+  it("reports its name and its parameters", () => {
     const { name, parameters } = strategyFor(threshold(0.8));
     expect({ name, parameters }).toEqual({
       name: "threshold",
@@ -290,11 +290,11 @@ describe("a confidence", () => {
     [0.12344, 0.1234],
     [0.99996, 1],
     [0.00004, 0],
-  ])("of %d is told as %d", (confidence, told) => {
-    expect(roundedConfidence(confidence)).toBe(told);
+  ])("of %d is rounded to %d", (confidence, rounded) => {
+    expect(roundedConfidence(confidence)).toBe(rounded);
   });
 
-  it.each([-0.1, 1.00001, NaN, Infinity, "1", null, undefined])("may not be %s", (confidence) => {
+  it.each([-0.1, 1.00001, NaN, Infinity, "1", null, undefined])("must not be %s", (confidence) => {
     const error = thrownBy(() => roundedConfidence(confidence));
     expect(error).toBeInstanceOf(InvalidConfidenceError);
     expect((error as Error).message).toBe(

@@ -35,7 +35,7 @@ const present = (field: string) => ({ field, op: "present" });
 const approve = { decision: "approve", weight: 0.9 };
 
 describe("the votes", () => {
-  it("make a decision, with all that led to it", () => {
+  it("make a decision with its details", () => {
     expect(tally([says("a", "approve", 0.9, "Good"), says("b", "reject", 0.3)])).toEqual({
       decision: "approve",
       confidence: 0.75,
@@ -113,7 +113,7 @@ describe("because", () => {
     });
   });
 
-  it("holds what must not be and was not", () => {
+  it("contains the conditions under `none` that are false", () => {
     const { because, failed_conditions } = tally(
       [ruleset("a", [ifRule("r", { none: [{ field: "fraud", op: "eq", value: true }] }, approve)])],
       { fraud: false },
@@ -134,7 +134,7 @@ describe("because", () => {
     expect(tally([says("a", "approve", 1)]).because).toEqual(["a says approve"]);
   });
 
-  it("is the reason of an evaluator of one's own", () => {
+  it("is the reason of a custom evaluator", () => {
     const voter = prepareCustomEvaluator({
       name: "own",
       evaluate: () => ({ ...approve, reason: "It feels right" }),
@@ -142,7 +142,7 @@ describe("because", () => {
     expect(tallyVotes([voter.vote(scopeOf({}))], strategyFor()).because).toEqual(["It feels right"]);
   });
 
-  it("says why it fell back where nobody voted for the fallback", () => {
+  it("gives the reason for a fallback without votes", () => {
     const { because } = tally(
       [says("a", "approve", 0.5), says("b", "reject", 0.2)],
       {},
@@ -151,20 +151,20 @@ describe("because", () => {
     expect(because).toEqual(["the highest weight 0.5 is below the threshold 0.8"]);
   });
 
-  it("does not count those without a vote where it fell back", () => {
+  it("does not count those without a vote if it fell back", () => {
     const mute = ruleset("mute", [ifRule("r", present("x"))]);
     const { because } = tally([mute, says("a", "approve", 0.5)], {}, strategyFor(threshold(0.8)));
     expect(because).toEqual(["the highest weight 0.5 is below the threshold 0.8"]);
   });
 
-  it("names the strategy of one's own that decided for what nobody voted for", () => {
+  it("names the custom strategy that chose a decision without votes", () => {
     const odd = own(() => ({ decision: "other", confidence: 0 }));
     expect(tally([says("a", "approve", 0.5)], {}, odd).because).toEqual(["decided by `own`"]);
   });
 });
 
 describe("failed_conditions", () => {
-  it("hold what failed in every rule that was asked, once", () => {
+  it("contain the failed conditions of every evaluated rule once", () => {
     const { failed_conditions } = tally(
       [
         ruleset("a", [ifRule("r", present("x")), whenRule("w", "n > 5")]),
@@ -196,12 +196,12 @@ describe("no votes at all", () => {
     });
   });
 
-  it("tell who was asked and what failed, but not what was read, which may be masked", () => {
+  it("name the evaluators and the failed conditions, but no values, which may be masked", () => {
     const { details } = thrownBy(() => tally([mute], { ssn: "123-45-6789" })) as NoEvaluationsError;
     expect(details).toEqual({ evaluators: [{ name: "mute" }], failed_conditions: ['ssn = "1"', "n > 1"] });
   });
 
-  it("tell which evaluators failed and why", () => {
+  it("report which evaluators failed and why", () => {
     const faulty = prepareCustomEvaluator({
       name: "faulty",
       evaluate: () => {
@@ -238,7 +238,7 @@ describe("a strategy", () => {
     ["no decision", { confidence: 1 }],
     ["an empty decision", { decision: "", confidence: 1 }],
     ["a decision that is no text", { decision: 1, confidence: 1 }],
-  ])("may not give %s", (_what, given) => {
+  ])("must not give %s", (_what, given) => {
     const error = thrownBy(() =>
       tally(
         [says("a", "approve", 1)],
@@ -250,7 +250,7 @@ describe("a strategy", () => {
     expect((error as Error).message).toBe("the strategy `own` returned no decision");
   });
 
-  it.each([-0.1, 1.5, NaN, undefined])("may not give a confidence of %s", (confidence) => {
+  it.each([-0.1, 1.5, NaN, undefined])("must not give a confidence of %s", (confidence) => {
     const error = thrownBy(() =>
       tally(
         [says("a", "approve", 1)],

@@ -20,7 +20,7 @@ export function scoredOf(
   return { id: "scored-under-test", type: "scored", ...extra, evaluators };
 }
 
-/** An evaluator that always votes so. */
+/** An evaluator with a fixed vote. */
 export const says = (
   name: string,
   decision: string,
@@ -31,7 +31,7 @@ export const says = (
   static: { decision, weight, ...(reason !== undefined && { reason }) },
 });
 
-/** An evaluator with rules; its set of rules is called after it unless told otherwise. */
+/** An evaluator with rules; its ruleset has its name by default. */
 export const ruleset = (
   name: string,
   rules: readonly ScoredRule[],
@@ -48,11 +48,11 @@ export const ifRule = (id: string, condition: RuleCondition, then: Vote = approv
 
 export const whenRule = (id: string, when: string, then: Vote = approve): ScoredRule => ({ id, when, then });
 
-/** Static evaluators called `e1`, `e2` and so on. */
+/** Static evaluators named `e1`, `e2` and so on. */
 export const voting = (...votes: readonly (readonly [string, number])[]): readonly EvaluatorDefinition[] =>
   votes.map(([decision, weight], index) => says(`e${index + 1}`, decision, weight));
 
-/** Votes as a strategy is given them. */
+/** The votes that a strategy gets. */
 export const votes = (...given: readonly (readonly [string, number])[]): readonly Evaluation[] =>
   given.map(([decision, weight], index) => ({
     decision,
@@ -82,7 +82,7 @@ export const answerOf = (definition: ScoredDefinition, context: JsonObject = {})
 export const detailsOf = ({ evaluation_details }: Evaluated): Readonly<Record<string, EvaluatorDetail>> =>
   evaluation_details as Readonly<Record<string, EvaluatorDetail>>;
 
-/** What was thrown; fails where nothing was. */
+/** Returns the thrown error; fails the test if there is none. */
 export function thrownBy(act: () => unknown): unknown {
   try {
     act();
@@ -92,7 +92,7 @@ export function thrownBy(act: () => unknown): unknown {
   throw new Error("nothing was thrown");
 }
 
-/** The paths of all parts that could still be changed. */
+/** Returns the paths of all parts that are not frozen. */
 export function unfrozen(value: unknown, path = "$"): readonly string[] {
   if (typeof value !== "object" || value === null) return [];
   const within = Object.entries(value).flatMap(([key, part]) => unfrozen(part, `${path}.${key}`));

@@ -72,11 +72,11 @@ describe("the trace of a condition", () => {
       { credit: { score: null } },
       { actual: null, result: false, note: "`gte` needs a number, as its `value` is one, got null" },
     ],
-  ])("tells %s", (_name, found, expected) => {
+  ])("reports %s", (_name, found, expected) => {
     expect(traceOf(condition, found)).toStrictEqual({ ...common, ...expected });
   });
 
-  it("tells that it is negated, along with its note", () => {
+  it("shows that it is negated, along with its note", () => {
     const { result, traces } = compileRule({ none: [condition] }).evaluate(scopeOf({}));
     const trace = {
       ...common,
@@ -118,18 +118,18 @@ describe("the field of a condition", () => {
     },
   );
 
-  it("is missing where there is no input", () => {
+  it("is missing if there is no input", () => {
     expect(compileRule({ field: "input", op: "blank" }).evaluate(scopeOf({ input: 1 })).result).toBe(true);
   });
 });
 
-describe("what a rule reads", () => {
+describe("the paths that a rule reads", () => {
   it("is every field once, in the order of their first mention", () => {
     const condition = { all: [yes, { any: [no, yes] }, { none: [{ field: "a.b", op: "present" }] }] };
     expect(compileRule(condition).reads).toEqual(["yes", "no", "a.b"]);
   });
 
-  it("is the time of the request too where days are counted from it", () => {
+  it("is the time of the request too if days are counted from it", () => {
     expect(compileRule({ field: "at", op: "within_days", value: 5 }).reads).toEqual([
       "at",
       "system.request_time",
@@ -139,7 +139,7 @@ describe("what a rule reads", () => {
   });
 });
 
-describe("a condition with a fault", () => {
+describe("an invalid condition", () => {
   it("is not compiled", () => {
     const compileFaulty = (): unknown => compileRule({ all: [{ field: "a", op: "equals", value: 1 }] });
     expect(compileFaulty).toThrow(DecisionError);
@@ -152,7 +152,7 @@ describe("a condition with a fault", () => {
     );
   });
 
-  it("that nobody looked for is a bug of ours", () => {
+  it("that was not checked throws an internal error", () => {
     expect(() => compileField({ field: "a", op: "equals" }, false, new Set())).toThrow(
       "accepted the unknown operator `equals`",
     );
@@ -180,12 +180,12 @@ describe("when", () => {
     expect(compileWhen("a.b > 1 and c in ('x')").reads).toEqual(["a.b", "c"]);
   });
 
-  it.each(["", "a >", "{{ a }} b"])("%j is refused as the expression it is", (text) => {
+  it.each(["", "a >", "{{ a }} b"])("%j is rejected as an expression", (text) => {
     expect(refusalOf(text, compileWhen).expression).toBe(text);
   });
 });
 
-/** Whether a condition holds, read off the definition of the words; the leaves are asked one by one. */
+/** The expected result of a condition, from the definition of `all`, `any` and `none`; the leaves are evaluated one by one. */
 function holds(condition: RuleCondition, found: Scope): boolean {
   if ("all" in condition) return condition.all.every((each) => holds(each, found));
   if ("any" in condition) return condition.any.some((each) => holds(each, found));
@@ -207,7 +207,7 @@ describe("any well-formed condition in any context", () => {
     system: fc.oneof(fc.constant({ request_time: requestTime }), context),
   });
 
-  it("is judged, and as its words say", () => {
+  it("is tested as its summary says", () => {
     fc.assert(
       fc.property(wellFormed, scopes, (condition, found) => {
         expect(compileRule(condition).evaluate(found).result).toBe(holds(condition, found));

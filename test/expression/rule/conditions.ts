@@ -8,7 +8,7 @@ const field = fc
   .array(fc.constantFrom(...names), { minLength: 1, maxLength: 3 })
   .map((each) => each.join("."));
 
-/** Values that operators take, beside those of any kind. */
+/** Values that specific operators accept. */
 const sensible: readonly Json[] = [
   true,
   5,
@@ -28,7 +28,7 @@ export const json = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>,
 );
 
-/** Conditions that have a sound operator and a value that it takes. */
+/** Conditions with a known operator and a valid value. */
 const fieldCondition: fc.Arbitrary<FieldCondition> = fc
   .record({ field, op: fc.constantFrom(...ruleOperators.keys()), value: json })
   .filter(({ op, value }) => ruleOperators.get(op)?.checkValue(value) === undefined);
@@ -48,7 +48,7 @@ export const wellFormed: fc.Arbitrary<RuleCondition> = fc.letrec<{ condition: Ru
 
 export const context = fc.dictionary(fc.constantFrom(...names), json, { maxKeys: 6 });
 
-/** Conditions that may be sound, half sound, or nothing of the kind. */
+/** Conditions that are valid, partly valid or invalid. */
 export const written: fc.Arbitrary<Json> = fc.letrec<{ condition: Json }>((tie) => {
   const several = fc.oneof(fc.array(tie("condition"), { maxLength: 3 }), json);
   const op = fc.oneof(fc.constantFrom(...ruleOperators.keys()), fc.constantFrom("==", "fetch_from_api", 5));

@@ -8,7 +8,7 @@ import { scopeOf } from "../answers.js";
 
 export const requestTime = "2026-06-15T12:00:00.000000Z";
 
-/** What comes of one condition on a field; anything but exactly one trace fails the test. */
+/** Evaluates a condition on a field; fails the test unless there is exactly one trace. */
 export function traceOf(condition: FieldCondition, context: JsonObject): FieldTrace {
   const scope = scopeOf(context, { system: { request_time: requestTime } });
   const { result, traces } = compileRule(condition).evaluate(scope);
@@ -19,14 +19,14 @@ export function traceOf(condition: FieldCondition, context: JsonObject): FieldTr
   return trace;
 }
 
-/** What an operator answers on `actual` with `value`: true, false, or the note that goes with false. */
+/** Returns the result of an operator: true, false, or the note of a false one. */
 export function ask(op: string, actual: Json, value?: Json): boolean | string {
   const { result, note } = traceOf(withValue(op, value), { x: actual });
   if (result && note !== undefined) throw new Error(`\`${op}\` is true and has the note "${note}"`);
   return note ?? result;
 }
 
-/** What an operator answers where there is no such field. */
+/** Returns the result of an operator for a missing field. */
 export function askMissing(op: string, value?: Json): boolean | string {
   const { result, note } = traceOf(withValue(op, value), {});
   return note ?? result;
@@ -38,7 +38,7 @@ export function checkValue(op: string, value: Json): string | undefined {
 
 export function operatorNamed(op: string): RuleOperator {
   const operator = ruleOperators.get(op);
-  if (operator === undefined) throw new Error(`there is no operator ${op}`);
+  if (operator === undefined) throw new Error(`unknown operator ${op}`);
   return operator;
 }
 

@@ -7,19 +7,19 @@ import { ruleOperators } from "../../../src/expression/rule/rule-operators.js";
 import type { RuleCondition } from "../../../src/model/definition.js";
 import { wellFormed, written } from "./conditions.js";
 
-const sound = { field: "a", op: "eq", value: 1 };
+const valid = { field: "a", op: "eq", value: 1 };
 const oneOf = "`all`, `any`, `none` and `field`";
 
 describe("a condition as written", () => {
   it.each([
-    [sound],
+    [valid],
     [{ field: "a", op: "eq", value: null }],
     [{ field: "a.b-c.0", op: "present" }],
     [{ field: "a", op: "blank", value: true }],
     [{ field: "héllo wörld", op: "in", value: [] }],
     [{ field: "a", op: "fetch_from_api", value: { endpoint: "x" } }],
-    [{ all: [sound, { any: [sound] }, { none: [sound] }] }],
-  ])("%j has no faults", (condition) => {
+    [{ all: [valid, { any: [valid] }, { none: [valid] }] }],
+  ])("%j has no diagnostics", (condition) => {
     expect(ruleDiagnostics(condition)).toEqual([]);
   });
 
@@ -28,47 +28,47 @@ describe("a condition as written", () => {
     [null, { path: [], message: "a condition must be a map (got null)" }],
     ["a > 1", { path: [], message: 'a condition must be a map (got "a > 1")' }],
     [[], { path: [], message: "a condition must be a map (got an empty list)" }],
-    [[sound], { path: [], message: "a condition must be a map (got a list)" }],
+    [[valid], { path: [], message: "a condition must be a map (got a list)" }],
     ["x".repeat(80), { path: [], message: `a condition must be a map (got "${"x".repeat(58)}…)` }],
     [{}, { path: [], message: `a condition needs one of ${oneOf}` }],
     [
-      { all: [sound], any: [sound] },
+      { all: [valid], any: [valid] },
       { path: [], key: "any", message: `a condition can have only one of ${oneOf}` },
     ],
     [
-      { none: [sound], ...sound },
+      { none: [valid], ...valid },
       { path: [], key: "field", message: `a condition can have only one of ${oneOf}` },
     ],
     [{ all: [] }, { path: ["all"], message: "`all` must not be empty" }],
-    [{ any: sound }, { path: ["any"], message: "`any` must be a list (got a map)" }],
+    [{ any: valid }, { path: ["any"], message: "`any` must be a list (got a map)" }],
     [{ none: null }, { path: ["none"], message: "`none` must be a list (got null)" }],
-    [{ all: [sound, 5] }, { path: ["all", 1], message: "a condition must be a map (got 5)" }],
+    [{ all: [valid, 5] }, { path: ["all", 1], message: "a condition must be a map (got 5)" }],
     [
       { op: "eq", value: 1 },
       { path: [], message: "`field` is missing" },
     ],
     [
-      { ...sound, field: 5 },
+      { ...valid, field: 5 },
       { path: ["field"], message: "`field` must be text (got 5)" },
     ],
     [
-      { ...sound, field: "" },
+      { ...valid, field: "" },
       { path: ["field"], message: "`field` must not be empty" },
     ],
     [
-      { ...sound, field: "a..b" },
+      { ...valid, field: "a..b" },
       { path: ["field"], message: "`a..b` has an empty part between its dots" },
     ],
     [
-      { ...sound, field: ".a" },
+      { ...valid, field: ".a" },
       { path: ["field"], message: "`.a` has an empty part between its dots" },
     ],
     [
-      { ...sound, field: "a.constructor" },
+      { ...valid, field: "a.constructor" },
       { path: ["field"], message: "the key `constructor` cannot be read" },
     ],
     [
-      { ...sound, field: "__proto__" },
+      { ...valid, field: "__proto__" },
       { path: ["field"], message: "the key `__proto__` cannot be read" },
     ],
     [
@@ -76,11 +76,11 @@ describe("a condition as written", () => {
       { path: [], message: "`op` is missing" },
     ],
     [
-      { ...sound, op: 5 },
+      { ...valid, op: 5 },
       { path: ["op"], message: "`op` must be text (got 5)" },
     ],
     [
-      { ...sound, op: "fetch_from_api", value: { params: { a: 1 } } },
+      { ...valid, op: "fetch_from_api", value: { params: { a: 1 } } },
       { path: ["value"], message: "`endpoint` must be the name of an endpoint (got nothing)" },
     ],
     [
@@ -88,19 +88,19 @@ describe("a condition as written", () => {
       { path: [], message: "`value` is missing", hint: "`gt` takes a number or text" },
     ],
     [
-      { ...sound, op: "in" },
+      { ...valid, op: "in" },
       { path: ["value"], message: "`value` must be a list (got 1)" },
     ],
-  ])("%j has one fault", (condition, fault) => {
-    expect(ruleDiagnostics(condition)).toEqual([fault]);
+  ])("%j has one diagnostic", (condition, diagnostic) => {
+    expect(ruleDiagnostics(condition)).toEqual([diagnostic]);
   });
 
   it.each([
-    [{ ...sound, operator: "eq" }, "operator", "did you mean `op`?"],
-    [{ ...sound, valeu: 1 }, "valeu", "did you mean `value`?"],
-    [{ ...sound, comment: "x" }, "comment", "known here: field, op, value"],
-    [{ all: [sound], op: "eq" }, "op", "known here: all"],
-    [{ any: [sound], and: [sound] }, "and", "did you mean `all`?"],
+    [{ ...valid, operator: "eq" }, "operator", "did you mean `op`?"],
+    [{ ...valid, valeu: 1 }, "valeu", "did you mean `value`?"],
+    [{ ...valid, comment: "x" }, "comment", "known here: field, op, value"],
+    [{ all: [valid], op: "eq" }, "op", "known here: all"],
+    [{ any: [valid], and: [valid] }, "and", "did you mean `all`?"],
   ])("%j has an unknown key", (condition, key, hint) => {
     expect(ruleDiagnostics(condition)).toEqual([{ path: [], key, message: `unknown key \`${key}\``, hint }]);
   });
@@ -112,12 +112,12 @@ describe("a condition as written", () => {
     ["al", "all"],
     ["fact", "field"],
     ["feild", "field"],
-  ])("with nothing but `%s` is told of `%s`", (key, meant) => {
+  ])("with nothing but `%s` gets the hint `%s`", (key, suggested) => {
     const faults = ruleDiagnostics({ [key]: 1 });
-    expect(faults.map(({ hint }) => hint)).toEqual([undefined, `did you mean \`${meant}\`?`]);
+    expect(faults.map(({ hint }) => hint)).toEqual([undefined, `did you mean \`${suggested}\`?`]);
   });
 
-  it("is told of all its faults at once, each with its place", () => {
+  it("gets all diagnostics at once, each with its path", () => {
     const condition = {
       all: [
         { field: "a..b", op: "equals", valeu: 1 },
@@ -157,39 +157,39 @@ describe("an operator of another name", () => {
     ["contains_al", "contains_all"],
     ["avg", "average"],
     ["before", "before_date"],
-  ])("%s leads to %s", (op, meant) => {
-    const [fault] = ruleDiagnostics({ ...sound, op });
-    expect(fault).toEqual({
+  ])("%s gets the suggestion %s", (op, suggested) => {
+    const [diagnostic] = ruleDiagnostics({ ...valid, op });
+    expect(diagnostic).toEqual({
       path: ["op"],
       message: `unknown operator \`${op}\``,
-      hint: `did you mean \`${meant}\`?`,
+      hint: `did you mean \`${suggested}\`?`,
     });
   });
 
   it.each(["toString", "__proto__", "frobnicate", ""])(
-    "that means nothing, as %j, leads to the list",
+    "without a similar one, as %j, gets the list of all",
     (op) => {
-      const [fault] = ruleDiagnostics({ ...sound, op });
-      expect(fault?.hint).toBe(`use one of ${[...ruleOperators.keys()].join(", ")}`);
+      const [diagnostic] = ruleDiagnostics({ ...valid, op });
+      expect(diagnostic?.hint).toBe(`use one of ${[...ruleOperators.keys()].join(", ")}`);
     },
   );
 });
 
 describe("nesting", () => {
-  const nested = (depth: number): unknown => (depth === 0 ? sound : { all: [nested(depth - 1)] });
+  const nested = (depth: number): unknown => (depth === 0 ? valid : { all: [nested(depth - 1)] });
 
-  it("is fine up to a depth of 32", () => {
+  it("is valid up to a depth of 32", () => {
     expect(ruleDiagnostics(nested(32))).toEqual([]);
   });
 
-  it.each([33, 34, 5000])("%d deep is one fault", (depth) => {
+  it.each([33, 34, 5000])("%d deep has one diagnostic", (depth) => {
     const path = Array.from({ length: 32 }, () => ["all", 0]).flat();
     expect(ruleDiagnostics(nested(depth))).toEqual([
       { path, message: "conditions are nested deeper than 32 levels" },
     ]);
   });
 
-  it("that is too deep in two places is one fault", () => {
+  it("that is too deep in two places has one diagnostic", () => {
     expect(ruleDiagnostics({ any: [nested(40), nested(40)] })).toHaveLength(1);
   });
 });
@@ -208,7 +208,7 @@ describe("whatever is written", () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => Array.isArray(ruleDiagnostics(value))));
   });
 
-  it("has no faults exactly where it compiles", () => {
+  it("has no diagnostics exactly if it compiles", () => {
     fc.assert(
       fc.property(written, (value) => {
         expect(compiles(value)).toBe(ruleDiagnostics(value).length === 0);
@@ -217,7 +217,7 @@ describe("whatever is written", () => {
     );
   });
 
-  it("has no faults where it is well-formed", () => {
+  it("has no diagnostics if it is well-formed", () => {
     fc.assert(
       fc.property(wellFormed, (condition) => {
         expect(ruleDiagnostics(condition)).toEqual([]);

@@ -6,7 +6,7 @@ import { ask, askMissing, checkValue, operatorNamed, traceOf } from "./evaluate-
 
 const aCircle = { center: { lat: 52.5, lon: 13.4 }, radius: 10 };
 
-/** A sound `value` of each operator, one that is none, and something that the operator cannot be asked of. */
+/** For each operator a valid `value`, an invalid one, and a field that it cannot test. */
 const probes: Readonly<Record<string, { value: Json; faulty?: Json; wrong?: Json }>> = {
   eq: { value: "a" },
   neq: { value: "a" },
@@ -68,22 +68,22 @@ describe("every operator of rules", () => {
   const anyway = entries.filter(({ testsMissing }) => testsMissing).map(({ name }) => name);
   const strict = named.filter(({ name }) => name !== "blank" && !anyway.includes(name));
 
-  it.each(strict)("$name is false, with a note, where the field is missing", ({ name, value }) => {
+  it.each(strict)("$name is false, with a note, if the field is missing", ({ name, value }) => {
     expect(askMissing(name, value)).toBe("`x` is missing");
   });
 
-  it("only `fetch_from_api` is asked where the field is missing", () => {
+  it("only `fetch_from_api` is evaluated if the field is missing", () => {
     expect(anyway).toEqual(["fetch_from_api"]);
     expect(askMissing("fetch_from_api", { endpoint: "bureau" })).toBe(false);
   });
 
-  it.each(named)("$name finds no fault with $value", ({ name, value }) => {
+  it.each(named)("$name accepts $value", ({ name, value }) => {
     expect(checkValue(name, value)).toBeUndefined();
   });
 
   const faulty = named.flatMap(({ name, faulty: value }) => (value === undefined ? [] : [{ name, value }]));
 
-  it.each(faulty)("$name refuses $value, and says what it takes", ({ name, value }) => {
+  it.each(faulty)("$name rejects $value, and says what it takes", ({ name, value }) => {
     expect(checkValue(name, value)).toMatch(
       /^(?:`value` must be .+ \(got .+\)|invalid pattern|`\w+` takes no `value`)/,
     );
@@ -103,7 +103,7 @@ describe("every operator of rules", () => {
     expect(ask(name, null, value)).toMatch(new RegExp(`^\`${name}\` needs .+, got null$`));
   });
 
-  it.each(mistyped)("$name never shows the value in its note, for it may be a secret", ({ name, value }) => {
+  it.each(mistyped)("$name never shows the value in its note, for it can be a secret", ({ name, value }) => {
     expect(ask(name, { lat: "s3cret" }, value)).not.toContain("s3cret");
   });
 });

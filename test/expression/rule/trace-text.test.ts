@@ -32,7 +32,7 @@ describe("a trace in words", () => {
     [trace("x", "fetch_from_api", { endpoint: "bureau", params: { a: 1 } }), "bureau returned data for x"],
     [trace("x", "fetch_from_api", { endpoint: "bureau" }, true), "not (bureau returned data for x)"],
     [trace("x", "no_such_operator", 1), "x no such operator 1"],
-  ])("reads as people write it: %#", (given, text) => {
+  ])("is readable text: %#", (given, text) => {
     expect(describeConditionTrace(given)).toBe(text);
   });
 

@@ -46,7 +46,7 @@ describe("min, max, sum and average", () => {
     expect(ask(op, "12", 1)).toBe(`\`${op}\` needs a list of numbers, got text`);
   });
 
-  it.each(["sum", "average"])("%s has a note where the numbers are too large", (op) => {
+  it.each(["sum", "average"])("%s has a note if the numbers are too large", (op) => {
     expect(ask(op, [1e308, 1e308], { gt: 0 })).toBe(
       `the result of \`${op}\` is not a finite number (too large)`,
     );

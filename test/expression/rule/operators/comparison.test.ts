@@ -35,7 +35,7 @@ describe("eq, neq, in and not_in", () => {
     ["lists", [1, ["x"]], [1, ["x"]]],
     ["objects whatever the order of their keys", { a: 1, b: { c: 2 } }, { b: { c: 2 }, a: 1 }],
     ["zero and minus zero", 0, -0],
-  ])("take %s of the same content for equal", (_name, actual, expected) => {
+  ])("treat %s of the same content as equal", (_name, actual, expected) => {
     expect([ask("eq", actual, expected), ask("neq", actual, expected)]).toEqual([true, false]);
     expect([ask("in", actual, [expected]), ask("not_in", actual, [expected])]).toEqual([true, false]);
   });

@@ -49,7 +49,7 @@ describe("within_days", () => {
 
   const systems: JsonObject[] = [{}, { request_time: 5 }, { request_time: "now" }];
 
-  it.each(systems)("has a note where the time of the request is unknown: %j", (system) => {
+  it.each(systems)("has a note if the time of the request is unknown: %j", (system) => {
     const rule = compileRule({ field: "x", op: "within_days", value: 1 });
     const { result, traces } = rule.evaluate(scopeOf({ x: "2026-01-01" }, { system }));
     expect(result).toBe(false);
@@ -74,7 +74,7 @@ describe("within_days", () => {
     { days: 5, of: "2026-01-01", more: 1 },
   ];
 
-  it.each([...faulty, ...others].map((value) => ({ value })))("refuses $value", ({ value }) => {
+  it.each([...faulty, ...others].map((value) => ({ value })))("rejects $value", ({ value }) => {
     expect(checkValue("within_days", value)).toMatch(/^`value` must be days/);
   });
 });
@@ -91,7 +91,7 @@ describe("day_of_week", () => {
     [0, false],
     [["sat", 0], false],
     [["sat", 1], true],
-  ])("takes a Monday for %j: %s", (value, answer) => {
+  ])("treats a Monday as %j: %s", (value, answer) => {
     expect(ask("day_of_week", monday, value)).toBe(answer);
   });
 
@@ -130,7 +130,7 @@ describe("day_of_week", () => {
     { day: "mon" },
   ];
 
-  it.each(faulty.map((value) => ({ value })))("refuses $value", ({ value }) => {
+  it.each(faulty.map((value) => ({ value })))("rejects $value", ({ value }) => {
     expect(checkValue("day_of_week", value)).toMatch(/^`value` must be a day/);
   });
 });

@@ -7,21 +7,21 @@ import { checkValue, operatorNamed } from "../evaluate-condition.js";
 
 const value = { endpoint: "bureau", params: { ssn: "{{ customer.ssn }}" }, mapping: { score: "credit" } };
 
-function asked(facts: JsonObject, context: JsonObject = {}): { result: boolean; note: unknown } {
+function evaluateFetch(facts: JsonObject, context: JsonObject = {}): { result: boolean; note: unknown } {
   const rule = compileRule({ field: "customer", op: "fetch_from_api", value });
   const { result, traces } = rule.evaluate(scopeOf(context, { facts }));
   const [trace] = traces;
   return { result, note: trace !== undefined && "note" in trace ? trace.note : undefined };
 }
 
-/** An answer like any other: that nothing came is no reason to have none. */
+/** Missing data is an ordinary false result, without a note. */
 const none = { result: false, note: undefined };
 
 describe("fetch_from_api", () => {
-  it("holds where the facts say that data came, whether or not there is such a field", () => {
+  it("is true if the facts contain the data, even if the field is missing", () => {
     const facts = { fetched: { [fetchKey(value)]: { endpoint: "bureau", ok: true } } };
-    expect(asked(facts)).toEqual({ result: true, note: undefined });
-    expect(asked(facts, { customer: null })).toEqual({ result: true, note: undefined });
+    expect(evaluateFetch(facts)).toEqual({ result: true, note: undefined });
+    expect(evaluateFetch(facts, { customer: null })).toEqual({ result: true, note: undefined });
   });
 
   it.each<[string, JsonObject]>([
@@ -34,15 +34,15 @@ describe("fetch_from_api", () => {
       "only a prototype says so",
       { fetched: Object.create({ [fetchKey(value)]: { ok: true } }) as JsonObject },
     ],
-  ])("does not hold where %s", (_why, facts) => {
-    expect(asked(facts)).toEqual(none);
+  ])("does not hold if %s", (_why, facts) => {
+    expect(evaluateFetch(facts)).toEqual(none);
   });
 
-  it("is not taken in by what a caller says in the context", () => {
-    expect(asked({}, { facts: { fetched: { [fetchKey(value)]: { ok: true } } } })).toEqual(none);
+  it("cannot be forged with the context", () => {
+    expect(evaluateFetch({}, { facts: { fetched: { [fetchKey(value)]: { ok: true } } } })).toEqual(none);
   });
 
-  it("reads only whether the data came", () => {
+  it("reads only whether the data was fetched", () => {
     expect(operatorNamed("fetch_from_api").extraReads(value)).toEqual([
       `facts.fetched.${fetchKey(value)}.ok`,
     ]);
@@ -65,12 +65,12 @@ describe("fetch_from_api", () => {
       "`mapping` must be a map of fields of the response to fields of the context " +
         `(got ${typeof mapping === "string" ? '"score"' : "a map"})`,
     ]),
-  ])("%j is refused", (wrong, message) => {
+  ])("%j is rejected", (wrong, message) => {
     expect(checkValue("fetch_from_api", wrong)).toBe(message);
   });
 });
 
-describe("what a fetch is called", () => {
+describe("the key of a fetch", () => {
   it("begins with its endpoint and has no dots of its own", () => {
     expect(fetchKey(value)).toMatch(/^bureau:[0-9a-f]{16}$/);
   });

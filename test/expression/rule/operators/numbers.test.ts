@@ -25,11 +25,11 @@ describe("between", () => {
     expect(ask("between", actual, ["b", "d"])).toBe(answer);
   });
 
-  it("holds of one value where both ends are the same", () => {
+  it("holds of one value if both ends are the same", () => {
     expect([ask("between", 5, [5, 5]), ask("between", 4, [5, 5])]).toEqual([true, false]);
   });
 
-  it("needs what its ends are", () => {
+  it("needs the type of its bounds", () => {
     expect(ask("between", "3", [1, 5])).toBe("`between` needs a number, as its `value` is one, got text");
     expect(ask("between", 3, ["1", "5"])).toBe("`between` needs text, as its `value` is text, got a number");
   });
@@ -54,7 +54,7 @@ describe("between", () => {
     { min: 1, max: null },
   ];
 
-  it.each(faulty.map((value) => ({ value })))("refuses $value", ({ value }) => {
+  it.each(faulty.map((value) => ({ value })))("rejects $value", ({ value }) => {
     expect(checkValue("between", value)).toMatch(/^`value` must be \[min, max\] or \{min, max\}/);
   });
 });
@@ -89,7 +89,7 @@ describe("modulo", () => {
     { divisor: 0, remainder: 0 },
   ];
 
-  it.each(faulty.map((value) => ({ value })))("refuses $value", ({ value }) => {
+  it.each(faulty.map((value) => ({ value })))("rejects $value", ({ value }) => {
     expect(checkValue("modulo", value)).toMatch(/^`value` must be \[divisor, remainder\]/);
   });
 });

@@ -10,7 +10,7 @@ describe("within_radius", () => {
     ["Potsdam", { lat: 52.3906, lon: 13.0645 }, 26, 28],
     ["Paris", { lat: 48.8566, lon: 2.3522 }, 875, 881],
     ["Sydney", { lat: -33.8688, lon: 151.2093 }, 16_050, 16_150],
-  ])("knows how far %s is from Berlin", (_name, place, less, more) => {
+  ])("computes the distance of %s from Berlin", (_name, place, less, more) => {
     expect(ask("within_radius", place, around(berlin, less))).toBe(false);
     expect(ask("within_radius", place, around(berlin, more))).toBe(true);
   });
@@ -59,12 +59,12 @@ describe("within_radius", () => {
     { lat: 0, lon: -180.1 },
   ];
 
-  it.each(nowhere.map((place) => ({ place })))("takes $place for no place", ({ place }) => {
+  it.each(nowhere.map((place) => ({ place })))("treats $place as no place", ({ place }) => {
     expect(ask("within_radius", place, around(berlin, 1))).toMatch(/^`within_radius` needs \{lat, lon\}/);
     expect(checkValue("within_radius", around(place, 1))).toMatch(/^`value` must be \{center, radius\}/);
   });
 
-  it("takes the limits of latitude and longitude for places", () => {
+  it("treats the limits of latitude and longitude as places", () => {
     expect(ask("within_radius", { lat: 90, lon: 180 }, around({ lat: -90, lon: -180 }, 1))).toBe(false);
   });
 
@@ -82,7 +82,7 @@ describe("within_radius", () => {
     { center: berlin, radius: 5, unit: "km" },
   ];
 
-  it.each(faulty.map((value) => ({ value })))("refuses $value", ({ value }) => {
+  it.each(faulty.map((value) => ({ value })))("rejects $value", ({ value }) => {
     expect(checkValue("within_radius", value)).toMatch(/^`value` must be \{center, radius\}/);
   });
 });

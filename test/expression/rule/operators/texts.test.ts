@@ -45,7 +45,7 @@ describe("matches", () => {
     expect(ask("matches", actual, pattern)).toBe(answer);
   });
 
-  it("has a note where the text is too long for the pattern", () => {
+  it("has a note if the text is too long for the pattern", () => {
     const note = "the text is too long to be searched for a pattern of this size";
     expect(ask("matches", "a".repeat(200_000), "(?:a{100}){9}b")).toBe(note);
   });
@@ -55,7 +55,7 @@ describe("matches", () => {
     ["(?=a)", /^invalid pattern: /],
     ["a".repeat(1025), /^invalid pattern: a pattern has at most 1024 characters$/],
     [5, /^`value` must be text \(got 5\)$/],
-  ])("refuses the pattern %j", (pattern, message) => {
+  ])("rejects the pattern %j", (pattern, message) => {
     expect(checkValue("matches", pattern)).toMatch(message);
   });
 });
