@@ -1,3 +1,4 @@
+import { isObject } from "../expression/equal.js";
 import type { Json, JsonObject } from "../model/json.js";
 
 /**
@@ -117,18 +118,20 @@ function rewriteKeyword(
   { location, callbacks }: { readonly location: SchemaLocation; readonly callbacks: RewriteCallbacks },
 ): Json {
   const value = schema[keyword] as Json;
-  const each = (one: Json, name: string): Json =>
-    isObject(one) ? rewriteSchema(one, childLocation(location, name), callbacks) : one;
+  const rewriteMember = (member: Json, name: string): Json =>
+    isObject(member) ? rewriteSchema(member, childLocation(location, name), callbacks) : member;
   switch (keywordKind(keyword, schema)) {
     case "schema":
       return isObject(value) ? rewriteSchema(value, location, callbacks) : value;
     case "list":
       return Array.isArray(value)
-        ? (value as readonly Json[]).map((one, index) => each(one, String(index)))
+        ? (value as readonly Json[]).map((member, index) => rewriteMember(member, String(index)))
         : value;
     case "map":
       if (!isObject(value)) return value;
-      return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, each(one, name)]));
+      return Object.fromEntries(
+        Object.entries(value).map(([name, member]) => [name, rewriteMember(member, name)]),
+      );
     case "value":
       return value;
   }
@@ -178,9 +181,6 @@ function renameKeyword(keyword: string, schema: JsonObject): string {
 }
 
 const isTuple = (schema: JsonObject): boolean => Array.isArray(schema["items"]);
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Converts a JSON pointer into the schema to the keyword names of 2020-12. */
 function renamePointer(segments: readonly string[], schema: Json | undefined): readonly string[] {

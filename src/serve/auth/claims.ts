@@ -1,5 +1,6 @@
 import type { TokenOptions, Unauthenticated } from "./authenticate.js";
 import { invalidToken, scopes } from "./authenticate.js";
+import { isObject } from "../../expression/equal.js";
 import type { Json, JsonObject } from "../../model/json.js";
 import type { Actor, AuthenticatedCaller } from "../../model/record.js";
 
@@ -142,6 +143,3 @@ const optionalField = <Name extends string>(
   name: Name,
   value: string | undefined,
 ): Partial<Record<Name, string>> => (value === undefined ? {} : ({ [name]: value } as Record<Name, string>));
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

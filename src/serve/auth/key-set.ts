@@ -1,6 +1,7 @@
 import type { JsonWebKey } from "node:crypto";
 import { createPublicKey } from "node:crypto";
 import { DecisionError } from "../../errors.js";
+import { isMapping } from "../../record/well-formed.js";
 
 interface PublicKey {
   readonly kty: string;
@@ -45,8 +46,8 @@ function readKeys(text: string, source: string): readonly UnparsedKey[] {
   } catch (cause) {
     throw unusableKeys(source, "it is not JSON", { cause });
   }
-  const keys = isObject(value) ? value["keys"] : undefined;
-  if (!Array.isArray(keys) || !keys.every(isObject))
+  const keys = isMapping(value) ? value["keys"] : undefined;
+  if (!Array.isArray(keys) || !keys.every(isMapping))
     throw unusableKeys(source, "it is not a JSON Web Key Set");
   return keys;
 }
@@ -105,9 +106,6 @@ function assertStrong(key: PublicKey, source: string): void {
 
 const describeKey = ({ kid }: UnparsedKey): string =>
   typeof kid === "string" ? `the key \`${kid}\`` : "one of its keys";
-
-const isObject = (value: unknown): value is UnparsedKey =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export function unusableKeys(
   source: string,

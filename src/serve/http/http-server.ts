@@ -54,10 +54,10 @@ export interface HttpServer {
 
 /** Opens the HTTP server: every operation at its path, and MCP if a handler is given. */
 export async function openHttpServer(options: HttpOptions): Promise<HttpServer> {
-  const { requestTimeout, maxBodyBytes: bodyLimit } = options;
+  const { requestTimeout } = options;
   const hooks = new RequestHooks(options);
   const app = fastify({
-    bodyLimit,
+    bodyLimit: options.maxBodyBytes,
     requestTimeout,
     // Longer than the idle timeout of usual load balancers, which then never reuse a connection closed here.
     keepAliveTimeout: 75_000,

@@ -15,13 +15,13 @@ export interface StdioStreams {
 /** Serves MCP on standard input and output until the input ends or a signal arrives, then finishes running requests. */
 export async function serveStdio(
   options: McpOptions,
-  { input, output, errorOutput: aside }: StdioStreams = {
+  { input, output, errorOutput }: StdioStreams = {
     input: process.stdin,
     output: process.stdout,
     errorOutput: process.stderr,
   },
 ): Promise<void> {
-  const { write, release } = reserveStream(output, aside);
+  const { write, release } = reserveStream(output, errorOutput);
   const { track, idle } = createWorkTracker();
   const transport = lineTransport({ input, write, log: options.log });
   const stop = listenForStop(output);
