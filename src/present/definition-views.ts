@@ -132,8 +132,8 @@ async function describeDefinition(
 function guardrailLines(loaded: LoadedDefinition): readonly string[] {
   const own = loaded.definition.guardrails ?? [];
   return guardrailsOf(loaded).map((guardrail) => {
-    const whose = own.includes(guardrail) ? "" : " (for every decision)";
-    return `${guardrailText(guardrail)}${whose}`;
+    const scope = own.includes(guardrail) ? "" : " (for every decision)";
+    return `${guardrailText(guardrail)}${scope}`;
   });
 }
 
