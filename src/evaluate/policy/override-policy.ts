@@ -114,7 +114,7 @@ export class AppliedOverrides {
   applyTo(policy: string): AppliedOverride | undefined {
     for (const override of this.#overrides) {
       if (!override.policy.overrides.includes(policy)) continue;
-      const verdict = this.#judge(override);
+      const verdict = this.#evaluate(override);
       if (verdict.applies) return this.#apply(override, verdict, policy);
     }
     return undefined;
@@ -130,7 +130,7 @@ export class AppliedOverrides {
     return this.#verdicts.get(override);
   }
 
-  #judge(override: PreparedOverride): OverrideVerdict {
+  #evaluate(override: PreparedOverride): OverrideVerdict {
     let verdict = this.#verdicts.get(override);
     if (verdict === undefined) {
       verdict = override.evaluate(this.#scope, this.#at);
