@@ -32,8 +32,8 @@ export async function findPrecedents(decided: Decided, records: Records): Promis
   const choose = async (): Promise<readonly Precedent[]> => {
     const traits = { entities, sources, labels, targets };
     // A decision that is just being recorded may be found both as pending and in the log.
-    const isEnough = stopAfterLimit(traits, { limit: defaultPrecedentLimit + recent.length });
-    const bounds = { isEnough, isHopeless: cannotReachSimilarity(traits) };
+    const stopAfter = stopAfterLimit(traits, { limit: defaultPrecedentLimit + recent.length });
+    const bounds = { stopAfter, cannotMatch: cannotReachSimilarity(traits) };
     const most = Math.max(0, maxNeighbours - recent.length);
     const known = await records.log.neighbours(decisionId, entities, most, bounds);
     const found = await choosePrecedents(traits, [...recent, ...known]);

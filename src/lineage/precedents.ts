@@ -204,8 +204,8 @@ async function compare(
   const traits = { entities, sources, labels, targets };
   const bounds = {
     before,
-    isEnough: stopAfterLimit(traits, wanted),
-    isHopeless: cannotReachSimilarity(traits, wanted),
+    stopAfter: stopAfterLimit(traits, wanted),
+    cannotMatch: cannotReachSimilarity(traits, wanted),
   };
   const earlier =
     entities.length === 0 ? [] : await log.neighbours(decision_id, entities, maxNeighbours, bounds);

@@ -138,9 +138,9 @@ export interface NeighbourBounds {
   /** Only those with a smaller sequence number. */
   readonly before?: number;
   /** Whether one that shares so many entities, of so many that it has, need not be given; it is looked at all the same. */
-  readonly isHopeless?: (shared: number, entities: number) => boolean;
+  readonly cannotMatch?: (shared: number, entities: number) => boolean;
   /** Is told of each that is found; no more are looked for once it says so. */
-  readonly isEnough?: (found: Neighbour) => boolean;
+  readonly stopAfter?: (found: Neighbour) => boolean;
 }
 
 /** As much of a record as tells how similar it is. */

@@ -17,7 +17,7 @@ import { bin, cleanEnvironment } from "../acceptance/command.js";
 import { quality } from "../acceptance/approving.js";
 
 const swapper = fileURLToPath(new URL("./children/file-swapper.mjs", import.meta.url));
-/** Of the same length, so that neither size nor place tells them apart. */
+/** Has the same length as the other, so that size and offsets do not differ. */
 const [approvedText, evilText] = [quality("0.8"), quality("0.1")];
 const context = { score: 0.5 };
 
@@ -91,18 +91,18 @@ describe("a file that is swapped between check and use", () => {
     { how: "rename", cached: true, races: 50 },
     { how: "in place", cached: false, races: 50 },
     { how: "in place", cached: true, races: 50 },
-  ])("never slips through: $how, cached: $cached, $races times", async ({ how, cached, races }) => {
+  ])("is never used: $how, cached: $cached, $races times", async ({ how, cached, races }) => {
     const answers: (string | number)[] = [];
     await whileSwapping(how, async () => {
       while (answers.length < races) answers.push(await ask(cached ? join(root, "cache") : undefined));
     });
-    // By the definition that was not approved it would be `deploy`.
+    // The definition that is not approved would return `deploy`.
     expect(answers.filter((answer) => answer !== "rework" && answer !== 3)).toEqual([]);
     expect(answers.filter((answer) => answer === "rework").length).toBeGreaterThan(0);
     expect(answers.filter((answer) => answer === 3).length).toBeGreaterThan(0);
   });
 
-  it("never slips through the command either", async () => {
+  it("is never used by the command either", async () => {
     mkdirSync(join(root, "home"), { recursive: true });
     writeFileSync(join(root, "home/config.json"), JSON.stringify({ trusted_keys: publicKey }));
     expect(await askBin()).toBe("rework");
@@ -113,7 +113,7 @@ describe("a file that is swapped between check and use", () => {
     expect(answers.filter((answer) => answer !== "rework" && answer !== 3)).toEqual([]);
   });
 
-  it("does not count where it was read before", async () => {
+  it("does not matter after it was read", async () => {
     const world = await compose({ decisions, store: "memory", approval: { trustedKeys: [publicKey] } });
     writeFileSync(file, evilText);
     const { selected_targets } = await world.decide({ decision_id: "quality", context });
@@ -122,7 +122,7 @@ describe("a file that is swapped between check and use", () => {
     writeFileSync(file, approvedText);
   });
 
-  it("is refused where the cache that knew it is gone by then", async () => {
+  it("is refused if its cache entry was removed meanwhile", async () => {
     const cacheHome = join(root, "swept");
     await new Promise((settled) => setTimeout(settled, 80));
     await compose({ decisions, cacheHome });
@@ -140,7 +140,7 @@ describe("a file that is swapped between check and use", () => {
     writeFileSync(file, approvedText);
   });
 
-  it("leaves nothing else in the directory than the lock", () => {
+  it("leaves only the lock in the directory", () => {
     expect(readdirSync(decisions).sort()).toEqual([".agent-33", "decisions.lock", "quality.yaml"]);
   });
 });

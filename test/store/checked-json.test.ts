@@ -16,15 +16,15 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const content = { id: "grün", rows: [1, 2, 3], last: null };
 
-describe("a file that is written doubled", () => {
-  it("gives what was written, and leaves nothing beside it", () => {
+describe("a checked JSON file", () => {
+  it("returns what was written, and leaves no temporary file", () => {
     writeCheckedJson(path, { old: true });
     writeCheckedJson(path, content);
     expect(readCheckedJson(path)).toEqual(content);
     expect(readdirSync(folder)).toEqual(["kept.json"]);
   });
 
-  it("shows every flipped bit", () => {
+  it("reveals every flipped bit", () => {
     writeCheckedJson(path, content);
     const whole = readFileSync(path);
     for (let bit = 0; bit < whole.length * 8; bit++) {
@@ -35,7 +35,7 @@ describe("a file that is written doubled", () => {
     }
   });
 
-  it("shows every cut, and an end in zeros", () => {
+  it("reveals every truncation and zeros at the end", () => {
     writeCheckedJson(path, content);
     const whole = readFileSync(path);
     for (let length = 0; length < whole.length; length++) {
@@ -46,7 +46,7 @@ describe("a file that is written doubled", () => {
     }
   });
 
-  it("is undefined where it is missing", () => {
+  it("is undefined if it is missing", () => {
     expect(readCheckedJson(path)).toBeUndefined();
   });
 });

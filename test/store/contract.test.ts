@@ -12,7 +12,7 @@ describe.each([
     name: "with a segment for each record",
     options: { segmentSize: 1, checkpointEvery: 1, durability: "fast" as const },
   },
-  { name: "not waiting for the disk", options: { segmentSize: 4096, durability: "fast" as const } },
+  { name: "without syncing to the disk", options: { segmentSize: 4096, durability: "fast" as const } },
 ])("the jsonl store, $name", ({ options }) =>
   storeContract(() => {
     const directory = storeDirectory();

@@ -16,13 +16,13 @@ import {
 } from "./entries.js";
 import { neighbouring, relating } from "./related-contract.js";
 
-/** A new and empty store; `check` adds what a driver can say about itself at the end. */
+/** A new, empty store; `check` verifies it at the end in a way that depends on the driver. */
 export interface Opened {
   readonly store: Store;
   readonly check?: () => void;
 }
 
-/** What every driver promises. Small segments or the like are up to the driver: nothing here depends on them. */
+/** The contract of every driver. Options such as the segment size are up to the driver. */
 export function storeContract(open: () => Opened): void {
   const withStore = storesFrom(open);
   describe("appending", () => appending(withStore));
@@ -37,7 +37,7 @@ export function storeContract(open: () => Opened): void {
   describe("a shelf", () => shelves(withStore));
 }
 
-/** What every driver promises of entries that are appended together. */
+/** The contract for entries that are appended as a group. */
 export function groupContract(open: () => Opened): void {
   groups(storesFrom(open));
 }
@@ -66,7 +66,7 @@ async function add(store: Store, ...all: readonly Decided[]): Promise<void> {
 
 function appending(withStore: WithStore): void {
   it(
-    "numbers entries from 1 and chains them by hashes that their texts bear out",
+    "numbers entries from 1 and chains them by the hashes of their texts",
     withStore(async ({ log }) => {
       const appended: Appended[] = [];
       for (let input = 0; input < 20; input++) appended.push(await log.append({ body: decided({ input }) }));
@@ -79,7 +79,7 @@ function appending(withStore: WithStore): void {
   );
 
   it(
-    "tells how many there are and the hash of the last",
+    "returns the number of records and the hash of the last one",
     withStore(async ({ log }) => {
       await log.ready();
       expect(await log.state()).toEqual({ size: 0, head: "0".repeat(64) });
@@ -91,7 +91,7 @@ function appending(withStore: WithStore): void {
   );
 
   it(
-    "takes a thousand entries at once, in the order in which they came",
+    "takes a thousand entries at once, in order",
     withStore(async ({ log }) => {
       const inputs = Array.from({ length: 1000 }, (_, input) => input);
       const appended = await Promise.all(inputs.map((input) => log.append({ body: decided({ input }) })));
@@ -104,7 +104,7 @@ function appending(withStore: WithStore): void {
   );
 
   it(
-    "keeps every text as it was given",
+    "stores every text unchanged",
     withStore(async ({ log }) => {
       const odd = [
         "",
@@ -132,7 +132,7 @@ function limits(withStore: WithStore): void {
   });
 
   it(
-    "lets exactly as many in as the limit says, however many want it at once",
+    "admits exactly as many entries as the limit allows under concurrency",
     withStore(async ({ log }) => {
       const appended = await Promise.all(Array.from({ length: 300 }, () => log.append(limited(100))));
       const refused = appended.filter((each) => "refused" in each);
@@ -146,7 +146,7 @@ function limits(withStore: WithStore): void {
   );
 
   it(
-    "leaves nothing of an entry that was refused",
+    "leaves no trace of a refused entry",
     withStore(async ({ log }) => {
       await log.append(limited(1));
       const before = await log.state();
@@ -160,7 +160,7 @@ function limits(withStore: WithStore): void {
   );
 
   it(
-    "names the first limit that is reached, and takes all or nothing",
+    "reports the first limit that is reached, and appends all or nothing",
     withStore(async ({ log }) => {
       await log.append({ body: decided(), counts: ["a", "b"] });
       const entry = {
@@ -182,7 +182,7 @@ function limits(withStore: WithStore): void {
   );
 
   it(
-    "keeps counters apart, whatever their names are",
+    "keeps counters separate, whatever their names are",
     withStore(async ({ log }) => {
       const names = [
         "a",
@@ -206,7 +206,7 @@ function limits(withStore: WithStore): void {
   );
 
   it(
-    "refuses where nothing at all is allowed",
+    "refuses everything at a limit of zero",
     withStore(async ({ log }) => {
       expect(await log.append(limited(0))).toEqual({ refused: { counter: "uses", most: 0 }, count: 0 });
       expect(await seqs(log.select({}))).toEqual([]);
@@ -214,7 +214,7 @@ function limits(withStore: WithStore): void {
   );
 
   it(
-    "says in the record what it counted",
+    "writes the counters into the record",
     withStore(async ({ log }) => {
       await log.append({ body: decided(), counts: ["b", 'a"'] });
       const [line] = await collect(log.select({}));
@@ -235,7 +235,7 @@ function counters(withStore: WithStore): void {
   });
 
   it(
-    "know the entry that they last counted",
+    "contain the last entry that they counted",
     withStore(async ({ log }) => {
       expect(await log.counter("a")).toEqual({ count: 0, seq: 0 });
       await log.append({ body: decided() });
@@ -251,7 +251,7 @@ function counters(withStore: WithStore): void {
   );
 
   it(
-    "keep the newest of their times, as many as they are told to",
+    "keep the newest times, up to the given number",
     withStore(async ({ log }) => {
       for (const time of [0, 10, 20, 30, 40]) await log.append(timed(time));
       expect(await log.counter("calls")).toEqual({
@@ -265,7 +265,7 @@ function counters(withStore: WithStore): void {
   );
 
   it(
-    "refuse by what was counted after a time, to the microsecond",
+    "refuse by the count since a time, to the microsecond",
     withStore(async ({ log }) => {
       for (const time of [0, 10, 20]) await log.append(timed(time));
       const after = start + 9;
@@ -280,7 +280,7 @@ function counters(withStore: WithStore): void {
   );
 
   it(
-    "let exactly as many in within a time, however many want it at once",
+    "admit exactly as many entries within a time window under concurrency",
     withStore(async ({ log }) => {
       const wanted = Array.from({ length: 60 }, (_, time) => ({ ...timed(time, 5), ...within(5, -1) }));
       const appended = await Promise.all(wanted.map((entry) => log.append({ ...entry, body: decided() })));
@@ -291,7 +291,7 @@ function counters(withStore: WithStore): void {
   );
 
   it(
-    "may be counted with and without times",
+    "can be counted with and without times",
     withStore(async ({ log }) => {
       await log.append({ body: decided(), counts: ["calls"] });
       expect(await log.append(within(1, -1))).toMatchObject({ seq: 2 });
@@ -302,7 +302,7 @@ function counters(withStore: WithStore): void {
   );
 
   it(
-    "say in the record when they grew",
+    "write the time of counting into the record",
     withStore(async ({ log }) => {
       await log.append(timed(7));
       const [line] = await collect(log.select({}));
@@ -318,7 +318,7 @@ function groups(withStore: WithStore): void {
   });
 
   it(
-    "stand one behind the other, and are chained",
+    "are consecutive and chained",
     withStore(async ({ log }) => {
       await log.append(counting(0));
       const appended = await log.append(counting(1), counting(2), counting(3));
@@ -331,7 +331,7 @@ function groups(withStore: WithStore): void {
   );
 
   it(
-    "are all kept out by the limit of any of them",
+    "are all refused by the limit of any of them",
     withStore(async ({ log }) => {
       await log.append(counting(0, "uses"));
       const before = await log.state();
@@ -347,7 +347,7 @@ function groups(withStore: WithStore): void {
   );
 
   it(
-    "count each for itself, by the place where it stands",
+    "are counted one by one, with their own sequence numbers",
     withStore(async ({ log }) => {
       await log.append(counting(0));
       await log.append(counting(1, "first", "both"), counting(2, "both"), counting(3, "last"));
@@ -358,7 +358,7 @@ function groups(withStore: WithStore): void {
   );
 
   it(
-    "are not held back by what they count themselves",
+    "are not refused by their own counts",
     withStore(async ({ log }) => {
       const limited = { ...counting(1, "uses"), limits: [{ counter: "uses", most: 1 }] };
       expect(await log.append(limited, limited)).toMatchObject({ seq: 2 });
@@ -367,7 +367,7 @@ function groups(withStore: WithStore): void {
   );
 
   it(
-    "are never mixed with others that come at once",
+    "are never interleaved with other groups",
     withStore(async ({ log }) => {
       const appended = await Promise.all(
         Array.from({ length: 50 }, (_, group) => {
@@ -490,7 +490,7 @@ const queries: readonly {
 
 function selecting(withStore: WithStore): void {
   it(
-    "gives what was asked for",
+    "returns the matching records",
     withStore(async (store) => {
       await fill(store);
       for (const { name, query, found } of queries)
@@ -499,7 +499,7 @@ function selecting(withStore: WithStore): void {
   );
 
   it(
-    "gives the same whether or not it was asked before, as records are added",
+    "returns the same with and without earlier queries while records are added",
     withStore(async (store) => {
       const expected = { gate: [] as number[], split: [] as number[] };
       for (let seq = 1; seq <= 30; seq++) {
@@ -526,7 +526,7 @@ function selecting(withStore: WithStore): void {
   );
 
   it(
-    "keeps the order of the log where the clock was set back, and picks by time all the same",
+    "keeps the order of the log after the clock was set back, and still filters by time",
     withStore(async (store) => {
       const times = [3_600_000_000, 0, -86_400_000_000, 1, 3_600_000_000, -1];
       await add(store, ...times.map((time, input) => ({ timestamp: after(time), input })));
@@ -539,7 +539,7 @@ function selecting(withStore: WithStore): void {
   );
 
   it(
-    "tells times apart that a century, a leap day or the end of a year lie between",
+    "distinguishes times across a century, a leap day and the end of a year",
     withStore(async (store) => {
       const times = [
         "1926-03-02T12:00:00.000000Z",
@@ -561,7 +561,7 @@ function selecting(withStore: WithStore): void {
 
 function finding(withStore: WithStore): void {
   it(
-    "finds by number, by id and by the beginning of an id",
+    "finds by number, by id and by the prefix of an id",
     withStore(async (store) => {
       const ids = Array.from({ length: 30 }, (_, index) => newId(after(index * 7_777_777)));
       const all = ids.map((record_id, index) => ({ record_id, timestamp: after(index * 7_777_777) }));
@@ -577,7 +577,7 @@ function finding(withStore: WithStore): void {
   );
 
   it(
-    "names some of those that a beginning fits, the newest first",
+    "returns candidates for an ambiguous prefix, newest first",
     withStore(async (store) => {
       const ids = Array.from({ length: 8 }, () => newId(noon));
       await add(store, ...ids.map((record_id) => ({ record_id, timestamp: noon })));
@@ -589,7 +589,7 @@ function finding(withStore: WithStore): void {
   );
 
   it(
-    "finds nothing where there is nothing",
+    "finds nothing in an empty log",
     withStore(async (store) => {
       const none = { candidates: [] };
       expect(await store.log.find({ latest: true })).toEqual(none);
@@ -602,7 +602,7 @@ function finding(withStore: WithStore): void {
   );
 
   it(
-    "takes the latest decision, whatever notes came after it",
+    "finds the latest decision even if notes follow it",
     withStore(async (store) => {
       await store.log.append({ body: noted() });
       expect(await store.log.find({ latest: true })).toEqual({ candidates: [] });
@@ -642,7 +642,7 @@ function tallying(withStore: WithStore): void {
   );
 
   it(
-    "keeps definitions of one decision apart",
+    "keeps the definitions of one decision separate",
     withStore(async (store) => {
       const [v1, v2] = [definitionHash("v1"), definitionHash("v2")];
       await add(
@@ -669,7 +669,7 @@ function tallying(withStore: WithStore): void {
   );
 
   it(
-    "grows with the log, also where it was asked before",
+    "grows with the log, also after an earlier query",
     withStore(async (store) => {
       for (let times = 1; times <= 40; times++) {
         const id = times % 2 === 0 ? "gate" : "split";
@@ -683,7 +683,7 @@ function tallying(withStore: WithStore): void {
   );
 
   it(
-    "counts within a range, both ends included",
+    "counts within a time range, both ends included",
     withStore(async (store) => {
       await add(store, ...[0, 1000, 2000, 3000].map((time) => ({ timestamp: after(time), input: time })));
       const total = async (since?: number, until?: number): Promise<number> => {
@@ -701,7 +701,7 @@ function tallying(withStore: WithStore): void {
   );
 
   it(
-    "takes labels for what they are, whatever they are called",
+    "treats labels as data, whatever they are called",
     withStore(async (store) => {
       const labels = ["__proto__", "constructor", "1", "", 'a"]', "\\", "[]", "ü", "🎉", "a,b"];
       await add(store, ...labels.map((label, input) => ({ selected_labels: [label, "all"], input })));
@@ -713,7 +713,7 @@ function tallying(withStore: WithStore): void {
   );
 
   it(
-    "tells how often the cache was asked and knew",
+    "counts cache hits and misses",
     withStore(async (store) => {
       expect(await store.log.cacheUse()).toEqual({ hits: 0, misses: 0 });
       const key = sha256("key");
@@ -751,7 +751,7 @@ function pruning(withStore: WithStore): void {
   };
 
   it(
-    "keeps at least as many as it was told, and says what went",
+    "keeps at least the given number of records, and reports what was removed",
     withStore(async (store) => {
       await many(store);
       await store.log.tally("gate", {});
@@ -766,7 +766,7 @@ function pruning(withStore: WithStore): void {
   );
 
   it(
-    "keeps everything from a time on",
+    "keeps everything since a time",
     withStore(async (store) => {
       await many(store);
       const found = await store.log.prunable({ before: start + 30_000 });
@@ -778,7 +778,7 @@ function pruning(withStore: WithStore): void {
   );
 
   it(
-    "removes everything where everything may go",
+    "removes everything if the bound allows it",
     withStore(async (store) => {
       await many(store, 10);
       const found = await store.log.prunable({ keep: 0 });
@@ -789,7 +789,7 @@ function pruning(withStore: WithStore): void {
   );
 
   it(
-    "finds nothing to remove where nothing may go",
+    "finds nothing to remove if the bound allows nothing",
     withStore(async (store) => {
       const nothing = { records: 0, through: 0, bytes: 0 };
       expect(await store.log.prunable({ keep: 0 })).toEqual(nothing);
@@ -803,7 +803,7 @@ function pruning(withStore: WithStore): void {
   );
 
   it(
-    "stops before a record that is too new, although later ones are older",
+    "stops before a record that is too new, even if later ones are older",
     withStore(async (store) => {
       await many(store, 20);
       await add(store, { timestamp: after(1e12) });
@@ -814,7 +814,7 @@ function pruning(withStore: WithStore): void {
   );
 
   it(
-    "can be done again and again",
+    "can be repeated",
     withStore(async (store) => {
       let size = 0;
       for (let round = 0; round < 4; round++) {
@@ -832,7 +832,7 @@ function pruning(withStore: WithStore): void {
   );
 
   it(
-    "forgets no count",
+    "keeps all counters",
     withStore(async (store) => {
       for (let times = 0; times < 20; times++)
         await store.log.append({ body: decided({ input: times }), counts: ["uses"] });
@@ -898,7 +898,7 @@ function shelves(withStore: WithStore): void {
   };
 
   it(
-    "gives back what was put, under keys and with values of every kind",
+    "returns what was put, for keys and values of every kind",
     withStore(async (store) => {
       const shelf = store.shelf("cache");
       const entries = oddKeys.map((key, at) => ({ key, value: oddValues[at % oddValues.length] ?? null }));
@@ -910,7 +910,7 @@ function shelves(withStore: WithStore): void {
   );
 
   it(
-    "keeps every value under one key, one after the other",
+    "returns the latest of several values of one key",
     withStore(async (store) => {
       const shelf = store.shelf("cache");
       for (const value of oddValues) {
@@ -922,7 +922,7 @@ function shelves(withStore: WithStore): void {
   );
 
   it(
-    "takes the last of several values that are put at once",
+    "keeps the last of several values put at once",
     withStore(async (store) => {
       const shelf = store.shelf("cache");
       await shelf.put([1, 2, 3].map((value) => ({ key: "k", value })));
@@ -931,7 +931,7 @@ function shelves(withStore: WithStore): void {
   );
 
   it(
-    "keeps group and expiry with the value that has them",
+    "keeps the group and the expiry of a value",
     withStore(async (store) => {
       const shelf = store.shelf("cache");
       const entry = { key: "k", value: 1, group: "gate", expires_at: start + 3_600_000_000 };
@@ -943,7 +943,7 @@ function shelves(withStore: WithStore): void {
   );
 
   it(
-    "makes a new value of the one that is there, and leaves it where there is nothing to change",
+    "updates a value, and leaves it if the change returns undefined",
     withStore(async (store) => {
       const shelf = store.shelf("breakers");
       expect(await shelf.update("k", (entry) => entry)).toBeUndefined();
@@ -956,7 +956,7 @@ function shelves(withStore: WithStore): void {
   );
 
   it(
-    "loses no change where many make one at once",
+    "loses no concurrent update",
     withStore(async (store) => {
       const grow = async (): Promise<void> => {
         await store
@@ -969,7 +969,7 @@ function shelves(withStore: WithStore): void {
   );
 
   it(
-    "removes what it is told to, and tells how many",
+    "removes the selected entries and returns their number",
     withStore(async (store) => {
       const shelf = store.shelf("cache");
       expect(await shelf.remove(() => true)).toBe(0);
@@ -993,7 +993,7 @@ function shelves(withStore: WithStore): void {
   );
 
   it(
-    "is apart from the other shelves and from the counters",
+    "is separate from other shelves and from the counters",
     withStore(async (store) => {
       await store.shelf("cache").put([{ key: "k", value: 1 }]);
       await store.shelf("definitions").put([{ key: sha256("2"), value: 2 }]);
@@ -1008,7 +1008,7 @@ function shelves(withStore: WithStore): void {
   );
 
   it(
-    "tells how much room it takes, and where",
+    "reports its size and location",
     withStore(async (store) => {
       const shelf = store.shelf("cache");
       const before = await shelf.extent();
@@ -1020,7 +1020,7 @@ function shelves(withStore: WithStore): void {
   );
 
   it(
-    "keeps what many put at once",
+    "keeps concurrent puts",
     withStore(async (store) => {
       const shelf = store.shelf("cache");
       await Promise.all(

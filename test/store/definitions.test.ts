@@ -34,7 +34,7 @@ const open = (version = "1"): Promise<OpenedDefinitions> =>
 const definition = (id: string, target = "t"): string =>
   `decision:\n  id: ${id}\n  type: switch\n  cases:\n    - { condition: "true", target: ${target} }\n  default: { target: z }\n`;
 
-/** Writes a file as if that had been a while ago, so that it is old enough to be cached. */
+/** Writes a file with an older modification time, so that it can be cached. */
 function write(path: string, text: string, secondsAgo = 60): void {
   const file = join(directory, path);
   mkdirSync(join(file, ".."), { recursive: true });
@@ -43,7 +43,7 @@ function write(path: string, text: string, secondsAgo = 60): void {
   utimesSync(file, then, then);
 }
 
-/** The change time of a file cannot be set; after this long it counts as settled. */
+/** Waits until a file can be cached: its change time cannot be set. */
 const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 80));
 
 async function targetOf(id: string, version?: string): Promise<string | undefined> {
@@ -52,7 +52,7 @@ async function targetOf(id: string, version?: string): Promise<string | undefine
 }
 
 describe("definitions of a directory", () => {
-  it("are found in sub-folders, in YAML and JSON, several a file", async () => {
+  it("are found in subfolders, in YAML and JSON, also several per file", async () => {
     write("a.yaml", `${definition("one")}---\n${definition("two")}`);
     write("deep/er/b.yml", definition("three"));
     write(
@@ -122,7 +122,7 @@ describe("definitions of a directory", () => {
     expect((await open()).ids).toEqual(["two"]);
   });
 
-  it("keep problems of a broken file in the cache too", async () => {
+  it("keep the diagnostics of an invalid file in the cache", async () => {
     write("a.yaml", definition("one").replace("switch", "swich"));
     await settle();
     const fresh = await open();
@@ -131,7 +131,7 @@ describe("definitions of a directory", () => {
     await expect(cached.find("one")).rejects.toMatchObject({ code: "definition_invalid" });
   });
 
-  it("survive a cache that was emptied, damaged or cannot be written", async () => {
+  it("survive a cache that was emptied, damaged or made read-only", async () => {
     write("a.yaml", definition("one"));
     await settle();
     await open();
@@ -147,14 +147,14 @@ describe("definitions of a directory", () => {
     expect(await targetOf("one")).toBe("t");
   });
 
-  it("do not take what another version has cached", async () => {
+  it("do not use the cache of another version", async () => {
     write("a.yaml", definition("one"));
     await settle();
     await open("1");
     expect(await open("2")).toMatchObject({ filesRead: 1 });
   });
 
-  it("are cached where only the user can read", async () => {
+  it("are cached in files that only the user can read", async () => {
     write("a.yaml", definition("one"));
     await settle();
     await open();
@@ -164,7 +164,7 @@ describe("definitions of a directory", () => {
     for (const file of readdirSync(cached)) expect(statSync(join(cached, file)).mode & 0o777).toBe(0o600);
   });
 
-  it("forget the files that are gone from the cache", async () => {
+  it("remove deleted files from the cache", async () => {
     write("a.yaml", definition("one"));
     write("b.yaml", definition("two"));
     await settle();
@@ -175,7 +175,7 @@ describe("definitions of a directory", () => {
     expect(readdirSync(join(cacheHome, "definitions", folder))).toHaveLength(2);
   });
 
-  it("end in an error that names the directory that is not there", async () => {
+  it("fail with an error that names a missing directory", async () => {
     rmSync(directory, { recursive: true });
     await expect(open()).rejects.toMatchObject({
       code: "definitions_missing",
@@ -183,7 +183,7 @@ describe("definitions of a directory", () => {
     });
   });
 
-  it("are found behind links, once, also where links go in circles", async () => {
+  it("are found behind links once, even if links form a cycle", async () => {
     write("real/a.yaml", definition("one"));
     symlinkSync(join(directory, "real"), join(directory, "again"));
     symlinkSync(join(directory, "real"), join(directory, "real", "loop"));
@@ -195,21 +195,18 @@ describe("definitions of a directory", () => {
     expect([...opened.ids].sort()).toEqual(["one", "two"]);
   });
 
-  it.each(["c.yaml", "shared"])(
-    "are missed, not forgotten, behind the link `%s` to nowhere",
-    async (name) => {
-      write("a.yaml", definition("one"));
-      symlinkSync(join(home, "gone"), join(directory, name));
-      symlinkSync(join(home, "gone"), join(directory, "notes.txt"));
-      for (let time = 0; time < 2; time++) {
-        const opened = await open();
-        expect(opened.ids).toEqual(["one"]);
-        expect(opened.diagnostics.map(({ message }) => message)).toEqual(["it is a broken link"]);
-        expect(opened.brokenPolicies).toEqual(opened.diagnostics);
-      }
-      symlinkSync(join(directory, "a.yaml"), join(home, "gone"));
-    },
-  );
+  it.each(["c.yaml", "shared"])("behind the broken link `%s` are reported as missing", async (name) => {
+    write("a.yaml", definition("one"));
+    symlinkSync(join(home, "gone"), join(directory, name));
+    symlinkSync(join(home, "gone"), join(directory, "notes.txt"));
+    for (let time = 0; time < 2; time++) {
+      const opened = await open();
+      expect(opened.ids).toEqual(["one"]);
+      expect(opened.diagnostics.map(({ message }) => message)).toEqual(["it is a broken link"]);
+      expect(opened.brokenPolicies).toEqual(opened.diagnostics);
+    }
+    symlinkSync(join(directory, "a.yaml"), join(home, "gone"));
+  });
 
   it.skipIf(process.getuid?.() === 0)(
     "go on without a file that cannot be read (skipped: root reads all)",

@@ -11,7 +11,7 @@ const inputs = join(temporaryDirectory(), "inputs.jsonl");
 const command = (verb: string, ...args: readonly string[]): Promise<Ran> =>
   run(["decision", verb, ...args, "--decisions", decisions], { env: { AGENT33_HOME: home } });
 
-/** Every byte, and everything that the system says about each file and directory but when it was last read. */
+/** Every byte and all metadata of each file and directory, except the access time. */
 function snapshot(directory: string): readonly string[] {
   const names = ["", ...readdirSync(directory, { recursive: true, encoding: "utf8" }).sort()];
   return names.map((name) => {
@@ -42,31 +42,31 @@ const ways: readonly {
   { name: "one decision", args: [plain, "--input", context], exitCode: 0 },
   { name: "one decision that is cached", args: [cached, "--input", context], exitCode: 0 },
   { name: "one decision that would be cached", args: [cached, "--input", other], exitCode: 0 },
-  { name: "one decision past the cache", args: [cached, "--input", context, "--no-cache"], exitCode: 0 },
+  { name: "one decision without the cache", args: [cached, "--input", context, "--no-cache"], exitCode: 0 },
   {
-    name: "one decision with all that can be said of it",
+    name: "one decision with all provenance flags",
     args: [plain, "--input", context, "--explain", "--verbose", "--format", "table", "--workflow-id", "w"],
     exitCode: 0,
   },
   {
-    name: "one decision, not waiting for the disk",
+    name: "one decision without syncing",
     args: [plain, "--input", context, "--durability", "fast"],
     exitCode: 0,
   },
   { name: "one decision that does not exist", args: ["decision-none", "--input", context], exitCode: 2 },
   { name: "many decisions", args: [cached, "--inputs", inputs], exitCode: 1 },
-  { name: "many decisions past the cache", args: [cached, "--inputs", inputs, "--no-cache"], exitCode: 1 },
+  { name: "many decisions without the cache", args: [cached, "--inputs", inputs, "--no-cache"], exitCode: 1 },
 ];
 
 describe("a dry run", () => {
-  it.each(ways)("of $name makes nothing where there is no store", async ({ args, exitCode }) => {
+  it.each(ways)("of $name creates no store", async ({ args, exitCode }) => {
     const { exitCode: code, stdout } = await command("dry-run", ...args);
     expect(code).toBe(exitCode);
     expect(stdout).not.toContain("record_id");
     expect(existsSync(home)).toBe(false);
   });
 
-  it("makes nothing in an empty directory of the store either", async () => {
+  it("creates nothing in an empty store directory", async () => {
     const store = join(temporaryDirectory(), "store");
     mkdirSync(store);
     const before = snapshot(store);
@@ -76,14 +76,14 @@ describe("a dry run", () => {
     expect(existsSync(home)).toBe(false);
   });
 
-  describe("beside a store", () => {
+  describe("with an existing store", () => {
     beforeAll(async () => {
       expect((await command("evaluate", plain, "--input", context)).exitCode).toBe(0);
       expect((await command("evaluate", cached, "--input", context)).exitCode).toBe(0);
       expect((await command("evaluate", cached, "--inputs", inputs)).exitCode).toBe(1);
     });
 
-    it.each(ways)("of $name changes not a byte of it", async ({ args, exitCode }) => {
+    it.each(ways)("of $name does not change a byte of it", async ({ args, exitCode }) => {
       const before = snapshot(home);
       expect(before.length).toBeGreaterThan(8);
       const { exitCode: code, stdout } = await command("dry-run", ...args);
@@ -92,7 +92,7 @@ describe("a dry run", () => {
       expect(snapshot(home)).toEqual(before);
     });
 
-    it("changes nothing of a store that a crash has left to be repaired", async () => {
+    it("does not repair a store after a crash", async () => {
       writeFileSync(join(home, "log/000000000001.jsonl"), '{"seq":9999,"ki', { flag: "a" });
       const before = snapshot(home);
       for (const { args } of ways) await command("dry-run", ...args);

@@ -9,7 +9,7 @@ import { newRecordId } from "../../src/record/record-id.js";
 
 export const noon = "2026-03-02T12:00:00.000000Z";
 
-/** A clock that goes on by a millisecond whenever it is read, and can be set. */
+/** A clock that advances by a millisecond on every read and can be set. */
 export class TestClock {
   #now: number;
 
@@ -29,7 +29,7 @@ export class TestClock {
 
 let seed = 1;
 
-/** Chance that is the same in every run. */
+/** A seeded random generator. */
 export function chance(): number {
   seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
   return seed / 2 ** 32;
@@ -40,10 +40,10 @@ export const newId = (timestamp: string): string => newRecordId(microsecondsOf(t
 export const sha256 = (bytes: string | Uint8Array): string =>
   createHash("sha256").update(bytes).digest("hex");
 
-/** The definitions that hashes were asked for, each no more than a name. */
+/** The test definitions by hash. Each contains only a name. */
 const named = new Map<string, string>();
 
-/** The hash of a definition that is no more than a name, under which a store can keep it. */
+/** Returns the hash of a test definition with this name. */
 export function definitionHash(name: string): string {
   const definition = `definition ${sha256(name)}`;
   const hash = sha256(JSON.stringify(definition));
@@ -51,7 +51,7 @@ export function definitionHash(name: string): string {
   return hash;
 }
 
-/** The definition that a record used, where its hash is of one that is known here. */
+/** Returns the test definition that a record used, if it is one. */
 export function definitionOf(body: string): ShelfEntry | undefined {
   const key = /"definition_hash":"([0-9a-f]{64})"/.exec(body)?.[1] ?? "";
   const value = named.get(key);
@@ -105,7 +105,7 @@ const noLineage: Lineage = {
   precedents: [],
 };
 
-/** The body of how a call went. */
+/** The body of a tool result. */
 export function called({ timestamp = noon, ...fields }: Partial<ToolResultRecord> = {}): string {
   const { tool = "read_file", ok = true, decision_records = [] } = fields;
   return toolResultRecordBody({
@@ -133,7 +133,7 @@ export async function seqs(lines: AsyncIterable<LogLine>): Promise<readonly numb
   return (await collect(lines)).map(({ record }) => record.seq);
 }
 
-/** What is wrong with a chain, worked out from the texts alone and by other means than the program's. */
+/** Returns the problems of a chain, computed from the texts independently of the code under test. */
 export function chainProblems(
   lines: readonly string[],
   first = 1,

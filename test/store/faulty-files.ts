@@ -4,16 +4,15 @@ import type { Files } from "../../src/store/drivers/jsonl/files.js";
 
 export type Call = Exclude<keyof Files, "closeSync" | "fdatasync">;
 
-/** An error as the system makes it. */
+/** An error like those of the system. */
 export function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: injected`), { code });
 }
 
 /**
- * The file system with faults. `fault` is asked before each call, with the file's name and that of its
- * folder, and may throw. Of `room` there is only so
- * much: a file grows by what is left, then comes ENOSPC; writing over what is there takes none, and cutting
- * gives some back, as on a disk.
+ * A file system with faults. `fault` is called before each call with the name of the file and its folder, and may
+ * throw. `room` limits the free space: files grow until it is used up, then writes fail with ENOSPC. Overwriting takes
+ * no space and truncating frees some, as on a disk.
  */
 export class FaultyFiles {
   fault: (call: Call, file: string) => void = () => undefined;
@@ -34,7 +33,7 @@ export class FaultyFiles {
       this.#before("fdatasyncSync", this.#names.get(fd));
       fs.fdatasyncSync(fd);
     },
-    // To the disk it is the same, whoever goes on meanwhile.
+    // For the disk it is the same call.
     fdatasync: (fd, done) => {
       try {
         this.#before("fdatasyncSync", this.#names.get(fd));
@@ -64,7 +63,7 @@ export class FaultyFiles {
     }) as Files["writeSync"],
   };
 
-  /** From now on such calls fail, until told otherwise. */
+  /** Makes such calls fail until it is undone. */
   failAt(call: Call, file: RegExp, code: string): void {
     this.fault = (name, path) => {
       if (name === call && file.test(path)) throw systemError(code);

@@ -11,9 +11,9 @@ import {
 } from "./jsonl-log.js";
 import { rmSync } from "node:fs";
 
-/** Does what somebody does who knows how the log is made but has no key. */
+/** An attacker who knows the format of the log but has no key. */
 
-/** Chains texts of records anew, however they were changed. */
+/** Recomputes the chain of changed records. */
 export function chained(lines: readonly string[], first = 1, before = "0".repeat(64)): readonly string[] {
   let [seq, previous] = [first, before];
   return lines.map((line) => {
@@ -26,7 +26,7 @@ export function chained(lines: readonly string[], first = 1, before = "0".repeat
   });
 }
 
-/** Puts these records in place of the log, with a head that fits. */
+/** Replaces the log by these records, with a matching head. */
 export function forgeLog(directory: string, lines: readonly string[], first = 1): HeadFile {
   for (const name of segmentFiles(directory)) rmSync(logFile(directory, name));
   const text = lines.map((line) => `${line}\n`).join("");
@@ -44,7 +44,7 @@ export function forgeLog(directory: string, lines: readonly string[], first = 1)
   return head;
 }
 
-/** Makes checkpoints anew that fit the log, without signatures, or with those that there were. */
+/** Recomputes checkpoints that match the log, without signatures or with the old ones. */
 export function forgeCheckpoints(directory: string, { keepSignatures = false } = {}): void {
   const hashes = linesOf(directory).map((line) => /"hash":"([0-9a-f]{64})"\}$/.exec(line)?.[1] ?? "");
   let previous = "0".repeat(64);

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { fillByBatch, fillOneByOne, onSmallDisk, whyNoMount, withFileSizeLimit } from "./full-disk.js";
 
-describe("where files may grow no further (`ulimit -f`)", () => {
-  it("answers what it keeps, refuses the rest, and goes on when they may", () => {
+describe("with a file size limit (`ulimit -f`)", () => {
+  it("acknowledges only stored records, and continues when the limit is lifted", () => {
     const { acknowledged, refused } = fillOneByOne(withFileSizeLimit(12), 40);
     expect([acknowledged > 3, refused]).toEqual([true, 4]);
   }, 180_000);
 
-  it("answers of many at a time those that it keeps", () => {
+  it("acknowledges only the stored records of a batch", () => {
     const { acknowledged } = fillByBatch(withFileSizeLimit(500), 1200);
     expect(acknowledged).toBeGreaterThan(0);
   }, 180_000);
@@ -16,7 +16,7 @@ describe("where files may grow no further (`ulimit -f`)", () => {
 const why = whyNoMount();
 
 describe.skipIf(why !== undefined)(`on a full disk${why === undefined ? "" : ` (skipped: ${why})`}`, () => {
-  it("answers what it keeps, refuses the rest, and goes on when there is room", () => {
+  it("acknowledges only stored records, and continues when there is space", () => {
     const tight = onSmallDisk(72 * 1024);
     try {
       const { acknowledged, refused } = fillOneByOne(tight, 40);
@@ -26,7 +26,7 @@ describe.skipIf(why !== undefined)(`on a full disk${why === undefined ? "" : ` (
     }
   }, 180_000);
 
-  it("answers of many at a time those that it keeps", () => {
+  it("acknowledges only the stored records of a batch", () => {
     const tight = onSmallDisk(900 * 1024);
     try {
       expect(fillByBatch(tight, 1200).acknowledged).toBeGreaterThan(0);

@@ -7,12 +7,12 @@ import { bin, cleanEnvironment, samples } from "../acceptance/command.js";
 import { chainProblems } from "./entries.js";
 import { linesOf, storeDirectory } from "./jsonl-log.js";
 
-/** A store on which there is only so much room, until there is more. */
+/** A store with limited space, until it is extended. */
 export interface Tight {
   readonly directory: string;
-  /** Runs the command where there is little room. */
+  /** Runs the command with limited space. */
   run(args: readonly string[]): Ran;
-  /** Makes room; from then on all runs have it. */
+  /** Removes the limit for all later runs. */
   makeRoom(): void;
   remove(): void;
 }
@@ -26,7 +26,7 @@ function start(program: string, args: readonly string[]): Ran {
   return { exitCode: status ?? undefined, stdout, stderr };
 }
 
-/** No file may grow beyond so many blocks of 1024 bytes. */
+/** Limits the size of each file, in blocks of 1024 bytes. */
 export function withFileSizeLimit(blocks: number): Tight {
   const directory = join(storeDirectory(), "store");
   let limit = `ulimit -f ${blocks};`;
@@ -40,7 +40,7 @@ export function withFileSizeLimit(blocks: number): Tight {
   };
 }
 
-/** Why no file system of our own can be mounted here; undefined: it can. */
+/** Returns the reason why no file system can be mounted here; undefined if it can. */
 export function whyNoMount(): string | undefined {
   const folder = storeDirectory();
   const { status, stderr } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], {
@@ -51,7 +51,7 @@ export function whyNoMount(): string | undefined {
   return undefined;
 }
 
-/** A file system of so many bytes. */
+/** Mounts a file system with this many bytes. */
 export function onSmallDisk(bytes: number): Tight {
   const disk = storeDirectory();
   const mount = (options: string): void => {
@@ -74,7 +74,7 @@ export interface Filled {
 const gate = "decision-quality-gate";
 const variant = "decision-ab-prompt-variant";
 
-/** Decides one by one until it is refused, some more times, then with room; what was answered must be in the log. */
+/** Decides one by one until the space is used up, a few times more, then without the limit. Every answer must be in the log. */
 export function fillOneByOne(tight: Tight, most: number): Filled {
   const ids: string[] = [];
   let refused = 0;
@@ -106,7 +106,7 @@ export function fillOneByOne(tight: Tight, most: number): Filled {
   return { acknowledged: ids.length, refused };
 }
 
-/** Decides many at a time where there is no room for all of them. */
+/** Decides a batch that does not fit into the space. */
 export function fillByBatch(tight: Tight, lines: number): Filled {
   const inputs = join(storeDirectory(), "inputs.jsonl");
   const contexts = Array.from({ length: lines }, (_, at) => JSON.stringify({ request: { id: `r-${at}` } }));
@@ -148,7 +148,7 @@ function expectRefused({ exitCode, stdout, stderr }: Ran): void {
   expect(stderr).toContain("store_failed");
 }
 
-/** What was answered is in the log, and the log is one chain. */
+/** Checks that every answer is in the log and that the log is one chain. */
 function expectKept({ directory }: Tight, ids: readonly string[]): void {
   const lines = existsSync(directory) ? linesOf(directory) : [];
   expect(chainProblems(lines)).toEqual([]);

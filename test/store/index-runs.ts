@@ -132,7 +132,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("look" as const), reader }) },
 );
 
-/** Some other process, as far as the store can tell. */
+/** A second store, which behaves like another process. */
 class Run {
   readonly directory = storeDirectory();
   readonly writer: Store;
@@ -144,7 +144,7 @@ class Run {
     this.readers = [1, 2].map(() => openLog(this.directory, options));
   }
 
-  /** The third reader is a new one each time. */
+  /** The third reader is opened for each query. */
   reader(number: number): Store {
     return this.readers[number] ?? openLog(this.directory);
   }
@@ -196,7 +196,7 @@ class Run {
       case "look": {
         const { log } = this.reader(step.reader);
         expect(await log.state()).toEqual(scan.state());
-        // Of what others add, a reader that stays open learns a little later; this one is the writer itself.
+        // An open reader sees appends of others with a delay; this one is the writer itself.
         const related = await seqs(this.writer.log.related({ session_id: "s1" }));
         expect(related).toEqual(scan.select({ session_id: "s1", reverse: true }));
         expect(await log.cacheUse()).toEqual(scan.cacheUse());
@@ -225,7 +225,7 @@ class Run {
   }
 }
 
-/** Uses a log and asks its index, by chance and time and again; tells how often. */
+/** Runs random writes and index queries; returns their number. */
 export async function expectIndexTrue(runs: number): Promise<number> {
   let done = 0;
   const anything = fc.array(step, { minLength: 5, maxLength: 40, size: "max" });

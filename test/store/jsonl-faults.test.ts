@@ -25,7 +25,7 @@ const entry = (input: number | string = 1): Entry => ({ body: decided({ input })
 const sizeOf = (directory: string, first = 1): number =>
   statSync(join(directory, "log", segmentFile(first))).size;
 
-/** The store goes on, has nothing of what failed, and is sound. */
+/** Checks that the store continues, contains nothing of the failed append, and is valid. */
 async function expectRecovered(store: Store, directory: string, seq: number): Promise<void> {
   expect(await store.log.append(entry("afterwards"))).toMatchObject({ seq });
   expect(linesOf(directory)).toHaveLength(seq);
@@ -35,8 +35,8 @@ async function expectRecovered(store: Store, directory: string, seq: number): Pr
   expectSound(directory);
 }
 
-describe("where the disk does not keep what was written", () => {
-  it("acknowledges nothing, and has nothing of it in the log", async () => {
+describe("a failed sync", () => {
+  it("acknowledges nothing and leaves nothing in the log", async () => {
     const directory = await filled(3);
     const faulty = new FaultyFiles();
     const store = openLog(directory, { files: faulty.files });
@@ -50,7 +50,7 @@ describe("where the disk does not keep what was written", () => {
     await expectRecovered(store, directory, 4);
   });
 
-  it("never asks the same file again, but begins another", async () => {
+  it("is never retried on the same file: the log continues in another", async () => {
     const directory = await filled(3);
     const faulty = new FaultyFiles();
     const store = openLog(directory, { files: faulty.files });
@@ -65,7 +65,7 @@ describe("where the disk does not keep what was written", () => {
     expectSound(directory);
   });
 
-  it("goes on where that happens again and again", async () => {
+  it("can happen repeatedly", async () => {
     const directory = await filled(2);
     const faulty = new FaultyFiles();
     const store = openLog(directory, { files: faulty.files, segmentSize: 3000, checkpointEvery: 3 });
@@ -85,7 +85,7 @@ describe("where the disk does not keep what was written", () => {
   it.each([
     { name: "the very first record", before: 0, options: {} },
     { name: "the first record of a new segment", before: 3, options: { segmentSize: 1 } },
-  ])("is fine at $name", async ({ before, options }) => {
+  ])("is handled at $name", async ({ before, options }) => {
     const directory = await filled(before, options);
     const faulty = new FaultyFiles();
     const store = openLog(directory, { files: faulty.files, ...options });
@@ -97,7 +97,7 @@ describe("where the disk does not keep what was written", () => {
     await expectRecovered(store, directory, before + 1);
   });
 
-  it("rejects all of a group, and lets the next group in", async () => {
+  it("rejects the whole group, and the next group is admitted", async () => {
     const directory = await filled(1);
     const faulty = new FaultyFiles();
     const store = openLog(directory, { files: faulty.files });
@@ -117,7 +117,7 @@ describe("where the disk does not keep what was written", () => {
     expectSound(directory);
   });
 
-  it("counts nothing that was not kept", async () => {
+  it("counts nothing", async () => {
     const directory = storeDirectory();
     const faulty = new FaultyFiles();
     const store = openLog(directory, { files: faulty.files });
@@ -131,7 +131,7 @@ describe("where the disk does not keep what was written", () => {
     expect(await store.log.append(limited)).toMatchObject({ count: 2 });
   });
 
-  it("is not asked where nobody waits for it", async () => {
+  it("cannot happen with durability `fast`, which does not sync", async () => {
     const faulty = new FaultyFiles();
     const store = openLog(storeDirectory(), { files: faulty.files, durability: "fast" });
     faulty.failAt("fdatasyncSync", segments, "EIO");
@@ -139,8 +139,8 @@ describe("where the disk does not keep what was written", () => {
   });
 });
 
-describe("where a line can only be written in part", () => {
-  it("cuts the file back and goes on, at whatever byte that happens", async () => {
+describe("a partial write", () => {
+  it("is truncated at any byte, and the log continues", async () => {
     const faulty = new FaultyFiles();
     const directory = await filled(2);
     const store = openLog(directory, { files: faulty.files, durability: "fast" });
@@ -157,7 +157,7 @@ describe("where a line can only be written in part", () => {
     await expectRecovered(store, directory, 4);
   });
 
-  it("leaves nothing of a group of which a part would have fit", async () => {
+  it("leaves nothing of a group that fits partly", async () => {
     const directory = await filled(2);
     const faulty = new FaultyFiles();
     const store = openLog(directory, { files: faulty.files });
@@ -172,7 +172,7 @@ describe("where a line can only be written in part", () => {
     await expectRecovered(store, directory, 3);
   });
 
-  it("takes a short write without an error for what it is", async () => {
+  it("is detected without an error from the system", async () => {
     const directory = storeDirectory();
     const faulty = new FaultyFiles();
     const { writeSync } = faulty.files;
@@ -188,7 +188,7 @@ describe("where a line can only be written in part", () => {
     expectSound(directory);
   });
 
-  it("repairs what could not be cut back", async () => {
+  it("is repaired later if it could not be truncated", async () => {
     const directory = await filled(2);
     const faulty = new FaultyFiles();
     const store = openLog(directory, { files: faulty.files });
@@ -204,12 +204,12 @@ describe("where a line can only be written in part", () => {
   });
 });
 
-describe("where the disk is full", () => {
-  it.each([0, 1, 2, 3])("goes on once there is room again, having %i records before", async (before) => {
+describe("a full disk", () => {
+  it.each([0, 1, 2, 3])("continues when there is space again, after %i records", async (before) => {
     for (let room = 0; room < 2600; room += 71) await appendWithRoom(before, room);
   });
 
-  it("begins once there is room, where there was none from the beginning", async () => {
+  it("starts a log when there is space", async () => {
     for (const room of [0, 1, 100, 511, 512, 600]) {
       const directory = join(storeDirectory(), "store");
       const faulty = new FaultyFiles();
@@ -224,7 +224,7 @@ describe("where the disk is full", () => {
     }
   });
 
-  it("does not forget how often something was counted", async () => {
+  it("keeps all counters", async () => {
     const limited = { ...entry(), counts: ["uses"], limits: [{ counter: "uses", most: 3 }] };
     for (let room = 0; room < 60; room++) {
       const directory = storeDirectory();
@@ -245,7 +245,7 @@ describe("where the disk is full", () => {
   });
 });
 
-describe("where a file cannot be written or opened", () => {
+describe("a file that cannot be written or opened", () => {
   it.each([
     { name: "write the head", call: "writeSync", file: /^log\/head$/ },
     { name: "write the segment", call: "writeSync", file: segments },
@@ -258,7 +258,7 @@ describe("where a file cannot be written or opened", () => {
     { name: "write the counter", call: "writeSync", file: /^counters\// },
     { name: "sync the counter", call: "fdatasyncSync", file: /^counters\// },
     { name: "open the counter", call: "openSync", file: /^counters\// },
-  ] as const)("fails to $name and goes on afterwards", async ({ call, file }) => {
+  ] as const)("fails to $name and continues afterwards", async ({ call, file }) => {
     for (const code of ["EIO", "EACCES", "EMFILE", "ENOSPC"]) {
       const directory = await filled(3, { checkpointEvery: 1 });
       const faulty = new FaultyFiles();
@@ -279,7 +279,7 @@ describe("where a file cannot be written or opened", () => {
     }
   });
 
-  it("leaves no record of a decision that it could not put under a checkpoint's signature", async () => {
+  it("leaves no record if the checkpoint cannot be signed", async () => {
     const directory = storeDirectory();
     const sign = (): never => {
       throw Object.assign(new Error("there is no key"), { code: "ENOENT" });
@@ -293,7 +293,7 @@ describe("where a file cannot be written or opened", () => {
     expectSound(directory);
   });
 
-  it("says that the decision was not made, and why", async () => {
+  it("reports that the decision was not made, and why", async () => {
     const faulty = new FaultyFiles();
     const store = openLog(storeDirectory(), { files: faulty.files });
     faulty.failAt("writeSync", segments, "ENOSPC");
@@ -303,7 +303,7 @@ describe("where a file cannot be written or opened", () => {
     });
   });
 
-  it("says so where the store's directory is a file", async () => {
+  it("is reported if the store directory is a file", async () => {
     const directory = join(storeDirectory(), "file");
     appendFileSync(directory, "");
     await expect(openLog(directory).log.append(entry())).rejects.toMatchObject(notRecorded);
@@ -314,7 +314,7 @@ describe("where a file cannot be written or opened", () => {
 describe.skipIf(process.getuid?.() === 0)(
   "a directory that cannot be written (skipped as root, who may write anywhere)",
   () => {
-    it("is told of, and nothing is acknowledged", async () => {
+    it("is reported, and nothing is acknowledged", async () => {
       const directory = join(storeDirectory(), "store");
       mkdirSync(directory, { mode: 0o500 });
       await expect(openLog(directory).log.append(entry())).rejects.toMatchObject(notRecorded);
@@ -324,7 +324,7 @@ describe.skipIf(process.getuid?.() === 0)(
 );
 
 describe("files that were removed while they are open", () => {
-  it("are not written to: what goes there would be lost", async () => {
+  it("are not written to", async () => {
     const directory = storeDirectory();
     const store = openLog(directory);
     await store.log.append(entry());
@@ -332,7 +332,7 @@ describe("files that were removed while they are open", () => {
     await expect(store.log.append(entry())).rejects.toMatchObject({ code: "log_damaged" });
   });
 
-  it("are not replaced by a new log where all of it is gone, until they are back or somebody begins anew", async () => {
+  it("are not replaced by a new log until they are restored or the store is opened again", async () => {
     const directory = storeDirectory();
     const store = openLog(directory);
     await store.log.append(entry());
@@ -351,7 +351,7 @@ describe("files that were removed while they are open", () => {
     expectSound(directory);
   });
 
-  it("are not added to where an older copy, or another log, is in their place", async () => {
+  it("are not appended to if an older copy or another log replaces them", async () => {
     const directory = storeDirectory();
     const store = openLog(directory);
     await store.log.append(entry());

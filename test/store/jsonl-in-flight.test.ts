@@ -33,54 +33,54 @@ beforeEach(async () => {
 const entry = (input: string): Entry => ({ body: decided({ input }) });
 const seqOf = (appended: Appended): number => ("seq" in appended ? appended.seq : 0);
 
-/** Appends, and notes in `told` when that is acknowledged or has failed. */
-function append(input: string, told: string[]): Promise<Appended> {
+/** Appends, and adds the outcome to `outcomes`. */
+function append(input: string, outcomes: string[]): Promise<Appended> {
   const appended = store.log.append(entry(input));
   appended.then(
-    () => told.push(input),
-    () => told.push(`${input} failed`),
+    () => outcomes.push(input),
+    () => outcomes.push(`${input} failed`),
   );
   return appended;
 }
 
-/** All that could go on without the disk has gone on. */
+/** Waits until only the sync is pending. */
 async function turns(count = 20): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe("a lot that the disk does not have yet", () => {
-  it("is not acknowledged, and nothing is written behind it", async () => {
-    const told: string[] = [];
-    const first = append("first", told);
+describe("a batch that is not synced yet", () => {
+  it("is not acknowledged, and nothing is written after it", async () => {
+    const outcomes: string[] = [];
+    const first = append("first", outcomes);
     await disk.isAsked();
-    const others = [append("second", told), append("third", told)];
+    const others = [append("second", outcomes), append("third", outcomes)];
     await turns();
-    expect(told).toEqual([]);
+    expect(outcomes).toEqual([]);
     expect(linesOf(directory)).toHaveLength(before + 1);
     disk.answer();
     await first;
     await disk.isAsked();
     await turns();
-    expect(told).toEqual(["first"]);
+    expect(outcomes).toEqual(["first"]);
     expect(linesOf(directory)).toHaveLength(before + 3);
     disk.answer();
     const seqs = (await Promise.all([first, ...others])).map(seqOf);
     expect(seqs).toEqual([before + 1, before + 2, before + 3]);
-    expect(told).toEqual(["first", "second", "third"]);
+    expect(outcomes).toEqual(["first", "second", "third"]);
     expectSound(directory);
   });
 
-  it("is taken back where it fails, and what waits behind is sealed to the last record that is kept", async () => {
-    const told: string[] = [];
-    const failed = append("lost", told).catch((error: unknown) => error);
+  it("is removed if the sync fails, and the next batch is chained to the last stored record", async () => {
+    const outcomes: string[] = [];
+    const failed = append("lost", outcomes).catch((error: unknown) => error);
     await disk.isAsked();
-    const others = [append("second", told), append("third", told)];
+    const others = [append("second", outcomes), append("third", outcomes)];
     disk.answer(systemError("EIO"));
     expect(await failed).toMatchObject({ code: "store_failed" });
     faulty.calls.length = 0;
     disk.letGo();
     expect((await Promise.all(others)).map(seqOf)).toEqual([before + 1, before + 2]);
-    expect(told).toEqual(["lost failed", "second", "third"]);
+    expect(outcomes).toEqual(["lost failed", "second", "third"]);
     expect(chainProblems(linesOf(directory))).toEqual([]);
     expect(linesOf(directory).join("")).not.toContain('"lost"');
     const synced = faulty.calls.filter(({ call }) => call.endsWith("syncSync")).map(({ file }) => file);
@@ -89,7 +89,7 @@ describe("a lot that the disk does not have yet", () => {
     expectSound(directory);
   });
 
-  it("counts for the limits of what comes behind only where it is kept", async () => {
+  it("counts for the limits of the next batch only if it is stored", async () => {
     const once = { counts: ["uses"], limits: [{ counter: "uses", most: 1 }] };
     for (const isKept of [false, true]) {
       const first = store.log.append({ ...entry("first"), ...once }).catch(() => "failed");
@@ -107,26 +107,26 @@ describe("a lot that the disk does not have yet", () => {
     expectSound(directory);
   });
 
-  it("lets a shelf be written as soon as it is kept, before the next lot", async () => {
-    const told: string[] = [];
-    const first = append("first", told);
+  it("lets a shelf be written after it, before the next batch", async () => {
+    const outcomes: string[] = [];
+    const first = append("first", outcomes);
     await disk.isAsked();
     const put = store.shelf("definitions").put([{ key: "k", value: 1 }]);
-    const noted = put.then(() => told.push("put"));
-    const second = append("second", told);
+    const noted = put.then(() => outcomes.push("put"));
+    const second = append("second", outcomes);
     await turns();
-    expect(told).toEqual([]);
+    expect(outcomes).toEqual([]);
     disk.answer();
     await noted;
-    expect(told).toEqual(["first", "put"]);
+    expect(outcomes).toEqual(["first", "put"]);
     disk.letGo();
     await Promise.all([first, second]);
     expect(await store.shelf("definitions").get("k")).toMatchObject({ value: 1 });
   });
 });
 
-describe("a process that dies while a lot is in flight", () => {
-  it("has lost nothing that it acknowledged, wherever the lot was cut", async () => {
+describe("a process that dies while a batch is in flight", () => {
+  it("has lost no acknowledged record, wherever the batch was cut", async () => {
     const inFlight = [append("first", []), append("second", [])];
     await disk.isAsked();
     const length = readLog(directory, segmentFile(1)).length;
@@ -135,7 +135,7 @@ describe("a process that dies while a lot is in flight", () => {
     for (const cut of [0, 1, 100, Math.floor(lot / 2), lot - 1, lot]) {
       const left = join(storeDirectory(), "store");
       cpSync(directory, left, { recursive: true });
-      // Whoever held the lock is no more.
+      // The holder of the lock is dead.
       rmSync(join(left, "lock"), { recursive: true });
       truncateSync(join(left, "log", segmentFile(1)), length - cut);
       expectSound(left);
@@ -148,7 +148,7 @@ describe("a process that dies while a lot is in flight", () => {
     await Promise.all(inFlight);
   });
 
-  it("has acknowledged nothing that a power cut can take", async () => {
+  it("has acknowledged nothing that a power cut can remove", async () => {
     const power = new PowerCut();
     const cut = new HeldDisk(power.files);
     const home = storeDirectory();
@@ -168,17 +168,17 @@ describe("a process that dies while a lot is in flight", () => {
 });
 
 describe("closing", () => {
-  it("waits for what is in flight and for what waits behind it", async () => {
-    const told: string[] = [];
-    const all = [append("first", told)];
+  it("waits for batches in flight and in the queue", async () => {
+    const outcomes: string[] = [];
+    const all = [append("first", outcomes)];
     await disk.isAsked();
-    all.push(append("second", told));
-    const closed = store.close().then(() => told.push("closed"));
+    all.push(append("second", outcomes));
+    const closed = store.close().then(() => outcomes.push("closed"));
     await turns();
-    expect(told).toEqual([]);
+    expect(outcomes).toEqual([]);
     disk.letGo();
     await closed;
-    expect(told).toEqual(["first", "second", "closed"]);
+    expect(outcomes).toEqual(["first", "second", "closed"]);
     await Promise.all(all);
     expect(readdirSync(join(directory, "lock"))).toEqual([expect.stringMatching(/^\d+\.free$/)]);
     expectSound(directory);
@@ -187,7 +187,7 @@ describe("closing", () => {
   it.each([
     { name: "a record", ask: () => store.log.append(entry("asked for")) },
     { name: "a value of a shelf", ask: () => store.shelf("cache").put([{ key: "k", value: 1 }]) },
-  ])("waits for $name that was asked for just before", async ({ ask }) => {
+  ])("waits for $name that was requested just before", async ({ ask }) => {
     disk.letGo();
     let isDone = false;
     void (ask() as Promise<unknown>).then(() => (isDone = true));

@@ -64,7 +64,7 @@ const indexFiles = (directory: string): readonly string[] =>
 const rowsOf = (directory: string): string =>
   logFile(directory, `index/${indexFiles(directory).find((name) => name.startsWith("rows-")) ?? ""}`);
 
-/** Everything that is asked of an index is what the log says. */
+/** Checks that all index queries return what a scan of the log returns. */
 async function expectTrue(
   directory: string,
   { log }: Store = openLog(directory, small),
@@ -85,13 +85,13 @@ async function expectTrue(
   }
 }
 
-/** Makes the index, and sees that it is there. */
+/** Builds the index and checks that it exists. */
 async function indexed(directory: string): Promise<void> {
   await expectTrue(directory);
   expect(indexFiles(directory)).toContain("state.json");
 }
 
-describe("an index that does not fit its log is made anew", () => {
+describe("an index that does not match its log is rebuilt", () => {
   it.each([
     { name: "empty", state: "" },
     { name: "half of it", state: undefined },
@@ -102,7 +102,7 @@ describe("an index that does not fit its log is made anew", () => {
     { name: "nothing but its format", state: '{"format":1}' },
     { name: "without segments", state: '{"format":1,"segments":[],"rows":0,"rows_file":"x"}' },
     { name: "of another format", state: '{"format":2}' },
-  ])("where its state is $name", async ({ state }) => {
+  ])("if its state is $name", async ({ state }) => {
     const directory = await varied(40);
     await indexed(directory);
     const path = logFile(directory, "index/state.json");
@@ -136,7 +136,7 @@ describe("an index that does not fit its log is made anew", () => {
     await expectTrue(directory);
   });
 
-  it("where the log was replaced by another", async () => {
+  it("if the log was replaced by another", async () => {
     const [directory, other] = [await varied(40), await varied(33)];
     await indexed(directory);
     for (const name of segmentFiles(directory)) rmSync(logFile(directory, name));
@@ -145,7 +145,7 @@ describe("an index that does not fit its log is made anew", () => {
     await expectTrue(directory);
   });
 
-  it("where the log was replaced by one of the same segments and lengths", async () => {
+  it("if the log was replaced by one with the same segments and lengths", async () => {
     const [directory, other] = [await filled(30, small), await filled(30, small)];
     await openLog(directory).log.tally("gate", {});
     for (const name of segmentFiles(other)) {
@@ -158,7 +158,7 @@ describe("an index that does not fit its log is made anew", () => {
     expect(await openLog(directory).log.state()).toEqual(new LogScan(directory).state());
   });
 
-  it("where a segment that is no longer written to was edited", async () => {
+  it("if a complete segment was edited", async () => {
     const directory = await varied(40);
     await indexed(directory);
     const [first = ""] = segmentFiles(directory);
@@ -167,7 +167,7 @@ describe("an index that does not fit its log is made anew", () => {
     await expectTrue(directory);
   });
 
-  it("where the last segment was edited", async () => {
+  it("if the last segment was edited", async () => {
     const directory = await varied(40, { durability: "fast" });
     await indexed(directory);
     const text = readLog(directory, segmentFile(1)).toString("utf8");
@@ -175,7 +175,7 @@ describe("an index that does not fit its log is made anew", () => {
     await expectTrue(directory);
   });
 
-  it("where the end of the log was cut, and again when it has grown", async () => {
+  it("if the end of the log was removed, and again when it has grown", async () => {
     const directory = await varied(40, { durability: "fast" });
     await indexed(directory);
     const bytes = readLog(directory, segmentFile(1));
@@ -187,7 +187,7 @@ describe("an index that does not fit its log is made anew", () => {
     await expectTrue(directory);
   });
 
-  it("where the oldest segments were pruned", async () => {
+  it("if the oldest segments were pruned", async () => {
     const directory = await varied(60);
     await indexed(directory);
     const store = openLog(directory, small);
@@ -197,7 +197,7 @@ describe("an index that does not fit its log is made anew", () => {
     await expectTrue(directory);
   });
 
-  it("where a line was written and taken back because the disk did not keep it", async () => {
+  it("if a line was written and removed after a failed sync", async () => {
     const directory = await varied(10, { durability: "fast" });
     const path = logFile(directory, segmentFile(1));
     const { size } = statSync(path);
@@ -211,15 +211,15 @@ describe("an index that does not fit its log is made anew", () => {
   });
 });
 
-describe("an index that cannot be kept", () => {
-  it("is worked out each time", async () => {
+describe("an index that cannot be saved", () => {
+  it("is rebuilt each time", async () => {
     const directory = await varied(20);
     writeLog(directory, "index", "a file stands where its directory should be");
     await expectTrue(directory);
     await expectTrue(directory);
   });
 
-  it("is worked out where somebody else is writing it", async () => {
+  it("is rebuilt if another process is saving it", async () => {
     const directory = await varied(20);
     await openLog(directory, small).log.state();
     const lock = logFile(directory, "index/lock");
@@ -262,7 +262,7 @@ describe("labels and ids", () => {
     "true",
   ];
 
-  it("are told apart whatever stands in them", async () => {
+  it("are distinguished, whatever they contain", async () => {
     const directory = storeDirectory();
     const store = openLog(directory, small);
     for (const [at, text] of odd.entries()) {
@@ -280,7 +280,7 @@ describe("labels and ids", () => {
     expect(await log.cacheUse()).toEqual(scan.cacheUse());
     for (const text of odd) {
       const seen = { text: text.slice(0, 60) };
-      // A name that is no text has no file name either; all that is asked of it is that nothing breaks.
+      // A name that is not a string has no file name either; the query must not fail.
       if (text !== "\ud800")
         expect({ ...seen, tally: comparable(await log.tally(text, {})) }).toEqual({
           ...seen,
@@ -298,20 +298,20 @@ describe("labels and ids", () => {
     }
   });
 
-  it("that are no text can be asked for", async () => {
+  it("that are not strings can be queried", async () => {
     const store = openLog(storeDirectory());
     await add(store, { decision_id: "\ud800" });
     expect((await store.log.tally("\ud800", {})).total).toBe(1);
   });
 
-  // Each pair has one fingerprint under the scheme that the index began with.
+  // The two texts of each pair have the same fingerprint in the first version of the index.
   it.each([
     { name: "of escapes", pair: ["\b\n\b\t\n\\\n\n", '\r\n\n\f\n"\n\n'] },
     {
       name: "of letters",
       pair: ["!a!!aa!aaa!!!a!!!!!aaa!!aa!a!a!aa!!a!!a!!!!a", "a!aaa!a!a!a!a!a!aaaaaaa!aa!!aaa!aa!aa!!!!!!!"],
     },
-  ])("$name that were made to look alike are told apart", async ({ pair }) => {
+  ])("$name with colliding fingerprints are distinguished", async ({ pair }) => {
     const directory = storeDirectory();
     const store = openLog(directory);
     for (const label of pair)
@@ -323,7 +323,7 @@ describe("labels and ids", () => {
     for (const label of pair) expect(await seqs(store.log.select({ label }))).toHaveLength(3);
   });
 
-  it("are as many as there are", async () => {
+  it("can be numerous", async () => {
     const directory = storeDirectory();
     const store = openLog(directory, { durability: "fast" });
     const bodies = Array.from({ length: 5000 }, (_, at) =>
@@ -339,8 +339,8 @@ describe("labels and ids", () => {
   });
 });
 
-describe("a tally that was added to", () => {
-  it("is the same as one from the beginning, however often and little was added", async () => {
+describe("an extended tally", () => {
+  it("equals one counted from the start, however often it was extended", async () => {
     const directory = storeDirectory();
     const readers = Array.from({ length: 3 }, () => openLog(directory, small));
     const writer = openLog(directory, small);
@@ -363,7 +363,7 @@ describe("a tally that was added to", () => {
     expect(await openLog(directory, small).log.tally("gate", {})).toEqual(added);
   });
 
-  it("is counted anew where what was kept of it is garbage, or of another index", async () => {
+  it("is counted again if its saved state is damaged or belongs to another index", async () => {
     const directory = await varied(30);
     await indexed(directory);
     const paths = indexFiles(directory)
@@ -382,7 +382,7 @@ describe("a tally that was added to", () => {
   });
 });
 
-describe("an index that several processes make at once", () => {
+describe("an index that several processes build at once", () => {
   const run = async (script: string, directory: string, times: number): Promise<readonly Answer[]> => {
     const child = spawn(process.execPath, [script, directory, "gate", String(times)], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -402,7 +402,7 @@ describe("an index that several processes make at once", () => {
     readonly use: object;
   }
 
-  it("says the same to each, and what the log says", async () => {
+  it("answers each process as a scan of the log does", async () => {
     const script = await bundled("index-user");
     const directory = await varied(1200, { durability: "fast", segmentSize: 60_000 });
     const answers = (await Promise.all([1, 2, 3, 4].map(() => run(script, directory, 3)))).flat();
@@ -419,7 +419,7 @@ describe("an index that several processes make at once", () => {
     await expectTrue(directory);
   });
 
-  it("says what the log was at some moment, while it grows", async () => {
+  it("answers with a consistent state while the log grows", async () => {
     const script = await bundled("index-user");
     const directory = await varied(100);
     const store = openLog(directory, small);
@@ -447,6 +447,6 @@ describe("an index that several processes make at once", () => {
   });
 });
 
-it("says what the log says, whatever was written, pruned, removed or asked before", async () => {
+it("answers as a scan of the log does, after any writes, prunes, removals and queries", async () => {
   expect(await expectIndexTrue(25)).toBe(25);
 });

@@ -7,7 +7,7 @@ import { LockQueue } from "../../src/store/drivers/jsonl/lock-queue.js";
 import { decided } from "./entries.js";
 import { expectSound, linesOf, openLog, storeDirectory } from "./jsonl-log.js";
 
-/** Has four records asked for at all times, until told to end. */
+/** Keeps four appends pending until `isOver` returns true. */
 async function writeWithoutPause(store: Store, name: string, isOver: () => boolean): Promise<void> {
   const ask = async (): Promise<void> => {
     while (!isOver()) await store.log.append({ body: decided({ decision_id: name }) });
@@ -16,13 +16,13 @@ async function writeWithoutPause(store: Store, name: string, isOver: () => boole
   await store.close();
 }
 
-/** How often somebody else wrote the next record. */
+/** Counts how often the writer changed between consecutive records. */
 const changesIn = (names: readonly string[]): number =>
   names.filter((name, index) => index > 0 && name !== names[index - 1]).length;
 
-describe("turns at the store", () => {
-  // The lock knows nothing of stores: two of one process are to each other what two processes are.
-  it("go to and fro between two that both write without pause", async () => {
+describe("the lock queue", () => {
+  // Two stores in one process compete for the lock like two processes.
+  it("alternates between two stores that write continuously", async () => {
     const directory = storeDirectory();
     const written = (): readonly string[] =>
       linesOf(directory).map((line) => /"decision_id":"(\w+)"/.exec(line)?.[1] ?? "");
@@ -39,7 +39,7 @@ describe("turns at the store", () => {
     expect(readdirSync(join(directory, "lock"))).toEqual([expect.stringMatching(/^\d+\.free$/)]);
   }, 20_000);
 
-  it("come for one who waits while another always has more to do", async () => {
+  it("lets a waiting queue in while another always has tasks", async () => {
     const directory = join(storeDirectory(), "lock");
     const busy = new LockQueue(() => openLock(directory));
     let isOver = false;
@@ -54,20 +54,20 @@ describe("turns at the store", () => {
     await busy.idle();
   }, 10_000);
 
-  it("are one for all that waits, and another for what comes later", async () => {
+  it("runs all queued tasks under one acquisition, and later ones under another", async () => {
     const turns = new LockQueue(() => openLock(join(storeDirectory(), "lock")));
     const seen = await Promise.all([1, 2, 3].map(() => turns.run((turn) => turn)));
     expect(new Set(seen).size).toBe(1);
     expect(await turns.run((turn) => turn)).toBe((seen[0] ?? 0) + 1);
   });
 
-  it("go on for a moment where a process was busy, unless somebody waits or it ends", async () => {
+  it("keeps the lock for a moment in a busy process, unless another waits or the process ends", async () => {
     const directory = join(storeDirectory(), "lock");
     const turns = new LockQueue(() => openLock(directory));
     for (let times = 0; times < 40; times++) await turns.run(() => undefined);
     const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
     let seen: number[] = [];
-    // On a busy machine a moment may be over before anything comes.
+    // On a busy machine the lock may be released before the next task arrives.
     for (let tries = 0; tries < 50 && new Set(seen).size !== 1; tries++) {
       seen = [];
       for (let times = 0; times < 3; times++) {
@@ -84,7 +84,7 @@ describe("turns at the store", () => {
     await turns.idle();
   });
 
-  it("do one thing after the other, whatever each waits for, and go on where one fails", async () => {
+  it("runs tasks one at a time, and continues after one fails", async () => {
     const turns = new LockQueue(() => openLock(join(storeDirectory(), "lock")));
     const done: string[] = [];
     const slow = turns.run(async () => {
@@ -101,7 +101,7 @@ describe("turns at the store", () => {
     expect(done).toEqual(["slow", "failing", "quick"]);
   });
 
-  it("fail for all who wait where there is no lock to be had, and come again once there is", async () => {
+  it("rejects all queued tasks if the lock cannot be opened, and works again later", async () => {
     let path = join(storeDirectory(), "file");
     writeFileSync(path, "");
     const turns = new LockQueue(() => openLock(path));
@@ -113,8 +113,8 @@ describe("turns at the store", () => {
   });
 });
 
-describe("a lock that somebody waits for", () => {
-  it("tells its holder so, for as long as that one waits", async () => {
+describe("a lock with a waiting process", () => {
+  it("shows its holder that a process waits", async () => {
     const directory = join(storeDirectory(), "lock");
     const lock = openLock(directory);
     const release = await lock.acquire();

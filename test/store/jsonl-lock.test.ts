@@ -40,14 +40,14 @@ async function until(isSo: () => boolean): Promise<void> {
 
 const noted = (word: string): number => read().filter((line) => line.startsWith(word)).length;
 
-/** The lock as somebody left it. */
+/** Puts the lock file of another owner in place. */
 function leave(name: string): void {
   mkdirSync(directory);
   writeFileSync(join(directory, name), "");
 }
 
-describe("the lock among processes", () => {
-  it("loses no count of eight processes that count in one file", async () => {
+describe("the lock between processes", () => {
+  it("loses no increment of eight processes that count in one file", async () => {
     const file = join(home, "count");
     writeFileSync(file, "0");
     const codes = await Promise.all(Array.from({ length: 8 }, () => ended(start("count", file, 100))));
@@ -56,8 +56,8 @@ describe("the lock among processes", () => {
     expect(readdirSync(directory)).toEqual([expect.stringMatching(/^\d+\.free$/)]);
   });
 
-  // Were a dead holder waited for, this would take longer than the time that it is given here.
-  it("goes to exactly one of those who wait when its holder is killed, and on from there", async () => {
+  // Waiting for a dead holder would exceed the timeout of this test.
+  it("goes to exactly one waiting process when its holder is killed", async () => {
     const holder = start("hold");
     await until(() => noted("holds") === 1);
     const waiters = Array.from({ length: 4 }, () => start("enter"));
@@ -71,7 +71,7 @@ describe("the lock among processes", () => {
       expect(passages[at + 1]).toBe(passages[at]?.replace("enters", "leaves"));
   }, 18_000);
 
-  it("survives holder after holder being killed", async () => {
+  it("survives repeated kills of its holder", async () => {
     for (let round = 1; round <= 6; round++) {
       const holder = start("hold");
       await until(() => noted("holds") === round);
@@ -83,14 +83,14 @@ describe("the lock among processes", () => {
     release?.();
   });
 
-  it("is not given to a second one of the same process", () => {
+  it("is not given twice to the same process", () => {
     const release = openLock(directory).tryAcquire();
     expect(openLock(directory).tryAcquire()).toBeUndefined();
     release?.();
     expect(openLock(directory).tryAcquire()).toBeTypeOf("function");
   });
 
-  it("belongs to a living process for as long as that lives", () => {
+  it("stays with its holder while that process is alive", () => {
     leave(`7.${formatOwner(thisOwner())}`);
     const later = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 86_400_000);
     try {
@@ -100,13 +100,13 @@ describe("the lock among processes", () => {
     }
   });
 
-  it("is taken from a process that has the number of a dead one but began at another time", () => {
+  it("is taken over if another process has the pid of the dead holder", () => {
     leave(`7.${formatOwner({ ...thisOwner(), startedAt: "1" })}`);
     expect(openLock(directory).tryAcquire()).toBeTypeOf("function");
     expect(readdirSync(directory)).toEqual([`8.${formatOwner(thisOwner())}`]);
   });
 
-  it("is taken from a process that is no more", async () => {
+  it("is taken over from a dead process", async () => {
     const child = start("hold");
     await until(() => noted("holds") === 1);
     child.kill("SIGKILL");
@@ -116,8 +116,8 @@ describe("the lock among processes", () => {
 
   it.each([
     { name: "another machine or container", owner: "4711-99-otherboot-4026531836" },
-    { name: "a name that says nothing", owner: "somebody" },
-  ])("is only taken from $name after a while", ({ owner }) => {
+    { name: "an unknown name", owner: "somebody" },
+  ])("is taken over from $name only after the lease", ({ owner }) => {
     leave(`7.${owner}`);
     const taken = Date.now();
     const clock = vi.spyOn(Date, "now");
@@ -131,7 +131,7 @@ describe("the lock among processes", () => {
     }
   });
 
-  it("is taken again after its directory was emptied or removed", () => {
+  it("is acquired again after its directory was emptied or removed", () => {
     const lock = openLock(directory);
     lock.tryAcquire()?.();
     for (const file of readdirSync(directory)) rmSync(join(directory, file));
@@ -144,14 +144,14 @@ describe("the lock among processes", () => {
     expect(openLock(directory).tryAcquire()).toBeTypeOf("function");
   });
 
-  it("can be given back after it was removed meanwhile", () => {
+  it("can be released after its directory was removed", () => {
     const release = openLock(directory).tryAcquire();
     rmSync(directory, { recursive: true });
     expect(release).not.toThrow();
     expect(openLock(directory).tryAcquire()).toBeTypeOf("function");
   });
 
-  /** A waiter may put something into the directory just before it would go; then it goes the next time. */
+  /** Retries, because a waiting process can create a file in the directory just before it is removed. */
   function removeOrLose(): void {
     try {
       rmSync(directory, { recursive: true, force: true });
@@ -160,7 +160,7 @@ describe("the lock among processes", () => {
     }
   }
 
-  it("goes on among many processes while its directory is removed again and again", async () => {
+  it("works between many processes while its directory is removed repeatedly", async () => {
     const waiters = Array.from({ length: 4 }, () => ended(start("enter")));
     const tyrant = setInterval(removeOrLose, 7);
     await until(() => noted("leaves") >= 2);
@@ -168,8 +168,8 @@ describe("the lock among processes", () => {
     expect(await Promise.all(waiters)).toEqual([0, 0, 0, 0]);
   });
 
-  // In a process of its own: what waits for ever here would not let the tests end.
-  it("says so instead of waiting for ever where its directory holds something else", async () => {
+  // In a child process: waiting forever here would block the tests.
+  it("fails instead of waiting forever if its directory contains something else", async () => {
     leave("stray");
     const child = spawn(process.execPath, [script, directory, "enter", notes], { stdio: "ignore" });
     const impatience = setTimeout(() => child.kill("SIGKILL"), 8000);

@@ -13,7 +13,7 @@ import { TestClock, decided, definitionOf, newId } from "./entries.js";
 
 const created: string[] = [];
 
-/** A directory that is gone after the tests of the file. */
+/** A directory that is removed after the tests of the file. */
 export function storeDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), "agent-33-store-"));
   if (created.push(directory) === 1)
@@ -23,7 +23,7 @@ export function storeDirectory(): string {
   return directory;
 }
 
-/** A store that keeps, like the program, the definition that each record used. */
+/** A store that stores the definition of each record, like the program does. */
 export function openLog(directory: string, options: Partial<JsonlOptions> = {}): Store {
   const store = openJsonlStore({ directory, clock: new TestClock().read, newId, ...options });
   const append = async (entry: Entry): Promise<Appended> => {
@@ -34,7 +34,7 @@ export function openLog(directory: string, options: Partial<JsonlOptions> = {}):
   return { ...store, log: { ...store.log, append } };
 }
 
-/** Whatever the store under test is told of its files, this is not what is tested. */
+/** Stores definitions with the real file system, even if the store under test has a faulty one. */
 function keepDefinition(directory: string, { body }: Entry): void {
   const definition = definitionOf(body);
   const shelf = new ShelfFiles(`${directory}/definitions`, {
@@ -45,7 +45,7 @@ function keepDefinition(directory: string, { body }: Entry): void {
   if (definition !== undefined && shelf.get(definition.key) === undefined) shelf.put([definition]);
 }
 
-/** A store with so many records in it, closed. */
+/** Creates a store with this many records and closes it. */
 export async function filled(
   count: number,
   options: Partial<JsonlOptions> = {},
@@ -74,7 +74,7 @@ export function writeLog(directory: string, name: string, bytes: Uint8Array | st
   writeFileSync(logFile(directory, name), bytes);
 }
 
-/** All whole lines of all segments, without the help of the program. */
+/** Reads all complete lines of all segments, independently of the code under test. */
 export function linesOf(directory: string): readonly string[] {
   return segmentFiles(directory).flatMap((name) =>
     readLog(directory, name).toString("utf8").split("\n").slice(0, -1),
@@ -114,7 +114,7 @@ export function checkpointsOf(directory: string): readonly CheckpointLine[] {
     .map((line) => JSON.parse(line) as CheckpointLine);
 }
 
-/** Verifies, and expects nothing to be wrong. */
+/** Verifies the store and expects no problems. */
 export function expectSound(directory: string, options?: VerifyOptions): Verification {
   const verification = verifyStore(directory, options);
   expect(verification.problems).toEqual([]);
@@ -122,7 +122,7 @@ export function expectSound(directory: string, options?: VerifyOptions): Verific
   return verification;
 }
 
-/** Whether anything is seen to be wrong. */
+/** Returns true if verification finds a problem. */
 export function isNoticed(directory: string, options?: VerifyOptions): boolean {
   const { ok, problems } = verifyStore(directory, options);
   expect(ok).toBe(problems.length === 0);

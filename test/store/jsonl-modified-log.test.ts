@@ -9,7 +9,7 @@ import { expectSound, filled, logFile, openLog, readLog, segmentFiles, writeLog 
 
 const smallSegments = { segmentSize: 8 * 1024 };
 
-/** As an editor would: the bytes are others, and the time is later than that of the head. */
+/** Edits a file like an editor: the bytes change, and the modification time is later than that of the head. */
 function edit(directory: string, name: string, change: (bytes: Buffer) => void): void {
   const bytes = readLog(directory, name);
   change(bytes);
@@ -17,7 +17,7 @@ function edit(directory: string, name: string, change: (bytes: Buffer) => void):
   touch(directory, name);
 }
 
-/** A second later than anything that was written; systems count time in ticks. */
+/** Sets the time a second ahead, because file systems have a coarse clock. */
 function touch(directory: string, name: string): void {
   const later = statSync(logFile(directory, "head")).mtimeMs / 1000 + 1;
   utimesSync(logFile(directory, name), later, later);
@@ -26,8 +26,8 @@ function touch(directory: string, name: string): void {
 const append = (directory: string, options: Partial<JsonlOptions> = {}): Promise<unknown> =>
   openLog(directory, { ...smallSegments, ...options }).log.append({ body: decided({ input: "more" }) });
 
-describe("a log that somebody has edited without changing its length", () => {
-  it("is not added to, whichever byte of whichever segment it was", async () => {
+describe("a log that was edited without changing its length", () => {
+  it("is not appended to, whichever byte was changed", async () => {
     const directory = await filled(60, smallSegments);
     const names = segmentFiles(directory);
     expect(names.length).toBeGreaterThan(4);
@@ -42,7 +42,7 @@ describe("a log that somebody has edited without changing its length", () => {
     expect(await append(directory)).toMatchObject({ seq: 61 });
   });
 
-  it("is read with a warning, whatever is asked of it", async () => {
+  it("is read with a warning by every query", async () => {
     const directory = await filled(60, smallSegments);
     const [first = ""] = segmentFiles(directory);
     const questions: ((log: Ledger) => Promise<unknown>)[] = [
@@ -60,15 +60,15 @@ describe("a log that somebody has edited without changing its length", () => {
   });
 });
 
-describe("a log that was touched and not changed", () => {
-  it("is read once as a whole, and goes on", async () => {
+describe("a log whose modification time changed but not its content", () => {
+  it("is verified once, and continues", async () => {
     const directory = await filled(60, smallSegments);
     const [first = ""] = segmentFiles(directory);
     touch(directory, first);
     const later = statSync(logFile(directory, first)).mtimeMs / 1000 + 1;
     expect(isModifiedAfterHead(`${directory}/log`)).toBe(true);
     expect(await append(directory)).toMatchObject({ seq: 61 });
-    // The head has been written since; only the test has set the segment's time ahead of that.
+    // The head was written since, but the test has set the segment's time ahead.
     utimesSync(logFile(directory, "head"), later, later);
     expect(isModifiedAfterHead(`${directory}/log`)).toBe(false);
     const heard: string[] = [];
@@ -76,14 +76,14 @@ describe("a log that was touched and not changed", () => {
     expect(heard).toEqual([]);
   });
 
-  it("is none where a record was added", async () => {
+  it("is not detected after an append", async () => {
     const directory = await filled(60, smallSegments);
     expect(isModifiedAfterHead(`${directory}/log`)).toBe(false);
     await append(directory, { durability: "fast" });
     expect(isModifiedAfterHead(`${directory}/log`)).toBe(false);
   });
 
-  it("says nothing of a record that could not be added, and was taken back", async () => {
+  it("is not detected after a failed append", async () => {
     const directory = await filled(3);
     const faulty = new FaultyFiles();
     const store = openLog(directory, { files: faulty.files });

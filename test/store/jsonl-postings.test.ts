@@ -25,7 +25,7 @@ import { expectRelatedTrue } from "./related-runs.js";
 const fast = { durability: "fast" as const, segmentSize: 200_000 };
 const c1: Entity = { type: "customer", id: "c1" };
 
-/** One in three is about the customer; each has an order of its own. */
+/** Every third record has the customer; each has its own order. */
 function numbered(number: number): Decided {
   const entities = [{ type: "order", id: `o${number}` }, ...(number % 3 === 0 ? [c1] : [])];
   const lineage = { entities, artifacts: [`a${number % 5}`] } as unknown as Lineage;
@@ -54,7 +54,7 @@ const keys: readonly RecordKey[] = [
   { session_id: "s5" },
 ];
 
-/** All that is asked is what the lines of the log say. */
+/** Checks that all queries return what the lines of the log say. */
 async function expectTrue(directory: string, store = openLog(directory, fast)): Promise<void> {
   const { records } = new LogScan(directory);
   for (const key of keys) {
@@ -84,8 +84,8 @@ const pathOf = (directory: string, kind: string): string =>
 const stateOf = (directory: string): { rows: number; postings: { entries: number; tables: object[] } } =>
   JSON.parse(readFileSync(logFile(directory, "index/state.json"), "utf8").split("\n")[0] ?? "") as never;
 
-describe("what records are looked up by", () => {
-  it("is found alike without an index, with one, and with one of a part of the log", async () => {
+describe("the keys of records", () => {
+  it("are found without an index, with one, and with one of a part of the log", async () => {
     const directory = await made(1500);
     await expectTrue(directory);
     expect(stateOf(directory).postings.tables).toHaveLength(1);
@@ -103,7 +103,7 @@ describe("what records are looked up by", () => {
     expectSound(directory);
   });
 
-  it("is not kept anew for a few records, and is once there are more", async () => {
+  it("are not saved for a few records, but for more", async () => {
     const directory = await made(300);
     const store = openLog(directory, fast);
     await store.log.neighbours("gate", [c1], 1);
@@ -118,7 +118,7 @@ describe("what records are looked up by", () => {
     expect(stateOf(directory).rows).toBe(380);
   });
 
-  it("leaves no files behind when the index is made anew", async () => {
+  it("leave no files behind when the index is rebuilt", async () => {
     const directory = await made(1500);
     await expectTrue(directory);
     const before = indexFiles(directory);
@@ -133,7 +133,7 @@ describe("what records are looked up by", () => {
     expectSound(directory);
   });
 
-  it("is seen at once where this process added it, and soon where another did", async () => {
+  it("are found at once if this process added them, and soon if another did", async () => {
     const directory = await made(10);
     const [mine, theirs] = [openLog(directory, fast), openLog(directory, fast)];
     await mine.log.neighbours("gate", [c1], 1);
@@ -147,7 +147,7 @@ describe("what records are looked up by", () => {
 });
 
 describe("an index whose saving was interrupted", () => {
-  /** The files as they are when it is killed after so many steps: rows, entries, a table, the state. */
+  /** The files after a kill following this many steps: rows, entries, table, state. */
   const kept = ["rows-", "postings-", "keys-"];
 
   it.each([
@@ -155,7 +155,7 @@ describe("an index whose saving was interrupted", () => {
     { name: "after the rows", steps: 1 },
     { name: "after the entries", steps: 2 },
     { name: "after the table", steps: 3 },
-  ])("$name answers as before, and is saved by the next", async ({ steps }) => {
+  ])("$name answers as before, and is saved by the next process", async ({ steps }) => {
     const directory = await made(1000);
     await expectTrue(directory);
     const [index, before] = [logFile(directory, "index"), `${directory}/before`];
@@ -178,7 +178,7 @@ describe("an index whose saving was interrupted", () => {
     await expectTrue(directory, store);
   });
 
-  it("does not mind what it left where the log went on differently", async () => {
+  it("ignores leftover files if the log continued differently", async () => {
     const directory = await made(1000);
     await expectTrue(directory);
     const copy = storeDirectory();
@@ -196,7 +196,7 @@ describe("an index whose saving was interrupted", () => {
   });
 });
 
-describe("an index of which a file is not what was written is made anew", () => {
+describe("an index with a damaged file is rebuilt", () => {
   const half = (path: string): void => truncateSync(path, statSync(path).size / 2);
   it.each([
     { name: "its entries are gone", kind: "postings-", change: (path: string) => rmSync(path) },
@@ -231,7 +231,7 @@ describe("an index of which a file is not what was written is made anew", () => 
 describe("lines of older versions", () => {
   const lineage = /,"lineage":(\{"entities".*?"precedents":\[\]\})/;
 
-  /** A call's lineage was at the end. */
+  /** The lineage of a policy decision was at the end of the line. */
   const moved = (body: string): string => {
     const [, found = ""] = lineage.exec(body) ?? [];
     const { inputs, policies } = JSON.parse(found) as Lineage;
@@ -240,7 +240,7 @@ describe("lines of older versions", () => {
       .replace(',"context":', `,"lineage":${JSON.stringify({ inputs, policies })},"context":`);
   };
 
-  it("are found by what they have", async () => {
+  it("are found by the keys that they have", async () => {
     const directory = storeDirectory();
     const { log } = openLog(directory, fast);
     const policy = { name: "four_eyes", version: "1", hash: "", base_decision: "allow", override: null };
@@ -305,7 +305,7 @@ describe("several processes at once", () => {
     return lines.map((line) => JSON.parse(line) as Answer);
   };
 
-  it("are told what the log was at some moment, while it grows and is indexed by all of them", async () => {
+  it("get consistent answers while the log grows and all of them index it", async () => {
     const script = await bundled("related-user");
     const directory = await made(900);
     const store = openLog(directory, { ...fast, segmentSize: 50_000 });
@@ -342,6 +342,6 @@ describe("several processes at once", () => {
   });
 });
 
-it("is what the plain store says, whatever was written and asked before", async () => {
+it("answers as the memory store does, after any writes and queries", async () => {
   expect(await expectRelatedTrue(25)).toBe(25);
 });

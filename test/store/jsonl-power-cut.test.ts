@@ -30,8 +30,8 @@ const notesIn = (directory: string, note: string): readonly { details: object }[
 
 const fast = { durability: "fast" as const };
 
-describe("a power cut where the disk was not waited for", () => {
-  it("that the head outlived is seen, told of in the log, and goes no further", async () => {
+describe("a power cut with durability `fast`", () => {
+  it("that the head survived is detected and noted in the log", async () => {
     const directory = await filled(3);
     const power = new PowerCut();
     const before = await append(openLog(directory, { ...fast, files: power.files }), 4);
@@ -48,7 +48,7 @@ describe("a power cut where the disk was not waited for", () => {
     expect(hashesOf(directory)).not.toContain(before[0]);
   });
 
-  it("forgets no count", async () => {
+  it("keeps all counters", async () => {
     const directory = storeDirectory();
     const power = new PowerCut();
     await append(openLog(directory, { ...fast, files: power.files }), 5);
@@ -61,7 +61,7 @@ describe("a power cut where the disk was not waited for", () => {
     expectSound(directory);
   });
 
-  it("is told of once, also where it comes again", async () => {
+  it("is noted once, also if it happens again", async () => {
     const directory = await filled(2);
     for (let times = 1; times <= 3; times++) {
       const power = new PowerCut();
@@ -75,7 +75,7 @@ describe("a power cut where the disk was not waited for", () => {
     }
   });
 
-  it("in the middle of a line puts that aside and tells of both", async () => {
+  it("in the middle of a line moves the rest to a file and notes both", async () => {
     const directory = await filled(2);
     const power = new PowerCut();
     const hashes = await append(openLog(directory, { ...fast, files: power.files }), 4);
@@ -92,7 +92,7 @@ describe("a power cut where the disk was not waited for", () => {
     expectSound(directory);
   });
 
-  it("takes nothing that stands before a checkpoint or a new segment", async () => {
+  it("removes nothing before a checkpoint or a new segment", async () => {
     for (let count = 1; count <= 12; count++) {
       const directory = storeDirectory();
       const options = { ...fast, segmentSize: 2500, checkpointEvery: 5 };
@@ -109,7 +109,7 @@ describe("a power cut where the disk was not waited for", () => {
     }
   });
 
-  it("of a head that is older than the log loses nothing", async () => {
+  it("that restores an older head loses nothing", async () => {
     const directory = await filled(2);
     const power = new PowerCut();
     const hashes = await append(openLog(directory, { ...fast, files: power.files, checkpointEvery: 3 }), 5);
@@ -125,7 +125,7 @@ describe("a power cut where the disk was not waited for", () => {
 describe.each(circumstances)(
   "a power cut at any moment (durability $durability, pruned: $prunes)",
   (circumstance) => {
-    it.each(losses)("goes on by itself where $name", async ({ choose }) => {
+    it.each(losses)("recovers automatically if $name", async ({ choose }) => {
       await cutPower(circumstance, choose, 1);
     });
   },

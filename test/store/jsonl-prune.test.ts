@@ -27,7 +27,7 @@ async function prune(directory: string, keep: number): Promise<number> {
 }
 
 describe("pruning", () => {
-  it("removes whole segments, the oldest, and leaves a log that is sound", async () => {
+  it("removes the oldest whole segments and leaves a valid log", async () => {
     const directory = await filled(30, small);
     const before = segmentFiles(directory);
     const through = await prune(directory, 10);
@@ -43,7 +43,7 @@ describe("pruning", () => {
     expectSound(directory);
   });
 
-  it("keeps a segment that holds one record which stays", async () => {
+  it("keeps a segment with one record to keep", async () => {
     const directory = storeDirectory();
     const { log } = openLog(directory, small);
     for (let at = 0; at < 20; at++)
@@ -56,14 +56,14 @@ describe("pruning", () => {
     }
   });
 
-  it("tells how many bytes go", async () => {
+  it("reports the number of removed bytes", async () => {
     const directory = await filled(30, small);
     const { through, bytes } = await openLog(directory, small).log.prunable({ keep: 10 });
     const gone = linesOf(directory).slice(0, through);
     expect(bytes).toBe(gone.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0));
   });
 
-  it("is refused where the log has changed meanwhile, and removes nothing", async () => {
+  it("is refused if the log has changed meanwhile, and removes nothing", async () => {
     const directory = await filled(9, small);
     const { log } = openLog(directory, small);
     const all = await log.prunable({ keep: 0 });
@@ -76,7 +76,7 @@ describe("pruning", () => {
     expectSound(directory);
   });
 
-  it("that was interrupted before the note leaves a sound log", async () => {
+  it("that was interrupted before the note leaves a valid log", async () => {
     const directory = await filled(9, small);
     const faulty = new FaultyFiles();
     const { log } = openLog(directory, { ...small, files: faulty.files });
@@ -91,7 +91,7 @@ describe("pruning", () => {
     expectSound(directory);
   });
 
-  it("that was interrupted at any of its segments leaves a sound log, and can be ended", async () => {
+  it("that was interrupted at any segment leaves a valid log, and can be completed", async () => {
     const template = await filled(20, small);
     const firsts = segmentFiles(template);
     const pruned = storeDirectory();
@@ -110,7 +110,7 @@ describe("pruning", () => {
     }
   });
 
-  it("is seen where nobody noted it", async () => {
+  it("is detected without a note", async () => {
     const directory = await filled(20, small);
     for (const name of segmentFiles(directory).slice(0, 2)) {
       rmSync(logFile(directory, name));
@@ -118,14 +118,14 @@ describe("pruning", () => {
     }
   });
 
-  it("is seen where more is gone than was noted", async () => {
+  it("is detected if more is missing than noted", async () => {
     const directory = await filled(30, small);
     await prune(directory, 15);
     rmSync(logFile(directory, segmentFiles(directory)[0] ?? ""));
     expect(verifyStore(directory).ok).toBe(false);
   });
 
-  it("does not disturb those who read meanwhile", async () => {
+  it("does not disturb concurrent readers", async () => {
     const directory = await filled(30, small);
     const { log } = openLog(directory, small);
     const read: LogLine[] = [];

@@ -36,7 +36,7 @@ const damagedLog = { code: "log_damaged" };
 const append = (directory: string, options?: Partial<JsonlOptions>): Promise<unknown> =>
   openLog(directory, options).log.append({ body: decided({ input: "next" }) });
 
-/** Everything in the directory of the log, but for what is derived from it. */
+/** All files of the log, except derived ones. */
 function snapshot(directory: string): Record<string, string> {
   const names = readdirSync(join(directory, "log")).filter((name) => name !== "index");
   return Object.fromEntries(names.map((name) => [name, readLog(directory, name).toString("latin1")]));
@@ -54,7 +54,7 @@ async function expectRefused(directory: string): Promise<void> {
 }
 
 describe("after a crash between a record and the head", () => {
-  it.each([1, 2, 7])("%i records are taken as they are", async (count) => {
+  it.each([1, 2, 7])("%i records are kept", async (count) => {
     const { directory, ahead } = await crashed(3, count);
     appendFileSync(logFile(directory, segmentFile(1)), ahead);
     expect(expectSound(directory)).toMatchObject({ size: 3 + count, notes: [] });
@@ -65,7 +65,7 @@ describe("after a crash between a record and the head", () => {
     expect(tornFiles(directory)).toEqual([]);
   });
 
-  it("the very first record is taken as it is", async () => {
+  it("the first record is kept", async () => {
     const directory = await filled(1);
     const { head } = headOf(directory);
     writeHeadFile(directory, { size: 0, head: "0".repeat(64), segment: 1, bytes: 0 });
@@ -74,7 +74,7 @@ describe("after a crash between a record and the head", () => {
     expectSound(directory);
   });
 
-  it("the checkpoints that are missing are made", async () => {
+  it("the missing checkpoints are written", async () => {
     const options = { checkpointEvery: 3 };
     const { directory, ahead } = await crashed(2, 6, options);
     appendFileSync(logFile(directory, segmentFile(1)), ahead);
@@ -87,7 +87,7 @@ describe("after a crash between a record and the head", () => {
     expectSound(directory);
   });
 
-  it("a checkpoint that was made before the head was written is not made twice", async () => {
+  it("a checkpoint that was written before the head is not written twice", async () => {
     const options = { checkpointEvery: 1 };
     const directory = await filled(2, options);
     const before = headOf(directory);
@@ -99,7 +99,7 @@ describe("after a crash between a record and the head", () => {
     expectSound(directory);
   });
 
-  it("what was counted is counted once", async () => {
+  it("counters are increased once", async () => {
     const counted = { body: decided(), counts: ["uses", "others"] };
     const directory = storeDirectory();
     const store = openLog(directory);
@@ -109,11 +109,11 @@ describe("after a crash between a record and the head", () => {
     cpSync(counters, kept, { recursive: true });
     await Promise.all([store.log.append(counted), store.log.append(counted)]);
     await store.close();
-    // The head alone is behind: all was counted.
+    // Only the head is behind: the counters are up to date.
     writeHeadFile(directory, head);
     await append(directory);
     expect((await openLog(directory).log.counter("uses")).count).toBe(3);
-    // Head and counters are behind.
+    // The head and the counters are behind.
     cpSync(kept, counters, { recursive: true });
     writeHeadFile(directory, head);
     await append(directory);
@@ -124,11 +124,11 @@ describe("after a crash between a record and the head", () => {
 });
 
 describe("after a crash in the middle of a line", () => {
-  it("whatever there is of it is put aside, told of, and the log goes on", async () => {
+  it("the incomplete line is moved to a file and noted, and the log continues", async () => {
     await expectRepairs(41);
   });
 
-  it("the whole lines before it are kept", async () => {
+  it("the complete lines before it are kept", async () => {
     const { directory, ahead } = await crashed(2, 5);
     appendFileSync(logFile(directory, segmentFile(1)), ahead.subarray(0, -10));
     expect(expectSound(directory)).toMatchObject({ size: 6 });
@@ -143,13 +143,13 @@ describe("after a crash in the middle of a line", () => {
     { name: "a zero", tail: Buffer.alloc(1) },
     { name: "a block of zeros", tail: Buffer.alloc(4096) },
     {
-      name: "half a line and zeros",
+      name: "an incomplete line and zeros",
       tail: Buffer.concat([Buffer.from('{"seq":3,"kind":"dec'), Buffer.alloc(5000)]),
     },
     { name: "zeros and a newline", tail: Buffer.concat([Buffer.alloc(100), Buffer.from("\n")]) },
-    { name: "bytes that are no text", tail: Buffer.from([0xff, 0xfe, 0x80, 0xc3]) },
-    { name: "half a letter", tail: Buffer.from('{"seq":3,"kind":"ü').subarray(0, -1) },
-  ])("$name at the end is put aside", async ({ tail }) => {
+    { name: "bytes that are not text", tail: Buffer.from([0xff, 0xfe, 0x80, 0xc3]) },
+    { name: "half a character", tail: Buffer.from('{"seq":3,"kind":"ü').subarray(0, -1) },
+  ])("$name at the end is moved to a file", async ({ tail }) => {
     const directory = await filled(2);
     appendFileSync(logFile(directory, segmentFile(1)), tail);
     expectSound(directory);
@@ -158,7 +158,7 @@ describe("after a crash in the middle of a line", () => {
     expectSound(directory);
   });
 
-  it("what is read meanwhile are the whole records", async () => {
+  it("readers see the complete records", async () => {
     const { directory, ahead } = await crashed(3, 1);
     appendFileSync(logFile(directory, segmentFile(1)), ahead.subarray(0, 200));
     const { log } = openLog(directory);
@@ -168,7 +168,7 @@ describe("after a crash in the middle of a line", () => {
     expect(await seqs(log.select({}))).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it("each of several crashes is told of", async () => {
+  it("each of several crashes is noted", async () => {
     const { directory, ahead } = await crashed(2, 1);
     for (let times = 1; times <= 4; times++) {
       appendFileSync(logFile(directory, segmentFile(1)), ahead.subarray(0, times * 20));
@@ -180,7 +180,7 @@ describe("after a crash in the middle of a line", () => {
     expect(notes).toHaveLength(4);
   });
 
-  it("the note is not lost where it cannot be written at first", async () => {
+  it("the note is not lost if it cannot be written at first", async () => {
     const { directory, ahead } = await crashed(2, 1);
     const half = ahead.subarray(0, 300);
     appendFileSync(logFile(directory, segmentFile(1)), half);
@@ -197,10 +197,10 @@ describe("after a crash in the middle of a line", () => {
 
 describe("damage", () => {
   it.each([
-    { name: "a whole line that is none", tail: "oops\n" },
+    { name: "a complete line that is not a record", tail: "oops\n" },
     { name: "an empty line", tail: "\n" },
     {
-      name: "a whole record with a wrong hash",
+      name: "a complete record with a wrong hash",
       tail: `{"seq":3,"kind":"note","prev_hash":"${"0".repeat(64)}","hash":"${"0".repeat(64)}"}\n`,
     },
   ])("at the end, such as $name, is not repaired", async ({ tail }) => {
@@ -210,7 +210,7 @@ describe("damage", () => {
     await expectRefused(directory);
   });
 
-  it("that a sound record stands behind is not repaired", async () => {
+  it("before a valid record is not repaired", async () => {
     const { directory, ahead } = await crashed(2, 3);
     ahead[20] = 0;
     appendFileSync(logFile(directory, segmentFile(1)), ahead);
@@ -218,7 +218,7 @@ describe("damage", () => {
     await expectRefused(directory);
   });
 
-  it("of the last record is not written behind", async () => {
+  it("of the last record stops appends", async () => {
     const directory = await filled(3);
     const bytes = readLog(directory, segmentFile(1));
     flip(bytes, bytes.length - 10);
@@ -226,7 +226,7 @@ describe("damage", () => {
     await expectRefused(directory);
   });
 
-  it("such as a cut end is not written behind, wherever it was cut", async () => {
+  it("such as a removed end stops appends, wherever it was cut", async () => {
     const directory = await filled(3);
     const { length } = readLog(directory, segmentFile(1));
     for (const cut of [1, 2, 100, Math.floor(length / 3), Math.floor(length / 2), length]) {
@@ -250,7 +250,7 @@ describe("damage", () => {
     },
     { name: "is null", head: "null".padEnd(512) },
     { name: "is of another log", head: "another" },
-  ])("of the head is seen, and nothing is written: it $name", async ({ head }) => {
+  ])("of the head is detected, and nothing is written: it $name", async ({ head }) => {
     const directory = await filled(3);
     const whole = readLog(directory, "head").toString("latin1");
     if (head === undefined) rmSync(logFile(directory, "head"));
@@ -262,7 +262,7 @@ describe("damage", () => {
     await expectRefused(directory);
   });
 
-  it("does not keep anybody from reading", async () => {
+  it("does not prevent reading", async () => {
     const directory = await filled(5);
     const bytes = readLog(directory, segmentFile(1));
     const second = bytes.indexOf("\n") + 1;
@@ -276,10 +276,10 @@ describe("damage", () => {
   });
 });
 
-describe("after a crash at the beginning of a segment", () => {
+describe("after a crash at the start of a segment", () => {
   const options = { segmentSize: 1, checkpointEvery: 100 };
 
-  it("an empty one is written to", async () => {
+  it("an empty one is used", async () => {
     const directory = await filled(3, options);
     writeLog(directory, segmentFile(4), "");
     expectSound(directory);
@@ -289,7 +289,7 @@ describe("after a crash at the beginning of a segment", () => {
     expect(checkpointsOf(directory).map(({ size }) => size)).toEqual([1, 2, 3]);
   });
 
-  it("a whole record in it is taken", async () => {
+  it("a complete record in it is kept", async () => {
     const directory = await filled(3, options);
     const before = headOf(directory);
     await append(directory, options);
@@ -299,7 +299,7 @@ describe("after a crash at the beginning of a segment", () => {
     expectSound(directory);
   });
 
-  it("half a record in it is put aside", async () => {
+  it("an incomplete record in it is moved to a file", async () => {
     const directory = await filled(3, options);
     const before = headOf(directory);
     await append(directory, options);
@@ -311,7 +311,7 @@ describe("after a crash at the beginning of a segment", () => {
     expectSound(directory);
   });
 
-  it("several that the head knows nothing of are taken", async () => {
+  it("several segments after the head are kept", async () => {
     const directory = await filled(2, options);
     const before = headOf(directory);
     for (let times = 0; times < 4; times++) await append(directory, options);
@@ -321,7 +321,7 @@ describe("after a crash at the beginning of a segment", () => {
     expectSound(directory);
   });
 
-  it("the checkpoint of its beginning is made", async () => {
+  it("the checkpoint of its start is written", async () => {
     const directory = await filled(3, options);
     const before = headOf(directory);
     const checkpoints = readLog(directory, "checkpoints.jsonl");
@@ -334,7 +334,7 @@ describe("after a crash at the beginning of a segment", () => {
   });
 });
 
-describe("after a crash at the very beginning", () => {
+describe("after a crash during the creation", () => {
   it.each([
     {
       name: "the directory",
@@ -356,7 +356,7 @@ describe("after a crash at the very beginning", () => {
         writeFileSync(join(log, "head"), '{"size":0,"he');
       },
     },
-  ])("that left only $name, the log begins", async ({ prepare }) => {
+  ])("that left only $name, the log is created", async ({ prepare }) => {
     const directory = storeDirectory();
     prepare(join(directory, "log"));
     expectSound(directory);
@@ -364,7 +364,7 @@ describe("after a crash at the very beginning", () => {
     expectSound(directory);
   });
 
-  it("that left a directory of the lock that was not yet in place, the log begins", async () => {
+  it("that left a temporary lock directory, the log is created", async () => {
     const directory = storeDirectory();
     mkdirSync(join(directory, "lock.new-abc123"));
     expect(await append(directory)).toMatchObject({ seq: 1 });

@@ -23,7 +23,7 @@ const firstsOf = (directory: string): readonly number[] =>
 const bytesOf = (lines: readonly string[]): number =>
   lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
 
-/** Where segments begin if each takes what fits, the records coming one by one. */
+/** Returns the expected starts of the segments for records that are appended one by one. */
 function firstsExpected(lines: readonly string[], segmentSize: number): readonly number[] {
   const firsts = [1];
   let size = 0;
@@ -38,7 +38,7 @@ function firstsExpected(lines: readonly string[], segmentSize: number): readonly
   return firsts;
 }
 
-/** What a checkpoint must be there for: every so many records, and the end of every segment but the last. */
+/** Returns the expected checkpoints: at the interval, and at the end of every segment except the last. */
 function pinsExpected(directory: string, checkpointEvery: number): readonly number[] {
   const { length } = linesOf(directory);
   const regular = Array.from(
@@ -49,7 +49,7 @@ function pinsExpected(directory: string, checkpointEvery: number): readonly numb
   return [...new Set([...regular, ...ends.filter((end) => end > 0)])].sort((a, b) => a - b);
 }
 
-/** Sizes, hashes and the chain of the checkpoints, worked out by other means than the program's. */
+/** Checks sizes, hashes and the chain of the checkpoints, independently of the code under test. */
 function expectCheckpoints(directory: string, sizes: readonly number[]): void {
   const hashes = linesOf(directory).map((line) => (JSON.parse(line) as { hash: string }).hash);
   const checkpoints = sizes.length === 0 ? [] : checkpointsOf(directory);
@@ -66,7 +66,7 @@ function expectCheckpoints(directory: string, sizes: readonly number[]): void {
 
 describe("segments", () => {
   it.each([1, 700, 1500, 2000, 5000, 10_000, 64 * 1024 * 1024])(
-    "take what fits into %i bytes",
+    "contain up to %i bytes",
     async (segmentSize) => {
       const directory = await filled(37, { segmentSize, durability: "fast" });
       expect(firstsOf(directory)).toEqual(firstsExpected(linesOf(directory), segmentSize));
@@ -74,7 +74,7 @@ describe("segments", () => {
     },
   );
 
-  it("are each a whole number of lines, and the chain goes on through them", async () => {
+  it("contain complete lines, and the chain continues across them", async () => {
     const directory = await filled(60, { segmentSize: 3000 });
     const firsts = firstsOf(directory);
     expect(firsts.length).toBeGreaterThan(8);
@@ -88,7 +88,7 @@ describe("segments", () => {
     expect(chainProblems(linesOf(directory))).toEqual([]);
   });
 
-  it("are never much larger than they should be, however much comes at once", async () => {
+  it("are never much larger than configured, however large a batch is", async () => {
     const directory = storeDirectory();
     const { log } = openLog(directory, { segmentSize: 8000 });
     await Promise.all(Array.from({ length: 300 }, (_, input) => log.append({ body: decided({ input }) })));
@@ -97,7 +97,7 @@ describe("segments", () => {
     expect(expectSound(directory)).toMatchObject({ size: 300 });
   });
 
-  it("hold a record that is larger than any of them", async () => {
+  it("can contain a record that is larger than the segment size", async () => {
     const directory = storeDirectory();
     const { log } = openLog(directory, { segmentSize: 2000 });
     for (const length of [10, 9_000_000, 10])
@@ -107,7 +107,7 @@ describe("segments", () => {
     expect(await openLog(directory).log.find({ seq: 2 })).toMatchObject({ record: { seq: 2 } });
   });
 
-  it("are begun by any process that has written enough, whatever size each of them goes by", async () => {
+  it("are started by any process, even if their segment sizes differ", async () => {
     const directory = storeDirectory();
     const sizes = [1500, 4000, 1_000_000];
     const stores = sizes.map((segmentSize) =>
@@ -120,7 +120,7 @@ describe("segments", () => {
     expectCheckpoints(directory, pinsExpected(directory, 4));
   });
 
-  it("have a head that says how far the last of them is written", async () => {
+  it("have a head with the length of the last one", async () => {
     const directory = storeDirectory();
     const store = openLog(directory, { segmentSize: 2500 });
     for (let size = 1; size <= 20; size++) {
@@ -133,7 +133,7 @@ describe("segments", () => {
     }
   });
 
-  it("can be read by their owner alone", async () => {
+  it("can only be read by their owner", async () => {
     const directory = join(storeDirectory(), "store");
     const store = openLog(directory, { segmentSize: 1, checkpointEvery: 1 });
     for (let input = 0; input < 3; input++)
@@ -157,7 +157,7 @@ describe("checkpoints", () => {
     { every: 7, segmentSize: 64 * 1024 },
     { every: 1000, segmentSize: 3000 },
   ])(
-    "are made at every $every records and at every new segment of $segmentSize bytes",
+    "are written every $every records and at every new segment of $segmentSize bytes",
     async ({ every, segmentSize }) => {
       const directory = await filled(41, { checkpointEvery: every, segmentSize, durability: "fast" });
       expectCheckpoints(directory, pinsExpected(directory, every));
@@ -165,7 +165,7 @@ describe("checkpoints", () => {
     },
   );
 
-  it("are made within what is written together", async () => {
+  it("are written within a batch", async () => {
     const directory = storeDirectory();
     const options: Partial<JsonlOptions> = { checkpointEvery: 10, segmentSize: 20_000 };
     const store = openLog(directory, options);
@@ -177,13 +177,13 @@ describe("checkpoints", () => {
     expectSound(directory);
   });
 
-  it("are none before there is anything to pin", async () => {
+  it("are not written for an empty log", async () => {
     const directory = await filled(9, { checkpointEvery: 10 });
     expect(existsSync(logFile(directory, "checkpoints.jsonl"))).toBe(false);
     expect(headOf(directory).checkpoint).toBeUndefined();
   });
 
-  it("outlive the records that they pinned", async () => {
+  it("survive the records that they pinned", async () => {
     const directory = await filled(30, { checkpointEvery: 4, segmentSize: 3000 });
     const before = checkpointsOf(directory);
     const store = openLog(directory, { checkpointEvery: 4, segmentSize: 3000 });
@@ -193,7 +193,7 @@ describe("checkpoints", () => {
     expectSound(directory);
   });
 
-  it("and segments count the bytes of a text, not its letters", async () => {
+  it("and segments count bytes, not characters", async () => {
     const directory = storeDirectory();
     const store = openLog(directory, { segmentSize: 3000, checkpointEvery: 5 });
     for (const filler of ["ü", "漢字", "🎉", "\u2028", "\n", "x".repeat(900)])

@@ -5,10 +5,10 @@ import { systemFiles } from "../../src/store/drivers/jsonl/files.js";
 import { ShelfFiles } from "../../src/store/drivers/jsonl/file-shelf.js";
 import { storeDirectory } from "./jsonl-log.js";
 
-/** Done once, at the moment before a file of a shelf is read. */
+/** Runs once, just before a file of a shelf is read. */
 let meanwhile: (() => void) | undefined;
 
-/** After so many files were removed comes a crash. */
+/** Simulates a crash after this many files were removed. */
 let unlinksLeft = Infinity;
 
 vi.mock("node:fs", async (original) => {
@@ -29,7 +29,7 @@ vi.mock("node:fs", async (original) => {
 const open = (directory: string): ShelfFiles =>
   new ShelfFiles(directory, { files: systemFiles, now: () => 0, durable: false });
 
-/** A shelf that the next value divides. */
+/** A shelf that the next value splits. */
 function aboutToDivide(): { directory: string; divide: () => void } {
   const directory = join(storeDirectory(), "shelf");
   open(directory).put(Array.from({ length: 400 }, (_, at) => ({ key: `key-${at}`, value: "v".repeat(500) })));
@@ -42,13 +42,13 @@ function aboutToDivide(): { directory: string; divide: () => void } {
   };
 }
 
-it("finds a value on a shelf that is divided while it looks", () => {
+it("finds a value on a shelf that is split during the lookup", () => {
   const { directory, divide } = aboutToDivide();
   meanwhile = divide;
   expect(open(directory).get("key-7")?.key).toBe("key-7");
 });
 
-it("lists every value of a shelf that is divided while it lists them", () => {
+it("lists every value of a shelf that is split during the listing", () => {
   const { directory, divide } = aboutToDivide();
   const shelf = open(directory);
   meanwhile = divide;

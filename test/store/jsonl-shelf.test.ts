@@ -17,7 +17,7 @@ beforeEach(() => {
   now = 1_000_000;
 });
 
-/** As another process would open it. */
+/** Opens the shelf like another process. */
 const shelf = (): ShelfFiles =>
   new ShelfFiles(directory, { files: systemFiles, now: () => now, durable: false });
 
@@ -35,7 +35,7 @@ const fileNames = (): readonly string[] => readdirSync(directory).sort();
 
 const parts = Array.from({ length: 16 }, (_, digit) => `all${digit.toString(16)}.jsonl`);
 
-/** All that is there, each key once. */
+/** Returns all entries, and checks that each key occurs once. */
 function all(files = shelf()): Map<string, ShelfEntry> {
   const entries = files.leaves().flatMap((leaf) => files.entriesOf(leaf));
   const found = new Map(entries.map((entry) => [entry.key, entry]));
@@ -43,7 +43,7 @@ function all(files = shelf()): Map<string, ShelfEntry> {
   return found;
 }
 
-/** Nothing else is there, whether it is asked for one by one or all at once. */
+/** Checks the content, by lookup and by listing. */
 function expectExactly(entries: readonly ShelfEntry[], files = shelf()): void {
   const latest = new Map(entries.map(({ key, value }) => [key, value]));
   const found = all(files);
@@ -54,14 +54,14 @@ function expectExactly(entries: readonly ShelfEntry[], files = shelf()): void {
 }
 
 describe("a shelf that grows", () => {
-  it("is divided, and has everything that was put", () => {
+  it("is split, and has everything that was put", () => {
     const entries = numbered(2000, text("v"));
     putInLots(entries);
     expect(fileNames()).toEqual(parts);
     expectExactly(entries);
   });
 
-  it("is divided again where a part has grown, so that no look-up reads much", () => {
+  it("is split again if a part has grown, so that no lookup reads much", () => {
     const entries = numbered(6000, text("v"));
     putInLots(entries, 300);
     expect(fileNames().filter((name) => /^all[0-9a-f]{2}\.jsonl$/.test(name))).not.toEqual([]);
@@ -73,7 +73,7 @@ describe("a shelf that grows", () => {
     for (const { key } of numbered(100, "", 6000)) expect(files.get(key)).toBeUndefined();
   });
 
-  it("keeps the latest value of keys that are put again and again, before it is divided and after", () => {
+  it("keeps the latest value of keys that are put repeatedly, before and after a split", () => {
     const files = shelf();
     const latest = new Map<string, ShelfEntry>();
     for (let round = 0; round < 60; round++) {
@@ -84,7 +84,7 @@ describe("a shelf that grows", () => {
     expectExactly([...latest.values()]);
   });
 
-  it("does not grow with how often the same is put", () => {
+  it("does not grow when the same keys are put again", () => {
     const files = shelf();
     for (let round = 0; round < 2000; round++) files.put(numbered(2, text(`${round} `, 20), round % 10));
     const size = files.leaves().reduce((sum, leaf) => sum + files.sizeOf(leaf), 0);
@@ -92,7 +92,7 @@ describe("a shelf that grows", () => {
     expect(files.get("key-9")?.value).toBe(`${text("1999 ", 20)}9`);
   });
 
-  it("has what one process put before another divided it, and the other way round", () => {
+  it("has what one process put before another split it, and vice versa", () => {
     const [one, other] = [shelf(), shelf()];
     const entries = numbered(3000, text("v"));
     for (let at = 0; at < 3000; at += 30) (at % 60 === 0 ? one : other).put(entries.slice(at, at + 30));
@@ -101,11 +101,11 @@ describe("a shelf that grows", () => {
   });
 });
 
-describe("what has expired", () => {
+describe("an expired value", () => {
   const expiring = (count: number, expiresAt: number, first = 0): readonly ShelfEntry[] =>
     numbered(count, text("v"), first).map((entry) => ({ ...entry, group: "gate", expires_at: expiresAt }));
 
-  it("is dropped when its file is tidied, at the very instant and not before", () => {
+  it("is removed by compaction, at the exact time and not before", () => {
     const [gone, live] = [expiring(10, 2_000_000), expiring(10, 2_000_001, 10)];
     putInLots([...gone, ...live]);
     now = 1_999_999;
@@ -116,7 +116,7 @@ describe("what has expired", () => {
     expectExactly([...live, ...last]);
   });
 
-  it("leaves the other files too, with new values that have a time", () => {
+  it("is removed from other files, too, by new values with an expiry", () => {
     putInLots(expiring(2000, 2_000_000));
     expect(fileNames()).toEqual(parts);
     now = 3_000_000;
@@ -129,7 +129,7 @@ describe("what has expired", () => {
     expectExactly(fresh);
   });
 
-  it("is kept where it has no time, however often there is tidying", () => {
+  it("is kept by compaction if it has no expiry", () => {
     const lasting = numbered(300, text("l"));
     putInLots(lasting);
     now = Number.MAX_SAFE_INTEGER;
@@ -138,12 +138,12 @@ describe("what has expired", () => {
   });
 });
 
-describe("half a line that a crash left on a shelf", () => {
+describe("an incomplete line that a crash left on a shelf", () => {
   const line = `${JSON.stringify({ key: "key-1", value: "ünfinished" })}\n`;
   const bytes = Buffer.from(line);
 
   it.each(Array.from({ length: bytes.length - 2 }, (_, at) => at + 1))(
-    "hides nothing and is no value itself (%i bytes)",
+    "hides nothing and is not a value (%i bytes)",
     (length) => {
       shelf().put(numbered(3, "old "));
       appendFileSync(join(directory, "all.jsonl"), bytes.subarray(0, length));
@@ -155,7 +155,7 @@ describe("half a line that a crash left on a shelf", () => {
     },
   );
 
-  it("is seen alike by a look-up and in the list where only the end of the line is missing", () => {
+  it("is treated the same by lookup and listing if only the newline is missing", () => {
     shelf().put(numbered(3, "old "));
     appendFileSync(join(directory, "all.jsonl"), bytes.subarray(0, -1));
     expect(all().get("key-1")).toEqual(shelf().get("key-1"));
@@ -163,7 +163,7 @@ describe("half a line that a crash left on a shelf", () => {
     expect(all().get("key-1")).toEqual(shelf().get("key-1"));
   });
 
-  it("hides nothing where it is the zeros of blocks that never reached the disk", () => {
+  it("hides nothing if it is zeros of blocks that did not reach the disk", () => {
     shelf().put(numbered(3, "old "));
     appendFileSync(join(directory, "all.jsonl"), Buffer.alloc(4096));
     expectExactly(numbered(3, "old "));
@@ -175,7 +175,7 @@ describe("half a line that a crash left on a shelf", () => {
     { name: "half of it", beginning: Buffer.from('{"tidied_at":16') },
     { name: "zeros", beginning: Buffer.alloc(512) },
     { name: "half a value", beginning: bytes.subarray(0, 20) },
-  ])("does not keep a file from being tidied where its beginning is $name", ({ beginning }) => {
+  ])("does not prevent compaction if the header is $name", ({ beginning }) => {
     mkdirSync(directory);
     writeFileSync(join(directory, "all.jsonl"), beginning);
     const files = shelf();
@@ -185,7 +185,7 @@ describe("half a line that a crash left on a shelf", () => {
   });
 });
 
-/** A shelf that crashed while it was divided: some parts are there, and the whole still is. */
+/** A shelf after a crash during a split: some parts exist, and the whole file still does. */
 function crashedDividing(partsDone: number): readonly ShelfEntry[] {
   const entries = numbered(600, text("v"));
   mkdirSync(directory);
@@ -204,39 +204,36 @@ function crashedDividing(partsDone: number): readonly ShelfEntry[] {
   return entries;
 }
 
-describe.each([0, 1, 7, 16])(
-  "a shelf that crashed while it was divided, with %i of its parts made",
-  (done) => {
-    it("has everything, once", () => {
-      expectExactly(crashedDividing(done));
-    });
+describe.each([0, 1, 7, 16])("a shelf after a crash during a split, with %i parts written", (done) => {
+  it("has everything, once", () => {
+    expectExactly(crashedDividing(done));
+  });
 
-    it("takes new values, and is divided in the end", () => {
-      const entries = crashedDividing(done);
-      const changed = numbered(500, text("w"), 300);
-      putInLots(changed);
-      expect(fileNames().filter((name) => name.endsWith(".jsonl"))).toEqual(parts);
-      expectExactly([...entries, ...changed]);
-    });
+  it("takes new values, and is split in the end", () => {
+    const entries = crashedDividing(done);
+    const changed = numbered(500, text("w"), 300);
+    putInLots(changed);
+    expect(fileNames().filter((name) => name.endsWith(".jsonl"))).toEqual(parts);
+    expectExactly([...entries, ...changed]);
+  });
 
-    it("gives up what is removed", () => {
-      const entries = crashedDividing(done);
-      expect(shelf().remove(({ key }) => key.endsWith("7"))).toBe(60);
-      expectExactly(entries.filter(({ key }) => !key.endsWith("7")));
-      putInLots(numbered(200, text("n"), 5000));
-      expectExactly([...entries.filter(({ key }) => !key.endsWith("7")), ...numbered(200, text("n"), 5000)]);
-    });
+  it("removes values", () => {
+    const entries = crashedDividing(done);
+    expect(shelf().remove(({ key }) => key.endsWith("7"))).toBe(60);
+    expectExactly(entries.filter(({ key }) => !key.endsWith("7")));
+    putInLots(numbered(200, text("n"), 5000));
+    expectExactly([...entries.filter(({ key }) => !key.endsWith("7")), ...numbered(200, text("n"), 5000)]);
+  });
 
-    it("is empty when everything is removed, and stays so", () => {
-      crashedDividing(done);
-      expect(shelf().remove(() => true)).toBe(600);
-      expectExactly([]);
-      expect(shelf().get("key-1")).toBeUndefined();
-      shelf().put([{ key: "key-1", value: "again" }]);
-      expectExactly([{ key: "key-1", value: "again" }]);
-    });
-  },
-);
+  it("is empty after everything is removed", () => {
+    crashedDividing(done);
+    expect(shelf().remove(() => true)).toBe(600);
+    expectExactly([]);
+    expect(shelf().get("key-1")).toBeUndefined();
+    shelf().put([{ key: "key-1", value: "again" }]);
+    expectExactly([{ key: "key-1", value: "again" }]);
+  });
+});
 
 describe("removing everything", () => {
   it("starts over with one file", () => {
@@ -248,7 +245,7 @@ describe("removing everything", () => {
     expectExactly(numbered(3, "n"));
   });
 
-  it("keeps the division where something stays", () => {
+  it("stays split if values remain", () => {
     putInLots(numbered(2000, text("v")));
     expect(shelf().remove(({ key }) => key !== "key-77")).toBe(1999);
     expectExactly(numbered(1, text("v"), 77));
@@ -257,8 +254,8 @@ describe("removing everything", () => {
   });
 });
 
-describe("a shelf that several processes put on", () => {
-  it("has all of it, and of each key one whole value", async () => {
+describe("a shelf that several processes write to", () => {
+  it("has all values, one complete value per key", async () => {
     const script = await bundled("shelf-user");
     const home = storeDirectory();
     const names = ["one", "two", "three", "four"];

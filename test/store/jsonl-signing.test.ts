@@ -42,7 +42,7 @@ const signing = { checkpointEvery: 5, sign: signerFromFile(keys.secret), segment
 const withKey: VerifyOptions = { checkSignature: checkpointSignatureCheck(keys.open) };
 
 describe("signed checkpoints", () => {
-  it("are all signed with the key, and verify with its other half", async () => {
+  it("are all signed with the private key, and verify with the public key", async () => {
     const directory = await filled(12, signing);
     expect(expectSound(directory, withKey)).toMatchObject({ checkpoints: 3, signed: 3 });
     expectSound(directory);
@@ -56,21 +56,21 @@ describe("signed checkpoints", () => {
     expect(verifyStore(directory, another).problems).toMatchObject([{ kind: "signature" }]);
   });
 
-  it("are missed where there are none", async () => {
+  it("are reported as missing if there are none", async () => {
     expect(verifyStore(await filled(12, { checkpointEvery: 5 }), withKey).problems).toMatchObject([
       { kind: "signature" },
     ]);
     expect(verifyStore(await filled(2, signing), withKey).problems).toMatchObject([{ kind: "signature" }]);
   });
 
-  it("are missed where one of them is not signed", async () => {
+  it("are reported as missing if the last one is not signed", async () => {
     const directory = await filled(12, signing);
     await filled(10, { ...signing, sign: undefined }, directory);
     expect(isNoticed(directory)).toBe(false);
     expect(isNoticed(directory, withKey)).toBe(true);
   });
 
-  it.each(["rsa", "ec", "garbage", "missing"])("need an Ed25519 key: %s is told of", (kind) => {
+  it.each(["rsa", "ec", "garbage", "missing"])("need an Ed25519 key: %s is refused", (kind) => {
     const file = join(storeDirectory(), "key.pem");
     if (kind === "garbage") writeFileSync(file, "no key");
     if (kind === "rsa")
@@ -94,7 +94,7 @@ describe("signed checkpoints", () => {
   });
 });
 
-/** A log with an answer changed, chain and head made anew; what more the forger did is up to the case. */
+/** A log with a changed answer and a recomputed chain and head. */
 async function forged(): Promise<{ directory: string; expect: { size: number; head: string } }> {
   const directory = await filled(23, signing);
   const { size, head } = headOf(directory);
@@ -105,38 +105,38 @@ async function forged(): Promise<{ directory: string; expect: { size: number; he
   return { directory, expect: { size, head } };
 }
 
-describe("a log that was forged anew", () => {
-  it("is not what the checkpoints say", async () => {
+describe("a forged log", () => {
+  it("does not match its checkpoints", async () => {
     const { directory, expect: expectation } = await forged();
     expect(isNoticed(directory)).toBe(true);
     expect(isNoticed(directory, withKey)).toBe(true);
     expect(isNoticed(directory, { expect: expectation })).toBe(true);
   });
 
-  it("with its checkpoints forged too is seen by who has the key, or kept size and head", async () => {
+  it("with forged checkpoints is detected with the key, or with a noted size and head", async () => {
     const { directory, expect: expectation } = await forged();
     forgeCheckpoints(directory);
-    // This is all that can be: nothing on this machine knows better.
+    // Without the key or a noted head nothing can detect this.
     expect(isNoticed(directory)).toBe(false);
     expect(isNoticed(directory, withKey)).toBe(true);
     expect(isNoticed(directory, { expect: expectation })).toBe(true);
   });
 
-  it("with the old signatures on its forged checkpoints is seen by who has the key", async () => {
+  it("with the old signatures on forged checkpoints is detected with the key", async () => {
     const { directory } = await forged();
     forgeCheckpoints(directory, { keepSignatures: true });
     expect(isNoticed(directory)).toBe(false);
     expect(isNoticed(directory, withKey)).toBe(true);
   });
 
-  it("with checkpoints that another key signed is seen by who has the key", async () => {
+  it("with checkpoints signed by another key is detected with the key", async () => {
     const { directory } = await forged();
     const other = await filled(23, { ...signing, sign: signerFromFile(makeKeys().secret) });
     writeLog(directory, "checkpoints.jsonl", readLog(other, "checkpoints.jsonl"));
     expect(isNoticed(directory, withKey)).toBe(true);
   });
 
-  it("with no checkpoints at all is seen by who has the key, or kept size and head", async () => {
+  it("without checkpoints is detected with the key, or with a noted size and head", async () => {
     const { directory, expect: expectation } = await forged();
     rmSync(logFile(directory, "checkpoints.jsonl"));
     writeHeadFile(directory, withoutCheckpoint(directory));
@@ -144,7 +144,7 @@ describe("a log that was forged anew", () => {
     expect(isNoticed(directory, { expect: expectation })).toBe(true);
   });
 
-  it("is seen where it claims to have been pruned up to behind the last signed checkpoint", async () => {
+  it("is detected if it claims a prune beyond the last signed checkpoint", async () => {
     for (const through of [20, 21, 23, 24, 100]) {
       const directory = await filled(23, signing);
       const { size, head } = headOf(directory);
@@ -161,7 +161,7 @@ describe("a log that was forged anew", () => {
     }
   });
 
-  it("is told from one that was pruned", async () => {
+  it("is distinguished from a pruned one", async () => {
     const directory = await filled(40, signing);
     const { log } = openLog(directory, signing);
     const found = await log.prunable({ keep: 10 });
@@ -175,7 +175,7 @@ describe("a log that was forged anew", () => {
     expect(segmentFiles(directory)).toHaveLength(1);
   });
 
-  it("in lines that are no JSON is told of like any other", async () => {
+  it("with lines that are not JSON is detected", async () => {
     const directory = await filled(3);
     const lines = linesOf(directory).map((line, at) =>
       at === 1 ? line.replace('"facts":{}', '"note":"pruned",oops') : line,
@@ -185,7 +185,7 @@ describe("a log that was forged anew", () => {
   });
 });
 
-describe("what was expected", () => {
+describe("an expectation", () => {
   it("holds for a log that has grown since", async () => {
     const directory = await filled(3);
     const { size, head } = headOf(directory);

@@ -15,24 +15,24 @@ function expectAllSeen({ tried, unseen }: Tampered, least: number): void {
 }
 
 describe("with the head intact", () => {
-  it("a bit that is flipped in a log of 8 KB is seen", async () => {
+  it("every flipped bit in a log of 8 KB is detected", async () => {
     expectAllSeen(flipBits(await eightKilobytes(), segmentFile(1), { every: 5, of: "one a byte" }), 1600);
   }, 180_000);
 
-  it("a log that is cut anywhere is seen", async () => {
+  it("a cut anywhere in the log is detected", async () => {
     const directory = await filled(60, { durability: "fast", checkpointEvery: 25 });
     expectAllSeen(truncate(directory, segmentFile(1), 97), 600);
   }, 180_000);
 
-  it("a log without checkpoints that is cut anywhere is seen", async () => {
+  it("a cut anywhere in a log without checkpoints is detected", async () => {
     expectAllSeen(truncate(await filled(9), segmentFile(1), 31), 200);
   });
 
-  it("lines that are swapped, repeated, removed or added are seen", async () => {
+  it("swapped, repeated, removed and added lines are detected", async () => {
     expectAllSeen(editLines(await eightKilobytes(), segmentFile(1)), 180);
   });
 
-  it("are seen in each of several segments", async () => {
+  it("are detected in each of several segments", async () => {
     const directory = await filled(14, { segmentSize: 3000, checkpointEvery: 5 });
     for (const name of segmentFiles(directory)) {
       expectAllSeen(editLines(directory, name), 20);
@@ -40,22 +40,22 @@ describe("with the head intact", () => {
     }
   });
 
-  it("segments that are swapped, repeated or removed are seen", async () => {
+  it("swapped, repeated and removed segments are detected", async () => {
     expectAllSeen(moveSegments(await filled(24, { segmentSize: 3000, checkpointEvery: 5 })), 50);
   });
 });
 
-describe("the files beside the log", () => {
-  it("a bit of the head that is flipped is seen", async () => {
+describe("the other files of the log", () => {
+  it("every flipped bit of the head is detected", async () => {
     expectAllSeen(flipBits(await eightKilobytes(), "head", single), 512);
   });
 
-  it("a bit of the head of a log that did not wait for the disk is seen", async () => {
+  it("every flipped bit of the head of a log with durability `fast` is detected", async () => {
     const directory = await filled(9, { durability: "fast", checkpointEvery: 5 });
     expectAllSeen(flipBits(directory, "head", single), 512);
   }, 180_000);
 
-  it("a bit of the checkpoints that is flipped is seen, as are a cut and an edit", async () => {
+  it("every flipped bit, cut and edit of the checkpoints is detected", async () => {
     const directory = await filled(6, { checkpointEvery: 2 });
     expectAllSeen(flipBits(directory, "checkpoints.jsonl", single), 600);
     expectAllSeen(truncate(directory, "checkpoints.jsonl", 7), 90);
@@ -63,7 +63,7 @@ describe("the files beside the log", () => {
   });
 });
 
-describe("a record that was changed with the chain and the head forged anew", () => {
+describe("a changed record with a forged chain and head", () => {
   const folder = storeDirectory();
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   const [secret, open] = [join(folder, "secret.pem"), join(folder, "open.pem")];
@@ -72,7 +72,7 @@ describe("a record that was changed with the chain and the head forged anew", ()
   const signed = { checkpointEvery: 4, sign: signerFromFile(secret) };
 
   it.each(["chain", "checkpoints too", "old signatures"] as const)(
-    "is seen by who has the key, wherever a signed checkpoint stands behind it (%s)",
+    "is detected with the key if a signed checkpoint follows it (%s)",
     async (forging) => {
       const withKey = { checkSignature: checkpointSignatureCheck(open) };
       expectAllSeen(await forgeAnew(await filled(16, signed), forging, withKey), 16);
@@ -80,7 +80,7 @@ describe("a record that was changed with the chain and the head forged anew", ()
   );
 
   it.each(["chain", "checkpoints too"] as const)(
-    "is seen by who kept size and head (%s)",
+    "is detected with a noted size and head (%s)",
     async (forging) => {
       const directory = await filled(15, { checkpointEvery: 4 });
       const { size, head } = headOf(directory);
@@ -88,7 +88,7 @@ describe("a record that was changed with the chain and the head forged anew", ()
     },
   );
 
-  it("is seen by who kept size and head in a log without checkpoints", async () => {
+  it("is detected with a noted size and head in a log without checkpoints", async () => {
     const directory = await filled(7);
     const { size, head } = headOf(directory);
     expectAllSeen(await forgeAnew(directory, "chain", { expect: { size, head } }), 7);

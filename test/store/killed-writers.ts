@@ -5,7 +5,7 @@ import { storeDirectory, expectSound, linesOf } from "./jsonl-log.js";
 import { chance } from "./entries.js";
 import { Writer } from "./writers.js";
 
-/** So many rounds a store is used for, so that it is begun often and never long. */
+/** The number of rounds per store, so that new stores are created often and stay small. */
 const roundsPerStore = 4;
 
 export interface Killed {
@@ -14,7 +14,7 @@ export interface Killed {
   readonly repairs: number;
 }
 
-/** Kills four writers at a moment of chance, time and again; each time all that was acknowledged must be there. */
+/** Kills four writers at random moments, repeatedly. All acknowledged records must be in the log. */
 export async function killWriters(rounds: number): Promise<Killed> {
   let [kills, acknowledged, repairs] = [0, 0, 0];
   const beginning = await timeToBegin();
@@ -61,7 +61,7 @@ function expectAllKept(directory: string, acknowledged: ReadonlySet<string>): vo
   expect([...acknowledged].filter((id) => !kept.has(id))).toEqual([]);
 }
 
-/** The next one to start repairs what is to be repaired; tells how often that was. */
+/** Opens the store, which repairs it if needed; returns the number of repairs. */
 async function goOn(directory: string, home: string): Promise<number> {
   const writer = new Writer(directory, home, { name: "next", records: 3, store });
   expect([(await writer.ended).code, writer.complaints()]).toEqual([0, ""]);
@@ -70,7 +70,7 @@ async function goOn(directory: string, home: string): Promise<number> {
   return linesOf(directory).filter((line) => line.includes('"note":"tail_repaired"')).length;
 }
 
-/** How long it takes here, with four at once, until something is written. */
+/** Measures how long four concurrent writers take until the first record. */
 async function timeToBegin(): Promise<number> {
   const home = storeDirectory();
   const startedAt = performance.now();

@@ -5,7 +5,7 @@ import { decided } from "./entries.js";
 import { FaultyFiles } from "./faulty-files.js";
 import { expectSound, linesOf, openLog, storeDirectory } from "./jsonl-log.js";
 
-/** Appends with only so much room, then with enough; whatever was acknowledged must be there, and all go on. */
+/** Appends with limited space, then with enough. All acknowledged records must be in the log, and appends continue. */
 export async function appendWithRoom(before: number, room: number): Promise<void> {
   const directory = storeDirectory();
   const options = { segmentSize: 2000, checkpointEvery: 2, durability: "fast" as const };

@@ -3,7 +3,7 @@ import type { DecisionRecord, LogRecord } from "../../src/model/record.js";
 import type { DefinitionTally, Query, Tally, TimeRange } from "../../src/model/store.js";
 import { linesOf } from "./jsonl-log.js";
 
-/** Answers from the lines of the log themselves, each parsed as JSON: what any index must agree with. */
+/** Answers queries by parsing every line of the log. Every index must return the same. */
 export class LogScan {
   readonly records: readonly LogRecord[];
 
@@ -31,7 +31,7 @@ export class LogScan {
     return { hits, misses: asked.length - hits };
   }
 
-  /** The ids that begin like this, newest first. */
+  /** The ids with this prefix, newest first. */
   beginningWith(beginning: string): readonly string[] {
     const ids = this.records.map(({ record_id }) => record_id);
     return ids.filter((id) => id.startsWith(beginning)).reverse();
@@ -92,7 +92,7 @@ function countsOf(records: readonly DecisionRecord[]): Readonly<Record<string, n
   return Object.fromEntries(counts);
 }
 
-/** In one order, so that two of them can be compared whatever the labels are called; zeros say nothing. */
+/** Sorts a tally and drops zeros, so that two can be compared. */
 export function comparable(tally: Tally): unknown {
   const sorted = (counts: Readonly<Record<string, number>>): unknown =>
     Object.entries(counts)

@@ -9,11 +9,11 @@ import { Writer } from "./writers.js";
 export interface ManyWriters {
   readonly processes: number;
   readonly records: number;
-  /** So many decisions are made by the command meanwhile, one after the other. */
+  /** The number of decisions that the command makes meanwhile. */
   readonly commands: number;
 }
 
-/** Many processes record at once: none is lost or torn, all are in one chain without a gap. */
+/** Lets many processes write at once. All records must be complete and in one chain without gaps. */
 export async function writeAtOnce({ processes, records, commands }: ManyWriters): Promise<number> {
   const home = storeDirectory();
   const directory = join(home, "store");

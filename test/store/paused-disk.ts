@@ -2,7 +2,7 @@ import type { Store } from "../../src/model/store.js";
 import type { Files } from "../../src/store/drivers/jsonl/files.js";
 import { decided } from "./entries.js";
 
-/** A disk that is waited for while others go on, for as long as a test wants. */
+/** A disk whose background syncs wait until the test completes them. */
 export class HeldDisk {
   readonly files: Files;
   #isHeld = false;
@@ -22,7 +22,7 @@ export class HeldDisk {
     };
   }
 
-  /** Writes until the store no longer stands still while it waits; then the disk does not answer. Tells how much that was. */
+  /** Appends until the store syncs in the background; then pauses the disk. Returns the number of appends. */
   async holdFrom(store: Store): Promise<number> {
     let written = 0;
     for (; this.#asked === 0; written++)
@@ -31,12 +31,12 @@ export class HeldDisk {
     return written;
   }
 
-  /** Resolves once the disk is waited for. */
+  /** Resolves when a sync is pending. */
   async isAsked(): Promise<void> {
     if (this.#held.length === 0) await new Promise<void>((resolve) => (this.#onAsked = resolve));
   }
 
-  /** What is waited for now is on the disk, or fails; what comes later waits again. */
+  /** Completes or fails the pending sync; later ones wait again. */
   answer(error?: Error): void {
     for (const go of this.#held.splice(0)) go(error);
   }

@@ -2,15 +2,15 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import type { Files } from "../../src/store/drivers/jsonl/files.js";
 
-/** Which of so many states of a file the power cut leaves: 0 is what was last waited for. */
+/** Chooses which of the possible states of a file the power cut leaves: 0 is the last synced one. */
 export type Choose = (states: number, file: string) => number;
 
 /**
- * The file system of a machine whose power may be cut: of each file, what was written since the disk was last
- * waited for may be there or not, for each file by itself. Names are taken to be kept.
+ * A file system that simulates power cuts: of each file, any number of the writes since its last sync can be lost,
+ * independently of other files. File names are never lost.
  */
 export class PowerCut {
-  /** By inode: what the file was when it was last waited for, and after each write since. */
+  /** The content of each file, by inode, at its last sync and after each write since. */
   readonly #states = new Map<number, Buffer[]>();
 
   readonly files: Files = {
@@ -38,7 +38,7 @@ export class PowerCut {
     }) as Files["writeSync"],
   };
 
-  /** Cuts the power; what was open is not to be used again. */
+  /** Cuts the power. Open files must not be used afterwards. */
   cut(directory: string, choose: Choose): void {
     for (const name of fs.readdirSync(directory, { recursive: true, encoding: "utf8" })) {
       const path = join(directory, name);
@@ -60,7 +60,7 @@ export class PowerCut {
   }
 }
 
-/** All that was not waited for is gone. */
+/** Loses everything that was not synced. */
 export const worst: Choose = () => 0;
 
 const contentOf = (path: fs.PathLike): Buffer => fs.readFileSync(path);

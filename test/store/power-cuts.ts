@@ -13,7 +13,7 @@ export const counted = (input: number): { body: string; counts: string[] } => ({
   counts: ["uses"],
 });
 
-/** Appends one after the other; tells the hashes that were acknowledged. */
+/** Appends one by one; returns the acknowledged hashes. */
 export async function append(store: Store, count: number, first = 0): Promise<readonly string[]> {
   const hashes: string[] = [];
   for (let input = first; input < first + count; input++) {
@@ -34,14 +34,14 @@ export const keepAllBut =
 export const segments = /\d{12}\.jsonl$/;
 
 interface Run {
-  /** What was acknowledged and not pruned. */
+  /** The acknowledged records that were not pruned. */
   readonly acknowledged: readonly string[];
   readonly counted: number;
-  /** Ends it with a power cut. */
+  /** Ends the run with a power cut. */
   readonly cut: (choose: Choose) => Promise<void>;
 }
 
-/** Some time of use: appends one by one and together, by two processes, and perhaps prunes. */
+/** A run: appends one by one and in batches, by two processes, and optionally prunes. */
 async function use(options: Partial<JsonlOptions>, directory: string, prunes: boolean): Promise<Run> {
   const power = new PowerCut();
   const stores = [1, 2].map(() => openLog(directory, { ...options, files: power.files }));
@@ -94,7 +94,7 @@ export const circumstances: readonly Circumstances[] = [
   { durability: "fast", prunes: true },
 ];
 
-/** Uses a store and cuts the power, three times each; the log must go on by itself and, but for `fast`, lose nothing. */
+/** Uses a store and cuts the power, three times each. The log must recover and, except with `fast`, lose nothing. */
 export async function cutPower(
   { durability, prunes }: Circumstances,
   choose: Choose,

@@ -15,7 +15,7 @@ const order = (id: string): Entity => ({ type: "order", id });
 
 const about = (lineage: Partial<Lineage>): Pick<Decided, "lineage"> => ({ lineage: lineage as Lineage });
 
-/** What a decision about a call rested on. */
+/** The lineage of a policy decision. */
 function judged(...policies: Lineage["policies"]): Decided {
   const outcome = {
     type: "policy",
@@ -47,7 +47,7 @@ async function add({ log }: Store, ...bodies: readonly (Decided | string)[]): Pr
 const asked = ({ log }: Store, key: RecordKey, range?: RelatedRange): Promise<readonly number[]> =>
   seqs(log.related(key, range));
 
-/** As much of it as can be compared. */
+/** The comparable part of a neighbour. */
 const shown = ({ seq, shared, entities, sources, labels }: Neighbour): object => ({
   seq,
   shared,
@@ -77,7 +77,7 @@ const odd = [
 
 export function relating(withStore: WithStore): void {
   it(
-    "finds nothing where there is nothing",
+    "finds nothing in an empty log",
     withStore(async (store) => {
       const keys: readonly RecordKey[] = [
         { entity: customer("c1") },
@@ -93,7 +93,7 @@ export function relating(withStore: WithStore): void {
   );
 
   it(
-    "finds the records of an entity, of whichever decision, newest first",
+    "finds the records of an entity in all decisions, newest first",
     withStore(async (store) => {
       await add(
         store,
@@ -132,7 +132,7 @@ export function relating(withStore: WithStore): void {
   );
 
   it(
-    "finds what belongs to a session and what names a record, results of calls among it",
+    "finds the records of a session and the references to a record, including tool results",
     withStore(async (store) => {
       const [one, two] = [newId(noon), newId(noon)];
       await add(
@@ -163,7 +163,7 @@ export function relating(withStore: WithStore): void {
   );
 
   it(
-    "keeps to the limit, the times and the label it was given",
+    "applies the limit, the time range and the label",
     withStore(async (store) => {
       for (let seq = 1; seq <= 12; seq++)
         await add(store, {
@@ -186,7 +186,7 @@ export function relating(withStore: WithStore): void {
   );
 
   it(
-    "tells names apart, whatever stands in them",
+    "distinguishes names, whatever they contain",
     withStore(async (store) => {
       for (const text of odd)
         await add(
@@ -233,7 +233,7 @@ export function relating(withStore: WithStore): void {
   );
 
   it(
-    "is not misled by what a context holds",
+    "is not misled by the content of a context",
     withStore(async (store) => {
       const lineage = { entities: [customer("fake")], artifacts: ["fake"], policies: [consulted("fake")] };
       const fields = { environment_hash: sha256("{}"), session_id: "fake", lineage, policies: [] };
@@ -255,7 +255,7 @@ export function relating(withStore: WithStore): void {
   );
 
   it(
-    "sees what was added since it was asked, and what is added meanwhile does not disturb it",
+    "sees records added between queries, and is not disturbed by those added during one",
     withStore(async (store) => {
       const body = { session_id: "s", ...about({ entities: [customer("c1")] }) };
       const expected: number[] = [];
@@ -275,7 +275,7 @@ export function relating(withStore: WithStore): void {
   );
 
   it(
-    "no longer finds what was pruned",
+    "does not find pruned records",
     withStore(async (store) => {
       for (let seq = 1; seq <= 30; seq++)
         await add(store, { session_id: `s${seq % 2}`, ...about({ entities: [customer("c1")] }) });
@@ -294,7 +294,7 @@ export function relating(withStore: WithStore): void {
 
 export function neighbouring(withStore: WithStore): void {
   it(
-    "are the newest of the decision that share an entity, with how much they share",
+    "are the newest records of the decision that share an entity, with the number of shared entities",
     withStore(async (store) => {
       const [first, second] = [definitionHash("v1"), definitionHash("v2")];
       const [one, two] = [{ definition_hash: first }, { definition_hash: second }];
@@ -330,7 +330,7 @@ export function neighbouring(withStore: WithStore): void {
   );
 
   it(
-    "can be read after more was added",
+    "can be read after more records were added",
     withStore(async (store) => {
       await add(store, about({ entities: [customer("c1")] }));
       const [found] = await store.log.neighbours("gate", [customer("c1")], 1);
@@ -342,7 +342,7 @@ export function neighbouring(withStore: WithStore): void {
   );
 
   it(
-    "of an entity that is named twice count it twice",
+    "count an entity twice if it is queried twice",
     withStore(async (store) => {
       await add(store, about({ entities: [customer("c1"), customer("c1"), order("o1")] }));
       const wanted = [customer("c1"), customer("c1"), order("o1")];

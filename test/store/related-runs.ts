@@ -23,7 +23,7 @@ const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
 const defined = <T extends object>(value: T): T =>
   Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as T;
 
-/** What a definition reads is the same for all its records. */
+/** All records of a definition read the same context values. */
 const inputsOf = (id: string, version: number): Lineage["inputs"] =>
   [id, "order"].slice(0, version).map((source) => ({ source, keys: ["id"], digest: sha256(source) }));
 
@@ -41,7 +41,7 @@ const body: fc.Arbitrary<string> = fc.oneof(
         session_id: maybe(name),
         workflow_id: maybe(name),
         parent_record_id: maybe(name),
-        // An id of ours, which is written as it is.
+        // A valid record id, which needs no escapes.
         cached_from: maybe(fc.constantFrom("a", "b")),
         cached: fc.boolean(),
         time: moment,
@@ -177,7 +177,7 @@ const shown = (found: readonly Neighbour[]): Promise<readonly object[]> =>
     }),
   );
 
-/** Adds to a log and asks for what has to do with what, by chance; the answers are those of the plain store. */
+/** Runs random appends and queries for related records; the memory store must return the same. */
 export async function expectRelatedTrue(runs: number): Promise<number> {
   let done = 0;
   const steps = fc.array(step, { minLength: 5, maxLength: 30, size: "max" });
@@ -186,7 +186,7 @@ export async function expectRelatedTrue(runs: number): Promise<number> {
     const directory = storeDirectory();
     const open = (): Store => openLog(directory, { segmentSize, durability: "fast" });
     const [writer, model] = [open(), openMemoryStore()];
-    // What other processes add may be seen a little later, so that another store is opened each time.
+    // An open store sees appends of other processes with a delay, so another one is opened for each query.
     for (const each of all) {
       const other = open();
       await take(each, model, [writer, writer, other]);

@@ -25,7 +25,7 @@ import {
   writeLog,
 } from "./jsonl-log.js";
 
-/** How often a log was tampered with, and where nothing was seen of it. */
+/** The number of manipulations, and those that were not detected. */
 export interface Tampered {
   readonly tried: number;
   readonly unseen: readonly string[];
@@ -41,26 +41,26 @@ class Tampering {
     this.#directory = directory;
   }
 
-  /** Tells what was done where verifying sees nothing of it. */
+  /** Records a manipulation that verification does not detect. */
   check(what: string, options?: VerifyOptions): void {
     this.tried++;
     if (!isNoticed(this.#directory, options)) this.unseen.push(what);
   }
 
-  /** Everything is as it was, or it was not we who changed it. */
+  /** Checks that the log was restored. */
   end(): Tampered {
     expectSound(this.#directory);
     return { tried: this.tried, unseen: this.unseen };
   }
 }
 
-/** Which bits are flipped: of every so many bytes all, or one that differs from byte to byte. */
+/** The bits to flip: all of every nth byte, or one that differs from byte to byte. */
 export interface Bits {
   readonly every: number;
   readonly of: "all" | "one a byte";
 }
 
-/** Flips bits of a file of the log, each by itself. */
+/** Flips single bits of a file of the log. */
 export function flipBits(directory: string, name: string, { every, of }: Bits): Tampered {
   const tampering = new Tampering(directory);
   const path = logFile(directory, name);
@@ -77,7 +77,7 @@ export function flipBits(directory: string, name: string, { every, of }: Bits): 
   return tampering.end();
 }
 
-/** Cuts a file of the log: at every so many bytes, and just before, at and just behind the end of each line. */
+/** Cuts a file of the log at every nth byte, and just before, at and just after the end of each line. */
 export function truncate(directory: string, name: string, step: number): Tampered {
   const tampering = new Tampering(directory);
   const path = logFile(directory, name);
@@ -99,7 +99,7 @@ export const eightKilobytes = (): Promise<string> => filled(12, { checkpointEver
 
 type Edit = readonly [what: string, lines: readonly string[]];
 
-/** Lines in another order, twice, or gone. */
+/** Reorders, repeats and removes lines. */
 function* edits(lines: readonly string[]): Generator<Edit> {
   for (const at of lines.keys()) {
     const [before, rest] = [lines.slice(0, at), lines.slice(at + 1)];
@@ -122,7 +122,7 @@ function* edits(lines: readonly string[]): Generator<Edit> {
   }
 }
 
-/** Edits the lines of a segment as somebody with an editor would. */
+/** Edits the lines of a segment like an editor. */
 export function editLines(directory: string, name: string): Tampered {
   const tampering = new Tampering(directory);
   const text = readLog(directory, name).toString("utf8");
@@ -169,8 +169,8 @@ export function moveSegments(directory: string): Tampered {
 }
 
 /**
- * Changes one record, makes chain and head anew, and the checkpoints without signatures or with the old ones;
- * each record in its turn. `options` is what who verifies knows better.
+ * Changes each record in turn and recomputes the chain, the head and the checkpoints, without signatures or with the
+ * old ones. `options` is what the verifier knows: a key or an expectation.
  */
 export async function forgeAnew(
   template: string,

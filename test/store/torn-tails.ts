@@ -14,7 +14,7 @@ import {
   storeDirectory,
 } from "./jsonl-log.js";
 
-/** A store with some records, and beside it the bytes of those that a crash came after. */
+/** A store with some records, and the bytes of further records that a crash interrupts. */
 export async function crashed(
   known: number,
   written: number,
@@ -31,7 +31,7 @@ export async function crashed(
 export const tornFiles = (directory: string): readonly string[] =>
   readdirSync(join(directory, "log")).filter((name) => name.endsWith(".torn"));
 
-/** Leaves half a line, cut at every so many bytes, and expects it to be put aside and told of; tells how often. */
+/** Leaves an incomplete line, cut at every nth byte, and expects it to be moved and noted; returns the number of cuts. */
 export async function expectRepairs(step: number): Promise<number> {
   const { directory: template, ahead } = await crashed(2, 1);
   const last = ahead.length - 1;

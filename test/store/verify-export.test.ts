@@ -68,7 +68,7 @@ beforeAll(async () => {
 
 let copies = 0;
 
-/** A copy of an export that may be damaged. */
+/** A copy of an export to be damaged. */
 function copyOf(name: string): string {
   const copy = join(home, `copy-${++copies}`);
   cpSync(join(home, name), copy, { recursive: true });
@@ -85,7 +85,7 @@ function writeManifest(directory: string, manifest: object): void {
 const linesIn = (directory: string, name: string): string[] =>
   readFileSync(join(directory, name), "utf8").split("\n").slice(0, -1);
 
-/** Puts other lines into a file, and makes the manifest say that they were there all along. */
+/** Replaces the lines of a file and updates the manifest to match. */
 function forge(
   directory: string,
   name: string,
@@ -112,7 +112,7 @@ const messagesOf = ({ problems }: Verification): readonly string[] => problems.m
 
 const tellingBits = [1, 4, 32];
 
-/** Where in a file a byte can be another one without anybody noticing. */
+/** Returns the offsets at which a changed byte is not detected. */
 function unseenFlips(
   name: string,
   file: string,
@@ -134,7 +134,7 @@ function unseenFlips(
   return [...unseen];
 }
 
-/** The fields of a manifest in whose values these bytes are; `?` for those that are elsewhere. */
+/** Returns the manifest fields that contain these offsets; `?` for other offsets. */
 function fieldsAt(name: string, places: readonly number[]): readonly string[] {
   const text = readFileSync(join(home, name, "manifest.json"), "utf8");
   const fields = places.map((at) => {
@@ -145,7 +145,7 @@ function fieldsAt(name: string, places: readonly number[]): readonly string[] {
   return [...new Set(fields)].sort();
 }
 
-describe("a byte that was changed", () => {
+describe("a changed byte", () => {
   const everyFile = [
     { name: "whole", file: "records.jsonl" },
     { name: "whole", file: "definitions.jsonl" },
@@ -156,27 +156,27 @@ describe("a byte that was changed", () => {
     { name: "table", file: "definitions.jsonl" },
   ];
 
-  it.each(everyFile)("is noticed in $file of $name, wherever it is", ({ name, file }) => {
+  it.each(everyFile)("is detected in $file of $name, wherever it is", ({ name, file }) => {
     expect(unseenFlips(name, file)).toEqual([]);
   });
 
-  it.each(["signed", "signed-part"])("is noticed in the manifest of %s by who has its key", (name) => {
+  it.each(["signed", "signed-part"])("is detected in the manifest of %s with the key", (name) => {
     expect(unseenFlips(name, "manifest.json", { bits: tellingBits, check: isSigned })).toEqual([]);
   });
 
-  // Nothing else in an export says the same once more; only a signature makes these certain.
+  // Nothing else in an export repeats these fields; only a signature protects them.
   it.each([
     { name: "whole", fields: ["created_at", "tool_version"] },
     { name: "signed", fields: ["created_at", "key", "signature", "tool_version"] },
     { name: "part", fields: ["created_at", "decision_id", "head", "label", "size", "tool_version"] },
     { name: "table", fields: ["created_at", "head", "tool_version"] },
-  ])("is noticed in the manifest of $name without a key, but for $fields", ({ name, fields }) => {
+  ])("is detected in the manifest of $name without a key, except in $fields", ({ name, fields }) => {
     expect(fieldsAt(name, unseenFlips(name, "manifest.json", { bits: tellingBits }))).toEqual(fields);
   });
 });
 
-describe("an export that was tampered with", () => {
-  it("is named with its first bad record", () => {
+describe("a manipulated export", () => {
+  it("is reported with its first bad record", () => {
     const copy = copyOf("whole");
     const path = join(copy, "records.jsonl");
     writeFileSync(path, readFileSync(path, "utf8").replace('"quality_score":0.1', '"quality_score":0.8'));
@@ -193,12 +193,12 @@ describe("an export that was tampered with", () => {
     { name: "the first", kept: [1, 2], seq: [2, 3] },
     { name: "one in the middle", kept: [0, 2], seq: [1, 3] },
     { name: "the last", kept: [0, 1], seq: [1, 2] },
-  ])("is missing a record: $name", ({ kept, seq: [first_seq = 0, last_seq = 0] }) => {
+  ])("lacks a record: $name", ({ kept, seq: [first_seq = 0, last_seq = 0] }) => {
     for (const complete of [true, false]) {
       const copy = copyOf("whole");
       const lines = kept.map((index) => linesIn(copy, "records.jsonl")[index] ?? "");
       forge(copy, "records.jsonl", { lines, complete, records: 2, first_seq, last_seq });
-      // That some are left out on purpose is what only a signature can prove or refute.
+      // Only a signature proves that records were left out on purpose.
       expect(verifyExport(copy).ok).toBe(!complete);
     }
   });
@@ -217,7 +217,7 @@ describe("an export that was tampered with", () => {
     expect(verifyExport(copy).problems[0]).toMatchObject({ kind: "order" });
   });
 
-  it("was cut together with its manifest, which a checkpoint and an expectation show", () => {
+  it("was cut together with its manifest, which a checkpoint and an expectation reveal", () => {
     const copy = copyOf("whole");
     const { log } = manifestOf(copy);
     const [line = ""] = linesIn(copy, "records.jsonl");
@@ -233,7 +233,7 @@ describe("an export that was tampered with", () => {
     ]);
   });
 
-  it("was made anew from beginning to end, which the key shows", () => {
+  it("was forged completely, which the key reveals", () => {
     const copy = copyOf("signed");
     let head = genesisHash;
     const lines = linesIn(copy, "records.jsonl").map((line, index) => {
@@ -253,7 +253,7 @@ describe("an export that was tampered with", () => {
     ]);
   });
 
-  it("has another definition under the hash of the one that decided", () => {
+  it("has another definition under the hash of the original", () => {
     const copy = copyOf("whole");
     const lines = linesIn(copy, "definitions.jsonl").map((line) => line.replace("0.8", "0.05"));
     forge(copy, "definitions.jsonl", { lines });
@@ -273,7 +273,7 @@ describe("an export that was tampered with", () => {
     ]);
   });
 
-  it("has no end of problems, of which it tells some", () => {
+  it("has many problems, of which some are reported", () => {
     const copy = copyOf("whole");
     forge(copy, "records.jsonl", { lines: Array<string>(1000).fill("x"), complete: false, records: 3 });
     expect(verifyExport(copy).problems.length).toBeLessThanOrEqual(20);
@@ -312,14 +312,14 @@ describe("a manifest", () => {
     expect(verifyExport(copy).problems).toMatchObject([{ kind: "file", file: "manifest.json" }]);
   });
 
-  it("is refused in any other spelling", () => {
+  it("is refused in any other formatting", () => {
     const copy = copyOf("whole");
     writeFileSync(join(copy, "manifest.json"), JSON.stringify(manifestOf(copy)));
     expect(messagesOf(verifyExport(copy))).toEqual(["the manifest was changed"]);
   });
 
   it.each(["../x", "/etc/passwd", "sub/records.jsonl", "..", "", "manifest.json", "records.jsonl\u0000"])(
-    "leads to no file outside the export: %j",
+    "refers to no file outside the export: %j",
     (name) => {
       const copy = copyOf("whole");
       const manifest = manifestOf(copy);
@@ -328,14 +328,14 @@ describe("a manifest", () => {
     },
   );
 
-  it("is missed where it is missing", () => {
+  it("is reported if it is missing", () => {
     const copy = copyOf("whole");
     rmSync(join(copy, "manifest.json"));
     expect(messagesOf(verifyExport(copy))[0]).toContain("`manifest.json` is missing");
   });
 });
 
-describe("what stands in the place of a file", () => {
+describe("something else in place of a file", () => {
   const stand: readonly { readonly name: string; readonly put: (path: string) => void }[] = [
     { name: "nothing", put: () => undefined },
     { name: "a directory", put: (path) => mkdirSync(path) },
@@ -353,7 +353,7 @@ describe("what stands in the place of a file", () => {
     }
   });
 
-  it("is no record although its hash is right", () => {
+  it("is not a record although its hash is right", () => {
     for (const body of ['"note":"pruned" x', '"kind":"note"}{', '"note":"pruned","kind":']) {
       const copy = copyOf("whole");
       const { line, hash: head } = sealLine(1, body, genesisHash);
@@ -364,7 +364,7 @@ describe("what stands in the place of a file", () => {
     }
   });
 
-  it("is no definition however deep it is", () => {
+  it("is not a definition, however deeply it is nested", () => {
     const copy = copyOf("whole");
     const document = "[".repeat(200_000) + "]".repeat(200_000);
     const lines = [`{"hash":"${genesisHash}","kind":"definition","document":${document}}`, "null", "1", "x"];
@@ -374,7 +374,7 @@ describe("what stands in the place of a file", () => {
     );
   });
 
-  it("is half a line at the end, even if the manifest says that it belongs there", () => {
+  it("is an incomplete line at the end, even if the manifest includes it", () => {
     const copy = copyOf("part");
     forge(copy, "records.jsonl", { lines: [], records: 0, first_seq: null, last_seq: null });
     const text = '{"seq":9';

@@ -5,20 +5,20 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { cleanEnvironment, samples } from "../acceptance/command.js";
 
-/** What a writer does, and how its store is kept. */
+/** The task of a writer process, and the options of its store. */
 export interface Orders {
   readonly name: string;
-  /** How many decisions; without it, until it is killed. */
+  /** The number of decisions; without it, the writer runs until it is killed. */
   readonly records?: number;
-  /** How many at the same time. */
+  /** The number of concurrent decisions. */
   readonly atOnce?: number;
-  /** Every so often a record is that much longer. */
+  /** Makes some records longer by this many characters. */
   readonly bulk?: number;
   readonly bulkEvery?: number;
   readonly store?: { readonly segmentSize?: number; readonly checkpointEvery?: number };
 }
 
-/** A process of its own that makes decisions in a store. */
+/** A child process that makes decisions in a store. */
 export class Writer {
   readonly #child: ChildProcess;
   readonly #said: string;
@@ -45,7 +45,7 @@ export class Writer {
     this.#child.kill("SIGKILL");
   }
 
-  /** The ids of the records that it was told are kept. */
+  /** The ids of the acknowledged records. */
   acknowledged(): readonly string[] {
     return (
       readFileSync(this.#said, "utf8")

@@ -97,10 +97,10 @@ function memoryLedger(): Ledger {
       yield* matching.reverse().slice(0, range.limit ?? Infinity);
     },
     neighbours(decisionId, entities, most, bounds = {}) {
-      const { before = Infinity, isHopeless = () => false, isEnough = () => false } = bounds;
+      const { before = Infinity, cannotMatch = () => false, stopAfter = () => false } = bounds;
       const all = neighboursIn(lines, decisionId, entities).filter(({ seq }) => seq < before);
-      const found = all.slice(0, most).filter((each) => !isHopeless(each.shared, each.entities));
-      const last = found.findIndex((each) => isEnough(each));
+      const found = all.slice(0, most).filter((each) => !cannotMatch(each.shared, each.entities));
+      const last = found.findIndex((each) => stopAfter(each));
       return Promise.resolve(last === -1 ? found : found.slice(0, last + 1));
     },
     tally: (id, range) => Promise.resolve(tallyOf(decisions(id, range))),

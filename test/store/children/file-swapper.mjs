@@ -1,6 +1,6 @@
 import { renameSync, writeFileSync } from "node:fs";
 
-// Puts one text and the other in the place of a file, by turns, until it is ended.
+// Replaces a file by two texts alternately until it is killed.
 const [, , path, one, other, how] = process.argv;
 process.stdout.write("swapping\n");
 for (let turn = 0; ; turn++) {
@@ -9,6 +9,6 @@ for (let turn = 0; ; turn++) {
     writeFileSync(`${path}.tmp`, text);
     renameSync(`${path}.tmp`, path);
   } else writeFileSync(path, text, { flag: "r+" });
-  // Long enough for some to be read whole, short enough for others to be read while it changes.
+  // Long enough for some complete reads, short enough for some reads during a change.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.random() * 3);
 }

@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { openJsonlStore } from "../../../src/store/drivers/jsonl/store.js";
 
-/** Asks the index of a log, as often as it is told, and writes down each answer. */
+/** Queries the index of a log repeatedly and prints each answer. */
 const [directory = "", id = "", times = "1"] = process.argv.slice(2);
 
 async function ask(): Promise<void> {

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { openLock } from "../../../src/store/drivers/jsonl/lock.js";
 
-/** Uses a lock as its orders say; what happens while it holds the lock is noted in a file. */
+/** Uses a lock according to its arguments and logs to a file what happens while it holds the lock. */
 const [directory = "", order = "", file = "", times = "1"] = process.argv.slice(2);
 
 const pause = (milliseconds: number): Promise<void> =>

@@ -2,7 +2,7 @@ import { writeSync } from "node:fs";
 import type { LogLine } from "../../../src/model/store.js";
 import { openJsonlStore } from "../../../src/store/drivers/jsonl/store.js";
 
-/** Asks for what has to do with an entity and a session, as often as it is told, and writes down each answer. */
+/** Queries the records of an entity and a session repeatedly and prints each answer. */
 const [directory = "", times = "1", opened = "again"] = process.argv.slice(2);
 const entity = { type: "customer", id: "c1" };
 const open = (): ReturnType<typeof openJsonlStore> =>

@@ -1,6 +1,6 @@
 import { openJsonlStore } from "../../../src/store/drivers/jsonl/store.js";
 
-/** Puts values on a shelf, lot by lot, as its orders say. */
+/** Puts values on a shelf in batches, according to its arguments. */
 const [directory = "", name = "", lots = "1", perLot = "1", length = "1"] = process.argv.slice(2);
 
 async function put(): Promise<void> {

@@ -11,7 +11,7 @@ async function work() {
   while (records === undefined || next < records) {
     const number = next++;
     const filler = number % bulkEvery === 0 ? "ü".repeat(bulk) : "";
-    // Every other decision asks the cache, and writes to it.
+    // Every other decision uses the cache.
     const request = number % 2 === 0 ? { id: `${name}-${number % 100}` } : {};
     const { record_id } = await world.decide({
       decision_id: number % 2 === 0 ? "decision-ab-prompt-variant" : "decision-quality-gate",

@@ -79,7 +79,7 @@ interface NeighbourQuery {
 function findNeighbours(
   index: LogIndex,
   lines: LineReader,
-  { decisionId, entities, most, bounds: { before = Infinity, isHopeless, isEnough } }: NeighbourQuery,
+  { decisionId, entities, most, bounds: { before = Infinity, cannotMatch, stopAfter } }: NeighbourQuery,
 ): readonly Neighbour[] {
   const seed = entitySeed(decisionId);
   const { postings, shapes, count } = index;
@@ -93,7 +93,7 @@ function findNeighbours(
     const { row: number, entry, shared } = candidates;
     if (number >= count || (!index.hasGaps && index.first + number >= before)) continue;
     const entityCount = postings.entityCount(entry);
-    if (!index.hasGaps && isHopeless?.(shared, entityCount)) {
+    if (!index.hasGaps && cannotMatch?.(shared, entityCount)) {
       examined++;
       continue;
     }
@@ -110,7 +110,7 @@ function findNeighbours(
     const sources = shapes.sourcesOf(shape);
     const neighbour = { seq, shared, entities: entityCount, sources, labels, read };
     found.push(neighbour);
-    if (isEnough?.(neighbour)) break;
+    if (stopAfter?.(neighbour)) break;
   }
   return found;
 }

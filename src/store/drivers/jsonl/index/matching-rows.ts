@@ -25,20 +25,20 @@ export function* matchingLocations(
 ): Generator<LineLocation> {
   // In a damaged log the row number does not determine the sequence number.
   const from = index.hasGaps ? 0 : Math.max(0, (query.after ?? 0) + 1 - index.first);
-  const wanted = Uint8Array.from(index.shapes.list, (shape) => (canShapeMatch(shape, query) ? 1 : 0));
-  if (!wanted.includes(1)) return;
+  const matchingShapes = Uint8Array.from(index.shapes.list, (shape) => (canShapeMatch(shape, query) ? 1 : 0));
+  if (!matchingShapes.includes(1)) return;
   const chain = candidateRows(index, query, { from, direction });
   if (chain !== undefined) {
     for (const number of chain) {
       const { rows, row } = index.rows.at(number);
-      if (wanted[rows.shape(row)] === 1 && isInTimeRange(rows.time(row), query))
+      if (matchingShapes[rows.shape(row)] === 1 && isInTimeRange(rows.time(row), query))
         yield locateLine(index, rows, row, number);
     }
     return;
   }
   for (const { start, rows, order } of readBlocks(index, from, direction)) {
     for (const row of order) {
-      if (wanted[rows.shape(row)] === 1 && isInTimeRange(rows.time(row), query))
+      if (matchingShapes[rows.shape(row)] === 1 && isInTimeRange(rows.time(row), query))
         yield locateLine(index, rows, row, start + row);
     }
   }

@@ -108,10 +108,10 @@ function findPrefix(
   // Ends where `],"cached":true,"cache_key":"…` and `],"cached":false,"selected_targets":[…` differ.
   const prefixEnd = Math.min(end, place + `],"cached":false,"cache_`.length);
   fingerprint ^= (line[prefixEnd - 1] ?? 0) + (fingerprint >>> 15);
-  const known = prefixes.get(fingerprint);
-  const matched = known && matchPrefix(line, known, { start, prefixEnd, end });
-  if (known !== undefined && matched !== undefined)
-    return { line, from, end, prefix: known, start, matched, labelsEnd: place };
+  const cached = prefixes.get(fingerprint);
+  const matched = cached && matchPrefix(line, cached, { start, prefixEnd, end });
+  if (cached !== undefined && matched !== undefined)
+    return { line, from, end, prefix: cached, start, matched, labelsEnd: place };
   const shape = shapeOf(parseRecordLine(line.toString("utf8", from, end)));
   const prefix = { shape: shapes.add(shape), bytes: Buffer.from(line.subarray(start, prefixEnd)) };
   // Not cached for an unreadable line: the next line with the same prefix may be readable.

@@ -23,11 +23,11 @@ export function tallyDecision(index: LogIndex, decisionId: string, range: TimeRa
     return toTally(index, countRows(index, shapes, { from: 0, range }));
   }
   const path = `${index.directory}/tally-${sha256Hex(JSON.stringify(decisionId))}.json`;
-  const known = readSavedTally(path, index);
+  const saved = readSavedTally(path, index);
   const last = index.shapes.lastRows.get(decisionId) ?? 0;
-  if (known !== undefined && last <= known.through) return toTally(index, known);
+  if (saved !== undefined && last <= saved.through) return toTally(index, saved);
   const counted =
-    known === undefined ? countRows(index, shapes, { from: 0, range }) : countNewRows(index, shapes, known);
+    saved === undefined ? countRows(index, shapes, { from: 0, range }) : countNewRows(index, shapes, saved);
   saveTally(path, counted);
   return toTally(index, counted);
 }
@@ -80,26 +80,26 @@ function countRows(
 }
 
 /** Adds the new rows to saved counts. An input is distinct only if no old row has it, so the old digests are searched. */
-function countNewRows(index: LogIndex, shapes: Uint8Array, known: SavedTally): SavedTally {
+function countNewRows(index: LogIndex, shapes: Uint8Array, saved: SavedTally): SavedTally {
   const fresh = new DigestSet();
-  forEachRow(index, shapes, { from: known.through, to: index.count }, (rows, row) => {
+  forEachRow(index, shapes, { from: saved.through, to: index.count }, (rows, row) => {
     fresh.add(rows.digestLow(row), rows.digestHigh(row));
   });
   const seen = new DigestSet();
   // A digest identifies its decision, so rows of other decisions need not be skipped.
-  for (let start = 0; start < known.through; start += rowsPerBlock) {
-    const { numbers, count } = index.read(start, Math.min(start + rowsPerBlock, known.through));
+  for (let start = 0; start < saved.through; start += rowsPerBlock) {
+    const { numbers, count } = index.read(start, Math.min(start + rowsPerBlock, saved.through));
     for (let row = 0, at = digestAt; row < count; row++, at += numbersPerRow) {
       const low = numbers[at] ?? 0;
       const high = numbers[at + 1] ?? 0;
       if (fresh.has(low, high)) seen.add(low, high);
     }
   }
-  const added = countRows(index, shapes, { from: known.through, range: {}, seen });
+  const added = countRows(index, shapes, { from: saved.through, range: {}, seen });
   return {
     ...added,
-    records: addCounts(known.records, added.records),
-    distinct: addCounts(known.distinct, added.distinct),
+    records: addCounts(saved.records, added.records),
+    distinct: addCounts(saved.distinct, added.distinct),
   };
 }
 
