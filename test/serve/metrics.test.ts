@@ -133,7 +133,7 @@ describe("the metrics of a server", () => {
     ]);
     expect(families.get("agent33_requests_in_flight")!.samples[0]?.value).toBe(1);
     expect(families.get("agent33_definitions")!.samples[0]?.value).toBe(
-      server.living.current.definitions.ids.length,
+      server.reloadingWorld.current.definitions.ids.length,
     );
     expect(families.get("process_resident_memory_bytes")!.samples[0]?.value).toBeGreaterThan(1e7);
     expect([...families.values()].every(({ type }) => ["counter", "gauge", "histogram"].includes(type))).toBe(

@@ -16,14 +16,16 @@ import { workplace } from "../cli/workspace.js";
 
 const wireFile = "wire-transfer.yaml";
 
-interface Living extends Serving {
+interface ReloadingServer extends Serving {
   readonly decisions: string;
   readonly change: (file: string, from: string | RegExp, to: string) => void;
 }
 
 /** A server with its own copy of the definitions. */
-async function living(prepare: (decisions: string) => void = () => undefined): Promise<Living> {
-  const decisions = join(mkdtempSync(join(tmpdir(), "agent-33-living-")), "decisions");
+async function reloadingServer(
+  prepare: (decisions: string) => void = () => undefined,
+): Promise<ReloadingServer> {
+  const decisions = join(mkdtempSync(join(tmpdir(), "agent-33-reload-")), "decisions");
   cpSync(samples, decisions, { recursive: true });
   prepare(decisions);
   const records = await composeRecords("memory");
@@ -53,7 +55,7 @@ const outcomes = (changes: readonly ReloadOutcome[]): readonly string[] => chang
 
 describe("a changed definition", () => {
   it("is applied between requests, each of which sees the old or the new one", async () => {
-    const server = await living();
+    const server = await reloadingServer();
     const seen: unknown[] = [];
     let going = true;
     const asking = Array.from({ length: 4 }, async () => {
@@ -77,17 +79,17 @@ describe("a changed definition", () => {
   });
 
   it("is rejected and logged if it is broken, and applied once it is fixed", async () => {
-    const server = await living();
+    const server = await reloadingServer();
     const { decisions } = (await get(server, "/readyz")).body;
     server.change(wireFile, "amount > 10000", "amount >");
-    await until(() => server.living.rejected !== undefined);
+    await until(() => server.reloadingWorld.rejected !== undefined);
     expect(server.changes.at(-1)).toMatchObject({ type: "rejected", reason: "it has new problems" });
     expect((await post(server, "/decide", routineWire)).status).toBe(200);
     const ready = await get(server, "/readyz");
     expect(ready).toMatchObject({ status: 200, body: { ready: true, stale: true, problems: 1, decisions } });
     expect(server.metrics.text()).toContain("agent33_definitions_stale 1\n");
     server.change(wireFile, "amount >", "amount > 100");
-    await until(() => server.living.rejected === undefined);
+    await until(() => server.reloadingWorld.rejected === undefined);
     expect(await post(server, "/decide", routineWire)).toMatchObject({
       status: 200,
       body: { status: "YELLOW" },
@@ -97,7 +99,7 @@ describe("a changed definition", () => {
   });
 
   it("is applied although another one was broken from the start", async () => {
-    const server = await living((decisions) =>
+    const server = await reloadingServer((decisions) =>
       rewrite(join(decisions, "escalation.yaml"), /type: \w+/, "type: nothing"),
     );
     expect((await get(server, "/readyz")).body["problems"]).toBe(1);
@@ -114,23 +116,23 @@ describe("a changed definition", () => {
   });
 
   it("stays in use while the directory is missing", async () => {
-    const server = await living();
+    const server = await reloadingServer();
     renameSync(server.decisions, `${server.decisions}-away`);
-    await until(() => server.living.rejected !== undefined);
+    await until(() => server.reloadingWorld.rejected !== undefined);
     expect(server.changes.at(-1)).toMatchObject({ type: "rejected", diagnostics: [] });
     expect((await post(server, "/decide", routineWire)).status).toBe(200);
     expect((await get(server, "/readyz")).body).toMatchObject({ ready: true, stale: true });
     renameSync(`${server.decisions}-away`, server.decisions);
-    await until(() => server.living.rejected === undefined);
+    await until(() => server.reloadingWorld.rejected === undefined);
   });
 
   it("takes effect if it is removed or added", async () => {
-    const server = await living();
+    const server = await reloadingServer();
     rmSync(join(server.decisions, wireFile));
     await until(() => server.changes.length === 1);
     expect((await post(server, "/decide", routineWire)).status).toBe(404);
     expect(await get(server, "/readyz")).toMatchObject({ status: 200, body: { ready: true, removed: 1 } });
-    expect(server.living.removedDecisions).toEqual(["gate-wire-approve"]);
+    expect(server.reloadingWorld.removedDecisions).toEqual(["gate-wire-approve"]);
     cpSync(join(samples, wireFile), join(server.decisions, wireFile));
     await until(() => server.changes.length === 2);
     expect((await post(server, "/decide", routineWire)).status).toBe(200);

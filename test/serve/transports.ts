@@ -50,7 +50,7 @@ export async function openTransports(world: ServedWorld, authenticate?: Authenti
 }
 
 async function served(world: ServedWorld, authenticate: Authenticate | undefined): Promise<string> {
-  const living = await ReloadingWorld.open({
+  const reloadingWorld = await ReloadingWorld.open({
     open: () => Promise.resolve(world),
     stamp: () => "",
     rejectBroken: true,
@@ -58,13 +58,13 @@ async function served(world: ServedWorld, authenticate: Authenticate | undefined
     onReload: () => undefined,
   });
   const mcp = createMcpHttp({
-    world: () => living.current,
-    subscribe: living.subscribe,
+    world: () => reloadingWorld.current,
+    subscribe: reloadingWorld.subscribe,
     log: () => undefined,
     version: "1.2.3",
   });
   const server = await openHttpServer({
-    reloadingWorld: living,
+    reloadingWorld,
     authenticate,
     allowedOrigins: { hosts: undefined, origins: [], loopback: true },
     rateLimits: { caller: undefined, org: undefined },
@@ -78,7 +78,7 @@ async function served(world: ServedWorld, authenticate: Authenticate | undefined
   });
   const { port }: AddressInfo = await server.listen("127.0.0.1", 0);
   afterFile(async () => {
-    await living.stop();
+    await reloadingWorld.stop();
     await mcp.close();
     await server.drain(0);
   });

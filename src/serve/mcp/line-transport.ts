@@ -17,7 +17,7 @@ interface LineTransportOptions extends Pick<McpOptions, "log"> {
   readonly write: (text: string) => Promise<void>;
 }
 
-/** The default limit of an HTTP body. */
+/** Longer lines are answered with an error. */
 const maxLineBytes = 4 * 1024 * 1024;
 
 /**

@@ -11,7 +11,7 @@ const entries: McpLogEntry[] = [];
 /** A server with MCP. */
 async function withMcp(options: ServingOptions = {}): Promise<Serving> {
   const mcp = createMcpHttp({
-    world: () => server.living.current,
+    world: () => server.reloadingWorld.current,
     subscribe: () => () => undefined,
     log: (entry) => void entries.push(entry),
     version: "1.2.3",

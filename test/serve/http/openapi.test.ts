@@ -182,7 +182,7 @@ describe("the OpenAPI document", () => {
 
   it("includes MCP if it is enabled", async () => {
     const mcp = (): Promise<void> => Promise.resolve();
-    const { body } = await get(await serving({ world: server.living.current, mcp }), "/openapi.json");
+    const { body } = await get(await serving({ world: server.reloadingWorld.current, mcp }), "/openapi.json");
     expect(await new Validator().validate(structuredClone(body))).toEqual({ valid: true });
     expect(Object.keys((body["paths"] as Record<string, object>)["/mcp"]!)).toEqual([
       "post",

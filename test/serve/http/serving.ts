@@ -13,7 +13,7 @@ export interface Serving {
   readonly url: string;
   readonly port: number;
   readonly server: HttpServer;
-  readonly living: ReloadingWorld;
+  readonly reloadingWorld: ReloadingWorld;
   readonly metrics: Metrics;
   readonly changes: readonly ReloadOutcome[];
   /** The number of the newest record. */
@@ -22,7 +22,7 @@ export interface Serving {
   readonly logged: () => Promise<string>;
 }
 
-export interface ServingOptions extends Partial<Omit<HttpOptions, "living" | "metrics" | "log">> {
+export interface ServingOptions extends Partial<Omit<HttpOptions, "reloadingWorld" | "metrics" | "log">> {
   readonly world?: ServedWorld;
   readonly open?: () => Promise<ServedWorld>;
   readonly stamp?: () => string;
@@ -48,10 +48,10 @@ export async function serving(options: ServingOptions = {}): Promise<Serving> {
   const changes: ReloadOutcome[] = [];
   const metrics: Metrics = new Metrics({
     inFlight: () => server.inFlight(),
-    decisions: () => living.current.definitions.ids.length,
-    isStale: () => living.rejected !== undefined,
+    decisions: () => reloadingWorld.current.definitions.ids.length,
+    isStale: () => reloadingWorld.rejected !== undefined,
   });
-  const living: ReloadingWorld = await ReloadingWorld.open({
+  const reloadingWorld: ReloadingWorld = await ReloadingWorld.open({
     open: async () =>
       observeDecisions(await (open?.() ?? current!), (result) => metrics.countDecision(result)),
     stamp,
@@ -68,23 +68,23 @@ export async function serving(options: ServingOptions = {}): Promise<Serving> {
     requestTimeout: 10_000,
     publicMetrics: false,
     ...http,
-    reloadingWorld: living,
+    reloadingWorld,
     metrics,
     log,
   });
   const { port } = await server.listen("127.0.0.1", 0);
   afterFile(async () => {
     await server.drain(1_000);
-    await living.stop();
+    await reloadingWorld.stop();
   });
   return {
     url: `http://127.0.0.1:${port}`,
     port,
     server,
-    living,
+    reloadingWorld,
     metrics,
     changes,
-    recorded: async () => (await living.current.records.log.state()).size,
+    recorded: async () => (await reloadingWorld.current.records.log.state()).size,
     async logged() {
       await log.flush();
       return written.join("");
