@@ -226,11 +226,11 @@ export async function openApprovals(
   if (!settings.required && !hasApprovalLock(directory)) return undefined;
   const { readVerifiedLock: openVerifiedLock } = await import("../store/approved-definitions.js");
   const { approvalOf } = await import("../definition/approval/approved-library.js");
-  const { withRecomputedHashes: withOwnHashes } = await import("../definition/approval/approved-library.js");
+  const { withRecomputedHashes } = await import("../definition/loaded-definition.js");
   try {
     const shelf = await openSeenLocks(flags, io, { files, records });
     const lock = await openVerifiedLock({ directory, trustedKeys: settings.trustedKeys(), shelf });
-    return (loaded) => approvalOf(lock, loaded.definition.id, withOwnHashes(loaded));
+    return (loaded) => approvalOf(lock, loaded.definition.id, withRecomputedHashes(loaded));
   } catch (error) {
     if (!(error instanceof DecisionError) || error.code !== "not_approved") throw error;
     warn(flags, io, error.message);

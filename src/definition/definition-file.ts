@@ -1,6 +1,6 @@
 import type { Position, SourceDocument } from "./yaml-source.js";
 import type { Definition, DefinitionTest, GateAction, Target, Guardrail } from "../model/definition.js";
-import type { Endpoint, Endpoints } from "../model/endpoint.js";
+import type { Endpoint } from "../model/endpoint.js";
 import type { Diagnostic } from "../model/diagnostic.js";
 
 /** What one file declares, without the definitions themselves. A file with errors declares nothing. */
@@ -84,46 +84,6 @@ export interface LocatedEndpoint extends DeclaredEndpoint {
 
 export function declaredEndpoints(files: readonly FileSummary[]): readonly LocatedEndpoint[] {
   return files.flatMap(({ file, endpoints = [] }) => endpoints.map((each) => ({ ...each, file })));
-}
-
-/** Returns errors about endpoints that are declared more than once, by name. */
-export function duplicateEndpoints(
-  declared: readonly LocatedEndpoint[],
-): ReadonlyMap<string, readonly Diagnostic[]> {
-  const byName = new Map<string, LocatedEndpoint[]>();
-  for (const each of declared) byName.set(each.name, [...(byName.get(each.name) ?? []), each]);
-  const repeated = [...byName].filter(([, places]) => places.length > 1);
-  return new Map(repeated.map(([name, places]) => [name, duplicateEndpointDiagnostics(name, places)]));
-}
-
-function duplicateEndpointDiagnostics(
-  name: string,
-  places: readonly LocatedEndpoint[],
-): readonly Diagnostic[] {
-  return places.map(({ file, line, column }, index) => {
-    const other = places[index === 0 ? 1 : 0];
-    const where = other === undefined ? "" : ` (also in ${other.file}:${other.line})`;
-    const message = `the endpoint \`${name}\` is declared more than once${where}`;
-    return { file, line, column, severity: "error", message, hint: "declare it once" };
-  });
-}
-
-export const endpointsByName = (declared: readonly LocatedEndpoint[]): Endpoints =>
-  Object.fromEntries(declared.map(({ name, endpoint }) => [name, endpoint]));
-
-/** The names of the declared endpoints, and the broken files that may declare more. */
-export interface EndpointNames {
-  readonly names: ReadonlySet<string>;
-  /** Broken files that may declare endpoints. */
-  readonly brokenFiles: readonly string[];
-}
-
-export function endpointNames(
-  files: readonly FileSummary[],
-  declared: readonly LocatedEndpoint[],
-): EndpointNames {
-  const hiding = files.filter(({ hidesEndpoints }) => hidesEndpoints).map(({ file }) => file);
-  return { names: new Set(declared.map(({ name }) => name)), brokenFiles: hiding };
 }
 
 /** A target in a file: its id alone, or an object. */

@@ -1,6 +1,7 @@
 import { DecisionError } from "../errors.js";
 import type { GateAction } from "../model/definition.js";
 import { didYouMean } from "../text.js";
+import type { DefinitionSummary } from "./definition-file.js";
 import type { Library } from "./library.js";
 
 /** The key of a gate; without a version, the highest version is used. */
@@ -31,22 +32,21 @@ export function parseGateKey(text: string): GateKey {
 /** Returns the id of the gate with a key. Throws if a gate of the action is broken: an older one must not replace it. */
 export function findGate(key: GateKey, library: Library): string {
   assertGatesReadable(key, library);
-  const { summaries, diagnostics } = library;
-  const gates = gatesIn(summaries);
-  const fitting = gates.filter(
+  const { gates, diagnostics } = library;
+  const candidates = gates.filter(
     ({ action }) => action.org === key.org && action.domain === key.domain && action.name === key.action,
   );
   const versionOf = ({ world_model_version = 1 }: GateAction): number => world_model_version;
-  const chosen = fitting
+  const chosen = candidates
     .filter(({ action }) => key.version === undefined || versionOf(action) === key.version)
     .toSorted((a, b) => versionOf(b.action) - versionOf(a.action))[0];
   if (chosen !== undefined) return chosen.id;
 
   const name = `${key.org}/${key.domain}/${key.action}`;
   const keys = gates.map(({ action }) => gateKeyText(action));
-  if (fitting.length > 0) {
+  if (candidates.length > 0) {
     throw new DecisionError("definition_not_found", `\`${name}\` has no version ${key.version ?? ""}`, {
-      hint: `it has ${fitting.map(({ action }) => versionOf(action)).join(", ")}`,
+      hint: `it has ${candidates.map(({ action }) => versionOf(action)).join(", ")}`,
     });
   }
   const broken =
@@ -56,22 +56,14 @@ export function findGate(key: GateKey, library: Library): string {
   });
 }
 
-interface Gate {
+/** A gate, with the action that it is found by. */
+export interface GateSummary {
   readonly id: string;
   readonly action: GateAction;
 }
 
-const known = new WeakMap<Library["summaries"], readonly Gate[]>();
-
-/** The same for all that a server is asked. */
-function gatesIn(summaries: Library["summaries"]): readonly Gate[] {
-  let gates = known.get(summaries);
-  if (gates === undefined) {
-    gates = summaries.flatMap(({ id, action }) => (action === undefined ? [] : [{ id, action }]));
-    known.set(summaries, gates);
-  }
-  return gates;
-}
+export const gatesIn = (summaries: readonly DefinitionSummary[]): readonly GateSummary[] =>
+  summaries.flatMap(({ id, action }) => (action === undefined ? [] : [{ id, action }]));
 
 function assertGatesReadable({ org, domain, action }: GateKey, { brokenGates }: Library): void {
   const broken = brokenGates.filter(({ actions }) => actions === "any" || actions.includes(action));
@@ -87,5 +79,5 @@ const maxListedKeys = 5;
 function listKeys(keys: readonly string[]): string {
   if (keys.length === 0) return "no gate is defined";
   const more = keys.length > maxListedKeys ? `, and ${keys.length - maxListedKeys} more` : "";
-  return `there are ${keys.slice(0, maxListedKeys).join(", ")}${more}`;
+  return `defined gates: ${keys.slice(0, maxListedKeys).join(", ")}${more}`;
 }

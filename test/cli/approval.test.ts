@@ -140,7 +140,7 @@ describe("approve", () => {
     const { code, err } = await approve("quality");
     expect(code).toBe(3);
     expect(err).toContain("is forged");
-    expect(err).toContain("remove it on purpose");
+    expect(err).toContain("remove it and approve");
     expect(readFileSync(lockFile(), "utf8")).toBe(text);
   });
 

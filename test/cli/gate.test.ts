@@ -96,7 +96,7 @@ describe("a gate that is asked wrongly", () => {
       "a key of something else",
       ["gate", "x/y/z", "--input", "{}"],
       "no gate for `x/y/z`",
-      "there are acme/payments/wire.approve@3",
+      "defined gates: acme/payments/wire.approve@3",
     ],
     [
       "a version that is not there",

@@ -84,7 +84,7 @@ describe("the gate that answers", () => {
     ["acme/pay/wrie@2", "definition_not_found: no gate for `acme/pay/wrie` | did you mean `acme/pay/wire`?"],
     [
       "x/y/zzzzzzzzzz",
-      "definition_not_found: no gate for `x/y/zzzzzzzzzz` | there are acme/pay/wire@1, acme/pay/wire@10, acme/pay/wire@2, acme/pay/refund@7",
+      "definition_not_found: no gate for `x/y/zzzzzzzzzz` | defined gates: acme/pay/wire@1, acme/pay/wire@10, acme/pay/wire@2, acme/pay/refund@7",
     ],
   ])("is none to %s", (key, error) => {
     expect(errorOf(() => findGate(parseGateKey(key), library))).toBe(error);
@@ -110,8 +110,8 @@ describe("two gates with one key", () => {
     expect(
       library.diagnostics.map(({ file, line, column, message }) => `${file}:${line}:${column} ${message}`),
     ).toEqual([
-      "0.yaml:1:1 `b` is a gate for `acme/pay/wire@2` already",
-      "1.yaml:1:1 `a` is a gate for `acme/pay/wire@2` already",
+      "0.yaml:1:1 `b` is already a gate for `acme/pay/wire@2`",
+      "1.yaml:1:1 `a` is already a gate for `acme/pay/wire@2`",
     ]);
     expect(library.ids).toEqual(["c"]);
     expect(library.brokenPolicies).toEqual([]);

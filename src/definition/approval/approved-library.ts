@@ -1,22 +1,26 @@
 import { canonicalJson } from "../../digest/canonical-json.js";
 import { deepFreeze } from "../../digest/freeze-json.js";
-import { sha256Hex } from "../../digest/sha256.js";
 import { DecisionError } from "../../errors.js";
 import type { ApprovalLock, LockEntry, Approval } from "../../model/approval.js";
 import type { Definition, Environment, LoadedDefinition } from "../../model/definition.js";
 import type { Json } from "../../model/json.js";
 import type { DefinitionSummary } from "../definition-file.js";
-import { definitionHash } from "../loaded-definition.js";
-import type { BrokenGate, Library } from "../library.js";
+import { gatesIn } from "../gate-key.js";
+import { withRecomputedHashes } from "../loaded-definition.js";
+import type { Library } from "../library.js";
+import type { BrokenGate } from "../checks/check-library.js";
 import { toolsOf } from "../tool-match.js";
 
 /** Returns a library that only finds approved definitions, according to a verified lock. */
 export function approvedLibrary<L extends Library>(library: L, lock: ApprovalLock, file: string): L {
   const missing = lock.entries.flatMap((entry) => missingApproved(library, entry));
+  const summaries = library.summaries.map((summary) =>
+    withApprovedLookup(summary, findEntry(lock, summary.id)),
+  );
   const approved = new Map<string, LoadedDefinition>();
   const find = async (id: string): Promise<LoadedDefinition> => {
-    const known = approved.get(id);
-    if (known !== undefined) return known;
+    const earlier = approved.get(id);
+    if (earlier !== undefined) return earlier;
     const lost = missing.find(({ entry }) => entry.decision_id === id);
     if (lost !== undefined && !library.broken.includes(id)) throw missingDecisionError(lost);
     const loaded = withRecomputedHashes(await library.find(id).catch(rethrowAsUnapproved));
@@ -26,7 +30,8 @@ export function approvedLibrary<L extends Library>(library: L, lock: ApprovalLoc
   };
   return {
     ...library,
-    summaries: library.summaries.map((summary) => withApprovedLookup(summary, findEntry(lock, summary.id))),
+    summaries,
+    gates: gatesIn(summaries),
     broken: [...new Set([...library.broken, ...missing.map(({ entry }) => entry.decision_id)])],
     brokenGates: [...library.brokenGates, ...missing.flatMap((lost) => toBrokenGate(lost, file))],
     find,
@@ -62,19 +67,6 @@ function missingApproved({ ids, broken }: Library, entry: LockEntry): readonly M
 }
 
 const invalidHint = "`agent-33 decision validate` tells what is wrong with it";
-
-/** Recomputes the hashes from the values that are evaluated, so that a cache cannot forge them. */
-export function withRecomputedHashes(loaded: LoadedDefinition): LoadedDefinition {
-  const definition = deepFreeze(loaded.definition);
-  const environment = deepFreeze(loaded.environment);
-  return {
-    ...loaded,
-    definition,
-    definition_hash: definitionHash(definition),
-    environment,
-    environment_hash: sha256Hex(canonicalJson(environment)),
-  };
-}
 
 /** A file that changes while it is read counts as not approved. */
 function rethrowAsUnapproved(error: unknown): never {

@@ -1,19 +1,110 @@
-import type { EndpointNames, DefinitionSummary, FileSummary, LocatedTarget } from "../definition-file.js";
-import { targetFingerprint } from "../definition-file.js";
-import { gateKeyText } from "../gate-key.js";
-import { cycleText, findCycles } from "../cycles.js";
-import type { Position } from "../yaml-source.js";
 import type { Diagnostic } from "../../model/diagnostic.js";
 import { didYouMean } from "../../text.js";
+import { escalationTarget } from "../branches.js";
+import { cycleText, findCycles } from "../cycles.js";
+import type { DefinitionSummary, FileSummary, LocatedEndpoint, LocatedTarget } from "../definition-file.js";
+import { declaredEndpoints, declaredTargets, targetFingerprint } from "../definition-file.js";
+import type { DiagnosticText } from "../diagnostics.js";
+import { diagnosticAt } from "../diagnostics.js";
+import { gateKeyText } from "../gate-key.js";
+import type { Position } from "../yaml-source.js";
 
-/** Where a definition is. */
+/** The file of a definition, and its position among the definitions of the file. */
 export interface DefinitionPlace {
   readonly file: string;
   readonly position: number;
   readonly summary: DefinitionSummary;
 }
 
-export function placesById(files: readonly FileSummary[]): ReadonlyMap<string, readonly DefinitionPlace[]> {
+export interface LibraryCheck {
+  /** Every error of the directory. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** The valid definitions, by id. */
+  readonly valid: ReadonlyMap<string, DefinitionPlace>;
+  /** The errors of invalid definitions, by id. */
+  readonly invalid: ReadonlyMap<string, readonly Diagnostic[]>;
+  /** The errors of files and decisions that are, or may be, policies. */
+  readonly brokenPolicies: readonly Diagnostic[];
+  /** The errors of files and decisions that are, or may be, gates. */
+  readonly brokenGates: readonly BrokenGate[];
+  /** The errors of files that contain, or may contain, guardrails for every decision. */
+  readonly brokenGuardrails: readonly Diagnostic[];
+}
+
+export interface BrokenGate {
+  /** The names of the actions that it may be for. */
+  readonly actions: readonly string[] | "any";
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface LibraryOptions {
+  /** Whether there are other files, which may declare endpoints. */
+  readonly isPart?: boolean;
+}
+
+/** Checks files together: ids are unique, targets are declared if any are, and endpoints always are. */
+export function checkLibrary(
+  files: readonly FileSummary[],
+  { isPart = false }: LibraryOptions,
+): LibraryCheck {
+  const places = placesById(files);
+  const invalid = new Map(
+    files.flatMap((file) => file.claimedIds.map((id) => [id, file.diagnostics] as const)),
+  );
+  const endpoints = declaredEndpoints(files);
+  const references: References = {
+    targets: allowedTargets(files, [...invalid.keys(), ...places.keys()]),
+    endpoints: isPart ? undefined : endpointNames(files, endpoints),
+    gates: gatesByKey([...places.values()].flat()),
+  };
+  const declarations: DeclarationErrors = {
+    targets: checkDeclaredTargets(declaredTargets(files) ?? [], references.targets),
+    endpoints: checkDuplicateEndpoints(endpoints),
+  };
+  const guardrailErrors = files.flatMap((file) => checkSharedGuardrails(file, references.targets));
+
+  const valid = new Map<string, DefinitionPlace>();
+  const placeErrors: Diagnostic[] = [];
+  const brokenPolicies = files.flatMap((file) => (file.hidesPolicy ? file.diagnostics : []));
+  const brokenGates: BrokenGate[] = files.flatMap(({ hidesGates: actions, diagnostics }) =>
+    actions === undefined ? [] : [{ actions, diagnostics }],
+  );
+  for (const [id, samePlaces] of places) {
+    const own = checkPlaces(samePlaces, references);
+    placeErrors.push(...own);
+    const all = [...own, ...inheritedErrors(samePlaces, declarations)];
+    const [only] = samePlaces;
+    if (all.length === 0 && only !== undefined) {
+      valid.set(id, only);
+      continue;
+    }
+    invalid.set(id, all);
+    for (const { summary } of samePlaces) {
+      if (summary.action !== undefined)
+        brokenGates.push({ actions: [summary.action.name], diagnostics: all });
+    }
+    if (samePlaces.some(({ summary }) => summary.tools !== undefined)) brokenPolicies.push(...all);
+  }
+  return {
+    diagnostics: [
+      ...files.flatMap((file) => file.diagnostics),
+      ...declarations.targets.map(({ diagnostic }) => diagnostic),
+      ...[...declarations.endpoints.values()].flat(),
+      ...guardrailErrors,
+      ...placeErrors,
+    ],
+    valid,
+    invalid,
+    brokenPolicies,
+    brokenGates,
+    brokenGuardrails: [
+      ...files.flatMap((file) => (file.hidesGuardrails ? file.diagnostics : [])),
+      ...guardrailErrors,
+    ],
+  };
+}
+
+function placesById(files: readonly FileSummary[]): ReadonlyMap<string, readonly DefinitionPlace[]> {
   const places = new Map<string, DefinitionPlace[]>();
   for (const { file, definitions } of files) {
     for (const [position, summary] of definitions.entries()) {
@@ -26,38 +117,38 @@ export function placesById(files: readonly FileSummary[]): ReadonlyMap<string, r
   return places;
 }
 
-/** What definitions are held against. */
-interface KnownNames {
-  /** Undefined: anything may be led to. */
+/** What definitions may refer to. */
+interface References {
+  /** Undefined: every target is allowed. */
   readonly targets: ReadonlySet<string> | undefined;
-  /** Undefined: any may be fetched from. */
+  /** Undefined: every endpoint is allowed. */
   readonly endpoints: EndpointNames | undefined;
-  /** The places of gates by what they are asked for by. */
+  /** The places of gates, by key. */
   readonly gates: ReadonlyMap<string, readonly DefinitionPlace[]>;
 }
 
-/** What is wrong with the definitions of one id beside others: at most one of them can be used. */
-export function checkPlaces(places: readonly DefinitionPlace[], known: KnownNames): readonly Diagnostic[] {
-  return [
-    ...checkDuplicateIds(places),
-    ...places.flatMap((place) => checkTargetReferences(place, known.targets)),
-    ...places.flatMap((place) => checkEndpointReferences(place, known.endpoints)),
-    ...places.flatMap((place) => checkGateKeys(place, known.gates)),
-  ];
+/** The names of the declared endpoints, and the broken files that may declare more. */
+interface EndpointNames {
+  readonly names: ReadonlySet<string>;
+  readonly brokenFiles: readonly string[];
 }
 
-function checkDuplicateIds(places: readonly DefinitionPlace[]): readonly Diagnostic[] {
-  if (places.length < 2) return [];
-  return places.map((place, index) => {
-    const other = places[index === 0 ? 1 : 0];
-    const where = other === undefined ? "" : ` (also in ${other.file}:${other.summary.position.line})`;
-    return diagnosticAt(place, `the id \`${place.summary.id}\` is used more than once${where}`);
-  });
+/** Every target is allowed if none are declared, or if a broken file may declare some. */
+function allowedTargets(
+  files: readonly FileSummary[],
+  ids: readonly string[],
+): ReadonlySet<string> | undefined {
+  const declared = declaredTargets(files);
+  if (declared === undefined || files.some(({ hidesTargets }) => hidesTargets)) return undefined;
+  return new Set([...declared.map(({ target }) => target.id), ...ids]);
 }
 
-export function gatesByKey(
-  places: readonly DefinitionPlace[],
-): ReadonlyMap<string, readonly DefinitionPlace[]> {
+function endpointNames(files: readonly FileSummary[], declared: readonly LocatedEndpoint[]): EndpointNames {
+  const brokenFiles = files.filter(({ hidesEndpoints }) => hidesEndpoints).map(({ file }) => file);
+  return { names: new Set(declared.map(({ name }) => name)), brokenFiles };
+}
+
+function gatesByKey(places: readonly DefinitionPlace[]): ReadonlyMap<string, readonly DefinitionPlace[]> {
   const byKey = new Map<string, DefinitionPlace[]>();
   for (const place of places) {
     const { action } = place.summary;
@@ -68,106 +159,120 @@ export function gatesByKey(
   return byKey;
 }
 
-function checkGateKeys(
-  place: DefinitionPlace,
-  byKey: ReadonlyMap<string, readonly DefinitionPlace[]>,
-): readonly Diagnostic[] {
-  const { action, id } = place.summary;
-  const key = action === undefined ? "" : gateKeyText(action);
-  const other = byKey.get(key)?.find(({ summary }) => summary.id !== id);
-  if (other === undefined) return [];
-  return [diagnosticAt(place, `\`${other.summary.id}\` is a gate for \`${key}\` already`)];
+/** Checks the definitions with one id; of several, none is valid. */
+function checkPlaces(places: readonly DefinitionPlace[], references: References): readonly Diagnostic[] {
+  return [
+    ...checkDuplicateIds(places),
+    ...places.flatMap((place) => checkTargetReferences(place, references.targets)),
+    ...places.flatMap((place) => checkEndpointReferences(place, references.endpoints)),
+    ...places.flatMap((place) => checkGateKeys(place, references.gates)),
+  ];
 }
+
+function checkDuplicateIds(places: readonly DefinitionPlace[]): readonly Diagnostic[] {
+  if (places.length < 2) return [];
+  return places.map((place, index) => {
+    const other = places[index === 0 ? 1 : 0];
+    const where = other === undefined ? "" : ` (also in ${other.file}:${other.summary.position.line})`;
+    return atPlace(place, { message: `the id \`${place.summary.id}\` is used more than once${where}` });
+  });
+}
+
+/** Searching for the nearest name takes time, so only the first errors get a suggestion. */
+const maxSuggestions = 20;
 
 function checkTargetReferences(
   place: DefinitionPlace,
-  known: ReadonlySet<string> | undefined,
+  allowed: ReadonlySet<string> | undefined,
 ): readonly Diagnostic[] {
-  if (known === undefined) return [];
-  const unknown = place.summary.reached.filter(({ target }) => !known.has(target));
-  return unknown.map(({ target, line, column }, index) => ({
-    ...diagnosticAt(place, `the target \`${target}\` is not declared under \`targets\``),
-    line,
-    column,
-    hint: (index < maxSuggestions ? didYouMean(target, known) : undefined) ?? "add it under `targets:`",
-  }));
+  if (allowed === undefined) return [];
+  const unknown = place.summary.reached.filter(({ target }) => !allowed.has(target));
+  return unknown.map(({ target, line, column }, index) => {
+    const suggestion = index < maxSuggestions ? didYouMean(target, allowed) : undefined;
+    const message = `the target \`${target}\` is not declared under \`targets\``;
+    return atPlace(place, { message, hint: suggestion ?? "add it under `targets:`" }, { line, column });
+  });
 }
 
 function checkEndpointReferences(
   place: DefinitionPlace,
-  known: EndpointNames | undefined,
+  declared: EndpointNames | undefined,
 ): readonly Diagnostic[] {
-  if (known === undefined) return [];
-  const { names, brokenFiles: hiding } = known;
+  if (declared === undefined) return [];
+  const { names, brokenFiles } = declared;
+  const [broken] = brokenFiles;
   const unknown = (place.summary.fetches ?? []).filter(({ endpoint }) => !names.has(endpoint));
   return unknown.map(({ endpoint, line, column }, index) => {
-    const [broken] = hiding;
-    const perhaps = broken === undefined ? "" : `, unless in \`${broken}\`, which is not valid`;
-    const meant = index < maxSuggestions ? didYouMean(endpoint, names) : undefined;
-    const hint = meant ?? (broken === undefined ? "add it under `endpoints:`" : "fix that file first");
-    const message = `the endpoint \`${endpoint}\` is not declared under \`endpoints\`${perhaps}`;
-    return { ...diagnosticAt(place, message), line, column, hint };
+    const unless = broken === undefined ? "" : `, unless in \`${broken}\`, which is not valid`;
+    const suggestion = index < maxSuggestions ? didYouMean(endpoint, names) : undefined;
+    const hint = suggestion ?? (broken === undefined ? "add it under `endpoints:`" : "fix that file first");
+    const message = `the endpoint \`${endpoint}\` is not declared under \`endpoints\`${unless}`;
+    return atPlace(place, { message, hint }, { line, column });
   });
 }
 
-/** What is wrong with what definitions rest on: declared wrongly, and told of there. */
-interface InvalidDeclarations {
-  readonly targets: readonly TargetDiagnostic[];
+function checkGateKeys(
+  place: DefinitionPlace,
+  gates: ReadonlyMap<string, readonly DefinitionPlace[]>,
+): readonly Diagnostic[] {
+  const { action, id } = place.summary;
+  const key = action === undefined ? "" : gateKeyText(action);
+  const other = gates.get(key)?.find(({ summary }) => summary.id !== id);
+  if (other === undefined) return [];
+  return [atPlace(place, { message: `\`${other.summary.id}\` is already a gate for \`${key}\`` })];
+}
+
+function atPlace(
+  { file, summary }: DefinitionPlace,
+  text: DiagnosticText,
+  { line, column }: Position = summary.position,
+): Diagnostic {
+  return diagnosticAt({ file, line, column, decision_id: summary.id }, text);
+}
+
+/** Errors of declarations, which make the decisions that use them invalid too. */
+interface DeclarationErrors {
+  readonly targets: readonly TargetError[];
+  /** By the name of the endpoint. */
   readonly endpoints: ReadonlyMap<string, readonly Diagnostic[]>;
 }
 
-/** Where something is declared wrongly, nobody knows what a decision leads to, or what it fetches. */
-export function inheritedDiagnostics(
+function inheritedErrors(
   places: readonly DefinitionPlace[],
-  unfit: InvalidDeclarations,
+  { targets, endpoints }: DeclarationErrors,
 ): readonly Diagnostic[] {
+  if (targets.length === 0 && endpoints.size === 0) return [];
+  const reached = new Set(places.flatMap(({ summary }) => summary.reached.map(({ target }) => target)));
   const fetched = new Set(
-    places.flatMap(({ summary }) => summary.fetches ?? []).map((each) => each.endpoint),
+    places.flatMap(({ summary }) => (summary.fetches ?? []).map(({ endpoint }) => endpoint)),
   );
   return [
-    ...inheritedFromTargets(places, unfit.targets),
-    ...[...fetched].flatMap((endpoint) => unfit.endpoints.get(endpoint) ?? []),
+    ...targets
+      .filter((error) => error.targets.some((target) => reached.has(target)))
+      .map(({ diagnostic }) => diagnostic),
+    ...[...fetched].flatMap((endpoint) => endpoints.get(endpoint) ?? []),
   ];
 }
 
-function inheritedFromTargets(
-  places: readonly DefinitionPlace[],
-  unfit: readonly TargetDiagnostic[],
-): readonly Diagnostic[] {
-  if (unfit.length === 0) return [];
-  const reached = new Set(places.flatMap(({ summary }) => summary.reached.map(({ target }) => target)));
-  return unfit
-    .filter(({ targets }) => targets.some((target) => reached.has(target)))
-    .map(({ diagnostic: each }) => each);
-}
-
-function diagnosticAt({ file, summary }: DefinitionPlace, message: string): Diagnostic {
-  const { line, column } = summary.position;
-  return { file, line, column, severity: "error", message, decision_id: summary.id };
-}
-
-/** What is wrong with declared targets, and whom it keeps from being led to. */
-interface TargetDiagnostic {
+/** An error about declared targets, with the targets that it makes unusable. */
+interface TargetError {
   readonly diagnostic: Diagnostic;
   readonly targets: readonly string[];
 }
 
-/** Looking for the nearest word takes its time; after so many the pattern is clear. */
-const maxSuggestions = 20;
-
-/** Targets that cannot be as they are declared; without `known`, what is not declared may still be there. */
-export function checkDeclaredTargets(
+/** Checks declared targets. Without `allowed`, a target that is not declared may still exist. */
+function checkDeclaredTargets(
   declared: readonly LocatedTarget[],
-  known: ReadonlySet<string> | undefined,
-): readonly TargetDiagnostic[] {
+  allowed: ReadonlySet<string> | undefined,
+): readonly TargetError[] {
   return [
     ...conflictingTargets(declared),
-    ...(known === undefined ? [] : unknownDependencies(declared, known)),
+    ...(allowed === undefined ? [] : unknownDependencies(declared, allowed)),
     ...dependencyCycles(declared),
   ];
 }
 
-function conflictingTargets(declared: readonly LocatedTarget[]): readonly TargetDiagnostic[] {
+function conflictingTargets(declared: readonly LocatedTarget[]): readonly TargetError[] {
   const first = new Map<string, LocatedTarget>();
   return declared.flatMap((each) => {
     const { id } = each.target;
@@ -175,46 +280,85 @@ function conflictingTargets(declared: readonly LocatedTarget[]): readonly Target
     if (other === undefined) first.set(id, each);
     if (other === undefined || targetFingerprint(other.target) === targetFingerprint(each.target)) return [];
     const message = `the target \`${id}\` is declared differently in ${other.file}:${other.line}`;
-    return [targetDiagnostic(each, each, { message, hint: "declare it once", targets: [id] })];
+    return [
+      { diagnostic: diagnosticAt(locationOf(each), { message, hint: "declare it once" }), targets: [id] },
+    ];
   });
 }
 
 function unknownDependencies(
   declared: readonly LocatedTarget[],
-  known: ReadonlySet<string>,
-): readonly TargetDiagnostic[] {
+  allowed: ReadonlySet<string>,
+): readonly TargetError[] {
   const unknown = declared.flatMap((each) =>
-    each.dependencies.filter(({ target }) => !known.has(target)).map((place) => ({ each, place })),
+    each.dependencies
+      .filter(({ target }) => !allowed.has(target))
+      .map((dependency) => ({ file: each.file, id: each.target.id, dependency })),
   );
-  return unknown.map(({ each, place }, index) => {
-    const { id } = each.target;
-    const message = `\`${id}\` depends on \`${place.target}\`, which is not declared under \`targets\``;
-    const meant = index < maxSuggestions ? didYouMean(place.target, known) : undefined;
-    return targetDiagnostic(each, place, {
-      message,
-      hint: meant ?? "add it under `targets:`",
-      targets: [id],
-    });
+  return unknown.map(({ file, id, dependency: { target, line, column } }, index) => {
+    const message = `\`${id}\` depends on \`${target}\`, which is not declared under \`targets\``;
+    const suggestion = index < maxSuggestions ? didYouMean(target, allowed) : undefined;
+    const hint = suggestion ?? "add it under `targets:`";
+    return { diagnostic: diagnosticAt({ file, line, column }, { message, hint }), targets: [id] };
   });
 }
 
-function dependencyCycles(declared: readonly LocatedTarget[]): readonly TargetDiagnostic[] {
+function dependencyCycles(declared: readonly LocatedTarget[]): readonly TargetError[] {
   const byId = new Map(declared.map((each) => [each.target.id, each]));
-  const leads = new Map([...byId].map(([id, { target }]) => [id, target.depends_on ?? []]));
-  return findCycles(leads).flatMap((way) => {
-    const [id = "", next = ""] = way;
-    const each = byId.get(id);
-    const place = each?.dependencies.find(({ target }) => target === next);
-    if (each === undefined || place === undefined) return [];
-    const round = way.length > 2 ? `: ${cycleText(way)}` : "";
-    return [targetDiagnostic(each, place, { message: `\`${id}\` depends on itself${round}`, targets: way })];
+  const graph = new Map([...byId].map(([id, { target }]) => [id, target.depends_on ?? []]));
+  return findCycles(graph).flatMap((cycle) => {
+    const [id = "", next = ""] = cycle;
+    const first = byId.get(id);
+    const dependency = first?.dependencies.find(({ target }) => target === next);
+    if (first === undefined || dependency === undefined) return [];
+    const { line, column } = dependency;
+    const shown = cycle.length > 2 ? `: ${cycleText(cycle)}` : "";
+    const message = `\`${id}\` depends on itself${shown}`;
+    return [{ diagnostic: diagnosticAt({ file: first.file, line, column }, { message }), targets: cycle }];
   });
 }
 
-function targetDiagnostic(
-  { file }: LocatedTarget,
-  { line, column }: Position,
-  { targets, ...said }: Pick<Diagnostic, "message" | "hint"> & Pick<TargetDiagnostic, "targets">,
-): TargetDiagnostic {
-  return { diagnostic: { file, line, column, severity: "error", ...said }, targets };
+const locationOf = ({
+  file,
+  line,
+  column,
+}: LocatedTarget | LocatedEndpoint): Position & { file: string } => ({
+  file,
+  line,
+  column,
+});
+
+/** Returns the errors about endpoints that are declared more than once, by name. */
+function checkDuplicateEndpoints(
+  declared: readonly LocatedEndpoint[],
+): ReadonlyMap<string, readonly Diagnostic[]> {
+  const byName = new Map<string, LocatedEndpoint[]>();
+  for (const each of declared) byName.set(each.name, [...(byName.get(each.name) ?? []), each]);
+  const duplicates = [...byName].filter(([, endpoints]) => endpoints.length > 1);
+  return new Map(
+    duplicates.map(([name, endpoints]) => {
+      const diagnostics = endpoints.map((each, index) => {
+        const other = endpoints[index === 0 ? 1 : 0];
+        const where = other === undefined ? "" : ` (also in ${other.file}:${other.line})`;
+        const message = `the endpoint \`${name}\` is declared more than once${where}`;
+        return diagnosticAt(locationOf(each), { message, hint: "declare it once" });
+      });
+      return [name, diagnostics];
+    }),
+  );
+}
+
+/** Finds guardrails for every decision that escalate to a target which is not declared. */
+function checkSharedGuardrails(
+  { file, guardrails = [] }: FileSummary,
+  allowed: ReadonlySet<string> | undefined,
+): readonly Diagnostic[] {
+  if (allowed === undefined) return [];
+  return guardrails.flatMap(({ guardrail, line, column }) => {
+    const target = guardrail.on_fail === "escalate" ? escalationTarget(guardrail) : undefined;
+    if (target === undefined || allowed.has(target)) return [];
+    const message = `the target \`${target}\` is not declared under \`targets\``;
+    const hint = didYouMean(target, allowed) ?? "add it under `targets:`";
+    return [diagnosticAt({ file, line, column }, { message, hint })];
+  });
 }
