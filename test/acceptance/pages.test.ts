@@ -167,7 +167,7 @@ function steady(line: string, shown: readonly string[]): string {
   return line
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, "…")
     .replace(/\b[0-9a-f]{64}\b/g, "…")
-    .replace(/, number \d+/g, ", number …")
+    .replace(/, number [\d,]+/g, ", number …")
     .replace(/\bed25519:[\w+/=]{20,}/g, "ed25519:…")
     .replace(/\b[\d.]+ (?=ms\b|KiB\b)/g, "… ")
     .replace(/\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?(\.\d+)?Z?/g, "…")
