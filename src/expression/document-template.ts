@@ -1,7 +1,7 @@
 import type { ExpressionLocation } from "./failure.js";
 import { expressionLocation, Failure } from "./failure.js";
 import type { Template } from "./template.js";
-import { compileRendered, compileTemplate } from "./template.js";
+import { compileText, compileTemplate } from "./template.js";
 import { DecisionError } from "../errors.js";
 import type { Json, JsonObject } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
@@ -44,13 +44,13 @@ export interface LenientDocumentTemplate extends DocumentTemplate {
 
 type OnMissing = (reason: string) => void;
 
-type CompileText = (text: string, pointer: string) => DocumentTemplate;
+type CompileLeaf = (text: string, pointer: string) => DocumentTemplate;
 
-function compilePart(part: Json, pointer: string, compileText: CompileText): DocumentTemplate {
-  if (typeof part === "string") return compileText(part, pointer);
+function compilePart(part: Json, pointer: string, compileLeaf: CompileLeaf): DocumentTemplate {
+  if (typeof part === "string") return compileLeaf(part, pointer);
   if (typeof part !== "object" || part === null) return { reads: [], fill: () => part };
   const parts = Object.entries(part).map(
-    ([key, value]) => [key, compilePart(value, `${pointer}/${escapePointer(key)}`, compileText)] as const,
+    ([key, value]) => [key, compilePart(value, `${pointer}/${escapePointer(key)}`, compileLeaf)] as const,
   );
   const isList = Array.isArray(part);
   return {
@@ -83,7 +83,7 @@ function compileStrictText(text: string, pointer: string): DocumentTemplate {
 
 function compileLenientText(text: string, pointer: string): DocumentTemplate {
   const template = compileAt(text, pointer);
-  const rendered = compileRendered(text, () => "");
+  const rendered = compileText(text, () => "");
   return {
     reads: template.reads,
     fill(scope, onMissing) {

@@ -23,8 +23,11 @@ export function compileTemplate(text: string): Template {
   const parts = splitParts(text);
   const [only] = parts;
   if (parts.length === 1 && only !== undefined && typeof only !== "string") return { ...only, text };
-  const reads = [...new Set(parts.flatMap((part) => (typeof part === "string" ? [] : part.reads)))];
-  return { text, reads, evaluate: (scope) => render(parts, scope) };
+  return { text, reads: readsOfParts(parts), evaluate: (scope) => render(parts, scope) };
+}
+
+function readsOfParts(parts: readonly Part[]): readonly string[] {
+  return [...new Set(parts.flatMap((part) => (typeof part === "string" ? [] : part.reads)))];
 }
 
 /** A compiled text for people, such as a reason. */
@@ -34,14 +37,15 @@ export interface TextTemplate {
   render(scope: Scope): string;
 }
 
-/** Compiles a text for people; `(nothing)` stands for an expression without a value. */
-export const compileText = (text: string): TextTemplate => compileRendered(text, () => "(nothing)");
-
 /** Compiles a text for people; `placeholder` replaces an expression without a value. */
-export function compileRendered(text: string, placeholder: (expression: string) => string): TextTemplate {
+export function compileText(
+  text: string,
+  placeholder: (expression: string) => string = () => "(nothing)",
+): TextTemplate {
   const parts = splitParts(text);
-  const reads = [...new Set(parts.flatMap((part) => (typeof part === "string" ? [] : part.reads)))];
-  return { reads, render: (scope) => parts.map((part) => renderPart(part, scope, placeholder)).join("") };
+  const renderAll = (scope: Scope): string =>
+    parts.map((part) => renderPart(part, scope, placeholder)).join("");
+  return { reads: readsOfParts(parts), render: renderAll };
 }
 
 function renderPart(part: Part, scope: Scope, placeholder: (expression: string) => string): string {

@@ -116,7 +116,7 @@ describe("a gate that is asked wrongly", () => {
     [
       "a supplied system",
       gate('{"system":{"request_time":"now"}}'),
-      "the context must not hold `system`",
+      "the context must not have the reserved key `system`",
       "leave it out",
     ],
   ])("exits 2: %s", async (_what, words, message, hint) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compileRendered, compileText } from "../../src/expression/template.js";
+import { compileText } from "../../src/expression/template.js";
 
 describe("a text for people", () => {
   const context = { name: "Eve", n: 1, o: { b: [true, null], a: 1 } };
@@ -21,7 +21,7 @@ describe("a text for people", () => {
   });
 
   it("has whatever is wanted in place of what cannot be filled in", () => {
-    const text = compileRendered("{{ n }}, ${ who } and {{ o.c }}", (part) => `<${part}>`);
+    const text = compileText("{{ n }}, ${ who } and {{ o.c }}", (part) => `<${part}>`);
     expect(text.render(scope)).toBe("1, <who> and <o.c>");
     expect(text.reads).toEqual(["n", "who", "o.c"]);
   });
