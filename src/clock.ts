@@ -1,12 +1,12 @@
 const anchorWall = Date.now();
 const anchorTick = process.hrtime();
 
-/** The machine's time in UTC with microseconds. `performance` would tell it too, but takes milliseconds to load. */
+/** Returns the current time in UTC with microseconds. `performance.now()` would take milliseconds to load. */
 export function systemClock(): string {
   const wall = Date.now();
   const [seconds, nanoseconds] = process.hrtime(anchorTick);
   const precise = anchorWall + seconds * 1e3 + nanoseconds / 1e6;
-  // The ticks run on their own; where the machine's clock was set anew meanwhile, the latter is right.
+  // The tick counter is independent of the wall clock; where the wall clock was changed, use it.
   const now = Math.abs(precise - wall) < 2 ? precise : wall;
   const second = Math.floor(now / 1000);
   if (second !== shownSecond) {
@@ -16,11 +16,11 @@ export function systemClock(): string {
   return `${shownPrefix}${String(Math.floor((now - second * 1000) * 1000)).padStart(6, "0")}Z`;
 }
 
-/** Times within one second share all but their decimals. */
+/** The formatted second, shared by all times within it. */
 let shownSecond = Number.NaN;
 let shownPrefix = "";
 
-/** Milliseconds since the process began counting; for measuring how long something took. */
+/** Returns milliseconds since start-up, for measuring durations. */
 export function stopwatch(): number {
   const [seconds, nanoseconds] = process.hrtime(anchorTick);
   return seconds * 1e3 + nanoseconds / 1e6;

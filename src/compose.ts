@@ -27,21 +27,21 @@ import { version } from "./version.js";
 export interface Configuration extends FetchingConfiguration {
   /** The directory of definitions. */
   readonly decisions: string;
-  /** Where definitions are kept as they were understood; undefined: nowhere. */
+  /** The directory for cached parsed definitions; undefined: no cache. */
   readonly cacheHome?: string | undefined;
-  /** Where decisions are recorded and cached; undefined: nowhere, and records have no ids. */
+  /** Where decisions are recorded and cached; undefined: nothing is recorded, and results have no record id. */
   readonly store?: StoreConfiguration | undefined;
-  /** There: only definitions are decided by that were approved with one of these keys. */
+  /** If set, only definitions approved with one of these keys are used. */
   readonly approval?: ApprovalConfiguration | undefined;
 }
 
 export interface FetchingConfiguration {
-  /** Holds the secrets that endpoints name; absent: the environment of the process. */
+  /** The secrets that endpoints name; absent: `process.env`. */
   readonly env?: Environment | undefined;
-  /** Hears that the network is asked; what it gives hears that that is over. */
-  readonly onAsking?: ((endpoint: string) => () => void) | undefined;
-  /** Hears of what went wrong without touching a decision. */
-  readonly onTrouble?: ((message: string) => void) | undefined;
+  /** Called before a request is sent; the returned function is called when it ends. */
+  readonly onRequest?: ((endpoint: string) => () => void) | undefined;
+  /** Called with warnings that do not affect a decision. */
+  readonly onWarning?: ((message: string) => void) | undefined;
 }
 
 export interface ApprovalConfiguration {
@@ -49,30 +49,30 @@ export interface ApprovalConfiguration {
   readonly trustedKeys: readonly string[];
 }
 
-/** The world that decisions are made in. */
+/** A composed world: definitions, store and network, with the operations on them. */
 export interface Composed extends World {
   readonly definitions: OpenedDefinitions;
   readonly decide: (request: DecisionRequest) => Promise<Result>;
-  /** Makes a decision, and those that it leads to. */
+  /** Makes a decision and those that it leads to. */
   readonly follow: (request: DecisionRequest, onDecided?: OnDecided) => Promise<Result>;
-  /** Asks every policy decision for a tool whether it may be called. */
+  /** Checks a tool call against every policy decision for the tool. */
   readonly check: (request: CheckRequest) => Promise<CheckResult>;
-  /** Records how a call went that was asked about. */
+  /** Records the result of a tool call. */
   readonly recordToolResult: (request: ToolResultRequest) => Promise<ToolResult>;
   readonly close: () => Promise<void>;
 }
 
 export async function compose(configuration: Configuration): Promise<Composed> {
-  refuseUnusable(configuration);
-  const { store, onTrouble, approval, decisions } = configuration;
-  const records = store === undefined ? undefined : await composeRecords(store, onTrouble);
+  assertConfiguration(configuration);
+  const { store, onWarning, approval, decisions } = configuration;
+  const records = store === undefined ? undefined : await composeRecords(store, onWarning);
   const definitions = await composeDefinitions(configuration);
   if (approval === undefined) return composeWith(records, definitions, configuration);
   return composeApproved(records, definitions, { decisions, ...approval, fetching: configuration });
 }
 
-/** Said at once to those whose compiler does not say it. */
-function refuseUnusable({ decisions, store, approval }: Configuration): void {
+/** Checks the configuration for callers without TypeScript. */
+function assertConfiguration({ decisions, store, approval }: Configuration): void {
   const isStore =
     store === undefined ||
     store === "memory" ||
@@ -81,19 +81,19 @@ function refuseUnusable({ decisions, store, approval }: Configuration): void {
   if (typeof (decisions as unknown) === "string" && isStore && isApproval) return;
   throw new DecisionError(
     "usage",
-    "`compose` is told the directory of definitions, where records are kept, and which keys are trusted",
+    "`compose` needs a directory of definitions; `store` and `approval` are optional",
     {
-      hint: 'as in { decisions: "decisions", store: { directory: "records" } }; "memory" keeps them in memory',
+      hint: 'for example { decisions: "decisions", store: { directory: "records" } }; store: "memory" keeps records in memory',
     },
   );
 }
 
-/** The world with all that it knows already opened. */
-export function composeWith<Remembered extends Records | undefined>(
-  records: Remembered,
+/** Composes a world from an opened store and opened definitions. */
+export function composeWith<Recorded extends Records | undefined>(
+  records: Recorded,
   definitions: OpenedDefinitions,
   fetching: FetchingConfiguration = {},
-): Composed & { readonly records: Remembered } {
+): Composed & { readonly records: Recorded } {
   const fetcher = once(() => composeFetcher(records?.store, fetching));
   const world = { definitions, clock: systemClock, newId, records, fetcher };
   return {
@@ -108,41 +108,41 @@ export function composeWith<Remembered extends Records | undefined>(
 
 interface ApprovedBy extends ApprovalConfiguration, Pick<Configuration, "decisions"> {
   readonly fetching: FetchingConfiguration;
-  /** Where the newest locks are remembered; absent: with the records. */
+  /** Where the newest locks are recorded; absent: in the store. */
   readonly seenLocks?: Shelf;
 }
 
-/** The same where definitions must be approved; what is asked in earnest is remembered to have been by this lock. */
-export async function composeApproved<Remembered extends Records | undefined>(
-  records: Remembered,
+/** Composes a world that uses approved definitions only. Every decision that is not a dry run records the lock it used, so that an older lock is refused later. */
+export async function composeApproved<Recorded extends Records | undefined>(
+  records: Recorded,
   opened: OpenedDefinitions,
   { decisions: directory, trustedKeys, fetching, seenLocks }: ApprovedBy,
-): Promise<Composed & { readonly records: Remembered }> {
-  const { openApprovedDefinitions: approvedDefinitions } = await import("./store/approved-definitions.js");
+): Promise<Composed & { readonly records: Recorded }> {
+  const { openApprovedDefinitions } = await import("./store/approved-definitions.js");
   const shelf = seenLocks ?? (records && seenLocksIn(records.store));
-  const { definitions, markLockSeen: remember } = await approvedDefinitions(opened, {
+  const { definitions, markLockSeen } = await openApprovedDefinitions(opened, {
     directory,
     trustedKeys,
     shelf,
   });
   const composed = composeWith(records, definitions, fetching);
-  const remembering =
-    <Asked extends { readonly dry_run?: boolean }, More extends readonly unknown[], Answer>(
-      ask: (request: Asked, ...more: More) => Promise<Answer>,
+  const recordingLock =
+    <Request extends { readonly dry_run?: boolean }, More extends readonly unknown[], Answer>(
+      operation: (request: Request, ...more: More) => Promise<Answer>,
     ) =>
-    async (request: Asked, ...more: More): Promise<Answer> => {
-      if (!request.dry_run) await remember();
-      return ask(request, ...more);
+    async (request: Request, ...more: More): Promise<Answer> => {
+      if (!request.dry_run) await markLockSeen();
+      return operation(request, ...more);
     };
   return {
     ...composed,
-    decide: remembering(composed.decide),
-    follow: remembering(composed.follow),
-    check: remembering(composed.check),
+    decide: recordingLock(composed.decide),
+    follow: recordingLock(composed.follow),
+    check: recordingLock(composed.check),
   };
 }
 
-/** What a store remembers of locks. */
+/** The shelf of a store for seen locks. */
 export const seenLocksIn = (store: Store): Shelf => store.shelf("approvals");
 
 export function composeDefinitions({
@@ -152,10 +152,10 @@ export function composeDefinitions({
   return openDefinitions({ directory: decisions, cacheHome, version });
 }
 
-/** What is remembered, without the definitions. */
+/** Opens the records of a store. */
 export async function composeRecords(
   store: StoreConfiguration,
-  onTrouble: (message: string) => void = () => undefined,
+  onWarning: (message: string) => void = () => undefined,
 ): Promise<Records> {
   const newNote = (): { record_id: string; timestamp: string } => {
     const timestamp = systemClock();
@@ -163,29 +163,29 @@ export async function composeRecords(
   };
   return new Records(await openStore(store, { clock: systemClock, newId }), {
     newNote,
-    onWarning: onTrouble,
+    onWarning,
   });
 }
 
-/** What fetches from endpoints; most decisions do without, so it is loaded for those that do not. */
+/** Creates the fetcher. It is loaded lazily, because most decisions fetch nothing. */
 async function composeFetcher(
   store: Store | undefined,
-  { env = process.env, onAsking, onTrouble }: FetchingConfiguration,
+  { env = process.env, onRequest, onWarning }: FetchingConfiguration,
 ): Promise<EndpointFetcher> {
   const { createNetworkFetcher } = await import("./enrichment/fetcher.js");
   const kept = store ?? (await openStore("memory", { clock: systemClock, newId }));
   const shelves = { breakers: kept.shelf("breakers"), responses: kept.shelf("responses") };
-  return createNetworkFetcher({ shelves, env, onRequest: onAsking, onWarning: onTrouble });
+  return createNetworkFetcher({ shelves, env, onRequest, onWarning });
 }
 
-export interface DataEnrichmentOptions extends Pick<FetchingConfiguration, "env" | "onTrouble"> {
-  /** As a definition file has them. */
+export interface DataEnrichmentOptions extends Pick<FetchingConfiguration, "env" | "onWarning"> {
+  /** Endpoints as in a definition file. */
   readonly endpoints: Endpoints;
-  /** Where answers and circuits are kept; absent: in memory. */
+  /** Where answers and circuit states are kept; absent: in memory. */
   readonly store?: StoreConfiguration;
 }
 
-/** Fetches in one's own program what definitions fetch by `enrich`. */
+/** Creates a client that fetches from endpoints in your own program, as `enrich` does. */
 export function dataEnrichmentClient(options: DataEnrichmentOptions): DataEnrichmentClient {
   const { store = "memory" } = options;
   const fetcher = once(async () =>

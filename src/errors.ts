@@ -1,4 +1,4 @@
-/** Every way an expected failure is named; scripts may rely on these. */
+/** The codes of expected failures; scripts may rely on them. */
 export type ErrorCode =
   | "usage"
   | "input_invalid"
@@ -40,7 +40,7 @@ interface ErrorOptions {
   readonly cause?: unknown;
 }
 
-/** A failure that a user can act on; anything else that is thrown is a bug of ours. */
+/** A failure that the user can act on. Anything else that is thrown is a bug. */
 export class DecisionError extends Error {
   override readonly name: string = "DecisionError";
   readonly code: ErrorCode;
@@ -55,7 +55,7 @@ export class DecisionError extends Error {
   }
 }
 
-/** An error as JSON carries it. */
+/** The JSON form of an error. */
 interface ErrorDocument {
   readonly error: {
     readonly code: string;
@@ -91,7 +91,7 @@ function toText(value: unknown): string {
   try {
     return String(value);
   } catch {
-    // Its `toString` is whatever a document says it is, or it has none.
+    // `toString` may come from a document, or be missing.
     return "an object";
   }
 }
@@ -112,7 +112,7 @@ export class InvalidRuleDslError extends DecisionError {
   }
 }
 
-/** What does not fit together, such as an agent without evaluators. */
+/** An inconsistent configuration, for example an agent without evaluators. */
 export class InvalidConfigurationError extends DecisionError {
   override readonly name = "InvalidConfigurationError";
   constructor(message: string, options: ErrorOptions = {}) {
@@ -120,7 +120,7 @@ export class InvalidConfigurationError extends DecisionError {
   }
 }
 
-/** Something that is no evaluator, or an answer that no evaluator may give. */
+/** A value that is not an evaluator, or an invalid answer of an evaluator. */
 export class InvalidEvaluatorError extends DecisionError {
   override readonly name = "InvalidEvaluatorError";
   constructor(message: string, options: ErrorOptions = {}) {
@@ -128,7 +128,7 @@ export class InvalidEvaluatorError extends DecisionError {
   }
 }
 
-/** Something that is no scoring strategy, or an answer that none may give. */
+/** A value that is not a scoring strategy, or an invalid answer of one. */
 export class InvalidScoringStrategyError extends DecisionError {
   override readonly name = "InvalidScoringStrategyError";
   constructor(message: string, options: ErrorOptions = {}) {
@@ -136,7 +136,7 @@ export class InvalidScoringStrategyError extends DecisionError {
   }
 }
 
-/** Something that cannot be told of decisions. */
+/** A value that is not an audit adapter. */
 export class InvalidAuditAdapterError extends DecisionError {
   override readonly name = "InvalidAuditAdapterError";
   constructor(message: string, options: ErrorOptions = {}) {
@@ -144,7 +144,7 @@ export class InvalidAuditAdapterError extends DecisionError {
   }
 }
 
-/** A replay that came to something else. */
+/** A replay with another result. */
 export class ReplayMismatchError extends DecisionError {
   override readonly name = "ReplayMismatchError";
   readonly expected: Readonly<Record<string, unknown>>;
@@ -171,10 +171,10 @@ interface RequestErrorOptions extends ErrorOptions {
   readonly status?: number | undefined;
 }
 
-/** An endpoint did not give what it was asked for. */
+/** A request to an endpoint failed. */
 export class RequestError extends DecisionError {
   override readonly name: string = "RequestError";
-  /** What it answered with; undefined: with none that would be bad. */
+  /** The HTTP status; undefined where the status is not the problem. */
   readonly status: number | undefined;
 
   constructor(message: string, { code = "request_failed", status, ...options }: RequestErrorOptions = {}) {
@@ -183,7 +183,7 @@ export class RequestError extends DecisionError {
   }
 }
 
-/** An endpoint failed so often that it is not asked for a while. */
+/** The circuit of an endpoint is open after repeated failures. */
 export class CircuitOpenError extends RequestError {
   override readonly name = "CircuitOpenError";
   constructor(message: string, options: ErrorOptions = {}) {

@@ -83,8 +83,8 @@ export type { ReplayedDecision, ReplayedPayload } from "./replay/replay-payload.
 export { version } from "./version.js";
 
 /**
- * Decides again by the votes of an audit payload. Throws where it is none and, in strict mode, where that comes
- * to something else; what is not an error is told on stderr unless `warn` wants to know it.
+ * Replays a scored decision from its audit payload. Throws where the payload is malformed and, in strict mode,
+ * where the result differs. Warnings go to `warn`, by default standard error.
  */
 export function replay(payload: unknown, options: Partial<ReplayOptions> = {}): ReplayedDecision {
   const { strict = true, warn = (text) => process.stderr.write(`${text}\n`) } = options;

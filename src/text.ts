@@ -1,11 +1,11 @@
-/** The candidate closest to a misspelt word, if one is close enough to be meant. */
+/** Returns the candidate closest to a misspelt word, if one is close enough. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const limit = Math.max(1, Math.floor(word.length / 3));
   let best: string | undefined;
   let bestDistance = limit + 1;
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
-    // Of two letters alone, neither is meant by the other.
+    // Single letters are never suggested for each other.
     if (word.length === 1 && candidate.length === 1) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
@@ -13,7 +13,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** The same, as the hint of an error. */
+/** Returns the closest candidate as the hint of an error. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
   const candidate = nearest(word, candidates);
   return candidate === undefined ? undefined : `did you mean \`${candidate}\`?`;
@@ -42,10 +42,10 @@ function editDistance(a: string, b: string): number {
 
 const at = (row: readonly number[], column: number): number => row[column] ?? Infinity;
 
-/** Characters that command a terminal (line breaks and tabs apart), or turn the order of a text around. */
+/** Control characters (except line breaks and tabs) and characters that change the direction of text. */
 const controlCharacters = /(?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
-/** A text as a person can safely be shown it: whatever would act on the terminal is written out. */
+/** Escapes characters that would control the terminal. */
 export function printable(text: string): string {
   return text.replace(controlCharacters, (character) => {
     const code = (character.codePointAt(0) ?? 0).toString(16).padStart(4, "0");

@@ -29,7 +29,7 @@ it("gives the world a fetcher with the environment's secrets, which says whom it
   const world = await compose({
     decisions: decisionsDirectory(),
     env: { BUREAU_KEY: "canary" },
-    onAsking: (name) => {
+    onRequest: (name) => {
       asked.push(name);
       return () => asked.push("over");
     },

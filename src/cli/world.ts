@@ -69,8 +69,8 @@ export const openStoreRecords = (flags: StoreFlags, io: Io, files: SettingsFiles
 
 export const fetchingOptions = (flags: StoreFlags, io: Io): FetchingConfiguration => ({
   env: io.env,
-  onAsking: fetchProgress(flags, io),
-  onTrouble: (message) => warn(flags, io, message),
+  onRequest: fetchProgress(flags, io),
+  onWarning: (message) => warn(flags, io, message),
 });
 
 /** The same for what decides nothing, so that nothing need be approved for it. */

@@ -1,28 +1,28 @@
 import type { DecisionType } from "./definition.js";
 import type { JsonObject } from "./json.js";
 
-/** `decisions.lock`: what of a directory of definitions was approved, and with which keys. */
+/** The approval lock (`decisions.lock`): which definitions of a directory are approved, and with which keys. */
 export interface ApprovalLock {
   readonly format: 1;
-  /** Made at random with the lock and signed with all of it, so that nothing of another lock fits. */
+  /** Random, and part of every signature, so that entries of another lock are not valid in this one. */
   readonly lock_id: string;
   readonly head: LockHead;
-  /** One for each decision. */
+  /** One entry for each decision. */
   readonly entries: readonly LockEntry[];
 }
 
-/** Signed over all entries, so that none can be dropped unseen. */
+/** The signature over all entries: no entry can be removed unnoticed. */
 export interface LockHead {
-  /** That of the newest entry. */
+  /** The serial of the newest entry. */
   readonly serial: number;
   readonly entries_hash: string;
   readonly key: string;
   readonly signature: string;
 }
 
-/** The newest that was said of a decision. */
+/** The newest statement about a decision. */
 export interface LockEntry {
-  /** Grows over the whole lock. */
+  /** Increases over the whole lock. */
   readonly serial: number;
   readonly decision_id: string;
   readonly type: DecisionType;
@@ -30,18 +30,18 @@ export interface LockEntry {
   readonly definition_hash: string;
   readonly environment_hash: string;
   readonly at: string;
-  /** The name of the key that it is signed with. */
+  /** The name of the signing key. */
   readonly key: string;
   readonly signature: string;
-  /** As it was approved, proven by its hash; absent where it was retired. */
+  /** The approved definition, verified by its hash; absent for a retired decision. */
   readonly definition?: JsonObject;
   readonly environment?: JsonObject;
 }
 
-/** `unknown`: it was never approved, or nobody can tell. */
+/** `unknown`: never approved, or not determinable. */
 export type ApprovalState = "approved" | "changed" | "retired" | "unknown";
 
-/** What a lock says of a decision as it stands there now. */
+/** The approval of a decision in its current version. */
 export interface Approval {
   readonly state: ApprovalState;
   readonly serial?: number;

@@ -3,12 +3,12 @@ import type { Json, JsonObject } from "./json.js";
 
 export type * from "./endpoint.js";
 
-/** What a YAML file declares under `decision`. */
+/** A decision as declared in a YAML file. */
 export type Definition = RoutingDefinition | ScoredDefinition | PolicyDefinition | GateDefinition;
 
 export type DecisionType = Definition["type"];
 
-/** Those that answer with where to go. */
+/** The types that select targets. */
 export type RoutingDefinition = FirstMatchDefinition | WeightedDefinition | RuleTableDefinition;
 
 interface Routing extends CommonDefinition {
@@ -36,7 +36,7 @@ export interface RuleTableDefinition extends Routing {
 
 export type HitPolicy = "first" | "collect" | "priority" | "unique" | "any";
 
-/** One branch: where it leads, and when. */
+/** One branch: its target and its condition. */
 export interface Case {
   readonly condition?: string;
   readonly target: string;
@@ -48,7 +48,7 @@ export interface Case {
   readonly description?: string;
 }
 
-/** A stage or workflow that decisions may lead to. */
+/** A declared stage or workflow. */
 export interface Target {
   readonly id: string;
   readonly kind?: "stage" | "workflow";
@@ -64,27 +64,27 @@ export interface DefinitionTest {
   readonly expect: JsonObject;
 }
 
-/** What stands beside a definition and bears on it. */
+/** The other documents that apply to a definition. */
 export interface Environment {
   readonly targets: readonly Target[];
-  /** Those for every decision; absent: none. */
+  /** Guardrails for every decision; absent: none. */
   readonly guardrails?: readonly Guardrail[];
-  /** Those that it fetches from; absent: none. */
+  /** The endpoints that the definition uses; absent: none. */
   readonly endpoints?: Endpoints;
 }
 
-/** A definition with all that was found out about it when it was loaded. */
+/** A loaded definition with its hashes and its place. */
 export interface LoadedDefinition {
   readonly definition: Definition;
   readonly definition_hash: string;
-  /** What stands beside the definition and bears on it. */
+  /** The guardrails, targets and endpoints that apply. */
   readonly environment: JsonObject;
   readonly environment_hash: string;
   readonly file: string;
   readonly line: number;
 }
 
-/** What a decision of any type may declare. */
+/** The fields that all types share. */
 interface CommonDefinition {
   readonly id: string;
   readonly name?: string;
@@ -93,7 +93,7 @@ interface CommonDefinition {
   /** Absent: the whole context. */
   readonly input?: string;
   readonly guardrails?: readonly Guardrail[];
-  /** What is fetched before it is decided. */
+  /** Data to fetch before evaluation. */
   readonly enrich?: readonly Enrichment[];
   readonly entities?: readonly { readonly type: string; readonly id: string }[];
   readonly artifacts?: readonly string[];
@@ -101,7 +101,7 @@ interface CommonDefinition {
   readonly cache?: { readonly enabled?: boolean; readonly ttl?: string };
 }
 
-/** What a condition that cannot be evaluated does. */
+/** The effect of a condition that cannot be evaluated. */
 type OnError = "no_match" | "fail";
 
 export interface Logging {
@@ -111,68 +111,68 @@ export interface Logging {
   readonly mask?: readonly string[];
 }
 
-/** What must hold for an answer to be acted on. */
+/** A check on an answer before it may be acted on. */
 export type Guardrail = NoDisabledTargets | WeightBounds | RequiresApproval | DistributionDrift;
 
 interface CommonGuardrail {
   readonly description?: string;
   /** Absent: `block`. */
   readonly on_fail?: OnFail;
-  /** Where an escalated answer leads instead. */
+  /** The target of an escalated answer. */
   readonly escalate_to?: string;
 }
 
-/** What becomes of an answer that fails. */
+/** The effect of a failed guardrail. */
 export type OnFail = "block" | "escalate" | "warn";
 
-/** Nothing leads to what is switched off, here or under `targets`. */
+/** No answer leads to a disabled target. */
 export interface NoDisabledTargets extends CommonGuardrail {
   readonly type: "no_disabled_targets";
-  /** Names, or globs. */
+  /** Names or globs. */
   readonly disabled_stages?: readonly string[];
 }
 
-/** No branch of a split is too small or too large. */
+/** Every weight of a split is within bounds. */
 export interface WeightBounds extends CommonGuardrail {
   readonly type: "weight_bounds";
   readonly min_weight?: number;
   readonly max_weight?: number;
 }
 
-/** In some workflows some targets are reached by way of an approval only. */
+/** Some targets need an approval in some workflows. */
 export interface RequiresApproval extends CommonGuardrail {
   readonly type: "requires_approval";
-  /** Names, or globs; absent: whichever workflow. */
+  /** Names or globs; absent: every workflow. */
   readonly workflows?: readonly string[];
-  /** Names, or globs; absent: whatever it leads to. */
+  /** Names or globs; absent: every target. */
   readonly targets?: readonly string[];
-  /** An answer that leads there is approved, or will be. */
+  /** The target that performs the approval; answers that lead there pass. */
   readonly approval_target?: string;
 }
 
-/** A split is taken as its weights say. */
+/** The observed split matches the weights. */
 export interface DistributionDrift extends CommonGuardrail {
   readonly type: "distribution_drift";
-  /** Below this the split has drifted. Absent: 0.001. */
+  /** The split has drifted below this p-value; absent: 0.001. */
   readonly p_value?: number;
-  /** Of fewer distinct inputs nothing is said. Absent: 500. */
+  /** Minimum number of distinct inputs for the test; absent: 500. */
   readonly minimum?: number;
 }
 
-/** Several evaluators vote; the strategy makes one decision of their votes. */
+/** A decision by the votes of several evaluators, combined by a strategy. */
 export interface ScoredDefinition extends CommonDefinition {
   readonly type: "scored";
   readonly on_error?: OnError;
   readonly evaluators: readonly EvaluatorDefinition[];
   /** Absent: `weighted_average`. */
   readonly scoring?: Scoring;
-  /** Where each decision leads. */
+  /** Maps decisions to targets. */
   readonly targets?: Readonly<Record<string, string>>;
 }
 
 export type EvaluatorDefinition = RulesetDefinition | StaticEvaluatorDefinition;
 
-/** The first rule that matches votes. */
+/** An evaluator with rules: the first matching rule votes. */
 export interface RulesetDefinition {
   readonly name: string;
   readonly ruleset?: string;
@@ -184,7 +184,7 @@ export interface StaticEvaluatorDefinition {
   readonly static: Vote;
 }
 
-/** Either `if` or `when` says when it matches. */
+/** A rule matches by `if` or by `when`. */
 export interface ScoredRule {
   readonly id: string;
   readonly if?: RuleCondition;
@@ -224,10 +224,10 @@ export interface Scoring {
   readonly minimum_agreement?: number;
 }
 
-/** Whether a tool may be called. */
+/** Decides whether a tool may be called. */
 export interface PolicyDefinition extends CommonDefinition {
   readonly type: "policy";
-  /** The names of tools, or globs. */
+  /** Tool names or globs. */
   readonly tool: string | readonly string[];
   readonly policies?: readonly Policy[];
 }
@@ -246,7 +246,7 @@ interface CommonPolicy {
   readonly reason?: string;
 }
 
-/** All that it asks for must hold, else it denies. */
+/** A policy that denies unless all its requirements hold. */
 export interface BasePolicy extends CommonPolicy {
   readonly conditions?: readonly PolicyCondition[];
   /** Tools that must have succeeded in the session before. */
@@ -272,35 +272,35 @@ interface ReadBeforeWrite {
 
 interface MaxCalls {
   readonly count: number;
-  /** `session`, or how long back from now the session's calls are counted. */
+  /** `session`, or a duration: the window in which calls of the session count. */
   readonly per: string;
 }
 
-/** May flip the denials of the policies it names. */
+/** A policy that may flip the denials of the policies it names. */
 export interface OverridePolicy extends CommonPolicy {
   readonly overrides: readonly string[];
   /** Absent: always. */
   readonly when?: string;
   /** Absent: `allow`. */
   readonly action?: "allow" | "allow_with_warning" | "modify_params";
-  /** What `modify_params` sets; texts in it are templates. */
+  /** The params that `modify_params` sets; texts are templates. */
   readonly params?: JsonObject;
   readonly max_applications?: number;
 }
 
-/** Whether, and how, an agent may go on with an action. */
+/** Decides whether and how an agent may proceed with an action. */
 export interface GateDefinition extends CommonDefinition {
   readonly type: "gate";
   readonly action: GateAction;
-  /** The JSON Schema of what the caller supplies. */
+  /** The JSON Schema of the supplied context. */
   readonly context_schema?: JsonObject;
-  /** Expressions, by the name of their value. */
+  /** Expressions by the name of their value. */
   readonly computed?: Readonly<Record<string, string>>;
   readonly rules: readonly GateRule[];
   readonly aggregation?: "winner_takes_all";
 }
 
-/** What a gate is found by. */
+/** The key of a gate. */
 export interface GateAction {
   readonly org: string;
   readonly domain: string;
@@ -312,7 +312,7 @@ export interface GateAction {
 export interface GateRule {
   readonly id: string;
   readonly tier: Tier;
-  /** The highest decides. */
+  /** The highest matching severity decides. */
   readonly severity: number;
   readonly applies_when?: string;
   readonly when: string;
@@ -327,13 +327,13 @@ export interface GateRule {
 export type Tier = "T1" | "T2" | "T3";
 export type Status = "GREEN" | "GREEN-SKIP" | "YELLOW" | "RED";
 
-/** What a rule says about how to go on. */
+/** The work frame of a rule. */
 export interface WrittenFrame {
   readonly mode?: WorkMode;
   readonly next_action?: string;
   readonly allowed_actions?: readonly string[];
   readonly forbidden_actions?: readonly string[];
-  /** Lists are joined, of anything else the first stands. */
+  /** Lists are joined; of other values the first is used. */
   readonly required_output?: Json;
   readonly missing_evidence?: readonly string[];
   readonly next_human_owner?: string;

@@ -1,4 +1,4 @@
-/** Something in a definition file that a reviewer should know. Only errors keep it from loading. */
+/** A finding in a definition file. Only errors keep a definition from loading. */
 export interface Diagnostic {
   readonly file: string;
   readonly line: number;
@@ -6,7 +6,7 @@ export interface Diagnostic {
   readonly severity: "error" | "warning" | "note";
   readonly message: string;
   readonly hint?: string;
-  /** The faulty expression with a caret under the place. */
+  /** The expression with a caret under the error. */
   readonly excerpt?: string;
   readonly decision_id?: string;
 }

@@ -1,21 +1,21 @@
-/** A directed graph to be drawn. */
+/** A directed graph to draw. */
 export interface Drawing {
   readonly nodes: readonly DrawnNode[];
-  /** Between nodes that are there. */
+  /** Edges between existing nodes. */
   readonly edges: readonly DrawnEdge[];
-  /** The ids of the nodes to begin with. */
+  /** The ids of the nodes to start from. */
   readonly roots: readonly string[];
 }
 
 export interface DrawnNode {
   readonly id: string;
-  /** What is shown instead of its id. */
+  /** Shown instead of the id. */
   readonly name?: string;
-  /** What people call it, or what is to be said of it. */
+  /** A name or a short description. */
   readonly label?: string;
-  /** Nothing: it only holds others together. */
+  /** Empty for a node that only groups others. */
   readonly kind: string;
-  /** What else should be seen at once. */
+  /** A short remark shown next to the node. */
   readonly note?: string;
 }
 

@@ -1,8 +1,8 @@
-/** What a decision rested on. What the store looks records up by comes first. */
+/** What a decision was based on. The fields that the store indexes come first. */
 export interface Lineage {
   readonly entities: readonly Entity[];
   readonly artifacts: readonly string[];
-  /** One for each top-level part of the context that was read. */
+  /** One source for each top-level key of the context that was read. */
   readonly inputs: readonly InputSource[];
   readonly conditions: readonly LineageCondition[];
   readonly policies: readonly PolicyEvaluation[];
@@ -15,23 +15,23 @@ export interface Lineage {
 export interface InputSource {
   readonly source: string;
   readonly keys: readonly string[];
-  /** SHA-256 of the values, to see whether they changed. */
+  /** SHA-256 of the values, to detect changes. */
   readonly digest: string;
 }
 
-/** What a decision is about. */
+/** An entity that a decision is about. */
 export interface Entity {
   readonly type: string;
   readonly id: string;
 }
 
-/** An earlier record that was found similar. It has no part in the answer. */
+/** A similar earlier record. It does not influence the answer. */
 export interface Precedent {
   readonly record_id: string;
   /** From 0 to 1. */
   readonly similarity: number;
   readonly match_reason: string;
-  /** Whether this decision came out as that one did. */
+  /** Whether both decisions have the same outcome. */
   readonly outcome_matched: boolean;
 }
 

@@ -8,9 +8,9 @@ export type LogRecord = DecisionRecord | ToolResultRecord | NoteRecord;
 
 export type RecordKind = LogRecord["kind"];
 
-/** What the ledger adds to every entry. */
+/** The fields that the ledger adds to every entry. */
 interface Chained {
-  /** How many entries were taken together, on the first of them: a crash leaves all or none. */
+  /** On the first entry of a group: the number of entries that were appended together. A crash keeps all or none. */
   readonly together?: number;
   /** Counts from 1 without gaps. */
   readonly seq: number;
@@ -20,54 +20,54 @@ interface Chained {
   readonly hash: string;
 }
 
-/** A result as it is remembered, with all that is needed to explain it and to reach it again. */
+/** A recorded result, with everything needed to explain and replay it. */
 export type DecisionRecord = Result & Remembered;
 
-/** That of a decision which answers with where to go. */
+/** The record of a routing decision. */
 export type RoutingRecord = RoutingResult & Remembered;
 
 interface Remembered extends Provenance, Chained {
   readonly kind: "decision";
   readonly record_id: string;
-  /** As it was given, with the masked values masked; absent where inputs are not logged. */
+  /** The context with masked values replaced; absent where inputs are not logged. */
   readonly context?: JsonObject;
   readonly facts: JsonObject;
-  /** What it rested on; older records of some types have none. */
+  /** Older records of some types have none. */
   readonly lineage?: Lineage;
-  /** Where the cache was asked: under which key. */
+  /** The cache key; absent where the cache was not consulted. */
   readonly cache_key?: string;
-  /** The record whose answer was taken from the cache. */
+  /** The record that the cached answer comes from. */
   readonly cached_from?: string;
-  /** What the caller had to say beside it; it has no part in the decision. */
+  /** Supplied by the caller; it does not influence the decision. */
   readonly feedback?: JsonObject;
-  /** The counters that grew with it. */
+  /** The counters that this entry incremented. */
   readonly counted?: readonly Count[];
 }
 
-/** How a call went that was allowed. */
+/** The reported result of a tool call. */
 export interface ToolResultRecord extends Provenance, Chained {
   readonly kind: "tool_result";
   readonly record_id: string;
   readonly timestamp: string;
   readonly tool: string;
   readonly ok: boolean;
-  /** The decisions that allowed the call; none where it was never asked about. */
+  /** The decisions that allowed the call; empty where no check allowed it. */
   readonly decision_records: readonly string[];
   readonly counted?: readonly Count[];
 }
 
-/** On whose behalf a decision was made. */
+/** The workflow, session and records that a decision belongs to. */
 export interface Provenance {
   readonly workflow_id?: string;
   readonly stage_id?: string;
   readonly session_id?: string;
   readonly correlation_id?: string;
   readonly parent_record_id?: string;
-  /** Shared by the records of all decisions that were asked about one call. */
+  /** Shared by all decisions about one tool call. */
   readonly check_id?: string;
 }
 
-/** What happened to the log itself. */
+/** A note about the log itself: a repair or a prune. */
 export interface NoteRecord extends Chained {
   readonly kind: "note";
   readonly record_id: string;
@@ -76,18 +76,18 @@ export interface NoteRecord extends Chained {
   readonly details: JsonObject;
 }
 
-/** Who asks, as a signed token says; in facts and in the `system` of expressions it is called `authenticated_caller`. */
+/** The caller that a verified token names: `authenticated_caller` in facts and in `system`. */
 export interface AuthenticatedCaller {
-  /** On whose behalf it is asked. */
+  /** The user or service that the request is made for. */
   readonly subject: string;
   readonly issuer: string;
   readonly client_id?: string;
-  /** The only organisation that may be asked for; absent: any. */
+  /** The only organisation that the caller may use; absent: any. */
   readonly org_id?: string;
   readonly scopes: readonly string[];
-  /** Whether somebody else asks for the subject. */
+  /** Whether an actor makes the request for the subject. */
   readonly delegated: boolean;
-  /** Who asks for the subject: the one that asks now first, then whom it acts for, and so on (RFC 8693, `act`). */
+  /** The chain of actors, the current one first (RFC 8693, `act`). */
   readonly actors: readonly Actor[];
 }
 

@@ -5,7 +5,7 @@ import type { Lineage } from "./lineage.js";
 /** The outcome of one evaluation, as `evaluate --format json` prints it. */
 export type Result = RoutingResult | ScoredResult | PolicyResult | GateResult;
 
-/** What every type answers with. */
+/** The fields that all types share. */
 export interface CommonResult extends Partial<Proposed> {
   readonly record_id?: string;
   readonly decision_id: string;
@@ -18,7 +18,7 @@ export interface CommonResult extends Partial<Proposed> {
   readonly selected_labels: readonly string[];
   readonly input_value: Json;
   readonly evaluation_details: EvaluationDetails;
-  /** How many rules a table has whose details list only the matched and the errored ones. */
+  /** Number of rules of a large table, whose details list only matched and errored rules. */
   readonly rules_total?: number;
   readonly because: readonly string[];
   readonly failed_conditions: readonly string[];
@@ -26,19 +26,19 @@ export interface CommonResult extends Partial<Proposed> {
   readonly guardrails: readonly Check[];
   readonly blocked: boolean;
   readonly escalated: boolean;
-  /** What was fetched for it and what became of that; in a record it is among the facts. */
+  /** The fetches and their results; in a record they are among the facts. */
   readonly fetched?: JsonObject;
   readonly cached: boolean;
   readonly dry_run: boolean;
   readonly timestamp: string;
   readonly deterministic_hash: string;
-  /** Where the way was followed: every decision on it, this one last. */
+  /** With `--follow`: every decision of the chain, this one last. */
   readonly followed?: readonly FollowedStep[];
-  /** Where it leads in the end. */
+  /** With `--follow`: the targets at the end of the chain. */
   readonly final_targets?: readonly string[];
 }
 
-/** One decision on a way that was followed. */
+/** One decision of a followed chain. */
 export interface FollowedStep {
   readonly decision_id: string;
   readonly record_id?: string;
@@ -64,7 +64,7 @@ export interface PolicyResult extends CommonResult, PolicyOutcome {
   readonly lineage: Lineage;
 }
 
-/** Whether the call may be made, why, and with which params. */
+/** Whether the call is allowed, why, and with which params. */
 export interface PolicyOutcome {
   readonly tool: string;
   readonly allowed: boolean;
@@ -77,7 +77,7 @@ export interface GateResult extends CommonResult, GateOutcome {
   readonly type: "gate";
 }
 
-/** What came of the conditions: by label, evaluator, policy or rule; or the roll of a weighted decision. */
+/** Results of the conditions by label, evaluator, policy or rule; or the roll of a weighted decision. */
 export type EvaluationDetails =
   | Readonly<Record<string, ConditionDetail>>
   | RollDetails
@@ -97,11 +97,11 @@ export interface RollDetails {
   readonly roll?: number;
   readonly total_weight: number;
   readonly weights: Readonly<Record<string, number>>;
-  /** Only where cases have conditions: those that do not match take no part in the roll. */
+  /** Present where cases have conditions: cases that do not match are left out of the roll. */
   readonly conditions?: Readonly<Record<string, ConditionDetail>>;
 }
 
-/** How an evaluator came to its vote, or why it has none. */
+/** How an evaluator voted, or why it did not. */
 export interface EvaluatorDetail {
   /** Whether it voted. */
   readonly result: boolean;
@@ -113,12 +113,12 @@ export interface EvaluatorDetail {
   readonly error?: string;
 }
 
-/** What a policy, or an override, had to say. */
+/** The result of a policy or an override. */
 export interface PolicyDetail {
   readonly version: string;
   /** Whether it allows the call; of an override, whether it was applied. */
   readonly result: boolean;
-  /** Why it had no say: it is not yet or no longer in effect, used up, or was not needed. */
+  /** Why it was not consulted: not in effect, used up, or not needed. */
   readonly left_out?: string;
   readonly conditions: readonly NamedCondition[];
   readonly reason?: string;
@@ -140,26 +140,26 @@ export interface Check {
   readonly check_name: string;
   readonly passed: boolean;
   readonly message: string;
-  /** What became of the answer; only where it failed. */
+  /** The consequence of a failed check. */
   readonly on_fail?: OnFail;
 }
 
-/** What an answer would have been that was blocked or escalated. */
+/** The answer before it was blocked or escalated. */
 export interface Proposed {
   readonly proposed_targets: readonly string[];
-  /** Of a branch, or of a vote. */
+  /** The label of a branch or the decision of a vote. */
   readonly proposed_labels?: readonly string[];
   readonly proposed_outcome?: PolicyOutcome["outcome"];
   readonly proposed_status?: Status;
 }
 
-/** What the votes made. */
+/** The outcome of scoring the votes. */
 export interface ScoredOutcome {
   readonly decision: string;
   readonly confidence: number;
   readonly evaluations: readonly Evaluation[];
   readonly explanations: readonly string[];
-  /** One of ours, or the name of one's own. */
+  /** A built-in strategy, or the name of an own one. */
   readonly scoring_strategy: string;
   readonly scoring_parameters: ScoringParameters;
 }
@@ -180,11 +180,11 @@ interface Explainability {
   readonly decision: string;
   readonly because: readonly string[];
   readonly failed_conditions: readonly string[];
-  /** Only where all that there is to know is wanted. */
+  /** Only with `verbose`. */
   readonly rule_traces?: readonly RuleTrace[];
 }
 
-/** What came of one rule of an evaluator. */
+/** The result of one rule of an evaluator. */
 export interface RuleTrace {
   readonly evaluator: string;
   readonly rule_id: string;
@@ -194,17 +194,17 @@ export interface RuleTrace {
 
 export type ConditionTrace = FieldTrace | ExpressionTrace;
 
-/** What came of one condition on a field. */
+/** The result of one condition on a field. */
 export interface FieldTrace {
   readonly field: string;
   readonly operator: string;
   readonly expected: Json;
-  /** Null where there is no such field. */
+  /** Null where the field is missing. */
   readonly actual: Json;
   readonly result: boolean;
-  /** It stands under `none`, so it is wanted to be false. */
+  /** Set under `none`: the condition must be false. */
   readonly negated?: true;
-  /** Why the question had no real answer: no such field, a value of the wrong type. */
+  /** Why the condition could not be tested: a missing field or a value of the wrong type. */
   readonly note?: string;
 }
 
@@ -215,7 +215,7 @@ export interface ExpressionTrace {
   readonly error?: string;
 }
 
-/** All that it takes to reach a scored decision again. */
+/** Everything that is needed to replay a scored decision. */
 export interface AuditPayload extends Omit<ScoredOutcome, "explanations"> {
   readonly timestamp: string;
   readonly context: JsonObject;
@@ -224,13 +224,13 @@ export interface AuditPayload extends Omit<ScoredOutcome, "explanations"> {
   readonly deterministic_hash: string;
 }
 
-/** A decision made of votes, frozen through and through. */
+/** A scored decision, deeply frozen. */
 export interface ScoredDecision extends ScoredOutcome {
   readonly because: readonly string[];
   readonly failed_conditions: readonly string[];
   readonly explainability: Explainability;
   readonly audit_payload: AuditPayload;
-  /** Evaluators that failed, and so had no vote. */
+  /** Evaluators that failed and did not vote. */
   readonly failures: readonly { readonly evaluator: string; readonly error: string }[];
 }
 
@@ -252,7 +252,7 @@ export interface WorkFrame {
 }
 
 export interface GateMetadata {
-  /** By severity; the suppressed ones too. */
+  /** By severity, including suppressed rules. */
   readonly matched_rules: readonly string[];
   readonly suppressed: readonly { readonly rule: string; readonly by: string }[];
   readonly aggregation: {
@@ -280,7 +280,7 @@ export interface PredicateTrace {
   readonly error?: string;
 }
 
-/** Something without an answer, which keeps a gate from being GREEN. */
+/** A predicate or value that could not be evaluated; it keeps a gate from being GREEN. */
 export interface ErroredPredicate {
   readonly source: "enrich" | "context_schema" | "input" | "computed" | "applies_when" | "when";
   /** The rule, the computed value or the endpoint; absent for the others. */

@@ -3,55 +3,54 @@ import type { Json, JsonObject } from "./json.js";
 import type { Entity } from "./lineage.js";
 import type { LogRecord, RecordKind } from "./record.js";
 
-/** Where things are kept; the drivers differ in nothing that a caller could see. */
+/** The store port. All drivers behave the same. */
 export interface Store {
-  /** The log: entries are only ever added, one after the other. */
+  /** The append-only log. */
   readonly log: Ledger;
-  /** The latest value of each key. */
+  /** A key-value store: the latest value of each key. */
   shelf(name: ShelfName): Shelf;
   close(): Promise<void>;
 }
 
-/** `breakers` and `responses` are of endpoints; `approvals` tells which was the last lock that was seen. */
+/** `breakers` and `responses` belong to endpoints; `approvals` holds the last lock that was seen. */
 export type ShelfName = "cache" | "definitions" | "environments" | "breakers" | "responses" | "approvals";
 
 export interface Shelf {
   get(key: string): Promise<ShelfEntry | undefined>;
   put(entries: readonly ShelfEntry[]): Promise<void>;
   /**
-   * Puts what is made of the value of a key, which nobody changes meanwhile; undefined leaves it. Gives what
-   * is there then.
+   * Replaces the value of a key atomically; `undefined` leaves it unchanged. Returns the value afterwards.
    */
   update(
     key: string,
     change: (entry: ShelfEntry | undefined) => ShelfEntry | undefined,
   ): Promise<ShelfEntry | undefined>;
-  /** Removes what the test is true of; tells how many. */
-  remove(isDoomed: (entry: ShelfEntry) => boolean): Promise<number>;
+  /** Removes the matching entries and returns their number. */
+  remove(shouldRemove: (entry: ShelfEntry) => boolean): Promise<number>;
   entries(): AsyncIterable<ShelfEntry>;
-  /** How many bytes it takes, and where. */
+  /** The size in bytes and the location. */
   extent(): Promise<{ readonly size: number; readonly where: string }>;
 }
 
 export interface ShelfEntry {
   readonly key: string;
   readonly value: Json;
-  /** What it belongs to. */
+  /** The group that the entry belongs to, for example a decision id. */
   readonly group?: string;
-  /** In microseconds since 1970: from then on it is gone. */
+  /** Expiry time in microseconds since 1970. */
   readonly expires_at?: number;
 }
 
 export interface Entry {
   /** The fields of the record as JSON text, without braces; the ledger adds `seq`, `prev_hash` and `hash`. */
   readonly body: string;
-  /** Counters that grow by one with this entry. */
+  /** Counters to increment with this entry. */
   readonly counts?: readonly Count[];
-  /** Counters that must be below `most` for the entry to be taken. */
+  /** Counters that must be below `most`, else the entry is refused. */
   readonly limits?: readonly Limit[];
 }
 
-/** A counter, or one that also remembers when it last grew: as many of the newest times as it is to keep. */
+/** A counter, or a counter that also keeps the times of its newest increments. */
 export type Count = string | TimedCount;
 
 interface TimedCount {
@@ -64,108 +63,107 @@ interface TimedCount {
 export interface Limit {
   readonly counter: string;
   readonly most: number;
-  /** Only what was counted after this counts, as far as times are kept; in microseconds since 1970. */
+  /** Start of the window in which increments count, in microseconds since 1970; needs a counter with times. */
   readonly after?: number;
 }
 
 export interface Counter {
   readonly count: number;
-  /** The sequence number of the last entry that it counts; 0: there is none. */
+  /** The sequence number of the last counted entry; 0: none. */
   readonly seq: number;
   /** Oldest first. */
   readonly times?: readonly number[];
 }
 
-/** Where the last of the entries stands, or the limit that kept all of them out. */
+/** The position of the last entry, or the limit that refused all of them. */
 export type Appended =
   { readonly seq: number; readonly hash: string } | { readonly refused: Limit; readonly count: number };
 
 export interface Ledger {
   /**
-   * Resolves once the entries are kept for good, one behind the other: all of them, or none where a limit
-   * keeps one out. Limits are looked at in the same step that adds them.
+   * Appends the entries in one atomic step and resolves once they are durable: all of them, or none where a
+   * limit refuses one. Limits are checked in the same step.
    */
   append(...entries: readonly [Entry, ...Entry[]]): Promise<Appended>;
-  /** Fails as adding would, where nothing can be added at the moment. */
+  /** Throws the error that `append` would throw now, if any. */
   ready(): Promise<void>;
   counter(name: string): Promise<Counter>;
-  /** How many entries there ever were, and the hash of the last. */
+  /** The number of entries ever appended, and the hash of the last one. */
   state(): Promise<LedgerState>;
   /**
-   * The records that fit, oldest first; with a limit, the newest ones. `unreadable` hears of lines on the way
-   * that are no records any more; of those that cannot even be told from others it hears where nothing is
-   * left out.
+   * Matching records, oldest first; with a limit, the newest ones. `unreadable` is called for damaged lines;
+   * lines whose fields cannot be read at all are reported only by an unfiltered query.
    */
   select(query: Query, unreadable?: (line: UnreadableLine) => void): AsyncIterable<LogLine>;
-  /** By record id, a unique beginning of one, or sequence number. */
+  /** Finds a record by its id, a unique prefix of its id, or its sequence number. */
   find(reference: Reference): Promise<Found>;
-  /** The records that have to do with something, newest first. */
+  /** The records with a key, newest first. */
   related(key: RecordKey, range?: RelatedRange): AsyncIterable<LogLine>;
-  /** The newest records of a decision that share an entity with these, newest first. */
+  /** The newest records of a decision that share at least one of the entities, newest first. */
   neighbours(
     decisionId: string,
     entities: readonly Entity[],
     most: number,
     bounds?: NeighbourBounds,
   ): Promise<readonly Neighbour[]>;
-  /** How often each branch of a decision was taken. */
+  /** How often each branch of a decision was selected. */
   tally(decisionId: string, range: TimeRange): Promise<Tally>;
-  /** What would go if all before a time, or all but the newest so many, were to go. */
+  /** What a prune would remove. */
   prunable(bound: PruneBound): Promise<Prunable>;
-  /** Removes it for good; the note that says so stays. */
+  /** Removes records permanently and appends a note. */
   prune(prunable: Prunable, noteOf: (details: JsonObject) => string): Promise<void>;
-  /** How often the cache was asked, and how often it knew the answer. */
+  /** Hits and misses of the answer cache. */
   cacheUse(): Promise<{ readonly hits: number; readonly misses: number }>;
 }
 
-/** What records are looked up by. */
+/** A key of the record index. */
 export type RecordKey =
   | { readonly entity: Entity }
   | { readonly artifact: string }
-  /** A policy that was consulted, or an override that was applied. */
+  /** A consulted policy or an applied override. */
   | { readonly policy: string }
   | { readonly session_id: string }
-  /** A record that others name: as their parent, as where their answer is from, or as what allowed a call. */
+  /** A record that others refer to: as parent, as source of a cached answer, or as the check that allowed a call. */
   | { readonly refers_to: string };
 
 export interface RelatedRange extends TimeRange {
-  /** The newest so many. */
+  /** Keeps the newest N. */
   readonly limit?: number;
   readonly label?: string;
 }
 
 export interface NeighbourBounds {
-  /** Only those with a smaller sequence number. */
+  /** Only records with a smaller sequence number. */
   readonly before?: number;
-  /** Whether one that shares so many entities, of so many that it has, need not be given; it is looked at all the same. */
+  /** Whether a record with this many shared entities, out of its own, can be skipped. */
   readonly cannotMatch?: (shared: number, entities: number) => boolean;
-  /** Is told of each that is found; no more are looked for once it says so. */
+  /** Called for each match; ends the search by returning true. */
   readonly stopAfter?: (found: Neighbour) => boolean;
 }
 
-/** As much of a record as tells how similar it is. */
+/** The part of a record that its similarity depends on. */
 export interface Neighbour {
   readonly seq: number;
-  /** How many of the entities it shares. */
+  /** Number of shared entities. */
   readonly shared: number;
-  /** How many entities it has. */
+  /** Number of its own entities. */
   readonly entities: number;
-  /** What it read of its context. */
+  /** The sources it read. */
   readonly sources: readonly string[];
   readonly labels: readonly string[];
-  /** The record as it stands there, unproven; undefined where it can no longer be read. */
+  /** Reads the record without verifying it; undefined where it is unreadable. */
   read(): Promise<LogRecord | undefined>;
 }
 
-/** A record, and the line of the log that it is. */
+/** A record and its line in the log. */
 export interface LogLine {
   readonly text: string;
   readonly record: LogRecord;
-  /** False: the line is not as it was written. */
+  /** False: the line was changed after it was written. */
   readonly intact: boolean;
 }
 
-/** What is left of a record. */
+/** A damaged line of the log. */
 export interface UnreadableLine {
   readonly seq: number;
   readonly text: string;
@@ -174,7 +172,7 @@ export interface UnreadableLine {
 export interface LedgerState {
   readonly size: number;
   readonly head: string;
-  /** How many there are known to have been behind the last one; absent: none. */
+  /** Number of entries known to be lost after the last one; absent: none. */
   readonly lost?: number;
 }
 
@@ -182,19 +180,19 @@ export type Reference = { readonly seq: number } | { readonly beginning: string 
 
 export type Found =
   | LogLine
-  /** Some of those that a beginning fits. */
+  /** Some of the records that a prefix matches. */
   | { readonly candidates: readonly string[] };
 
 export type PruneBound = { readonly before: number } | { readonly keep: number };
 
 export interface Prunable {
   readonly records: number;
-  /** The last record that goes; 0: none does. */
+  /** The last record to remove; 0: none. */
   readonly through: number;
   readonly bytes: number;
 }
 
-/** In microseconds since 1970; both ends belong to it. */
+/** In microseconds since 1970, inclusive. */
 export interface TimeRange {
   readonly since?: number;
   readonly until?: number;
@@ -210,15 +208,15 @@ export interface Query extends TimeRange {
   readonly label?: string;
   readonly target?: string;
   readonly type?: DecisionType;
-  /** The newest so many. */
+  /** Keeps the newest N. */
   readonly limit?: number;
   /** Newest first. */
   readonly reverse?: boolean;
-  /** Only those with a greater sequence number. */
+  /** Only records with a greater sequence number. */
   readonly after?: number;
 }
 
-/** Counted over the decision records of one decision. Each label of a multiple selection counts. */
+/** Counts over the records of one decision. Each label of a multiple selection counts. */
 export interface Tally {
   readonly total: number;
   readonly counts: Readonly<Record<string, number>>;
@@ -230,6 +228,6 @@ export interface DefinitionTally {
   readonly total: number;
   readonly counts: Readonly<Record<string, number>>;
   readonly distinct_inputs: number;
-  /** How many distinct inputs took each label. */
+  /** Number of distinct inputs for each label. */
   readonly distinct_counts: Readonly<Record<string, number>>;
 }

@@ -25,15 +25,15 @@ export function cacheLifetime(definition: Definition, reads: readonly string[]):
 /** Cached answers. Those of this process are found before they are written to the store. */
 export class AnswerCache {
   readonly #shelf: Shelf;
-  readonly #onTrouble: (message: string) => void;
+  readonly #onWarning: (message: string) => void;
   readonly #own = new Map<string, ShelfEntry>();
   /** Keys that are being evaluated, each with a promise for the callers that wait. */
   readonly #asked = new Map<string, { readonly answered: Promise<void>; readonly tell: () => void }>();
 
   /** `onWarning` receives failures that do not affect a decision. */
-  constructor(shelf: Shelf, onTrouble: (message: string) => void) {
+  constructor(shelf: Shelf, onWarning: (message: string) => void) {
     this.#shelf = shelf;
-    this.#onTrouble = onTrouble;
+    this.#onWarning = onWarning;
   }
 
   /**
@@ -57,10 +57,10 @@ export class AnswerCache {
     try {
       const entry = await this.#shelf.get(key);
       if (entry === undefined || storedDigest(entry) === entryDigest(entry)) return entry;
-      this.#onTrouble("ignored a cached answer that was changed in the store");
+      this.#onWarning("ignored a cached answer that was changed in the store");
       return undefined;
     } catch (error) {
-      this.#onTrouble(`cannot read the cache: ${(error as Error).message}`);
+      this.#onWarning(`cannot read the cache: ${(error as Error).message}`);
       return undefined;
     }
   }

@@ -30,17 +30,17 @@ export class Records {
   readonly answers: AnswerCache;
   readonly pending = new PendingDecisions();
   readonly #newNote: RecordsOptions["newNote"];
-  readonly #onTrouble: (message: string) => void;
+  readonly #onWarning: (message: string) => void;
   readonly #kept = new Map<string, Promise<void>>();
   readonly #isKept = new WeakSet<LoadedDefinition>();
   #unwritten: string[] = [];
   #writing: Promise<void> | undefined;
 
-  constructor(store: Store, { newNote, onWarning: onTrouble }: RecordsOptions) {
+  constructor(store: Store, { newNote, onWarning }: RecordsOptions) {
     this.store = store;
     this.#newNote = newNote;
-    this.answers = new AnswerCache(store.shelf("cache"), onTrouble);
-    this.#onTrouble = onTrouble;
+    this.answers = new AnswerCache(store.shelf("cache"), onWarning);
+    this.#onWarning = onWarning;
   }
 
   get log(): Ledger {
@@ -71,7 +71,7 @@ export class Records {
       this.#unwritten = [];
       this.#writing = undefined;
       await this.answers.persist(keys).catch((error: unknown) => {
-        this.#onTrouble(`cannot cache the answer: ${(error as Error).message}`);
+        this.#onWarning(`cannot cache the answer: ${(error as Error).message}`);
       });
     });
     return this.#writing;

@@ -43,14 +43,14 @@ function place(files: readonly (string | Uint8Array)[], store = openMemoryStore(
     },
   );
   const newNote = (): { record_id: string; timestamp: string } => ({ record_id: "note", timestamp: noon });
-  const onTrouble = (message: string): never => {
+  const onWarning = (message: string): never => {
     throw new Error(message);
   };
   const world: CheckWorld = {
     definitions,
     clock: () => here.now,
     newId: (timestamp) => newRecordId(microsecondsOf(timestamp), Math.random),
-    records: new Records(store, { newNote, onWarning: onTrouble }),
+    records: new Records(store, { newNote, onWarning }),
   };
   const here: Place = {
     now: noon,

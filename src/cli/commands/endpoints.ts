@@ -154,9 +154,9 @@ async function checkEndpoints(
   const { checkEndpoint: reachEndpoint } = await import("../../enrichment/endpoint-status.js");
   const { lazyExchange: openExchange } = await import("../../enrichment/exchange.js");
   const exchange = openExchange({ env: io.env });
-  const onAsking = fetchProgress(flags, io);
+  const onRequest = fetchProgress(flags, io);
   const checks = declared.map(async ({ name, endpoint }) => {
-    const over = onAsking?.(name);
+    const over = onRequest?.(name);
     return reachEndpoint(endpoint, { exchange, stopwatch }).finally(over);
   });
   const found = await Promise.all(checks);
