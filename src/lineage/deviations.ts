@@ -4,7 +4,7 @@ import type { DecisionRecord } from "../model/record.js";
 import type { Ledger } from "../model/store.js";
 import { isWellFormedRecord } from "../record/well-formed.js";
 
-/** A decision that came out otherwise than an earlier one like it, or for other reasons. */
+/** A decision whose outcome or rationale differs from a precedent. */
 export interface Deviation {
   readonly record_id: string;
   readonly precedent_id: string;
@@ -13,19 +13,19 @@ export interface Deviation {
   readonly explanation: string;
 }
 
-/** How well decisions keep to what was decided before. */
+/** How consistent decisions are with their precedents. */
 export interface Assessment {
   readonly observer: "precedent_consistency";
   readonly summary: string;
   readonly severity: "caution" | "info";
   readonly suggestions: readonly string[];
-  /** How many were looked at. */
+  /** How many decisions were assessed. */
   readonly decisions: number;
   /** Newest first. */
   readonly deviations: readonly Deviation[];
 }
 
-/** Looks at decisions, newest first, beside the precedents that were found for them when they were made. */
+/** Compares decisions, newest first, with the precedents that were recorded with them. */
 export async function assessConsistency(
   records: AsyncIterable<DecisionRecord> | Iterable<DecisionRecord>,
   log: Pick<Ledger, "find">,
@@ -52,16 +52,16 @@ export async function assessConsistency(
 export const hasOutcomeDeviation = ({ deviations }: Assessment): boolean =>
   deviations.some(({ deviation_type: type }) => type === "outcome_differs");
 
-/** Whatever a damaged record may hold. */
+/** Skips malformed precedents of a damaged record. */
 function recordedPrecedents({ lineage }: DecisionRecord): readonly Precedent[] {
-  const noted: unknown = lineage?.precedents;
-  if (!Array.isArray(noted)) return [];
-  return (noted as readonly (Precedent | null)[]).filter(
+  const recorded: unknown = lineage?.precedents;
+  if (!Array.isArray(recorded)) return [];
+  return (recorded as readonly (Precedent | null)[]).filter(
     (each): each is Precedent => typeof each?.record_id === "string",
   );
 }
 
-/** Undefined where it was pruned, or can no longer be read. */
+/** Returns undefined where the record was pruned or is damaged. */
 async function findPrecedentRecord(
   { record_id }: Precedent,
   log: Pick<Ledger, "find">,
@@ -71,7 +71,7 @@ async function findPrecedentRecord(
   return isWellFormedRecord(found.record) ? found.record : undefined;
 }
 
-/** The record of the precedent knows best; where it is gone, what was noted of it has to do. */
+/** Uses the precedent's record; where that is gone, what the decision recorded about it. */
 function findDeviation(
   record: DecisionRecord,
   { record_id: precedent_id, outcome_matched }: Precedent,
@@ -84,7 +84,7 @@ function findDeviation(
   if (!isSame) {
     const before =
       earlier === undefined
-        ? "otherwise before (that record is gone)"
+        ? "another outcome before (that record is gone)"
         : `${quoted(outcomeText(earlier))} before`;
     const explanation = `${quoted(outcomeText(record))} now, ${before}`;
     return { ...between, deviation_type: "outcome_differs", explanation };
@@ -98,16 +98,16 @@ function findDeviation(
 
 const quoted = (text: string): string => `\`${text}\``;
 
-/** Why it came out so; where a guardrail held it back, what that had against it. */
+/** Returns the reasons of the outcome; the messages of guardrails where these blocked or escalated it. */
 function rationaleOf(record: DecisionRecord): readonly string[] {
   if (record.type === "policy") return [record.reason];
   if (record.type === "gate" || !(record.blocked || record.escalated)) return record.because;
-  const against = record.guardrails.filter(({ passed, on_fail }) => !passed && on_fail !== "warn");
-  return against.map(({ message }) => message);
+  const failed = record.guardrails.filter(({ passed, on_fail }) => !passed && on_fail !== "warn");
+  return failed.map(({ message }) => message);
 }
 
 const reasonText = (reasons: readonly string[]): string =>
-  reasons.length === 0 ? "for no reason given" : `as ${quoted(reasons.join("; "))}`;
+  reasons.length === 0 ? "without a reason" : `because of ${quoted(reasons.join("; "))}`;
 
 function summaryOf(decisions: number, deviations: readonly Deviation[]): string {
   const deviating = new Set(deviations.map(({ record_id }) => record_id)).size;
@@ -120,12 +120,12 @@ function suggestionsFor(deviations: readonly Deviation[]): readonly string[] {
   return [
     ...(types.has("outcome_differs")
       ? [
-          "Find out whether the other outcome is meant",
-          "Where it is, bring the definition in line with it, under a new version; where it is not, decide as before",
+          "Check whether the different outcome is intended",
+          "If it is, publish a new version of the definition; if not, restore the earlier behaviour",
         ]
       : []),
     ...(types.has("rationale_differs")
-      ? ["See that the same is still measured in the same way, and write down why where it is not"]
+      ? ["Check whether the conditions still measure the same; document the change if they do not"]
       : []),
   ];
 }

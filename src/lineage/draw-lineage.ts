@@ -1,18 +1,10 @@
 import type { Branch, NamedRecord, RecordSummary, Proposal, DecisionSummary } from "./record-summary.js";
 import { branchesOf } from "./record-summary.js";
-import type {
-  LineageTrace,
-  LineageOrigin,
-  LineageStep,
-  TracedPrecedent,
-  Downstream,
-  LineageLog,
-} from "./trace.js";
-import { findDownstream } from "./trace.js";
+import type { LineageTrace, LineageOrigin, LineageStep, TracedPrecedent, Impact } from "./trace.js";
 import type { Drawing, DrawnEdge, DrawnNode } from "../model/drawing.js";
 import type { Entity, InputSource, OverrideApplication, PolicyEvaluation } from "../model/lineage.js";
 
-/** A record amid what it rested on and what rests on it, each edge leading to what came of something. */
+/** Draws a record with what it depends on and what depends on it; edges point downstream. */
 export function drawTrace(trace: LineageTrace): Drawing {
   const center = centralNode(trace.record, trace.ledTo.proposed);
   const sources = dependencyNodes(trace);
@@ -20,14 +12,14 @@ export function drawTrace(trace: LineageTrace): Drawing {
   const above: DrawingPart = {
     nodes: [center, ...[...sources, ...links.map(({ parent }) => parent)].map(({ node }) => node)],
     edges: [
-      ...sources.map((twig) => edgeFrom(twig, center.id)),
+      ...sources.map((each) => edgeFrom(each, center.id)),
       ...links.map(({ child, parent }) => edgeFrom(parent, recordNodeId(child.record_id))),
     ],
   };
   const beside = [...ledToNodes(trace), ...sameCheckNodes(trace)];
   const around: DrawingPart = {
     nodes: beside.map(({ node }) => node),
-    edges: beside.map((twig) => edgeTo(center.id, twig)),
+    edges: beside.map((each) => edgeTo(center.id, each)),
   };
   const sketch = mergeParts(above, around, drawDownstream(trace.ledTo.steps, center));
   return { ...sketch, roots: [center.id] };
@@ -45,7 +37,7 @@ const edgeFrom = ({ node, kind, label }: RelatedNode, to: string): DrawnEdge => 
   kind,
 });
 
-/** The same as a tree with the record as its root; there it leads to what it rested on, too. */
+/** Draws the same as a tree with the record as its root, so edges to its dependencies are reversed. */
 export function drawTraceAsTree(trace: LineageTrace): Drawing {
   const center = centralNode(trace.record, trace.ledTo.proposed);
   const below = drawDownstream(trace.ledTo.steps, center);
@@ -67,27 +59,27 @@ export function drawTraceAsTree(trace: LineageTrace): Drawing {
   return { ...sketch, roots: [center.id] };
 }
 
-const dependsOnGroup: DrawnNode = { id: "rested_on", name: "rested on", kind: "" };
+const dependsOnGroup: DrawnNode = { id: "rested_on", name: "depends on", kind: "" };
 const sameCheckGroup: DrawnNode = { id: "same_check", name: "decided together with", kind: "" };
 const ledToGroup: DrawnNode = { id: "led_to", name: "led to", kind: "" };
 
 function drawGroup(
   center: DrawnNode,
   group: DrawnNode,
-  twigs: readonly RelatedNode[],
+  related: readonly RelatedNode[],
   hasMore = false,
 ): DrawingPart {
-  if (twigs.length === 0 && !hasMore) return { nodes: [], edges: [] };
+  if (related.length === 0 && !hasMore) return { nodes: [], edges: [] };
   return {
-    nodes: [group, ...twigs.map(({ node }) => node)],
-    edges: [{ from: center.id, to: group.id, label: "" }, ...twigs.map((twig) => edgeTo(group.id, twig))],
+    nodes: [group, ...related.map(({ node }) => node)],
+    edges: [{ from: center.id, to: group.id, label: "" }, ...related.map((each) => edgeTo(group.id, each))],
   };
 }
 
-/** Seen from what came of it. A thing says itself what it is. */
-function labelFromBelow(twig: RelatedNode): RelatedNode {
-  const isThing = twig.node.kind === "artifact";
-  return { ...twig, label: twig.label ?? (isThing ? "" : (labelsFromBelow[twig.kind] ?? "")) };
+/** Labels a reversed edge; an artifact needs no label. */
+function labelFromBelow(related: RelatedNode): RelatedNode {
+  const isArtifact = related.node.kind === "artifact";
+  return { ...related, label: related.label ?? (isArtifact ? "" : (labelsFromBelow[related.kind] ?? "")) };
 }
 
 const labelsFromBelow: Readonly<Record<string, string>> = {
@@ -103,16 +95,16 @@ interface DrawingPart {
   readonly edges: readonly DrawnEdge[];
 }
 
-/** All that was reached, and where each of the decisions among it led; what we began with is drawn by others. */
+/** Draws the records that were found downstream and the targets of the decisions among them, without the origin. */
 function drawDownstream(steps: readonly LineageStep[], origin: DrawnNode): DrawingPart {
   const reached = new Map(steps.map(({ record }) => [record.record_id, record]));
   const records = [...reached.values()].filter(({ record_id }) => recordNodeId(record_id) !== origin.id);
   const targets = records.flatMap((record) =>
-    targetNodes(record).map((twig) => ({ from: recordNodeId(record.record_id), twig })),
+    targetNodes(record).map((each) => ({ from: recordNodeId(record.record_id), target: each })),
   );
   return {
-    nodes: [...records.map(recordNode), ...targets.map(({ twig }) => twig.node)],
-    edges: [...targets.map(({ from, twig }) => edgeTo(from, twig)), ...steps.map(stepEdge)],
+    nodes: [...records.map(recordNode), ...targets.map(({ target }) => target.node)],
+    edges: [...targets.map(({ from, target }) => edgeTo(from, target)), ...steps.map(stepEdge)],
   };
 }
 
@@ -132,7 +124,7 @@ const stepEdge = ({ from, relation, record }: LineageStep): DrawnEdge => ({
 const nodeIdOf = (origin: LineageOrigin): string =>
   "artifact" in origin ? artifactNode(origin.artifact).id : recordNodeId(origin.record_id);
 
-/** Each node and each edge once, as it was met first. */
+/** Merges parts; of equal nodes and equal edges the first is kept. */
 function mergeParts(...sketches: readonly DrawingPart[]): DrawingPart {
   const nodes = new Map<string, DrawnNode>();
   const edges = new Map<string, DrawnEdge>();
@@ -146,14 +138,14 @@ function mergeParts(...sketches: readonly DrawingPart[]): DrawingPart {
   return { nodes: [...nodes.values()], edges: [...edges.values()] };
 }
 
-/** A thing, and what it has to do with the one that it is drawn beside. */
+/** A node, and its relation to the node that it is drawn next to. */
 interface RelatedNode {
   readonly node: DrawnNode;
   readonly kind: string;
   readonly label?: string;
 }
 
-/** What a record rested on, but for the parents of its parent. */
+/** Returns what a record depends on, without its parent's parents. */
 function dependencyNodes({ restedOn }: LineageTrace): readonly RelatedNode[] {
   const { artifacts, entities, inputs, policies, override, allowed_by, parents, cached_from } = restedOn;
   return [
@@ -172,13 +164,13 @@ function dependencyNodes({ restedOn }: LineageTrace): readonly RelatedNode[] {
   ];
 }
 
-/** Some artifacts are records themselves. */
+/** An artifact may be a record. */
 function artifactOrRecord(artifact: string, records: readonly RecordSummary[]): DrawnNode {
   const record = records.find(({ record_id }) => record_id === artifact);
   return record === undefined ? artifactNode(artifact) : recordNode(record);
 }
 
-/** What the parents, and the decisions that allowed a call, have as their parents; a circle is closed. */
+/** Returns the links between the parents and their parents; a link back to the record closes a cycle. */
 function parentLinks({ record, restedOn: { allowed_by, parents } }: LineageTrace): readonly ParentLink[] {
   const known = new Map([record, ...allowed_by, ...parents].map((each) => [each.record_id, each]));
   return [...allowed_by, ...parents].flatMap((child) => {
@@ -187,7 +179,7 @@ function parentLinks({ record, restedOn: { allowed_by, parents } }: LineageTrace
   });
 }
 
-/** A parent, drawn beside its child. */
+/** A record and its parent. */
 interface ParentLink {
   readonly child: NamedRecord;
   readonly parent: RelatedNode;
@@ -207,23 +199,23 @@ function precedentNode({ record, similarity, outcome_matched }: TracedPrecedent)
 const sameCheckNodes = ({ sameCheck }: LineageTrace): readonly RelatedNode[] =>
   sameCheck.map((each) => ({ node: recordNode(each), kind: "same_check" }));
 
-/** Where a decision led. */
+/** Returns the targets of a decision. */
 function targetNodes(record: RecordSummary): readonly RelatedNode[] {
   if (record.kind !== "decision") return [];
-  const twigs = toTargetNodes(branchesOf(record), "leads_to");
-  return record.escalated ? twigs.map((twig) => ({ ...twig, label: "escalated" })) : twigs;
+  const related = toTargetNodes(branchesOf(record), "leads_to");
+  return record.escalated ? related.map((each) => ({ ...each, label: "escalated" })) : related;
 }
 
-/** Where it would have led. */
+/** Returns the targets that a guardrail prevented. */
 function proposedNodes({ ledTo: { proposed } }: LineageTrace): readonly RelatedNode[] {
   if (proposed === null) return [];
-  return toTargetNodes(proposed.branches, "proposed").map((twig) => ({
-    ...twig,
-    label: twig.label === undefined ? "proposed" : `proposed ${twig.label}`,
+  return toTargetNodes(proposed.branches, "proposed").map((each) => ({
+    ...each,
+    label: each.label === undefined ? "proposed" : `proposed ${each.label}`,
   }));
 }
 
-/** A label that says no more than the target is left out. */
+/** Leaves out a label that is equal to the target. */
 function toTargetNodes(branches: readonly Branch[], kind: string): readonly RelatedNode[] {
   return branches.flatMap(({ label, target }) => {
     if (target === null) return [];
@@ -256,7 +248,7 @@ function recordNode(record: NamedRecord): DrawnNode {
   }
 }
 
-/** The same with the time, for the one that all is about, and with an answer that did not stand. */
+/** The node of the traced record: adds the time, and the outcome that a guardrail prevented. */
 function centralNode(record: RecordSummary, proposed: Proposal | null): DrawnNode {
   const { label = "", note = "", ...node } = recordNode(record);
   const time = record.timestamp.slice(0, 19).replace("T", " ");
@@ -265,13 +257,13 @@ function centralNode(record: RecordSummary, proposed: Proposal | null): DrawnNod
   return { ...node, ...(said !== "" && { label: said }), note: `${note}, ${time}` };
 }
 
-/** Those with targets are drawn. */
+/** Leaves out branches with targets, which have nodes of their own. */
 function proposedAnswerText({ branches, outcome, status }: Proposal): string {
   const answers = branches.filter(({ target }) => target === null).map(branchText);
   return outcome ?? status ?? answers.join(", ");
 }
 
-/** What was decided, in a few words. */
+/** Returns the outcome of a decision as text. */
 function answerText(record: DecisionSummary): string {
   const answer = branchesOf(record).map(branchText).join(", ");
   if (record.escalated) return answer === "" ? "escalated" : `escalated → ${answer}`;
@@ -279,7 +271,7 @@ function answerText(record: DecisionSummary): string {
   return record.tool === undefined ? answer : `${answer}: ${record.tool}`;
 }
 
-/** A label that says nothing beside the target is left out. */
+/** Leaves out a label that is equal to the target. */
 function branchText({ label, target }: Branch): string {
   if (target === null || label === null || label === target) return target ?? label ?? "";
   return `${label} → ${target}`;
@@ -329,19 +321,7 @@ const targetNode = (target: string): DrawnNode => ({
   kind: "target",
 });
 
-/** All that came of an artifact. */
-export interface Impact extends Downstream {
-  readonly artifact: string;
-}
-
-/**
- * The decisions that had the artifact as an input, and what rests on those. A target is where many a decision leads,
- * not something that was made of it: it is told of, and never followed as an artifact of the same name.
- */
-export async function findImpact(artifact: string, log: LineageLog, limit: number): Promise<Impact> {
-  return { artifact, ...(await findDownstream({ artifact }, log, limit)) };
-}
-
+/** Draws the records that depend on an artifact. */
 export function drawImpact({ artifact, steps }: Impact): Drawing {
   const origin = artifactNode(artifact);
   const sketch = mergeParts({ nodes: [origin], edges: [] }, drawDownstream(steps, origin));

@@ -4,29 +4,29 @@ import type { PolicyRecord } from "../record/explain-call.js";
 import { consultedPolicies, explainOverride, changedParams } from "../record/explain-call.js";
 import { sanitizeRecord } from "../record/sanitize-record.js";
 
-/** What was decided and done, and on whose word: what a report says of its method. */
+/** The decisions of a session with their authorities and results, for the methodology section of a report. */
 export interface Methodology {
-  /** One for each decision, in their order. */
+  /** One per decision, in order. */
   readonly steps: readonly MethodologyStep[];
-  /** Calls that were made without any of these decisions. */
+  /** Results of calls that none of these decisions allowed. */
   readonly unauthorizedResults: readonly ToolResultRecord[];
   readonly sources: readonly Source[];
   readonly artifacts: readonly string[];
 }
 
 export interface MethodologyStep {
-  /** A sound one. */
+  /** Sanitized. */
   readonly record: DecisionRecord;
-  /** Whether it let something happen: a call was allowed, a way taken, a gate opened. */
+  /** Whether the action could proceed: a call was allowed, a branch selected, a gate opened. */
   readonly isDone: boolean;
-  /** Whose word it was; nobody's where no policy was in effect. */
+  /** The policies, overrides or guardrails that decided; empty where no policy was in effect. */
   readonly per: readonly Authority[];
-  /** What overrides set of the params. */
+  /** The params that overrides set. */
   readonly set: JsonObject;
-  /** The most similar earlier record that came out the same, and the one that did not. */
+  /** The most similar precedents with the same and with another outcome. */
   readonly consistentWith: string | undefined;
   readonly differsFrom: string | undefined;
-  /** Whether the call succeeded; as often as its result was recorded. */
+  /** Whether the call succeeded, once per recorded result. */
   readonly results: readonly boolean[];
 }
 
@@ -36,7 +36,7 @@ export interface Authority {
   readonly version?: string;
 }
 
-/** A part of the context, and what was read of it. */
+/** A top-level part of the context, with the keys that were read. */
 interface Source {
   readonly source: string;
   readonly keys: readonly string[];
@@ -48,20 +48,21 @@ interface SessionHistory {
   readonly results: readonly ToolResultRecord[];
 }
 
+/** Builds the methodology of a session from its records. */
 export function buildMethodology({ decisions, results }: SessionHistory): Methodology {
   const records = decisions.map(sanitizeRecord);
   const denied = new Set(records.filter(isDenied).flatMap(({ check_id = [] }) => check_id));
-  const known = new Set(records.map(({ record_id }) => record_id));
+  const recordIds = new Set(records.map(({ record_id }) => record_id));
   const outcomes = outcomesByDecision(results);
   return {
     steps: records.map((record) => ({
       ...toStep(record),
-      // What one decision allows and another denies is not done.
+      // A call that one decision allows and another denies does not proceed.
       isDone: letsProceed(record) && !denied.has(record.check_id ?? ""),
       results: outcomes.get(record.record_id) ?? [],
     })),
     unauthorizedResults: results.filter(
-      ({ decision_records: allowed }) => !allowed.some((id) => known.has(id)),
+      ({ decision_records: allowed }) => !allowed.some((id) => recordIds.has(id)),
     ),
     sources: sourcesOf(records),
     artifacts: [...new Set(records.flatMap(({ lineage }) => lineage?.artifacts ?? []))],
@@ -111,13 +112,13 @@ function authorityOf(record: DecisionRecord): StepAuthority {
   return { per: [{ name, ...(version !== undefined && { version }) }], set: {} };
 }
 
-/** The overrides where there were any; else all that allowed, or those whose denial stands. */
+/** Returns the applied overrides; without any, the policies that allowed the call, or those whose denial stands. */
 function decidingPolicies(record: PolicyRecord): StepAuthority {
   const policies = consultedPolicies(record);
   const overrides = [...new Set(policies.flatMap(({ override = [] }) => override))];
   if (record.outcome === "allowed_by_exception" && overrides.length > 0) {
-    const circumstances = { record, definition: undefined, isOnlyOne: overrides.length === 1 };
-    const applied = overrides.map((name) => explainOverride(name, circumstances));
+    const context = { record, definition: undefined, isOnlyOne: overrides.length === 1 };
+    const applied = overrides.map((name) => explainOverride(name, context));
     return { per: applied.map(toAuthority), set: changedParams(record) };
   }
   if (record.allowed) return { per: policies.map(toAuthority), set: {} };
@@ -135,9 +136,9 @@ function sourcesOf(records: readonly DecisionRecord[]): readonly Source[] {
   const keys = new Map<string, Set<string>>();
   for (const { lineage } of records) {
     for (const { source, keys: read } of lineage?.inputs ?? []) {
-      const known = keys.get(source) ?? new Set();
-      for (const key of read) known.add(key);
-      keys.set(source, known);
+      const sourceKeys = keys.get(source) ?? new Set();
+      for (const key of read) sourceKeys.add(key);
+      keys.set(source, sourceKeys);
     }
   }
   return [...keys].map(([source, read]) => ({ source, keys: [...read] }));

@@ -6,7 +6,7 @@ import type { Neighbour, Ledger } from "../model/store.js";
 import { entitiesOf, isSameEntity, inputSourcesOf } from "../record/record-keys.js";
 import { isWellFormedRecord } from "../record/well-formed.js";
 
-/** Older ones are not looked at. */
+/** Older records are not considered. */
 export const maxNeighbours = 1000;
 export const defaultMinSimilarity = 0.7;
 export const defaultPrecedentLimit = 5;
@@ -14,23 +14,23 @@ export const defaultPrecedentLimit = 5;
 export interface PrecedentOptions {
   readonly limit?: number;
   readonly minSimilarity?: number;
-  /** Only records that this is true of; absent: all. */
+  /** Limits precedents to records that the caller may see; absent: all. */
   readonly maySee?: (record: DecisionRecord) => Promise<boolean>;
 }
 
-/** A precedent with the record that it is. */
+/** A precedent with its record. */
 interface FoundPrecedent {
   readonly precedent: Precedent;
   readonly record: DecisionRecord;
 }
 
-/** What a decision came to. */
+/** The branches that a decision selected. */
 interface SelectedOutcome {
   readonly labels: readonly string[];
   readonly targets: readonly string[];
 }
 
-/** The most similar of the neighbours, which are given newest first; of equals, the newest first. */
+/** Chooses the most similar neighbours, which are given newest first; of equally similar ones, the newest first. */
 export async function choosePrecedents(
   { labels, targets, ...traits }: Traits & SelectedOutcome,
   neighbours: readonly Neighbour[],
@@ -47,7 +47,7 @@ export async function choosePrecedents(
   for (const { neighbour, score } of ranked) {
     if (found.size >= limit) break;
     const record = await neighbour.read();
-    // One that was about to be recorded may have been recorded meanwhile.
+    // A pending decision may have been recorded in the meantime.
     if (record?.kind !== "decision" || found.has(record.record_id)) continue;
     if (maySee !== undefined && !(await maySee(record))) continue;
     const precedent = {
@@ -62,19 +62,19 @@ export async function choosePrecedents(
   return [...found.values()];
 }
 
-/** Nothing is more similar than what is the same, and the newest of these come first. */
+/** Returns a test that is true once `limit` identical neighbours were seen: older ones cannot rank higher. */
 export function stopAfterLimit(
   traits: Traits,
   { limit = defaultPrecedentLimit, maySee }: PrecedentOptions = {},
 ): (found: Neighbour) => boolean {
-  // Whether one may be seen is only known once it is read.
+  // Visibility is only known once a record is read.
   if (maySee !== undefined) return () => false;
   const similarity = similarityScorer(traits);
   let same = 0;
   return (found) => similarity(found) === 1 && ++same >= limit;
 }
 
-/** Whether one is too different by its entities alone, even if it has read the very same. */
+/** Returns a test for neighbours whose entities alone rule out the minimum similarity, even with the same sources. */
 export function cannotReachSimilarity(
   { entities, sources }: Traits,
   { minSimilarity = defaultMinSimilarity }: PrecedentOptions = {},
@@ -85,7 +85,7 @@ export function cannotReachSimilarity(
 
 const rounded = (score: number): number => Math.round(score * 10_000) / 10_000;
 
-/** What the two have in common, in words. */
+/** Describes what two decisions have in common. */
 function matchReason(
   { entities, sources }: Traits,
   others: readonly Entity[],
@@ -100,7 +100,7 @@ function matchReason(
 
 const maxListedEntities = 3;
 
-/** What makes two decisions alike: what they are about, each entity once, and what they read. */
+/** The traits by which decisions are compared: their unique entities, and the parts of the context they read. */
 interface Traits {
   readonly entities: readonly Entity[];
   readonly sources: readonly string[];
@@ -108,16 +108,16 @@ interface Traits {
 
 type ScoredNeighbour = Pick<Neighbour, "shared" | "entities" | "sources">;
 
-/** Tells how similar others are, from 0 to 1: what both have, out of what either has. */
+/** Returns a function that scores similarity from 0 to 1: shared traits divided by all traits (Jaccard). */
 function similarityScorer({ entities, sources }: Traits): (other: ScoredNeighbour) => number {
   const own = new Set(sources);
-  // Those of one definition all read the same.
-  const known = new Map<readonly string[], SourceOverlap>();
+  // All decisions of one definition have the same list of sources.
+  const overlaps = new Map<readonly string[], SourceOverlap>();
   const overlapWith = (others: readonly string[]): SourceOverlap => {
-    let overlap = known.get(others);
+    let overlap = overlaps.get(others);
     if (overlap === undefined) {
       overlap = sourceOverlap(own, new Set(others));
-      known.set(others, overlap);
+      overlaps.set(others, overlap);
     }
     return overlap;
   };
@@ -138,16 +138,16 @@ function sourceOverlap(own: ReadonlySet<string>, other: ReadonlySet<string>): So
   return { shared, union: own.size + other.size - shared };
 }
 
-/** Whether both lists hold the same texts, in whichever order: so do two decisions that came out the same. */
+/** Whether both lists have the same texts, in any order. */
 export function haveSameItems(texts: readonly string[], others: readonly string[]): boolean {
   const ordered = others.toSorted();
   return texts.length === others.length && texts.toSorted().every((text, index) => text === ordered[index]);
 }
 
-/** A decision beside the earlier ones that are most like it. */
+/** A decision with its most similar precedents. */
 export interface PrecedentComparison {
   readonly decision_id: string;
-  /** Absent where the decision is not made. */
+  /** Absent where the decision is not recorded. */
   readonly record_id?: string;
   readonly type: DecisionType;
   readonly outcome: string;
@@ -166,22 +166,22 @@ export interface ComparedPrecedent extends Precedent {
   readonly decision_version?: string;
 }
 
-/** A record and those before it, compared as they would have been when it was made. */
+/** Finds the precedents of a record among the records before it. */
 export async function compareRecord(
   record: DecisionRecord,
   log: Pick<Ledger, "neighbours">,
-  wanted: PrecedentOptions,
+  options: PrecedentOptions,
 ): Promise<PrecedentComparison> {
-  const asked = { result: record, entities: entitiesOf(record), sources: inputSourcesOf(record) };
-  return compare(asked, { log, before: record.seq }, wanted);
+  const decision = { result: record, entities: entitiesOf(record), sources: inputSourcesOf(record) };
+  return compare(decision, { log, before: record.seq }, options);
 }
 
-/** A decision that is not recorded, and all that came before it. */
+/** Finds the precedents of a result that is not recorded. */
 export const compareResult = (
-  asked: ComparedDecision,
+  decision: ComparedDecision,
   log: Pick<Ledger, "neighbours">,
-  wanted: PrecedentOptions,
-): Promise<PrecedentComparison> => compare(asked, { log, before: Infinity }, wanted);
+  options: PrecedentOptions,
+): Promise<PrecedentComparison> => compare(decision, { log, before: Infinity }, options);
 
 interface ComparedDecision {
   readonly result: Result;
@@ -198,18 +198,18 @@ interface EarlierRecords {
 async function compare(
   { result, entities, sources }: ComparedDecision,
   { log, before }: EarlierRecords,
-  wanted: PrecedentOptions,
+  options: PrecedentOptions,
 ): Promise<PrecedentComparison> {
   const { decision_id, record_id, type, selected_labels: labels, selected_targets: targets } = result;
   const traits = { entities, sources, labels, targets };
   const bounds = {
     before,
-    stopAfter: stopAfterLimit(traits, wanted),
-    cannotMatch: cannotReachSimilarity(traits, wanted),
+    stopAfter: stopAfterLimit(traits, options),
+    cannotMatch: cannotReachSimilarity(traits, options),
   };
   const earlier =
     entities.length === 0 ? [] : await log.neighbours(decision_id, entities, maxNeighbours, bounds);
-  const found = await choosePrecedents(traits, earlier, wanted);
+  const found = await choosePrecedents(traits, earlier, options);
   return {
     decision_id,
     ...(record_id !== undefined && { record_id }),
@@ -225,10 +225,10 @@ async function compare(
 
 function describePrecedent(precedent: Precedent, record: DecisionRecord): ComparedPrecedent {
   const { because, seq, timestamp, decision_version: version } = record;
-  const told = { outcome: outcomeText(record), because, seq, timestamp };
-  return { ...precedent, ...told, ...(version !== undefined && { decision_version: version }) };
+  const fields = { outcome: outcomeText(record), because, seq, timestamp };
+  return { ...precedent, ...fields, ...(version !== undefined && { decision_version: version }) };
 }
 
-/** How a decision came out, in a word or a few. */
+/** Returns the labels of a decision as text. */
 export const outcomeText = ({ selected_labels: labels, blocked }: Result): string =>
   blocked && labels.length === 0 ? "blocked" : labels.join(", ");

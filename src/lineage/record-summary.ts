@@ -10,10 +10,10 @@ import type { LogRecord } from "../model/record.js";
 import { provenanceFields } from "../record/record-json.js";
 import { isWellFormedRecord } from "../record/well-formed.js";
 
-/** As much of a record as a lineage tells of it. */
+/** The part of a record that a lineage shows. */
 export type RecordSummary = DecisionSummary | ResultSummary;
 
-/** A record that another one names. */
+/** A record that another one refers to. */
 export type NamedRecord = RecordSummary | MissingRecord;
 
 interface CommonSummary extends Partial<Readonly<Record<ProvenanceField, string>>> {
@@ -26,7 +26,7 @@ export interface DecisionSummary extends CommonSummary {
   readonly kind: "decision";
   readonly decision_id: string;
   readonly type: string;
-  /** What a policy was asked about. */
+  /** The tool that a policy decided about. */
   readonly tool?: string;
   readonly selected_labels: readonly string[];
   readonly selected_targets: readonly string[];
@@ -43,7 +43,7 @@ export interface ResultSummary extends CommonSummary {
   readonly decision_records: readonly string[];
 }
 
-/** It was pruned, is damaged, is no decision, or never was. */
+/** A record that was pruned, is damaged, or never existed. */
 interface MissingRecord {
   readonly kind: "missing";
   readonly record_id: string;
@@ -51,7 +51,7 @@ interface MissingRecord {
 
 type ProvenanceField = (typeof provenanceFields)[number];
 
-/** Undefined where it is damaged, or a note, which is about the log alone. */
+/** Returns undefined for a damaged record or a note about the log. */
 export function summarizeRecord(record: LogRecord): RecordSummary | undefined {
   if (!isWellFormedRecord(record) || record.kind === "note") return undefined;
   const { record_id, seq, timestamp } = record;
@@ -73,7 +73,7 @@ export function summarizeRecord(record: LogRecord): RecordSummary | undefined {
   };
 }
 
-/** Those of the fields that are texts, as they should be. */
+/** Returns the fields that are texts. */
 function textsIn<T extends string>(
   record: object,
   names: readonly T[],
@@ -97,13 +97,13 @@ function summaryFlags({
   return { blocked: blocked === true, escalated: escalated === true, cached: cached === true };
 }
 
-/** A way that a decision took; without a target, the answer itself. */
+/** A selected branch; without a target, its label is the answer. */
 export interface Branch {
   readonly label: string | null;
   readonly target: string | null;
 }
 
-/** What an answer would have been that was blocked or escalated. */
+/** The outcome that a guardrail blocked or escalated. */
 export interface Proposal {
   readonly branches: readonly Branch[];
   readonly outcome: string | null;
@@ -113,7 +113,7 @@ export interface Proposal {
 export const branchesOf = ({ selected_labels, selected_targets }: DecisionSummary): readonly Branch[] =>
   pairLabelsWithTargets(selected_labels, selected_targets);
 
-/** Null where the answer stood. */
+/** Returns null where no guardrail changed the outcome. */
 export function proposalOf(record: LogRecord): Proposal | null {
   const fields = record as unknown as Readonly<Record<string, unknown>>;
   if (fields["blocked"] !== true && fields["escalated"] !== true) return null;
@@ -126,7 +126,7 @@ export function proposalOf(record: LogRecord): Proposal | null {
 
 const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
-/** One label may have several targets, and many have none. */
+/** One label may have several targets, and labels may have none. */
 function pairLabelsWithTargets(labels: readonly string[], targets: readonly string[]): readonly Branch[] {
   if (targets.length === 0) return labels.map((label) => ({ label, target: null }));
   const common = labels.length === 0 ? null : labels.join(", ");
@@ -141,7 +141,7 @@ export type RecordedLineage = Pick<
   "artifacts" | "entities" | "inputs" | "policies" | "override" | "precedents"
 >;
 
-/** What a record says that it rested on, as far as it makes sense: old ones say nothing, damaged ones anything. */
+/** Returns the well-formed parts of a record's lineage: old records have none, damaged ones may contain anything. */
 export function recordedLineage(record: LogRecord): RecordedLineage {
   const lineage = fieldsOf("lineage" in record ? record.lineage : undefined);
   return {
@@ -204,7 +204,7 @@ const isText = (value: unknown): value is string => typeof value === "string";
 
 const textOr = <T>(value: unknown, other: T): string | T => (isText(value) ? value : other);
 
-/** The texts of what should be a list of them. */
+/** Returns the texts in a list. */
 const textsOf = (value: unknown): readonly string[] =>
   Array.isArray(value) ? (value as readonly unknown[]).filter(isText) : [];
 

@@ -5,7 +5,7 @@ import type { DecisionRecord, LogRecord } from "../model/record.js";
 import type { Ledger, RecordKey } from "../model/store.js";
 import { recordsOfCheck } from "../record/find-records.js";
 
-/** What a record rested on, and what rests on it. */
+/** A record with what it depends on and what depends on it. */
 export interface LineageTrace {
   readonly record: RecordSummary;
   readonly restedOn: Omit<RecordedLineage, "precedents"> & Omit<Upstream, "complete">;
@@ -16,12 +16,12 @@ export interface LineageTrace {
   };
   /** The other decisions about the same call. */
   readonly sameCheck: readonly RecordSummary[];
-  /** False: there is more than was looked at. */
+  /** False: the limit was reached, so there may be more. */
   readonly complete: boolean;
   readonly damaged: boolean;
 }
 
-/** Undefined where the record is about the log alone. */
+/** Traces a record; undefined for a damaged record or a note about the log. */
 export async function traceRecord(
   record: LogRecord,
   log: LineageLog,
@@ -56,18 +56,18 @@ async function otherRecordsOfCheck(
   return all.filter(({ seq }) => seq !== record.seq).flatMap((each) => summarizeRecord(each) ?? []);
 }
 
-/** The records that a record rests on. */
+/** The records that a record depends on. */
 interface Upstream {
-  /** Those of its artifacts that are records. */
+  /** Its artifacts that are records. */
   readonly artifact_records: readonly RecordSummary[];
   /** The decisions that allowed a call. */
   readonly allowed_by: readonly NamedRecord[];
-  /** On whose behalf it was made, nearest first; of a call, on whose behalf it was allowed. */
+  /** Its parent, the parent's parent and so on; for a tool result, those of the decision that allowed the call. */
   readonly parents: readonly NamedRecord[];
-  /** Where its answer is from. */
+  /** The record whose cached answer it used. */
   readonly cached_from: NamedRecord | null;
   readonly precedents: readonly TracedPrecedent[];
-  /** False: there are more than were looked at. */
+  /** False: the limit was reached, so there may be more. */
   readonly complete: boolean;
 }
 
@@ -75,7 +75,7 @@ export interface TracedPrecedent extends Precedent {
   readonly record: NamedRecord;
 }
 
-/** The records that a record names, and those that these name as their parents: `limit` of each at most. */
+/** Finds the records that a record refers to, and their parents: at most `limit` of each. */
 async function findUpstream(
   record: RecordSummary,
   { artifacts, precedents }: Pick<Lineage, "artifacts" | "precedents">,
@@ -102,7 +102,7 @@ async function findUpstream(
   };
 }
 
-/** A parent of all, and its parents; nobody is the parent of himself. */
+/** Follows the first parent of these records; stops at a cycle. */
 async function findParents(
   children: readonly NamedRecord[],
   log: LineageLog,
@@ -132,7 +132,7 @@ async function findNamedRecords(ids: readonly string[], log: LineageLog): Promis
 
 const fullIdPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Callers name what they like as a parent, a beginning of many ids among it. */
+/** Accepts full ids only: a caller may have given any text as a parent, such as a prefix of many ids. */
 async function findNamedRecord(id: string, log: LineageLog): Promise<NamedRecord> {
   const missing: NamedRecord = { kind: "missing", record_id: id };
   if (!fullIdPattern.test(id)) return missing;
@@ -140,24 +140,24 @@ async function findNamedRecord(id: string, log: LineageLog): Promise<NamedRecord
   return ("record" in found ? summarizeRecord(found.record) : undefined) ?? missing;
 }
 
-/** What a lineage needs to know of a log: single records, and those that name something. */
+/** The part of a log that a lineage reads. */
 export type LineageLog = Pick<Ledger, "find" | "related">;
 
-/** How a record rests on what came before it. */
+/** How a record depends on an earlier one. */
 type Relation =
-  /** It was made on behalf of another decision. */
+  /** It was made as part of another decision. */
   | "child"
-  /** It tells how a call went that was allowed. */
+  /** It is the result of a call that was allowed. */
   | "result"
-  /** It had something as one of its artifacts. */
+  /** It has it as an artifact. */
   | "input_of"
-  /** Its answer was taken from the cache. */
+  /** It used its cached answer. */
   | "cached_answer";
 
-/** What others rest on. */
+/** The start of a search downstream. */
 export type LineageOrigin = { readonly artifact: string } | { readonly record_id: string };
 
-/** One step down: a record, and what it rests on. */
+/** One step downstream: a record, and what it depends on. */
 export interface LineageStep {
   readonly from: LineageOrigin;
   readonly relation: Relation;
@@ -165,15 +165,15 @@ export interface LineageStep {
 }
 
 export interface Downstream {
-  /** Nearest first. A record that rests on several of those that were reached has a step from each. */
+  /** Nearest first. A record that depends on several of the records found has a step from each. */
   readonly steps: readonly LineageStep[];
-  /** False: there is more than was looked at. */
+  /** False: the limit was reached, so there may be more. */
   readonly complete: boolean;
-  /** Whether records were left out as they are no whole ones any more. */
+  /** Whether damaged records were left out. */
   readonly damaged: boolean;
 }
 
-/** All that rests on an artifact or a record, at once or in the end; each record is followed once, `limit` of them at most. */
+/** Finds all records that depend on an artifact or a record, directly or indirectly: at most `limit`. */
 export async function findDownstream(
   origin: LineageOrigin,
   log: LineageLog,
@@ -199,13 +199,13 @@ export async function findDownstream(
   return { steps, complete: complete && !reader.isCut, damaged: reader.damaged };
 }
 
-/** Many a line may have to be passed over: of a popular answer, each time that it was taken from the cache. */
+/** Bounds the lines read: a popular cached answer may have very many uses. */
 const maxLinesRead = (limit: number): number => 1000 + 10 * limit;
 
-/** Asks the log for related records, for so many lines in all. */
+/** Reads related records, up to a total number of lines. */
 class RelatedReader {
   damaged = false;
-  /** Whether there may be more than was read. */
+  /** Whether the limit was reached. */
   isCut = false;
   readonly #log: LineageLog;
   #left: number;
@@ -215,7 +215,7 @@ class RelatedReader {
     this.#left = most;
   }
 
-  /** The most important first; of those, the newest. Of the less important, `most` are enough. */
+  /** Returns steps by rank of their relation, the newest first; uses as an artifact are limited to `most`. */
   async stepsFrom(from: LineageOrigin, most: number): Promise<readonly LineageStep[]> {
     if ("artifact" in from) return await this.#related(from, from, most);
     const naming = await this.#related({ refers_to: from.record_id }, from, Infinity);
@@ -254,3 +254,16 @@ const relationRanks: Readonly<Record<Relation, number>> = {
 
 const byRankAndSeq = (a: LineageStep, b: LineageStep): number =>
   relationRanks[a.relation] - relationRanks[b.relation] || a.record.seq - b.record.seq;
+
+/** The records that depend on an artifact. */
+export interface Impact extends Downstream {
+  readonly artifact: string;
+}
+
+/**
+ * Finds the decisions that have the artifact as an input, and what depends on those. The targets of decisions are
+ * not followed as artifacts of the same name: many decisions lead to a target, but it is not made from them.
+ */
+export async function findImpact(artifact: string, log: LineageLog, limit: number): Promise<Impact> {
+  return { artifact, ...(await findDownstream({ artifact }, log, limit)) };
+}

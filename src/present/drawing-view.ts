@@ -1,7 +1,6 @@
-import type { Impact } from "../lineage/draw-lineage.js";
 import { drawTraceAsTree } from "../lineage/draw-lineage.js";
 import type { DecisionSummary, ResultSummary } from "../lineage/record-summary.js";
-import type { LineageStep, LineageTrace } from "../lineage/trace.js";
+import type { Impact, LineageStep, LineageTrace } from "../lineage/trace.js";
 import type { Drawing } from "../model/drawing.js";
 import { edgeText } from "./diagrams.js";
 import type { View } from "./format.js";

@@ -47,7 +47,7 @@ describe("the lineage of recorded decisions", () => {
     const [first = "", ...lines] = screen.trimEnd().split("\n");
     expect(first).toMatch(/^#2 ship {2}Pass → stage-deploy \(decision, binary, /);
     expect(lines).toEqual([
-      "├─ rested on",
+      "├─ depends on",
       `│  ├─ ${hostile} (artifact)`,
       "│  ├─ customer:c-1 (entity)",
       "│  ├─ artifact  score (input)",

@@ -109,7 +109,7 @@ describe("the lineage of a record", () => {
     const [first = "", ...lines] = out.trimEnd().split("\n");
     expect(first).toMatch(/^#3 quality {2}Pass → stage-deploy \(decision, binary, [\d-]{10} [\d:]{8}\)$/);
     expect(lines).toEqual([
-      "├─ rested on",
+      "├─ depends on",
       "│  ├─ build-42 (artifact)",
       "│  ├─ customer:eu:c-1 (entity)",
       "│  ├─ artifact  score (input)",

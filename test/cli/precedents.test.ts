@@ -310,7 +310,8 @@ describe("deviations from precedent", () => {
         {
           decision_id: "tool-use",
           deviation_type: "rationale_differs",
-          explanation: "`denied` both times, but as `It is 20 o'clock` now, as `It is 19 o'clock` before",
+          explanation:
+            "`denied` both times, but because of `It is 20 o'clock` now, because of `It is 19 o'clock` before",
         },
         {
           record_id: ids[1],
@@ -359,8 +360,8 @@ describe("deviations from precedent", () => {
         `  precedent ${first}`,
         "  `default` now, `Granted` before",
         "",
-        "  → Find out whether the other outcome is meant",
-        "  → Where it is, bring the definition in line with it, under a new version; where it is not, decide as before",
+        "  → Check whether the different outcome is intended",
+        "  → If it is, publish a new version of the definition; if not, restore the earlier behaviour",
         "",
       ].join("\n"),
     );

@@ -523,7 +523,7 @@ describe("deviations from precedent", () => {
       document: policy({
         policies: [{ name: "p", conditions: [{ name: "q", expression: "false" }], deny_reason: "{{ n }}" }],
       }),
-      explanation: "`denied` both times, but as `2` now, as `1` before",
+      explanation: "`denied` both times, but because of `2` now, because of `1` before",
     },
     {
       type: "binary: the condition",
@@ -535,7 +535,7 @@ describe("deviations from precedent", () => {
           { label: "Low", condition: "n < 6", target: "down" },
         ],
       }),
-      explanation: "`Low` both times, but as `n < 6` now, as `n < 5` before",
+      explanation: "`Low` both times, but because of `n < 6` now, because of `n < 5` before",
     },
     {
       type: "scored: what the evaluators said",
@@ -563,7 +563,7 @@ describe("deviations from precedent", () => {
         guardrails: [{ type: "no_disabled_targets", disabled_stages: ["down"] }],
       }),
       explanation:
-        "`blocked` both times, but as `Target 'down' is disabled` now, as `Target 'up' is disabled` before",
+        "`blocked` both times, but because of `Target 'down' is disabled` now, because of `Target 'up' is disabled` before",
     },
   ])("rationale_differs where only the reasons differ. $type", async ({ document, then, explanation }) => {
     const place = deciding(document);
@@ -594,7 +594,7 @@ describe("deviations from precedent", () => {
     expect((await assess(place)).deviations).toMatchObject([
       {
         deviation_type: "outcome_differs",
-        explanation: "`High` now, otherwise before (that record is gone)",
+        explanation: "`High` now, another outcome before (that record is gone)",
       },
     ]);
   });

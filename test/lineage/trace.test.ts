@@ -123,7 +123,7 @@ describe("a record amid its lineage", () => {
     );
     expect(tree(await trace(log, 4))).toEqual([
       "#4 d4  Pass → to-Pass (decision, binary, 2026-03-02 12:00:00)",
-      "├─ rested on",
+      "├─ depends on",
       "│  ├─ build-42 (artifact)",
       "│  ├─ artifact → #1 d1  Pass → to-Pass (decision, binary)",
       "│  ├─ customer:c:1 (entity)",
@@ -163,7 +163,7 @@ describe("a record amid its lineage", () => {
     const log = await logOf({}, child(1), child(1), [2, 3]);
     expect(tree(await trace(log, 4))).toEqual([
       "#4 read_file (result, ok, 2026-03-02 12:00:00)",
-      "└─ rested on",
+      "└─ depends on",
       "   ├─ allowed by → #2 d2  Pass → to-Pass (decision, binary)",
       "   │  └─ parent → #1 d1  Pass → to-Pass (decision, binary)",
       "   └─ allowed by → #3 d3  Pass → to-Pass (decision, binary)",

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { DecisionError } from "../../errors.js";
-import { drawTrace, drawImpact, findImpact } from "../../lineage/draw-lineage.js";
+import { drawImpact, drawTrace } from "../../lineage/draw-lineage.js";
 import type { Downstream } from "../../lineage/trace.js";
-import { traceRecord } from "../../lineage/trace.js";
+import { findImpact, traceRecord } from "../../lineage/trace.js";
 import type { Entity } from "../../model/lineage.js";
 import type { RelatedRange } from "../../model/store.js";
 import { impactView, traceView } from "../../present/drawing-view.js";
