@@ -44,9 +44,7 @@ function headingOf(line: string): { readonly level: number; readonly text: strin
     : { level: marks.length, text: text.replaceAll("`", "") };
 }
 
-/** A section whose heading is followed by this comment is for the web page only. */
-const skipMark = "<!-- help: skip -->";
-
+/** Headings in capitals, code indented, paragraphs and tables wrapped; comments are left out. */
 function renderMarkdown(lines: readonly string[], width: number): string {
   const out: string[] = [];
   let index = 0;
@@ -59,9 +57,8 @@ function renderMarkdown(lines: readonly string[], width: number): string {
     const line = lines[index] ?? "";
     const heading = headingOf(line);
     if (heading !== undefined) {
-      const isSkipped = lines.slice(index + 1, index + 3).includes(skipMark);
-      if (!isSkipped) out.push(heading.level < 3 ? heading.text.toUpperCase() : heading.text, "");
-      index = isSkipped ? sectionEnd(lines, index) : index + 1;
+      out.push(heading.level < 3 ? heading.text.toUpperCase() : heading.text, "");
+      index++;
     } else if (line.startsWith("```")) {
       index++;
       out.push(...takeWhile((each) => !each.startsWith("```")).map((each) => `    ${each}`.trimEnd()), "");
