@@ -117,7 +117,7 @@ describe("a gate that is asked wrongly", () => {
       "a supplied system",
       gate('{"system":{"request_time":"now"}}'),
       "the context must not have the reserved key `system`",
-      "leave it out",
+      "remove or rename the key",
     ],
   ])("exits 2: %s", async (_what, words, message, hint) => {
     const place = workplace();
