@@ -1,6 +1,5 @@
 import { decisionTypes } from "./decision-types.js";
 import type { DefinitionFile, FileSummary } from "./definition-file.js";
-import { maxFileBytes } from "./yaml-limits.js";
 import type { DecisionType } from "../model/definition.js";
 import type { Diagnostic } from "../model/diagnostic.js";
 import { nearest } from "../text.js";
@@ -9,6 +8,9 @@ import { nearest } from "../text.js";
 export function unreadableFile(file: string, reason: string, beginning?: string): DefinitionFile {
   return brokenFile(file, beginning ?? "", [diagnosticAtStart(file, reason)], { isRead: false });
 }
+
+/** Larger files are not read. */
+export const maxFileBytes = 4 * 1024 * 1024;
 
 export const tooLargeMessage = `a definition file has at most ${maxFileBytes} bytes`;
 

@@ -10,16 +10,9 @@ export interface DeclaredFetch extends FetchCondition, Partial<Pick<Enrichment, 
   readonly path: Path;
 }
 
-const known = new WeakMap<Definition, readonly DeclaredFetch[]>();
-
-/** What `enrich` fetches, then what the rules of a scored decision do; each once. */
+/** Returns the fetches of `enrich`, then those of the rules of a scored decision; each once. */
 export function uniqueFetches(definition: Definition): readonly DeclaredFetch[] {
-  let fetches = known.get(definition);
-  if (fetches === undefined) {
-    fetches = [...new Map(allFetches(definition).map((each) => [each.key, each])).values()];
-    known.set(definition, fetches);
-  }
-  return fetches;
+  return [...new Map(allFetches(definition).map((fetch) => [fetch.key, fetch])).values()];
 }
 
 /** Returns every fetch of a definition, including repeated ones. */
@@ -29,9 +22,9 @@ export function allFetches(definition: Definition): readonly DeclaredFetch[] {
     key: fetchKey(each),
     path: ["enrich", index],
   }));
-  const asked =
+  const ofRules =
     definition.type === "scored" ? findFetchConditions(definition.evaluators, ["evaluators"]) : [];
-  return [...enriched, ...asked.map(({ fetch, path }) => ({ ...fetch, key: fetchKey(fetch), path }))];
+  return [...enriched, ...ofRules.map(({ fetch, path }) => ({ ...fetch, key: fetchKey(fetch), path }))];
 }
 
 interface LocatedFetchCondition {

@@ -1,5 +1,5 @@
 import { branchesOf } from "./branches.js";
-import { brokenFile, tooLargeMessage, unreadableFile } from "./broken-file.js";
+import { brokenFile, maxFileBytes, tooLargeMessage, unreadableFile } from "./broken-file.js";
 import type {
   TargetEntry,
   DeclaredEndpoint,
@@ -18,7 +18,6 @@ import { checkFetches } from "./checks/check-fetches.js";
 import { allFetches } from "./fetches.js";
 import { checkGate } from "./checks/check-gate.js";
 import { checkGuardrail, checkOwnGuardrails } from "./checks/check-guardrails.js";
-import { maxFileBytes } from "./yaml-limits.js";
 import { checkLabels } from "./checks/check-names.js";
 import { checkPolicies } from "./checks/check-policies.js";
 import type { Finding } from "./diagnostics.js";

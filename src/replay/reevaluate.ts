@@ -1,4 +1,4 @@
-import { destinationsOf, uniqueFetches } from "../definition/fetches.js";
+import { destinationsOf } from "../definition/fetches.js";
 import { matchesGlob } from "../definition/tool-match.js";
 import type { Prepared } from "../evaluate/evaluate.js";
 import { evaluate } from "../evaluate/evaluate.js";
@@ -51,11 +51,11 @@ export function reevaluate(
 function withoutOldFetches(
   context: JsonObject,
   madeWith: ReplayableDefinition | UnavailableDefinition,
-  { loaded }: ReplayableDefinition,
+  { fetches }: ReplayableDefinition,
 ): JsonObject {
   if ("unavailable" in madeWith) return context;
-  const newPaths = uniqueFetches(loaded.definition).flatMap(destinationsOf);
-  const oldPaths = uniqueFetches(madeWith.loaded.definition).flatMap(destinationsOf);
+  const newPaths = fetches.flatMap(destinationsOf);
+  const oldPaths = madeWith.fetches.flatMap(destinationsOf);
   return oldPaths
     .filter((path) => !newPaths.includes(path))
     .reduce((rest, path) => removeAtPath(rest, path), context);
@@ -86,7 +86,7 @@ export function describeMissingFacts(
       ? []
       : missingPolicyFacts(prepared.needs, record, oldNeeds)),
     ...missingGuardrailFacts(loaded, record),
-    ...missingFetches(loaded, record),
+    ...missingFetches(definition, record),
   ];
   return missing.length === 0 ? undefined : `it has no facts about ${missing.join(", ")}`;
 }
@@ -128,9 +128,9 @@ const missingKeys = (facts: object, names: readonly string[]): readonly string[]
   names.filter((name) => !Object.hasOwn(facts, name));
 
 /** Data that the record's definition fetched differently, or not at all, is not in the record. */
-function missingFetches({ definition }: LoadedDefinition, { facts }: DecisionRecord): readonly string[] {
+function missingFetches({ fetches }: ReplayableDefinition, { facts }: DecisionRecord): readonly string[] {
   const fetched = isObject(facts["fetched"]) ? facts["fetched"] : {};
-  const missing = uniqueFetches(definition).filter(({ key }) => !Object.hasOwn(fetched, key));
+  const missing = fetches.filter(({ key }) => !Object.hasOwn(fetched, key));
   return [...new Set(missing.map(({ endpoint }) => `the data of \`${endpoint}\``))];
 }
 

@@ -1,3 +1,5 @@
+import type { DeclaredFetch } from "../definition/fetches.js";
+import { uniqueFetches } from "../definition/fetches.js";
 import { canonicalJson } from "../digest/canonical-json.js";
 import { sha256Hex } from "../digest/sha256.js";
 import { DecisionError } from "../errors.js";
@@ -13,6 +15,7 @@ import { findStoredDefinition } from "../record/stored-definition.js";
 export interface ReplayableDefinition {
   readonly loaded: LoadedDefinition;
   readonly prepared: Prepared;
+  readonly fetches: readonly DeclaredFetch[];
 }
 
 /** A definition that cannot be evaluated again. */
@@ -64,7 +67,7 @@ export class ReplayableDefinitions {
       line: 0,
     };
     try {
-      return { loaded, prepared: await prepareLazily(definition) };
+      return { loaded, prepared: await prepareLazily(definition), fetches: uniqueFetches(definition) };
     } catch (error) {
       // Stored by a version that supports what this one does not.
       if (!(error instanceof DecisionError)) throw error;

@@ -3,12 +3,11 @@ import { resolve, dirname } from "node:path";
 import type { FoundFile } from "./definition-directory.js";
 import { findDefinitionFiles } from "./definition-directory.js";
 import { readCheckedJson, writeCheckedJson, makeDirectory, removeUnusedFolders } from "./files.js";
-import { tooLargeMessage, unreadableFile } from "../definition/broken-file.js";
+import { tooLargeMessage, unreadableFile, maxFileBytes } from "../definition/broken-file.js";
 import type { FileBody, FileSummary } from "../definition/definition-file.js";
 import type { Library } from "../definition/library.js";
 import { buildLibrary } from "../definition/library.js";
 import type { LocatedDefinition } from "../definition/read-definitions.js";
-import { maxFileBytes } from "../definition/yaml-limits.js";
 import { checksum, sha256Hex } from "../digest/sha256.js";
 import { DecisionError } from "../errors.js";
 

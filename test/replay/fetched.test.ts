@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { uniqueFetches } from "../../src/definition/fetches.js";
 import { fetchKey } from "../../src/expression/rule/operators/fetching.js";
 import { prepare } from "../../src/evaluate/prepare.js";
 import type { DecisionRecord } from "../../src/model/record.js";
@@ -18,7 +19,7 @@ const readyWith = (enrich: readonly object[]): ReplayableDefinition => {
     enrich,
   };
   const loaded = loadedWith(definition, "bureau");
-  return { loaded, prepared: prepare(loaded.definition) };
+  return { loaded, prepared: prepare(loaded.definition), fetches: uniqueFetches(loaded.definition) };
 };
 
 const made = readyWith([credit]);

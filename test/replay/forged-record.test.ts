@@ -147,6 +147,7 @@ describe("what is a bug", () => {
   const ready = {
     loaded: { definition, definition_hash: "", environment: {}, environment_hash: "", file: "", line: 0 },
     prepared: { ...prepare(definition), evaluate },
+    fetches: [],
   };
 
   it("is not taken for a difference", async () => {
@@ -165,7 +166,7 @@ describe("a backtest", () => {
       ...Array<LogLine>(7).fill(forged(quality, { context: undefined })),
       forged(quality, { because: undefined }),
     );
-    const ready = { loaded, prepared: prepare(loaded.definition) };
+    const ready = { loaded, prepared: prepare(loaded.definition), fetches: [] };
     const { total, reasons } = await backtestLog(ready, store, { kind: "decision" });
     expect(total).toBe(8);
     expect(reasons.map(({ reason, count, examples }) => [reason, count, examples.length])).toEqual([

@@ -103,7 +103,7 @@ describe("facts that a record does not hold", () => {
   const readyFor = (policies: readonly object[], definition_hash = "now"): ReplayableDefinition => {
     const definition = { id: "p", type: "policy", tool: "*", policies } as unknown as Definition;
     const loaded = { definition, definition_hash, environment: {}, environment_hash: "", file: "", line: 0 };
-    return { loaded, prepared: prepare(definition) };
+    return { loaded, prepared: prepare(definition), fetches: [] };
   };
   const calls = { name: "calls", max_calls: { count: 1, per: "session" } };
   const reads = {

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import type { Command } from "commander";
 import { composeDefinitions } from "../../compose.js";
+import { uniqueFetches } from "../../definition/fetches.js";
 import type { FileSummary } from "../../definition/definition-file.js";
 import { declaredEndpoints } from "../../definition/definition-file.js";
 import type { Library } from "../../definition/library.js";
@@ -106,7 +107,11 @@ async function run(
   const { definition } = loaded;
   const progress = new Progress(io, flags.quiet);
   const query = { ...timeRange(flags), decision_id: definition.id, kind: "decision" as const };
-  const ready = { loaded, prepared: await prepareLazily(definition) };
+  const ready = {
+    loaded,
+    prepared: await prepareLazily(definition),
+    fetches: uniqueFetches(definition),
+  };
   const report = await backtestLog(ready, store, query, (replayed) =>
     progress.show(
       (seconds) =>
