@@ -96,7 +96,10 @@ export interface GeneratedKeys {
   readonly public_key: string;
 }
 
-/** Generates a key pair for approvals and writes both files. Only the owner can read the private key. Overwrites nothing. */
+/**
+ * Generates a key pair for approvals and writes both files. Only the owner can read the private key. Overwrites
+ * nothing.
+ */
 export function generateKeys(file: string): GeneratedKeys {
   const { privateKey, publicKey } = nodeCrypto().generateKeyPairSync("ed25519");
   const public_file = `${file}.pub`;

@@ -97,7 +97,9 @@ function prepareWorkDirectory(path: string): void {
   }
 }
 
-/** Writes a temporary file, syncs it and renames it: readers see the old lock or the new one, also after a power cut. */
+/**
+ * Writes a temporary file, syncs it and renames it: readers see the old lock or the new one, also after a power cut.
+ */
 function writeLock(directory: string, workDirectory: string, text: string): void {
   const temporary = `${workDirectory}/lock.${process.pid}.tmp`;
   try {

@@ -49,7 +49,10 @@ export interface ApproveAllResult {
   readonly stillRetired: number;
 }
 
-/** Approves all definitions and signs all other entries again, so that this key has signed everything. Retired ones stay retired. */
+/**
+ * Approves all definitions and signs all other entries again, so that this key has signed everything. Retired ones
+ * stay retired.
+ */
 export async function approveAll(
   loaded: readonly LoadedDefinition[],
   options: ApproveAllOptions,

@@ -52,7 +52,10 @@ export function parseManifest(text: string): Manifest | string {
 
 type UncheckedObject = Partial<Record<string, unknown>>;
 
-/** Builds a manifest from parsed JSON. Wrong values are replaced, so the text differs afterwards. Throws if parts are missing. */
+/**
+ * Builds a manifest from parsed JSON. Wrong values are replaced, so the text differs afterwards. Throws if parts are
+ * missing.
+ */
 function normalizeManifest(parsed: UncheckedObject): Manifest {
   const { tool_version, created_at, complete, records, first_seq, last_seq, key, signature } = parsed;
   const filters = parsed["filters"] as UncheckedObject;
@@ -154,7 +157,9 @@ const chunkSize = 64 * 1024;
 const maxLineLength = 4096 * chunkSize;
 export const newline = 10;
 
-/** Yields each line with its newline. A piece without one is the rest of the file, or part of a line that is too long. */
+/**
+ * Yields each line with its newline. A piece without one is the rest of the file, or part of a line that is too long.
+ */
 export function* readLines(fd: number): Generator<Buffer> {
   let buffer = Buffer.allocUnsafe(chunkSize);
   let filled = 0;

@@ -163,7 +163,9 @@ export async function* formatRecords(
   if (text !== "") yield text;
 }
 
-/** Turns file system errors into errors of reading the log; errors of writing the export are already `DecisionError`s. */
+/**
+ * Turns file system errors into errors of reading the log; errors of writing the export are already `DecisionError`s.
+ */
 export function toReadError(error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof DecisionError || typeof code !== "string") return error;
@@ -173,7 +175,10 @@ export function toReadError(error: unknown): unknown {
   });
 }
 
-/** The target directory. The manifest is written last, so an export with a manifest is complete; `undo` restores the old state. */
+/**
+ * The target directory. The manifest is written last, so an export with a manifest is complete; `undo` restores the
+ * old state.
+ */
 class ExportFolder {
   readonly #path: string;
   readonly #signal: AbortSignal;

@@ -74,7 +74,10 @@ export interface Filled {
 const gate = "decision-quality-gate";
 const variant = "decision-ab-prompt-variant";
 
-/** Decides one by one until the space is used up, a few times more, then without the limit. Every answer must be in the log. */
+/**
+ * Decides one by one until the space is used up, a few times more, then without the limit. Every answer must be in
+ * the log.
+ */
 export function fillOneByOne(tight: Tight, most: number): Filled {
   const ids: string[] = [];
   let refused = 0;

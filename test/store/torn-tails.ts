@@ -31,7 +31,9 @@ export async function crashed(
 export const tornFiles = (directory: string): readonly string[] =>
   readdirSync(join(directory, "log")).filter((name) => name.endsWith(".torn"));
 
-/** Leaves an incomplete line, cut at every nth byte, and expects it to be moved and noted; returns the number of cuts. */
+/**
+ * Leaves an incomplete line, cut at every nth byte, and expects it to be moved and noted; returns the number of cuts.
+ */
 export async function expectRepairs(step: number): Promise<number> {
   const { directory: template, ahead } = await crashed(2, 1);
   const last = ahead.length - 1;

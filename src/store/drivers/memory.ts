@@ -113,10 +113,10 @@ function memoryLedger(): Ledger {
       const through = removable.at(-1)?.record.seq ?? 0;
       return Promise.resolve({ records: removable.length, through, bytes });
     },
-    prune({ records, through }, noteOf) {
+    prune({ records, through }, makeNoteBody) {
       const last = lines.find(({ record }) => record.seq === through);
       if (last === undefined) return Promise.resolve();
-      add(noteOf({ through, hash: last.record.hash, records }));
+      add(makeNoteBody({ through, hash: last.record.hash, records }));
       lines.splice(0, lines.indexOf(last) + 1);
       return Promise.resolve();
     },

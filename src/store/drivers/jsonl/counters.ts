@@ -30,7 +30,10 @@ export class Counters {
     return (this.#shelf.get(counter)?.value as Counter | undefined) ?? zeroCounter;
   }
 
-  /** Checks limits in order, counting earlier groups of the batch. `first` is the sequence number of the first admitted entry. */
+  /**
+   * Checks limits in order, counting earlier groups of the batch. `first` is the sequence number of the first
+   * admitted entry.
+   */
   admit(groups: readonly EntryGroup[], first: number): Admission {
     const counters = new Map<string, Counter>();
     const current = (counter: string): Counter => counters.get(counter) ?? this.get(counter);

@@ -137,7 +137,10 @@ export class ShelfFiles {
     }
   }
 
-  /** Returns the latest entry of each key of a file, including expired ones. Reads the parts if the file was split meanwhile. */
+  /**
+   * Returns the latest entry of each key of a file, including expired ones. Reads the parts if the file was split
+   * meanwhile.
+   */
   entriesOf(leaf: string): readonly ShelfEntry[] {
     const bytes = readIfExists(this.#path(leaf));
     if (bytes === undefined) {
@@ -151,7 +154,10 @@ export class ShelfFiles {
     return (readIfExists(this.#path(leaf)) ?? noBytes).length;
   }
 
-  /** Finds the file for a checksum. The shortest name wins: during a split the whole file is complete, its parts may not be. */
+  /**
+   * Finds the file for a checksum. The shortest name wins: during a split the whole file is complete, its parts may
+   * not be.
+   */
   #leafOf(sum: string): string | undefined {
     for (let length = 0; length < sum.length; length++) {
       const leaf = sum.slice(0, length);

@@ -90,7 +90,10 @@ export function openLock(directory: string): Lock {
 /** Exists while processes wait for the lock; each waiter recreates it on every attempt. */
 const waitersFile = "wanted";
 
-/** Creates or removes the waiters file. Errors are ignored: the file improves fairness, the lock is correct without it. */
+/**
+ * Creates or removes the waiters file. Errors are ignored: the file improves fairness, the lock is correct without
+ * it.
+ */
 function setWaitersFile(directory: string, hasWaiters: boolean): void {
   try {
     if (hasWaiters) closeSync(openSync(`${directory}/${waitersFile}`, "a", 0o600));

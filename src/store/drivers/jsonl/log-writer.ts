@@ -185,7 +185,10 @@ export class LogWriter {
     return { bytes, links, pins, head: { ...head, size: seq, head: hash, segment, bytes: end } };
   }
 
-  /** Returns a buffer for the lines. Small batches share one, sized by an upper bound: counting their bytes would be slower. */
+  /**
+   * Returns a buffer for the lines. Small batches share one, sized by an upper bound: counting their bytes would be
+   * slower.
+   */
   #bufferFor(bodies: readonly string[]): Buffer {
     const bound = maxSealedByteLength(bodies);
     if (bound > maxReusableBytes) return Buffer.allocUnsafe(sealedByteLength(bodies));
@@ -213,7 +216,9 @@ export class LogWriter {
     else await this.#segment.syncInBackground(segment, range);
   }
 
-  /** On an error the lines are removed again, because the append is rejected; unless a checkpoint already covers them. */
+  /**
+   * On an error the lines are removed again, because the append is rejected; unless a checkpoint already covers them.
+   */
   #writeCheckpointsAndCounters(
     checkpoints: PendingCheckpoints | undefined,
     admission: Admission,

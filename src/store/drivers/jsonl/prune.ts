@@ -56,7 +56,7 @@ export async function prune(
   directory: string,
   writer: LogWriter,
   { through, records }: Prunable,
-  noteOf: (details: JsonObject) => string,
+  makeNoteBody: (details: JsonObject) => string,
 ): Promise<void> {
   const log = `${directory}/log`;
   const removable = listSegments(log).filter((first) => first <= through);
@@ -65,7 +65,7 @@ export async function prune(
   else if (!listSegments(log).includes(through + 1)) throw logChangedError();
   const earlier = removable.flatMap((first) => readEarlierPrunes(`${log}/${segmentName(first)}`));
   const details = { through, hash: readLastHash(`${log}/${segmentName(newest)}`), records };
-  const body = noteOf(earlier.length === 0 ? details : { ...details, earlier });
+  const body = makeNoteBody(earlier.length === 0 ? details : { ...details, earlier });
   await writer.append([[{ body }]], { pinned: true });
   writer.syncHead();
   for (const first of removable) unlinkSync(`${log}/${segmentName(first)}`);

@@ -94,11 +94,11 @@ export function openJsonlStore(options: JsonlOptions): Store {
         writer.assertWritable();
       }),
     counter: (name) => Promise.resolve(wrapReadErrors(directory, () => counters.get(name))),
-    prune: async (found, noteOf) => {
+    prune: async (found, makeNoteBody) => {
       if (found.through === 0) return;
       // Outside the lock, because it reads the whole log and would block all writers.
       assertVerified(directory);
-      await locked(() => prune(directory, writer, found, noteOf)).finally(() =>
+      await locked(() => prune(directory, writer, found, makeNoteBody)).finally(() =>
         liveIndex.notifyChange("changed"),
       );
     },
@@ -152,7 +152,9 @@ function lazyLock(directory: string): () => Lock {
   };
 }
 
-/** Wraps `openReader` and loads its module on the first query: most decisions only write, and start faster without it. */
+/**
+ * Wraps `openReader` and loads its module on the first query: most decisions only write, and start faster without it.
+ */
 function lazyReader(log: string, options: ReaderOptions): OpenReader {
   let opened: OpenReader | undefined;
   let opening: Promise<OpenReader> | undefined;

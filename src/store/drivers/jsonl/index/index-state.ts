@@ -23,7 +23,10 @@ export function statSegments(log: string): readonly SegmentStats[] {
   });
 }
 
-/** Returns true if the log still looks like the one that was indexed and the files of the index are complete. Reads only their ends. */
+/**
+ * Returns true if the log still looks like the one that was indexed and the files of the index are complete. Reads
+ * only their ends.
+ */
 export function matchesLog(log: string, state: IndexState, found: readonly SegmentStats[]): boolean {
   const { segments, rows, rows_file, postings } = state;
   try {

@@ -220,7 +220,10 @@ export class LiveIndex {
     return this.#index;
   }
 
-  /** Brings the index up to date. Returns false if it no longer matches the log, or if another process saved another one. */
+  /**
+   * Brings the index up to date. Returns false if it no longer matches the log, or if another process saved another
+   * one.
+   */
   #isCurrent(index: LogIndex): boolean {
     try {
       return this.#refresh(index);

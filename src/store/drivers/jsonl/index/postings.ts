@@ -6,7 +6,9 @@ import { KeyTable, KeyTableFile, writeKeyTable } from "./key-table.js";
 import { PagedFile } from "./paged-file.js";
 import { systemFiles, writeAll } from "../files.js";
 
-/** An entry has the row, the previous entry of the same key plus one, and the key's hash with the row's entity count. */
+/**
+ * An entry has the row, the previous entry of the same key plus one, and the key's hash with the row's entity count.
+ */
 const numbersPerEntry = 4;
 export const entryLength = numbersPerEntry * 4;
 

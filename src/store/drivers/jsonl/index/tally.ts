@@ -79,7 +79,9 @@ function countRows(
   };
 }
 
-/** Adds the new rows to saved counts. An input is distinct only if no old row has it, so the old digests are searched. */
+/**
+ * Adds the new rows to saved counts. An input is distinct only if no old row has it, so the old digests are searched.
+ */
 function countNewRows(index: LogIndex, shapes: Uint8Array, saved: SavedTally): SavedTally {
   const fresh = new DigestSet();
   forEachRow(index, shapes, { from: saved.through, to: index.count }, (rows, row) => {
