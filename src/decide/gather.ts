@@ -22,7 +22,8 @@ import {
   countSince,
 } from "../record/counters.js";
 import { computeDistribution } from "../record/distribution.js";
-import { microsecondsOf, parseDuration } from "../record/timestamp.js";
+import { parseDuration } from "../definition/duration.js";
+import { microsecondsOf } from "../record/timestamp.js";
 
 interface GatherOptions {
   readonly request: DecisionRequest;

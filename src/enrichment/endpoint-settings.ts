@@ -3,7 +3,7 @@ import { canonicalJson } from "../digest/canonical-json.js";
 import { sha256Hex } from "../digest/sha256.js";
 import type { Endpoint, Fetch, Method } from "../model/endpoint.js";
 import type { Json } from "../model/json.js";
-import { parseDuration } from "../record/timestamp.js";
+import { parseDuration } from "../definition/duration.js";
 
 /** A fetch with everything derived from its endpoint. */
 export interface PreparedFetch extends Fetch {

@@ -172,9 +172,9 @@ function artifactOrRecord(artifact: string, records: readonly RecordSummary[]): 
 
 /** Returns the links between the parents and their parents; a link back to the record closes a cycle. */
 function parentLinks({ record, restedOn: { allowed_by, parents } }: LineageTrace): readonly ParentLink[] {
-  const known = new Map([record, ...allowed_by, ...parents].map((each) => [each.record_id, each]));
+  const byId = new Map([record, ...allowed_by, ...parents].map((each) => [each.record_id, each]));
   return [...allowed_by, ...parents].flatMap((child) => {
-    const parent = child.kind === "missing" ? undefined : known.get(child.parent_record_id ?? "");
+    const parent = child.kind === "missing" ? undefined : byId.get(child.parent_record_id ?? "");
     return parent === undefined ? [] : [{ child, parent: parentNode(parent) }];
   });
 }
@@ -253,8 +253,8 @@ function centralNode(record: RecordSummary, proposed: Proposal | null): DrawnNod
   const { label = "", note = "", ...node } = recordNode(record);
   const time = record.timestamp.slice(0, 19).replace("T", " ");
   const instead = proposed === null ? "" : proposedAnswerText(proposed);
-  const said = instead === "" ? label : `${label} (proposed: ${instead})`;
-  return { ...node, ...(said !== "" && { label: said }), note: `${note}, ${time}` };
+  const fullLabel = instead === "" ? label : `${label} (proposed: ${instead})`;
+  return { ...node, ...(fullLabel !== "" && { label: fullLabel }), note: `${note}, ${time}` };
 }
 
 /** Leaves out branches with targets, which have nodes of their own. */
@@ -296,9 +296,9 @@ export const inputNode = ({ source, keys }: InputSource): DrawnNode => ({
   kind: "input",
 });
 
-function policyNode({ name, version, base_decision, ...said }: PolicyEvaluation): DrawnNode {
-  const reason = said.denial_reason === null ? "denied" : `denied: ${said.denial_reason}`;
-  const flipped = said.override === null ? reason : `${reason} (overridden)`;
+function policyNode({ name, version, base_decision, denial_reason, override }: PolicyEvaluation): DrawnNode {
+  const reason = denial_reason === null ? "denied" : `denied: ${denial_reason}`;
+  const flipped = override === null ? reason : `${reason} (overridden)`;
   return {
     ...versionedNode("policy", name, version),
     label: base_decision === "allow" ? "allowed" : flipped,

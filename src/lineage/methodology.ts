@@ -18,7 +18,7 @@ export interface MethodologyStep {
   /** Sanitized. */
   readonly record: DecisionRecord;
   /** Whether the action could proceed: a call was allowed, a branch selected, a gate opened. */
-  readonly isDone: boolean;
+  readonly isCarriedOut: boolean;
   /** The policies, overrides or guardrails that decided; empty where no policy was in effect. */
   readonly per: readonly Authority[];
   /** The params that overrides set. */
@@ -58,7 +58,7 @@ export function buildMethodology({ decisions, results }: SessionHistory): Method
     steps: records.map((record) => ({
       ...toStep(record),
       // A call that one decision allows and another denies does not proceed.
-      isDone: letsProceed(record) && !denied.has(record.check_id ?? ""),
+      isCarriedOut: letsProceed(record) && !denied.has(record.check_id ?? ""),
       results: outcomes.get(record.record_id) ?? [],
     })),
     unauthorizedResults: results.filter(
@@ -90,7 +90,7 @@ function outcomesByDecision(results: readonly ToolResultRecord[]): ReadonlyMap<s
   return outcomes;
 }
 
-function toStep(record: DecisionRecord): Omit<MethodologyStep, "isDone" | "results"> {
+function toStep(record: DecisionRecord): Omit<MethodologyStep, "isCarriedOut" | "results"> {
   const precedents = record.lineage?.precedents ?? [];
   return {
     record,

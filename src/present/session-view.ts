@@ -76,9 +76,9 @@ function sessionTree(session: ExplainedSession): Branch {
 }
 
 function stepBranch(step: MethodologyStep, intact: boolean): Branch {
-  const { record, isDone } = step;
+  const { record, isCarriedOut } = step;
   return {
-    mark: isDone ? "✓" : "✗",
+    mark: isCarriedOut ? "✓" : "✗",
     name: `${subjectName(record)} ${record.type === "policy" ? answerOf(record) : ""}`.trimEnd(),
     colour: answerColour(record),
     sentence: stepText(step),
@@ -134,8 +134,8 @@ interface MethodologyOptions {
 /** The text does not depend on the terminal. */
 function methodologyText({ methodology, heading, ending }: MethodologyOptions): string {
   const { steps, unauthorizedResults } = methodology;
-  const done = steps.filter(({ isDone }) => isDone);
-  const notDone = steps.filter(({ isDone }) => !isDone);
+  const done = steps.filter(({ isCarriedOut }) => isCarriedOut);
+  const notDone = steps.filter(({ isCarriedOut }) => !isCarriedOut);
   const parts = [
     [oneLine(heading)],
     ["Methodology:", ...(done.length === 0 ? ["- no allowed action"] : done.flatMap(bullet))],

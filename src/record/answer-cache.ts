@@ -1,4 +1,4 @@
-import { parseDuration } from "./timestamp.js";
+import { parseDuration } from "../definition/duration.js";
 import { uncacheableReason } from "../definition/definition-reads.js";
 import { sha256Hex } from "../digest/sha256.js";
 import type { Evaluated } from "../evaluate/evaluate.js";
@@ -28,7 +28,7 @@ export class AnswerCache {
   readonly #onWarning: (message: string) => void;
   readonly #own = new Map<string, ShelfEntry>();
   /** Keys that are being evaluated, each with a promise for the callers that wait. */
-  readonly #asked = new Map<string, { readonly answered: Promise<void>; readonly tell: () => void }>();
+  readonly #evaluating = new Map<string, { readonly finished: Promise<void>; readonly finish: () => void }>();
 
   /** `onWarning` receives failures that do not affect a decision. */
   constructor(shelf: Shelf, onWarning: (message: string) => void) {
@@ -41,15 +41,15 @@ export class AnswerCache {
    * with the same key wait until then.
    */
   async get(key: string, now: number): Promise<CachedAnswer | undefined> {
-    for (let other = this.#asked.get(key); other !== undefined; other = this.#asked.get(key))
-      await other.answered;
-    let tell = (): void => undefined;
-    const answered = new Promise<void>((resolve) => (tell = resolve));
-    this.#asked.set(key, { answered, tell });
+    for (let other = this.#evaluating.get(key); other !== undefined; other = this.#evaluating.get(key))
+      await other.finished;
+    let finish = (): void => undefined;
+    const finished = new Promise<void>((resolve) => (finish = resolve));
+    this.#evaluating.set(key, { finished, finish });
     const entry = this.#own.get(key) ?? (await this.#onShelf(key));
-    const kept = entry === undefined ? undefined : liveAnswer(entry, now);
-    if (kept !== undefined) this.release(key);
-    return kept;
+    const answer = entry === undefined ? undefined : liveAnswer(entry, now);
+    if (answer !== undefined) this.release(key);
+    return answer;
   }
 
   /** Treats a cache that cannot be read as empty. */
@@ -66,17 +66,17 @@ export class AnswerCache {
   }
 
   release(key: string): void {
-    this.#asked.get(key)?.tell();
-    this.#asked.delete(key);
+    this.#evaluating.get(key)?.finish();
+    this.#evaluating.delete(key);
   }
 
   /** Caches an answer for this process; `persist` writes it to the store for all processes. */
   set(
     key: string,
-    kept: CachedAnswer,
+    answer: CachedAnswer,
     { group, now, lifetime }: { group: string; now: number; lifetime: number },
   ): void {
-    const value = { created_at: now, kept: kept as unknown as JsonObject } satisfies Json;
+    const value = { created_at: now, kept: answer as unknown as JsonObject } satisfies Json;
     if (this.#own.size >= maxUnpersisted) this.#own.clear();
     this.#own.set(key, { key, group, expires_at: now + lifetime, value });
   }

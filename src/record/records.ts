@@ -31,8 +31,8 @@ export class Records {
   readonly pending = new PendingDecisions();
   readonly #newNote: RecordsOptions["newNote"];
   readonly #onWarning: (message: string) => void;
-  readonly #kept = new Map<string, Promise<void>>();
-  readonly #isKept = new WeakSet<LoadedDefinition>();
+  readonly #stored = new Map<string, Promise<void>>();
+  readonly #isStored = new WeakSet<LoadedDefinition>();
   #unwritten: string[] = [];
   #writing: Promise<void> | undefined;
 
@@ -52,9 +52,9 @@ export class Records {
     const [first, ...others] = drafts;
     try {
       for (const { loaded } of drafts) {
-        if (this.#isKept.has(loaded)) continue;
-        await this.#keepDefinition(loaded);
-        this.#isKept.add(loaded);
+        if (this.#isStored.has(loaded)) continue;
+        await this.#storeDefinition(loaded);
+        this.#isStored.add(loaded);
       }
       const appended = await this.store.log.append(toEntry(first), ...others.map(toEntry));
       return "refused" in appended ? appended.refused : undefined;
@@ -85,22 +85,22 @@ export class Records {
   }
 
   /** Stores the definition and its environment by their hashes, so that records can be replayed after the file changed. */
-  #keepDefinition(loaded: LoadedDefinition): Promise<void> {
+  #storeDefinition(loaded: LoadedDefinition): Promise<void> {
     const { definition, definition_hash, environment, environment_hash } = loaded;
     const name = `${definition_hash} ${environment_hash}`;
-    let kept = this.#kept.get(name);
-    if (kept === undefined) {
-      kept = Promise.all([
-        this.#keep("definitions", definition_hash, definition as unknown as Json),
-        this.#keep("environments", environment_hash, environment),
+    let stored = this.#stored.get(name);
+    if (stored === undefined) {
+      stored = Promise.all([
+        this.#put("definitions", definition_hash, definition as unknown as Json),
+        this.#put("environments", environment_hash, environment),
       ]).then(() => undefined);
-      this.#kept.set(name, kept);
-      kept.catch(() => this.#kept.delete(name));
+      this.#stored.set(name, stored);
+      stored.catch(() => this.#stored.delete(name));
     }
-    return kept;
+    return stored;
   }
 
-  async #keep(name: "definitions" | "environments", key: string, value: Json): Promise<void> {
+  async #put(name: "definitions" | "environments", key: string, value: Json): Promise<void> {
     const shelf = this.store.shelf(name);
     if ((await shelf.get(key)) === undefined) await shelf.put([{ key, value }]);
   }
@@ -141,9 +141,9 @@ class PendingDecisions {
     const counted = { decision, number: this.#added++ };
     this.#byId.set(decision.record_id, decision);
     for (const key of entityKeys(decision)) {
-      const known = this.#byEntity.get(key);
-      if (known === undefined) this.#byEntity.set(key, new Map([[decision.record_id, counted]]));
-      else known.set(decision.record_id, counted);
+      const sameEntity = this.#byEntity.get(key);
+      if (sameEntity === undefined) this.#byEntity.set(key, new Map([[decision.record_id, counted]]));
+      else sameEntity.set(decision.record_id, counted);
     }
   }
 
@@ -152,9 +152,9 @@ class PendingDecisions {
     if (decision === undefined) return;
     this.#byId.delete(recordId);
     for (const key of entityKeys(decision)) {
-      const known = this.#byEntity.get(key);
-      known?.delete(recordId);
-      if (known?.size === 0) this.#byEntity.delete(key);
+      const sameEntity = this.#byEntity.get(key);
+      sameEntity?.delete(recordId);
+      if (sameEntity?.size === 0) this.#byEntity.delete(key);
     }
   }
 

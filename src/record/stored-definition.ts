@@ -60,10 +60,10 @@ export async function findDefinitionByHash(
 }
 
 async function allStoredDefinitions(store: Store): Promise<readonly StoredDefinition[]> {
-  const kept: StoredDefinition[] = [];
+  const stored: StoredDefinition[] = [];
   for await (const { key, value } of store.shelf("definitions").entries())
-    kept.push({ definition: value as unknown as Definition, definition_hash: key });
-  return kept;
+    stored.push({ definition: value as unknown as Definition, definition_hash: key });
+  return stored;
 }
 
 async function assertUnchanged(found: StoredDefinition, store: Store): Promise<StoredDefinition> {
@@ -77,19 +77,19 @@ async function assertUnchanged(found: StoredDefinition, store: Store): Promise<S
 
 function hashHint(
   id: string,
-  kept: readonly StoredDefinition[],
+  stored: readonly StoredDefinition[],
   other: StoredDefinition | undefined,
 ): string {
   if (other !== undefined && other.definition.id !== id) {
     return `it is the hash of a definition of \`${other.definition.id}\``;
   }
-  if (kept.length === 0) {
+  if (stored.length === 0) {
     return `definitions are stored with their first record; see \`agent-33 decision log --decision-id ${id}\``;
   }
-  const named = kept.slice(0, maxListedHashes).map(({ definition, definition_hash }) => {
+  const listed = stored.slice(0, maxListedHashes).map(({ definition, definition_hash }) => {
     const version = definition.version === undefined ? "" : ` (${definition.version})`;
     return `${definition_hash.slice(0, 12)}${version}`;
   });
-  const more = kept.length > named.length ? ` and ${kept.length - named.length} more` : "";
-  return `stored: ${named.join(", ")}${more}`;
+  const more = stored.length > listed.length ? ` and ${stored.length - listed.length} more` : "";
+  return `stored: ${listed.join(", ")}${more}`;
 }

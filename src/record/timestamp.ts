@@ -1,8 +1,6 @@
 import { parseDuration } from "../definition/duration.js";
 import { parseInstant } from "../expression/instant.js";
 
-export { maxDuration as longestDuration, parseDuration } from "../definition/duration.js";
-
 /**
  * Parses an ISO 8601 timestamp with a zone, a date (midnight UTC), or a duration before `now`, as microseconds
  * since 1970. Exact from 1684 to 2255; outside that range it is precise enough for comparisons.

@@ -42,11 +42,11 @@ export class LogVerifier {
   readonly definitions = new Map<string, number>();
   /** The hashes at the ends of files: only whole files are pruned. */
   readonly #ends = new Map<number, string>();
-  readonly #wanted = new Map<number, string | undefined>();
+  readonly #hashes = new Map<number, string | undefined>();
 
   /** Keeps the hashes at these sizes for `hashAt`. */
   constructor(sizes: Iterable<number>) {
-    for (const size of sizes) this.#wanted.set(size, size === 0 ? genesisHash : undefined);
+    for (const size of sizes) this.#hashes.set(size, size === 0 ? genesisHash : undefined);
   }
 
   get size(): number {
@@ -72,7 +72,7 @@ export class LogVerifier {
   }
 
   hashAt(size: number): string | undefined {
-    return this.#wanted.get(size);
+    return this.#hashes.get(size);
   }
 
   addProblem(problem: LogProblem): void {
@@ -113,7 +113,7 @@ export class LogVerifier {
     const definition = definitionIn(line);
     if (definition !== undefined && !this.definitions.has(definition))
       this.definitions.set(definition, link.seq);
-    if (this.#wanted.has(link.seq)) this.#wanted.set(link.seq, link.hash);
+    if (this.#hashes.has(link.seq)) this.#hashes.set(link.seq, link.hash);
   }
 
   /**
@@ -153,7 +153,7 @@ export class LogVerifier {
   #startAfter({ size, head }: { readonly size: number; readonly head: string }): void {
     this.#size = size;
     this.#head = head;
-    if (this.#wanted.has(size)) this.#wanted.set(size, head);
+    if (this.#hashes.has(size)) this.#hashes.set(size, head);
     if (size === 0 && head !== genesisHash) {
       this.addProblem({ kind: "order", seq: 1, message: "the first record refers to a record before it" });
     }

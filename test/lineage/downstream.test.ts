@@ -72,33 +72,33 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe("what rests on something", () => {
-  it.each(cases)("has $name", async ({ log, from, steps }) => {
+describe("the records downstream", () => {
+  it.each(cases)("include $name", async ({ log, from, steps }) => {
     const found = await findDownstream(from, await log(), 100);
     expect(told(found)).toEqual(steps);
     expect(found).toMatchObject({ complete: true, damaged: false });
   });
 
-  it("is cut at its limit, and says so", async () => {
+  it("are limited, and the result says so", async () => {
     const log = await logOf({}, child(1), child(1), child(2), child(3));
     const cut = await findDownstream(record(1), log, 3);
     expect([told(cut), cut.complete]).toEqual([["1 child 2", "1 child 3", "2 child 4"], false]);
     expect((await findDownstream(record(1), log, 4)).complete).toBe(true);
   });
 
-  it("keeps the newest where there are too many", async () => {
+  it("are the newest where there are too many", async () => {
     const log = await logOf(using("a"), using("a"), using("a"));
     const { complete, ...found } = await findDownstream({ artifact: "a" }, log, 2);
     expect([told({ complete, ...found }), complete]).toEqual([["a input_of 2", "a input_of 3"], false]);
   });
 
-  it("keeps a child, however often the answer was taken from the cache since", async () => {
+  it("include a child, however often the cached answer was used since", async () => {
     const hits = Array.from({ length: 300 }, () => ({ cached: true, cached_from: idOf(1) }));
     const found = await findDownstream(record(1), await logOf({}, child(1), ...hits), 2);
     expect([told(found), found.complete]).toEqual([["1 child 2", "1 cached_answer 302"], false]);
   });
 
-  it("reads no more lines than its limit deserves, and asks for no more", async () => {
+  it("are found with a bounded number of lines read", async () => {
     const asked: (number | undefined)[] = [];
     const log = await logOf({});
     const hit = await log.find({ seq: 1 });
@@ -115,7 +115,7 @@ describe("what rests on something", () => {
     expect(asked.reduce<number>((sum, limit) => sum + (limit ?? Infinity), 0)).toBeLessThanOrEqual(1050);
   });
 
-  it("leaves damaged records out, and says so", async () => {
+  it("do not include damaged ones, and the result says so", async () => {
     const log = await logOf({}, child(1));
     await log.append({ body: `"kind":"decision","record_id":7,"parent_record_id":"${idOf(1)}"` });
     await log.append({ body: `"kind":"tool_result","decision_records":["${idOf(1)}"],"ok":"perhaps"` });

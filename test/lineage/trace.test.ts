@@ -26,12 +26,12 @@ const numbers = (records: readonly { readonly record_id: string }[]): readonly n
   records.map(({ record_id }) => Number(record_id.slice(-12)));
 
 describe("the parents of a record", () => {
-  it("are told up to the root, nearest first", async () => {
+  it("are listed up to the root, nearest first", async () => {
     const { restedOn, complete } = await trace(await logOf({}, child(1), child(2), child(3)), 4);
     expect([numbers(restedOn.parents), complete]).toEqual([[3, 2, 1], true]);
   });
 
-  it("are told as far as they are known", async () => {
+  it("are listed as far as they are in the log", async () => {
     const { restedOn } = await trace(await logOf({ parent_record_id: idOf(9) }, child(1)), 2);
     expect(restedOn.parents).toMatchObject([
       { kind: "decision", decision_id: "d1" },
@@ -39,7 +39,7 @@ describe("the parents of a record", () => {
     ]);
   });
 
-  it("are cut at the limit", async () => {
+  it("are limited", async () => {
     const { restedOn, complete } = await trace(await logOf({}, child(1), child(2), child(3)), 4, 2);
     expect([numbers(restedOn.parents), complete]).toEqual([[3, 2], false]);
   });
@@ -48,7 +48,7 @@ describe("the parents of a record", () => {
     { name: "a record that is its own parent", records: [child(1)], of: 1, parents: [] },
     { name: "two that are each other's", records: [child(2), child(1)], of: 1, parents: [2] },
     { name: "a circle further up", records: [child(2), child(1), child(2)], of: 3, parents: [2, 1] },
-  ])("are told once: $name", async ({ records, of, parents }) => {
+  ])("are listed once: $name", async ({ records, of, parents }) => {
     const traced = await trace(await logOf(...records), of);
     expect(numbers(traced.restedOn.parents)).toEqual(parents);
     expect(tree(traced).join("\n")).toContain("(cycle)");
@@ -111,8 +111,8 @@ const lineage = {
   ],
 };
 
-describe("a record amid its lineage", () => {
-  it("is the root of a tree", async () => {
+describe("the drawing of a record", () => {
+  it("has the record as the root of a tree", async () => {
     const log = await logOf(
       {},
       {},
@@ -159,7 +159,7 @@ describe("a record amid its lineage", () => {
     expect(tree(traced)).toContain("│  └─ #2 d2  denied (decision, binary)");
   });
 
-  it("is how a call went, below the decisions that allowed it", async () => {
+  it("has the result of a call below the decisions that allowed it", async () => {
     const log = await logOf({}, child(1), child(1), [2, 3]);
     expect(tree(await trace(log, 4))).toEqual([
       "#4 read_file (result, ok, 2026-03-02 12:00:00)",
@@ -223,7 +223,7 @@ describe("a record amid its lineage", () => {
     for (const line of lines) expect(drawn).toContain(line);
   });
 
-  it("has edges from what something rests on to what rests on it", async () => {
+  it("has edges that point downstream", async () => {
     const { nodes, edges, roots } = drawTrace(await trace(await logOf({}, child(1), using(idOf(2))), 2));
     const record = (number: number): string => `record:${idOf(number)}`;
     expect(roots).toEqual([record(2)]);
@@ -252,7 +252,7 @@ describe("a lineage of hostile names", () => {
   it.each([
     { language: "mermaid", draw: drawMermaid, read: readMermaid },
     { language: "DOT", draw: drawDot, read: readDot },
-  ])("is drawn in $language as it is", async ({ draw, read }) => {
+  ])("is drawn in $language unchanged", async ({ draw, read }) => {
     const log = await logOf(
       {
         parent_record_id: nasty[0] ?? "",
@@ -317,7 +317,7 @@ const isWhole = ({ nodes, edges }: Drawing): boolean => {
 };
 
 describe("a damaged record", () => {
-  it("is drawn as far as it makes sense", async () => {
+  it("is drawn as far as it is well-formed", async () => {
     const log = await logOf({}, child(1));
     const found = await log.find({ seq: 1 });
     if (!("record" in found)) throw new Error("it is not there");
@@ -332,7 +332,7 @@ describe("a damaged record", () => {
     );
   });
 
-  it("may have no lineage at all, as records of old have", async () => {
+  it("may have no lineage, like old records", async () => {
     const log = await logOf({});
     const found = await log.find({ seq: 1 });
     if (!("record" in found)) throw new Error("it is not there");

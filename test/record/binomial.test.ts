@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { binomialTail } from "../../src/record/statistics.js";
 
-describe("the chance of so many successes or more", () => {
+describe("the binomial tail", () => {
   it.each([
     { successes: 5, trials: 5, chance: 0.1, tail: 1e-5 },
     { successes: 9, trials: 9, chance: 0.5, tail: 1 / 512 },

@@ -38,11 +38,11 @@ const known: readonly [number, number, number][] = [
 ];
 
 describe("the tail of the chi-square distribution", () => {
-  it.each(known)("beyond %f with %i degrees of freedom is known to ten digits", (statistic, df, tail) => {
+  it.each(known)("beyond %f with %i degrees of freedom is exact to ten digits", (statistic, df, tail) => {
     expect(Math.abs(chiSquareTail(statistic, df) / tail - 1)).toBeLessThan(1e-10);
   });
 
-  it.each([1, 2, 3, 10, 1000])("is everything from 0 on, with %i degrees of freedom", (df) => {
+  it.each([1, 2, 3, 10, 1000])("is 1 at 0, with %i degrees of freedom", (df) => {
     expect(chiSquareTail(0, df)).toBe(1);
   });
 
@@ -51,11 +51,11 @@ describe("the tail of the chi-square distribution", () => {
     [1e6, 1],
     [Number.MAX_VALUE, 1000],
     [Infinity, 2],
-  ])("beyond %d is too small for a number, but still one", (statistic, df) => {
+  ])("beyond %d is too small for a double, but still a probability", (statistic, df) => {
     expect(chiSquareTail(statistic, df)).toBe(0);
   });
 
-  it("without degrees of freedom holds nothing but 0 itself", () => {
+  it("without degrees of freedom is 0 above 0", () => {
     expect(chiSquareTail(0, 0)).toBe(1);
     expect(chiSquareTail(1, 0)).toBe(0);
   });

@@ -14,12 +14,12 @@ const timed = (at: number, keep = 2): { counter: string; keep: number; at: numbe
 });
 
 describe("a counter", () => {
-  it("begins with nothing", () => {
+  it("starts at zero", () => {
     expect(zeroCounter).toEqual({ count: 0, seq: 0 });
     expect(Object.isFrozen(zeroCounter)).toBe(true);
   });
 
-  it("grows by one and knows the entry", () => {
+  it("grows by one and has the number of the entry", () => {
     const once = incrementCounter(zeroCounter, "c", 7);
     expect([once, incrementCounter(once, "c", 9)]).toEqual([
       { count: 1, seq: 7 },
@@ -27,7 +27,7 @@ describe("a counter", () => {
     ]);
   });
 
-  it("remembers as many of the newest times as it is told to", () => {
+  it("keeps the requested number of newest times", () => {
     let counter: Counter = zeroCounter;
     for (const [index, at] of [10, 20, 30].entries())
       counter = incrementCounter(counter, timed(at), index + 1);
@@ -44,14 +44,14 @@ describe("a counter", () => {
     });
   });
 
-  it("leaves the one that it grew from as it was", () => {
+  it("does not change the previous counter", () => {
     const counter = Object.freeze({ count: 1, seq: 1, times: Object.freeze([5]) });
     incrementCounter(counter, timed(6), 2);
     expect(counter).toEqual({ count: 1, seq: 1, times: [5] });
   });
 });
 
-describe("what a counter counted after a time", () => {
+describe("the count after a time", () => {
   const counter = { count: 9, seq: 9, times: [10, 20, 20, 30] };
 
   it.each([

@@ -69,7 +69,7 @@ describe("a line of CSV", () => {
     );
   });
 
-  it("leaves empty what a note does not have", () => {
+  it("has empty cells for fields that a note lacks", () => {
     const cells = csvLine(note).trimEnd().split(",");
     expect(cells).toHaveLength(csvColumns.length);
     expect(cells.filter((cell) => cell !== "")).toEqual(["8", note.record_id, note.timestamp, "note", hash]);
@@ -82,7 +82,7 @@ describe("a line of CSV", () => {
     { name: "a carriage return", text: "a\rb", cell: '"a\rb"' },
     { name: "a semicolon, which some spreadsheets split at", text: "a; b", cell: '"a; b"' },
     { name: "nothing of the kind", text: "plain = text", cell: "plain = text" },
-  ])("is quoted where it must be: $name", ({ text, cell }) => {
+  ])("is quoted where necessary: $name", ({ text, cell }) => {
     expect(cellOf("decision_name", { decision_name: text })).toBe(cell);
   });
 
@@ -109,7 +109,7 @@ describe("a line of CSV", () => {
     expect(csvLine(without as unknown as LogRecord).split(",")[csvColumns.indexOf("input_value")]).toBe("");
   });
 
-  it("is written of a damaged record too", () => {
+  it("is written for a damaged record too", () => {
     const damaged = { ...record, selected_labels: "Pass", because: { a: 1 }, warnings: [1, null] };
     expect(csvLine(damaged as unknown as LogRecord)).toContain(',Pass,deploy,0.9,"{""a"":1}","1; null",');
   });

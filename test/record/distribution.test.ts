@@ -45,7 +45,7 @@ function checkOf(definition: Definition, distinct: Counts, counts = distinct): S
 }
 
 describe("a distribution", () => {
-  it("is the document that DESIGN promises", () => {
+  it("has the documented fields", () => {
     const distribution = distributionIn(
       weighted(70, 20, 10),
       tallyOf({ [hash]: made({ a: 71, b: 18, c: 11 }, { a: 142, b: 18, c: 40 }) }),
@@ -73,7 +73,7 @@ describe("a distribution", () => {
     });
   });
 
-  it("lists branches in the order of the file, those that were never taken too", () => {
+  it("lists branches in the order of the file, including those never selected", () => {
     const definition = switchOn([rule("z"), rule("m"), rule("a")]);
     const { branches } = distributionIn(definition, tallyOf({ [hash]: made({ a: 5, z: 1 }) }));
     expect(branches.map(({ label, count }) => [label, count])).toEqual([
@@ -93,14 +93,14 @@ describe("a distribution", () => {
     ]);
   });
 
-  it("shows the default of a weighted decision only when it was taken", () => {
+  it("lists the default of a weighted decision only if it was selected", () => {
     const labels = (distinct: Counts): readonly string[] =>
       distributionIn(weighted(1, 1), tallyOf({ [hash]: made(distinct) })).branches.map(({ label }) => label);
     expect(labels({ a: 1 })).toEqual(["a", "b"]);
     expect(labels({ a: 1, default: 1 })).toEqual(["a", "b", "default"]);
   });
 
-  it("shows the default of a weighted decision whose conditions may all fail", () => {
+  it("lists the default of a weighted decision whose conditions may all fail", () => {
     const definition = weightedOf([{ condition: "x", target: "t", weight: 1 }]);
     const { branches, check } = distributionIn(definition, tallyOf({}));
     expect(branches.map(({ label }) => label)).toEqual(["t", "default"]);
@@ -108,7 +108,7 @@ describe("a distribution", () => {
     expect(check).toBeNull();
   });
 
-  it("ends with what only older definitions had, without a target, the most frequent first", () => {
+  it("ends with labels of older definitions, without a target, the most frequent first", () => {
     const tally = tallyOf({ [older]: made({ gone: 2, a: 1, more: 3, also: 2 }), [hash]: made({ a: 4 }) });
     const { branches, total, current_total, distinct_inputs } = distributionIn(switchOn([rule("a")]), tally);
     expect(branches.map(({ label, target, count }) => [label, target, count])).toEqual([
@@ -125,7 +125,7 @@ describe("a distribution", () => {
     });
   });
 
-  it("of masked inputs does not say how many there were, and judges nothing", () => {
+  it("has neither a number of distinct inputs nor a check where inputs are masked", () => {
     const definition = { ...weighted(50, 50), input: "{{ user.email }}", logging: { mask: ["/user"] } };
     const { distinct_inputs, check, branches } = distributionIn(
       definition,
@@ -135,7 +135,7 @@ describe("a distribution", () => {
     expect(branches.map(({ expected_share }) => expected_share)).toEqual([0.5, 0.5]);
   });
 
-  it("of a decision whose definition is not even kept has its records alone", () => {
+  it("has only counts where the definition is not stored", () => {
     const { branches, check } = distributionIn(undefined, tallyOf({ [older]: made({ default: 1, a: 3 }) }));
     expect(branches).toEqual([
       { label: "a", target: null, count: 3, share: 0.75, expected_share: null },
@@ -144,7 +144,7 @@ describe("a distribution", () => {
     expect(check).toBeNull();
   });
 
-  it("has shares of the records, so that those of a collecting table may make more than 1", () => {
+  it("has shares that may add up to more than 1 for a collecting table", () => {
     const table = tableOf([rule("a"), rule("b")], { hit_policy: "collect" });
     const both: DefinitionTally = {
       total: 4,
@@ -157,7 +157,7 @@ describe("a distribution", () => {
     expect(check).toBeNull();
   });
 
-  it("knows cases without labels by the names that results give them", () => {
+  it("names cases without labels as results do", () => {
     const definition = weightedOf([
       { target: "t", weight: 1 },
       { target: "t", weight: 3 },
@@ -169,7 +169,7 @@ describe("a distribution", () => {
     ]);
   });
 
-  it("does not take what every object has for a count", () => {
+  it("ignores inherited properties of the counts", () => {
     const definition = weightedOf([
       { target: "t", label: "constructor", weight: 1 },
       { target: "t", label: "toString", weight: 1 },
@@ -181,18 +181,18 @@ describe("a distribution", () => {
 });
 
 describe("the check of a weighted decision", () => {
-  it("takes each input once, however often it came", () => {
+  it("counts each distinct input once", () => {
     const once = checkOf(weighted(1, 1), { a: 50, b: 50 });
     expect(checkOf(weighted(1, 1), { a: 50, b: 50 }, { a: 50_000, b: 50 })).toEqual(once);
     expect(once).toMatchObject({ sample: 100, statistic: 0, p_value: 1, mismatch: false });
   });
 
-  it("looks at the current definition only", () => {
+  it("covers the current definition only", () => {
     const tally = tallyOf({ [older]: made({ a: 9000 }), [hash]: made({ a: 50, b: 50 }) });
     expect(distributionIn(weighted(1, 1), tally).check).toMatchObject({ sample: 100, mismatch: false });
   });
 
-  it("finds no fault with what the real roll does, and finds another split at once", () => {
+  it("accepts the actual roll and detects another split", () => {
     const definition = weightedOf(
       [
         { target: "a", weight: 70 },
@@ -213,23 +213,23 @@ describe("the check of a weighted decision", () => {
     expect(checkOf(definition, shifted)).toMatchObject({ reliable: true, mismatch: true });
   });
 
-  it("alarms below a probability of 0.001 and not above", () => {
+  it("reports a mismatch below a probability of 0.001 and not above", () => {
     // 10.8276 is where one degree of freedom has it.
     expect(checkOf(weighted(1, 1), { a: 552, b: 448 })).toMatchObject({ statistic: 10.816, mismatch: false });
     expect(checkOf(weighted(1, 1), { a: 553, b: 447 })).toMatchObject({ statistic: 11.236, mismatch: true });
   });
 
-  it("leaves inputs that could not be evaluated out", () => {
+  it("ignores inputs that could not be evaluated", () => {
     const check = checkOf(weighted(1, 1), { a: 50, b: 50, default: 400 });
     expect(check).toMatchObject({ sample: 100, p_value: 1, mismatch: false });
   });
 
-  it("leaves branches of weight 0 out while they are not taken", () => {
+  it("ignores branches of weight 0 that were not selected", () => {
     const check = checkOf(weighted(1, 0, 1, undefined), { a: 50, c: 50 });
     expect(check).toMatchObject({ sample: 100, degrees_of_freedom: 1, p_value: 1, mismatch: false });
   });
 
-  it("takes a single input in a branch of weight 0 for proof", () => {
+  it("reports a mismatch for a single input in a branch of weight 0", () => {
     const check = checkOf(weighted(1, 0), { a: 3, b: 1 });
     expect(check).toMatchObject({ sample: 3, p_value: 0, mismatch: true, reliable: true });
   });
@@ -238,7 +238,7 @@ describe("the check of a weighted decision", () => {
     ["one branch alone", weighted(5), { a: 100 }],
     ["one branch with weight", weighted(5, 0), { a: 100 }],
     ["a single weight that no sum is exact with", weighted(0.1), { a: 3333 }],
-  ])("is content with %s", (_what, definition, distinct) => {
+  ])("accepts %s", (_what, definition, distinct) => {
     expect(checkOf(definition, distinct)).toMatchObject({
       statistic: 0,
       degrees_of_freedom: 0,
@@ -247,7 +247,7 @@ describe("the check of a weighted decision", () => {
     });
   });
 
-  it("is content, but cannot tell, where nothing was decided yet", () => {
+  it("is unreliable without any decision", () => {
     const { check } = distributionIn(weighted(70, 30), tallyOf({}));
     expect(check).toEqual({
       definition_hash: hash,
@@ -264,18 +264,18 @@ describe("the check of a weighted decision", () => {
     ["all of 9 in one of two halves", weighted(1, 1), { a: 9 }],
     ["one in the rare branch", weighted(99, 1), { b: 1 }],
     ["5 of 100 where 1 was expected", weighted(99, 1), { a: 95, b: 5 }],
-  ])("cannot tell from too few inputs: %s", (_what, definition, distinct) => {
+  ])("is unreliable with too few inputs: %s", (_what, definition, distinct) => {
     expect(checkOf(definition, distinct)).toMatchObject({ reliable: false, mismatch: false });
   });
 
   it.each([
     ["all of 4 in the rare branch", weighted(99, 1), { b: 4 }],
     ["all of 5 in a tenth", weighted(70, 20, 10), { c: 5 }],
-  ])("is alarmed by few inputs where chance hardly explains them: %s", (_what, definition, distinct) => {
+  ])("reports a mismatch for few inputs that are unlikely: %s", (_what, definition, distinct) => {
     expect(checkOf(definition, distinct)).toMatchObject({ reliable: false, mismatch: true });
   });
 
-  it("watches the other branches where one is too rare to be tested by itself", () => {
+  it("tests the other branches where one is too rare to be tested alone", () => {
     const definition = weighted(500, 499, 1);
     expect(checkOf(definition, { a: 520, b: 479, c: 1 })).toMatchObject({ reliable: false, mismatch: false });
     expect(checkOf(definition, { a: 1000 })).toMatchObject({ reliable: false, mismatch: true });
@@ -299,7 +299,7 @@ describe("the check of a weighted decision", () => {
     expect(branches.every(({ expected_share }) => expected_share === null)).toBe(true);
   });
 
-  it("takes a condition of blanks for none", () => {
+  it("treats a blank condition as none", () => {
     expect(checkOf(weightedOf([{ condition: "  ", target: "t", weight: 1 }]), { t: 9 }).sample).toBe(9);
   });
 
@@ -308,7 +308,7 @@ describe("the check of a weighted decision", () => {
     ["a weight too small to be a share", weighted(1e-320, 1)],
     ["equal weights, however small", weighted(5e-324, 5e-324)],
     ["the largest weights", weighted(1e12, 1e12, 1e12)],
-  ])("has only numbers that JSON knows: %s", (_what, definition) => {
+  ])("has only numbers that JSON can represent: %s", (_what, definition) => {
     for (const distinct of [{}, { a: 1 }, { b: 1 }, { a: 1e9, b: 1 }, { a: 1, b: 1e9 }]) {
       const distribution = distributionIn(definition, tallyOf({ [hash]: made(distinct) }));
       expect(JSON.parse(JSON.stringify(distribution))).toEqual(distribution);

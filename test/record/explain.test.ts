@@ -51,18 +51,18 @@ describe("an explanation", () => {
     });
   });
 
-  it("names the record that a cached answer is from", async () => {
+  it("names the record of a cached answer", async () => {
     const record = await recordOf(gate, { artifact: { score: 0.3 } });
     const hit: DecisionRecord = { ...record, cached: true, cached_from: "0199" };
     expect(explain(hit, gate)).toMatchObject({ cached_from: "0199" });
   });
 
-  it("has the label for an answer where there is no target", async () => {
+  it("has the label as the answer where there is no target", async () => {
     const record = await recordOf(gate, { artifact: { score: 0.3 } });
     expect(explain({ ...record, selected_targets: [] }, gate).answer).toBe("Fail");
   });
 
-  it("does without the definition as well as it can", async () => {
+  it("works without the definition", async () => {
     const record = await recordOf(gate, { artifact: { score: 0.3 } });
     const explanation = explain(record, undefined);
     expect(explanation.definition.available).toBe(false);
@@ -70,7 +70,7 @@ describe("an explanation", () => {
   });
 });
 
-describe("what a failed condition read", () => {
+describe("the values that a failed condition read", () => {
   it.each([
     {
       name: "a path of the context",
@@ -108,19 +108,19 @@ describe("what a failed condition read", () => {
       values: { "system.request_time": noon },
     },
     {
-      name: "a value twice, told once",
+      name: "a value read twice, listed once",
       definition: switchOn([rule("input > 5 or attempts > 7")], { input: "{{ attempts }}" }),
       values: { attempts: 1 },
     },
     { name: "nothing", definition: switchOn([rule("1 > 2")]), values: {} },
-  ])("is $name", async ({ definition, values }) => {
+  ])("are $name", async ({ definition, values }) => {
     const context = { severity: "low", attempts: 1, artifact: { quality: { score: 0.5 } } };
     expect((await failedOf(definition, context))[0]).toEqual(
       expect.objectContaining({ result: false, values }),
     );
   });
 
-  it("keeps the long name where the short one would mean something else", async () => {
+  it("have the long path where the short one has another meaning", async () => {
     const definition = switchOn([rule("input.facts == 1 and input.context == 1")]);
     const [failed] = await failedOf(definition, { facts: 2, context: 3 });
     expect(failed?.values).toEqual({ "input.facts": 2, "input.context": 3 });
@@ -146,14 +146,14 @@ describe("what a failed condition read", () => {
     expect(failed?.values).toEqual({ "customer.email": "[masked]" });
   });
 
-  it("is not masked where nothing was there to mask", async () => {
+  it("are not masked where there was no value", async () => {
     const definition = switchOn([rule("customer.email == 'x'")], { logging: { mask: ["/customer/email"] } });
     expect(await failedOf(definition, { customer: {} })).toMatchObject([{ missing: ["customer.email"] }]);
   });
 });
 
 describe("the conditions of a decision", () => {
-  it("are those that were asked, and those that were not", async () => {
+  it("are those that were evaluated, and those that were not", async () => {
     const record = await recordOf(gate, { artifact: { score: 0.9 } });
     expect(explainConditions(record, gate)).toEqual({
       conditions: [
@@ -163,7 +163,7 @@ describe("the conditions of a decision", () => {
     });
   });
 
-  it("of a roll are those that keep cases out of it", async () => {
+  it("of a weighted decision are those that exclude cases", async () => {
     const definition = weightedOf([
       { target: "a", weight: 1 },
       { target: "b", weight: 1, condition: "beta == true" },
@@ -184,14 +184,14 @@ describe("the conditions of a decision", () => {
     });
   });
 
-  it("that failed are known even where the evaluation was not recorded", async () => {
+  it("that failed are recorded even where the evaluation is not", async () => {
     const definition = { ...gate, logging: { include_evaluation: false } };
     expect(await failedOf(definition, { artifact: { score: 0.3 } })).toEqual([
       { label: "Pass", condition: "input >= 0.8", result: false, values: { "artifact.score": 0.3 } },
     ]);
   });
 
-  it("are left out where somebody has made nonsense of them", async () => {
+  it("are left out where they are malformed", async () => {
     const record = await recordOf(gate, { artifact: { score: 0.3 } });
     const details = {
       Pass: { condition: "input >=", result: false },

@@ -13,8 +13,8 @@ const first = approving(key, [binary("a")]);
 const second = approving(key, [binary("a", "input > 0.5")], first);
 const other = approving(key, [binary("a", "input > 0.6")], first);
 
-describe("the newest lock that was seen", () => {
-  it("is remembered for each lock", async () => {
+describe("the last seen lock", () => {
+  it("is stored per lock", async () => {
     const shelf = openMemoryStore().shelf("approvals");
     const stranger = approving(key, [binary("a")]);
     expect(stranger.lock_id).not.toBe(first.lock_id);
@@ -25,7 +25,7 @@ describe("the newest lock that was seen", () => {
     expect((await readLastSeenLock(shelf, stranger))?.serial).toBe(1);
   });
 
-  it("keeps an older one from taking its place, and another one with its serial", async () => {
+  it("is not replaced by an older lock or a different one with the same serial", async () => {
     const shelf = openMemoryStore().shelf("approvals");
     await recordSeenLock(shelf, first);
     await recordSeenLock(shelf, second);
@@ -38,14 +38,14 @@ describe("the newest lock that was seen", () => {
     expect(await readLastSeenLock(shelf, first)).toEqual(seen);
   });
 
-  it("is not taken back by one that was signed before and noted later", async () => {
+  it("is not replaced by a lock that was signed earlier and recorded later", async () => {
     const shelf = openMemoryStore().shelf("approvals");
     await recordSignedLock(shelf, second);
     await recordSignedLock(shelf, first);
     expect((await readLastSeenLock(shelf, first))?.serial).toBe(2);
   });
 
-  it("is not forgotten because it cannot be understood", async () => {
+  it("is not ignored where its entry is malformed", async () => {
     const shelf = openMemoryStore().shelf("approvals");
     await shelf.put([{ key: first.lock_id, value: "serial 5" }]);
     await expect(readLastSeenLock(shelf, first)).rejects.toMatchObject({ code: "store_failed" });

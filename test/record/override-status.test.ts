@@ -38,7 +38,7 @@ const statusesOf = (
 ): Promise<readonly OverrideStatus[]> => overrideStatuses(definition, { log: store.log, now, records });
 
 describe("the status of an override", () => {
-  it("says where it comes from, what it does and how it was used", async () => {
+  it("has its origin, its action and its uses", async () => {
     const written = override("o", {
       version: "2.0.0",
       action: "allow_with_warning",
@@ -67,7 +67,7 @@ describe("the status of an override", () => {
     ]);
   });
 
-  it("is told of one that says no more than what it overrides", async () => {
+  it("has defaults where the override has only `overrides`", async () => {
     expect(await statusesOf(definitionOf(override("o")))).toEqual([
       {
         decision_id: "d",
@@ -103,14 +103,14 @@ describe("the status of an override", () => {
     expect(await statusesOf(definitionOf(override("o", more)), store)).toMatchObject([{ status }]);
   });
 
-  it("never has fewer uses left than none", async () => {
+  it("never has a negative number of uses left", async () => {
     const store = openMemoryStore();
     for (let at = 0; at < 3; at++) await use(store, at, "o");
     const [status] = await statusesOf(definitionOf(override("o", { max_applications: 1 })), store);
     expect(status).toMatchObject({ uses: 3, uses_left: 0 });
   });
 
-  it("is told of every override, in the order of the file, and of no policy", async () => {
+  it("is listed for every override in the order of the file, and for no base policy", async () => {
     const names = (await statusesOf(definitionOf(override("o"), override("n")))).map(({ name }) => name);
     expect(names).toEqual(["o", "n"]);
     expect(await statusesOf({ id: "d", type: "policy", tool: "t" })).toEqual([]);
@@ -119,7 +119,7 @@ describe("the status of an override", () => {
 });
 
 describe("the records that used an override", () => {
-  it("are told newest first, as many as are wanted", async () => {
+  it("are listed newest first, up to the limit", async () => {
     const store = openMemoryStore();
     const ids: string[] = [];
     for (let at = 0; at < 5; at++) ids.unshift(await use(store, at, "o"));
@@ -128,7 +128,7 @@ describe("the records that used an override", () => {
     expect(status?.records).toEqual(ids.slice(0, 3));
   });
 
-  it("are told apart where several overrides were applied, together or not", async () => {
+  it("are listed per override where several were applied", async () => {
     const store = openMemoryStore();
     const [first, both, last] = [
       await use(store, 1, "o"),
@@ -143,7 +143,7 @@ describe("the records that used an override", () => {
     ]);
   });
 
-  it("are those of this decision", async () => {
+  it("belong to this decision", async () => {
     const store = openMemoryStore();
     const counts = [overrideUseCounter({ decision: "other", policy: "o" })];
     await store.log.append({
@@ -162,7 +162,7 @@ describe("the records that used an override", () => {
     ]);
   });
 
-  it("are not those that were let pass without being counted", async () => {
+  it("are not those that were allowed without being counted", async () => {
     const store = openMemoryStore();
     await store.log.append({
       body: decided({ decision_id: "d", selected_labels: ["allowed_by_exception"] }),

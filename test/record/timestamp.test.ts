@@ -1,11 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import {
-  longestDuration,
-  microsecondsOf,
-  parseDuration,
-  parseTime,
-  formatTimestamp,
-} from "../../src/record/timestamp.js";
+import { maxDuration, parseDuration } from "../../src/definition/duration.js";
+import { formatTimestamp, microsecondsOf, parseTime } from "../../src/record/timestamp.js";
 
 const second = 1e6;
 const hour = 3600 * second;
@@ -36,7 +31,7 @@ describe("a duration", () => {
     ["007d", 7 * day],
     ["0.0004ms", 0],
     ["0.0006ms", 1],
-  ])("of %s is read in microseconds", (text, microseconds) => {
+  ])("of %s is parsed as microseconds", (text, microseconds) => {
     expect(parseDuration(text)).toBe(microseconds);
   });
 
@@ -44,9 +39,9 @@ describe("a duration", () => {
     ["two thousand years", "99999w"],
     ["more digits than a number holds", `${"9".repeat(400)}h`],
     ["many that are long together", "5000w".repeat(1000)],
-  ])("is at most the longest: %s", (_what, text) => {
-    expect(parseDuration(text)).toBe(longestDuration);
-    expect(Number.isSafeInteger(longestDuration)).toBe(true);
+  ])("is at most the maximum: %s", (_what, text) => {
+    expect(parseDuration(text)).toBe(maxDuration);
+    expect(Number.isSafeInteger(maxDuration)).toBe(true);
   });
 
   it.each([
@@ -72,13 +67,13 @@ describe("a duration", () => {
     expect(parseDuration(text)).toBeUndefined();
   });
 
-  it("is refused quickly however long the text is", () => {
+  it("is rejected quickly however long the text is", () => {
     expect(parseDuration("1".repeat(1e6))).toBeUndefined();
     expect(parseDuration(`${"1.5h".repeat(2e5)}!`)).toBeUndefined();
   });
 });
 
-describe("a moment", () => {
+describe("a time", () => {
   const now = microsecondsOf("2026-11-15T10:30:45.123456Z");
   const shown = (text: string): string | undefined => {
     const moment = parseTime(text, now);
@@ -144,7 +139,7 @@ describe("a moment", () => {
     }
   });
 
-  it("tells the two hours apart that a clock shows twice when summer time ends", () => {
+  it("distinguishes the two hours that a clock shows twice when summer time ends", () => {
     const first = parseTime("2026-10-25T02:30:00+02:00", now);
     const again = parseTime("2026-10-25T02:30:00+01:00", now);
     expect((again ?? 0) - (first ?? 0)).toBe(hour);
@@ -167,12 +162,12 @@ describe("a timestamp", () => {
     "2100-03-01T00:00:00.000000Z",
     "2255-01-01T00:00:00.000001Z",
     "1700-01-01T00:00:00.999999Z",
-  ])("%s survives the way to microseconds and back", (timestamp) => {
+  ])("%s survives a round trip through microseconds", (timestamp) => {
     expect(formatTimestamp(microsecondsOf(timestamp))).toBe(timestamp);
     expect(microsecondsOf(timestamp)).toBe(parseTime(timestamp, 0));
   });
 
-  it("is read the same whichever was read before it", () => {
+  it("does not depend on the timestamp parsed before it", () => {
     const start = Date.UTC(2024, 1, 28) * 1000;
     let state = 1;
     const random = (): number => (state = (state * 48271) % 2147483647) / 2147483647;
@@ -193,7 +188,7 @@ describe("a timestamp", () => {
     expect(microsecondsOf(text)).toBeNaN();
   });
 
-  it("has its decimals cut, not rounded up", () => {
+  it("has its decimals truncated, not rounded", () => {
     expect(formatTimestamp(1_999_999.9)).toBe("1970-01-01T00:00:01.999999Z");
     expect(formatTimestamp(-0.5)).toBe("1969-12-31T23:59:59.999999Z");
   });

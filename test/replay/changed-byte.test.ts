@@ -51,7 +51,7 @@ describe("one byte that was changed", () => {
     readonly of: readonly string[];
     readonly first?: true;
     readonly change: (text: string) => string;
-    /** What it is told to have become. */
+    /** The reported state of the record. */
     readonly now?: string;
   }
   const scored = ['"decision_id":"scored-consensus"'];
@@ -98,7 +98,7 @@ describe("one byte that was changed", () => {
   ];
 
   it.each(changes)(
-    "$name is told of this record alone",
+    "$name is reported for this record only",
     async ({ of, first, change, now = "changed since" }) => {
       const store = copied();
       const numbers = numbersOf(...of);
@@ -134,7 +134,7 @@ describe("one byte that was changed", () => {
       of: ['"kind":"note"'],
       change: replaced('"details":{', '"details":['),
     },
-  ])("of $name is not told of, but that the log is damaged", async ({ of, change }) => {
+  ])("of $name is not a mismatch, but verification reports the damage", async ({ of, change }) => {
     const store = copied();
     changeLine(store.directory, last(numbersOf(...of)), change);
     const { code, report, err } = await replayAll(store);
@@ -142,7 +142,7 @@ describe("one byte that was changed", () => {
     expect(err).toContain("is damaged; run `agent-33 decision verify`");
   });
 
-  it("is told of where only the records of this decision are asked for", async () => {
+  it("is reported where only the records of this decision are replayed", async () => {
     const store = copied();
     const seq = last(numbersOf(...scored));
     changeLine(store.directory, seq, replaced('"context":{', '"context":['));
@@ -157,11 +157,11 @@ function flipped(text: string, at: number): string {
   return `${text.slice(0, at)}${text[at] === "a" ? "b" : "a"}${text.slice(at + 1)}`;
 }
 
-describe("what is no longer there", () => {
+describe("a missing part", () => {
   const opened = async ({ directory }: MixedStore): Promise<Store> =>
     (await composeRecords({ directory })).store;
 
-  it("is told of as a record that cannot be read", async () => {
+  it("is reported as an unreadable record", async () => {
     const store = copied();
     const path = join(store.directory, "log/000000000001.jsonl");
     const lines = readFileSync(path, "utf8").split("\n");
@@ -170,7 +170,7 @@ describe("what is no longer there", () => {
     expect(report.mismatches.map(({ seq, record_id }) => [seq, record_id])).toEqual([[100, null]]);
   });
 
-  it("cannot be replayed where it is the definition, or what stood beside it", async () => {
+  it("makes records not replayable if it is a definition or an environment", async () => {
     const store = await opened(copied());
     const hashOf = (id: string): string =>
       /"definition_hash":"([0-9a-f]{64})"/.exec(
@@ -188,7 +188,7 @@ describe("what is no longer there", () => {
     ]);
   });
 
-  it("is told apart from what somebody has put in the place of its definition", async () => {
+  it("is distinguished from a definition that was replaced", async () => {
     const store = await opened(copied());
     for await (const { key, value } of store.shelf("definitions").entries()) {
       if (JSON.stringify(value).includes('"id":"binary"'))
@@ -199,7 +199,7 @@ describe("what is no longer there", () => {
     expect(report.mismatches[0]?.actual).toEqual({ definition: "its definition was changed in the store" });
   });
 
-  it("is not what was added while the others were replayed", async () => {
+  it("is not a record appended during the replay", async () => {
     const place = copied();
     const world = await compose({ decisions: place.decisions, store: { directory: place.directory } });
     if (world.records === undefined) throw new Error("there is a store");
@@ -216,7 +216,7 @@ describe("what is no longer there", () => {
     await world.close();
   });
 
-  it("is not what was pruned", async () => {
+  it("is not a record that was pruned", async () => {
     const small = await mixedStore({ lines: 480, unreplayable: 0, segmentSize: 100_000 });
     const records = await composeRecords({ directory: small.directory });
     const before = (await replayAll(small)).report;

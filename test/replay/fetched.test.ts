@@ -40,8 +40,8 @@ const labelOf = (
   return "notReplayable" in again ? again.notReplayable : again.guarded.evaluated.selected_labels;
 };
 
-describe("what a record was fetched for", () => {
-  it("is there when it is asked again", () => {
+describe("the fetched data of a record", () => {
+  it("is used when it is evaluated again", () => {
     expect(labelOf(made)).toEqual(["Known"]);
     expect(labelOf(readyWith([{ ...credit, required: true }]))).toEqual(["Known"]);
   });
@@ -51,16 +51,16 @@ describe("what a record was fetched for", () => {
     { name: "with other params", enrich: { ...credit, params: {} } },
     { name: "to another place", enrich: { ...credit, into: "elsewhere" } },
     { name: "in part", enrich: { ...credit, mapping: { score: "value" } } },
-  ])("is not known to a definition that would have fetched $name", ({ enrich }) => {
+  ])("is missing for a definition that fetches $name", ({ enrich }) => {
     const { endpoint } = enrich as { endpoint: string };
     expect(labelOf(readyWith([enrich]))).toBe(`it has no facts about the data of \`${endpoint}\``);
   });
 
-  it("is taken away for a definition that fetches nothing, and would not have had it", () => {
+  it("is removed for a definition that fetches nothing", () => {
     expect(labelOf(readyWith([]))).toEqual(["default"]);
   });
 
-  it("stays where nobody knows any more what was fetched", () => {
+  it("stays where the original definition is not available", () => {
     expect(labelOf(readyWith([]), { unavailable: "it is gone" })).toEqual(["Known"]);
   });
 });

@@ -39,7 +39,7 @@ beforeAll(async () => {
   }
 });
 
-/** A line as somebody would have it who can make hashes that fit. */
+/** Returns a line that was forged with valid hashes. */
 function forged(id: string, fields: object): DecisionLine {
   const line = lines.get(id);
   if (line === undefined) throw new Error(`there is no record of \`${id}\``);
@@ -59,55 +59,59 @@ const wire = "gate-wire-approve";
 const source = "policy-read-source";
 const quality = "decision-quality-gate";
 
-describe("a record that was made up with a hash that fits", () => {
-  it.each<{ id: string; fields: Record<string, Json>; told: string }>([
-    { id: loan, fields: { decision: "reject" }, told: "Decision changed: reject -> approve" },
-    { id: loan, fields: { confidence: 1 }, told: "Confidence changed: 1 -> 0.8421" },
-    { id: source, fields: { outcome: "denied" }, told: "Outcome changed: denied -> allowed" },
-    { id: wire, fields: { status: "RED" }, told: "Status changed: RED -> GREEN" },
-    { id: wire, fields: { type: "binary" }, told: "Status changed: null -> GREEN" },
-    { id: quality, fields: { type: "gate", status: "RED" }, told: "Status changed: RED -> null" },
+describe("a forged record with a valid hash", () => {
+  it.each<{ id: string; fields: Record<string, Json>; reported: string }>([
+    { id: loan, fields: { decision: "reject" }, reported: "Decision changed: reject -> approve" },
+    { id: loan, fields: { confidence: 1 }, reported: "Confidence changed: 1 -> 0.8421" },
+    { id: source, fields: { outcome: "denied" }, reported: "Outcome changed: denied -> allowed" },
+    { id: wire, fields: { status: "RED" }, reported: "Status changed: RED -> GREEN" },
+    { id: wire, fields: { type: "binary" }, reported: "Status changed: null -> GREEN" },
+    { id: quality, fields: { type: "gate", status: "RED" }, reported: "Status changed: RED -> null" },
     {
       id: quality,
       fields: { type: "scored", decision: "a", confidence: 1 },
-      told: "Decision changed: a -> null",
+      reported: "Decision changed: a -> null",
     },
-    { id: quality, fields: { type: "policy", outcome: "denied" }, told: "Outcome changed: denied -> null" },
-    { id: quality, fields: { selected_targets: [] }, told: "Targets changed: nothing -> stage-deploy" },
+    {
+      id: quality,
+      fields: { type: "policy", outcome: "denied" },
+      reported: "Outcome changed: denied -> null",
+    },
+    { id: quality, fields: { selected_targets: [] }, reported: "Targets changed: nothing -> stage-deploy" },
     {
       id: quality,
       fields: { selected_labels: ["Pass", "x\ny"] },
-      told: "Labels changed: Pass, x\\ny -> Pass",
+      reported: "Labels changed: Pass, x\\ny -> Pass",
     },
-    { id: quality, fields: { selected_labels: ["Fail"] }, told: "Labels changed: Fail -> Pass" },
-    { id: quality, fields: { blocked: true }, told: "Blocked changed: true -> false" },
-    { id: quality, fields: { escalated: true }, told: "Escalated changed: true -> false" },
+    { id: quality, fields: { selected_labels: ["Fail"] }, reported: "Labels changed: Fail -> Pass" },
+    { id: quality, fields: { blocked: true }, reported: "Blocked changed: true -> false" },
+    { id: quality, fields: { escalated: true }, reported: "Escalated changed: true -> false" },
     {
       id: wire,
       fields: { context: { system: {}, amount: 5, payee: {} } },
-      told: "Error changed: null -> the context must not have the reserved key `system`",
+      reported: "Error changed: null -> the context must not have the reserved key `system`",
     },
-  ])("of $id is told of: $told", async ({ id, fields, told }) => {
+  ])("of $id is reported: $reported", async ({ id, fields, reported }) => {
     const { mismatches } = await replayed(forged(id, fields));
-    expect(mismatches.flatMap(({ differences }) => differences.map(changedText))[0]).toBe(told);
+    expect(mismatches.flatMap(({ differences }) => differences.map(changedText))[0]).toBe(reported);
   });
 
-  it("and lacks something is told of as damaged", async () => {
+  it("that lacks a field is reported as damaged", async () => {
     const { mismatches } = await replayed(forged(quality, { guardrails: undefined }));
     expect(mismatches.map(({ actual }) => actual)).toEqual([{ record: "damaged" }]);
   });
 
-  it("is counted beyond a thousand, and no longer told one by one", async () => {
+  it("is counted beyond a thousand, but no longer listed", async () => {
     const changed = { ...forged(quality, {}), intact: false };
     const report = await replayed(...Array<LogLine>(1005).fill(changed));
-    expect({ mismatched: report.mismatched, told: report.mismatches.length }).toEqual({
+    expect({ mismatched: report.mismatched, reported: report.mismatches.length }).toEqual({
       mismatched: 1005,
-      told: 1000,
+      reported: 1000,
     });
   });
 });
 
-describe("a kept definition", () => {
+describe("a stored definition", () => {
   const broken = (cases: unknown): Definition =>
     ({
       id: "old",
@@ -123,7 +127,7 @@ describe("a kept definition", () => {
     return forged(quality, { definition_hash: hash });
   }
 
-  it("that this version does not understand makes records not replayable", async () => {
+  it("that this version does not support makes records not replayable", async () => {
     const line = await kept(broken([{ condition: "n >>= 1", target: "x" }]));
     const { reasons } = await replayed(line, line);
     expect(reasons.map(({ reason, count }) => [reason.slice(0, 37), count])).toEqual([
@@ -131,12 +135,12 @@ describe("a kept definition", () => {
     ]);
   });
 
-  it("that makes the program fail is not passed over", async () => {
+  it("that causes an internal error is not skipped", async () => {
     await expect(kept(broken(null)).then((line) => replayed(line))).rejects.toThrow(TypeError);
   });
 });
 
-describe("what is a bug", () => {
+describe("an internal error", () => {
   const definition = broken();
   function broken(): Definition {
     return { id: quality, type: "binary", cases: [], default: { target: "x" } };
@@ -150,7 +154,7 @@ describe("what is a bug", () => {
     fetches: [],
   };
 
-  it("is not taken for a difference", async () => {
+  it("is not reported as a difference", async () => {
     expect(() => replayRecord(forged(quality, {}), ready)).toThrow(TypeError);
     const store = storeWith(forged(quality, {}));
     await expect(backtestLog(ready, store, { kind: "decision" })).rejects.toThrow(TypeError);
@@ -158,7 +162,7 @@ describe("what is a bug", () => {
 });
 
 describe("a backtest", () => {
-  it("asks decisions alone, and names a few of those that it could not ask", async () => {
+  it("covers decisions only, and lists examples of those that are not replayable", async () => {
     const loaded = await world.definitions.find(quality);
     const note = { ...forged(quality, {}), record: { kind: "note" } } as unknown as LogLine;
     const store = storeWith(

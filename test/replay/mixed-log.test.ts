@@ -36,7 +36,7 @@ describe("a log of ten thousand decisions of all types", () => {
     { name: "uses of overrides", is: facts("uses") },
     { name: "params that another decision set", is: facts("set_params") },
     { name: "params that cannot be changed", is: facts("fixed_params") },
-    { name: "calls that nobody has a policy for", is: ({ decision_id }) => decision_id === "none" },
+    { name: "calls without a policy", is: ({ decision_id }) => decision_id === "none" },
     {
       name: "calls allowed by an override",
       is: ({ selected_labels: [label] }) => label === "allowed_by_exception",
@@ -49,7 +49,7 @@ describe("a log of ten thousand decisions of all types", () => {
     { name: "feedback", is: ({ feedback }) => feedback !== undefined },
     { name: "masked values", is: ({ context }) => JSON.stringify(context ?? {}).includes('"[masked]"') },
     { name: "no details", is: ({ evaluation_details }) => Object.keys(evaluation_details).length === 0 },
-  ])("holds $name", ({ is }) => {
+  ])("contains $name", ({ is }) => {
     expect(decided.filter(is).length).toBeGreaterThan(3);
   });
 
@@ -58,7 +58,7 @@ describe("a log of ten thousand decisions of all types", () => {
     expect(new Set(decided.map(({ type }) => type)).size).toBe(7);
   });
 
-  it("comes to the same answers again, and names those that cannot be asked again", async () => {
+  it("is reproduced by a replay, which lists what is not replayable", async () => {
     const { code, report, err } = await replayAll(mixed);
     expect(report).toMatchObject({ total: decided.length, mismatched: 0, mismatches: [] });
     expect(report.not_replayable).toBe(unreplayable);
@@ -77,7 +77,7 @@ describe("a log of ten thousand decisions of all types", () => {
     expect(code).toBe(0);
   });
 
-  it("does so without the definitions, the cache of them and the index", async () => {
+  it("is replayed without definition files, their cache and the index", async () => {
     rmSync(mixed.decisions, { recursive: true });
     rmSync(mixed.cacheHome, { recursive: true, force: true });
     rmSync(join(mixed.directory, "log/index"), { recursive: true });
@@ -90,7 +90,7 @@ describe("a log of ten thousand decisions of all types", () => {
     expect(existsSync(join(dirname(mixed.decisions), "decisions"))).toBe(false);
   });
 
-  it("shows the one record of which a byte was changed", async () => {
+  it("reports the one record with a changed byte", async () => {
     const changed = decided[7000];
     if (changed?.context === undefined) throw new Error("it has a context");
     changeLine(mixed.directory, changed.seq, (text) => {

@@ -83,7 +83,7 @@ describe("masked values", () => {
     expect(readsMaskedValues(prepare(routed(of)), recordWith({ context, facts }))).toBe(read);
   });
 
-  it("count anywhere where a schema looks at all of the context", () => {
+  it("count anywhere where a schema validates the whole context", () => {
     const gate = {
       id: "g",
       type: "gate",
@@ -99,7 +99,7 @@ describe("masked values", () => {
   });
 });
 
-describe("facts that a record does not hold", () => {
+describe("facts that a record lacks", () => {
   const readyFor = (policies: readonly object[], definition_hash = "now"): ReplayableDefinition => {
     const definition = { id: "p", type: "policy", tool: "*", policies } as unknown as Definition;
     const loaded = { definition, definition_hash, environment: {}, environment_hash: "", file: "", line: 0 };
@@ -162,14 +162,14 @@ describe("facts that a record does not hold", () => {
     },
   );
 
-  it("are none where the same definition is asked", () => {
+  it("are none for the definition that the record was made with", () => {
     const ready = readyFor([calls, uses], "then");
     expect(describeMissingFacts(ready, recordWith({ session_id: "s" }), ready)).toBeUndefined();
     expect(describeMissingFacts({ ...ready }, recordWith({ session_id: "s" }), ready)).toBeUndefined();
   });
 });
 
-describe("a change in words", () => {
+describe("the text of a transition", () => {
   const answered = (label: string | undefined, more: Partial<RecordedOutcome> = {}): RecordedOutcome => ({
     selected_labels: label === undefined ? [] : [label],
     selected_targets: [],

@@ -34,7 +34,7 @@ async function ask(...words: readonly string[]): Promise<{ readonly code: number
 }
 
 describe("the store of version 0.1.0", () => {
-  it("comes to the same answers", async () => {
+  it("replays without mismatches", async () => {
     const { code, out } = await ask("replay", "--all");
     const answer = JSON.parse(out) as ReplayReport;
     expect({ code, mismatches: answer.mismatches }).toEqual({ code: 0, mismatches: [] });
@@ -45,7 +45,7 @@ describe("the store of version 0.1.0", () => {
     ]);
   });
 
-  it("is as it was written", async () => {
+  it("passes verification", async () => {
     const { code, out } = await ask("verify");
     expect({ code, ...(JSON.parse(out) as Verification) }).toMatchObject({
       code: 0,
@@ -56,7 +56,7 @@ describe("the store of version 0.1.0", () => {
     });
   });
 
-  it("has records of every type, and of all that may befall them", async () => {
+  it("has records of every type and every kind of outcome", async () => {
     const answer = JSON.parse((await ask("log", "--limit", "100")).out) as Record<string, unknown>[];
     const count = (field: string, value: unknown): number =>
       answer.filter((record) => record[field] === value).length;
@@ -65,7 +65,7 @@ describe("the store of version 0.1.0", () => {
     expect([count("cached", true), count("blocked", true), count("escalated", true)]).toEqual([2, 3, 2]);
   });
 
-  it("holds nothing that is worked out from the rest, and nothing of where it was made", () => {
+  it("contains neither derived files nor machine paths", () => {
     expect(readdirSync(kept).sort()).toEqual(["counters", "definitions", "environments", "log"]);
     const files = filesIn(kept);
     expect(files.map(([path]) => path)).not.toContain("log/index");

@@ -7,7 +7,7 @@ import type { Colour, View } from "../../present/format.js";
 import { present } from "../../present/format.js";
 import { readableTime } from "../../present/record-text.js";
 import { parseLimit } from "../../record/record-query.js";
-import { parseDuration } from "../../record/timestamp.js";
+import { parseDuration } from "../../definition/duration.js";
 import type { OverrideStatus } from "../../record/override-status.js";
 import { overrideStatuses } from "../../record/override-status.js";
 import type { StoreFlags } from "../flags.js";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { DecisionError } from "../../errors.js";
-import { parseDuration } from "../../record/timestamp.js";
+import { parseDuration } from "../../definition/duration.js";
 import type { TokenOptions } from "../../serve/auth/authenticate.js";
 import type { RateLimit, RateLimits } from "../../serve/http/rate-limits.js";
 import type { AllowedOrigins } from "../../serve/check-origin.js";
