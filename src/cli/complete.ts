@@ -4,7 +4,7 @@ import { gateKeyText } from "../definition/gate-key.js";
 import type { Library } from "../definition/library.js";
 import { formats } from "../present/format.js";
 import type { Io } from "./io.js";
-import { settingKeys } from "./settings.js";
+import { settingKeys } from "./settings-table.js";
 import { topics } from "./topics/topics.js";
 import { openReadableWorld } from "./world.js";
 

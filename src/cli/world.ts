@@ -2,7 +2,8 @@ import { existsSync, statSync } from "node:fs";
 import type { CommonFlags, DecideFlags, StoreFlags } from "./flags.js";
 import type { Io } from "./io.js";
 import { fetchProgress, Progress, percent } from "./progress.js";
-import type { SettingsFiles, Setting } from "./settings.js";
+import type { SettingsFiles } from "./settings.js";
+import type { Setting } from "./settings-table.js";
 import {
   settingsFiles,
   approvalSettings,

@@ -67,10 +67,10 @@ describe("config set", () => {
     ["durability", "quick", "must be `full` or `fast` (got `quick`)"],
     ["checkpoint_every", "0", "must be a whole number from 1 to 1000000 (got `0`)"],
     ["segment_size", "64MiB", "must be a whole number from 1024 to 1073741824 (got `64MiB`)"],
-    ["store", "redis://localhost", "this version keeps its records in one"],
+    ["store", "redis://localhost", "must be a directory (got `redis://…`)"],
     ["signing_key", "/nowhere.pem", "cannot read `/nowhere.pem`"],
-    ["stroe", "x", "there is no setting `stroe`"],
-    ["__proto__", "x", "there is no setting `__proto__`"],
+    ["stroe", "x", "unknown setting `stroe`"],
+    ["__proto__", "x", "unknown setting `__proto__`"],
   ])("refuses a wrong value and leaves every byte: %s %s", async (key, value, message) => {
     const user = newUser();
     const before = '{"durability":  "fast", "other": 1}\n';
@@ -103,7 +103,7 @@ describe("config set", () => {
     writeFileSync(user.file, "{oops");
     const { exitCode, stderr } = await user.config(["set", "durability", "fast"]);
     expect(exitCode).toBe(1);
-    expect(stderr).toContain("are not JSON");
+    expect(stderr).toContain("is not valid JSON");
     expect(readFileSync(user.file, "utf8")).toBe("{oops");
   });
 
@@ -118,14 +118,14 @@ describe("config set", () => {
     const { config, cwd } = newUser();
     const { exitCode, stderr } = await config(["set", "durability", "fast"], { AGENT33_DURABILITY: "full" });
     expect(exitCode).toBe(0);
-    expect(stderr).toBe("`durability` is kept, but here it still comes from AGENT33_DURABILITY: `full`\n");
+    expect(stderr).toBe("`durability` is stored, but AGENT33_DURABILITY overrides it here: `full`\n");
     const project = join(cwd, "../agent-33.json");
     writeFileSync(project, '{"durability":"full"}');
-    expect((await config(["set", "durability", "fast"])).stderr).toContain(`still comes from ${project}`);
+    expect((await config(["set", "durability", "fast"])).stderr).toContain(`but ${project} overrides it`);
     expect((await config(["set", "durability", "fast", "--quiet"])).stderr).toBe("");
     mkdirSync(join(cwd, "decisions"));
     expect((await config(["set", "decisions", "/rules"])).stderr).toContain(
-      "still comes from the current directory",
+      "but the current directory overrides it",
     );
   });
 });
@@ -155,7 +155,7 @@ describe("a signing key", () => {
     writeFileSync(join(user.cwd, "key.pem"), text);
     const { exitCode, stdout, stderr } = await user.config(["set", "signing_key", "key.pem"]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toContain("does not hold an Ed25519 private key in PEM");
+    expect(stderr).toContain("does not contain an Ed25519 private key in PEM");
     expect(stderr).not.toContain(String(text).split("\n").at(1) ?? "SECRET");
     expect(existsSync(user.file)).toBe(false);
   });
@@ -199,7 +199,7 @@ describe("config get", () => {
     const { exitCode, stdout, stderr } = await newUser().config(["get", "stroe", "--json"]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(JSON.parse(stderr)).toEqual({
-      error: { code: "usage", message: "there is no setting `stroe`", hint: "did you mean `store`?" },
+      error: { code: "usage", message: "unknown setting `stroe`", hint: "did you mean `store`?" },
     });
   });
 });
@@ -242,8 +242,8 @@ describe("config list", () => {
     expect(exitCode).toBe(0);
     expect(stderr.split("\n").sort()).toEqual([
       "",
-      `warning: there is no setting \`colour\` (in ${join(cwd, "agent-33.json")})`,
-      `warning: there is no setting \`stroe\` (in ${file}); did you mean \`store\`?`,
+      `warning: unknown setting \`colour\` in \`${join(cwd, "agent-33.json")}\``,
+      `warning: unknown setting \`stroe\` in \`${file}\`; did you mean \`store\`?`,
     ]);
     expect((await config(["list", "--quiet"])).stderr).toBe("");
     expect((await config(["get", "store"])).stderr).toBe("");
@@ -262,7 +262,7 @@ describe("config unset", () => {
 
   it("writes nothing where there is nothing to take out", async () => {
     const { config, home, file } = newUser();
-    const stderr = `\`durability\` was not set in ${file}\n`;
+    const stderr = `\`durability\` is not set in \`${file}\`\n`;
     expect(await config(["unset", "durability"])).toEqual({ ...done, stderr });
     expect(existsSync(home)).toBe(false);
   });

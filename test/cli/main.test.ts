@@ -234,7 +234,7 @@ describe("a request that is wrong", () => {
   it("says that no directory was found, and how to make one", async () => {
     const { code, err } = await run(good, { cwd: "/" });
     expect(code).toBe(2);
-    expect(err).toContain("no directory of definitions was found");
+    expect(err).toContain("no directory of definitions found");
     expect(err).toContain("agent-33 decision new");
   });
 });

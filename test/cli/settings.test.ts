@@ -26,7 +26,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 const userFile = (): string => join(home, "config.json");
 const projectFile = (): string => join(project, "agent-33.json");
 
-function keep(file: string, settings: unknown): void {
+function write(file: string, settings: unknown): void {
   writeFileSync(file, typeof settings === "string" ? settings : JSON.stringify(settings));
 }
 
@@ -34,18 +34,18 @@ function io(env: Readonly<Record<string, string>> = {}): Io {
   return fakeIo({ cwd, env: { AGENT33_HOME: home, HOME: join(root, "me"), ...env } });
 }
 
-/** What is thrown, as far as users see it. */
-function refusal(ask: () => unknown): { code: string; message: string } {
+/** Returns the code and message of the error that a function throws. */
+function errorOf(read: () => unknown): { code: string; message: string } {
   try {
-    ask();
+    read();
   } catch (error) {
     if (error instanceof DecisionError) return { code: error.code, message: error.message };
     throw error;
   }
-  throw new Error("nothing was refused");
+  throw new Error("no error was thrown");
 }
 
-/** Every source there is, from the strongest to the weakest. */
+/** The sources, highest precedence first. */
 const sources = ["flag", "environment", "project", "user"] as const;
 type Source = (typeof sources)[number];
 
@@ -100,21 +100,21 @@ describe("a setting", () => {
       .map((winner) => ({ name: `${setting.key} of the ${winner}`, setting, winner })),
   );
 
-  it.each(cases)("gives way to no weaker one: $name", ({ setting, winner }) => {
+  it.each(cases)("comes from the source with the highest precedence: $name", ({ setting, winner }) => {
     const { key, variable, flag, read } = setting;
     const values: Partial<Record<Source, string | number>> = setting.values;
-    const said = sources.slice(sources.indexOf(winner));
-    if (said.includes("project")) keep(projectFile(), { [key]: values.project });
-    if (said.includes("user")) keep(userFile(), { [key]: values.user });
-    const env = said.includes("environment") ? { [variable]: String(values.environment) } : {};
+    const present = sources.slice(sources.indexOf(winner));
+    if (present.includes("project")) write(projectFile(), { [key]: values.project });
+    if (present.includes("user")) write(userFile(), { [key]: values.user });
+    const env = present.includes("environment") ? { [variable]: String(values.environment) } : {};
     const from = { flag, environment: variable, project: projectFile(), user: userFile() }[winner];
-    expect(read(said.includes("flag") ? String(values.flag) : undefined, io(env))).toEqual({
+    expect(read(present.includes("flag") ? String(values.flag) : undefined, io(env))).toEqual({
       value: values[winner],
       from,
     });
   });
 
-  it("has its default where nothing is said", () => {
+  it("has its default if no source sets it", () => {
     expect(storeSettings({}, io())).toEqual({
       directory: { value: home, from: "AGENT33_HOME" },
       durability: { value: "full", from: "the default" },
@@ -123,37 +123,35 @@ describe("a setting", () => {
       segmentSize: { value: 67_108_864, from: "the default" },
     });
     expect(decisionsSetting(undefined, io())).toBeUndefined();
-    expect(refusal(() => decisionsDirectory(undefined, io())).code).toBe("definitions_missing");
+    expect(errorOf(() => decisionsDirectory(undefined, io())).code).toBe("definitions_missing");
   });
 
-  it("counts an empty variable as not set", () => {
+  it("treats an empty variable as not set", () => {
     const { durability, directory } = storeSettings({}, io({ AGENT33_DURABILITY: "", AGENT33_STORE: "" }));
     expect([durability.value, directory.value]).toEqual(["full", home]);
   });
 
-  it("does not look at files that are weaker than what was said", () => {
-    keep(projectFile(), "{oops");
-    keep(userFile(), "{oops");
+  it("does not read files of lower precedence", () => {
+    write(projectFile(), "{oops");
+    write(userFile(), "{oops");
     expect(decisionsSetting("rules", io())).toEqual({ value: "rules", from: "--decisions" });
     expect(decisionsSetting(undefined, io({ AGENT33_DECISIONS: "rules" }))?.value).toBe("rules");
   });
 });
 
 describe("the store", () => {
-  it("is in the user's config directory where nothing else is said", () => {
+  it("is in the user's config directory by default", () => {
     const { directory } = storeSettings({}, io({ AGENT33_HOME: "", XDG_CONFIG_HOME: "/etc/xdg" }));
     expect(directory.from).toBe("the default");
     if (process.platform === "linux") expect(directory.value).toBe("/etc/xdg/agent-33");
   });
 
   it.each(["redis://localhost", "rediss://me:secret@host:6379/0", "REDIS://x"])(
-    "is no server: %s",
+    "cannot be a server: %s",
     (address) => {
-      const { code, message } = refusal(() => storeSettings({ store: address }, io()));
+      const { code, message } = errorOf(() => storeSettings({ store: address }, io()));
       expect(code).toBe("usage");
-      expect(message).toMatch(
-        /^--store must be a directory, as this version keeps its records in one \(got `redis/i,
-      );
+      expect(message).toMatch(/^--store must be a directory \(got `redis/i);
       expect(message).not.toContain("secret");
     },
   );
@@ -162,31 +160,31 @@ describe("the store", () => {
 describe("./decisions", () => {
   beforeEach(() => mkdirSync(join(cwd, "decisions")));
 
-  it("wins over the user's settings", () => {
-    keep(userFile(), { decisions: "/elsewhere" });
+  it("takes precedence over the user's settings", () => {
+    write(userFile(), { decisions: "/elsewhere" });
     expect(decisionsSetting(undefined, io())).toEqual({ value: "decisions", from: "the current directory" });
   });
 
-  it("gives way to the project's settings", () => {
-    keep(projectFile(), { decisions: "/elsewhere" });
+  it("is overridden by the project file", () => {
+    write(projectFile(), { decisions: "/elsewhere" });
     expect(decisionsSetting(undefined, io())).toEqual({ value: "/elsewhere", from: projectFile() });
   });
 
-  it("counts where the project's settings say nothing of it", () => {
-    keep(projectFile(), { store: "records" });
+  it("applies if the project file does not set `decisions`", () => {
+    write(projectFile(), { store: "records" });
     expect(decisionsSetting(undefined, io())?.value).toBe("decisions");
   });
 });
 
-describe("a project's file", () => {
-  it("counts in the directory it is in", () => {
-    keep(join(cwd, "agent-33.json"), { store: "records" });
+describe("a project file", () => {
+  it("applies in its own directory", () => {
+    write(join(cwd, "agent-33.json"), { store: "records" });
     expect(storeSettings({}, io()).directory.value).toBe(join(cwd, "records"));
   });
 
-  it("gives way to a nearer one as a whole", () => {
-    keep(projectFile(), { store: "far", durability: "fast" });
-    keep(join(project, "some/agent-33.json"), { store: "near" });
+  it("is replaced as a whole by a nearer one", () => {
+    write(projectFile(), { store: "far", durability: "fast" });
+    write(join(project, "some/agent-33.json"), { store: "near" });
     const { directory, durability } = storeSettings({}, io());
     expect(directory).toEqual({
       value: join(project, "some/near"),
@@ -203,46 +201,46 @@ describe("a path", () => {
     ["absolute", "/var/records", () => "/var/records"],
     ["in the home directory", "~/records", () => join(root, "me/records")],
     ["with a tilde elsewhere", "x/~/records", () => join(project, "x/~/records")],
-    ["of somebody else's home", "~you", () => join(project, "~you")],
-  ])("is taken from where it was written: %s", (_name, written, expected) => {
-    keep(projectFile(), { store: written, decisions: written, signing_key: written });
+    ["in another user's home", "~you", () => join(project, "~you")],
+  ])("is resolved from the directory of the file that sets it: %s", (_name, written, expected) => {
+    write(projectFile(), { store: written, decisions: written, signing_key: written });
     const { directory, signingKey } = storeSettings({}, io());
     expect([directory.value, signingKey?.value]).toEqual([expected(), expected()]);
     expect(decisionsSetting(undefined, io())?.value).toBe(expected());
   });
 
-  it("in the user's file is taken from that file's directory", () => {
-    keep(userFile(), { decisions: "rules" });
+  it("in the user's file is resolved from the directory of that file", () => {
+    write(userFile(), { decisions: "rules" });
     expect(decisionsSetting(undefined, io())).toEqual({ value: join(home, "rules"), from: userFile() });
   });
 
-  it("in a flag or a variable is taken from the current directory", () => {
+  it("in a flag or a variable is resolved from the current directory", () => {
     expect(storeSettings({ store: "records" }, io()).directory.value).toBe(join(cwd, "records"));
     expect(storeSettings({}, io({ AGENT33_SIGNING_KEY: "k.pem" })).signingKey?.value).toBe(
       join(cwd, "k.pem"),
     );
   });
 
-  it("of definitions stays as it was typed", () => {
+  it("of definitions stays as typed", () => {
     expect(decisionsSetting("./rules/", io())?.value).toBe("./rules/");
     expect(decisionsSetting("~/rules", io())?.value).toBe(join(root, "me/rules"));
   });
 
-  it("in the home directory is refused where there is none", () => {
-    const { code, message } = refusal(() =>
+  it("in the home directory is an error if HOME is not set", () => {
+    const { code, message } = errorOf(() =>
       storeSettings({ store: "~/x" }, io({ HOME: "", USERPROFILE: "" })),
     );
     expect(code).toBe("usage");
     expect(message).toContain("HOME is not set");
   });
 
-  it("of the settings may be relative, and in the home directory", () => {
+  it("of the settings directory may be relative or start with a tilde", () => {
     expect(settingsFile(io({ AGENT33_HOME: "mine" }))).toBe(join(cwd, "mine/config.json"));
     expect(settingsFile(io({ AGENT33_HOME: "~/mine" }))).toBe(join(root, "me/mine/config.json"));
   });
 });
 
-describe("a bad value", () => {
+describe("an invalid value", () => {
   it.each([
     ["AGENT33_DURABILITY", "quick", "must be `full` or `fast` (got `quick`)"],
     ["AGENT33_CHECKPOINT_EVERY", "0", "must be a whole number from 1 to 1000000 (got `0`)"],
@@ -253,20 +251,20 @@ describe("a bad value", () => {
     ["AGENT33_SEGMENT_SIZE", "1023", "must be a whole number from 1024 to 1073741824 (got `1023`)"],
     ["AGENT33_SEGMENT_SIZE", "9".repeat(400), `(got \`${"9".repeat(100)}…\`)`],
   ])("in the environment names its variable: %s=%s", (variable, value, message) => {
-    const refused = refusal(() => storeSettings({}, io({ [variable]: value })));
-    expect(refused.code).toBe("usage");
-    expect(refused.message).toMatch(new RegExp(`^${variable} must be `));
-    expect(refused.message).toContain(message);
+    const error = errorOf(() => storeSettings({}, io({ [variable]: value })));
+    expect(error.code).toBe("usage");
+    expect(error.message).toMatch(new RegExp(`^${variable} must be `));
+    expect(error.message).toContain(message);
   });
 
   it.each([
-    ["--store", { store: "" }, "(got nothing)"],
+    ["--store", { store: "" }, "(got an empty value)"],
     ["--store", { store: "a\0b" }, "must be a directory"],
     ["--durability", { durability: "FULL" }, "must be `full` or `fast` (got `FULL`)"],
   ])("of a flag names the flag: %s %j", (flag, flags, message) => {
-    const refused = refusal(() => storeSettings(flags, io()));
-    expect(refused.message.startsWith(`${flag} must be `)).toBe(true);
-    expect(refused.message).toContain(message);
+    const error = errorOf(() => storeSettings(flags, io()));
+    expect(error.message.startsWith(`${flag} must be `)).toBe(true);
+    expect(error.message).toContain(message);
   });
 
   it.each([
@@ -279,47 +277,47 @@ describe("a bad value", () => {
     [{ segment_size: 1e12 }, "(got `1000000000000`)"],
   ])("in a file names the file and the setting: %j", (settings, message) => {
     for (const file of [projectFile(), userFile()]) {
-      keep(file, settings);
-      const refused = refusal(() => storeSettings({}, io()));
-      expect(refused.code).toBe("usage");
-      expect(refused.message).toContain(`\`${Object.keys(settings).join()}\` in \`${file}\` must be `);
-      expect(refused.message).toContain(message);
+      write(file, settings);
+      const error = errorOf(() => storeSettings({}, io()));
+      expect(error.code).toBe("usage");
+      expect(error.message).toContain(`\`${Object.keys(settings).join()}\` in \`${file}\` must be `);
+      expect(error.message).toContain(message);
       rmSync(file);
     }
   });
 
-  it("is not repeated where it is a key", () => {
+  it("is not shown if it is a key", () => {
     const key = "-----BEGIN PRIVATE KEY-----\nMC4CAQ\n-----END PRIVATE KEY-----";
-    expect(refusal(() => storeSettings({}, io({ AGENT33_SIGNING_KEY: key }))).message).toBe(
+    expect(errorOf(() => storeSettings({}, io({ AGENT33_SIGNING_KEY: key }))).message).toBe(
       "AGENT33_SIGNING_KEY must be the path of a file (got the text of a key)",
     );
   });
 });
 
-describe("a file of settings", () => {
+describe("a settings file", () => {
   it.each([
-    ["{oops", "are not JSON"],
-    ["", "are not JSON"],
-    ["[]", "are not a JSON object"],
-    ["null", "are not a JSON object"],
-  ])("that cannot be understood is told: %j", (text, message) => {
+    ["{oops", "is not valid JSON"],
+    ["", "is not valid JSON"],
+    ["[]", "must contain a JSON object"],
+    ["null", "must contain a JSON object"],
+  ])("that is not a JSON object is an error: %j", (text, message) => {
     for (const file of [projectFile(), userFile()]) {
-      keep(file, text);
-      expect(refusal(() => storeSettings({}, io()))).toEqual({
+      write(file, text);
+      expect(errorOf(() => storeSettings({}, io()))).toEqual({
         code: "file_unreadable",
-        message: `the settings in \`${file}\` ${message}`,
+        message: `\`${file}\` ${message}`,
       });
       rmSync(file);
     }
   });
 
-  it("that cannot be read is told", () => {
+  it("that cannot be read is an error", () => {
     mkdirSync(userFile());
-    expect(refusal(() => storeSettings({}, io()))).toMatchObject({ code: "file_unreadable" });
+    expect(errorOf(() => storeSettings({}, io()))).toMatchObject({ code: "file_unreadable" });
   });
 
-  it("may hold words that no setting has", () => {
-    keep(userFile(), '{ "stroe": 1, "__proto__": { "store": "/evil" }, "durability": "fast" }');
+  it("may contain unknown settings", () => {
+    write(userFile(), '{ "stroe": 1, "__proto__": { "store": "/evil" }, "durability": "fast" }');
     const { directory, durability } = storeSettings({}, io());
     expect([directory.value, durability.value]).toEqual([home, "fast"]);
   });

@@ -5,19 +5,18 @@ import { printable } from "../../text.js";
 import type { CommonFlags } from "../flags.js";
 import { addCommonFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import type { SettingsFiles, SettingDefinition } from "../settings.js";
+import type { SettingsFiles } from "../settings.js";
 import {
+  findOverride,
+  findSetting,
+  invalidValue,
+  settingsFile,
   settingsFiles,
-  decisions,
-  findSettingDefinition,
-  settingDefinitions,
   warnAboutIgnoredSettings,
   warnAboutUnknownSettings,
-  findSetting,
-  findOverride,
-  settingsFile,
-  invalidValue,
 } from "../settings.js";
+import type { SettingDefinition, SettingValue } from "../settings-table.js";
+import { findSettingDefinition, settingDefinitions, settings } from "../settings-table.js";
 import { note, warn } from "../world.js";
 
 export function addConfigCommand(parent: Command, io: Io): void {
@@ -25,8 +24,8 @@ export function addConfigCommand(parent: Command, io: Io): void {
     .command("config")
     .summary("show and change settings")
     .description(
-      "Shows and changes settings. Flags win over AGENT33_* variables, those over the project's `agent-33.json` " +
-        "(in the current directory or above it), that over the user's settings, which `set` and `unset` change.",
+      "Show and change settings. Precedence, highest first: flags, AGENT33_* variables, the project's `agent-33.json` " +
+        "(in the current directory or a parent), the user's settings (changed by `set` and `unset`), defaults.",
     )
     .helpCommand(false)
     .addHelpText("after", () => settingsHelp);
@@ -39,7 +38,7 @@ export function addConfigCommand(parent: Command, io: Io): void {
 
 const settingsHelp = `
 Settings:
-${settingDefinitions.map(({ key, about }) => `  ${key.padEnd(17)} ${about}`).join("\n")}
+${settingDefinitions.map(({ key, description }) => `  ${key.padEnd(17)} ${description}`).join("\n")}
 
 Examples:
   $ agent-33 decision config list
@@ -48,13 +47,13 @@ Examples:
 
 function addList(config: Command, io: Io): void {
   addCommonFlags(config.command("list"))
-    .summary("list all settings and where they come from")
-    .description("Lists every setting with its value and where that came from.")
+    .summary("list all settings with their sources")
+    .description("List every setting with its value and the source of the value.")
     .action(async (flags: CommonFlags) => {
       const format = formatFor(flags, io, { answer: "many" });
       const files = settingsFiles(io);
-      const settings = settingDefinitions.map((setting) => showSetting(setting, flags, { io, files }));
-      io.out.write(await present(settingsView(settings), format, await styleFor(flags, io)));
+      const rows = settingDefinitions.map((definition) => toRow(definition, flags, { io, files }));
+      io.out.write(await present(settingsView(rows), format, await styleFor(flags, io)));
       for (const file of [files.project(), files.user()]) {
         warnAboutUnknownSettings(file, (message) => warn(flags, io, message));
       }
@@ -64,14 +63,14 @@ function addList(config: Command, io: Io): void {
 
 function addGet(config: Command, io: Io): void {
   addCommonFlags(config.command("get"))
-    .argument("<key>", "the setting's name")
+    .argument("<key>", "name of the setting")
     .summary("print one setting")
-    .description("Prints the value of a setting; as JSON or YAML also where it came from.")
+    .description("Print the value of a setting. JSON and YAML include the source of the value.")
     .action(async (key: string, flags: CommonFlags) => {
       const format = formatFor(flags, io, { answer: "one" });
-      const setting = showSetting(findSettingDefinition(key), flags, { io, files: settingsFiles(io) });
-      io.out.write(await present(settingView(setting), format, await styleFor(flags, io)));
-      if (setting.value === null && !flags.quiet) note(io, `\`${key}\` is not set`);
+      const row = toRow(findSettingDefinition(key), flags, { io, files: settingsFiles(io) });
+      io.out.write(await present(settingView(row), format, await styleFor(flags, io)));
+      if (row.value === null && !flags.quiet) note(io, `\`${key}\` is not set`);
     });
 }
 
@@ -80,41 +79,44 @@ interface ChangeFlags {
 }
 
 function addChangeFlags(command: Command): Command {
-  return command.option("--json", "write errors as JSON").option("-q, --quiet", "only errors");
+  return command.option("--json", "write errors as JSON").option("-q, --quiet", "print errors only");
 }
 
 function addSet(config: Command, io: Io): void {
   addChangeFlags(config.command("set"))
-    .argument("<key>", "the setting's name")
-    .argument("<value>", "its value; a path is kept whole, and of trusted_keys the keys themselves")
-    .summary("keep a value in the user's settings")
-    .description("Keeps a value in the user's settings. A wrong value is refused and changes nothing.")
+    .argument("<key>", "name of the setting")
+    .argument(
+      "<value>",
+      "the value; paths are stored as absolute paths, trusted_keys as the keys in the files",
+    )
+    .summary("store a value in the user's settings")
+    .description("Store a value in the user's settings. An invalid value is rejected and changes nothing.")
     .action(async (key: string, text: string, flags: ChangeFlags) => {
-      const setting = findSettingDefinition(key);
-      const value = setting.parse(text, { env: io.env, base: io.cwd, isText: true });
-      if (value === undefined) throw invalidValue(setting, text, `\`${key}\``);
-      const kept = (await setting.toKeep?.(value)) ?? value;
+      const definition = findSettingDefinition(key);
+      const value = definition.type.parse(text, { env: io.env, base: io.cwd, isText: true });
+      if (value === undefined) throw invalidValue(definition, text, `\`${key}\``);
+      const stored = (await definition.beforeStoring?.(value)) ?? value;
       const files = settingsFiles(io);
-      const stronger = findOverride(setting, { io, files });
+      const override = findOverride(definition, { io, files });
       const { writeSetting } = await import("../settings-file.js");
-      await writeSetting(files.user().path, setting, kept);
-      if (stronger !== undefined && !flags.quiet)
-        note(io, `\`${key}\` is kept, but here it still comes from ${stronger.from}: \`${stronger.value}\``);
+      await writeSetting(files.user().path, key, stored);
+      if (override !== undefined && !flags.quiet)
+        note(io, `\`${key}\` is stored, but ${override.from} overrides it here: \`${override.value}\``);
     });
 }
 
 function addUnset(config: Command, io: Io): void {
   addChangeFlags(config.command("unset"))
-    .argument("<key>", "the setting's name")
-    .summary("take a value out of the user's settings")
-    .description("Takes a value out of the user's settings, so that the next weaker source counts.")
+    .argument("<key>", "name of the setting")
+    .summary("remove a value from the user's settings")
+    .description("Remove a value from the user's settings, so that the default applies.")
     .action(async (key: string, flags: ChangeFlags) => {
-      const setting = findSettingDefinition(key);
+      findSettingDefinition(key);
       const { path, values } = settingsFiles(io).user();
       if (Object.hasOwn(values, key)) {
         const { removeSetting } = await import("../settings-file.js");
-        await removeSetting(path, setting);
-      } else if (!flags.quiet) note(io, `\`${key}\` was not set in ${path}`);
+        await removeSetting(path, key);
+      } else if (!flags.quiet) note(io, `\`${key}\` is not set in \`${path}\``);
     });
 }
 
@@ -122,35 +124,34 @@ function addPath(config: Command, io: Io): void {
   config
     .command("path")
     .summary("print the path of the user's settings")
-    .description(
-      "Prints the path of the file that the user's settings are kept in, whether it is there or not.",
-    )
+    .description("Print the path of the user's settings file, whether it exists or not.")
     .action(() => io.out.write(`${settingsFile(io)}\n`));
 }
 
-function showSetting(
-  setting: SettingDefinition,
+function toRow(
+  definition: SettingDefinition,
   flags: CommonFlags,
   { io, files }: { readonly io: Io; readonly files: SettingsFiles },
 ): SettingRow {
-  const flag = setting === decisions ? flags.decisions : undefined;
-  const found = findSetting(setting, { flag, io, files });
-  return { key: setting.key, value: found?.value ?? null, from: found?.from ?? null };
+  const flag = definition === settings.decisions ? flags.decisions : undefined;
+  const found = findSetting(definition, { flag, io, files });
+  return { key: definition.key, value: found?.value ?? null, from: found?.from ?? null };
 }
-/** A word that no setting has is most likely misspelt, or of a newer version. */
 
-/** A setting as it is shown; null where nothing sets it. */
+/** A setting as printed; null: not set. */
 interface SettingRow {
   readonly key: string;
-  readonly value: string | number | boolean | null;
+  readonly value: SettingValue | null;
   readonly from: string | null;
 }
 
-function settingsView(settings: readonly SettingRow[]): View {
-  const rows = settings.map(({ key, value, from }) => [key, String(value ?? ""), from ?? ""].map(printable));
+function settingsView(settingRows: readonly SettingRow[]): View {
+  const rows = settingRows.map(({ key, value, from }) =>
+    [key, String(value ?? ""), from ?? ""].map(printable),
+  );
   return {
-    value: settings,
-    items: settings,
+    value: settingRows,
+    items: settingRows,
     plain: () => rows.map((row) => row.join("\t")).join("\n"),
     table: async (style) => {
       const { grid } = await import("../../present/grid.js");
@@ -159,7 +160,7 @@ function settingsView(settings: readonly SettingRow[]): View {
   };
 }
 
-/** One setting: to people and scripts its value alone. */
+/** One setting; tables and plain text show the value alone. */
 function settingView(setting: SettingRow): View {
   const text = printable(String(setting.value ?? ""));
   return { value: setting, plain: () => text, table: () => text };
