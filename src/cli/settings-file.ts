@@ -23,7 +23,7 @@ async function changeFile(
   try {
     makeDirectory(dirname(path), 0o700);
     const { default: Conf } = await import("conf");
-    const conf = new Conf<Record<string, unknown>>({
+    const conf = new Conf({
       cwd: dirname(path),
       configName: "config",
       projectName: "agent-33",
