@@ -17,28 +17,28 @@ import { resultJson } from "../record/record-json.js";
 
 export type BatchFormat = "jsonl" | "plain" | "target" | "audit";
 
-/** Enough for one write to be worth it, little enough to be gone before the garbage collector ages it. */
+/** Output is written in pieces of this size: large enough for few writes, small enough to be freed young. */
 const flushSize = 64 * 1024;
 
 export interface Batch {
   readonly request: Omit<DecisionRequest, "context">;
   readonly file: string;
   readonly toContext: ToContext;
-  /** Whether decisions that it leads to are made too. */
+  /** Whether to continue with the decisions that the targets name. */
   readonly follow: boolean;
   readonly format: BatchFormat;
   readonly quiet: boolean;
 }
 
-/** So many are decided at a time: recorded together, or few enough to be young still when they are forgotten. */
+/** Number of decisions made at a time. Recorded ones share one commit; dry runs are limited by memory alone. */
 const windowSizes = { recorded: 256, dry: 32 };
 
-/** Answers each line of a file or stream as soon as it is there; tells how many could not be answered. */
+/** Decides each line of a file or stream as it arrives. Returns the number of failed lines. */
 export function runBatch(batch: Batch, world: Composed, io: Io): Promise<number | "interrupted"> {
   const opened = openInput(batch.file, io);
   return untilInterrupted((signal) => {
-    const pieces = withReadErrors(batch.file, readChunks(opened, signal));
-    return decideAll(readLines(pieces, signal), { batch, world, io });
+    const chunks = withReadErrors(batch.file, readChunks(opened, signal));
+    return decideAll(readLines(chunks, signal), { batch, world, io });
   });
 }
 
@@ -48,29 +48,29 @@ interface BatchRun {
   readonly io: Io;
 }
 
-async function decideAll(arriving: AsyncIterable<readonly Line[]>, asking: BatchRun): Promise<number> {
-  const { batch, world, io } = asking;
+async function decideAll(batches: AsyncIterable<readonly Line[]>, run: BatchRun): Promise<number> {
+  const { batch, world, io } = run;
   const progress = new Progress(io, batch.quiet);
-  const warned = new WarningSummary();
+  const warnings = new WarningSummary();
   const window = batch.request.dry_run ? windowSizes.dry : windowSizes.recorded;
-  let bad = 0;
-  let answered = 0;
-  for await (const lines of arriving) {
+  let failed = 0;
+  let decided = 0;
+  for await (const lines of batches) {
     for (let from = 0; from < lines.length; from += window) {
-      const asked = lines.slice(from, from + window).filter((line) => !isBlank(line));
-      const outcomes = await Promise.all(asked.map((line) => decideLine(line, batch, world)));
+      const pending = lines.slice(from, from + window).filter((line) => !isBlank(line));
+      const outcomes = await Promise.all(pending.map((line) => decideLine(line, batch, world)));
       progress.erase();
-      bad += writeResults(asked, outcomes, { batch, warned, io });
-      answered += asked.length;
-      const so = answered;
+      failed += writeResults(pending, outcomes, { batch, warnings, io });
+      decided += pending.length;
+      const done = decided;
       progress.show(
-        (seconds) => `${formatCount(so)} answered, ${formatCount(Math.round(so / seconds))} per second`,
+        (seconds) => `${formatCount(done)} decided, ${formatCount(Math.round(done / seconds))} per second`,
       );
     }
   }
   progress.erase();
-  if (batch.format !== "jsonl" && !batch.quiet) warned.warn(io, answered);
-  return bad;
+  if (batch.format !== "jsonl" && !batch.quiet) warnings.print(io, decided);
+  return failed;
 }
 
 const formatCount = (number: number): string => number.toLocaleString("en");
@@ -79,41 +79,41 @@ const isBlank = (line: Line): boolean => "text" in line && line.text.trim() === 
 
 interface BatchOutput {
   readonly batch: Batch;
-  readonly warned: WarningSummary;
+  readonly warnings: WarningSummary;
   readonly io: Io;
 }
 
-/** Writes what came of the lines, in their order; tells how many were bad. */
+/** Writes results and errors in the order of the lines. Returns the number of errors. */
 function writeResults(
   lines: readonly Line[],
   outcomes: readonly (Result | DecisionError)[],
-  { batch: { format }, warned, io }: BatchOutput,
+  { batch: { format }, warnings, io }: BatchOutput,
 ): number {
-  let bad = 0;
-  let answers = "";
+  let failed = 0;
+  let text = "";
   const flush = (): void => {
-    io.out.write(answers);
-    answers = "";
+    io.out.write(text);
+    text = "";
   };
   for (const [index, outcome] of outcomes.entries()) {
     const line = lines[index]?.number ?? 0;
     if (!(outcome instanceof DecisionError)) {
-      answers += formatResult(outcome, format);
-      warned.note(line, outcome);
-      if (answers.length > flushSize) flush();
+      text += formatResult(outcome, format);
+      warnings.add(line, outcome);
+      if (text.length > flushSize) flush();
       continue;
     }
-    bad++;
-    if (format === "jsonl") answers += `${JSON.stringify({ line, ...errorDocument(outcome) })}\n`;
+    failed++;
+    if (format === "jsonl") text += `${JSON.stringify({ line, ...errorDocument(outcome) })}\n`;
     else {
-      // An empty line keeps answers and questions in step.
-      answers += "\n";
+      // An empty line keeps output lines aligned with input lines.
+      text += "\n";
       flush();
       io.err.write(`error: line ${line}: ${printable(outcome.message)}\n`);
     }
   }
   flush();
-  return bad;
+  return failed;
 }
 
 function openInput(file: string, io: Io): Input {
@@ -128,33 +128,33 @@ function openInput(file: string, io: Io): Input {
   }
 }
 
-async function* withReadErrors(file: string, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* withReadErrors(file: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
-    yield* pieces;
+    yield* chunks;
   } catch (error) {
     throw readError(file, error);
   }
 }
 
 function readError(file: string, error: unknown): DecisionError {
-  const what = file === "-" ? "standard input" : `\`${file}\``;
-  const message = `cannot read ${what}: ${(error as Error).message}`;
+  const source = file === "-" ? "standard input" : `\`${file}\``;
+  const message = `cannot read ${source}: ${(error as Error).message}`;
   return new DecisionError("input_invalid", message, { cause: error });
 }
 
 async function decideLine(line: Line, batch: Batch, world: Composed): Promise<Result | DecisionError> {
   try {
     if ("tooLong" in line) throw new DecisionError("input_invalid", "the line is longer than 16 MiB");
-    const given = parseJson(line.number === 1 ? stripByteOrderMark(line.text) : line.text, "the line");
+    const document = parseJson(line.number === 1 ? stripByteOrderMark(line.text) : line.text, "the line");
     const decide = batch.follow ? world.follow : world.decide;
-    return await decide({ ...batch.request, context: batch.toContext(given) });
+    return await decide({ ...batch.request, context: batch.toContext(document) });
   } catch (error) {
     if (error instanceof DecisionError && !fatalCodes.has(error.code)) return error;
     throw error;
   }
 }
 
-/** Where one decision cannot be recorded, none can. */
+/** Errors that end the batch: if one decision cannot be recorded, none can. */
 const fatalCodes: ReadonlySet<ErrorCode> = new Set(["store_failed", "store_busy", "log_damaged"]);
 
 function formatResult(result: Result, format: BatchFormat): string {
@@ -170,21 +170,21 @@ function formatResult(result: Result, format: BatchFormat): string {
   }
 }
 
-/** Lines with warnings, be it of a condition or a guardrail: told once, not a thousand times. */
+/** Counts the lines with warnings and prints the first warning, instead of one message per line. */
 class WarningSummary {
   #lines = 0;
   #first = "";
 
-  note(line: number, { warnings }: Result): void {
+  add(line: number, { warnings }: Result): void {
     const [warning] = warnings;
     if (warning === undefined) return;
     if (++this.#lines === 1) this.#first = `line ${line}: ${warning}`;
   }
 
-  warn(io: Io, answered: number): void {
+  print(io: Io, decided: number): void {
     if (this.#lines === 0) return;
-    const what = `${this.#lines} of ${answered} lines ${this.#lines === 1 ? "has" : "have"} warnings`;
-    io.err.write(`warning: ${what}; first ${printable(this.#first)}\n`);
+    const counts = `${this.#lines} of ${decided} lines ${this.#lines === 1 ? "has" : "have"} warnings`;
+    io.err.write(`warning: ${counts}; first: ${printable(this.#first)}\n`);
   }
 }
 
@@ -195,11 +195,11 @@ const maxLineBytes = 16 * 1024 * 1024;
 const newline = 10;
 
 /**
- * The lines of a stream, as many at a time as have arrived, never holding more than one unfinished line. The
- * last needs no end, unless the stream was cut short by the signal.
+ * Splits a stream into lines and yields those that have arrived. Buffers at most one incomplete line. A last line
+ * without a newline counts, unless the signal has ended the stream.
  */
 export async function* readLines(
-  pieces: AsyncIterable<Buffer>,
+  chunks: AsyncIterable<Buffer>,
   signal: AbortSignal,
 ): AsyncGenerator<readonly Line[]> {
   let rest: Buffer[] = [];
@@ -213,14 +213,14 @@ export async function* readLines(
     restLength = 0;
     return tooLong ? { number, tooLong } : { number, text: whole.toString("utf8") };
   };
-  for await (const piece of pieces) {
+  for await (const chunk of chunks) {
     const lines: Line[] = [];
     let from = 0;
-    for (let at = piece.indexOf(newline); at !== -1; at = piece.indexOf(newline, from)) {
-      lines.push(finish(piece.subarray(from, at)));
+    for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, from)) {
+      lines.push(finish(chunk.subarray(from, at)));
       from = at + 1;
     }
-    const left = piece.subarray(from);
+    const left = chunk.subarray(from);
     if (left.length > 0) {
       restLength += left.length;
       if (restLength <= maxLineBytes) rest.push(Buffer.from(left));
@@ -234,8 +234,8 @@ export async function* readLines(
 const chunkSize = 256 * 1024;
 
 /**
- * What comes in, piece by piece, as soon as it is there. After the signal no more is read, but what was read
- * already still comes. A piece is only good until the next is asked for.
+ * Yields the input as it arrives. After the signal nothing more is read, but data already read is still yielded.
+ * A chunk is valid until the next one is requested.
  */
 export async function* readChunks(input: Input, signal: AbortSignal): AsyncGenerator<Buffer> {
   const socket = input.fd === undefined ? undefined : await openSocket(input.fd);
@@ -243,7 +243,7 @@ export async function* readChunks(input: Input, signal: AbortSignal): AsyncGener
   else yield* readSocketChunks(socket, signal);
 }
 
-/** What may keep us waiting is waited for in the event loop, where signals are heard; other things are there. */
+/** Opens pipes, sockets and terminals as streams, so that waiting for data does not block signals. */
 async function openSocket(fd: number): Promise<Socket | undefined> {
   const stats = fstatSync(fd);
   if (stats.isFIFO() || stats.isSocket()) {
@@ -261,7 +261,7 @@ async function* readFileChunks(input: Input, signal: AbortSignal): AsyncGenerato
     const length = input.read(buffer);
     if (length === 0) return;
     yield buffer.subarray(0, length);
-    // Else a signal would not be heard before the end.
+    // Lets pending signals run.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
@@ -269,22 +269,22 @@ async function* readFileChunks(input: Input, signal: AbortSignal): AsyncGenerato
 async function* readSocketChunks(socket: Socket, signal: AbortSignal): AsyncGenerator<Buffer> {
   let wake = (): void => undefined;
   let failure: Error | undefined;
-  const notice = (): void => wake();
-  socket.on("readable", notice).on("close", notice);
+  const onEvent = (): void => wake();
+  socket.on("readable", onEvent).on("close", onEvent);
   socket.on("error", (error) => (failure = error));
-  signal.addEventListener("abort", notice);
+  signal.addEventListener("abort", onEvent);
   try {
     for (;;) {
       const isLast = signal.aborted;
-      // All that has arrived while the last piece was worked on, as one.
-      const piece = socket.read() as Buffer | null;
-      if (piece !== null) yield piece;
+      // Everything that has arrived since the last read, as one chunk.
+      const chunk = socket.read() as Buffer | null;
+      if (chunk !== null) yield chunk;
       else if (failure !== undefined) throw failure;
-      if (isLast || (piece === null && socket.closed)) return;
-      if (piece === null) await new Promise<void>((resolve) => (wake = resolve));
+      if (isLast || (chunk === null && socket.closed)) return;
+      if (chunk === null) await new Promise<void>((resolve) => (wake = resolve));
     }
   } finally {
-    signal.removeEventListener("abort", notice);
+    signal.removeEventListener("abort", onEvent);
     socket.destroy();
   }
 }
@@ -292,18 +292,17 @@ async function* readSocketChunks(socket: Socket, signal: AbortSignal): AsyncGene
 const interruptSignals = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * Works until it is done or told to end, by Ctrl-C or SIGTERM; what is told is heard once, so that a second
- * time ends the process at once.
+ * Runs work that SIGINT and SIGTERM abort. Only the first signal is caught; a second one ends the process.
  */
 export async function untilInterrupted<Outcome>(
   work: (signal: AbortSignal) => Promise<Outcome>,
 ): Promise<Outcome | "interrupted"> {
   const interrupt = new AbortController();
-  const forget = (): void => {
+  const removeListeners = (): void => {
     for (const name of interruptSignals) process.removeListener(name, stop);
   };
   const stop = (name: NodeJS.Signals): void => {
-    forget();
+    removeListeners();
     interrupt.abort(name);
   };
   for (const name of interruptSignals) process.on(name, stop);
@@ -311,9 +310,9 @@ export async function untilInterrupted<Outcome>(
     const outcome = await work(interrupt.signal);
     if (!interrupt.signal.aborted) return outcome;
   } finally {
-    forget();
+    removeListeners();
   }
-  // Whoever supervises us sees what it asked for: an end by this signal.
+  // Ends the process by the signal, so that a supervisor sees it.
   if (interrupt.signal.reason === "SIGTERM") process.kill(process.pid, "SIGTERM");
   return "interrupted";
 }

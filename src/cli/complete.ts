@@ -8,7 +8,7 @@ import { settingKeys } from "./settings-table.js";
 import { topics } from "./topics/topics.js";
 import { openReadableWorld } from "./world.js";
 
-/** What could stand where the last of the words is being typed. */
+/** Returns the completions of the last word. */
 export async function complete(
   program: Command,
   words: readonly string[],
@@ -21,7 +21,7 @@ export async function complete(
   return candidates.filter((candidate) => candidate.startsWith(current));
 }
 
-/** The command that the words lead to, and the words after it that are no flags. */
+/** Finds the command that the words select, and its arguments without flags. */
 function findTypedCommand(
   program: Command,
   words: readonly string[],
@@ -71,7 +71,7 @@ async function candidatesFor(
   return expected === "topic" ? Object.keys(topics) : [];
 }
 
-/** The last may stand for many. */
+/** Returns the name of the argument at a position; the last one may be variadic. */
 function argumentAt({ registeredArguments }: Command, index: number): string | undefined {
   const last = registeredArguments.at(-1);
   return (registeredArguments[index] ?? (last?.variadic ? last : undefined))?.name();
@@ -112,7 +112,7 @@ const policyTools = (before: readonly string[], io: Io): Promise<readonly string
 const endpointNames = (before: readonly string[], io: Io): Promise<readonly string[]> =>
   fromDefinitions(before, io, ({ endpoints }) => endpoints.map(({ name }) => name));
 
-/** A shell that is completing must not be shown an error. */
+/** Reads words from the definitions. Returns nothing on an error: a shell must not show it during completion. */
 async function fromDefinitions(
   before: readonly string[],
   io: Io,

@@ -37,7 +37,7 @@ interface EvaluateFlags extends DecideFlags, ProvenanceFlags {
   readonly strict?: boolean;
 }
 
-/** Beyond these the rest are only counted. */
+/** Number of warnings that are printed; further ones are counted. */
 const maxWarnings = 5;
 
 export type Done = (code: ExitCode) => void;
@@ -46,85 +46,82 @@ interface DecideCommand {
   readonly name: string;
   readonly dryRun: boolean;
   readonly argument?: readonly [name: string, description: string];
-  /** The id of the decision that a word means; else it is the id itself. */
-  readonly resolve?: (word: string, definitions: Library) => string;
+  /** Finds the id of the decision; without it the argument is the id. */
+  readonly resolve?: (argument: string, definitions: Library) => string;
   readonly examples?: readonly string[];
 }
 
-/** Formats that only answers of decisions have. */
+/** Additional formats of results. */
 const resultFormats = ["target", "audit"] as const;
 
-/** A command that makes decisions, and either records them or not. */
-export function addDecideCommand(parent: Command, io: Io, done: Done, deciding: DecideCommand): Command {
-  const { name, argument = ["<id>", "the decision's id"] } = deciding;
+/** Adds a command that makes decisions: evaluate, dry-run or gate. */
+export function addDecideCommand(parent: Command, io: Io, done: Done, options: DecideCommand): Command {
+  const { name, argument = ["<id>", "id of the decision"] } = options;
   const command = parent
     .command(name)
     .argument(...argument)
-    .option("--input <json>", "the context: JSON, @file, or - for standard input")
+    .option("--input <json>", "context: JSON, @file, or - for standard input")
     .option(
       "--inputs <file>",
-      "many contexts as JSON lines, from a file or - for standard input; one answer a line",
+      "contexts as JSON Lines, from a file or - for standard input; prints one result per line",
     )
     .option(
       "--map <json>",
-      "makes the context of what is given, an event: an object with {{ … }} in its texts, JSON or @file (see `agent-33 help events`)",
+      "template that builds the context from an event: an object with {{ … }} expressions, JSON or @file (see `agent-33 help events`)",
     )
-    .option(
-      "--follow",
-      "where a target is a decision, make that one too, and so on; the answer is the last one's",
-    )
-    .option("--explain", "show what came of every condition")
-    .option("--strict", "a condition that cannot be evaluated is an error")
-    .option("--feedback <json>", "recorded beside the decision, without a part in it: JSON or @file")
-    .option("--no-cache", "evaluate even if the answer is cached, and fetch even what is kept");
+    .option("--follow", "if a target is a decision, make that decision too, and so on; print the last result")
+    .option("--explain", "show the result of every condition")
+    .option("--strict", "fail if a condition cannot be evaluated")
+    .option("--feedback <json>", "data to record with the decision, not used to decide: JSON or @file")
+    .option("--no-cache", "ignore cached results and cached responses of endpoints");
   addApprovalFlag(addDurabilityFlag(addStoreFlags(addProvenanceFlags(command))));
   return addCommonFlags(command, resultFormats)
-    .addHelpText("after", examplesFor(deciding))
-    .action(async (word: string, flags: EvaluateFlags) => {
-      const ask = flags.inputs === undefined ? decideOne : decideMany;
-      done(await ask({ word, flags, deciding }, io));
+    .addHelpText("after", examplesFor(options))
+    .action(async (argument: string, flags: EvaluateFlags) => {
+      const decide = flags.inputs === undefined ? decideOne : decideMany;
+      done(await decide({ argument, flags, command: options }, io));
     });
 }
 
 function examplesFor({ name, examples }: DecideCommand): string {
-  const usual = [
+  const defaultExamples = [
     `agent-33 decision ${name} decision-quality-gate --input '{"artifact": {"quality_score": 0.9}}'`,
     `agent-33 decision ${name} decision-quality-gate --input @context.json --explain`,
     `next=$(agent-33 decision ${name} decision-quality-gate --input - --format target < context.json)`,
     `agent-33 decision ${name} decision-ab-prompt-variant --inputs requests.jsonl > answers.jsonl`,
     `agent-33 decision ${name} decision-artifact-type-router --input '{"kind": "prompt"}' --map '{"artifact": {"type": "{{ kind }}"}}'`,
   ];
-  return `\nExamples:\n${(examples ?? usual).map((each) => `  $ ${each}`).join("\n")}`;
+  return `\nExamples:\n${(examples ?? defaultExamples).map((each) => `  $ ${each}`).join("\n")}`;
 }
 
 interface Invocation {
-  readonly word: string;
+  readonly argument: string;
   readonly flags: EvaluateFlags;
-  readonly deciding: DecideCommand;
+  readonly command: DecideCommand;
 }
 
-/** The decision that is meant; one that cannot be printed as wanted is not made. */
+/** Finds the decision, and throws if its result cannot be printed in the format. */
 async function resolveDecision(
-  { word, flags, deciding }: Invocation,
+  { argument, flags, command }: Invocation,
   { definitions }: Composed,
 ): Promise<string> {
-  const id = deciding.resolve?.(word, definitions) ?? word;
+  const id = command.resolve?.(argument, definitions) ?? argument;
   const { definition } = await definitions.find(id);
   if (flags.format !== "audit" || definition.type === "scored") return id;
   throw new DecisionError(
     "usage",
     `\`${id}\` has no audit payload: it is a \`${definition.type}\` decision`,
     {
-      hint: "only `scored` decisions have one",
+      hint: "--format audit is for `scored` decisions",
     },
   );
 }
 
-async function decideOne(asked: Invocation, io: Io): Promise<ExitCode> {
-  const { flags } = asked;
+async function decideOne(invocation: Invocation, io: Io): Promise<ExitCode> {
+  const { flags } = invocation;
   if (flags.input === undefined) {
-    throw new DecisionError("usage", "the context is missing", {
-      hint: "give it with --input JSON, --input @file or --input -; many at once with --inputs FILE",
+    throw new DecisionError("usage", "specify a context", {
+      hint: "use --input JSON, --input @file or --input -; for many contexts, --inputs FILE",
     });
   }
   const format = formatFor(flags, io, { answer: "one", more: resultFormats });
@@ -132,15 +129,15 @@ async function decideOne(asked: Invocation, io: Io): Promise<ExitCode> {
   const context = toContext(readDocument(flags.input, io));
   const feedback = readFeedback(flags, io);
   const world = await openWorld(flags, io);
-  const id = await resolveDecision(asked, world);
+  const id = await resolveDecision(invocation, world);
   const startedAt = stopwatch();
   const decide = flags.follow ? world.follow : world.decide;
-  const result = await decide({ ...requestFor(id, asked), ...feedback, context });
+  const result = await decide({ ...requestFor(id, invocation), ...feedback, context });
   if (flags.verbose) note(io, `decided in ${(stopwatch() - startedAt).toFixed(1)} ms`);
   if (format === "target") {
     io.out.write(`${targetLine(result)}\n`);
-    const why = result.guardrails.find(({ on_fail }) => on_fail === "block");
-    if (result.blocked && why !== undefined) warn(flags, io, `blocked: ${why.message}`);
+    const blocking = result.guardrails.find(({ on_fail }) => on_fail === "block");
+    if (result.blocked && blocking !== undefined) warn(flags, io, `blocked: ${blocking.message}`);
   } else if (format === "audit") io.out.write(auditText(result, 2));
   else {
     const { explain = false, verbose = false } = flags;
@@ -150,8 +147,8 @@ async function decideOne(asked: Invocation, io: Io): Promise<ExitCode> {
   for (const warning of result.warnings.slice(0, maxWarnings)) warn(flags, io, warning);
   const more = result.warnings.length - maxWarnings;
   if (more > 0) {
-    const which = flags.explain ? "" : "; --explain shows what came of each condition";
-    warn(flags, io, `there ${more === 1 ? "is 1 more warning" : `are ${more} more warnings`}${which}`);
+    const hint = flags.explain ? "" : "; --explain shows the result of every condition";
+    warn(flags, io, `there ${more === 1 ? "is 1 more warning" : `are ${more} more warnings`}${hint}`);
   }
   warnAboutDefinitions(flags, io, world.definitions.diagnostics);
   return resultExitCode(result);
@@ -161,11 +158,11 @@ function readFeedback({ feedback }: EvaluateFlags, io: Io): { readonly feedback?
   return feedback === undefined ? {} : { feedback: readDocument(feedback, io, "--feedback") };
 }
 
-function requestFor(id: string, { flags, deciding }: Invocation): Omit<DecisionRequest, "context"> {
+function requestFor(id: string, { flags, command }: Invocation): Omit<DecisionRequest, "context"> {
   const { strict = false, cache } = flags;
   return {
     decision_id: id,
-    dry_run: deciding.dryRun,
+    dry_run: command.dryRun,
     strict,
     no_cache: !cache,
     ...provenanceOf(flags),
@@ -181,23 +178,23 @@ async function casesFor(
   return labelsOf(cases).map((label, index) => ({ label, condition: cases[index]?.condition ?? "" }));
 }
 
-async function decideMany(asked: Invocation, io: Io): Promise<ExitCode> {
-  const { flags } = asked;
+async function decideMany(invocation: Invocation, io: Io): Promise<ExitCode> {
+  const { flags } = invocation;
   if (flags.input !== undefined) {
-    throw new DecisionError("usage", "--input and --inputs exclude each other", {
-      hint: "one context goes with --input, a file of them, one a line, with --inputs",
+    throw new DecisionError("usage", "--input and --inputs cannot be combined", {
+      hint: "use --input for one context, --inputs for a file with one context per line",
     });
   }
   const format = batchFormat(flags, io);
   const toContext = await readEventMap(flags.map, io);
   const feedback = readFeedback(flags, io);
   const world = await openWorld(flags, io);
-  const id = await resolveDecision(asked, world);
+  const id = await resolveDecision(invocation, world);
   warnAboutDefinitions(flags, io, world.definitions.diagnostics);
-  const { runBatch: answerLines } = await import("./batch.js");
-  const bad = await answerLines(
+  const { runBatch } = await import("./batch.js");
+  const failed = await runBatch(
     {
-      request: { ...requestFor(id, asked), ...feedback },
+      request: { ...requestFor(id, invocation), ...feedback },
       file: flags.inputs ?? "-",
       toContext,
       follow: flags.follow ?? false,
@@ -207,16 +204,16 @@ async function decideMany(asked: Invocation, io: Io): Promise<ExitCode> {
     world,
     io,
   );
-  if (bad === "interrupted") return 130;
-  return bad > 0 ? 1 : 0;
+  if (failed === "interrupted") return 130;
+  return failed > 0 ? 1 : 0;
 }
 
-/** JSON lines on a terminal too: a table would have to know all lines before it could show one. */
+/** Returns JSON Lines on a terminal too: a table needs all rows before it can print one. */
 function batchFormat(flags: EvaluateFlags, io: Io): BatchFormat {
   const format = formatFor(flags, io, { answer: "many", more: resultFormats });
   if (format === "target" || format === "audit" || format === "plain" || format === "jsonl") return format;
   if (format === "json" || flags.format === undefined) return "jsonl";
-  throw new DecisionError("usage", `--inputs cannot be answered as \`${format}\``, {
-    hint: "choose jsonl, plain, target or audit",
+  throw new DecisionError("usage", `--inputs cannot be printed as \`${format}\``, {
+    hint: "use jsonl, plain, target or audit",
   });
 }

@@ -6,15 +6,15 @@ import type { LocatedDefinition } from "../definition/read-definitions.js";
 import { readSummaries } from "../store/definitions.js";
 import { version } from "../version.js";
 
-/** What some files declare, read anew, with every sound definition and its source. */
+/** Summaries of definition files, with every valid definition and its source. Read without the cache. */
 export interface DefinitionFiles {
   readonly summaries: readonly FileSummary[];
   readonly located: readonly LocatedDefinition[];
-  /** Others stand beside them that were not read. */
+  /** Whether other files of the same directory were not read. */
   readonly isPart?: boolean;
 }
 
-/** A directory, or one file of it. */
+/** Reads a directory or a single file. */
 export async function readDefinitionFiles(path: string, isDirectory: boolean): Promise<DefinitionFiles> {
   const located: LocatedDefinition[] = [];
   const summaries = await readSummaries({
@@ -27,7 +27,7 @@ export async function readDefinitionFiles(path: string, isDirectory: boolean): P
   return { summaries, located, isPart: !isDirectory };
 }
 
-/** The library of what was read anew. */
+/** Builds a library from the files. */
 export function libraryOf({ summaries, located, isPart = false }: DefinitionFiles): Library {
   const definitions = new Map(located.map((each) => [definitionKey(each), each.definition]));
   const load: LoadDefinition = (file, position) => {

@@ -5,7 +5,7 @@ import { DecisionError } from "../errors.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The directory that this system keeps a user's settings or caches of a program in. */
+/** The platform's directory for the settings or caches of a program. */
 function userDirectory(kind: "config" | "cache", env: Environment): string {
   const home = env["HOME"] || homeDirectory();
   switch (process.platform) {
@@ -22,34 +22,34 @@ function userDirectory(kind: "config" | "cache", env: Environment): string {
   }
 }
 
-/** Where what can be worked out again is kept; undefined where the user wants nothing kept. */
+/** The cache directory; undefined if AGENT33_CACHE is set but empty, which disables caching. */
 export function cacheHome(env: Environment): string | undefined {
-  const given = env["AGENT33_CACHE"];
-  if (given !== undefined) return given === "" ? undefined : given;
+  const path = env["AGENT33_CACHE"];
+  if (path !== undefined) return path === "" ? undefined : path;
   return userDirectory("cache", env);
 }
 
-/** Asked only where nothing else says it: loading node:os is a noticeable part of a start. */
+/** Used only if HOME is not set: loading node:os noticeably slows down the start. */
 function homeDirectory(): string {
   const { getBuiltinModule } = process as { getBuiltinModule?: (id: string) => typeof Os };
   return getBuiltinModule?.("node:os").homedir() ?? process.env["USERPROFILE"] ?? ".";
 }
 
-/** The user's own directory: of settings and, where nothing else is said, of the store. */
+/** The user's directory for settings and, by default, the store. */
 export function agentHome({ env, cwd }: Pick<Io, "env" | "cwd">): string {
-  const given = env["AGENT33_HOME"];
-  return given ? resolve(cwd, expandHome(given, env)) : userDirectory("config", env);
+  const path = env["AGENT33_HOME"];
+  return path ? resolve(cwd, expandHome(path, env)) : userDirectory("config", env);
 }
 
-/** Where the user's own key is that approves definitions. */
+/** The default file of the private key that approves definitions. */
 export const approvalKeyFile = (io: Pick<Io, "env" | "cwd">): string => `${agentHome(io)}/approval-key.pem`;
 
-/** The path with the user's home directory for a leading `~/`. */
+/** Replaces a leading `~/` by the home directory. */
 export function expandHome(path: string, env: Io["env"]): string {
   if (!/^~(?=[/\\]|$)/.test(path)) return path;
   const home = env["HOME"] || env["USERPROFILE"];
   if (home) return home + path.slice(1);
-  throw new DecisionError("usage", `\`${path}\` needs a home directory, and HOME is not set`, {
-    hint: "set HOME, or write the whole path",
+  throw new DecisionError("usage", `cannot expand \`${path}\`: HOME is not set`, {
+    hint: "set HOME, or use an absolute path",
   });
 }

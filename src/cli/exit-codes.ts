@@ -1,34 +1,34 @@
 import type { ErrorCode } from "../errors.js";
 import type { Result } from "../model/result.js";
 
-/** What scripts can tell from the exit code alone. */
+/** The exit codes and their meanings, as `agent-33 help exit-codes` prints them. */
 export const exitCodes = [
   {
     code: 0,
     means:
-      "done; of a call: allowed; of a gate: GREEN or GREEN-SKIP; with --inputs: every line was answered; of serve: ended by SIGTERM",
+      "success; check: allowed; gate: GREEN or GREEN-SKIP; --inputs: every line succeeded; serve: stopped by SIGTERM",
   },
   {
     code: 1,
     means:
-      "failed: the decision could not be recorded, a condition under --strict, no evaluator voted, a hit policy violated, a way followed in a circle, data that it needs did not come, a named record that cannot be replayed, a bad line of --inputs, a store or definition that cannot be read or written, a damaged log, or a bug of ours",
+      "failure: the decision could not be recorded, a condition failed under --strict, no evaluator voted, a hit policy was violated, a cycle of decisions with --follow, required data could not be fetched, a record could not be replayed, a line of --inputs failed, the store or a definition could not be read or written, the log is damaged, or a bug in agent-33",
   },
   {
     code: 2,
     means:
-      "the request is wrong: a flag, the JSON, an input that cannot be read, an unknown id or record, a directory that is not there, something destructive without --yes",
+      "usage error: an invalid flag or JSON, unreadable input, an unknown id or record, a missing directory, or a destructive command without --yes",
   },
   {
     code: 3,
     means:
-      "a definition is invalid or not approved, or a guardrail for all; of a call: any policy is; of a gate: one of the action is",
+      "invalid or unapproved definition, or an invalid global guardrail; check: of any policy; gate: of any gate of the action",
   },
-  { code: 4, means: "blocked by a guardrail, denied, or a gate is RED" },
-  { code: 5, means: "to be reviewed: a gate is YELLOW" },
+  { code: 4, means: "blocked by a guardrail, denied by a policy, or a RED gate" },
+  { code: 5, means: "review needed: a YELLOW gate" },
   {
     code: 6,
     means:
-      "a mismatch: verify found the log or an export changed, distribution --check an unlikely split, replay another answer, backtest more changes than --max-change, precedents --check a deviation, endpoints --check one that does not answer, diff --check a change",
+      "check failed: verify found changes in the log or export, distribution --check an unlikely split, replay a different result, backtest more changes than --max-change, precedents --check a deviation, endpoints --check an endpoint that does not respond, diff --check a change",
   },
   { code: 130, means: "interrupted" },
 ] as const;
@@ -75,7 +75,6 @@ export function exitCodeOf(code: ErrorCode): ExitCode {
   return exitCodesByError[code];
 }
 
-/** What a script can tell of a decision from the exit code alone. */
 export function resultExitCode(result: Result): ExitCode {
   if (result.blocked) return 4;
   if (result.type === "policy") return result.allowed ? 0 : 4;

@@ -3,6 +3,7 @@ import type { Io, Stream } from "./io.js";
 import { systemClock } from "../clock.js";
 import { decisionTypes } from "../definition/decision-types.js";
 import { DecisionError } from "../errors.js";
+import type { Entity } from "../model/lineage.js";
 import type { Provenance } from "../model/record.js";
 import type { TimeRange, Query } from "../model/store.js";
 import { didYouMean } from "../text.js";
@@ -10,7 +11,7 @@ import type { Format, Style } from "../present/format.js";
 import { formats, loadColours } from "../present/format.js";
 import { parseTimeRange, parseRecordFilter } from "../record/record-query.js";
 
-/** Flags that every command which prints data has. */
+/** Flags of every command that prints data. */
 export interface CommonFlags {
   readonly decisions?: string;
   readonly format?: string;
@@ -20,66 +21,63 @@ export interface CommonFlags {
   readonly verbose?: boolean;
 }
 
-/** Flags of the commands that write to the store or read it. */
+/** Flags of the commands that read or write the store. */
 export interface StoreFlags extends CommonFlags {
   readonly store?: string;
   readonly durability?: string;
 }
 
-/** Flags of the commands that decide. */
+/** Flags of the commands that make decisions. */
 export interface DecideFlags extends StoreFlags {
   readonly requireApproval?: boolean;
 }
 
 export function addApprovalFlag(command: Command): Command {
-  return command.option("--require-approval", "decide only by definitions that are approved");
+  return command.option("--require-approval", "use approved definitions only");
 }
 
 export function addStoreFlags(command: Command): Command {
-  return command.option("--store <dir>", "the directory of the log and the cache");
+  return command.option("--store <dir>", "directory of the log and the cache");
 }
 
 export function addDurabilityFlag(command: Command): Command {
-  return command.option("--durability <how>", "full: wait until the record is on the disk; fast: do not");
+  return command.option("--durability <how>", "full: wait until the record is on disk; fast: do not wait");
 }
 
 export function addCommonFlags(command: Command, more: readonly string[] = []): Command {
   return command
-    .option("--decisions <dir>", "the directory of definitions")
-    .option("--format <format>", `how to write the answer: ${[...formats, ...more].join(", ")}`)
-    .option("--json", "short for --format json")
-    .option("--no-color", "no colours")
-    .option("-q, --quiet", "only the answer and errors")
-    .option("-v, --verbose", "timings, and where settings came from");
+    .option("--decisions <dir>", "directory of definitions")
+    .option("--format <format>", `output format: ${[...formats, ...more].join(", ")}`)
+    .option("--json", "same as --format json")
+    .option("--no-color", "disable colors")
+    .option("-q, --quiet", "print only the result and errors")
+    .option("-v, --verbose", "print timings and the sources of settings");
 }
 
-/** A table on a terminal; in a pipe, JSON for one thing and JSON lines for many. */
+/** Returns the output format. Default: a table on a terminal; in a pipe, JSON for one result and JSON Lines for many. */
 export function formatFor<T extends string = Format>(
   flags: CommonFlags,
   io: Io,
   { answer, more = [] }: { readonly answer: "one" | "many"; readonly more?: readonly T[] },
 ): Format | T {
-  const wanted = flags.format ?? (flags.json ? "json" : undefined);
-  if (wanted === undefined) return io.out.isTerminal ? "table" : answer === "one" ? "json" : "jsonl";
-  const known: readonly (Format | T)[] = [...formats, ...more];
-  const format = known.find((each) => each === wanted);
+  const name = flags.format ?? (flags.json ? "json" : undefined);
+  if (name === undefined) return io.out.isTerminal ? "table" : answer === "one" ? "json" : "jsonl";
+  const available: readonly (Format | T)[] = [...formats, ...more];
+  const format = available.find((each) => each === name);
   if (format !== undefined) return format;
-  throw new DecisionError("usage", `there is no format \`${wanted}\``, {
-    hint: didYouMean(wanted, known) ?? `choose one of ${known.join(", ")}`,
+  throw new DecisionError("usage", `unknown format \`${name}\``, {
+    hint: didYouMean(name, available) ?? `choose one of ${available.join(", ")}`,
   });
 }
 
 export function wantsJsonErrors(argv: readonly string[]): boolean {
-  const format = argv.indexOf("--format");
-  const named = format === -1 ? undefined : argv[format + 1];
+  const index = argv.indexOf("--format");
+  const format = index === -1 ? "" : (argv[index + 1] ?? "");
   return (
-    argv.includes("--json") ||
-    argv.some((each) => /^--format=jsonl?$/.test(each)) ||
-    /^jsonl?$/.test(named ?? "")
+    argv.includes("--json") || argv.some((each) => /^--format=jsonl?$/.test(each)) || /^jsonl?$/.test(format)
   );
 }
 
-/** Colour is decided once per stream. */
 function wantsColour(color: boolean, { env }: Io, stream: Stream): boolean {
   if (!color || env["NO_COLOR"] || env["FORCE_COLOR"] === "0") return false;
   if (env["FORCE_COLOR"]) return true;
@@ -96,10 +94,10 @@ export async function styleFor(
   return { columns, paint: await loadColours() };
 }
 
-/** What is answered without any of the commands of `decision`. */
+/** Flags of the program itself; `start.ts` loads a small bundle for them. */
 export const programFlags: readonly string[] = ["--help", "-h", "--version", "-V"];
 
-/** Flags that say on whose behalf something is asked. */
+/** Flags that identify the caller; recorded with the decision. */
 export interface ProvenanceFlags {
   readonly workflowId?: string;
   readonly stageId?: string;
@@ -109,10 +107,10 @@ export interface ProvenanceFlags {
 
 export function addProvenanceFlags(command: Command): Command {
   return command
-    .option("--workflow-id <id>", "the workflow that asks; recorded")
-    .option("--stage-id <id>", "the stage that asks; recorded")
-    .option("--session-id <id>", "the session that asks; recorded")
-    .option("--correlation-id <id>", "what ties this to other systems' logs; recorded");
+    .option("--workflow-id <id>", "workflow to record with the decision")
+    .option("--stage-id <id>", "stage to record with the decision")
+    .option("--session-id <id>", "session to record with the decision")
+    .option("--correlation-id <id>", "id to record, to find the decision in the logs of other systems");
 }
 
 export function provenanceOf(flags: ProvenanceFlags): Provenance {
@@ -125,7 +123,7 @@ export function provenanceOf(flags: ProvenanceFlags): Provenance {
   };
 }
 
-/** Flags of the commands that look at a stretch of the log. */
+/** Flags of the commands that read a time range of the log. */
 export interface TimeRangeFlags {
   readonly since?: string;
   readonly until?: string;
@@ -135,18 +133,27 @@ export function addTimeRangeFlags(command: Command): Command {
   return command
     .option(
       "--since <time>",
-      "from this moment on: 2026-11-15T10:30:00Z, 2026-11-15 (midnight in UTC), or 7d (that long ago)",
+      "start time (inclusive): 2026-11-15T10:30:00Z, 2026-11-15 (midnight UTC), or 7d (7 days ago)",
     )
-    .option("--until <time>", "up to this moment, itself included");
+    .option("--until <time>", "end time (inclusive)");
 }
 
-/** What the flags mean at this moment. */
+/** Parses --since and --until; durations count back from now. */
 export const timeRange = ({ since, until }: TimeRangeFlags): TimeRange =>
   parseTimeRange({ since, until }, systemClock(), flagName);
 
 const flagName = (field: string): string => `--${field}`;
 
-/** Flags of the commands that look at some of the records. */
+/** Parses the value of --entity, TYPE:ID. A type has no colons; an id may have them. */
+export function parseEntity(text: string): Entity {
+  const colon = text.indexOf(":");
+  if (colon > 0 && colon < text.length - 1) return { type: text.slice(0, colon), id: text.slice(colon + 1) };
+  throw new DecisionError("usage", `--entity must be TYPE:ID (got \`${text}\`)`, {
+    hint: "for example --entity customer:c-1042",
+  });
+}
+
+/** Flags of the commands that filter records. */
 export interface QueryFlags extends TimeRangeFlags {
   readonly decisionId?: string;
   readonly workflowId?: string;
@@ -162,31 +169,31 @@ export interface QueryFlags extends TimeRangeFlags {
 
 export function addQueryFlags(command: Command): Command {
   command
-    .option("--decision-id <id>", "only this decision")
-    .option("--workflow-id <id>", "only on behalf of this workflow")
-    .option("--stage-id <id>", "only on behalf of this stage")
-    .option("--session-id <id>", "only on behalf of this session")
-    .option("--correlation-id <id>", "only what is tied together by this");
+    .option("--decision-id <id>", "filter by decision")
+    .option("--workflow-id <id>", "filter by workflow")
+    .option("--stage-id <id>", "filter by stage")
+    .option("--session-id <id>", "filter by session")
+    .option("--correlation-id <id>", "filter by correlation id");
   return addTimeRangeFlags(command)
-    .option("--label <label>", "only where this branch was taken")
-    .option("--target <target>", "only where this was the target")
-    .option("--type <type>", `only decisions of this type: ${decisionTypes.join(", ")}`)
+    .option("--label <label>", "filter by selected branch")
+    .option("--target <target>", "filter by selected target")
+    .option("--type <type>", `filter by type: ${decisionTypes.join(", ")}`)
     .option(
       "--kind <kind>",
-      "decision (the default), tool_result (how a call went), note (what happened to the log itself) or all",
+      "filter by kind: decision (default), tool_result, note (repairs and prunes of the log), or all",
     )
-    .option("--limit <n>", "only the newest so many");
+    .option("--limit <n>", "maximum number of records; keeps the newest");
 }
 
-/** What the flags mean at this moment. */
+/** Parses the filter flags; durations count back from now. */
 export function queryFor(flags: QueryFlags): Query {
   const { decisionId, workflowId, stageId, sessionId, correlationId, ...others } = flags;
-  const named = {
+  const ids = {
     decision_id: decisionId,
     workflow_id: workflowId,
     stage_id: stageId,
     session_id: sessionId,
     correlation_id: correlationId,
   };
-  return parseRecordFilter({ ...others, ...named }, systemClock(), flagName);
+  return parseRecordFilter({ ...others, ...ids }, systemClock(), flagName);
 }

@@ -3,11 +3,11 @@ import type { Command } from "commander";
 import type { Io } from "./io.js";
 import { DecisionError } from "../errors.js";
 
-/** The document of a flag such as `--input`: JSON, `@file`, or `-` for standard input. */
+/** Reads the JSON document of a flag such as `--input`: JSON, `@file`, or `-` for standard input. */
 export function readDocument(value: string, io: Io, flag = "--input"): unknown {
   const { text, from } = readText(value, io, flag);
   if (text.trim() === "")
-    throw new DecisionError("input_invalid", `${from} is empty`, { hint: "give a JSON object, such as {}" });
+    throw new DecisionError("input_invalid", `${from} is empty`, { hint: "pass a JSON object, such as {}" });
   return parseJson(stripByteOrderMark(text), from, jsonHint(value, flag));
 }
 
@@ -16,17 +16,17 @@ export function parseJson(text: string, from: string, hint?: string): unknown {
     return JSON.parse(text) as unknown;
   } catch (error) {
     const { message } = error as Error;
-    throw new DecisionError("input_invalid", `${from} is not JSON: ${message}`, { hint, cause: error });
+    throw new DecisionError("input_invalid", `${from} is not valid JSON: ${message}`, { hint, cause: error });
   }
 }
 
-/** Some editors begin a file with a byte order mark. */
+/** Removes the byte order mark that some editors put at the start of a file. */
 export const stripByteOrderMark = (text: string): string =>
   text.startsWith("\ufeff") ? text.slice(1) : text;
 
 function jsonHint(value: string, flag: string): string | undefined {
   if (value === "-" || value.startsWith("@")) return undefined;
-  if (existsSync(value)) return `to read the file, write ${flag} @${value}`;
+  if (existsSync(value)) return `to read the file, use ${flag} @${value}`;
   return `quote the JSON for the shell, as in ${flag} '{"key": "value"}', or use ${flag} @file`;
 }
 
@@ -42,7 +42,7 @@ export function readText(
     return { text: readFileSync(path, "utf8"), from: `\`${path}\`` };
   } catch (error) {
     throw new DecisionError("input_invalid", `cannot read \`${path}\`: ${(error as Error).message}`, {
-      hint: "after the @ comes the path of a file, taken from the current directory",
+      hint: "@ must be followed by a path, relative to the current directory",
       cause: error,
     });
   }
@@ -61,19 +61,20 @@ function readStandardInput(io: Io): string {
 
 export function assertNotTerminal(io: Io): void {
   if (!io.stdin.isTerminal) return;
-  throw new DecisionError("usage", "the input should come from standard input, but that is a terminal", {
-    hint: "pipe JSON in, or give it with --input JSON or --input @file",
+  throw new DecisionError("usage", "cannot read input from standard input: it is a terminal", {
+    hint: "pipe the JSON in, or pass it with --input JSON or --input @file",
   });
 }
 
-/** How what is given becomes the context; without a map it is the context. */
-export type ToContext = (given: unknown) => unknown;
+/** Converts an input document to the context of a decision. */
+export type ToContext = (document: unknown) => unknown;
 
+/** Reads the --map template. Without one, the input is the context. */
 export async function readEventMap(map: string | undefined, io: Io): Promise<ToContext> {
-  if (map === undefined) return (given) => given;
+  if (map === undefined) return (document) => document;
   if (map === "-") {
-    throw new DecisionError("usage", "--map is not read from standard input", {
-      hint: "give it as JSON or as @file; events come from standard input with --inputs -",
+    throw new DecisionError("usage", "--map cannot be read from standard input", {
+      hint: "pass it as JSON or @file; to read events from standard input, use --inputs -",
     });
   }
   const document = readDocument(map, io, "--map");
@@ -81,7 +82,7 @@ export async function readEventMap(map: string | undefined, io: Io): Promise<ToC
   return compileEventMap(document);
 }
 
-/** Flags that say which call is meant. */
+/** Flags that describe a tool call. */
 export interface CallFlags {
   readonly params?: string;
   readonly context?: string;
@@ -89,7 +90,6 @@ export interface CallFlags {
   readonly sessionId?: string;
 }
 
-/** A call of a tool in a session. */
 interface ToolCall {
   readonly tool: string;
   readonly params: unknown;
@@ -99,26 +99,26 @@ interface ToolCall {
 
 export function addCallFlags(command: Command): Command {
   return command
-    .option("--params <json>", "what it is called with: JSON, @file or - for standard input (else {})")
+    .option("--params <json>", "parameters of the call: JSON, @file, or - for standard input (default {})")
     .option(
       "--event <json>",
-      "the call as the hook of a coding agent is told of it: {session_id, tool_name, tool_input}",
+      "the call as a hook event of a coding agent: {session_id, tool_name, tool_input}",
     );
 }
 
-/** From the words of the command line, or from the event of a hook. */
+/** Reads a tool call from the command line or from a hook event. */
 export function readCall(tool: string | undefined, flags: CallFlags, io: Io): ToolCall {
   const context = flags.context === undefined ? undefined : readDocument(flags.context, io, "--context");
   const more = context === undefined ? {} : { context };
   if (flags.event !== undefined) return { ...readEvent(tool, flags, io), ...more };
-  // A variable of a script that is not set makes an empty word.
+  // An unset variable in a script gives an empty argument.
   if (tool === undefined || tool === "") {
-    throw new DecisionError("usage", "the tool is missing", {
-      hint: "name it, as in `agent-33 decision check TOOL --params JSON --session-id ID`, or give --event",
+    throw new DecisionError("usage", "specify a tool", {
+      hint: "for example `agent-33 decision check TOOL --params JSON --session-id ID`, or use --event",
     });
   }
   const { sessionId } = flags;
-  if (sessionId === undefined || sessionId === "") throw missingSession("give it with --session-id ID");
+  if (sessionId === undefined || sessionId === "") throw missingSession("add --session-id ID");
   const params = flags.params === undefined ? {} : readDocument(flags.params, io, "--params");
   return { tool, params, session_id: sessionId, ...more };
 }
@@ -129,8 +129,8 @@ function readEvent(
   io: Io,
 ): ToolCall {
   if (tool !== undefined || params !== undefined) {
-    throw new DecisionError("usage", "--event says already which tool is called with what", {
-      hint: "leave out the tool and --params",
+    throw new DecisionError("usage", "--event cannot be combined with a tool or --params", {
+      hint: "remove the tool and --params: the event has both",
     });
   }
   const document = readDocument(event, io, "--event");
@@ -143,15 +143,16 @@ function readEvent(
     session_id: session = sessionId,
   } = document as Partial<Record<string, unknown>>;
   if (typeof name !== "string" || name === "") {
-    throw new DecisionError("input_invalid", "the event names no tool", { hint: eventHint });
+    throw new DecisionError("input_invalid", "the event has no `tool_name`", { hint: eventHint });
   }
   if (typeof session !== "string" || session === "") {
-    throw missingSession("the event must have a `session_id` that is a text, or give --session-id");
+    throw missingSession("add a `session_id` string to the event, or use --session-id ID");
   }
   return { tool: name, params: input, session_id: session };
 }
 
-const eventHint = 'such as {"session_id": "s-1", "tool_name": "write_file", "tool_input": {"path": "a.txt"}}';
+const eventHint =
+  'for example {"session_id": "s-1", "tool_name": "write_file", "tool_input": {"path": "a.txt"}}';
 
 const missingSession = (hint: string): DecisionError =>
-  new DecisionError("usage", "the session is missing", { hint });
+  new DecisionError("usage", "specify a session", { hint });

@@ -1,7 +1,7 @@
 import { fstatSync, readSync, statSync, writeSync } from "node:fs";
 import { DecisionError } from "../errors.js";
 
-/** The terminal or pipes that a command talks to; the only place that writes. */
+/** Environment and streams of a command. Commands write through it only. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -12,20 +12,20 @@ export interface Io {
 
 export interface Stream {
   readonly isTerminal: boolean;
-  /** How wide it is; without limit where it is no terminal. */
+  /** Width in columns; Infinity if it is not a terminal. */
   readonly columns: number;
   write(text: string): void;
 }
 
 export interface Input {
   readonly isTerminal: boolean;
-  /** Undefined: it is no file or stream of the system. */
+  /** The file descriptor; undefined in tests. */
   readonly fd?: number;
-  /** Fills the buffer with what there is, at least one byte; 0 at the end. */
+  /** Reads at least one byte into the buffer and returns the number of bytes; 0 at the end. */
   read(buffer: Uint8Array): number;
 }
 
-/** Thrown when whoever reads our output has gone; `| head` is no error. */
+/** Thrown when the reader of our output has closed the pipe; `| head` is not an error. */
 export class OutputClosed extends Error {}
 
 export function processIo(): Io {
@@ -45,7 +45,7 @@ function stream(fd: 1 | 2): Stream {
   };
 }
 
-/** Straight to the descriptor: loading `process.stdout` takes longer than making a decision. */
+/** Writes to the file descriptor: loading `process.stdout` takes longer than making a decision. */
 function writeAll(fd: 1 | 2, bytes: Uint8Array): void {
   let written = 0;
   while (written < bytes.length) {
@@ -61,21 +61,21 @@ function writeAll(fd: 1 | 2, bytes: Uint8Array): void {
 }
 
 function unwritable(error: Error): DecisionError {
-  return new DecisionError("file_unwritable", `the answer could not be written: ${error.message}`, {
+  return new DecisionError("file_unwritable", `cannot write output: ${error.message}`, {
     cause: error,
   });
 }
 
-/** node:tty brings all of the network code along, so it is only asked about what may be a terminal. */
+/** Loads node:tty, and with it the network modules, only if the descriptor can be a terminal. */
 function isTerminalDevice(fd: number): boolean {
   const stats = attempt(() => fstatSync(fd));
   if (!stats?.isCharacterDevice() || stats.rdev === attempt(() => statSync("/dev/null"))?.rdev) return false;
   return fd === 0 ? process.stdin.isTTY : (fd === 1 ? process.stdout : process.stderr).isTTY;
 }
 
-function attempt<T>(ask: () => T): T | undefined {
+function attempt<T>(action: () => T): T | undefined {
   try {
-    return ask();
+    return action();
   } catch {
     return undefined;
   }
@@ -102,19 +102,19 @@ export function input(fd: number): Input {
   };
 }
 
-const waiting = new Int32Array(new SharedArrayBuffer(4));
+const waitBuffer = new Int32Array(new SharedArrayBuffer(4));
 
-/** A pipe that is full or empty for the moment answers EAGAIN; there is nothing else to do but wait. */
+/** Blocks. A full or empty non-blocking pipe returns EAGAIN, so the only option is to wait and retry. */
 function pause(milliseconds: number): void {
-  Atomics.wait(waiting, 0, 0, milliseconds);
+  Atomics.wait(waitBuffer, 0, 0, milliseconds);
 }
 
-/** Whether something that cannot be undone may be done: `--yes`, or a yes on the terminal. */
+/** Asks before an action that cannot be undone. Returns true with `--yes`, or if the user answers yes. */
 export function confirm(question: string, { yes = false }: { readonly yes?: boolean }, io: Io): boolean {
   if (yes) return true;
   if (!io.stdin.isTerminal || !io.err.isTerminal) {
-    throw new DecisionError("usage", "this cannot be undone, so it has to be confirmed", {
-      hint: "add --yes to do it without being asked",
+    throw new DecisionError("usage", "this cannot be undone and needs confirmation", {
+      hint: "add --yes to confirm",
     });
   }
   io.err.write(`${question} [y/N] `);

@@ -13,7 +13,7 @@ import type { Paint } from "../present/format.js";
 import { describeDiagnostic } from "../present/diagnostics-view.js";
 import { version } from "../version.js";
 
-/** Runs one command line and tells the exit code; everything it says goes through `io`. */
+/** Runs one command line and returns the exit code. All input and output goes through `io`. */
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   let exitCode: ExitCode = 0;
   const program = await buildProgram(io, (code) => (exitCode = code), argv);
@@ -26,66 +26,66 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
     const path = findCommandPath(argv, program);
     if (error instanceof CommanderError && error.code === "commander.help") return showHelp(path);
     return await reportError(
-      error instanceof CommanderError ? asUsageError(error, argv, path) : error,
+      error instanceof CommanderError ? toUsageError(error, argv, path) : error,
       argv,
       io,
     );
   }
 }
 
-/** The commands that the words lead through, from the program to the innermost. */
+/** Returns the commands that the arguments select, from the program to the innermost subcommand. */
 function findCommandPath(argv: readonly string[], program: Command): readonly Command[] {
   const [word, ...rest] = argv;
   const next = program.commands.find((each) => [each.name(), ...each.aliases()].includes(word ?? ""));
   return next === undefined ? [program] : [program, ...findCommandPath(rest, next)];
 }
 
-/** A group without a command: its help is the answer. */
+/** Prints the help of a command group that was called without a subcommand. */
 function showHelp(path: readonly Command[]): ExitCode {
   path.at(-1)?.outputHelp();
   return 0;
 }
 
-/** commander writes `error: what\n(Did you mean x?)`; a key that was taken for a flag is not repeated. */
-function asUsageError(
+/** Converts an error of commander (`error: message\n(Did you mean x?)`). A private key in the message is not shown. */
+function toUsageError(
   { message }: CommanderError,
   argv: readonly string[],
   path: readonly Command[],
 ): DecisionError {
-  const [what = "", suggestion = ""] = message
+  const [text = "", suggestion = ""] = message
     .replace(/^error: /, "")
     .replace(/-----BEGIN[^']*/, "-----BEGIN…")
     .split("\n");
   const hint =
-    usageHint(what, suggestion, argv) ?? `see \`${path.map((each) => each.name()).join(" ")} --help\``;
-  return new DecisionError("usage", what.replaceAll("'", "`"), { hint });
+    usageHint(text, suggestion, argv) ?? `see \`${path.map((each) => each.name()).join(" ")} --help\``;
+  return new DecisionError("usage", text.replaceAll("'", "`"), { hint });
 }
 
-function usageHint(what: string, suggestion: string, argv: readonly string[]): string | undefined {
+function usageHint(text: string, suggestion: string, argv: readonly string[]): string | undefined {
   const [first = ""] = argv;
-  if (what.includes("unknown command") && commandNames.includes(first)) {
+  if (text.includes("unknown command") && commandNames.includes(first)) {
     return `did you mean \`agent-33 decision ${first}\`?`;
   }
-  if (what.includes("unknown option") && first.startsWith("-")) return "flags stand behind the command";
-  const meant = /Did you mean (?:one of )?(.+)\?\)/.exec(suggestion)?.[1];
-  return meant === undefined ? undefined : `did you mean \`${meant}\`?`;
+  if (text.includes("unknown option") && first.startsWith("-")) return "put flags after the command";
+  const name = /Did you mean (?:one of )?(.+)\?\)/.exec(suggestion)?.[1];
+  return name === undefined ? undefined : `did you mean \`${name}\`?`;
 }
 
 async function reportError(error: unknown, argv: readonly string[], io: Io): Promise<ExitCode> {
-  const expected = error instanceof DecisionError;
+  const isExpected = error instanceof DecisionError;
   if (wantsJsonErrors(argv)) {
-    io.err.write(`${JSON.stringify(expected ? errorDocument(error) : bugDocument(error))}\n`);
+    io.err.write(`${JSON.stringify(isExpected ? errorDocument(error) : bugDocument(error))}\n`);
   } else {
     const { paint } = await styleFor({ color: !argv.includes("--no-color") }, io, io.err);
     io.err.write(describeError(error, paint));
   }
-  return expected ? exitCodeOf(error.code) : 1;
+  return isExpected ? exitCodeOf(error.code) : 1;
 }
 
-/** What of an error's details is shown to people. */
+/** The error details that are printed as text. */
 interface ErrorDetails {
   readonly problems?: readonly Diagnostic[];
-  /** The expression with a caret under the faulty place. */
+  /** The expression with a caret under the position of the error. */
   readonly excerpt?: string;
 }
 
@@ -102,7 +102,7 @@ function describeError(error: unknown, paint: Paint): string {
 function describeBug(error: unknown, paint: Paint): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const where = `agent-33 ${version}, Node ${process.version}, ${process.platform}`;
-  return `${paint("red", "error:")} this is a bug in agent-33, not in what you did\n${indent(stack)}\n${paint("cyan", "hint:")} please report it with the lines above (${where})\n`;
+  return `${paint("red", "error:")} this is a bug in agent-33\n${indent(stack)}\n${paint("cyan", "hint:")} please report it with the lines above (${where})\n`;
 }
 
 function bugDocument(error: unknown): { readonly error: object } {

@@ -11,21 +11,21 @@ import { present } from "../present/format.js";
 import type { LogWriter } from "../present/log-writer.js";
 import { isWellFormedRecord } from "../record/well-formed.js";
 
-/** Enough for one write to be worth it. */
+/** Output is written in pieces of this size. */
 const flushSize = 64 * 1024;
 
-/** Writes records a good many at a time, and counts them. */
+/** Prints and counts records, with few large writes. */
 export class RecordPrinter {
   printed = 0;
-  /** Lines that are JSON but no whole records; they are left out. */
+  /** Number of lines that are JSON but not well-formed records; they are skipped. */
   damaged = 0;
   readonly #io: Io;
-  readonly #writing: LogWriter;
+  readonly #writer: LogWriter;
   #text = "";
 
-  constructor(io: Io, writing: LogWriter) {
+  constructor(io: Io, writer: LogWriter) {
     this.#io = io;
-    this.#writing = writing;
+    this.#writer = writer;
   }
 
   print(line: LogLine): void {
@@ -34,18 +34,18 @@ export class RecordPrinter {
       return;
     }
     this.printed++;
-    this.#text += this.#writing.add(line);
+    this.#text += this.#writer.add(line);
     if (this.#text.length > flushSize) this.flush();
   }
 
-  /** From now on each record is written out when it is flushed. */
+  /** Prints the header and the rows so far; later records are printed on every flush. */
   settle(): void {
-    this.#text += this.#writing.flush();
+    this.#text += this.#writer.flush();
     this.flush();
   }
 
   end(): void {
-    this.#text += this.#writing.end();
+    this.#text += this.#writer.end();
     this.flush();
   }
 
@@ -55,46 +55,46 @@ export class RecordPrinter {
   }
 }
 
-/** Lines that are JSON but no whole records are left out, which must not go unnoticed. */
+/** Warns about skipped lines of the log. */
 export function warnAboutDamage({ damaged }: { readonly damaged: number }, flags: CommonFlags, io: Io): void {
   if (damaged === 0) return;
-  const what = damaged === 1 ? "1 line was left out as it is" : `${damaged} lines were left out as they are`;
-  warn(flags, io, `${what} no whole record any more; see \`agent-33 decision verify\``);
+  const lines = damaged === 1 ? "1 damaged line" : `${damaged} damaged lines`;
+  warn(flags, io, `skipped ${lines} of the log; run \`agent-33 decision verify\``);
 }
 
-/** The formats that only drawings have; a tree is their table. */
+/** The additional formats of diagrams; `tree` is the same as `table`. */
 export const drawingFormats = ["tree", "mermaid", "dot"] as const;
 
 interface DrawingOutput {
   readonly drawing: Drawing;
-  /** How it is written in the formats that every answer has, where nodes and edges are not enough. */
+  /** The view for the other formats, if nodes and edges are not enough. */
   readonly view?: View;
   readonly format: Format | (typeof drawingFormats)[number];
-  /** What makes the drawing smaller, as an advice. */
-  readonly smaller: string;
+  /** Advice on how to make the diagram smaller. */
+  readonly sizeHint: string;
 }
 
-export async function writeDrawing(drawn: DrawingOutput, flags: CommonFlags, io: Io): Promise<void> {
-  const { drawing, view = drawingView(drawing), format } = drawn;
+export async function writeDrawing(output: DrawingOutput, flags: CommonFlags, io: Io): Promise<void> {
+  const { drawing, view = drawingView(drawing), format } = output;
   switch (format) {
     case "dot":
       io.out.write(drawDot(drawing));
       return;
     case "mermaid":
-      io.out.write(mermaidText(drawn, (message) => warn(flags, io, message)));
+      io.out.write(mermaidText(output, (message) => warn(flags, io, message)));
       return;
     default:
       io.out.write(await present(view, format === "tree" ? "table" : format, await styleFor(flags, io)));
   }
 }
 
-function mermaidText({ drawing, smaller }: DrawingOutput, warning: (message: string) => void): string {
+function mermaidText({ drawing, sizeHint }: DrawingOutput, warning: (message: string) => void): string {
   const { characters, edges } = mermaidLimits;
   const text = drawMermaid(drawing);
   if (text.length > characters || drawing.edges.length > edges) {
     warning(
-      `mermaid draws at most ${edges} edges and ${characters} characters unless its \`maxEdges\` and \`maxTextSize\` ` +
-        `are raised: ${smaller}, or use --format dot`,
+      `mermaid renders at most ${edges} edges and ${characters} characters by default: ${sizeHint}, use --format dot, ` +
+        "or raise its `maxEdges` and `maxTextSize`",
     );
   }
   return text;

@@ -75,7 +75,7 @@ const groups: readonly {
     },
   },
   {
-    title: "Keep:",
+    title: "Maintain:",
     commands: {
       cache: async () => (await import("./commands/cache.js")).addCacheCommand,
       endpoints: async () => (await import("./commands/endpoints.js")).addEndpointsCommand,
@@ -85,7 +85,7 @@ const groups: readonly {
   },
 ];
 
-/** The words that may follow `agent-33 decision`. */
+/** The subcommands of `agent-33 decision`. */
 export const commandNames: readonly string[] = groups.flatMap(({ commands }) => Object.keys(commands));
 
 const programHelp = `
@@ -116,7 +116,7 @@ export async function buildProgram(
   const decision = program
     .command("decision")
     .summary("make, define and audit decisions")
-    .description("Makes, defines and audits decisions.")
+    .description("Make, define and audit decisions.")
     .helpCommand(false);
   const [group, verb = ""] = argv;
   const named =
@@ -126,7 +126,7 @@ export async function buildProgram(
     addCommand?.(decision, io, done);
     return program;
   }
-  program.description("Decisions of unattended agents and workflows, as code.").version(version);
+  program.description("Decisions as code for unattended agents and workflows.").version(version);
   program.addHelpText("after", programHelp);
   if (!isProgramFlag(argv)) {
     for (const { title, commands } of groups) {

@@ -2,22 +2,22 @@ import type { CommonFlags } from "./flags.js";
 import type { Io } from "./io.js";
 import { stopwatch } from "../clock.js";
 
-/** A line on the terminal that says how far we are, once it takes long enough to wonder; nothing anywhere else. */
+/** A progress line on a terminal, shown after 300 ms. Prints nothing if stderr is not a terminal. */
 export class Progress {
   readonly #io: Io;
-  readonly #wanted: boolean;
+  readonly #enabled: boolean;
   readonly #startedAt = stopwatch();
   #shownAt = 0;
   #visible = false;
 
   constructor(io: Io, quiet = false) {
     this.#io = io;
-    this.#wanted = io.err.isTerminal && !quiet;
+    this.#enabled = io.err.isTerminal && !quiet;
   }
 
-  /** The text is only made when it is shown; it is told the seconds that have passed. */
+  /** Redraws the line at most every 100 ms; `text` receives the seconds since the start. */
   show(text: (seconds: number) => string): void {
-    if (!this.#wanted) return;
+    if (!this.#enabled) return;
     const now = stopwatch();
     if (now - this.#startedAt < 300 || now - this.#shownAt < 100) return;
     this.#io.err.write(`\r${text((now - this.#startedAt) / 1000)}\u001b[K`);
@@ -36,30 +36,30 @@ export const percent = (done: number, total: number): string =>
 
 const redrawInterval = 100;
 
-/** Says on a terminal which endpoints are being asked, while that takes long enough to wonder. */
+/** Shows the endpoints that data is being fetched from. Returns undefined if there is nothing to show it on. */
 export function fetchProgress(
   { quiet = false }: Pick<CommonFlags, "quiet">,
   io: Io,
 ): ((endpoint: string) => () => void) | undefined {
   if (quiet || !io.err.isTerminal) return undefined;
-  const asked: string[] = [];
+  const pending: string[] = [];
   let progress: Progress | undefined;
   let timer: NodeJS.Timeout | undefined;
   return (endpoint) => {
-    if (asked.push(endpoint) === 1) {
-      const shown = (progress = new Progress(io));
-      timer = setInterval(() => shown.show(() => `asking ${endpointNames(asked)} …`), redrawInterval);
+    if (pending.push(endpoint) === 1) {
+      const line = (progress = new Progress(io));
+      timer = setInterval(() => line.show(() => `fetching from ${endpointNames(pending)} …`), redrawInterval);
     }
     return () => {
-      asked.splice(asked.indexOf(endpoint), 1);
-      if (asked.length > 0) return;
+      pending.splice(pending.indexOf(endpoint), 1);
+      if (pending.length > 0) return;
       clearInterval(timer);
       progress?.erase();
     };
   };
 }
 
-function endpointNames(asked: readonly string[]): string {
-  const [first = "", ...others] = new Set(asked);
+function endpointNames(endpoints: readonly string[]): string {
+  const [first = "", ...others] = new Set(endpoints);
   return others.length === 0 ? `\`${first}\`` : `\`${first}\` and ${others.length} more`;
 }

@@ -14,33 +14,33 @@ import type { McpHttp } from "../serve/mcp/http.js";
 import { Metrics } from "../serve/metrics.js";
 import { version } from "../version.js";
 
-/** How long the end waits for whoever reads the log. */
+/** Milliseconds that the shutdown waits for the log to be written. */
 const logFlushTimeout = 1_000;
 
-/** Answers over HTTP until it is told to end; resolves once all that was begun is answered and kept. */
+/** Serves HTTP until SIGTERM or SIGINT, then finishes the requests in progress. */
 export async function runServer(options: ServeOptions, flags: DecideFlags, io: Io): Promise<ExitCode> {
   const log = openServerLog(flags.quiet ?? false);
   const report = (message: string): void => log.log("warn", message);
   const authenticate = options.tokens && (await openAuthenticator(options.tokens, { report }));
   const metrics: Metrics = new Metrics({
     inFlight: () => server.inFlight(),
-    decisions: () => living.current.definitions.ids.length,
-    isStale: () => living.rejected !== undefined,
+    decisions: () => world.current.definitions.ids.length,
+    isStale: () => world.rejected !== undefined,
   });
-  const living: ReloadingWorld = await openReloadingWorld(flags, io, {
+  const world: ReloadingWorld = await openReloadingWorld(flags, io, {
     log,
     onChange: (outcome) => metrics.countReload(outcome),
     onDecided: (result) => metrics.countDecision(result),
   });
-  const mcp = options.mcp ? await openMcp(living, log) : undefined;
-  const parts = { reloadingWorld: living, authenticate, metrics, log, mcp: mcp?.handle };
+  const mcp = options.mcp ? await openMcp(world, log) : undefined;
+  const parts = { reloadingWorld: world, authenticate, metrics, log, mcp: mcp?.handle };
   const server: HttpServer = await openHttpServer({ ...options, ...parts });
   try {
-    const signal = await serveUntilSignal({ server, mcp, living }, options, log);
+    const signal = await serveUntilSignal({ server, mcp, world }, options, log);
     return signal === "SIGINT" ? 130 : 0;
   } finally {
-    await living.stop();
-    await living.current.close();
+    await world.stop();
+    await world.current.close();
     await log.flush(logFlushTimeout);
   }
 }
@@ -48,38 +48,38 @@ export async function runServer(options: ServeOptions, flags: DecideFlags, io: I
 interface RunningServer {
   readonly server: HttpServer;
   readonly mcp: McpHttp | undefined;
-  readonly living: ReloadingWorld;
+  readonly world: ReloadingWorld;
 }
 
 async function serveUntilSignal(
-  { server, mcp, living }: RunningServer,
+  { server, mcp, world }: RunningServer,
   options: ServeOptions,
   log: LogWriter,
 ): Promise<StopSignal> {
-  const { port } = await listening(server, options);
-  const reload = (): void => void living.reload();
+  const { port } = await listenOn(server, options);
+  const reload = (): void => void world.reload();
   process.on("SIGHUP", reload);
-  const told = waitForSignal();
+  const stopped = waitForSignal();
   const host = options.host.includes(":") ? `[${options.host}]` : options.host;
   log.writeText(`listening on http://${host}:${port}`);
   if (options.tokens === undefined) {
     log.writeText(
-      "no tokens are asked for, so it listens to this machine alone; give --jwks to let others ask",
+      "authentication is off, so only this machine can connect; use --jwks to allow remote clients",
     );
   }
-  const signal = await told;
-  log.log("info", "ending", { signal });
+  const signal = await stopped;
+  log.log("info", "shutting down", { signal });
   await Promise.all([mcp?.close(), server.drain(options.grace)]);
   process.removeListener("SIGHUP", reload);
   return signal;
 }
 
-/** The door within the door: the SDK is loaded where it is wanted. */
-async function openMcp(living: ReloadingWorld, log: LogWriter): Promise<McpHttp> {
-  const { createMcpHttp: mcpHttp } = await import("../serve/mcp/http.js");
-  return mcpHttp({
-    world: () => living.current,
-    subscribe: living.subscribe,
+/** Loads the MCP SDK only if MCP is enabled. */
+async function openMcp(world: ReloadingWorld, log: LogWriter): Promise<McpHttp> {
+  const { createMcpHttp } = await import("../serve/mcp/http.js");
+  return createMcpHttp({
+    world: () => world.current,
+    subscribe: world.subscribe,
     log: ({ level, ...entry }) => log.log(level, "mcp", entry),
     version,
   });
@@ -88,7 +88,7 @@ async function openMcp(living: ReloadingWorld, log: LogWriter): Promise<McpHttp>
 const stopSignals = ["SIGTERM", "SIGINT"] as const;
 type StopSignal = (typeof stopSignals)[number];
 
-/** The first time it is asked to end; the second time it ends at once, by whichever signal. */
+/** Resolves on the first signal; a second one ends the process at once. */
 function waitForSignal(): Promise<StopSignal> {
   return new Promise((resolve) => {
     const end = (name: NodeJS.Signals): void => {
@@ -99,8 +99,8 @@ function waitForSignal(): Promise<StopSignal> {
   });
 }
 
-/** Where it listens; throws what to do where it cannot. */
-export async function listening(
+/** Starts to listen and returns the address, or throws an error with a hint. */
+export async function listenOn(
   server: Pick<HttpServer, "listen">,
   { host, port }: Pick<ServeOptions, "host" | "port">,
 ): Promise<AddressInfo> {
@@ -108,23 +108,26 @@ export async function listening(
     return await server.listen(host, port);
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    const [why, hint] = listenErrors[code] ?? [];
-    if (why === undefined) throw error;
-    throw new DecisionError("network_failed", `cannot listen on \`${host}\`, port ${port}: ${why}`, {
+    const [reason, hint] = listenErrors[code] ?? [];
+    if (reason === undefined) throw error;
+    throw new DecisionError("network_failed", `cannot listen on \`${host}\`, port ${port}: ${reason}`, {
       hint,
       cause: error,
     });
   }
 }
 
-/** Why the system lets nobody listen there, and what to do. */
+/** Reason and hint for each error code of the system. */
 const listenErrors: Readonly<Record<string, readonly [string, string]>> = {
-  EADDRINUSE: ["it is in use", "end what listens there, or give another with --port; 0 takes a free one"],
-  EACCES: ["that is not permitted", "give a port above 1023 with --port"],
-  EPERM: ["that is not permitted", "give another with --host or --port"],
-  EADDRNOTAVAIL: ["this machine has no such address", "give one of its addresses with --host"],
-  EINVAL: ["this is no address to listen on", "give one of the machine's addresses with --host"],
-  ENOTFOUND: ["there is no such host", "give one of the machine's addresses with --host"],
-  EAI_AGAIN: ["its address cannot be found out", "give one of the machine's addresses with --host"],
-  EAFNOSUPPORT: ["this machine has no such addresses", "give another with --host"],
+  EADDRINUSE: [
+    "address already in use",
+    "stop the other process, or choose another port with --port; 0 picks a free one",
+  ],
+  EACCES: ["permission denied", "choose a port above 1023 with --port"],
+  EPERM: ["permission denied", "choose another address with --host or --port"],
+  EADDRNOTAVAIL: ["this machine does not have this address", "choose one of its addresses with --host"],
+  EINVAL: ["invalid address", "choose one of this machine's addresses with --host"],
+  ENOTFOUND: ["host not found", "choose one of this machine's addresses with --host"],
+  EAI_AGAIN: ["cannot resolve the host", "choose one of this machine's addresses with --host"],
+  EAFNOSUPPORT: ["address family not supported", "choose another address with --host"],
 };

@@ -17,7 +17,7 @@ import type { WriteBytes } from "../serve/log-writer.js";
 import { LogWriter } from "../serve/log-writer.js";
 import { definitionStamp } from "../store/definition-directory.js";
 
-/** How often definitions are looked at. */
+/** Milliseconds between two checks for changed definitions. */
 const pollInterval = 250;
 
 interface WorldListeners {
@@ -26,47 +26,50 @@ interface WorldListeners {
   readonly onDecided?: (result: Result) => void;
 }
 
-/** The world for whoever stays: definitions that change meanwhile are taken up. */
+/** Opens the world for a server; changed definitions are reloaded. */
 export async function openReloadingWorld(
   flags: DecideFlags,
   io: Io,
   { log, onChange = () => undefined, onDecided = () => undefined }: WorldListeners,
 ): Promise<ReloadingWorld> {
-  const served = await openWorldSource(flags, io);
-  const living = await ReloadingWorld.open({
-    open: async () => observeDecisions(await served.open(), onDecided),
-    stamp: served.stamp,
-    rejectBroken: !served.mustBeApproved,
+  const source = await openWorldSource(flags, io);
+  const world = await ReloadingWorld.open({
+    open: async () => observeDecisions(await source.open(), onDecided),
+    stamp: source.stamp,
+    rejectBroken: !source.mustBeApproved,
     intervalMs: pollInterval,
     onReload(change) {
       onChange(change);
       logChange(change, log);
     },
   });
-  warnAboutDefinitions(flags, io, living.current.definitions.diagnostics);
-  return living;
+  warnAboutDefinitions(flags, io, world.current.definitions.diagnostics);
+  return world;
 }
 
 function logChange(change: ReloadOutcome, log: LogWriter): void {
   if (change.type === "applied") {
-    const { decisions, diagnostics, removed: gone } = change;
-    const more = { decisions, problems: diagnostics.length, ...(gone.length > 0 && { gone }) };
-    log.log(gone.length > 0 ? "warn" : "info", "definitions taken up", more);
+    const { decisions, diagnostics, removed } = change;
+    const fields = {
+      decisions,
+      problems: diagnostics.length,
+      ...(removed.length > 0 && { gone: removed }),
+    };
+    log.log(removed.length > 0 ? "warn" : "info", "definitions reloaded", fields);
     return;
   }
   const problems = change.diagnostics.map(
     ({ file, line, column, message, hint }) =>
       `${file}:${line}:${column} ${message}${hint === undefined ? "" : ` (${hint})`}`,
   );
-  log.log("error", `a change of the definitions is not taken up: ${change.reason}`, { problems });
+  log.log("error", `definitions not reloaded: ${change.reason}`, { problems });
 }
 
-/** What a server needs, which goes on while definitions change. */
+/** Opens the world repeatedly, with one store and the current definitions. */
 interface WorldSource {
   readonly records: Records;
-  /** The world with the definitions as they are now. */
   readonly open: () => Promise<Composed & ReadableWorld>;
-  /** Changes whenever the definitions do. */
+  /** A value that changes when the definitions do. */
   readonly stamp: () => string;
   readonly mustBeApproved: boolean;
 }
@@ -84,7 +87,7 @@ export async function openWorldSource(flags: DecideFlags, io: Io): Promise<World
     stamp: () => definitionStamp(decisions),
     async open() {
       const definitions = await composeDefinitions({ decisions, cacheHome: cacheHome(io.env) });
-      // Now, as the files of those that nobody has asked for yet may be others by the time somebody does.
+      // Load all definitions now: the files may change before the first request for one of them.
       for (const id of definitions.ids) await definitions.findForInspection(id);
       if (seenLocks === undefined) return composeWith(records, definitions, fetching);
       const trustedKeys = approval.trustedKeys();
@@ -95,15 +98,15 @@ export async function openWorldSource(flags: DecideFlags, io: Io): Promise<World
 
 const stderr = 2;
 
-/** How long a pipe that is full is left alone, in milliseconds. */
+/** Milliseconds to wait before writing to a full pipe again. */
 const retryDelay = 5;
 
-/** Writes without waiting for whoever reads; where that is nobody, it is lost. */
+/** Writes to stderr without blocking. If nothing reads the pipe, the output is lost. */
 function stderrWriter(): WriteBytes {
   let isReady = false;
   const writeRest: WriteBytes = (bytes, done) => {
     write(stderr, bytes, (error, written) => {
-      // Whoever does not read must not keep us from ending, so nothing waits for the next try.
+      // unref: a pending retry does not keep the process alive.
       if (error?.code === "EAGAIN") setTimeout(() => writeRest(bytes, done), retryDelay).unref();
       else if (error !== null || written >= bytes.length) done(error);
       else writeRest(bytes.subarray(written), done);
@@ -117,8 +120,8 @@ function stderrWriter(): WriteBytes {
 }
 
 /**
- * To write into a full pipe would hold up a thread, and a process does not end before its threads do. Making a socket
- * of it is Node's only way to have it answer EAGAIN instead; nobody ever uses or closes the socket.
+ * Makes a pipe non-blocking. Writing to a full blocking pipe blocks a thread, and a process cannot end before its
+ * threads do. Opening a socket on the descriptor is the only way in Node; the socket itself is not used.
  */
 function unblock(): void {
   const stats = fstatSync(stderr);
@@ -126,6 +129,6 @@ function unblock(): void {
   new Socket({ fd: stderr, readable: false, writable: true }).unref();
 }
 
-/** What happens, as JSON lines on standard error. */
+/** Opens the server log: JSON Lines on stderr. */
 export const openServerLog = (quiet: boolean): LogWriter =>
   new LogWriter(stderrWriter(), { clock: systemClock, quiet });

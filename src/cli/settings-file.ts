@@ -16,10 +16,7 @@ export async function removeSetting(path: string, key: string): Promise<void> {
   await changeFile(path, (conf) => conf.delete(key));
 }
 
-async function changeFile(
-  path: string,
-  change: (conf: Conf<Record<string, unknown>>) => void,
-): Promise<void> {
+async function changeFile(path: string, change: (conf: Conf) => void): Promise<void> {
   try {
     makeDirectory(dirname(path), 0o700);
     const { default: Conf } = await import("conf");

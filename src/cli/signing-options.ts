@@ -21,7 +21,7 @@ export interface SigningFlags extends StoreFlags {
 export function addSigningFlags(command: Command): Command {
   command.option(
     "--key <file>",
-    "the private key to sign with; when left out, the one that `agent-33 decision keygen` made",
+    "private key to sign with (default: the key that `agent-33 decision keygen` created)",
   );
   return addCommonFlags(addStoreFlags(command));
 }
@@ -30,26 +30,25 @@ export async function signingOptions(flags: SigningFlags, io: Io): Promise<Signi
   const file = flags.key ?? defaultKeyFile(io);
   const key = openPrivateKey(file);
   if (isOpenToOthers(file))
-    warn(flags, io, `others can read or write \`${file}\`; \`chmod 600\` keeps them out`);
+    warn(flags, io, `other users can access the private key; run \`chmod 600 ${file}\``);
   const { value: directory } = decisionsDirectory(flags.decisions, io);
   const trustedKeys = approvalSettings({}, io).trustedKeys();
   return { directory, key, trustedKeys, shelf: await openSeenLocks(flags, io), at: systemClock() };
 }
 
-/** Windows keeps who may do what elsewhere. */
+/** Always false on Windows, which has no mode bits. */
 const isOpenToOthers = (file: string): boolean =>
   process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0;
 
-/** The key that was made without saying where. */
 function defaultKeyFile(io: Io): string {
   const file = approvalKeyFile(io);
   if (existsSync(file)) return file;
-  throw new DecisionError("usage", "there is no key to sign with", {
-    hint: "make one with `agent-33 decision keygen`, or name one with --key FILE",
+  throw new DecisionError("usage", "no key to sign with", {
+    hint: "create one with `agent-33 decision keygen`, or specify one with --key FILE",
   });
 }
 
-/** Shows what was signed; where no key is trusted yet, that is worth a word. */
+/** Prints what was signed, and how to trust the key if none is trusted yet. */
 export async function showSignings(
   signings: readonly Signing[],
   { key, trustedKeys, at }: SigningOptions,
@@ -59,8 +58,8 @@ export async function showSignings(
   io.out.write(await present(signingsView(signings), format, await styleFor(flags, io)));
   if (flags.quiet) return;
   const unchanged = signings.filter((each) => each.at !== at).length;
-  if (unchanged > 0) note(io, `${unchanged} of ${signings.length} were so already and stay as they are`);
+  if (unchanged > 0) note(io, `${unchanged} of ${signings.length} unchanged`);
   if (trustedKeys.length > 0) return;
   const { trustCommand } = await import("../store/approval-keys.js");
-  note(io, `this key is not trusted here; ${trustCommand(key.publicKey, [])}`);
+  note(io, `this key is not trusted yet; ${trustCommand(key.publicKey, [])}`);
 }

@@ -19,16 +19,16 @@ import { hasApprovalLock, approvalLockPath, readApprovalLock } from "../store/ap
 import { signatureVerifier } from "../store/approval-keys.js";
 
 export interface ValidationReport {
-  /** By file and place. */
+  /** Sorted by file and position. */
   readonly problems: readonly Diagnostic[];
   readonly decisions: number;
-  /** Whether nothing at all is declared there. */
+  /** Whether the files declare nothing. */
   readonly isEmpty: boolean;
-  /** How many guardrails could be checked without an input. */
+  /** Number of guardrails that could be checked without an input. */
   readonly guardrails: number;
 }
 
-/** Reads everything anew, so that what is said is about what stands there now; locks too, in directories. */
+/** Checks definition files and, in directories, the approval lock. Does not use the cache. */
 export async function validatePaths(
   paths: readonly string[],
   approval: ApprovalSettings = { required: false, trustedKeys: () => [] },
@@ -37,9 +37,9 @@ export async function validatePaths(
   const approvals: Diagnostic[] = [];
   for (const path of uniquePaths(paths)) {
     const isFolder = isDirectory(path);
-    const anew = await readDefinitionFiles(path, isFolder);
-    read.push(anew);
-    if (isFolder) approvals.push(...(await checkApprovals(path, libraryOf(anew), approval)));
+    const files = await readDefinitionFiles(path, isFolder);
+    read.push(files);
+    if (isFolder) approvals.push(...(await checkApprovals(path, libraryOf(files), approval)));
   }
   const located = read.flatMap((each) => each.located);
   const summaries = read.flatMap((each) => each.summaries);
@@ -66,7 +66,7 @@ const isEmpty = ({ definitions, guardrails, targets, endpoints, diagnostics }: F
   [guardrails, targets, endpoints].every((each) => each === undefined) &&
   diagnostics.length === 0;
 
-/** A file or directory that is named twice is still one. */
+/** Removes duplicates, and paths inside another one of the paths. */
 function uniquePaths(paths: readonly string[]): readonly string[] {
   const real = new Map(paths.map((path) => [realPathOf(path), path]));
   const inside = (path: string): boolean =>
@@ -82,12 +82,12 @@ function realPathOf(path: string): string {
   }
 }
 
-/** The lock of a directory is about all of it, so a file by itself cannot be told to be approved. */
+/** Throws for a single file: a lock approves a whole directory. */
 export function assertDirectories(paths: readonly string[]): void {
   const file = paths.find((path) => !isDirectory(path));
   if (file === undefined) return;
-  throw new DecisionError("usage", `whether \`${file}\` is approved cannot be told by itself`, {
-    hint: "with --require-approval, name the directory that its lock is in",
+  throw new DecisionError("usage", `cannot check the approval of the single file \`${file}\``, {
+    hint: "with --require-approval, specify the directory that contains the lock",
   });
 }
 
@@ -96,13 +96,13 @@ function isDirectory(path: string): boolean {
     return statSync(path).isDirectory();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const what =
-      code === "ENOENT" ? `there is no file or directory \`${path}\`` : `cannot read \`${path}\`: ${message}`;
-    throw new DecisionError("usage", what, { cause: error });
+    const reason =
+      code === "ENOENT" ? `no such file or directory: \`${path}\`` : `cannot read \`${path}\`: ${message}`;
+    throw new DecisionError("usage", reason, { cause: error });
   }
 }
 
-/** What is to be said of the lock of a directory: errors where approval is required, else nothing where there is none. */
+/** Checks the approval lock of a directory. Diagnostics are errors if approval is required, else warnings. */
 export async function checkApprovals(
   directory: string,
   library: Library,
@@ -140,7 +140,7 @@ const startOf = (file: string): Pick<Diagnostic, "file" | "line" | "column"> => 
 const missingLock = (file: string): Diagnostic => ({
   ...startOf(file),
   severity: "error",
-  message: "nothing is approved: there is no lock",
+  message: "no definition is approved: there is no lock",
   hint: "approve definitions with `agent-33 decision approve ID --key FILE`",
 });
 
@@ -149,10 +149,10 @@ const unverifiedLock = (file: string, required: boolean): Diagnostic =>
     ? {
         ...startOf(file),
         severity: "error",
-        message: "no key is trusted, so nothing counts as approved",
+        message: "no key is trusted, so no approval is valid",
         hint: "trust one with `agent-33 decision config set trusted_keys ed25519:…`",
       }
-    : { ...startOf(file), severity: "note", message: "its signatures are not checked, as no key is trusted" };
+    : { ...startOf(file), severity: "note", message: "signatures are not checked because no key is trusted" };
 
 async function unapprovedDefinitions(
   lock: ApprovalLock | undefined,
@@ -162,10 +162,10 @@ async function unapprovedDefinitions(
   const loaded = await Promise.all(library.ids.map((id) => library.findForInspection(id)));
   return loaded.flatMap((each) => {
     const { definition, file, line } = each;
-    const said = approvalMessage(each, lock);
-    return said === undefined
+    const message = approvalMessage(each, lock);
+    return message === undefined
       ? []
-      : [{ file, line, column: 1, severity, decision_id: definition.id, ...said }];
+      : [{ file, line, column: 1, severity, decision_id: definition.id, ...message }];
   });
 }
 
@@ -205,12 +205,12 @@ function missingDefinitions(
       ...startOf(file),
       severity,
       decision_id,
-      message: `\`${decision_id}\` was approved with serial ${serial}, but its definition is not there`,
-      hint: `put it back, or retire it with \`agent-33 decision retire ${decision_id} --key FILE\``,
+      message: `\`${decision_id}\` was approved with serial ${serial}, but its definition is missing`,
+      hint: `restore it, or retire it with \`agent-33 decision retire ${decision_id} --key FILE\``,
     }));
 }
 
-/** Runs the guardrails of all sound definitions that need no input. */
+/** Runs the guardrails that can be checked without an input. */
 export async function checkGuardrails(
   located: readonly LocatedDefinition[],
   library: Library,
@@ -225,7 +225,7 @@ export async function checkGuardrails(
   return { problems, checked };
 }
 
-/** None where the definition cannot be used, which is said elsewhere. */
+/** Returns nothing for an invalid definition, which has a diagnostic of its own. */
 async function staticChecksOf({ id }: Definition, library: Library): Promise<readonly StaticCheck[]> {
   try {
     return staticChecks(await library.find(id));
@@ -236,9 +236,9 @@ async function staticChecksOf({ id }: Definition, library: Library): Promise<rea
 }
 
 const effectsOnTarget: Readonly<Record<OnFail, string>> = {
-  block: "so what leads there is blocked",
-  escalate: "so what leads there is escalated",
-  warn: "which is let pass",
+  block: "so decisions that select it are blocked",
+  escalate: "so decisions that select it are escalated",
+  warn: "so decisions that select it have a warning",
 };
 
 function failureDiagnostics(
@@ -247,14 +247,14 @@ function failureDiagnostics(
 ): readonly Diagnostic[] {
   const index = definition.guardrails?.indexOf(guardrail) ?? -1;
   const { type, on_fail: onFail = "block" } = guardrail;
-  // What cannot be checked blocks, whatever it was to do.
-  const always =
+  // A drift check that cannot run always blocks.
+  const effect =
     type === "no_disabled_targets"
       ? effectsOnTarget[onFail]
       : `so every decision ${effectsOnAll[type === "distribution_drift" ? "block" : onFail]}`;
   const place = { file, decision_id: definition.id };
   return failures.map((failure) => {
-    const message = `guardrail \`${type}\` fails: ${failure}, ${always}`;
+    const message = `guardrail \`${type}\` fails: ${failure}, ${effect}`;
     return index === -1
       ? diagnosticAt({ ...place, ...summary.position }, { severity: "warning", message })
       : locateFinding(

@@ -28,13 +28,13 @@ import { hasApprovalLock } from "../store/approval-lock-file.js";
 import type { StoreConfiguration } from "../store/open-store.js";
 import { signerFromFile } from "../store/signing.js";
 
-/** What is defined and what is remembered. */
+/** Definitions and records, for commands that make no decisions. */
 export interface ReadableWorld {
   readonly definitions: OpenedDefinitions;
   readonly records: Records;
 }
 
-/** The world to decide in, as flags, environment and settings describe it. */
+/** Opens everything a decision needs, as configured by flags, environment and settings. */
 export async function openWorld(flags: DecideFlags, io: Io): Promise<Composed & ReadableWorld> {
   const files = settingsFiles(io);
   const { definitions, records } = await openReadableWorld(flags, io, files);
@@ -48,8 +48,8 @@ export async function openWorld(flags: DecideFlags, io: Io): Promise<Composed & 
 }
 
 /**
- * Where the newest locks are remembered. A project that chose the store could choose one that remembers nothing,
- * so its settings have no say in this; its records go where they always went.
+ * Opens the shelf that remembers the newest approval locks seen. Project settings are ignored here: otherwise a
+ * project could choose an empty store and roll back its lock unnoticed.
  */
 export async function openSeenLocks(
   flags: StoreFlags,
@@ -57,11 +57,11 @@ export async function openSeenLocks(
   { files = settingsFiles(io), records }: { readonly files?: SettingsFiles; readonly records?: Records } = {},
 ): Promise<Shelf> {
   if (records === undefined) warnAboutSettings(flags, io, files);
-  const own = withoutProject(files);
+  const userFiles = withoutProject(files);
   const isSame =
-    storeSettings(flags, io, own).directory.value === storeSettings(flags, io, files).directory.value;
-  const opened = isSame ? records : undefined;
-  const { store } = opened ?? (await composeRecords(storeConfiguration(flags, io, own)));
+    storeSettings(flags, io, userFiles).directory.value === storeSettings(flags, io, files).directory.value;
+  const reusable = isSame ? records : undefined;
+  const { store } = reusable ?? (await composeRecords(storeConfiguration(flags, io, userFiles)));
   return seenLocksIn(store);
 }
 
@@ -74,13 +74,12 @@ export const fetchingOptions = (flags: StoreFlags, io: Io): FetchingConfiguratio
   onWarning: (message) => warn(flags, io, message),
 });
 
-/** The same for what decides nothing, so that nothing need be approved for it. */
+/** Opens the world to record tool results in. They need no approved definitions. */
 export async function openForToolResults(flags: StoreFlags, io: Io): Promise<Composed & ReadableWorld> {
   const { definitions, records } = await openReadableWorld(flags, io);
   return composeWith(records, definitions);
 }
 
-/** The same without what decides, for commands that only look. */
 export async function openReadableWorld(
   flags: StoreFlags,
   io: Io,
@@ -106,14 +105,14 @@ export async function openReadableWorld(
   return { definitions, records };
 }
 
-/** What is remembered, for questions that need no definitions. */
+/** Opens the records alone, for commands that need no definitions. */
 export function openRecords(flags: StoreFlags, io: Io): Promise<Records> {
   warnIfStoreMissing(flags, io);
   if (flags.verbose) noteStore(flags, io);
   return composeRecords(storeConfiguration(flags, io), (message) => warn(flags, io, message));
 }
 
-/** What was named as the store and is not there; only making a decision makes one. */
+/** Returns the path given with --store if nothing exists there. Only commands that record create a store. */
 function missingStorePath(flags: StoreFlags, io: Io): string | undefined {
   if (flags.store === undefined) return undefined;
   const { directory } = storeSettings(flags, io);
@@ -122,19 +121,19 @@ function missingStorePath(flags: StoreFlags, io: Io): string | undefined {
 
 export function warnIfStoreMissing(flags: StoreFlags, io: Io): void {
   const missing = missingStorePath(flags, io);
-  if (missing !== undefined) warn(flags, io, `there is no store in \`${missing}\` yet`);
+  if (missing !== undefined) warn(flags, io, `no store found in \`${missing}\``);
 }
 
-/** Where an answer of nothing would be taken for one of something. */
+/** Throws if --store does not exist, for commands whose empty result would be misleading. */
 export function assertStoreExists(flags: StoreFlags, io: Io): void {
   const missing = missingStorePath(flags, io);
   if (missing === undefined) return;
-  throw new DecisionError("usage", `there is no store in \`${missing}\``, {
-    hint: "name the directory that decisions were recorded in; `agent-33 decision config get store` tells the usual one",
+  throw new DecisionError("usage", `no store found in \`${missing}\``, {
+    hint: "specify the directory of the log; `agent-33 decision config get store` prints the default",
   });
 }
 
-/** Where a file may grow no further, the system would end us; so it only fails to write. */
+/** Makes writes beyond the file size limit fail with EFBIG instead of ending the process. */
 const ignoreFileSizeLimit = (): void => undefined;
 
 export function storeConfiguration(
@@ -166,14 +165,13 @@ function warnAboutSettings(flags: StoreFlags, io: Io, files: SettingsFiles): voi
 function assertDirectory(directory: string): void {
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== false) return;
   throw new DecisionError("store_failed", `the store \`${directory}\` is not a directory`, {
-    hint: "name the directory that records are kept in",
+    hint: "specify a directory with --store DIR",
   });
 }
 
-/** Found out now, not at the next checkpoint. */
 function missingKey({ value, from }: Setting): DecisionError {
-  return new DecisionError("store_failed", `the signing key \`${value}\` (from ${from}) is not there`, {
-    hint: "put it back, or go on without with `agent-33 decision config unset signing_key`",
+  return new DecisionError("store_failed", `the signing key \`${value}\` (from ${from}) does not exist`, {
+    hint: "restore the file, or stop signing with `agent-33 decision config unset signing_key`",
   });
 }
 
@@ -182,7 +180,7 @@ function noteStore(flags: StoreFlags, io: Io): void {
   note(io, `store: ${directory.value} (from ${directory.from})`);
 }
 
-/** Reading a log for the first time may take a while. */
+/** Shows progress while the log is read for the first time, which can take a while. */
 function readingProgress({ quiet }: StoreFlags, io: Io): (done: number, total: number) => void {
   let progress: Progress | undefined;
   return (done, total) => {
@@ -200,21 +198,22 @@ export function warn(flags: CommonFlags, io: Io, message: string): void {
   if (!flags.quiet) io.err.write(`warning: ${printable(message)}\n`);
 }
 
-/** Broken files are only a warning to those who ask for something else. */
-export function warnAboutDefinitions(flags: CommonFlags, io: Io, problems: readonly Diagnostic[]): void {
+/** Warns about invalid definition files, one line per file. */
+export function warnAboutDefinitions(flags: CommonFlags, io: Io, diagnostics: readonly Diagnostic[]): void {
   const files = new Map<string, Diagnostic[]>();
-  for (const problem of problems) files.set(problem.file, [...(files.get(problem.file) ?? []), problem]);
+  for (const diagnostic of diagnostics) {
+    files.set(diagnostic.file, [...(files.get(diagnostic.file) ?? []), diagnostic]);
+  }
   for (const [file, found] of files) {
     const [first] = found;
     const more = found.length > 1 ? ` (and ${found.length - 1} more)` : "";
-    if (first)
-      warn(flags, io, `${file}:${first.line}:${first.column} cannot be used: ${first.message}${more}`);
+    if (first) warn(flags, io, `${file}:${first.line}:${first.column} is invalid: ${first.message}${more}`);
   }
 }
 
 /**
- * What the lock of the definitions says of each, for those who only look; undefined where there is no lock and
- * none is asked for. Where it proves nothing, a warning says why, and nothing is known.
+ * Returns a function that finds the approval of a definition, or undefined if there is no lock and approval is not
+ * required. If the lock cannot be trusted, warns and reports every approval as unknown.
  */
 export async function openApprovals(
   records: Records,
@@ -225,12 +224,12 @@ export async function openApprovals(
   const { value: directory } = decisionsDirectory(flags.decisions, io, files);
   const settings = approvalSettings({}, io, files);
   if (!settings.required && !hasApprovalLock(directory)) return undefined;
-  const { readVerifiedLock: openVerifiedLock } = await import("../store/approved-definitions.js");
+  const { readVerifiedLock } = await import("../store/approved-definitions.js");
   const { approvalOf } = await import("../definition/approval/approved-library.js");
   const { withRecomputedHashes } = await import("../definition/loaded-definition.js");
   try {
     const shelf = await openSeenLocks(flags, io, { files, records });
-    const lock = await openVerifiedLock({ directory, trustedKeys: settings.trustedKeys(), shelf });
+    const lock = await readVerifiedLock({ directory, trustedKeys: settings.trustedKeys(), shelf });
     return (loaded) => approvalOf(lock, loaded.definition.id, withRecomputedHashes(loaded));
   } catch (error) {
     if (!(error instanceof DecisionError) || error.code !== "not_approved") throw error;

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { listening } from "../../src/cli/run-server.js";
+import { listenOn } from "../../src/cli/run-server.js";
 import { main } from "../../src/cli/main.js";
 import type { ServeFlags } from "../../src/cli/commands/serve.js";
 import { serveOptions } from "../../src/cli/commands/serve.js";
@@ -216,10 +216,10 @@ describe("decision serve", () => {
   });
 
   it.each(["EACCES", "EADDRNOTAVAIL", "ENOTFOUND"])(
-    "tells what to do where listening fails: %s",
+    "fails with a hint if the server cannot listen: %s",
     async (code) => {
       const listen = (): Promise<AddressInfo> => Promise.reject(Object.assign(new Error("no"), { code }));
-      await expect(listening({ listen }, { host: "h", port: 1 })).rejects.toMatchObject({
+      await expect(listenOn({ listen }, { host: "h", port: 1 })).rejects.toMatchObject({
         code: "network_failed",
         hint: expect.stringContaining("give") as string,
       });

@@ -19,20 +19,17 @@ interface ApproveFlags extends SigningFlags {
 export function addApproveCommand(parent: Command, io: Io): void {
   const command = parent
     .command("approve")
-    .argument("[id...]", "the decisions' ids")
-    .option("--all", "every decision of the directory but those that were retired")
-    .option(
-      "-y, --yes",
-      "with --all: sign anew over a lock that is older than, or another than, the one seen",
-    );
+    .argument("[id...]", "ids of decisions")
+    .option("--all", "approve every decision of the directory except retired ones")
+    .option("-y, --yes", "with --all: override the rollback check and sign everything again");
   addSigningFlags(command)
-    .summary("sign a definition as it is now")
+    .summary("approve definitions (signed)")
     .description(
-      "Signs decisions, with the guardrails, targets and endpoints that bear on them, into `decisions.lock` in " +
-        "the directory of definitions. With --require-approval, or the setting require_approval, only what is " +
-        "signed with a trusted key is decided by. A definition that is not valid is not signed, and nothing is " +
-        "signed into a lock that is forged. Into one that is older than, or another than, the one that was seen " +
-        "here, nothing is signed either, unless it is meant: --all --yes signs all anew over it.",
+      "Sign decisions, with the guardrails, targets and endpoints that apply to them, in `decisions.lock` in the " +
+        "directory of definitions. With --require-approval, or the setting require_approval, only definitions signed " +
+        "with a trusted key are used. Invalid definitions and forged locks are rejected, and so is a lock that is " +
+        "older than or different from the one last seen on this machine (a rollback). To sign everything again over " +
+        "such a lock, use --all --yes.",
     )
     .addHelpText(
       "after",
@@ -46,7 +43,7 @@ Examples:
       formatFor(flags, io, { answer: "many" });
       assertSelection(ids, flags);
       const options = await signingOptions(flags, io);
-      // Read anew: what is signed is what stands in the files.
+      // Read without the cache: signs exactly what the files contain.
       const definitions = await composeDefinitions({ decisions: options.directory });
       const signings = flags.all
         ? await approveEvery(definitions, options, { flags, io })
@@ -59,12 +56,12 @@ Examples:
 function assertSelection(ids: readonly string[], { all = false }: ApproveFlags): void {
   if (all ? ids.length === 0 : ids.length > 0) return;
   if (all) {
-    throw new DecisionError("usage", `\`${ids.join(" ")}\` and --all were both given`, {
-      hint: "name decisions, or say --all; a retired one is approved again by its name",
+    throw new DecisionError("usage", "ids and --all cannot be combined", {
+      hint: "use ids or --all; to approve a retired decision again, specify its id",
     });
   }
-  throw new DecisionError("usage", "name the decisions to approve, or --all of them", {
-    hint: "`agent-33 decision list` shows them",
+  throw new DecisionError("usage", "specify decisions to approve", {
+    hint: "use ids or --all; `agent-33 decision list` lists the decisions",
   });
 }
 
@@ -76,31 +73,27 @@ async function approveEvery(
   const mayGoBack = flags.yes ?? false;
   const approved = await approveAll(await findEvery(definitions), { ...options, allowRollback: mayGoBack });
   const { signings, rolledBackOver: wentBack, stillRetired: stayRetired } = approved;
-  if (wentBack !== undefined) warn(flags, io, `the lock ${wentBack}; all is signed anew over it`);
+  if (wentBack !== undefined) warn(flags, io, `the lock ${wentBack}; signing everything again`);
   if (stayRetired > 0 && !flags.quiet) note(io, retiredText(stayRetired));
   return signings;
 }
 
 const retiredText = (count: number): string =>
   count === 1
-    ? "1 retired decision stays so; name it to approve it again"
-    : `${count} retired decisions stay so; name them to approve them again`;
+    ? "1 decision stays retired; specify its id to approve it again"
+    : `${count} decisions stay retired; specify their ids to approve them again`;
 
 const findByIds = (ids: readonly string[], definitions: OpenedDefinitions): Promise<LoadedDefinition[]> =>
   Promise.all([...new Set(ids)].map((id) => definitions.find(id)));
 
-/** All means all: what cannot be read is not passed over. */
+/** Loads every definition; throws if one is invalid, so that none is skipped silently. */
 function findEvery(definitions: OpenedDefinitions): Promise<LoadedDefinition[]> {
   const { diagnostics: problems, ids } = definitions;
   if (problems.length > 0) {
-    throw new DecisionError(
-      "definition_invalid",
-      "not all definitions are valid, so not all can be approved",
-      {
-        hint: "mend them, or name those to approve",
-        details: { problems },
-      },
-    );
+    throw new DecisionError("definition_invalid", "cannot approve all definitions: some are invalid", {
+      hint: "fix them, or specify the ids to approve",
+      details: { problems },
+    });
   }
   return findByIds(ids, definitions);
 }

@@ -39,16 +39,19 @@ interface BacktestFlags extends StoreFlags, TimeRangeFlags {
 export function addBacktestCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
   const command = parent
     .command("backtest")
-    .argument("<id>", "the decision's id")
-    .option("--against <path>", "the definition in this file or directory; else the one of today")
-    .option("--max-change <share>", "exit with 6 where more would change, such as 5% or 0.05");
+    .argument("<id>", "id of the decision")
+    .option("--against <path>", "definition file or directory to test (default: the current definition)")
+    .option(
+      "--max-change <share>",
+      "exit with code 6 if a larger share of results changes, such as 5% or 0.05",
+    );
   addTimeRangeFlags(command);
   addCommonFlags(addStoreFlags(command))
-    .summary("show what another definition would have changed")
+    .summary("evaluate past decisions with another definition")
     .description(
-      "Asks a definition what the records of the decision were asked, with their contexts, facts and times, and shows what " +
-        "would have come out differently: how much, from what to what, and examples. What was held back and would be let " +
-        "through comes first. Nothing is recorded.",
+      "Evaluate the recorded contexts of a decision again, with their facts and times, and show which results would " +
+        "change: how many, from what to what, and examples. Decisions that were blocked or denied and would now pass come " +
+        "first. Nothing is recorded.",
     )
     .addHelpText(
       "after",
@@ -63,11 +66,11 @@ Examples:
 
 async function backtest(id: string, flags: BacktestFlags, io: Io): Promise<ExitCode> {
   const format = formatFor(flags, io, { answer: "one" });
-  const most = flags.maxChange === undefined ? undefined : parseShare(flags.maxChange);
+  const maxChange = flags.maxChange === undefined ? undefined : parseShare(flags.maxChange);
   const loaded = await definitionFor(id, flags, io);
   const report = await run(loaded, await openRecords(flags, io), flags, io);
   io.out.write(await present(backtestView(report), format, await styleFor(flags, io)));
-  if (report.total === 0 && !flags.quiet) note(io, "no decision is recorded that fits");
+  if (report.total === 0 && !flags.quiet) note(io, "no matching records");
   if (report.not_replayable > 0) {
     const why = report.reasons
       .map(({ reason, count: number }) => `${reason} (${formatCount(number)})`)
@@ -78,13 +81,13 @@ async function backtest(id: string, flags: BacktestFlags, io: Io): Promise<ExitC
       `${formatCount(report.not_replayable)} of ${formatCount(report.total)} could not be replayed: ${why}`,
     );
   }
-  return most === undefined ? 0 : exitCodeFor(report, most);
+  return maxChange === undefined ? 0 : exitCodeFor(report, maxChange);
 }
 
-/** Where nothing could be asked again, nothing is known to be within bounds. */
-function exitCodeFor({ change_rate, total, not_replayable }: BacktestReport, most: number): ExitCode {
+/** Fails if no record could be replayed: then nothing is known about the changes. */
+function exitCodeFor({ change_rate, total, not_replayable }: BacktestReport, maxChange: number): ExitCode {
   const isUnknown = total > 0 && not_replayable === total;
-  return isUnknown || change_rate > most ? 6 : 0;
+  return isUnknown || change_rate > maxChange ? 6 : 0;
 }
 
 async function definitionFor(id: string, flags: BacktestFlags, io: Io): Promise<LoadedDefinition> {
@@ -126,57 +129,63 @@ function parseShare(text: string): number {
   const found = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim());
   const share = found === null ? Number.NaN : Number(found[1]) / (found[2] === "%" ? 100 : 1);
   if (share >= 0 && share <= 1) return share;
-  throw new DecisionError("usage", `--max-change must be a share (got \`${text}\`)`, {
-    hint: "such as 5% or 0.05",
-  });
+  throw new DecisionError(
+    "usage",
+    `--max-change must be a share from 0 to 1 or a percentage (got \`${text}\`)`,
+    {
+      hint: "such as 5% or 0.05",
+    },
+  );
 }
 
 /**
- * The definitions of another directory; or those of one file in the place of those with the same ids, so that
- * the guardrails and targets beside them count as they would if it were put there. A file that has no say in
- * the decision is refused, as what is there already would pass for it.
+ * Loads the definitions of another directory, or the current directory with one file replaced, so that its guardrails
+ * and targets apply to the draft. Throws if the file does not affect the decision: otherwise the current definition
+ * would be tested instead.
  */
 async function draftLibrary(against: string, directory: string, id: string): Promise<Library> {
   if (!isFile(against)) return libraryOf(await readDefinitionFiles(against, true));
   const draft = await readDefinitionFiles(against, false);
-  for (const summary of draft.summaries) assertDefines(summary, id);
+  for (const summary of draft.summaries) assertAffects(summary, id);
   if (!existsSync(directory)) return libraryOf(draft);
   return libraryOf(replaceDefinitions(await readDefinitionFiles(directory, true), draft, against));
 }
 
-function assertDefines(summary: FileSummary, id: string): void {
-  const { file, diagnostics: problems, definitions, guardrails, targets, endpoints } = summary;
-  if (problems.length > 0) {
-    throw new DecisionError("definition_invalid", `\`${file}\` is not valid`, { details: { problems } });
+function assertAffects(summary: FileSummary, id: string): void {
+  const { file, diagnostics, definitions, guardrails, targets, endpoints } = summary;
+  if (diagnostics.length > 0) {
+    throw new DecisionError("definition_invalid", `\`${file}\` is not valid`, {
+      details: { problems: diagnostics },
+    });
   }
   const ids = definitions.map((each) => each.id);
-  const isBeside = [guardrails, targets, endpoints].some((each) => each !== undefined);
-  if (isBeside || ids.includes(id)) return;
+  const isShared = [guardrails, targets, endpoints].some((each) => each !== undefined);
+  if (isShared || ids.includes(id)) return;
   throw new DecisionError("definition_not_found", `\`${file}\` defines no decision called \`${id}\``, {
     hint:
       ids.length === 0
-        ? "it defines none at all"
+        ? "it defines no decisions"
         : `it defines ${ids.map((each) => `\`${each}\``).join(", ")}`,
   });
 }
 
-function replaceDefinitions(beside: DefinitionFiles, draft: DefinitionFiles, path: string): DefinitionFiles {
+function replaceDefinitions(current: DefinitionFiles, draft: DefinitionFiles, path: string): DefinitionFiles {
   const ids = new Set(
-    draft.summaries.flatMap(({ definitions, claimedIds: claimed }) => [
+    draft.summaries.flatMap(({ definitions, claimedIds }) => [
       ...definitions.map(({ id }) => id),
-      ...claimed,
+      ...claimedIds,
     ]),
   );
   const endpoints = new Set(declaredEndpoints(draft.summaries).map(({ name }) => name));
   const isOther = ({ file }: { readonly file: string }): boolean => !isSameFile(file, path);
-  const kept = beside.summaries.filter(isOther).map((summary) => ({
+  const kept = current.summaries.filter(isOther).map((summary) => ({
     ...summary,
     definitions: summary.definitions.filter(({ id }) => !ids.has(id)),
     ...(summary.endpoints && { endpoints: summary.endpoints.filter(({ name }) => !endpoints.has(name)) }),
   }));
   return {
     summaries: [...kept, ...draft.summaries],
-    located: [...beside.located.filter(isOther), ...draft.located],
+    located: [...current.located.filter(isOther), ...draft.located],
   };
 }
 
@@ -192,8 +201,8 @@ function isFile(path: string): boolean {
   try {
     return statSync(path).isFile();
   } catch (error) {
-    throw new DecisionError("usage", `there is no file or directory \`${path}\``, {
-      hint: "--against takes the path of a definition file, or of a directory of them",
+    throw new DecisionError("usage", `no such file or directory: \`${path}\``, {
+      hint: "--against takes a definition file or a directory of definitions",
       cause: error,
     });
   }

@@ -20,14 +20,11 @@ interface ClearFlags extends StoreFlags {
 
 type Done = (code: ExitCode) => void;
 
-/** What `cache: { enabled: true }` in a definition has kept. */
 export function addCacheCommand(parent: Command, io: Io, done: Done): void {
   const cache = parent
     .command("cache")
-    .summary("see and empty the cache of answers")
-    .description(
-      "Shows and empties the cache of answers that definitions with `cache: { enabled: true }` keep.",
-    )
+    .summary("show and clear cached results")
+    .description("Show and clear the cached results of decisions with `cache: { enabled: true }`.")
     .helpCommand(false);
   addStatus(cache, io);
   addInvalidate(cache, io);
@@ -36,9 +33,9 @@ export function addCacheCommand(parent: Command, io: Io, done: Done): void {
 
 function addStatus(cache: Command, io: Io): void {
   addCommonFlags(addStoreFlags(cache.command("status")))
-    .summary("what is cached, and how often it was of use")
+    .summary("show the size and hit rate of the cache")
     .description(
-      "Shows how many answers are cached, how many of them have expired, how often the cache was asked and knew, how large it is and where.",
+      "Show how many results are cached and expired, the hits and misses, and the size and location of the cache.",
     )
     .addHelpText(
       "after",
@@ -52,9 +49,9 @@ function addStatus(cache: Command, io: Io): void {
 }
 
 function addInvalidate(cache: Command, io: Io): void {
-  addCommonFlags(addStoreFlags(cache.command("invalidate").argument("<id>", "the decision's id")))
-    .summary("forget the cached answers of a decision")
-    .description("Removes every cached answer of a decision and tells how many there were.")
+  addCommonFlags(addStoreFlags(cache.command("invalidate").argument("<id>", "id of the decision")))
+    .summary("remove the cached results of a decision")
+    .description("Remove every cached result of a decision and print the number of removed entries.")
     .addHelpText("after", "\nExamples:\n  $ agent-33 decision cache invalidate decision-ab-prompt-variant")
     .action(async (id: string, flags: StoreFlags) => {
       assertStoreExists(flags, io);
@@ -65,7 +62,7 @@ function addInvalidate(cache: Command, io: Io): void {
     });
 }
 
-/** A misspelt id has no answers either; but where nothing is defined, who knows. */
+/** Throws for an unknown id, which has no cached results either. Without definitions, no id is known. */
 async function assertDefined(id: string, flags: StoreFlags, io: Io): Promise<void> {
   try {
     await (await openReadableWorld(flags, io)).definitions.findForInspection(id);
@@ -75,17 +72,17 @@ async function assertDefined(id: string, flags: StoreFlags, io: Io): Promise<voi
 }
 
 function addClear(cache: Command, io: Io, done: Done): void {
-  addCommonFlags(addStoreFlags(cache.command("clear").option("-y, --yes", "do not ask")))
-    .summary("forget all cached answers")
+  addCommonFlags(addStoreFlags(cache.command("clear").option("-y, --yes", "do not ask for confirmation")))
+    .summary("remove all cached results")
     .description(
-      "Removes every cached answer of every decision. Asks first on a terminal; elsewhere it needs --yes.",
+      "Remove every cached result of every decision. Asks for confirmation on a terminal; otherwise --yes is required.",
     )
     .addHelpText("after", "\nExamples:\n  $ agent-33 decision cache clear --yes")
     .action(async (flags: ClearFlags) => {
       assertStoreExists(flags, io);
       const { store } = await openRecords(flags, io);
-      if (!confirm("Remove all cached answers?", flags, io)) {
-        note(io, "nothing was removed");
+      if (!confirm("Remove all cached results?", flags, io)) {
+        note(io, "nothing removed");
         done(2);
         return;
       }
@@ -99,7 +96,7 @@ async function show(view: View, flags: StoreFlags, io: Io): Promise<void> {
 
 function cacheStatusView(status: CacheStatus): View {
   const { entries, live, expired, hits, misses, size, where, decisions } = status;
-  const asked = hits + misses;
+  const lookups = hits + misses;
   return {
     value: status,
     plain: () =>
@@ -108,9 +105,10 @@ function cacheStatusView(status: CacheStatus): View {
         .join("\n"),
     table: ({ paint }) => {
       const field = (name: string, value: string): string => `  ${paint("dim", name.padEnd(8))} ${value}`;
-      const rate = asked === 0 ? "" : ` (${((hits / asked) * 100).toFixed(1)} % of ${formatCount(asked)})`;
+      const rate =
+        lookups === 0 ? "" : ` (${((hits / lookups) * 100).toFixed(1)} % of ${formatCount(lookups)})`;
       return [
-        `${paint("bold", `${formatCount(live)} answer${live === 1 ? "" : "s"} cached`)}${expired === 0 ? "" : `, ${formatCount(expired)} expired`}`,
+        `${paint("bold", `${formatCount(live)} result${live === 1 ? "" : "s"} cached`)}${expired === 0 ? "" : `, ${formatCount(expired)} expired`}`,
         "",
         field("hits", `${formatCount(hits)}${rate}`),
         field("misses", formatCount(misses)),
@@ -128,10 +126,10 @@ function cacheStatusView(status: CacheStatus): View {
 }
 
 function cacheRemovalView(removed: number, decisionId?: string): View {
-  const whose = decisionId === undefined ? "" : ` of ${decisionId}`;
+  const suffix = decisionId === undefined ? "" : ` of ${decisionId}`;
   return {
     value: decisionId === undefined ? { removed } : { decision_id: decisionId, removed },
     plain: () => String(removed),
-    table: () => `${formatCount(removed)} cached answer${removed === 1 ? "" : "s"}${whose} removed`,
+    table: () => `${formatCount(removed)} cached result${removed === 1 ? "" : "s"}${suffix} removed`,
   };
 }

@@ -27,18 +27,18 @@ interface CheckFlags extends DecideFlags, ProvenanceFlags, CallFlags {
 }
 
 export function addCheckCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
-  const command = addCallFlags(parent.command("check").argument("[tool]", "the tool that is to be called"))
-    .option("--context <json>", "what else may bear on it, such as session and resources: JSON, @file or -")
-    .option("--fixed-params", "the params cannot be changed: no override may allow the call by changing them")
-    .option("--explain", "show what came of every condition")
-    .option("--strict", "a condition that cannot be evaluated is an error")
-    .option("--dry-run", "keep no record and count nothing");
+  const command = addCallFlags(parent.command("check").argument("[tool]", "name of the tool"))
+    .option("--context <json>", "further context, such as session and resources: JSON, @file or -")
+    .option("--fixed-params", "do not allow the call by an override that changes its parameters")
+    .option("--explain", "show the result of every condition")
+    .option("--strict", "fail if a condition cannot be evaluated")
+    .option("--dry-run", "do not record the decision or count it towards limits");
   addApprovalFlag(addDurabilityFlag(addStoreFlags(addProvenanceFlags(command))));
   addCommonFlags(command, ["reason"])
-    .summary("ask whether a tool may be called")
+    .summary("check whether a tool call is allowed")
     .description(
-      "Asks every policy decision whose tool matches; all must allow the call. Prints the outcome, the reason " +
-        "and the params to call with. Exit 0: allowed; 4: denied; 3: a policy is broken, so nothing is allowed.",
+      "Evaluate every policy that applies to the tool; all must allow the call. Print the outcome, the reason and the " +
+        "parameters to call the tool with. Exit codes: 0 allowed, 4 denied, 3 a policy is invalid, so nothing is allowed.",
     )
     .addHelpText(
       "after",
@@ -53,8 +53,8 @@ Examples:
       const call = readCall(tool, flags, io);
       const world = await openWorld(flags, io);
       const { dryRun = false, strict = false, fixedParams = false } = flags;
-      const asked = { ...call, dry_run: dryRun, strict, fixed_params: fixedParams };
-      const result = await world.check({ ...provenanceOf(flags), ...asked });
+      const options = { dry_run: dryRun, strict, fixed_params: fixedParams };
+      const result = await world.check({ ...provenanceOf(flags), ...call, ...options });
       if (format === "reason") io.out.write(`${printable(result.reason)}\n`);
       else {
         const view = checkView(result, { explain: flags.explain ?? false });

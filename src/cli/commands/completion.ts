@@ -8,7 +8,7 @@ export function addCompletionCommand(program: Command, io: Io): void {
     .command("completion")
     .argument("<shell>", Object.keys(scripts).join(", "))
     .summary("print a completion script for your shell")
-    .description("Prints a script that completes commands, flags and the ids of decisions.")
+    .description("Print a script that completes commands, flags and the ids of decisions.")
     .addHelpText(
       "after",
       `
@@ -20,8 +20,8 @@ Examples:
     .action((shell: string) => {
       const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
       if (script === undefined) {
-        throw new DecisionError("usage", `there is no completion for \`${shell}\``, {
-          hint: didYouMean(shell, Object.keys(scripts)) ?? "choose bash, zsh or fish",
+        throw new DecisionError("usage", `unknown shell \`${shell}\``, {
+          hint: didYouMean(shell, Object.keys(scripts)) ?? "use bash, zsh or fish",
         });
       }
       io.out.write(script);
@@ -39,7 +39,7 @@ Examples:
     });
 }
 
-/** The words after the command's name, the last being the one to complete, go to `__complete`. */
+/** Each script passes the words after `agent-33`, including the incomplete last one, to `__complete`. */
 const scripts: Readonly<Record<string, string>> = {
   bash: `# bash completion for agent-33
 _agent_33() {

@@ -28,13 +28,13 @@ interface DiffFlags extends StoreFlags {
 export function addDiffCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
   const command = parent
     .command("diff")
-    .argument("<id>", "the decision's id")
-    .option("--check", "exit code 6 unless it is as it was approved");
+    .argument("<id>", "id of the decision")
+    .option("--check", "exit with code 6 if the decision differs from the approved version");
   addCommonFlags(addStoreFlags(command))
-    .summary("show what changed since a decision was approved")
+    .summary("show changes since a decision was approved")
     .description(
-      "Compares a decision, and the guardrails, targets and endpoints that bear on it, with what was approved " +
-        "last, which `decisions.lock` keeps.",
+      "Compare a decision, and the guardrails, targets and endpoints that apply to it, with the last approved version " +
+        "in `decisions.lock`.",
     )
     .addHelpText(
       "after",
@@ -52,18 +52,18 @@ Examples:
         directory,
         trustedKeys: approvalSettings({}, io).trustedKeys(),
         shelf: await openSeenLocks(flags, io),
-        doubt: (message) => warn(flags, io, message),
+        onUntrusted: (message) => warn(flags, io, message),
       });
       io.out.write(await present(diffView(diff), format, await styleFor(flags, io)));
       done(flags.check && diff.approval.state !== "approved" ? 6 : 0);
     });
 }
 
-/** A decision as it was approved last, against how it is. What is no lock at all is an error; `doubt` hears why one cannot be trusted. */
-export async function diffWithApproved(
+/** Compares a decision with its last approved version. Calls `onUntrusted` if the lock cannot be trusted. */
+async function diffWithApproved(
   id: string,
   definitions: OpenedDefinitions,
-  { doubt, ...options }: ApprovalOptions & { readonly doubt: (message: string) => void },
+  { onUntrusted, ...options }: ApprovalOptions & { readonly onUntrusted: (message: string) => void },
 ): Promise<DefinitionDiff> {
   const lock = readApprovalLock(options.directory);
   if (lock !== undefined) verifyLock(lock, approvalLockPath(options.directory));
@@ -71,7 +71,7 @@ export async function diffWithApproved(
   const loaded = await findCurrent(id, definitions, entry);
   const before = entry?.definition && entry.environment && toVersion(entry.definition, entry.environment);
   const after = loaded && toVersion(loaded.definition as unknown as JsonObject, loaded.environment);
-  const isTrusted = lock !== undefined && (await isLockTrusted(options, doubt));
+  const isTrusted = lock !== undefined && (await isLockTrusted(options, onUntrusted));
   return {
     decision_id: id,
     approval: isTrusted ? approvalState(lock, id, loaded) : { state: "unknown" },
@@ -82,7 +82,7 @@ export async function diffWithApproved(
   };
 }
 
-/** Undefined where it was approved and is gone. */
+/** Returns undefined if the decision was approved and its definition no longer exists. */
 function findCurrent(
   id: string,
   definitions: OpenedDefinitions,
@@ -101,13 +101,16 @@ function approvalState(lock: ApprovalLock, id: string, loaded: LoadedDefinition 
   return approvalOf(lock, id, loaded ?? { definition_hash: "", environment_hash: "" });
 }
 
-async function isLockTrusted(options: ApprovalOptions, doubt: (message: string) => void): Promise<boolean> {
+async function isLockTrusted(
+  options: ApprovalOptions,
+  onUntrusted: (message: string) => void,
+): Promise<boolean> {
   try {
     await readVerifiedLock(options);
     return true;
   } catch (error) {
     if (!(error instanceof DecisionError) || error.code !== "not_approved") throw error;
-    doubt(error.message);
+    onUntrusted(error.message);
     return false;
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { DecisionError } from "../../errors.js";
 import type { Tally, TimeRange } from "../../model/store.js";
@@ -26,16 +27,15 @@ interface DistributionFlags extends StoreFlags, TimeRangeFlags {
 }
 
 export function addDistributionCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
-  const command = parent.command("distribution").argument("<id>", "the decision's id");
+  const command = parent.command("distribution").argument("<id>", "id of the decision");
   addTimeRangeFlags(command)
-    .option("--check", "exit with 6 where a weighted decision does not split as its weights say")
-    .option("--watch", "on a terminal: draw it anew every second until Ctrl-C");
+    .option("--check", "exit with code 6 if the split of a weighted decision does not match its weights")
+    .option("--watch", "refresh every second until Ctrl-C (terminal only)");
   addCommonFlags(addStoreFlags(command))
-    .summary("show how often each branch was taken")
+    .summary("show how often each branch was selected")
     .description(
-      "Counts the records of a decision by branch. For a weighted decision it also says whether the split is what " +
-        "the weights promise: a chi-square test over the distinct inputs of the current definition, which takes " +
-        "a split for wrong that chance brings about less than once in a thousand.",
+      "Count the records of a decision by branch. For a weighted decision, also test whether the split matches the " +
+        "weights: a chi-square test over the distinct inputs of the current definition, with a mismatch at p < 0.001.",
     )
     .addHelpText(
       "after",
@@ -53,26 +53,25 @@ Examples:
 async function showOnce(id: string, flags: DistributionFlags, io: Io): Promise<ExitCode> {
   const format = formatFor(flags, io, { answer: "one" });
   const range = timeRange(flags);
-  const known = await openSource(flags, io);
-  const current = await currentDefinition(id, known);
-  const distribution = computeDistribution(id, await tallyOf(id, known, range), current);
+  const source = await openSource(flags, io);
+  const current = await currentDefinition(id, source);
+  const distribution = computeDistribution(id, await tallyOf(id, source, range), current);
   io.out.write(await present(distributionView(distribution), format, await styleFor(flags, io)));
-  warnAboutDefinitions(flags, io, known.definitions.diagnostics);
+  warnAboutDefinitions(flags, io, source.definitions.diagnostics);
   return flags.check ? checkDistribution(distribution, flags, io) : 0;
 }
 
-/** Only what is needed here. */
 interface DistributionSource {
   readonly definitions: Pick<ReadableWorld["definitions"], "diagnostics" | "findForInspection">;
   readonly records: ReadableWorld["records"];
 }
 
-/** What is remembered can be counted where nothing is defined any more, unless something else was asked for. */
+/** Opens definitions and records; the records alone if there are no definitions and --decisions is not used. */
 async function openSource(flags: DistributionFlags, io: Io): Promise<DistributionSource> {
   try {
-    const known = await openReadableWorld(flags, io);
+    const world = await openReadableWorld(flags, io);
     warnIfStoreMissing(flags, io);
-    return known;
+    return world;
   } catch (error) {
     if (!isCode(error, ["definitions_missing"]) || flags.decisions !== undefined) throw error;
     return {
@@ -82,7 +81,7 @@ async function openSource(flags: DistributionFlags, io: Io): Promise<Distributio
   }
 }
 
-/** The one of today; else the last that decided something. */
+/** Returns the current definition, or the last recorded one if it no longer exists. */
 async function currentDefinition(
   id: string,
   { definitions, records }: DistributionSource,
@@ -100,8 +99,8 @@ async function currentDefinition(
 const isCode = (error: unknown, codes: readonly string[]): error is DecisionError =>
   error instanceof DecisionError && codes.includes(error.code);
 
-function tallyOf(id: string, known: DistributionSource, range: TimeRange): Promise<Tally> {
-  return known.records.log.tally(id, range);
+function tallyOf(id: string, source: DistributionSource, range: TimeRange): Promise<Tally> {
+  return source.records.log.tally(id, range);
 }
 
 function checkDistribution(
@@ -111,41 +110,41 @@ function checkDistribution(
 ): ExitCode {
   if (check?.mismatch) return 6;
   if (distinct_inputs === null) {
-    warn(flags, io, "nothing can be checked: the inputs are masked, so they cannot be told apart");
+    warn(flags, io, "cannot check: the inputs are masked, so distinct inputs cannot be counted");
   } else if (check === null) {
-    warn(flags, io, "nothing to check: only a weighted decision without conditions has expected shares");
+    warn(flags, io, "nothing to check: only weighted decisions without conditions have expected shares");
   } else if (!check.reliable) {
-    warn(flags, io, `too few distinct inputs to tell (${check.sample} so far)`);
+    warn(flags, io, `not enough distinct inputs to check (${check.sample} so far)`);
   }
   return 0;
 }
 
 async function watch(id: string, flags: DistributionFlags, io: Io): Promise<ExitCode> {
   if (flags.check) {
-    throw new DecisionError("usage", "--check and --watch exclude each other", {
-      hint: "leave one of them out: --check judges the numbers of this moment, --watch goes on",
+    throw new DecisionError("usage", "--check and --watch cannot be combined", {
+      hint: "remove one of them",
     });
   }
   if (!io.out.isTerminal || formatFor(flags, io, { answer: "one" }) !== "table") {
-    throw new DecisionError("usage", "--watch draws a table on a terminal, and only there", {
-      hint: "leave --watch out to have the numbers once",
+    throw new DecisionError("usage", "--watch requires a terminal and the table format", {
+      hint: "remove --watch to print the distribution once",
     });
   }
   timeRange(flags);
-  const known = await openSource(flags, io);
-  const current = await currentDefinition(id, known);
-  warnAboutDefinitions(flags, io, known.definitions.diagnostics);
+  const source = await openSource(flags, io);
+  const current = await currentDefinition(id, source);
+  warnAboutDefinitions(flags, io, source.definitions.diagnostics);
   await redrawUntilInterrupted(io, async () => {
-    // Anew each time: `--since 1h` moves along.
-    const distribution = computeDistribution(id, await tallyOf(id, known, timeRange(flags)), current);
+    // Parsed every time: `--since 1h` moves with the clock.
+    const distribution = computeDistribution(id, await tallyOf(id, source, timeRange(flags)), current);
     return present(distributionView(distribution), "table", await styleFor(flags, io));
   });
   return 130;
 }
 
-const everyMilliseconds = 1000;
+const refreshInterval = 1000;
 
-/** Draws in place, one read after the other; Ctrl-C leaves the last picture and a fresh line. */
+/** Redraws in place until Ctrl-C, which leaves the last output on the screen. */
 async function redrawUntilInterrupted(io: Io, draw: () => Promise<string>): Promise<void> {
   const interrupt = new AbortController();
   const { signal } = interrupt;
@@ -157,37 +156,25 @@ async function redrawUntilInterrupted(io: Io, draw: () => Promise<string>): Prom
       const lines = fitToScreen(await draw());
       io.out.write(frame(lines, height));
       height = lines.length;
-      if (!signal.aborted) await pause(everyMilliseconds, signal);
+      if (!signal.aborted) await sleep(refreshInterval, undefined, { signal }).catch(() => undefined);
     } while (!signal.aborted);
-    // Over the `^C` that the terminal has shown.
+    // Erases the `^C` that the terminal prints.
     io.out.write("\r\u001b[K");
   } finally {
     process.removeListener("SIGINT", stop);
   }
 }
 
-/** What scrolled off the top could not be drawn over. */
+/** Cuts the text to the height of the terminal: lines that scrolled off the top cannot be redrawn. */
 function fitToScreen(text: string): readonly string[] {
   const lines = text.trimEnd().split("\n");
-  const most = Math.max(1, (process.stdout.rows || 24) - 1);
-  return lines.length <= most ? lines : [...lines.slice(0, most - 1), "…"];
+  const height = Math.max(1, (process.stdout.rows || 24) - 1);
+  return lines.length <= height ? lines : [...lines.slice(0, height - 1), "…"];
 }
 
-/** One write, line over line, so that nothing flickers; lines are not wrapped, or counting them would go wrong. */
+/** Returns one write that overwrites the previous lines without flicker. Wrapping is off, so that lines can be counted. */
 function frame(lines: readonly string[], heightBefore: number): string {
   const up = heightBefore === 0 ? "" : `\u001b[${heightBefore}A`;
   const drawn = lines.map((line) => `${line}\u001b[K\n`).join("");
   return `${up}\r\u001b[?7l${drawn}\u001b[J\u001b[?7h`;
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const wake = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", wake);
-      resolve();
-    };
-    const timer = setTimeout(wake, milliseconds);
-    signal.addEventListener("abort", wake);
-  });
 }

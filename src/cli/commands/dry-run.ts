@@ -5,6 +5,6 @@ import type { Io } from "../io.js";
 
 export function addDryRunCommand(parent: Command, io: Io, done: Done): void {
   addDecideCommand(parent, io, done, { name: "dry-run", dryRun: true })
-    .summary("make a decision without keeping a record of it")
-    .description("The same as evaluate, but no record is kept.");
+    .summary("make a decision without recording it")
+    .description("Evaluate a decision like `evaluate`, but do not record it.");
 }

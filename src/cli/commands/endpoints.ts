@@ -28,18 +28,17 @@ interface ResetFlags extends StoreFlags {
 
 type Done = (code: ExitCode) => void;
 
-/** Where decisions fetch data from. */
 export function addEndpointsCommand(parent: Command, io: Io, done: Done): void {
   const endpoints = parent
     .command("endpoints")
-    .argument("[endpoint...]", "the endpoints' names; else all of them")
-    .option("--check", "ask those with `method: get` now, once, whatever their circuits say");
+    .argument("[endpoint...]", "names of endpoints (default: all)")
+    .option("--check", "send one request to each endpoint with `method: get`, even if its circuit is open");
   addCommonFlags(addStoreFlags(endpoints))
-    .summary("see how the endpoints are doing that decisions fetch from")
+    .summary("show the status of endpoints")
     .description(
-      "Lists the endpoints that are declared: their circuits, failures in a row, kept answers and last fetch, " +
-        "and which environment variables they need. --check asks them, changes no circuit, and exits with 6 " +
-        "where one does not answer.",
+      "List the declared endpoints with the state of the circuit breaker, consecutive failures, cached responses, last " +
+        "fetch and required environment variables. --check sends a request to each, changes no circuit breaker, and exits " +
+        "with code 6 if one does not respond.",
     )
     .addHelpText(
       "after",
@@ -53,13 +52,13 @@ Examples:
     .action(async (names: readonly string[], flags: EndpointsFlags) => {
       const format = formatFor(flags, io, { answer: "one" });
       warnIfStoreMissing(flags, io);
-      const known = await openReadableWorld(flags, io);
-      const declared = namedEndpoints(names, known);
-      if (declared.length === 0 && !flags.quiet) note(io, "no endpoint is declared here");
-      const statuses = await statusesOf(declared, known, io);
+      const world = await openReadableWorld(flags, io);
+      const declared = namedEndpoints(names, world);
+      if (declared.length === 0 && !flags.quiet) note(io, "no endpoints declared");
+      const statuses = await statusesOf(declared, world, io);
       const shown = flags.check ? await checkEndpoints(declared, statuses, { flags, io }) : statuses;
       io.out.write(await present(endpointsView(shown), format, await styleFor(flags, io)));
-      warnAboutDefinitions(flags, io, known.definitions.diagnostics);
+      warnAboutDefinitions(flags, io, world.definitions.diagnostics);
       done(shown.some(({ check }) => check?.ok === false) ? 6 : 0);
     });
   addReset(endpoints, io);
@@ -68,13 +67,13 @@ Examples:
 function addReset(endpoints: Command, io: Io): void {
   const reset = endpoints
     .command("reset")
-    .argument("[endpoint...]", "the endpoints' names")
-    .option("--all", "every endpoint that is declared")
-    .option("--cache", "forget their kept answers too");
+    .argument("[endpoint...]", "names of endpoints")
+    .option("--all", "reset every declared endpoint")
+    .option("--cache", "clear cached responses too");
   addCommonFlags(addStoreFlags(reset))
-    .summary("close circuits and forget failures")
+    .summary("close circuit breakers and clear failures")
     .description(
-      "Closes the circuits of endpoints and forgets their failures, so that they are asked at once.",
+      "Close the circuit breakers of endpoints and clear their failures, so that the next decision fetches again.",
     )
     .addHelpText(
       "after",
@@ -87,30 +86,30 @@ Examples:
       assertSelection(names, flags);
       const format = formatFor(flags, io, { answer: "one" });
       warnIfStoreMissing(flags, io);
-      const known = await openReadableWorld(flags, io);
+      const world = await openReadableWorld(flags, io);
       const { resetEndpoint } = await import("../../enrichment/endpoint-status.js");
-      const forgetting = { shelves: shelvesOf(known), removeResponses: flags.cache ?? false };
-      const done: EndpointReset[] = [];
-      for (const each of namedEndpoints(names, known)) done.push(await resetEndpoint(each, forgetting));
-      if (done.length === 0 && !flags.quiet) note(io, "no endpoint is declared here");
-      io.out.write(await present(resetView(done), format, await styleFor(flags, io)));
+      const options = { shelves: shelvesOf(world), removeResponses: flags.cache ?? false };
+      const resets: EndpointReset[] = [];
+      for (const each of namedEndpoints(names, world)) resets.push(await resetEndpoint(each, options));
+      if (resets.length === 0 && !flags.quiet) note(io, "no endpoints declared");
+      io.out.write(await present(resetView(resets), format, await styleFor(flags, io)));
     });
 }
 
 function assertSelection(names: readonly string[], { all = false }: ResetFlags): void {
   if (names.length > 0 !== all) return;
-  const what = all ? "names and --all exclude each other" : "which endpoints are meant is missing";
-  throw new DecisionError("usage", what, { hint: "give their names, or --all for every one" });
+  const message = all ? "names and --all cannot be combined" : "specify endpoints to reset";
+  throw new DecisionError("usage", message, { hint: "use names, or --all for every endpoint" });
 }
 
-/** Those that are named, or all. */
+/** Returns the endpoints with these names, or all. */
 function namedEndpoints(names: readonly string[], { definitions }: ReadableWorld): readonly UsedEndpoint[] {
   const { endpoints, summaries } = definitions;
   for (const name of names) {
     if (!endpoints.some((each) => each.name === name)) throw unknownEndpoint(name, definitions);
   }
-  const meant = names.length === 0 ? endpoints : endpoints.filter(({ name }) => names.includes(name));
-  return meant.map((each) => ({
+  const selected = names.length === 0 ? endpoints : endpoints.filter(({ name }) => names.includes(name));
+  return selected.map((each) => ({
     ...each,
     used_by: summaries
       .filter(({ fetches = [] }) => fetches.some(({ endpoint }) => endpoint === each.name))
@@ -118,24 +117,24 @@ function namedEndpoints(names: readonly string[], { definitions }: ReadableWorld
   }));
 }
 
-function unknownEndpoint(name: string, { endpoints, diagnostics: problems }: Library): DecisionError {
+function unknownEndpoint(name: string, { endpoints, diagnostics }: Library): DecisionError {
   const names = endpoints.map((each) => each.name);
-  const elsewhere =
-    problems.length > 0
-      ? "not all files can be used: run `agent-33 decision validate`"
-      : "run `agent-33 decision endpoints` to see those that are declared";
+  const fallback =
+    diagnostics.length > 0
+      ? "some definition files are invalid: run `agent-33 decision validate`"
+      : "run `agent-33 decision endpoints` to list the declared endpoints";
   return new DecisionError("usage", `no endpoint called \`${name}\``, {
-    hint: didYouMean(name, names) ?? elsewhere,
+    hint: didYouMean(name, names) ?? fallback,
   });
 }
 
 async function statusesOf(
   declared: readonly UsedEndpoint[],
-  known: ReadableWorld,
+  world: ReadableWorld,
   { env }: Io,
 ): Promise<readonly EndpointStatus[]> {
   const { endpointStatuses } = await import("../../enrichment/endpoint-status.js");
-  return endpointStatuses(declared, { shelves: shelvesOf(known), env, now: microsecondsOf(systemClock()) });
+  return endpointStatuses(declared, { shelves: shelvesOf(world), env, now: microsecondsOf(systemClock()) });
 }
 
 function shelvesOf({ records: { store } }: ReadableWorld): {
@@ -145,20 +144,20 @@ function shelvesOf({ records: { store } }: ReadableWorld): {
   return { breakers: store.shelf("breakers"), responses: store.shelf("responses") };
 }
 
-/** Asks them all at once. */
+/** Sends a request to all endpoints at once. */
 async function checkEndpoints(
   declared: readonly UsedEndpoint[],
   statuses: readonly EndpointStatus[],
   { flags, io }: { readonly flags: StoreFlags; readonly io: Io },
 ): Promise<readonly EndpointStatus[]> {
-  const { checkEndpoint: reachEndpoint } = await import("../../enrichment/endpoint-status.js");
-  const { lazyExchange: openExchange } = await import("../../enrichment/exchange.js");
-  const exchange = openExchange({ env: io.env });
-  const onRequest = fetchProgress(flags, io);
+  const { checkEndpoint } = await import("../../enrichment/endpoint-status.js");
+  const { lazyExchange } = await import("../../enrichment/exchange.js");
+  const exchange = lazyExchange({ env: io.env });
+  const showFetch = fetchProgress(flags, io);
   const checks = declared.map(async ({ name, endpoint }) => {
-    const over = onRequest?.(name);
-    return reachEndpoint(endpoint, { exchange, stopwatch }).finally(over);
+    const hide = showFetch?.(name);
+    return checkEndpoint(endpoint, { exchange, stopwatch }).finally(hide);
   });
-  const found = await Promise.all(checks);
-  return statuses.map((status, index) => ({ ...status, ...(found[index] && { check: found[index] }) }));
+  const results = await Promise.all(checks);
+  return statuses.map((status, index) => ({ ...status, ...(results[index] && { check: results[index] }) }));
 }

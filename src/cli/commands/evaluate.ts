@@ -6,5 +6,5 @@ import type { Io } from "../io.js";
 export function addEvaluateCommand(parent: Command, io: Io, done: Done): void {
   addDecideCommand(parent, io, done, { name: "evaluate", dryRun: false })
     .summary("make a decision")
-    .description("Evaluates a decision in the context given and prints where to go, and why.");
+    .description("Evaluate a decision in a context, record it, and print the target and the reason.");
 }

@@ -23,15 +23,15 @@ interface ExplainFlags extends StoreFlags {
 export function addExplainCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
   const command = parent
     .command("explain")
-    .argument("[record]", "a record's id or the beginning of it, its number in the log, or latest")
-    .option("--session-id <id>", "all that was decided in this session, oldest first");
+    .argument("[record]", "record id or a unique prefix, number in the log, or latest")
+    .option("--session-id <id>", "explain every decision of a session, oldest first");
   addCommonFlags(addStoreFlags(command), ["methodology"])
-    .summary("say why a decision went as it did")
+    .summary("explain a recorded decision")
     .description(
-      "Tells of a record what was decided, for whom and why, which conditions failed, and what they read; of a call, " +
-        "as a tree, what each policy said. Needs the store alone: the definition is the one that the decision was " +
-        "made with. With --verbose, every condition, the context and all hashes. With --session-id, what was decided " +
-        "in a session; --format methodology makes a block of it for a report.",
+      "Explain a recorded decision: the result, the caller, the reason, the failed conditions and the values they read; " +
+        "for a tool call, a tree with the result of each policy. Needs only the store, which keeps the definition that the " +
+        "decision was made with. --verbose shows every condition, the context and all hashes. --session-id explains all " +
+        "decisions of a session. --format methodology prints a block of text for a report.",
     )
     .addHelpText(
       "after",
@@ -45,9 +45,9 @@ Examples:
     )
     .action(async (reference: string | undefined, flags: ExplainFlags) => {
       const format = formatFor(flags, io, { answer: "one", more: ["methodology"] });
-      const asked = parseQuestion(reference, flags);
-      const asking: ExplainCall = { flags, io, format, records: await openRecords(flags, io) };
-      await ("session" in asked ? showSession(asked.session, asking) : showRecord(asked.record, asking));
+      const question = parseQuestion(reference, flags);
+      const call: ExplainCall = { flags, io, format, records: await openRecords(flags, io) };
+      await ("session" in question ? showSession(question.session, call) : showRecord(question.record, call));
       done(0);
     });
 }
@@ -64,29 +64,29 @@ function parseQuestion(
   { sessionId: session }: ExplainFlags,
 ): { readonly record: string } | { readonly session: string } {
   if (record !== undefined && session !== undefined) {
-    throw new DecisionError("usage", "a record and --session-id exclude each other", {
-      hint: "name one of them",
+    throw new DecisionError("usage", "a record and --session-id cannot be combined", {
+      hint: "remove one of them",
     });
   }
   if (session !== undefined) return { session };
   if (record !== undefined) return { record };
-  throw new DecisionError("usage", "which record is to be explained is missing", {
-    hint: "name a record, as in `agent-33 decision explain latest`, or a session with --session-id",
+  throw new DecisionError("usage", "specify a record to explain", {
+    hint: "for example `agent-33 decision explain latest`, or a session with --session-id ID",
   });
 }
 
-async function showRecord(reference: string, asking: ExplainCall): Promise<void> {
-  const { flags, io, format, records } = asking;
+async function showRecord(reference: string, call: ExplainCall): Promise<void> {
+  const { flags, io, format, records } = call;
   const line = await findRecord(reference, records);
   const intact = isLineIntact(line.text);
   const text =
     format === "methodology"
       ? await methodologyOf(reference, { ...line, intact }, records)
-      : await present(await viewOf({ ...line, intact }, asking), format, await styleFor(flags, io));
+      : await present(await viewOf({ ...line, intact }, call), format, await styleFor(flags, io));
   io.out.write(text);
   if (!intact) {
     const { seq } = line.record;
-    warn(flags, io, `record ${seq} was changed since it was written; see \`agent-33 decision verify\``);
+    warn(flags, io, `record ${seq} was modified after it was written; run \`agent-33 decision verify\``);
   }
 }
 
@@ -102,8 +102,8 @@ async function methodologyOf(
   records: Records,
 ): Promise<string> {
   if (record.kind !== "decision") {
-    throw new DecisionError("usage", `record \`${reference}\` is no decision`, {
-      hint: "only decisions have a methodology; name one, or a session with --session-id",
+    throw new DecisionError("usage", `record \`${reference}\` is not a decision`, {
+      hint: "specify a decision, or a session with --session-id ID",
     });
   }
   const results = await toolResultsOf(record.record_id, records.log);
@@ -123,7 +123,7 @@ async function showSession(session: string, { flags, io, format, records }: Expl
       : await present(sessionView(explained), format, await styleFor(flags, io));
   io.out.write(text);
   if (found.decisions.length + found.results.length === 0 && !flags.quiet) {
-    note(io, `nothing is recorded of session \`${session}\``);
+    note(io, `no records of session \`${session}\``);
   }
   if (found.damaged > 0) {
     const lines = found.damaged === 1 ? "1 line" : `${found.damaged} lines`;
@@ -138,7 +138,7 @@ async function showSession(session: string, { flags, io, format, records }: Expl
     warn(
       flags,
       io,
-      `record ${record.seq} was changed since it was written; see \`agent-33 decision verify\``,
+      `record ${record.seq} was modified after it was written; run \`agent-33 decision verify\``,
     );
   }
 }

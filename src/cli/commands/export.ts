@@ -23,37 +23,40 @@ interface ExportFlags extends StoreFlags, QueryFlags {
 export function addExportCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
   const command = parent
     .command("export")
-    .option("--out <dir>", "make a directory of it that can be checked anywhere; it must be new or empty")
-    .option("--format <format>", "how to write the records: jsonl, csv")
-    .option("--json", "with --out: tell what was exported as JSON")
-    .option("--decision-id <id>", "only this decision")
-    .option("--workflow-id <id>", "only on behalf of this workflow")
-    .option("--stage-id <id>", "only on behalf of this stage")
-    .option("--session-id <id>", "only on behalf of this session");
+    .option(
+      "--out <dir>",
+      "export to a directory that `verify` can check without the store; must be new or empty",
+    )
+    .option("--format <format>", "format of the records: jsonl, csv")
+    .option("--json", "with --out: print the summary as JSON")
+    .option("--decision-id <id>", "filter by decision")
+    .option("--workflow-id <id>", "filter by workflow")
+    .option("--stage-id <id>", "filter by stage")
+    .option("--session-id <id>", "filter by session");
   addTimeRangeFlags(command)
-    .option("--label <label>", "only where this branch was taken")
-    .option("--target <target>", "only where this was the target")
-    .option("--type <type>", "only decisions of this type")
-    .option("--kind <kind>", "decision, note (what happened to the log itself) or all (the default)");
+    .option("--label <label>", "filter by selected branch")
+    .option("--target <target>", "filter by selected target")
+    .option("--type <type>", "filter by type")
+    .option("--kind <kind>", "filter by kind: decision, tool_result, note, or all (default)");
   addStoreFlags(command)
-    .option("--no-color", "no colours")
-    .option("-q, --quiet", "only the answer and errors")
-    .option("-v, --verbose", "where settings came from")
-    .summary("give the records away, so that others can check them")
+    .option("--no-color", "disable colors")
+    .option("-q, --quiet", "print only the result and errors")
+    .option("-v, --verbose", "print the sources of settings")
+    .summary("export records with a verifiable manifest")
     .description(
-      "Writes records as JSON lines, byte for byte as they stand in the log, or as CSV. With --out they come " +
-        "with all that is needed to check them without the store: the definitions and environments that they " +
-        "name, the checkpoints of the log, and a manifest with the SHA-256 of every file, which is signed " +
-        "where there is a signing_key. The manifest comes last: an export that was broken off has none.",
+      "Export records as JSON Lines, byte for byte as in the log, or as CSV. With --out, the export can be verified " +
+        "without the store: it includes the definitions and environments of the records, the checkpoints of the log, and " +
+        "a manifest with the SHA-256 of every file, signed if signing_key is set. The manifest is written last: an " +
+        "interrupted export has none.",
     )
     .addHelpText("after", exportHelp)
     .action(async (flags: ExportFlags) => done(await exportRecords(flags, io)));
 }
 
 const exportHelp = `
-CSV has one line for each record; several labels, targets, reasons or warnings stand in one cell, with "; "
-between them, and input_value is JSON. A text that begins with = + - @, a tab or a carriage return gets an
-apostrophe in front of it, because a spreadsheet would run it as a formula.
+CSV has one row per record. Several labels, targets, reasons or warnings share a cell, separated by "; ", and
+input_value is JSON. Text that starts with = + - @, a tab or a carriage return is prefixed with an apostrophe, so
+that a spreadsheet does not run it as a formula.
 
 Examples:
   $ agent-33 decision export --out audit-2026
@@ -66,8 +69,8 @@ async function exportRecords(flags: ExportFlags, io: Io): Promise<ExitCode> {
   const query = queryFor({ ...flags, kind: flags.kind ?? "all" });
   assertStoreExists(flags, io);
   if (flags.out === "") {
-    throw new DecisionError("usage", "--out needs the name of a directory", {
-      hint: "such as --out audit-2026",
+    throw new DecisionError("usage", "--out must not be empty", {
+      hint: "specify a directory, such as --out audit-2026",
     });
   }
   const configuration = storeConfiguration(flags, io);
@@ -75,7 +78,7 @@ async function exportRecords(flags: ExportFlags, io: Io): Promise<ExitCode> {
   const source = { format, query, store, sign: configuration.sign, log: `${configuration.directory}/log` };
   try {
     if (flags.out !== undefined) return await exportTo(resolve(io.cwd, flags.out), source, { flags, io });
-    for await (const piece of formatRecords(store.log.select(query), format)) io.out.write(piece);
+    for await (const text of formatRecords(store.log.select(query), format)) io.out.write(text);
     return 0;
   } catch (error) {
     throw toReadError(error);
@@ -83,19 +86,19 @@ async function exportRecords(flags: ExportFlags, io: Io): Promise<ExitCode> {
 }
 
 function recordFormat({ format = "jsonl", json, out }: ExportFlags): RecordFormat {
-  const wanted = json && out === undefined ? "json" : format;
-  if (wanted === "jsonl" || wanted === "csv") return wanted;
-  throw new DecisionError("usage", `records are not exported as \`${wanted}\``, {
-    hint: "choose jsonl or csv; with --out, --json is how the summary is written",
+  const name = json && out === undefined ? "json" : format;
+  if (name === "jsonl" || name === "csv") return name;
+  throw new DecisionError("usage", `unknown export format \`${name}\``, {
+    hint: "use jsonl or csv; --json needs --out and formats its summary",
   });
 }
 
-/** An export of a damaged log would look sound to whoever gets it. */
+/** Throws if the log is damaged: the export of a damaged log would look valid to its reader. */
 function assertIntact(log: string): void {
   const [problem] = verifyStore(dirname(log)).problems;
   if (problem === undefined) return;
-  throw new DecisionError("log_damaged", `the log is damaged, so nothing was exported: ${problem.message}`, {
-    hint: "see `agent-33 decision verify`; without --out, what can still be read is printed all the same",
+  throw new DecisionError("log_damaged", `the log is damaged, nothing exported: ${problem.message}`, {
+    hint: "run `agent-33 decision verify`; without --out, the readable records can still be printed",
   });
 }
 
@@ -106,23 +109,19 @@ async function exportTo(
 ): Promise<ExitCode> {
   assertEmptyTarget(where);
   assertIntact(source.log);
-  // A key that cannot be used is better found out now than after a million records.
+  // Fail now, not after a million records, if the key cannot sign.
   source.sign?.("");
   const progress = new Progress(io, flags.quiet);
   const interrupt = new AbortController();
   const stop = (): void => interrupt.abort();
   process.once("SIGINT", stop);
   try {
-    const {
-      manifest,
-      sha256,
-      warnings: troubles,
-    } = await writeExport(where, source, {
+    const { manifest, sha256, warnings } = await writeExport(where, source, {
       signal: interrupt.signal,
       progress: (done, total) => progress.show(() => `exporting, ${percent(done, total)}`),
     });
     progress.erase();
-    for (const trouble of troubles) warn(flags, io, trouble);
+    for (const warning of warnings) warn(flags, io, warning);
     const isTable = io.out.isTerminal && !flags.json;
     const style = await styleFor(flags, io);
     const document = `${JSON.stringify({ ...manifest, where }, null, 2)}\n`;
@@ -131,7 +130,7 @@ async function exportTo(
   } catch (error) {
     progress.erase();
     if (!interrupt.signal.aborted) throw error;
-    note(io, "interrupted: nothing of the export was kept");
+    note(io, "interrupted: the incomplete export was removed");
     return 130;
   } finally {
     process.removeListener("SIGINT", stop);
@@ -145,7 +144,7 @@ function exportSummary(
 ): string {
   const field = (name: string, value: string): string => `  ${paint("dim", name.padEnd(8))} ${value}\n`;
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  const share = complete ? "all that the log holds" : `of ${formatCount(log.size)} in all`;
+  const share = complete ? "the whole log" : `of ${formatCount(log.size)} in the log`;
   return (
     `${paint("bold", `${formatCount(records)} record${records === 1 ? "" : "s"} exported`)}, ${share}\n\n` +
     field("where", printable(where)) +

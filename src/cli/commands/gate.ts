@@ -8,7 +8,7 @@ export function addGateCommand(parent: Command, io: Io, done: Done): void {
   addDecideCommand(parent, io, done, {
     name: "gate",
     dryRun: false,
-    argument: ["<action>", "ORG/DOMAIN/ACTION, or ORG/DOMAIN/ACTION@VERSION; without a version, the highest"],
+    argument: ["<action>", "ORG/DOMAIN/ACTION or ORG/DOMAIN/ACTION@VERSION (default: the highest version)"],
     resolve: (key, definitions) => findGate(parseGateKey(key), definitions),
     examples: [
       `agent-33 decision gate acme/payments/wire.approve --input '{"amount": 250, "payee": {"country": "DE"}}'`,
@@ -16,9 +16,9 @@ export function addGateCommand(parent: Command, io: Io, done: Done): void {
       `agent-33 decision gate acme/payments/wire.approve --input '{"sum": 250, "to": "DE"}' --map '{"amount": "{{ sum }}", "payee": {"country": "{{ to }}"}}'`,
     ],
   })
-    .summary("ask the gate of an action")
+    .summary("evaluate the gate of an action")
     .description(
-      "Finds the gate of an action and answers GREEN, GREEN-SKIP (exit 0), YELLOW (exit 5) or RED (exit 4), " +
-        "with the work frame that says what the agent may do next.",
+      "Evaluate the gate of an action. Print the status, GREEN or GREEN-SKIP (exit code 0), YELLOW (5) or RED (4), and " +
+        "the work frame: what the agent may do next.",
     );
 }

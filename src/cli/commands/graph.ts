@@ -10,12 +10,12 @@ import { drawingFormats, writeDrawing } from "../output.js";
 
 export function addGraphCommand(parent: Command, io: Io): void {
   addCommonFlags(parent.command("graph"), drawingFormats)
-    .argument("[id...]", "only what these decisions lead to, at once or in the end")
-    .summary("draw the decisions and where they lead")
+    .argument("[id...]", "show only what these decisions lead to")
+    .summary("draw decisions and their targets")
     .description(
-      "Draws each decision with the targets that its branches lead to, what those depend on, the endpoints that data " +
-        "is fetched from, the tools that policies are about and the actions of gates. A target that is the id of a decision leads on to that decision. " +
-        "A tree on a terminal; mermaid and dot for pages and pictures; in a pipe JSON: {nodes, edges}.",
+      "Draw each decision with the targets of its branches, the dependencies of the targets, endpoints, the tools of " +
+        "policies and the actions of gates. A target that is the id of a decision links to that decision. Prints a tree on " +
+        "a terminal and JSON {nodes, edges} in a pipe; --format mermaid or dot for diagrams.",
     )
     .addHelpText(
       "after",
@@ -31,8 +31,8 @@ Examples:
       const format = formatFor(flags, io, { answer: "one", more: drawingFormats });
       const { definitions } = await openReadableWorld(flags, io);
       const drawing = await drawingOf(definitions, ids);
-      if (drawing.nodes.length === 0 && !flags.quiet) note(io, "no decision is defined here");
-      await writeDrawing({ drawing, format, smaller: "name some ids" }, flags, io);
+      if (drawing.nodes.length === 0 && !flags.quiet) note(io, "no decisions found");
+      await writeDrawing({ drawing, format, sizeHint: "specify ids" }, flags, io);
       warnAboutDefinitions(flags, io, definitions.diagnostics);
     });
 }

@@ -15,13 +15,13 @@ interface KeygenFlags extends CommonFlags {
 export function addKeygenCommand(parent: Command, io: Io): void {
   const command = parent
     .command("keygen")
-    .option("--out <file>", "where to write the private key; FILE.pub becomes the public one");
+    .option("--out <file>", "file for the private key; the public key is written to FILE.pub");
   addCommonFlags(command)
-    .summary("make a key that approves definitions")
+    .summary("create a key to approve definitions")
     .description(
-      "Makes an Ed25519 key: a private half that only its owner may read, and a public one beside it. Prints its " +
-        "name and the command that trusts it. Nothing is overwritten. Without --out it is written to the " +
-        "directory of the user's settings, where approve and retire look for it.",
+      "Create an Ed25519 key pair: a private key that only its owner can read, and a public key next to it. Print the " +
+        "key id and the command that trusts the key. Existing files are not overwritten. Without --out the key is " +
+        "written to the directory of the user's settings, where approve and retire find it.",
     )
     .addHelpText(
       "after",

@@ -8,8 +8,8 @@ import { openApprovals, note, openReadableWorld, warnAboutDefinitions } from "..
 
 export function addListCommand(parent: Command, io: Io): void {
   addCommonFlags(parent.command("list"))
-    .summary("list the decisions that are defined")
-    .description("Lists every decision of the directory with its type, version and file.")
+    .summary("list decisions")
+    .description("List every decision with its type, version and file.")
     .addHelpText(
       "after",
       `
@@ -21,7 +21,7 @@ Examples:
       const format = formatFor(flags, io, { answer: "many" });
       const { definitions, records } = await openReadableWorld(flags, io);
       const loaded = await Promise.all(definitions.ids.map((id) => definitions.findForInspection(id)));
-      if (loaded.length === 0 && !flags.quiet) note(io, "no decision is defined here");
+      if (loaded.length === 0 && !flags.quiet) note(io, "no decisions found");
       const approvalOf = await openApprovals(records, flags, io);
       io.out.write(await present(listView(loaded, approvalOf), format, await styleFor(flags, io)));
       warnAboutDefinitions(flags, io, definitions.diagnostics);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { DecisionError } from "../../errors.js";
 import type { LogLine, Query, Ledger } from "../../model/store.js";
@@ -17,20 +18,20 @@ interface LogFlags extends StoreFlags, QueryFlags {
   readonly follow?: boolean;
 }
 
-/** What a terminal shows of a long log, and what it shows before it follows one. */
+/** Default number of records on a terminal, and before following. */
 const terminalLimit = 50;
 const followLimit = 10;
 
 export function addLogCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
   const command = addQueryFlags(parent.command("log"))
-    .option("--reverse", "newest first")
-    .option("-f, --follow", "go on with each new record as it comes, until Ctrl-C");
+    .option("--reverse", "print the newest record first")
+    .option("-f, --follow", "print new records as they are written, until Ctrl-C");
   addCommonFlags(addStoreFlags(command))
-    .summary("list what was decided")
+    .summary("list records")
     .description(
-      `Lists the records of the log, oldest first. On a terminal the newest ${terminalLimit} are shown unless --limit ` +
-        "says otherwise; in a pipe all of them are, each as the very line that was written. " +
-        `--follow begins with the newest ${followLimit}.`,
+      `List the records of the log, oldest first. A terminal shows the newest ${terminalLimit} unless --limit is used; a ` +
+        "pipe gets all records, each exactly as written to the log. " +
+        `--follow starts with the newest ${followLimit}.`,
     )
     .addHelpText(
       "after",
@@ -50,12 +51,13 @@ async function show(flags: LogFlags, io: Io): Promise<ExitCode> {
   const isShortened = query.limit === undefined && format === "table" && io.out.isTerminal;
   const records = await openRecords(flags, io);
   const printer = await openPrinter(flags, io, format);
-  const { lines, isMore } = isShortened
+  const { lines, hasMore } = isShortened
     ? await newestOnTerminal(records, query)
-    : { lines: newestRecords(records.log, query), isMore: false };
+    : { lines: newestRecords(records.log, query), hasMore: false };
   for await (const line of lines) printer.print(line);
   printer.end();
-  if (isMore && !flags.quiet) note(io, `the newest ${terminalLimit} of more; --limit N shows the newest N`);
+  if (hasMore && !flags.quiet)
+    note(io, `showing the newest ${terminalLimit} records; use --limit N for more`);
   if (printer.printed === 0) await noteEmpty(records, flags, io);
   warnAboutDamage(printer, flags, io);
   return 0;
@@ -65,22 +67,22 @@ async function openPrinter(flags: LogFlags, io: Io, format: Format): Promise<Rec
   return new RecordPrinter(io, await createLogWriter(format, await styleFor(flags, io)));
 }
 
-/** One more than is shown tells whether there are more. */
+/** Reads one more record than is printed, to know whether there are more. */
 async function newestOnTerminal(
   { log }: Records,
   query: Query,
-): Promise<{ readonly lines: readonly LogLine[]; readonly isMore: boolean }> {
+): Promise<{ readonly lines: readonly LogLine[]; readonly hasMore: boolean }> {
   const lines: LogLine[] = [];
   for await (const line of log.select({ ...query, limit: terminalLimit + 1 })) lines.push(line);
-  const isMore = lines.length > terminalLimit;
-  if (isMore) lines.splice(query.reverse ? -1 : 0, 1);
-  return { lines, isMore };
+  const hasMore = lines.length > terminalLimit;
+  if (hasMore) lines.splice(query.reverse ? -1 : 0, 1);
+  return { lines, hasMore };
 }
 
 async function noteEmpty({ log }: Records, flags: LogFlags, io: Io): Promise<void> {
   if (flags.quiet || !io.err.isTerminal) return;
   const { size } = await log.state();
-  note(io, size === 0 ? "nothing has been recorded yet" : "no record fits");
+  note(io, size === 0 ? "no records yet" : "no matching records");
 }
 
 async function follow(flags: LogFlags, io: Io): Promise<ExitCode> {
@@ -96,7 +98,7 @@ async function follow(flags: LogFlags, io: Io): Promise<ExitCode> {
   for await (const line of newestRecords(log, { ...query, limit })) {
     printer.print(line);
     if (line.record.seq > after) after = line.record.seq;
-    // Else a signal would not be heard before all of them are written.
+    // Lets pending signals run.
     if (line.record.seq % 256 === 0) await new Promise((resolve) => setImmediate(resolve));
     if (interrupt.signal.aborted) break;
   }
@@ -111,83 +113,71 @@ async function follow(flags: LogFlags, io: Io): Promise<ExitCode> {
         printer.print(line);
         printer.flush();
       },
-      onTruncated: () => warn(flags, io, "the log has become shorter; see `agent-33 decision verify`"),
+      onTruncated: () => warn(flags, io, "the log was truncated; run `agent-33 decision verify`"),
     },
   );
   warnAboutDamage(printer, flags, io);
   return 130;
 }
 
-/** What follows never ends, so it can be neither completed nor turned around. */
+/** Throws for options that need the end of the log. */
 function assertCanFollow({ reverse, until }: LogFlags, format: Format): void {
   const other = reverse ? "--reverse" : until === undefined ? undefined : "--until";
   if (other !== undefined) {
-    throw new DecisionError("usage", `--follow and ${other} exclude each other`, {
-      hint: "what is still to come has no end to begin with: leave one of them out",
+    throw new DecisionError("usage", `--follow and ${other} cannot be combined`, {
+      hint: "remove one of them",
     });
   }
   if (format !== "json" && format !== "yaml") return;
-  throw new DecisionError("usage", `--follow cannot be written as \`${format}\``, {
-    hint: "choose jsonl, plain or table",
+  throw new DecisionError("usage", `--follow cannot be combined with --format ${format}`, {
+    hint: "use jsonl, plain or table",
   });
 }
 
 interface FollowOptions {
-  /** Records up to this number are known already. */
+  /** Number of the last record that was already printed. */
   readonly after: number;
   readonly onRecord: (line: LogLine) => void;
-  /** The log has become shorter: somebody has put another one in its place. */
+  /** Called if the log is shorter than before, so it was replaced. */
   readonly onTruncated: () => void;
   readonly signal: AbortSignal;
   readonly everyMilliseconds?: number;
 }
 
-/** Tells of each new record that fits, until it is told to stop. */
+/** Calls `onRecord` for each new matching record until the signal. */
 export async function followLog(
   log: Pick<Ledger, "state" | "select">,
   query: Query,
-  { after, onRecord, onTruncated: onShorter, signal, everyMilliseconds = 250 }: FollowOptions,
+  { after, onRecord, onTruncated, signal, everyMilliseconds = 250 }: FollowOptions,
 ): Promise<void> {
-  let known = after;
-  const look = async (): Promise<void> => {
+  let last = after;
+  const poll = async (): Promise<void> => {
     const { size } = await log.state();
-    if (size < known) onShorter();
-    if (size <= known) {
-      known = size;
+    if (size < last) onTruncated();
+    if (size <= last) {
+      last = size;
       return;
     }
-    for await (const line of log.select({ ...query, after: known })) {
+    for await (const line of log.select({ ...query, after: last })) {
       const { seq } = line.record;
-      // A damaged line may have none.
-      if (seq > known) known = seq;
+      // A damaged line may have no number.
+      if (seq > last) last = seq;
       onRecord(line);
-      // Else a signal would not be heard before all of them are written.
+      // Lets pending signals run.
       if (seq % 256 === 0) await new Promise((resolve) => setImmediate(resolve));
       if (signal.aborted) return;
     }
-    known = Math.max(known, size);
+    last = Math.max(last, size);
   };
   while (!signal.aborted) {
-    await look().catch(ignorePruned);
-    await pause(everyMilliseconds, signal);
+    await poll().catch(ignorePruned);
+    await sleep(everyMilliseconds, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** A segment that another process has removed between finding and reading it; the next look goes without. */
+/** Ignores a segment that another process removed between listing and reading; the next poll does not list it. */
 function ignorePruned(error: unknown): void {
   const { code, cause } = error as NodeJS.ErrnoException;
   const isMissing = code === "ENOENT" || (cause as NodeJS.ErrnoException | undefined)?.code === "ENOENT";
   if (!isMissing) throw error;
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const wake = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", wake);
-      resolve();
-    };
-    const timer = setTimeout(wake, signal.aborted ? 0 : milliseconds);
-    signal.addEventListener("abort", wake);
-  });
 }

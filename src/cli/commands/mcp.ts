@@ -8,15 +8,15 @@ import { openReloadingWorld, openServerLog } from "../server-world.js";
 import { note } from "../world.js";
 
 export function addMcpCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
-  const command = parent.command("mcp").option("--decisions <dir>", "the directory of definitions");
+  const command = parent.command("mcp").option("--decisions <dir>", "directory of definitions");
   addApprovalFlag(addDurabilityFlag(addStoreFlags(command)))
-    .option("-q, --quiet", "only errors")
-    .option("-v, --verbose", "timings, and where settings came from")
-    .summary("answer an agent over MCP")
+    .option("-q, --quiet", "log errors only")
+    .option("-v, --verbose", "print timings and the sources of settings")
+    .summary("serve agents over MCP (stdio)")
     .description(
-      "Answers the agent that starts it in the Model Context Protocol, over standard input and output, until the " +
-        "input ends. It can decide, evaluate, check tool calls, and look at what was decided; every action that has " +
-        "a gate is a tool of its own. Each call is told on standard error, with its record, and so are warnings.",
+      "Run a server for the Model Context Protocol on standard input and output, until the input ends. Its tools " +
+        "evaluate decisions, check tool calls and read records; every action with a gate is a tool of its own. Calls and " +
+        "warnings are logged to standard error.",
     )
     .addHelpText(
       "after",
@@ -27,19 +27,19 @@ Examples:
   $ claude mcp add agent-33 -- agent-33 decision mcp --decisions /path/to/decisions`,
     )
     .action(async (flags: Omit<DecideFlags, "color">) => {
-      const given = { ...flags, color: false };
+      const allFlags = { ...flags, color: false };
       const log = openServerLog(flags.quiet ?? false);
-      const living = await openReloadingWorld(given, io, { log });
+      const world = await openReloadingWorld(allFlags, io, { log });
       if (io.stdin.isTerminal && !flags.quiet) note(io, "waiting for an MCP client on standard input");
       const { serveStdio } = await import("../../serve/mcp/stdio.js");
       await serveStdio({
-        world: () => living.current,
-        subscribe: living.subscribe,
+        world: () => world.current,
+        subscribe: world.subscribe,
         log: ({ level, ...entry }) => log.log(level, "mcp", entry),
         version,
       });
-      await living.stop();
-      await living.current.close();
+      await world.stop();
+      await world.current.close();
       await log.flush();
       done(0);
     });

@@ -20,12 +20,12 @@ export function addNewCommand(parent: Command, io: Io): void {
   parent
     .command("new")
     .argument("<type>", decisionTypes.join(", "))
-    .argument("<id>", "the decision's id")
-    .option("--decisions <dir>", "the directory of definitions")
-    .option("--output <file>", "write there instead of DIR/ID.yaml; - for standard output")
-    .summary("write a commented definition to begin with")
+    .argument("<id>", "id of the decision")
+    .option("--decisions <dir>", "directory of definitions")
+    .option("--output <file>", "file to write instead of DIR/ID.yaml; - for standard output")
+    .summary("create a definition from a template")
     .description(
-      "Writes a definition that is valid as it stands and prints its path. Nothing is overwritten.",
+      "Create a valid, commented definition and print its path. Existing files are not overwritten.",
     )
     .addHelpText(
       "after",
@@ -49,28 +49,28 @@ Examples:
 }
 
 function parseType(type: string): DecisionType {
-  const known = decisionTypes.find((each) => each === type);
-  if (known !== undefined) return known;
-  throw new DecisionError("usage", `there is no type of decision called \`${type}\``, {
+  const found = decisionTypes.find((each) => each === type);
+  if (found !== undefined) return found;
+  throw new DecisionError("usage", `unknown decision type \`${type}\``, {
     hint: didYouMean(type, decisionTypes) ?? `choose one of ${decisionTypes.join(", ")}`,
   });
 }
 
 function parseId(id: string): string {
   if (/^[A-Za-z0-9._-]{1,128}$/.test(id) && !/^\.+$/.test(id)) return id;
-  throw new DecisionError("usage", `\`${id}\` cannot be an id`, {
-    hint: "an id holds letters, digits, `.`, `_` and `-` only, at most 128",
+  throw new DecisionError("usage", `invalid id \`${id}\``, {
+    hint: "use up to 128 letters, digits, `.`, `_` and `-`",
   });
 }
 
-/** A second definition of an id would make both unusable. */
+/** Throws if the id is already defined: duplicate ids make both definitions invalid. */
 async function assertNotDefined(id: string, directory: string): Promise<void> {
   if (!existsSync(directory)) return;
   const { openDefinitions } = await import("../../store/definitions.js");
   const library = await openDefinitions({ directory, cacheHome: undefined, version });
   if (!library.ids.includes(id)) return;
   const { file, line } = await library.findForInspection(id);
-  throw new DecisionError("file_exists", `\`${id}\` is defined already in ${file}:${line}`, {
+  throw new DecisionError("file_exists", `\`${id}\` is already defined in ${file}:${line}`, {
     hint: "choose another id",
   });
 }
@@ -82,8 +82,8 @@ function writeNew(path: string, text: string): void {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") {
-      throw new DecisionError("file_exists", `\`${path}\` is there already`, {
-        hint: "choose another id, or write elsewhere with --output FILE",
+      throw new DecisionError("file_exists", `\`${path}\` already exists`, {
+        hint: "choose another id, or another file with --output FILE",
         cause: error,
       });
     }

@@ -27,12 +27,14 @@ const defaultLimit = "20";
 export function addOverridesCommand(parent: Command, io: Io): void {
   const command = parent
     .command("overrides")
-    .option("--decision-id <id>", "only those of this decision")
-    .option("--expiring <duration>", "only those that expire so soon, such as 30d")
-    .option("--limit <n>", `so many of the records that used each, newest first (else ${defaultLimit})`);
+    .option("--decision-id <id>", "filter by decision")
+    .option("--expiring <duration>", "show overrides that expire within this duration, such as 30d")
+    .option("--limit <n>", `maximum number of records per override, newest first (default ${defaultLimit})`);
   addCommonFlags(addStoreFlags(command))
-    .summary("list the overrides, what is left of them and who used them")
-    .description("Lists every override of every policy: its window, uses, uses left, last use and records.")
+    .summary("list overrides and their uses")
+    .description(
+      "List every override of every policy with its time window, uses, remaining uses, last use and records.",
+    )
     .addHelpText(
       "after",
       `
@@ -43,37 +45,37 @@ Examples:
     .action(async (flags: OverridesFlags) => {
       const format = formatFor(flags, io, { answer: "many" });
       warnIfStoreMissing(flags, io);
-      const isMeant = expiryFilter(flags.expiring, Date.now());
+      const isExpiring = expiryFilter(flags.expiring, Date.now());
       const records = parseLimit(flags.limit ?? defaultLimit, "--limit");
-      const known = await openReadableWorld(flags, io);
-      const all = await overridesIn(known, { only: flags.decisionId, now: Date.now(), records });
-      const shown = all.filter(isMeant);
+      const world = await openReadableWorld(flags, io);
+      const all = await overridesIn(world, { decisionId: flags.decisionId, now: Date.now(), records });
+      const shown = all.filter(isExpiring);
       if (shown.length === 0 && !flags.quiet) {
-        note(io, all.length === 0 ? "no policy has an override" : "no override expires so soon");
+        note(io, all.length === 0 ? "no overrides found" : "no matching overrides");
       }
       io.out.write(await present(overridesView(shown), format, await styleFor(flags, io)));
-      warnAboutDefinitions(flags, io, known.definitions.diagnostics);
+      warnAboutDefinitions(flags, io, world.definitions.diagnostics);
     });
 }
 
 interface OverrideQuery {
-  readonly only: string | undefined;
+  readonly decisionId: string | undefined;
   readonly now: number;
   readonly records: number;
 }
 
 async function overridesIn(
   { definitions, records: { log } }: ReadableWorld,
-  { only, now, records }: OverrideQuery,
+  { decisionId, now, records }: OverrideQuery,
 ): Promise<readonly OverrideStatus[]> {
   const ids = definitions.summaries.filter(({ tools }) => tools !== undefined).map(({ id }) => id);
   const loaded = await Promise.all(
-    (only === undefined ? ids : [only]).map((id) => definitions.findForInspection(id)),
+    (decisionId === undefined ? ids : [decisionId]).map((id) => definitions.findForInspection(id)),
   );
   const statuses = await Promise.all(
     loaded.map(({ definition }) => {
       if (definition.type === "policy") return overrideStatuses(definition, { log, now, records });
-      throw new DecisionError("usage", `\`${definition.id}\` is no policy, so it has no overrides`);
+      throw new DecisionError("usage", `\`${definition.id}\` is not a policy, so it has no overrides`);
     }),
   );
   return statuses.flat();
@@ -87,9 +89,9 @@ function expiryFilter(text: string | undefined, now: number): (each: OverrideSta
       hint: "such as 30d, 12h or 2w",
     });
   }
-  const last = now + duration / 1000;
+  const latest = now + duration / 1000;
   return ({ expires_at, status }) =>
-    expires_at !== null && status !== "expired" && (parseInstant(expires_at) ?? Infinity) <= last;
+    expires_at !== null && status !== "expired" && (parseInstant(expires_at) ?? Infinity) <= latest;
 }
 
 function overridesView(overrides: readonly OverrideStatus[]): View {
@@ -104,11 +106,11 @@ function overridesView(overrides: readonly OverrideStatus[]): View {
         const [decision = "", name = "", version = "", , ...others] = overrideCells(each);
         return [decision, name, version, style.paint(statusColours[each.status], each.status), ...others];
       });
-      const left = columnsFor(overrides.map(overrideCells), style.columns);
+      const visible = columnsFor(overrides.map(overrideCells), style.columns);
       const columns = columnTitles
-        .filter((_, index) => left.has(index))
+        .filter((_, index) => visible.has(index))
         .map((title) => ({ title, ...(title === "window" && { flexible: true as const }) }));
-      const shown = rows.map((row) => row.filter((_, index) => left.has(index)));
+      const shown = rows.map((row) => row.filter((_, index) => visible.has(index)));
       return grid(columns, shown, style);
     },
   };
@@ -125,19 +127,19 @@ const columnTitles = [
   "record",
 ];
 
-/** What a narrow terminal goes without, first to last: record, version, window, last use, decision. */
+/** Columns that are dropped on a narrow terminal, in this order: record, version, window, last use, decision. */
 const dropOrder = [7, 2, 4, 6, 0];
 
 function columnsFor(rows: readonly (readonly string[])[], width: number): ReadonlySet<number> {
-  const left = new Set(columnTitles.keys());
+  const visible = new Set(columnTitles.keys());
   const widthOf = (index: number): number =>
     [columnTitles, ...rows].reduce((most, row) => Math.max(most, row[index]?.length ?? 0), 0) + 2;
-  const total = (): number => [...left].reduce((sum, index) => sum + widthOf(index), -2);
+  const total = (): number => [...visible].reduce((sum, index) => sum + widthOf(index), -2);
   for (const index of dropOrder) {
     if (total() <= width) break;
-    left.delete(index);
+    visible.delete(index);
   }
-  return left;
+  return visible;
 }
 
 const statusColours: Readonly<Record<OverrideStatus["status"], Colour>> = {
@@ -148,14 +150,14 @@ const statusColours: Readonly<Record<OverrideStatus["status"], Colour>> = {
 };
 
 function overrideCells(each: OverrideStatus): readonly string[] {
-  const { max_applications: most, uses, last_used: last } = each;
+  const { max_applications: max, uses, last_used: last } = each;
   return [
     each.decision_id,
     each.name,
     each.version,
     each.status,
     windowText(each),
-    most === null ? String(uses) : `${uses} of ${most}`,
+    max === null ? String(uses) : `${uses} of ${max}`,
     last === null ? "never" : readableTime(last).slice(0, 19),
     each.records[0] ?? "",
   ].map(printable);

@@ -23,6 +23,7 @@ import {
   addCommonFlags,
   addStoreFlags,
   addTimeRangeFlags,
+  parseEntity,
   timeRange,
   formatFor,
   styleFor,
@@ -43,40 +44,34 @@ import {
 export function addPrecedentsCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
   const command = parent
     .command("precedents")
-    .argument("[id]", "the decision's id; without it all decisions are meant (--input needs one)")
-    .option("--input <json>", "what a decision on this context would be compared with: JSON, @file or -")
-    .option(
-      "--record <record>",
-      "what came before a record: its id or the beginning of it, number, or latest",
-    )
-    .option("--entity <type:id>", "all decisions about something, such as customer:c-1, newest first")
-    .option("--policy <name>", "all decisions that a policy or an override had a part in, newest first")
-    .option("--deviations", "how the newest decisions deviate from their precedents")
+    .argument("[id]", "id of the decision (default: all decisions; required with --input)")
+    .option("--input <json>", "show the precedents of this context: JSON, @file or -")
+    .option("--record <record>", "show the precedents of a record: id or unique prefix, number, or latest")
+    .option("--entity <type:id>", "list the decisions about an entity, newest first")
+    .option("--policy <name>", "list the decisions of a policy or an override, newest first")
+    .option("--deviations", "show where the newest decisions deviate from their precedents")
     .option(
       "--limit <n>",
-      `so many (else ${defaultPrecedentLimit}; with --entity and --policy ${defaultLimits.related})`,
+      `maximum number (default ${defaultPrecedentLimit}; with --entity or --policy ${defaultLimits.related})`,
     )
-    .option(
-      "--min-similarity <share>",
-      `only those as similar as this, 0 to 1 (else ${defaultMinSimilarity})`,
-    )
-    .option("--outcome <outcome>", `with --policy: only ${outcomes.join(", ")}`)
+    .option("--min-similarity <share>", `minimum similarity from 0 to 1 (default ${defaultMinSimilarity})`)
+    .option("--outcome <outcome>", `with --policy: filter by outcome: ${outcomes.join(", ")}`)
     .option(
       "--last <n>",
-      `with --deviations: of so many of the newest decisions (else ${defaultLimits.deviations})`,
+      `with --deviations: number of newest decisions to check (default ${defaultLimits.deviations})`,
     )
-    .option("--check", "with --deviations: exit with 6 where an outcome deviates")
-    .option("--session-id <id>", "with --input: the session that would ask")
-    .option("--workflow-id <id>", "with --input: the workflow that would ask");
+    .option("--check", "with --deviations: exit with code 6 if an outcome deviates")
+    .option("--session-id <id>", "with --input: session of the caller")
+    .option("--workflow-id <id>", "with --input: workflow of the caller");
   addCommonFlags(addStoreFlags(addTimeRangeFlags(command)))
-    .summary("compare decisions with earlier ones like them")
+    .summary("compare decisions with similar earlier ones")
     .description(
-      "Precedents are earlier records of the same decision that share an entity with it (its definition declares " +
-        "`entities`): similar is what shares most of its entities and of the parts of the context that it reads. They " +
-        "inform; they never decide. Only --input needs the definition, and it records nothing.",
+      "Show precedents: earlier records of the same decision with a common entity (declared as `entities` in the " +
+        "definition). Similarity is the share of common entities and of common parts of the context. Precedents are " +
+        "advisory; they never change a decision. Only --input needs the definition. Nothing is recorded.",
     )
     .addHelpText("after", precedentsHelp)
-    .action(async (id: string | undefined, flags: PrecedentsFlags) => done(await answer(id, flags, io)));
+    .action(async (id: string | undefined, flags: PrecedentsFlags) => done(await run(id, flags, io)));
 }
 
 const precedentsHelp = `
@@ -94,7 +89,7 @@ Examples:
   $ agent-33 decision precedents --policy customer_inclusion --outcome denied
   $ agent-33 decision precedents policy-filter-customers --deviations --last 50 --check`;
 
-async function answer(id: string | undefined, flags: PrecedentsFlags, io: Io): Promise<ExitCode> {
+async function run(id: string | undefined, flags: PrecedentsFlags, io: Io): Promise<ExitCode> {
   const question = parseQuestion(id, flags);
   switch (question.about) {
     case "input":
@@ -108,8 +103,7 @@ async function answer(id: string | undefined, flags: PrecedentsFlags, io: Io): P
   }
 }
 
-/** Flags that say which precedents are meant. */
-export interface QuestionFlags extends TimeRangeFlags {
+interface QuestionFlags extends TimeRangeFlags {
   readonly input?: string;
   readonly record?: string;
   readonly entity?: string;
@@ -124,36 +118,34 @@ export interface QuestionFlags extends TimeRangeFlags {
   readonly sessionId?: string;
 }
 
-export interface PrecedentsFlags extends StoreFlags, QuestionFlags {}
+interface PrecedentsFlags extends StoreFlags, QuestionFlags {}
 
-/** What is asked. */
-export type Question =
+type Question =
   | {
       readonly about: "input";
       readonly id: string;
       readonly input: string;
-      readonly wanted: PrecedentOptions;
+      readonly options: PrecedentOptions;
     }
-  | { readonly about: "record"; readonly record: string; readonly wanted: PrecedentOptions }
+  | { readonly about: "record"; readonly record: string; readonly options: PrecedentOptions }
   | { readonly about: "related"; readonly key: RecordKey; readonly range: LimitedRange }
   | { readonly about: "deviations"; readonly last: number };
 
-/** One way of asking. */
-export type QuestionOf<Kind extends Question["about"]> = Extract<Question, { readonly about: Kind }>;
+type QuestionOf<Kind extends Question["about"]> = Extract<Question, { readonly about: Kind }>;
 
-/** Undefined: all decisions are meant. */
-export interface DecisionFilter {
+interface DecisionFilter {
+  /** Undefined: all decisions. */
   readonly id: string | undefined;
 }
 
-export type LimitedRange = RelatedRange & { readonly limit: number };
+type LimitedRange = RelatedRange & { readonly limit: number };
 
 const selectors = ["input", "record", "entity", "policy", "deviations"] as const;
 type Selector = (typeof selectors)[number];
 
 type ExtraFlag = Exclude<keyof QuestionFlags, Selector>;
 
-/** Which of the ways each of the other flags goes with. */
+/** The selectors that each of the other flags can be combined with. */
 const selectorsByFlag: Readonly<Record<ExtraFlag, readonly Selector[]>> = {
   limit: ["input", "record", "entity", "policy"],
   minSimilarity: ["input", "record"],
@@ -166,15 +158,20 @@ const selectorsByFlag: Readonly<Record<ExtraFlag, readonly Selector[]>> = {
   sessionId: ["input"],
 };
 
-export const outcomes = ["allowed", "denied", "allowed_by_exception"] as const;
-export const defaultLimits = { related: 100, deviations: 10 };
+const outcomes = ["allowed", "denied", "allowed_by_exception"] as const;
+const defaultLimits = { related: 100, deviations: 10 };
 
-export function parseQuestion(id: string | undefined, flags: QuestionFlags): Question {
+function parseQuestion(id: string | undefined, flags: QuestionFlags): Question {
   switch (selectorOf(flags)) {
     case "input":
-      return { about: "input", id: requireId(id), input: flags.input ?? "", wanted: precedentOptions(flags) };
+      return {
+        about: "input",
+        id: requireId(id),
+        input: flags.input ?? "",
+        options: precedentOptions(flags),
+      };
     case "record":
-      return { about: "record", record: flags.record ?? "", wanted: precedentOptions(flags) };
+      return { about: "record", record: flags.record ?? "", options: precedentOptions(flags) };
     case "entity":
       return { about: "related", key: { entity: parseEntity(flags.entity ?? "") }, range: parseRange(flags) };
     case "policy":
@@ -192,23 +189,23 @@ export function parseQuestion(id: string | undefined, flags: QuestionFlags): Que
 }
 
 function selectorOf(flags: QuestionFlags): Selector {
-  const [way, other] = selectors.filter((each) => flags[each] !== undefined);
-  if (way === undefined) {
-    throw new DecisionError("usage", "it is not said which precedents are meant", {
-      hint: "those of an input (ID --input JSON), of a record (--record R), or what is recorded on --entity TYPE:ID or --policy NAME; or ask for --deviations",
+  const [selector, other] = selectors.filter((each) => flags[each] !== undefined);
+  if (selector === undefined) {
+    throw new DecisionError("usage", "specify which precedents to show", {
+      hint: "use ID --input JSON, --record RECORD, --entity TYPE:ID, --policy NAME or --deviations",
     });
   }
   if (other !== undefined) {
-    throw new DecisionError("usage", `--${way} and --${other} exclude each other`, {
-      hint: "ask for one after the other",
+    throw new DecisionError("usage", `--${selector} and --${other} cannot be combined`, {
+      hint: "remove one of them",
     });
   }
-  const stray = (Object.keys(selectorsByFlag) as ExtraFlag[]).find(
-    (each) => flags[each] !== undefined && !selectorsByFlag[each].includes(way),
+  const unsupported = (Object.keys(selectorsByFlag) as ExtraFlag[]).find(
+    (each) => flags[each] !== undefined && !selectorsByFlag[each].includes(selector),
   );
-  if (stray === undefined) return way;
-  throw new DecisionError("usage", `${flagOf(stray)} does not go with --${way}`, {
-    hint: `it goes with ${selectorsByFlag[stray].map(flagOf).join(" or ")}`,
+  if (unsupported === undefined) return selector;
+  throw new DecisionError("usage", `${flagOf(unsupported)} cannot be combined with --${selector}`, {
+    hint: `use it with ${selectorsByFlag[unsupported].map(flagOf).join(" or ")}`,
   });
 }
 
@@ -217,8 +214,8 @@ const flagOf = (name: string): string =>
 
 function requireId(id: string | undefined): string {
   if (id !== undefined && id !== "") return id;
-  throw new DecisionError("usage", "the decision is missing", {
-    hint: "name it, as in `agent-33 decision precedents ID --input JSON`",
+  throw new DecisionError("usage", "specify a decision", {
+    hint: "for example `agent-33 decision precedents ID --input JSON`",
   });
 }
 
@@ -237,20 +234,10 @@ function parseSimilarity(text: string): number {
   });
 }
 
-/** An id may hold colons, as many do. */
-function parseEntity(text: string): { readonly type: string; readonly id: string } {
-  const colon = text.indexOf(":");
-  const [type, id] = [text.slice(0, colon), text.slice(colon + 1)];
-  if (colon > 0 && id !== "") return { type, id };
-  throw new DecisionError("usage", `--entity must be a type and an id (got \`${text}\`)`, {
-    hint: "such as --entity customer:c-1; the type ends at the first colon",
-  });
-}
-
 function requirePolicy(name: string): string {
   if (name !== "") return name;
-  throw new DecisionError("usage", "the name of the policy is empty", {
-    hint: "such as --policy customer_inclusion",
+  throw new DecisionError("usage", "--policy must not be empty", {
+    hint: "specify a policy, such as --policy customer_inclusion",
   });
 }
 
@@ -262,12 +249,12 @@ function parseRange(flags: QuestionFlags): LimitedRange {
   };
 }
 
-export async function showInputPrecedents(
+async function showInputPrecedents(
   question: QuestionOf<"input">,
   flags: PrecedentsFlags,
   io: Io,
 ): Promise<ExitCode> {
-  const { id, wanted } = question;
+  const { id, options } = question;
   const { workflowId, sessionId } = flags;
   const format = formatFor(flags, io, { answer: "one" });
   const context = readDocument(question.input, io);
@@ -279,28 +266,28 @@ export async function showInputPrecedents(
     ...(workflowId !== undefined && { workflow_id: workflowId }),
     ...(sessionId !== undefined && { session_id: sessionId }),
   };
-  const compared = await compareWithPrecedents(request, world, wanted);
-  await showComparison(compared, format, { flags, io });
-  if (compared.entities.length === 0) {
+  const comparison = await compareWithPrecedents(request, world, options);
+  await showComparison(comparison, format, { flags, io });
+  if (comparison.entities.length === 0) {
     const { definition } = await world.definitions.find(id);
-    warn(flags, io, missingEntities(definition) ?? `this input tells none of the entities of \`${id}\``);
+    warn(flags, io, missingEntities(definition) ?? `the input contains none of the entities of \`${id}\``);
   }
   warnAboutDefinitions(flags, io, world.definitions.diagnostics);
   return 0;
 }
 
 async function showComparison(
-  compared: PrecedentComparison,
+  comparison: PrecedentComparison,
   format: Format,
   { flags, io }: { readonly flags: PrecedentsFlags; readonly io: Io },
 ): Promise<void> {
-  io.out.write(await present(comparisonView(compared), format, await styleFor(flags, io)));
-  const isNone = compared.precedents.length === 0 && compared.entities.length > 0;
-  if (isNone && !flags.quiet && io.err.isTerminal) note(io, "no earlier decision is similar enough");
+  io.out.write(await present(comparisonView(comparison), format, await styleFor(flags, io)));
+  const isEmpty = comparison.precedents.length === 0 && comparison.entities.length > 0;
+  if (isEmpty && !flags.quiet && io.err.isTerminal) note(io, "no similar earlier decisions");
 }
 
-export async function showRecordPrecedents(
-  { id, record: reference, wanted }: QuestionOf<"record"> & DecisionFilter,
+async function showRecordPrecedents(
+  { id, record: reference, options }: QuestionOf<"record"> & DecisionFilter,
   flags: PrecedentsFlags,
   io: Io,
 ): Promise<ExitCode> {
@@ -308,24 +295,25 @@ export async function showRecordPrecedents(
   const records = await openRecords(flags, io);
   const { record } = await findRecord(reference, records);
   if (record.kind !== "decision") {
-    throw new DecisionError("usage", `record ${record.seq} is no decision, so it has no precedents`);
+    throw new DecisionError("usage", `record ${record.seq} is not a decision, so it has no precedents`);
   }
   if (id !== undefined && id !== record.decision_id) {
     throw new DecisionError(
       "usage",
-      `record ${record.seq} is one of \`${record.decision_id}\`, not of \`${id}\``,
+      `record ${record.seq} is a record of \`${record.decision_id}\`, not of \`${id}\``,
       {
-        hint: "leave out the decision's id: the record tells it",
+        hint: "remove the id: the record has one",
       },
     );
   }
-  const compared = await compareRecord(record, records.log, wanted);
-  await showComparison(compared, format, { flags, io });
-  if (compared.entities.length === 0) warn(flags, io, await whyRecordHasNoPrecedents(record, records.store));
+  const comparison = await compareRecord(record, records.log, options);
+  await showComparison(comparison, format, { flags, io });
+  if (comparison.entities.length === 0)
+    warn(flags, io, await whyRecordHasNoPrecedents(record, records.store));
   return 0;
 }
 
-export async function showDeviations(
+async function showDeviations(
   { id, last }: QuestionOf<"deviations"> & DecisionFilter,
   flags: PrecedentsFlags,
   io: Io,
@@ -333,15 +321,15 @@ export async function showDeviations(
   const format = formatFor(flags, io, { answer: "one" });
   const records = await openRecords(flags, io);
   await assertDecisionKnown(id, records, { flags, io });
-  const seen = { damaged: 0, entities: 0 };
-  const newest = readDecisions(records.log.select(newestDecisions(id, last)), seen);
+  const counts = { damaged: 0, entities: 0 };
+  const newest = readDecisions(records.log.select(newestDecisions(id, last)), counts);
   const assessment = await assessConsistency(newest, records.log);
   io.out.write(await present(assessmentView(assessment), format, await styleFor(flags, io)));
-  if (assessment.decisions > 0 && seen.entities === 0) {
-    const why = id === undefined ? undefined : await whyDecisionHasNoPrecedents(id, records.store);
-    warn(flags, io, why ?? "none of these decisions is about an entity, so none has precedents");
+  if (assessment.decisions > 0 && counts.entities === 0) {
+    const reason = id === undefined ? undefined : await whyDecisionHasNoPrecedents(id, records.store);
+    warn(flags, io, reason ?? "none of these decisions has entities, so none has precedents");
   }
-  warnAboutDamage(seen, flags, io);
+  warnAboutDamage(counts, flags, io);
   return flags.check && hasOutcomeDeviation(assessment) ? 6 : 0;
 }
 
@@ -354,20 +342,20 @@ const newestDecisions = (id: string | undefined, limit: number): Query => ({
 
 async function* readDecisions(
   lines: AsyncIterable<LogLine>,
-  seen: { damaged: number; entities: number },
+  counts: { damaged: number; entities: number },
 ): AsyncGenerator<DecisionRecord> {
   for await (const { record } of lines) {
     if (record.kind !== "decision") continue;
     if (!isWellFormedRecord(record)) {
-      seen.damaged++;
+      counts.damaged++;
       continue;
     }
-    seen.entities += entitiesOf(record).length;
+    counts.entities += entitiesOf(record).length;
     yield record;
   }
 }
 
-export async function showRelated(
+async function showRelated(
   { id, key, range }: QuestionOf<"related"> & DecisionFilter,
   flags: PrecedentsFlags,
   io: Io,
@@ -376,51 +364,51 @@ export async function showRelated(
   const records = await openRecords(flags, io);
   await assertDecisionKnown(id, records, { flags, io });
   const printer = new RecordPrinter(io, await createLogWriter(format, await styleFor(flags, io)));
-  const { limit, ...when } = range;
-  let isMore = false;
-  for await (const line of records.log.related(key, when)) {
+  const { limit, ...times } = range;
+  let hasMore = false;
+  for await (const line of records.log.related(key, times)) {
     if (id !== undefined && (line.record.kind !== "decision" || line.record.decision_id !== id)) continue;
-    isMore = printer.printed >= limit;
-    if (isMore) break;
+    hasMore = printer.printed >= limit;
+    if (hasMore) break;
     printer.print(line);
   }
   printer.end();
   if (!flags.quiet && io.err.isTerminal) {
-    if (isMore) note(io, `the newest ${limit} of more; --limit N shows the newest N`);
-    if (printer.printed === 0) note(io, "no record fits");
+    if (hasMore) note(io, `showing the newest ${limit} records; use --limit N for more`);
+    if (printer.printed === 0) note(io, "no matching records");
   }
   if (printer.printed === 0 && id !== undefined && "entity" in key) {
-    const why = await whyDecisionHasNoPrecedents(id, records.store);
-    if (why !== undefined) warn(flags, io, why);
+    const reason = await whyDecisionHasNoPrecedents(id, records.store);
+    if (reason !== undefined) warn(flags, io, reason);
   }
   warnAboutDamage(printer, flags, io);
   return 0;
 }
 
-const entitiesHint = 'say what it is about, as in entities: [{ type: customer, id: "{{ customer.id }}" }]';
+const entitiesHint = 'declare them, for example entities: [{ type: customer, id: "{{ customer.id }}" }]';
 
-/** Undefined where it does declare what it is about. */
-export function missingEntities({ id, entities = [] }: Definition): string | undefined {
+/** Returns a message if the definition declares no entities. */
+function missingEntities({ id, entities = [] }: Definition): string | undefined {
   return entities.length > 0
     ? undefined
-    : `\`${id}\` has no precedents, as it declares no entities; ${entitiesHint}`;
+    : `\`${id}\` has no precedents because it declares no entities; ${entitiesHint}`;
 }
 
-/** Of a record that is about nothing, by the definition that it was made with. */
-export async function whyRecordHasNoPrecedents(record: DecisionRecord, store: Store): Promise<string> {
+/** Explains why a record without entities has none, from the definition that it was made with. */
+async function whyRecordHasNoPrecedents(record: DecisionRecord, store: Store): Promise<string> {
   const definition = await findStoredDefinition(record.definition_hash, store);
-  const why = definition && missingEntities(definition);
-  return why ?? `record ${record.seq} has no precedents, as none of its entities could be told`;
+  const reason = definition && missingEntities(definition);
+  return reason ?? `record ${record.seq} has no precedents because its context contains none of its entities`;
 }
 
-/** Of a decision whose records may be gone, by the last definition that it was made with. */
-export async function whyDecisionHasNoPrecedents(id: string, store: Store): Promise<string | undefined> {
+/** Explains why a decision has no precedents, from its last recorded definition. */
+async function whyDecisionHasNoPrecedents(id: string, store: Store): Promise<string | undefined> {
   const last = await latestStoredDefinition(id, store);
   return typeof last === "object" ? missingEntities(last.definition) : undefined;
 }
 
-/** What was decided at some time is known, whatever has become of its definition. */
-export async function assertDecisionKnown(
+/** Throws if the id is neither recorded nor defined. */
+async function assertDecisionKnown(
   id: string | undefined,
   { log }: Records,
   { flags, io }: { readonly flags: StoreFlags; readonly io: Io },

@@ -23,13 +23,16 @@ interface PruneFlags extends StoreFlags {
 export function addPruneCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
   const command = parent
     .command("prune")
-    .option("--before <time>", "remove what is older: an instant, a date, or a duration such as 90d")
-    .option("--keep <much>", "keep the newest: a number of records, or a duration such as 90d")
-    .option("-y, --yes", "do not ask");
+    .option(
+      "--before <time>",
+      "remove records before this time: a timestamp, a date, or a duration such as 90d",
+    )
+    .option("--keep <amount>", "keep the newest records: a number, or a duration such as 90d")
+    .option("-y, --yes", "do not ask for confirmation");
   addCommonFlags(addStoreFlags(command))
     .summary("remove the oldest records")
     .description(
-      "Removes old records for good, by whole segments of the log, so that a little more may stay than was asked for. A note in the log says what went, and verify still holds.",
+      "Permanently remove old records. Only whole segments of the log are removed, so some older records can remain. A note in the log records the removal, so that `verify` still succeeds.",
     )
     .addHelpText(
       "after",
@@ -49,7 +52,7 @@ async function prune(flags: PruneFlags, io: Io): Promise<ExitCode> {
   const records = await openRecords(flags, io);
   const found = await records.log.prunable(bound);
   if (found.records > 0 && !confirm(confirmationText(found), flags, io)) {
-    note(io, "nothing was removed");
+    note(io, "nothing removed");
     return 2;
   }
   await records.prune(
@@ -61,25 +64,23 @@ async function prune(flags: PruneFlags, io: Io): Promise<ExitCode> {
     const { size } = await records.log.state();
     note(
       io,
-      size === 0
-        ? "nothing has been recorded yet"
-        : "records go by whole segments, and in each segment there is one that stays",
+      size === 0 ? "no records yet" : "nothing removed: every segment still contains a record to keep",
     );
   }
   return 0;
 }
 
 const confirmationText = ({ records, bytes }: Prunable): string =>
-  `Remove the oldest ${formatCount(records)} record${records === 1 ? "" : "s"} (${formatBytes(bytes)}) for good?`;
+  `Remove the oldest ${formatCount(records)} record${records === 1 ? "" : "s"} (${formatBytes(bytes)}) permanently?`;
 
 function parseBound({ before, keep }: PruneFlags): PruneBound {
   const now = microsecondsOf(systemClock());
   if ((before === undefined) === (keep === undefined)) {
-    throw new DecisionError("usage", "give either --before or --keep", { hint: "such as --keep 90d" });
+    throw new DecisionError("usage", "specify either --before or --keep", { hint: "for example --keep 90d" });
   }
   if (before !== undefined) {
-    const moment = parseTime(before, now);
-    if (moment !== undefined) return { before: moment };
+    const time = parseTime(before, now);
+    if (time !== undefined) return { before: time };
     throw new DecisionError("usage", `--before must be a time (got \`${before}\`)`, {
       hint: "such as 2026-01-31, 2026-01-31T12:00:00Z or 90d",
     });

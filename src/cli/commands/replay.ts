@@ -37,22 +37,21 @@ interface ReplayFlags extends StoreFlags, TimeRangeFlags {
 export function addReplayCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
   const command = parent
     .command("replay")
-    .argument("[record...]", "records: an id or the beginning of one, a number in the log, or latest")
-    .option("--all", "all records, or those that the following flags leave")
-    .option("--decision-id <id>", "only this decision")
+    .argument("[record...]", "record ids or unique prefixes, numbers in the log, or latest")
+    .option("--all", "replay all records that match the filters")
+    .option("--decision-id <id>", "with --all: filter by decision")
     .option(
       "--payload <json>",
-      "audit payloads of scored decisions instead: JSON, @file, or - for standard input",
+      "replay audit payloads of scored decisions: JSON, @file, or - for standard input",
     )
-    .option("--no-strict", "tell of differences on stderr, and exit with 0");
+    .option("--no-strict", "print differences on stderr and exit with code 0");
   addTimeRangeFlags(command);
   addCommonFlags(addStoreFlags(command))
-    .summary("prove that past decisions come to the same answer again")
+    .summary("verify that past decisions are reproducible")
     .description(
-      "Asks the question of a record again: its context and its facts, of the definition that it was made with, which " +
-        "the store keeps whatever has become of the file. The answer and the deterministic hash must be the same, else the " +
-        "exit code is 6. What cannot be replayed, as its inputs were not logged or are masked, is counted and named. " +
-        "Needs neither clock nor network nor definitions.",
+      "Evaluate recorded decisions again, with the recorded context, facts and definition. If the result or the " +
+        "deterministic hash differs, the exit code is 6. Records that cannot be replayed, because their inputs were not " +
+        "logged or are masked, are counted and reported. Needs only the store: no clock, network or definitions.",
     )
     .addHelpText(
       "after",
@@ -74,20 +73,20 @@ Examples:
 }
 
 function assertOneSource(references: readonly string[], flags: ReplayFlags): void {
-  const ways = [references.length > 0, flags.all === true, flags.payload !== undefined].filter(
+  const sources = [references.length > 0, flags.all === true, flags.payload !== undefined].filter(
     Boolean,
   ).length;
-  if (ways === 0) {
-    throw new DecisionError("usage", "there is nothing to replay", {
-      hint: "name a record, as in `replay latest`; or give --all or --payload",
+  if (sources === 0) {
+    throw new DecisionError("usage", "specify a record to replay", {
+      hint: "for example `agent-33 decision replay latest`; or use --all or --payload",
     });
   }
-  if (ways > 1) {
-    throw new DecisionError("usage", "records, --all and --payload exclude each other");
+  if (sources > 1) {
+    throw new DecisionError("usage", "records, --all and --payload cannot be combined");
   }
   const isFiltered = [flags.decisionId, flags.since, flags.until].some((each) => each !== undefined);
   if (isFiltered && !flags.all) {
-    throw new DecisionError("usage", "--decision-id, --since and --until go with --all", {
+    throw new DecisionError("usage", "--decision-id, --since and --until require --all", {
       hint: "add --all",
     });
   }
@@ -104,18 +103,18 @@ async function replay(references: readonly string[], flags: ReplayFlags, io: Io)
     warn(flags, io, `${recordsText(report.not_replayable)} could not be replayed: ${reasonsText(report)}`);
   }
   if (report.mismatched > 0) return reportMismatches(report, flags, io);
-  // Who asks must not take silence for proof.
+  // Records that could not be replayed prove nothing.
   const isUnproven = report.not_replayable > 0 && (!flags.all || report.matched === 0);
   return isUnproven ? 1 : 0;
 }
 
 function noteNothing({ decisionId, since, until, quiet }: ReplayFlags, io: Io): void {
   if (decisionId !== undefined && since === undefined && until === undefined) {
-    throw new DecisionError("record_not_found", `no decision called \`${decisionId}\` is recorded`, {
-      hint: "see `agent-33 decision log`",
+    throw new DecisionError("record_not_found", `no records of \`${decisionId}\``, {
+      hint: "run `agent-33 decision log` to list records",
     });
   }
-  if (!quiet) note(io, "no decision is recorded that fits");
+  if (!quiet) note(io, "no matching records");
 }
 
 const recordsText = (number: number, more = ""): string =>
@@ -144,12 +143,15 @@ async function replayNamed(references: readonly string[], records: Records): Pro
   const lines = await Promise.all(references.map((reference) => findRecord(reference, records)));
   const other = lines.find(({ record }) => record.kind !== "decision");
   if (other !== undefined) {
-    throw new DecisionError("usage", `record ${other.record.seq} is no decision, so it cannot be replayed`);
+    throw new DecisionError(
+      "usage",
+      `record ${other.record.seq} is not a decision, so it cannot be replayed`,
+    );
   }
   return await replayLines(lines, records.store);
 }
 
-/** Strict, it is an error; else it is told in the words of the contract. */
+/** Throws if strict; otherwise prints the differences in the wording of the specification. */
 function reportMismatches({ mismatches, mismatched }: ReplayReport, flags: ReplayFlags, io: Io): ExitCode {
   const [first] = mismatches;
   if (first === undefined) return 6;
@@ -175,18 +177,22 @@ interface PayloadFlags extends CommonFlags {
   readonly strict: boolean;
 }
 
-/** Decides again by the votes of audit payloads: one document, or one on each line as `--inputs --format audit` writes them. */
-export async function replayPayloads(flags: PayloadFlags, io: Io): Promise<ExitCode> {
+/** Replays audit payloads: one document, or one per line as `--inputs --format audit` prints them. */
+async function replayPayloads(flags: PayloadFlags, io: Io): Promise<ExitCode> {
   const payloads = readPayloads(flags.payload, io);
   const format = formatFor(flags, io, { answer: payloads.length === 1 ? "one" : "many" });
-  const tell = (text: string): void => io.err.write(`${text}\n`);
+  const print = (text: string): void => io.err.write(`${text}\n`);
   const replayed: ReplayedDecision[] = [];
   const failures: DecisionError[] = [];
   for (const [index, payload] of payloads.entries()) {
     try {
-      replayed.push(replayPayload(payload, { strict: flags.strict, warn: tell }));
+      replayed.push(replayPayload(payload, { strict: flags.strict, warn: print }));
       if (!hasHash(payload))
-        warn(flags, io, `${linePrefix(payloads, index)}it has no hash, so nothing proves its votes`);
+        warn(
+          flags,
+          io,
+          `${linePrefix(payloads, index)}the payload has no hash, so its votes cannot be verified`,
+        );
     } catch (error) {
       if (!(error instanceof DecisionError)) throw error;
       failures.push(withLinePrefix(error, linePrefix(payloads, index)));
@@ -195,7 +201,7 @@ export async function replayPayloads(flags: PayloadFlags, io: Io): Promise<ExitC
   if (replayed.length > 0)
     io.out.write(await present(payloadReplayView(replayed), format, await styleFor(flags, io)));
   const [first, ...others] = failures;
-  for (const other of others) tell(`error: ${printable(other.message)}`);
+  for (const other of others) print(`error: ${printable(other.message)}`);
   if (first !== undefined) throw first;
   return 0;
 }
@@ -208,15 +214,15 @@ const hasHash = (payload: unknown): boolean =>
 const linePrefix = ({ length }: readonly unknown[], index: number): string =>
   length === 1 ? "" : `line ${index + 1}: `;
 
-/** The same error, saying where; one payload alone needs no place. */
-function withLinePrefix(error: DecisionError, where: string): DecisionError {
-  if (where === "") return error;
+/** Adds the line to the message of an error. */
+function withLinePrefix(error: DecisionError, prefix: string): DecisionError {
+  if (prefix === "") return error;
   const { code, message, hint, details } = error;
-  return new DecisionError(code, `${where}${message}`, { hint, details, cause: error });
+  return new DecisionError(code, `${prefix}${message}`, { hint, details, cause: error });
 }
 
-function readPayloads(given: string, io: Io): readonly unknown[] {
-  const { text, from } = readText(given, io, "--payload");
+function readPayloads(value: string, io: Io): readonly unknown[] {
+  const { text, from } = readText(value, io, "--payload");
   const whole = stripByteOrderMark(text).trim();
   if (whole === "") throw new DecisionError("input_invalid", `${from} is empty`);
   const lines = whole.split("\n");

@@ -20,19 +20,19 @@ interface ResultFlags extends StoreFlags, CallFlags {
 }
 
 export function addResultCommand(parent: Command, io: Io): void {
-  const command = addCallFlags(parent.command("result").argument("[tool]", "the tool that was called"))
-    .option("--session-id <id>", "the session in which it was called")
-    .option("--ok", "it succeeded")
-    .option("--failed", "it failed")
+  const command = addCallFlags(parent.command("result").argument("[tool]", "name of the tool"))
+    .option("--session-id <id>", "session of the call")
+    .option("--ok", "the call succeeded")
+    .option("--failed", "the call failed")
     .option(
       "--record <record>",
-      "the decision that allowed it; else the newest call of the session (with these --params), unless its result is known",
+      "decision that allowed the call (default: the newest call of the session without a result, with these --params)",
     );
   addCommonFlags(addDurabilityFlag(addStoreFlags(command)))
-    .summary("record how a call went")
+    .summary("record the result of a tool call")
     .description(
-      "Records whether a call succeeded, linked to the decision that allowed it. Policies with `requires` and " +
-        "`read_before_write` rest on it.",
+      "Record whether a tool call succeeded, linked to the decision that allowed it. Policies with `requires` and " +
+        "`read_before_write` depend on these records.",
     )
     .addHelpText(
       "after",
@@ -66,9 +66,13 @@ Examples:
 
 function succeeded({ ok = false, failed = false }: ResultFlags): boolean {
   if (ok !== failed) return ok;
-  throw new DecisionError("usage", ok ? "--ok and --failed exclude each other" : "how it went is missing", {
-    hint: "say --ok or --failed",
-  });
+  throw new DecisionError(
+    "usage",
+    ok ? "--ok and --failed cannot be combined" : "specify the result of the call",
+    {
+      hint: "use --ok or --failed",
+    },
+  );
 }
 
 function resultView(result: ToolResult): View {

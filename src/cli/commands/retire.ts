@@ -5,11 +5,11 @@ import type { SigningFlags } from "../signing-options.js";
 import { addSigningFlags, showSignings, signingOptions } from "../signing-options.js";
 
 export function addRetireCommand(parent: Command, io: Io): void {
-  addSigningFlags(parent.command("retire").argument("<id...>", "the decisions' ids"))
-    .summary("sign that a decision is not to be decided by any more")
+  addSigningFlags(parent.command("retire").argument("<id...>", "ids of decisions"))
+    .summary("retire decisions (signed)")
     .description(
-      "Signs into `decisions.lock` that decisions are retired, whether their files are still there or not. Where " +
-        "approval is required they are refused from then on, also in the form that was approved before.",
+      "Sign in `decisions.lock` that decisions are retired, whether their files still exist or not. Where approval is " +
+        "required they are rejected from then on, even in the version that was approved before.",
     )
     .addHelpText(
       "after",

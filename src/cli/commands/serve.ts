@@ -13,34 +13,37 @@ import type { Io } from "../io.js";
 export function addServeCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
   const command = parent
     .command("serve")
-    .option("--host <host>", "where to listen (else AGENT33_HOST, or 127.0.0.1)")
-    .option("--port <port>", "the port; 0 takes a free one (else AGENT33_PORT, or 3333)")
-    .option("--jwks <file|url>", "the public keys that tokens are signed with (else AGENT33_JWKS)")
-    .option("--issuer <iss>", "who signs the tokens (else AGENT33_ISSUER)")
-    .option("--audience <aud>", "whom the tokens are for (else AGENT33_AUDIENCE)")
-    .option("--algorithms <list>", "the only algorithms that count, such as ES256,EdDSA")
-    .option("--clock-skew <duration>", "by how much clocks may differ", "30s")
-    .option("--require-scopes", "a token without scopes permits nothing; else it permits everything")
-    .option("--rate-per-caller <rate>", "such as 100/1s or none (with tokens 1000/1s, else none)")
-    .option("--rate-per-org <rate>", "the same for each organisation (with tokens 5000/1s, else none)")
-    .option("--max-body <bytes>", "the largest body that is read", "1048576")
-    .option("--max-in-flight <n>", "so many requests are answered at a time", "1024")
-    .option("--request-timeout <duration>", "within which a request must have come", "10s")
-    .option("--grace <duration>", "how long what is under way may take when it is told to end", "8s")
-    .option("--allow-host <names>", "further names that it is reached by")
-    .option("--allow-origin <origins>", "pages that may ask from a browser, such as https://app.example")
-    .option("--public-metrics", "tell metrics to those without a token, too")
-    .option("--mcp", "let agents in at /mcp, too (streamable HTTP)")
-    .option("--decisions <dir>", "the directory of definitions")
-    .option("-q, --quiet", "log only what goes wrong");
+    .option("--host <host>", "address to listen on (default: AGENT33_HOST or 127.0.0.1)")
+    .option("--port <port>", "port to listen on; 0 picks a free one (default: AGENT33_PORT or 3333)")
+    .option("--jwks <file|url>", "public keys to verify tokens with (default: AGENT33_JWKS)")
+    .option("--issuer <iss>", "required issuer of tokens (default: AGENT33_ISSUER)")
+    .option("--audience <aud>", "required audience of tokens (default: AGENT33_AUDIENCE)")
+    .option("--algorithms <list>", "allowed signature algorithms, such as ES256,EdDSA")
+    .option("--clock-skew <duration>", "allowed clock skew of tokens", "30s")
+    .option("--require-scopes", "reject tokens without scopes (by default they allow everything)")
+    .option(
+      "--rate-per-caller <rate>",
+      "rate limit per caller, such as 100/1s, or none (default: 1000/1s with tokens, else none)",
+    )
+    .option("--rate-per-org <rate>", "rate limit per organization (default: 5000/1s with tokens, else none)")
+    .option("--max-body <bytes>", "maximum size of a request body", "1048576")
+    .option("--max-in-flight <n>", "maximum number of concurrent requests", "1024")
+    .option("--request-timeout <duration>", "maximum time to receive a request", "10s")
+    .option("--grace <duration>", "maximum time to finish requests at shutdown", "8s")
+    .option("--allow-host <names>", "further host names of the server, separated by commas")
+    .option("--allow-origin <origins>", "web origins that may send requests, such as https://app.example")
+    .option("--public-metrics", "serve /metrics without a token")
+    .option("--mcp", "serve MCP at /mcp too (streamable HTTP)")
+    .option("--decisions <dir>", "directory of definitions")
+    .option("-q, --quiet", "log warnings and errors only");
   addApprovalFlag(addDurabilityFlag(addStoreFlags(command)))
-    .summary("answer over HTTP")
+    .summary("serve decisions over HTTP")
     .description(
-      "Answers over HTTP what the command line answers: POST /decide, /decisions/ID/evaluate, /decisions/ID/dry-run, " +
+      "Serve the same functions as the command line over HTTP: POST /decide, /decisions/ID/evaluate, /decisions/ID/dry-run, " +
         "/check, /results and /precedents; GET /decisions, /records, /records/ID/explain, " +
-        "/orgs/ORG/domains/DOMAIN/actions, /openapi.json, /metrics, /healthz and /readyz. Without --jwks it listens to " +
-        "this machine alone. Changed definitions are taken up as they are saved, at once on SIGHUP; what would break " +
-        "something is not. SIGTERM lets it finish what it has begun.",
+        "/orgs/ORG/domains/DOMAIN/actions, /openapi.json, /metrics, /healthz and /readyz. Without --jwks only " +
+        "this machine can connect. Changed definitions are reloaded when saved, or at once on SIGHUP; invalid changes are " +
+        "rejected. SIGTERM shuts down gracefully.",
     )
     .addHelpText(
       "after",
@@ -51,10 +54,10 @@ Examples:
   $ agent-33 decision serve --host 0.0.0.0 --jwks https://id.example/jwks.json --issuer https://id.example --audience agent-33`,
     )
     .action(async (flags: Omit<ServeFlags, "color">) => {
-      const asked = { ...flags, color: false };
-      const options = serveOptions(asked, io);
+      const allFlags = { ...flags, color: false };
+      const options = serveOptions(allFlags, io);
       const { runServer } = await import("../run-server.js");
-      done(await runServer(options, asked, io));
+      done(await runServer(options, allFlags, io));
     });
 }
 
@@ -82,20 +85,21 @@ export interface ServeFlags extends DecideFlags {
 export interface ServeOptions {
   readonly host: string;
   readonly port: number;
-  /** Undefined: nobody is asked for a token. */
+  /** Undefined: no authentication. */
   readonly tokens: TokenOptions | undefined;
   readonly rateLimits: RateLimits;
   readonly maxBodyBytes: number;
   readonly maxInFlight: number;
-  /** In milliseconds, as the grace is. */
+  /** In milliseconds. */
   readonly requestTimeout: number;
+  /** In milliseconds. */
   readonly grace: number;
   readonly allowedOrigins: AllowedOrigins;
   readonly publicMetrics: boolean;
   readonly mcp: boolean;
 }
 
-/** What flags and environment say; throws where that would not be safe, or is not clear. */
+/** Parses flags and environment. Throws if a value is invalid, or the server would be exposed without authentication. */
 export function serveOptions(flags: ServeFlags, { env }: Io): ServeOptions {
   const host = flags.host ?? (env["AGENT33_HOST"] || "127.0.0.1");
   const tokens = tokenOptions(flags, env);
@@ -105,8 +109,8 @@ export function serveOptions(flags: ServeFlags, { env }: Io): ServeOptions {
     port: parsePort(flags, env),
     tokens,
     rateLimits: parseRates(flags, tokens !== undefined),
-    maxBodyBytes: parseInteger("--max-body", flags.maxBody, { least: 1024, most: 64 * 1024 * 1024 }),
-    maxInFlight: parseInteger("--max-in-flight", flags.maxInFlight, { least: 1, most: 100_000 }),
+    maxBodyBytes: parseInteger("--max-body", flags.maxBody, { min: 1024, max: 64 * 1024 * 1024 }),
+    maxInFlight: parseInteger("--max-in-flight", flags.maxInFlight, { min: 1, max: 100_000 }),
     requestTimeout: parseMilliseconds("--request-timeout", flags.requestTimeout),
     grace: parseMilliseconds("--grace", flags.grace),
     allowedOrigins: allowedOrigins(flags, host, tokens !== undefined),
@@ -116,7 +120,7 @@ export function serveOptions(flags: ServeFlags, { env }: Io): ServeOptions {
 }
 
 function parsePort({ port }: ServeFlags, env: Io["env"]): number {
-  const bounds = { least: 0, most: 65_535 };
+  const bounds = { min: 0, max: 65_535 };
   if (port !== undefined) return parseInteger("--port", port, bounds);
   return parseInteger("AGENT33_PORT", env["AGENT33_PORT"] || "3333", bounds);
 }
@@ -125,32 +129,24 @@ const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
 
 const unprotectedHost = (host: string): DecisionError =>
-  new DecisionError(
-    "usage",
-    `without tokens nobody but this machine may ask, and \`${host}\` is more than that`,
-    {
-      hint: "give --jwks, --issuer and --audience, or leave --host out",
-    },
-  );
+  new DecisionError("usage", `cannot listen on \`${host}\` without authentication`, {
+    hint: "use --jwks, --issuer and --audience, or remove --host",
+  });
 
 function tokenOptions(flags: ServeFlags, env: Io["env"]): TokenOptions | undefined {
-  const skew = parseMilliseconds("--clock-skew", flags.clockSkew, { least: 0, most: 300_000 });
+  const skew = parseMilliseconds("--clock-skew", flags.clockSkew, { min: 0, max: 300_000 });
   const jwks = flags.jwks ?? (env["AGENT33_JWKS"] || undefined);
   const issuer = flags.issuer ?? (env["AGENT33_ISSUER"] || undefined);
   const audience = flags.audience ?? (env["AGENT33_AUDIENCE"] || undefined);
   if (jwks === undefined && issuer === undefined && audience === undefined) {
     if (flags.requireScopes !== true && flags.algorithms === undefined) return undefined;
-    throw new DecisionError(
-      "usage",
-      "without keys no tokens are asked for, so nothing can be asked of them",
-      {
-        hint: "give --jwks, --issuer and --audience, too",
-      },
-    );
+    throw new DecisionError("usage", "--require-scopes and --algorithms require --jwks", {
+      hint: "add --jwks, --issuer and --audience",
+    });
   }
   if (jwks === undefined || issuer === undefined || audience === undefined) {
-    throw new DecisionError("usage", "--jwks, --issuer and --audience belong together", {
-      hint: "a token counts only if it is signed with one of the keys, by this issuer, and for this audience",
+    throw new DecisionError("usage", "--jwks, --issuer and --audience must be used together", {
+      hint: "add the missing ones; each can also be set with AGENT33_JWKS, AGENT33_ISSUER or AGENT33_AUDIENCE",
     });
   }
   return {
@@ -163,7 +159,7 @@ function tokenOptions(flags: ServeFlags, env: Io["env"]): TokenOptions | undefin
   };
 }
 
-/** Where callers are known, none of them may take up everything. */
+/** With authentication there are default limits, so that one caller cannot use all capacity. */
 function parseRates({ ratePerCaller, ratePerOrg }: ServeFlags, hasTokens: boolean): RateLimits {
   return {
     caller: parseRate("--rate-per-caller", ratePerCaller ?? (hasTokens ? "1000/1s" : "none")),
@@ -178,7 +174,7 @@ function parseRate(flag: string, text: string): RateLimit | undefined {
   if (Number(count) >= 1 && microseconds !== undefined && microseconds >= 1_000) {
     return { count: Number(count), per: microseconds / 1000 };
   }
-  throw new DecisionError("usage", `${flag} must be so many per time (got \`${text}\`)`, {
+  throw new DecisionError("usage", `${flag} must be a number of requests per duration (got \`${text}\`)`, {
     hint: `such as ${flag} 100/1s, 6000/1m, or none`,
   });
 }
@@ -187,7 +183,7 @@ function allowedOrigins(flags: ServeFlags, host: string, hasTokens: boolean): Al
   const hosts = parseList(flags.allowHost).map(parseHost);
   const own = host.includes(":") ? `[${host}]` : host;
   return {
-    // Whoever has a token was not led here by a page of somebody else.
+    // A web page of another site cannot send a token, so any host name is safe then.
     hosts: hasTokens && hosts.length === 0 ? undefined : [...loopbackNames, own.toLowerCase(), ...hosts],
     origins: parseList(flags.allowOrigin).map(parseOrigin),
     loopback: !hasTokens,
@@ -196,7 +192,7 @@ function allowedOrigins(flags: ServeFlags, host: string, hasTokens: boolean): Al
 
 function parseHost(text: string): string {
   if (isValidAllowedHost(text)) return text.toLowerCase();
-  throw new DecisionError("usage", `--allow-host must be the name of a host (got \`${text}\`)`, {
+  throw new DecisionError("usage", `--allow-host must be a host name (got \`${text}\`)`, {
     hint: "such as --allow-host decisions.example",
   });
 }
@@ -204,8 +200,8 @@ function parseHost(text: string): string {
 function parseOrigin(text: string): string {
   const origin = parseWebOrigin(text);
   if (origin !== undefined) return origin;
-  throw new DecisionError("usage", `--allow-origin must be the origin of a page (got \`${text}\`)`, {
-    hint: "scheme and host, and nothing after them, such as --allow-origin https://app.example.org",
+  throw new DecisionError("usage", `--allow-origin must be a web origin (got \`${text}\`)`, {
+    hint: "scheme and host without a path, such as --allow-origin https://app.example.org",
   });
 }
 
@@ -213,28 +209,25 @@ const parseList = (text: string | undefined): readonly string[] =>
   (text ?? "").split(",").flatMap((each) => each.trim() || []);
 
 interface Bounds {
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
 }
 
-function parseInteger(flag: string, text: string, { least, most }: Bounds): number {
+function parseInteger(flag: string, text: string, { min, max }: Bounds): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
-  if (number >= least && number <= most) return number;
-  throw new DecisionError(
-    "usage",
-    `${flag} must be a whole number from ${least} to ${most} (got \`${text}\`)`,
-  );
+  if (number >= min && number <= max) return number;
+  throw new DecisionError("usage", `${flag} must be a whole number from ${min} to ${max} (got \`${text}\`)`);
 }
 
 function parseMilliseconds(
   flag: string,
   text: string,
-  { least, most }: Bounds = { least: 1, most: 3_600_000 },
+  { min, max }: Bounds = { min: 1, max: 3_600_000 },
 ): number {
   const duration = (parseDuration(text) ?? NaN) / 1000;
-  if (text === "0" && least === 0) return 0;
-  if (duration >= least && duration <= most) return duration;
-  throw new DecisionError("usage", `${flag} must be a duration up to ${most / 1000}s (got \`${text}\`)`, {
+  if (text === "0" && min === 0) return 0;
+  if (duration >= min && duration <= max) return duration;
+  throw new DecisionError("usage", `${flag} must be a duration up to ${max / 1000}s (got \`${text}\`)`, {
     hint: `such as ${flag} 10s`,
   });
 }

@@ -14,13 +14,13 @@ interface ShowFlags extends StoreFlags {
 export function addShowCommand(parent: Command, io: Io): void {
   const command = parent
     .command("show")
-    .argument("<id>", "the decision's id")
-    .option("--hash <hash>", "as it was when a record named it by this hash, or a unique beginning of it");
+    .argument("<id>", "id of the decision")
+    .option("--hash <hash>", "show a recorded version: its hash or a unique prefix");
   addCommonFlags(addStoreFlags(command))
     .summary("show one decision")
     .description(
-      "Shows a decision with its cases, its file and the hash that stands for exactly this definition. " +
-        "With --hash, a definition that decisions were made with, whatever has become of its file.",
+      "Show a decision with its cases, file and definition hash. With --hash, show a version that decisions were made " +
+        "with, even if its file has changed or no longer exists.",
     )
     .addHelpText(
       "after",

@@ -15,17 +15,17 @@ interface ValidateFlags extends CommonFlags {
 export function addValidateCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
   const command = parent
     .command("validate")
-    .option("--require-approval", "what is not approved as it is, or is approved and missing, is an error");
+    .option("--require-approval", "report unapproved, changed and missing definitions as errors");
   addCommonFlags(command, ["github"])
     .alias("lint")
-    .argument("[path...]", "files or directories; else the directory of definitions")
-    .summary("check definitions, and say what a reviewer would ask")
+    .argument("[path...]", "files or directories (default: the directory of definitions)")
+    .summary("check definitions and report problems")
     .description(
-      "Checks every definition and reports all problems at once. Errors end in exit code 3; warnings and notes " +
-        "(unreachable cases, overlaps, weights that do not sum to 100, shared buckets, ways to disabled targets, " +
-        "decisions that lead round in a circle, guardrails that fail whatever the input, what is not as it was " +
-        "approved) do not. With --require-approval, or the setting require_approval, what is not approved, changed " +
-        "since, retired, or approved and missing is an error too.",
+      "Check every definition and report all problems. Errors lead to exit code 3. Warnings and notes do not: " +
+        "unreachable cases, overlaps, weights that do not sum to 100, shared buckets, disabled targets, cycles of " +
+        "decisions, guardrails that always fail, and definitions that differ from their approved version. With " +
+        "--require-approval, or the setting require_approval, definitions that are unapproved, changed, retired or " +
+        "missing are errors too.",
     )
     .addHelpText(
       "after",
@@ -37,9 +37,9 @@ Examples:
     )
     .action(async (paths: readonly string[], flags: ValidateFlags) => {
       const format = formatFor(flags, io, { answer: "one", more: ["github"] });
-      const { assertDirectories: refuseFiles, validatePaths } = await import("../validate-paths.js");
+      const { assertDirectories, validatePaths } = await import("../validate-paths.js");
       const checked = paths.length > 0 ? paths : [decisionsDirectory(flags.decisions, io).value];
-      if (flags.requireApproval) refuseFiles(checked);
+      if (flags.requireApproval) assertDirectories(checked);
       const approval = approvalSettings(flags, io);
       const { problems, decisions, guardrails, isEmpty } = await validatePaths(checked, approval);
       if (format === "github") io.out.write(githubAnnotations(problems));
@@ -47,7 +47,7 @@ Examples:
         const view = diagnosticsView(problems, { decisions, guardrails });
         io.out.write(await present(view, format, await styleFor(flags, io)));
       }
-      if (isEmpty) warn(flags, io, `no definition was found in ${checked.join(", ")}`);
+      if (isEmpty) warn(flags, io, `no definitions found in ${checked.join(", ")}`);
       done(problems.some((problem) => problem.severity === "error") ? 3 : 0);
     });
 }

@@ -21,27 +21,24 @@ interface VerifyFlags extends StoreFlags {
 export function addVerifyCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
   const command = parent
     .command("verify")
-    .argument("[export]", "what `export --out` made: its directory or its manifest.json; without it, the log")
-    .option(
-      "--expect <size:head>",
-      "what an earlier verify said: the log must still be that, or have grown from it",
-    )
+    .argument("[export]", "directory or manifest.json of an export (default: verify the log)")
+    .option("--expect <size:head>", "size and head from an earlier verify: the log must contain that state")
     .option(
       "--key <file>",
-      "a public key (PEM, Ed25519): the last checkpoint of the log, which covers all before it, or the export must be signed with it",
+      "public key (PEM, Ed25519) that the last checkpoint of the log, or the export, must be signed with",
     );
   addCommonFlags(addStoreFlags(command))
-    .summary("prove that the log is what was written")
+    .summary("check the log or an export for tampering")
     .description(
-      "Reads the whole log and checks every byte against the chain of hashes, the head and the checkpoints. Names the first record that is not as it was written; exit code 6. With the path of an export it checks that instead, and needs neither the log nor the definitions for it.",
+      "Read the whole log and check every byte against the hash chain, the head and the checkpoints. If a record was modified, report the first one and exit with code 6. With the path of an export, verify the export instead; this needs neither the store nor the definitions.",
     )
     .addHelpText(
       "after",
       `
-A chain shows what was changed, not that all of it was made anew. Keep SIZE:HEAD somewhere else and
-give it to --expect, or sign checkpoints and exports: agent-33 decision config set signing_key FILE
-Of an export without a signature, these can be changed unseen: when and by which version it was made, what
-it was filtered by and, in CSV or where records were left out, how the log ended. With --key nothing can.
+A hash chain detects changes, but not the replacement of the whole log. To detect that, store SIZE:HEAD elsewhere
+and pass it to --expect, or sign checkpoints and exports: agent-33 decision config set signing_key FILE
+In an unsigned export, these changes are not detected: its time, version and filters and, in CSV or filtered
+exports, the end of the log. With --key every change is detected.
 
 Examples:
   $ agent-33 decision verify
@@ -56,14 +53,14 @@ async function verify(path: string | undefined, flags: VerifyFlags, io: Io): Pro
   const format = formatFor(flags, io, { answer: "one" });
   const expect = flags.expect === undefined ? undefined : parseExpectation(flags.expect);
   const progress = new Progress(io, flags.quiet);
-  const checking: VerifyOptions = {
+  const options: VerifyOptions = {
     key: flags.key,
     expect,
     progress: (read, total) => progress.show(() => `verifying, ${percent(read, total)}`),
   };
   if (path === undefined) assertStoreExists(flags, io);
   const where = path ?? storeConfiguration(flags, io).directory;
-  const verification = await (path === undefined ? verifyLog : verifyExported)(where, checking);
+  const verification = await (path === undefined ? verifyLog : verifyExported)(where, options);
   progress.erase();
   const view = verificationView(verification, where, path === undefined ? "log" : "export");
   io.out.write(await present(view, format, await styleFor(flags, io)));
@@ -79,56 +76,56 @@ interface VerifyOptions {
 
 async function verifyLog(directory: string, { key, ...options }: VerifyOptions): Promise<Verification> {
   const { verifyStore } = await import("../../store/drivers/jsonl/verify-store.js");
-  const { setDamageMark: markDamage } = await import("../../store/drivers/jsonl/damage-detection.js");
-  const { checkpointSignatureCheck: signatureCheckOf } = await import("../../store/signing.js");
-  const checkSignature = key === undefined ? undefined : signatureCheckOf(key);
+  const { setDamageMark } = await import("../../store/drivers/jsonl/damage-detection.js");
+  const { checkpointSignatureCheck } = await import("../../store/signing.js");
+  const checkSignature = key === undefined ? undefined : checkpointSignatureCheck(key);
   const verification = verifyStore(directory, { ...options, checkSignature });
   const [problem] = verification.problems.filter(
     ({ kind }) => kind !== "expectation" && kind !== "signature",
   );
-  markDamage(directory, problem?.message);
+  setDamageMark(directory, problem?.message);
   return verification;
 }
 
 async function verifyExported(path: string, { key, ...options }: VerifyOptions): Promise<Verification> {
   const { verifyExport } = await import("../../store/verify-export.js");
-  const { textSignatureCheck: textSignatureCheckOf } = await import("../../store/signing.js");
-  const checkSignatureOfText = key === undefined ? undefined : textSignatureCheckOf(key);
-  return verifyExport(path, { ...options, checkTextSignature: checkSignatureOfText });
+  const { textSignatureCheck } = await import("../../store/signing.js");
+  const checkTextSignature = key === undefined ? undefined : textSignatureCheck(key);
+  return verifyExport(path, { ...options, checkTextSignature });
 }
 
 function parseExpectation(text: string): Expectation {
   const [, size, head] = /^(\d{1,15}):([0-9a-f]{64})$/i.exec(text) ?? [];
   if (size !== undefined && head !== undefined) return { size: Number(size), head: head.toLowerCase() };
   throw new DecisionError("usage", `--expect must be SIZE:HEAD (got \`${text}\`)`, {
-    hint: "take both from an earlier `agent-33 decision verify`: a number of records and 64 hex digits",
+    hint: "copy it from the output of an earlier `agent-33 decision verify`: a number of records and 64 hex digits",
   });
 }
 
-function verificationView(verification: Verification, where: string, what: "log" | "export" = "log"): View {
+function verificationView(verification: Verification, where: string, subject: "log" | "export"): View {
   const { size, records } = verification;
-  const whole = `${formatCount(size)} record${size === 1 ? "" : "s"}`;
+  const total = `${formatCount(size)} record${size === 1 ? "" : "s"}`;
   const found = `${formatCount(records)} record${records === 1 ? "" : "s"}`;
-  const amount = what === "log" || records === size ? found : `${formatCount(records)} of ${whole}`;
+  const amount = subject === "log" || records === size ? found : `${formatCount(records)} of ${total}`;
   return {
     value: verification,
-    plain: () => plainVerification(verification, what),
+    plain: () => plainVerification(verification, subject),
     table: (style) => describeVerification(verification, `${amount} in ${printable(where)}`, style),
   };
 }
 
-function plainVerification({ ok, size, head, problems }: Verification, what: string): string {
-  const lines = [[what, ok ? "ok" : failureText(problems).plain, `${size}:${head}`].join("\t")];
+function plainVerification({ ok, size, head, problems }: Verification, subject: string): string {
+  const lines = [[subject, ok ? "ok" : failureText(problems).plain, `${size}:${head}`].join("\t")];
   for (const { kind, seq, file, line, message } of problems) {
     lines.push(["problem", kind, seq ?? "", file ?? "", line ?? "", printable(message)].join("\t"));
   }
   return lines.join("\n");
 }
 
-function describeVerification(verification: Verification, what: string, { paint }: Style): string {
+function describeVerification(verification: Verification, summary: string, { paint }: Style): string {
   const { ok, size, head, problems, pruned, checkpoints, signed, notes } = verification;
   const verdict = ok ? paint("green", "✓ intact") : paint("red", `✗ ${failureText(problems).table}`);
-  const lines = [`${paint("bold", verdict)}  ${what}`, ""];
+  const lines = [`${paint("bold", verdict)}  ${summary}`, ""];
   for (const problem of problems) lines.push(describeLogProblem(problem, { paint }));
   if (problems.length > 0) lines.push("");
   const field = (name: string, value: string): string => `  ${paint("dim", name.padEnd(11))} ${value}`;
@@ -139,14 +136,14 @@ function describeVerification(verification: Verification, what: string, { paint 
   return lines.join("\n");
 }
 
-/** What holds together may still not be what a key or a memory vouches for. */
+/** Distinguishes damage from an intact log that has the wrong signature or differs from --expect. */
 function failureText(problems: readonly LogProblem[]): { readonly plain: string; readonly table: string } {
   const kinds = new Set(problems.map(({ kind }) => kind));
   const isOnly = (...expected: readonly LogProblemKind[]): boolean =>
     [...kinds].every((kind) => expected.includes(kind));
   if (isOnly("signature")) return { plain: "unsigned", table: "not signed with this key" };
-  if (isOnly("signature", "expectation")) return { plain: "unexpected", table: "not what was expected" };
-  return { plain: "damaged", table: "not as it was written" };
+  if (isOnly("signature", "expectation")) return { plain: "unexpected", table: "different from --expect" };
+  return { plain: "damaged", table: "damaged" };
 }
 
 function describeLogProblem(
