@@ -62,6 +62,11 @@ export function warnAboutDamage({ damaged }: { readonly damaged: number }, flags
   warn(flags, io, `skipped ${lines} of the log; run \`agent-33 decision verify\``);
 }
 
+/** Warns about a record whose line no longer matches its hash. */
+export function warnAboutModifiedRecord({ seq }: { readonly seq: number }, flags: CommonFlags, io: Io): void {
+  warn(flags, io, `record ${seq} was modified after it was written; run \`agent-33 decision verify\``);
+}
+
 /** The additional formats of diagrams; `tree` is the same as `table`. */
 export const drawingFormats = ["tree", "mermaid", "dot"] as const;
 

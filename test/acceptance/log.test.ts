@@ -65,7 +65,7 @@ describe("the log in a pipe", () => {
     expect(await run([...log, "--store", nowhere, "--json"])).toEqual({
       exitCode: 0,
       stdout: "[]\n",
-      stderr: `warning: there is no store in \`${nowhere}\` yet\n`,
+      stderr: `warning: no store found in \`${nowhere}\`\n`,
     });
     expect(existsSync(nowhere)).toBe(false);
   });
@@ -153,7 +153,7 @@ agent33 decision show decision-quality-gate --hash "\${hash:0:10}" --format plai
     const { exitCode, stdout, stderr } = await run(["decision", "explain", "2", "--store", damaged]);
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ explanation: { intact: false } });
-    expect(stderr).toContain("warning: record 2 was changed since it was written");
+    expect(stderr).toContain("warning: record 2 was modified after it was written");
   });
 });
 
@@ -179,7 +179,7 @@ describe.skipIf(!hasTerminal)(`at a terminal${noTerminal}`, () => {
     const lines = screen.trimEnd().split("\n");
     expect(lines).toHaveLength(52);
     expect(lines.at(-2)).toMatch(/^20000 /);
-    expect(lines.at(-1)).toBe("the newest 50 of more; --limit N shows the newest N");
+    expect(lines.at(-1)).toBe("showing the newest 50 records; use --limit N for more");
   });
 
   it("an explanation begins with the answer", async () => {

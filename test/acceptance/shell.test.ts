@@ -90,7 +90,7 @@ describe("what a person meets on the way", () => {
   it("a disk that is full is no bug", async () => {
     const { stderr, exitCode } = await inShell("bash", "agent-33 decision list > /dev/full");
     expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/^error: the answer could not be written: ENOSPC/);
+    expect(stderr).toMatch(/^error: cannot write output: ENOSPC/);
   });
 
   it("a cache that cannot be made does not keep anything waiting", async () => {
@@ -112,13 +112,13 @@ describe("what a person meets on the way", () => {
     const { stdout, stderr } = await run(words, { input: '{"artifact":{"quality_score":1}}\n{}\n{}\n' });
     expect(stdout).toBe("stage-deploy\nstage-rework\nstage-rework\n");
     expect(stderr).toBe(
-      "warning: 2 of 3 lines have warnings; first line 2: the input could not be evaluated, so the default was taken: `artifact.quality_score` is missing\n",
+      "warning: 2 of 3 lines have warnings; first: line 2: the input could not be evaluated, so the default was taken: `artifact.quality_score` is missing\n",
     );
   });
 
   it.each([
     [["evaluate", "x"], "did you mean `agent-33 decision evaluate`?"],
-    [["--quiet", "decision", "list"], "flags stand behind the command"],
+    [["--quiet", "decision", "list"], "put flags after the command"],
     [
       ["decision", "evaluate", "decision-quality-gate", "--input", "package.json"],
       "to read the file, write --input @package.json",
@@ -132,7 +132,7 @@ describe("what a person meets on the way", () => {
   it("an empty folder is no success that goes unnoticed", async () => {
     const { exitCode, stderr } = await run(["decision", "validate", temporaryDirectory()]);
     expect(exitCode).toBe(0);
-    expect(stderr).toContain("warning: no definition was found in");
+    expect(stderr).toContain("warning: no definitions found in");
   });
 
   it("cases that were not asked are shown as such", async () => {
@@ -244,7 +244,7 @@ describe("new", () => {
     const before = readFileSync(join(cwd, "decisions/x.yaml"), "utf8");
     const { exitCode, stderr } = await run(["decision", "new", "weighted", "x"], { cwd });
     expect(exitCode).toBe(2);
-    expect(stderr).toContain("`x` is defined already in decisions/x.yaml:3");
+    expect(stderr).toContain("`x` is already defined in decisions/x.yaml:3");
     expect(readFileSync(join(cwd, "decisions/x.yaml"), "utf8")).toBe(before);
   });
 
@@ -254,7 +254,7 @@ describe("new", () => {
     writeFileSync(join(cwd, "decisions/x.yaml"), "# mine\n");
     const { exitCode, stderr } = await run(["decision", "new", "switch", "x"], { cwd });
     expect(exitCode).toBe(2);
-    expect(stderr).toContain("`decisions/x.yaml` is there already");
+    expect(stderr).toContain("`decisions/x.yaml` already exists");
   });
 
   it("can write to standard output", async () => {

@@ -71,13 +71,13 @@ describe("approve", () => {
     await approve("--all");
     const before = readFileSync(lockFile(), "utf8");
     const { code, err } = await approve("--all");
-    expect([code, err]).toEqual([0, "2 of 2 were so already and stay as they are\n"]);
+    expect([code, err]).toEqual([0, "2 of 2 unchanged\n"]);
     expect(readFileSync(lockFile(), "utf8")).toBe(before);
   });
 
   it.each([
-    { name: "no decision", words: [], code: 2, why: "name the decisions to approve, or --all of them" },
-    { name: "both", words: ["quality", "--all"], code: 2, why: "`quality` and --all were both given" },
+    { name: "no decision", words: [], code: 2, why: "specify decisions to approve" },
+    { name: "both", words: ["quality", "--all"], code: 2, why: "ids and --all cannot be combined" },
     { name: "an unknown one", words: ["qualty"], code: 2, why: "no decision called `qualty`" },
   ])("refuses $name", async ({ words, code, why }) => {
     const ran = await approve(...words);
@@ -104,7 +104,9 @@ describe("approve", () => {
   it.skipIf(process.platform === "win32")("warns of a key that others can read or write", async () => {
     for (const mode of [0o640, 0o604, 0o620]) {
       chmodSync(key(), mode);
-      expect((await approve("quality")).err).toContain("warning: others can read or write `");
+      expect((await approve("quality")).err).toContain(
+        "warning: other users can access the private key; run `chmod 600 ",
+      );
     }
     chmodSync(key(), 0o600);
     expect((await approve("other")).err).toBe("");
@@ -128,7 +130,7 @@ describe("approve", () => {
     expect((await approve("broken")).code).toBe(3);
     const all = await approve("--all");
     expect([all.code, all.out]).toEqual([3, ""]);
-    expect(all.err).toContain("not all definitions are valid");
+    expect(all.err).toContain("some are invalid");
     expect((await approve("quality")).code).toBe(0);
   });
 
@@ -150,7 +152,7 @@ describe("approve", () => {
     const own = await run(["approve", "--all", "--key", key("stranger")]);
     expect(own.code).toBe(0);
     expect(own.err).toMatch(
-      /^this key is not trusted here; agent-33 decision config set trusted_keys ed25519:/,
+      /^this key is not trusted yet; agent-33 decision config set trusted_keys ed25519:/,
     );
     await trust("key");
     const { code, err } = await approve("quality");
@@ -192,7 +194,7 @@ describe("approve", () => {
     const { code, err } = await approve("--all", "--yes");
     expect([code, err]).toEqual([
       0,
-      "warning: the lock was rolled back from serial 3 to 2; all is signed anew over it\n",
+      "warning: the lock was rolled back from serial 3 to 2; signing everything again\n",
     ]);
     expect(lock().entries.map(({ serial }) => serial)).toEqual([4, 5]);
     expect((await evaluate()).code).toBe(0);
@@ -209,7 +211,7 @@ describe("approve", () => {
     env = { AGENT33_HOME: join(root, "home"), AGENT33_DECISIONS: decisions };
     expect((await approve("--all")).err).toContain("differs from the one seen before with serial 3");
     expect((await approve("--all", "--yes")).err).toContain(
-      "warning: the lock differs from the one seen before with serial 3; all is signed anew over it\n",
+      "warning: the lock differs from the one seen before with serial 3; signing everything again\n",
     );
     expect(lock().head.serial).toBeGreaterThan(3);
   });
@@ -247,7 +249,7 @@ describe("approve", () => {
     await run(["keygen", "--out", key("next")]);
     await trust("key", "next");
     const { code, err } = await run(["approve", "--all", "--key", key("next")]);
-    expect([code, err]).toEqual([0, "1 retired decision stays so; name it to approve it again\n"]);
+    expect([code, err]).toEqual([0, "1 decision stays retired; specify its id to approve it again\n"]);
     const said = ({ entries }: ApprovalLock): object[] =>
       entries.map(({ decision_id, status, definition_hash, environment_hash, definition, environment }) => {
         return { decision_id, status, definition_hash, environment_hash, definition, environment };
@@ -298,12 +300,12 @@ describe("retire", () => {
     await run(["retire", "quality", "--key", key()]);
     const all = await approve("--all");
     expect(all.code).toBe(0);
-    expect(all.err).toContain("1 retired decision stays so; name it to approve it again\n");
+    expect(all.err).toContain("1 decision stays retired; specify its id to approve it again\n");
     expect(all.out).not.toContain("quality");
     expect((await evaluate()).err).toContain("`quality` was retired with serial 3");
     await run(["retire", "other", "--key", key()]);
     expect((await approve("--all")).err).toBe(
-      "2 retired decisions stay so; name them to approve them again\n",
+      "2 decisions stay retired; specify their ids to approve them again\n",
     );
     expect((await approve("--all", "--quiet")).err).toBe("");
     expect((await approve("quality")).code).toBe(0);
@@ -464,7 +466,7 @@ describe("list, show and validate", () => {
     const { code, out } = await run([...words, "--require-approval"]);
     expect(code).toBe(3);
     expect(out.match(/\terror\t`[a-z]+` [^\t\n]+/g)).toEqual([
-      "\terror\t`gone` was approved with serial 2, but its definition is not there",
+      "\terror\t`gone` was approved with serial 2, but its definition is missing",
       "\terror\t`late` is not approved",
       "\terror\t`other` was retired with serial 5",
       "\terror\t`quality` changed since it was approved with serial 3",
@@ -483,7 +485,7 @@ describe("list, show and validate", () => {
     const words = ["validate", "--require-approval", "--format", "plain"];
     const none = await run(words);
     expect(none.code).toBe(3);
-    expect(none.out).toContain("decisions.lock:1:1\terror\tnothing is approved: there is no lock");
+    expect(none.out).toContain("decisions.lock:1:1\terror\tno definition is approved: there is no lock");
     expect(none.out).toContain("error\t`quality` is not approved");
     expect(none.out).toContain("error\t`other` is not approved");
     await approve("--all");
@@ -499,7 +501,7 @@ describe("list, show and validate", () => {
     await approve("--all");
     const file = join(decisions, "quality.yaml");
     const { code, err } = await run(["validate", file, "--require-approval"]);
-    expect([code, err]).toEqual([2, expect.stringContaining("cannot be told by itself")]);
+    expect([code, err]).toEqual([2, expect.stringContaining("cannot check the approval of the single file")]);
     expect((await run(["validate", file])).code).toBe(0);
   });
 
@@ -507,7 +509,7 @@ describe("list, show and validate", () => {
     await approve("--all");
     rmSync(join(decisions, "other.yaml"));
     expect((await run(["validate", "--format", "plain"])).out).toContain(
-      "warning\t`other` was approved with serial 1, but its definition is not there",
+      "warning\t`other` was approved with serial 1, but its definition is missing",
     );
   });
 
@@ -528,7 +530,7 @@ describe("list, show and validate", () => {
     await run(["config", "unset", "trusted_keys"]);
     const { code, out } = await run(["validate", "--format", "plain"]);
     expect(code).toBe(0);
-    expect(out).toContain("note\tits signatures are not checked, as no key is trusted");
+    expect(out).toContain("note\tsignatures are not checked because no key is trusted");
     expect((await run(["list", "--json"])).err).toContain("no key is trusted");
   });
 });
@@ -545,7 +547,7 @@ describe("help approval", () => {
     expect(io.written.out).toContain(command);
     expect((await evaluate()).err).toContain(command);
     expect((await run(["approve", "--help"])).out.replaceAll(/\s+/g, " ")).toContain(
-      "unless it is meant: --all --yes signs all anew over it",
+      "To sign everything again over such a lock, use --all --yes",
     );
   });
 });
@@ -590,8 +592,8 @@ describe("a lock", () => {
     write("files.yaml", files("/etc/shadow").replace("tool: write_*", "tols: write_*"));
     const invalid = await check();
     expect(invalid.code).toBe(3);
-    expect(invalid.err).not.toContain("is not there");
-    expect((await run(["validate", "--format", "plain"])).out).not.toContain("is not there");
+    expect(invalid.err).not.toContain("but its definition is not there");
+    expect((await run(["validate", "--format", "plain"])).out).not.toContain("but its definition is missing");
     rmSync(join(decisions, "files.yaml"));
     expect((await check()).err).toContain(
       "`files` was approved with serial 1, but its definition is not there",
@@ -660,7 +662,7 @@ describe("the key of the user", () => {
   it("signs where no other is named, in approvals and retirements", async () => {
     expect(await run(["approve", "quality"])).toMatchObject({
       code: 2,
-      err: expect.stringContaining("there is no key to sign with") as string,
+      err: expect.stringContaining("no key to sign with") as string,
     });
     const { public_key } = JSON.parse((await run(["keygen", "--json"])).out) as { public_key: string };
     await run(["config", "set", "trusted_keys", public_key]);

@@ -209,7 +209,7 @@ describe("backtest", () => {
 
   it("has nothing to compare where nothing is recorded, and makes no store", async () => {
     const { code, err } = await backtest("decision-quality-gate", "--max-change", "0");
-    expect({ code, err }).toEqual({ code: 0, err: "no decision is recorded that fits\n" });
+    expect({ code, err }).toEqual({ code: 0, err: "no matching records\n" });
     expect(filesIn(place.root).some(([name]) => name.startsWith("store"))).toBe(false);
   });
 });
@@ -368,7 +368,7 @@ describe("--max-change", () => {
   it.each(["5 %%", "-1", "1.5", "101%", "some", "", "NaN", "1e-2"])("refuses `%s`", async (most) => {
     const { code, out, err } = await backtest("decision-quality-gate", `--max-change=${most}`);
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toContain(`--max-change must be a share (got \`${most}\`)`);
+    expect(err).toContain(`--max-change must be a share from 0 to 1 or a percentage (got \`${most}\`)`);
   });
 
   it("is exceeded where nothing could be asked again", async () => {
@@ -407,7 +407,7 @@ describe("what cannot be backtested", () => {
       id: "decision-quality-gate",
       words: () => ["--against", "nowhere.yaml"],
       code: 2,
-      message: "there is no file or directory `nowhere.yaml`",
+      message: "no such file or directory: `nowhere.yaml`",
     },
     {
       name: "a draft of something else",

@@ -77,7 +77,7 @@ describe("a store that is named and not there", () => {
     async (...words) => {
       const { code, err } = await place.run([...words, "--store", nowhere()]);
       expect(code).toBe(0);
-      expect(err).toContain(`warning: there is no store in \`${nowhere()}\` yet`);
+      expect(err).toContain(`warning: no store found in \`${nowhere()}\``);
       expect(existsSync(nowhere())).toBe(false);
     },
   );
@@ -91,7 +91,7 @@ describe("a store that is named and not there", () => {
   ])("is refused by %s %s", async (...words) => {
     const { code, out, err } = await place.run([...words, "--store", nowhere()]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toContain("there is no store in");
+    expect(err).toContain("no store found in");
     expect(existsSync(nowhere())).toBe(false);
   });
 });

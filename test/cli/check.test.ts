@@ -214,15 +214,15 @@ describe("a check that is asked wrongly", () => {
   const params = (text: string): readonly string[] => ["check", "t", "--params", text, ...session];
 
   it.each<[string, readonly string[], string]>([
-    ["no tool", ["check", ...session], "the tool is missing"],
-    ["no session", ["check", "t", "--params", "{}"], "the session is missing"],
-    ["an empty session", ["check", "t", "--session-id", ""], "the session is missing"],
-    ["an empty tool", ["check", "", ...session], "the tool is missing"],
-    ["params that are no JSON", params("{name: x}"), "--params is not JSON"],
+    ["no tool", ["check", ...session], "specify a tool"],
+    ["no session", ["check", "t", "--params", "{}"], "specify a session"],
+    ["an empty session", ["check", "t", "--session-id", ""], "specify a session"],
+    ["an empty tool", ["check", "", ...session], "specify a tool"],
+    ["params that are no JSON", params("{name: x}"), "--params is not valid JSON"],
     ["params that are text", params('"x"'), "the params must be a JSON object"],
     ["params that are a list", params("[]"), "the params must be a JSON object"],
     ["params that are null", params("null"), "the params must be a JSON object"],
-    ["a context that is no JSON", [...params("{}"), "--context", "x"], "--context is not JSON"],
+    ["a context that is no JSON", [...params("{}"), "--context", "x"], "--context is not valid JSON"],
     ["a context that is a list", [...params("{}"), "--context", "[]"], "the context must be a JSON object"],
     [
       "a context with a tool",
@@ -289,29 +289,29 @@ describe("the event of a hook", () => {
       "a tool beside it",
       ["check", "t", "--event", "-"],
       JSON.stringify(event),
-      "--event says already which tool is called with what",
+      "--event cannot be combined with a tool or --params",
     ],
     [
       "params beside it",
       ["check", "--event", "-", "--params", "{}"],
       JSON.stringify(event),
-      "--event says already",
+      "--event cannot be combined",
     ],
-    ["no tool in it", ["check", "--event", "{}", ...session], undefined, "the event names no tool"],
+    ["no tool in it", ["check", "--event", "{}", ...session], undefined, "the event has no `tool_name`"],
     [
       "a tool that is no text",
       ["check", "--event", '{"tool_name":7}', ...session],
       undefined,
-      "the event names no tool",
+      "the event has no `tool_name`",
     ],
     ["null", ["check", "--event", "null", ...session], undefined, "the event must be a JSON object"],
     ["text", ["check", "--event", '"x"', ...session], undefined, "the event must be a JSON object"],
-    ["no session", ["check", "--event", '{"tool_name":"t"}'], undefined, "the session is missing"],
+    ["no session", ["check", "--event", '{"tool_name":"t"}'], undefined, "specify a session"],
     [
       "an empty session",
       ["check", "--event", '{"tool_name":"t","session_id":""}'],
       undefined,
-      "the session is missing",
+      "specify a session",
     ],
     [
       "input that is no object",
@@ -320,7 +320,7 @@ describe("the event of a hook", () => {
       "the params must be a JSON object",
     ],
     ["nothing on standard input", ["check", "--event", "-"], "", "standard input is empty"],
-    ["no JSON", ["check", "--event", "-"], "{", "standard input is not JSON"],
+    ["no JSON", ["check", "--event", "-"], "{", "standard input is not valid JSON"],
     ["a terminal", ["check", "--event", "-"], undefined, "standard input"],
   ])("exits 2: %s", async (_what, asked, stdin, message) => {
     const ran = await workplace().run([...asked, "--json"], stdin === undefined ? {} : { stdin });
@@ -405,12 +405,12 @@ describe("the result of a call", () => {
   });
 
   it.each<[string, readonly string[], string]>([
-    ["both --ok and --failed", [...succeeded, "--failed"], "--ok and --failed exclude each other"],
-    ["neither", ["result", "t", ...session], "how it went is missing"],
-    ["no session", ["result", "t", "--ok"], "the session is missing"],
-    ["no tool", ["result", "--ok", ...session], "the tool is missing"],
+    ["both --ok and --failed", [...succeeded, "--failed"], "--ok and --failed cannot be combined"],
+    ["neither", ["result", "t", ...session], "specify the result of the call"],
+    ["no session", ["result", "t", "--ok"], "specify a session"],
+    ["no tool", ["result", "--ok", ...session], "specify a tool"],
     ["a record that is not there", [...succeeded, "--record", "99"], "record `99` not found"],
-    ["params that are no JSON", [...succeeded, "--params", "x"], "--params is not JSON"],
+    ["params that are no JSON", [...succeeded, "--params", "x"], "--params is not valid JSON"],
   ])("exits 2: %s", async (_what, words, message) => {
     const ran = await workplace().run([...words, "--json"]);
     expect([ran.code, ran.out]).toEqual([2, ""]);

@@ -88,7 +88,7 @@ describe("a distribution", () => {
     await decideFor(0, 400);
     const { code, err } = await place.run(["distribution", id, "--check"]);
     expect(code).toBe(0);
-    expect(err).toContain("the inputs are masked, so they cannot be told apart");
+    expect(err).toContain("the inputs are masked, so distinct inputs cannot be counted");
     expect(await distributionOf()).toMatchObject({ total: 400, distinct_inputs: null, check: null });
     const { out } = await place.run(["validate", "--format", "plain"]);
     expect(out).toContain("its input is masked");
@@ -103,8 +103,8 @@ describe("a distribution", () => {
   });
 
   it.each([
-    [["--check", "--watch"], "exclude each other"],
-    [["--watch"], "only there"],
+    [["--check", "--watch"], "cannot be combined"],
+    [["--watch"], "requires a terminal"],
     [["--since", "yesterday"], "is not a time"],
     [["--format", "target"], "target"],
   ])("refuses %j", async (words, message) => {

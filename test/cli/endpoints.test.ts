@@ -167,7 +167,7 @@ describe("the endpoints", () => {
     writeFileSync(join(place.decisions, "more.yaml"), "endpoints: { hidden_one: { url: 1 } }");
     const { code, err } = await place.run(["endpoints", "hidden_one"]);
     expect(code).toBe(2);
-    expect(err).toContain("not all files can be used: run `agent-33 decision validate`");
+    expect(err).toContain("some definition files are invalid: run `agent-33 decision validate`");
   });
 
   it("are described line by line for people", async () => {
@@ -215,7 +215,7 @@ other  CLOSED
     expect({ code, value: JSON.parse(out) as unknown, err }).toEqual({
       code: 0,
       value: { endpoints: [] },
-      err: "no endpoint is declared here\n",
+      err: "no endpoints declared\n",
     });
   });
 
@@ -273,8 +273,8 @@ describe("a circuit", () => {
   });
 
   it.each([
-    [[], "which endpoints are meant is missing"],
-    [["credit_bureau", "--all"], "names and --all exclude each other"],
+    [[], "specify endpoints to reset"],
+    [["credit_bureau", "--all"], "names and --all cannot be combined"],
   ])("is reset only where it is clear which: %j", async (words, message) => {
     const { code, err } = await place.run(["endpoints", "reset", ...words]);
     expect(code).toBe(2);

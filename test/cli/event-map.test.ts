@@ -42,10 +42,10 @@ describe("--map", () => {
 describe("--map that is a wrong request", () => {
   const event = ["--input", '{"kind": "prompt"}'];
   it.each([
-    ["no JSON", "{", /^error: --map is not JSON: .*\nhint: quote the JSON/],
+    ["no JSON", "{", /^error: --map is not valid JSON: .*\nhint: quote the JSON/],
     ["empty", "", /^error: --map is empty\n/],
     ["a list", "[]", /^error: the map must be a JSON object \(got a list\)\n/],
-    ["standard input", "-", /^error: --map is not read from standard input\n/],
+    ["standard input", "-", /^error: --map cannot be read from standard input\n/],
     ["a file that is not there", "@nowhere.json", /^error: cannot read `nowhere.json`/],
     [
       "a template that does not compile",

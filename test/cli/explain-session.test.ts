@@ -267,16 +267,16 @@ describe("explain --session-id", () => {
     const { code, out, err } = await explain("--session-id", "nowhere");
     expect(code).toBe(0);
     expect(JSON.parse(out)).toEqual({ session_id: "nowhere", decisions: [], tool_results: [] });
-    expect(err).toBe("nothing is recorded of session `nowhere`\n");
+    expect(err).toBe("no records of session `nowhere`\n");
     expect((await explain("--session-id", "nowhere", "--quiet")).err).toBe("");
     expect((await place.run(["explain", "--session-id", "nowhere"], { terminal: true })).out).toBe("");
     expect((await methodologyOf("nowhere")).at(-2)).toBe("[0 decisions recorded in session]");
   });
 
   it.each([
-    [["latest", "--session-id", "q4"], "a record and --session-id exclude each other"],
-    [[], "which record is to be explained is missing"],
-    [["1", "--format", "methodology"], "record `1` is no decision"],
+    [["latest", "--session-id", "q4"], "a record and --session-id cannot be combined"],
+    [[], "specify a record to explain"],
+    [["1", "--format", "methodology"], "record `1` is not a decision"],
     [["latest", "--format", "metodology"], "did you mean `methodology`?"],
   ])("refuses what it cannot mean: %j", async (words, message) => {
     const { code, out, err } = await explain(...words);
@@ -299,7 +299,7 @@ describe("explain --session-id", () => {
     expect(out).toContain(
       "[5 decisions recorded in session, 1 changed since written, 1 more can no longer be read]",
     );
-    expect(err).toContain("warning: left out 1 line of the log: no whole record any more");
-    expect(err).toContain("warning: record 5 was changed since it was written");
+    expect(err).toContain("warning: skipped 1 damaged line of the log; run `agent-33 decision verify`");
+    expect(err).toContain("warning: record 5 was modified after it was written");
   });
 });

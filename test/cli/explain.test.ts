@@ -166,7 +166,7 @@ describe("explain", () => {
     const { out, err } = await run(["explain", "1"], { directory, terminal: true });
     expect(out).toContain("number 1, changed since it was written");
     expect(err).toContain(
-      "warning: record 1 was changed since it was written; see `agent-33 decision verify`\n",
+      "warning: record 1 was modified after it was written; run `agent-33 decision verify`\n",
     );
     expect((await run(["explain", "2"], { directory, terminal: true })).err).toBe("");
   });

@@ -114,7 +114,7 @@ describe("an export to standard output", () => {
     async (flags) => {
       const { out, err, code } = await decision(store, ["export", ...flags]);
       expect({ out, code }).toEqual({ out: "", code: 2 });
-      expect(err).toContain("choose jsonl or csv");
+      expect(err).toContain("use jsonl or csv");
     },
   );
 
@@ -216,7 +216,7 @@ describe("an export to a directory", () => {
     const { out } = await decision(store, ["export", "--out", piped]);
     expect(JSON.parse(out)).toEqual({ ...manifestIn(piped), where: piped });
     const { out: table } = await decision(store, ["export", "--out", typed], { terminal: true });
-    expect(table).toContain("4 records exported, all that the log holds\n");
+    expect(table).toContain("4 records exported, the whole log\n");
     expect(table).toContain(typed);
     const bytes = readFileSync(join(typed, "manifest.json"));
     expect(table).toContain(createHash("sha256").update(bytes).digest("hex"));
@@ -277,7 +277,7 @@ describe("an export to a directory", () => {
     const out = fresh();
     const { code, err } = await decision(damaged, ["export", "--out", out]);
     expect(code).toBe(1);
-    expect(err).toContain("the log is damaged, so nothing was exported");
+    expect(err).toContain("the log is damaged, nothing exported");
     expect(existsSync(out)).toBe(false);
     const printed = await decision(damaged, ["export"]);
     expect(printed).toMatchObject({ code: 0 });

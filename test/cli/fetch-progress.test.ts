@@ -13,33 +13,33 @@ const pass = (milliseconds: number): void => {
   vi.advanceTimersByTime(milliseconds);
 };
 
-it("says who is being asked once that takes long, and takes it back", () => {
+it("shows the endpoint after 300 ms and erases the line at the end", () => {
   const io = fakeIo({ terminal: true });
-  const over = fetchProgress({}, io)?.("bureau");
+  const hide = fetchProgress({}, io)?.("bureau");
   pass(299);
   expect(io.written.err).toBe("");
   pass(51);
-  expect(io.written.err).toBe("\rasking `bureau` …\u001b[K");
-  over?.();
-  expect(io.written.err).toBe("\rasking `bureau` …\u001b[K\r\u001b[K");
+  expect(io.written.err).toBe("\rfetching from `bureau` …\u001b[K");
+  hide?.();
+  expect(io.written.err).toBe("\rfetching from `bureau` …\u001b[K\r\u001b[K");
   pass(1000);
-  expect(io.written.err.match(/asking/g)).toHaveLength(1);
+  expect(io.written.err.match(/fetching/g)).toHaveLength(1);
 });
 
-it("names one and counts the others", () => {
+it("shows the first endpoint and the number of others", () => {
   const io = fakeIo({ terminal: true });
-  const asking = fetchProgress({}, io);
-  const over = ["bureau", "bureau", "weather", "news"].map((name) => asking?.(name));
+  const show = fetchProgress({}, io);
+  const hide = ["bureau", "bureau", "weather", "news"].map((name) => show?.(name));
   pass(400);
-  expect(io.written.err).toContain("asking `bureau` and 2 more …");
-  for (const each of over.slice(0, 3)) each?.();
+  expect(io.written.err).toContain("fetching from `bureau` and 2 more …");
+  for (const each of hide.slice(0, 3)) each?.();
   pass(200);
-  expect(io.written.err).toContain("asking `news` …");
-  over[3]?.();
+  expect(io.written.err).toContain("fetching from `news` …");
+  hide[3]?.();
   expect(io.written.err.endsWith("\r\u001b[K")).toBe(true);
 });
 
-it("says nothing of what is quick", () => {
+it("shows nothing for a quick response", () => {
   const io = fakeIo({ terminal: true });
   fetchProgress({}, io)?.("bureau")();
   pass(1000);
@@ -47,8 +47,8 @@ it("says nothing of what is quick", () => {
 });
 
 it.each([
-  { name: "where it is not a terminal", terminal: false, quiet: false },
-  { name: "where it is to be quiet", terminal: true, quiet: true },
+  { name: "without a terminal", terminal: false, quiet: false },
+  { name: "with --quiet", terminal: true, quiet: true },
 ])("says nothing $name", ({ terminal, quiet }) => {
   expect(fetchProgress({ quiet }, fakeIo({ terminal }))).toBeUndefined();
 });

@@ -110,8 +110,8 @@ describe("a gate that is asked wrongly", () => {
       "`gate-wire-approve` is not a gate key",
       "write ORG/DOMAIN/ACTION",
     ],
-    ["no input", ["gate", key], "the context is missing", "--input"],
-    ["input that is no JSON", gate("{amount}"), "--input is not JSON", "quote the JSON"],
+    ["no input", ["gate", key], "specify a context", "--input"],
+    ["input that is no JSON", gate("{amount}"), "--input is not valid JSON", "quote the JSON"],
     ["input that is no object", gate("[]"), "the context must be a JSON object", ""],
     [
       "a supplied system",

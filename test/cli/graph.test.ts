@@ -183,7 +183,7 @@ decision:
     write("deep.yaml", "decision:\n  id: deep-look\n  type: binry\n");
     const { code, out, err } = await run(["graph", "triage"]);
     expect(code).toBe(0);
-    expect(err).toMatch(/^warning: \S+deep\.yaml:\d+:\d+ cannot be used: .*\n$/);
+    expect(err).toMatch(/^warning: \S+deep\.yaml:\d+:\d+ is invalid: .*\n$/);
     expect((JSON.parse(out) as Drawn).nodes).toContainEqual({
       id: "deep-look",
       kind: "target",
@@ -199,7 +199,7 @@ decision:
     expect(await run(["graph"])).toEqual({
       code: 0,
       out: '{\n  "nodes": [],\n  "edges": []\n}\n',
-      err: "no decision is defined here\n",
+      err: "no decisions found\n",
     });
   });
 
@@ -215,7 +215,7 @@ decision:
     );
     const { code, err } = await run(["graph", "--format", "mermaid"]);
     expect(code).toBe(0);
-    expect(err).toContain("mermaid draws at most 500 edges");
+    expect(err).toContain("mermaid renders at most 500 edges");
     expect((await run(["graph", "--format", "mermaid", "--quiet"])).err).toBe("");
   });
 

@@ -192,7 +192,7 @@ describe("many answers with warnings", () => {
     const words = ["evaluate", "route", "--inputs", "-", "--format", "target"];
     const { out, err } = await placeWith({ ...all, ...warns }).run(words, { stdin });
     expect(out).toBe("live\nlive\ntest\n");
-    expect(err).toBe("warning: 2 of 3 lines have warnings; first line 1: Target 'live' is disabled\n");
+    expect(err).toBe("warning: 2 of 3 lines have warnings; first: line 1: Target 'live' is disabled\n");
   });
 });
 
@@ -278,7 +278,7 @@ describe("guardrails for every decision that are broken", () => {
       const ran = await place.run(words);
       expect([words[0], ran.code]).toEqual([words[0], 0]);
     }
-    expect((await place.run(["list"])).err).toContain("broken.yaml:2:13 cannot be used");
+    expect((await place.run(["list"])).err).toContain("broken.yaml:2:13 is invalid");
   });
 
   it("let decisions be made once they are mended", async () => {
@@ -348,9 +348,9 @@ describe("validate", () => {
   });
 
   it.each([
-    ["block", "so what leads there is blocked"],
-    ["escalate", "so what leads there is escalated"],
-    ["warn", "which is let pass"],
+    ["block", "so decisions that select it are blocked"],
+    ["escalate", "so decisions that select it are escalated"],
+    ["warn", "so decisions that select it have a warning"],
   ])(
     "warns of branches that lead to what is disabled, where the decision is: %s",
     async (onFail, consequence) => {

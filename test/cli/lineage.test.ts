@@ -201,7 +201,7 @@ describe("the lineage of a record", () => {
   it("warns where there is more than the limit lets in", async () => {
     const { code, out, err } = await lineage("2", "--limit", "1");
     expect(code).toBe(0);
-    expect(err).toBe("warning: this is not all: at most 1 records are followed; --limit N follows N\n");
+    expect(err).toBe("warning: incomplete: stopped after 1 records; use --limit N for more\n");
     expect((JSON.parse(out) as Answer).complete).toBe(false);
     expect((await lineage("2", "--limit", "1", "--quiet")).err).toBe("");
   });
@@ -250,8 +250,8 @@ describe("the decisions that touched something", () => {
   });
 
   it.each([
-    { words: ["--artifact", "nope"], said: "no decision had the artifact `nope` as an input\n" },
-    { words: ["--entity", "customer:x"], said: "no decision was about the entity `customer:x`\n" },
+    { words: ["--artifact", "nope"], said: "no decisions with the artifact `nope` as an input\n" },
+    { words: ["--entity", "customer:x"], said: "no decisions about the entity `customer:x`\n" },
   ])("are none for $words, which is no failure", async ({ words, said }) => {
     expect(await lineage(...words, "--json")).toEqual({ code: 0, out: "[]\n", err: "" });
     expect(await shown(...words)).toEqual({ code: 0, out: "", err: said });
@@ -267,9 +267,9 @@ describe("the decisions that touched something", () => {
     await world.close();
     const many = await run(["lineage", "--artifact", "a", "--store", directory]);
     expect(many.out.trimEnd().split("\n")).toHaveLength(100);
-    expect(many.err).toBe("warning: these are the newest 100 of more; --limit N shows the newest N\n");
+    expect(many.err).toBe("warning: showing the newest 100 records; use --limit N for more\n");
     const impact = await run(["lineage", "--impact", "a", "--store", directory]);
-    expect(impact.err).toContain("this is not all: at most 100 records are followed");
+    expect(impact.err).toContain("incomplete: stopped after 100 records");
   });
 });
 
@@ -323,27 +323,27 @@ describe("the impact of an artifact", () => {
     expect(await shown("--impact", "nope")).toEqual({
       code: 0,
       out: "nope (artifact)\n",
-      err: "no decision had the artifact `nope` as an input\n",
+      err: "no decisions with the artifact `nope` as an input\n",
     });
   });
 });
 
 describe("a wrong question", () => {
   it.each([
-    { words: [], says: "it is not said whose lineage is meant" },
-    { words: ["3", "--artifact", "a"], says: "RECORD and --artifact exclude each other" },
-    { words: ["--artifact", "a", "--impact", "b"], says: "--artifact and --impact exclude each other" },
+    { words: [], says: "specify a record, artifact or entity" },
+    { words: ["3", "--artifact", "a"], says: "RECORD and --artifact cannot be combined" },
+    { words: ["--artifact", "a", "--impact", "b"], says: "--artifact and --impact cannot be combined" },
     { words: ["--entity", "customer"], says: "--entity must be TYPE:ID (got `customer`)" },
     { words: ["--entity", ":x"], says: "--entity must be TYPE:ID (got `:x`)" },
     { words: ["--entity", "customer:"], says: "--entity must be TYPE:ID (got `customer:`)" },
-    { words: ["--artifact", ""], says: "--artifact names nothing" },
-    { words: ["--impact", ""], says: "--impact names nothing" },
-    { words: ["3", "--since", "7d"], says: "--since is for lists only" },
-    { words: ["--impact", "a", "--until", "7d"], says: "--until is for lists only" },
-    { words: ["--artifact", "a", "--format", "dot"], says: "a list of decisions cannot be drawn as `dot`" },
+    { words: ["--artifact", ""], says: "--artifact must not be empty" },
+    { words: ["--impact", ""], says: "--impact must not be empty" },
+    { words: ["3", "--since", "7d"], says: "--since requires --artifact or --entity" },
+    { words: ["--impact", "a", "--until", "7d"], says: "--until requires --artifact or --entity" },
+    { words: ["--artifact", "a", "--format", "dot"], says: "--format dot requires a record or --impact" },
     { words: ["3", "--limit", "0"], says: "--limit must be a whole number from 1 (got `0`)" },
     { words: ["99"], says: "record `99` not found" },
-    { words: ["3", "--format", "dott"], says: "there is no format `dott`" },
+    { words: ["3", "--format", "dott"], says: "unknown format `dott`" },
   ])("is refused with a hint: $words", async ({ words, says }) => {
     const { code, out, err } = await lineage(...words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
@@ -375,11 +375,11 @@ describe("a log that is damaged", () => {
     const traced = await run(["lineage", "2", "--store", directory]);
     expect(traced.code).toBe(0);
     expect(JSON.parse(traced.out)).toMatchObject({ rested_on: { artifacts: [] }, led_to: { decisions: [] } });
-    expect(traced.err).toContain("warning: record 2 was changed since it was written");
-    expect(traced.err).toContain("warning: records that are damaged were left out");
+    expect(traced.err).toContain("warning: record 2 was modified after it was written");
+    expect(traced.err).toContain("warning: skipped damaged records");
     const listed = await run(["lineage", "--artifact", "build-42", "--store", directory]);
     expect([listed.code, listed.out]).toEqual([0, ""]);
-    expect(listed.err).toContain("warning: records that are damaged were left out");
+    expect(listed.err).toContain("warning: skipped damaged records");
     expect((await run(["lineage", "--impact", "build-42", "--store", directory])).code).toBe(0);
   });
 });

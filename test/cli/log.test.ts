@@ -164,12 +164,12 @@ describe("what is asked for", () => {
     [["--kind", "xyz"], "unknown kind `xyz`", "choose one of decision, tool_result, note, all"],
     [["--type", "rule-table"], "unknown type `rule-table`", "did you mean `rule_table`?"],
     [["--since", "yesterday"], "--since `yesterday` is not a time", "use a timestamp"],
-    [["--format", "csv"], "there is no format `csv`", "choose one of"],
+    [["--format", "csv"], "unknown format `csv`", "choose one of"],
     [["--folow"], "unknown option `--folow`", "did you mean `--follow`?"],
-    [["--follow", "--reverse"], "--follow and --reverse exclude each other", ""],
-    [["--follow", "--until", "1h"], "--follow and --until exclude each other", ""],
-    [["--follow", "--json"], "--follow cannot be written as `json`", "choose jsonl, plain or table"],
-    [["--follow", "--format", "yaml"], "--follow cannot be written as `yaml`", "choose jsonl"],
+    [["--follow", "--reverse"], "--follow and --reverse cannot be combined", ""],
+    [["--follow", "--until", "1h"], "--follow and --until cannot be combined", ""],
+    [["--follow", "--json"], "--follow cannot be combined with --format json", "use jsonl, plain or table"],
+    [["--follow", "--format", "yaml"], "--follow cannot be combined with --format yaml", "use jsonl"],
   ])("is refused where it makes no sense: %j", async (words, message, hint) => {
     const { code, out, err } = await log(newStore(), words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
@@ -222,7 +222,7 @@ describe("the log on a terminal", () => {
     const { out, err } = await log(directory, [], terminal);
     expect(out.trimEnd().split("\n")).toHaveLength(51);
     expect(out.split("\n")[1]).toMatch(/^ +2 /);
-    expect(err).toBe("the newest 50 of more; --limit N shows the newest N\n");
+    expect(err).toBe("showing the newest 50 records; use --limit N for more\n");
     const newestFirst = await log(directory, ["--reverse"], terminal);
     expect(newestFirst.out.split("\n")[1]).toMatch(/^ +51 /);
     expect(newestFirst.out.trimEnd().split("\n").at(-1)).toMatch(/^ +2 /);
@@ -241,10 +241,10 @@ describe("the log on a terminal", () => {
     expect(await log(newStore(), [], terminal)).toEqual({
       code: 0,
       out: "",
-      err: "nothing has been recorded yet\n",
+      err: "no records yet\n",
     });
     const nothing = await log(await three(), ["--label", "nope", "--json"], terminal);
-    expect(nothing).toEqual({ code: 0, out: "[]\n", err: "no record fits\n" });
+    expect(nothing).toEqual({ code: 0, out: "[]\n", err: "no matching records\n" });
   });
 });
 
@@ -258,9 +258,7 @@ describe("a log that is damaged", () => {
       const { code, out, err } = await log(directory, ["--format", format]);
       expect(code).toBe(0);
       expect(out).toContain("w-2");
-      expect(err).toContain(
-        "warning: 1 line was left out as it is no whole record any more; see `agent-33 decision verify`\n",
-      );
+      expect(err).toContain("warning: skipped 1 damaged line of the log; run `agent-33 decision verify`\n");
     }
   });
 

@@ -130,12 +130,7 @@ describe("a request that is wrong", () => {
     ["an unknown command", ["decision", "evalute"], "unknown command `evalute`", "did you mean `evaluate`?"],
     ["an unknown group", ["decison"], "unknown command `decison`", "did you mean `decision`?"],
     ["an unknown flag", [...good, "--formt", "json"], "unknown option `--formt`", "did you mean `--format`?"],
-    [
-      "an unknown format",
-      [...good, "--format", "tabel"],
-      "there is no format `tabel`",
-      "did you mean `table`?",
-    ],
+    ["an unknown format", [...good, "--format", "tabel"], "unknown format `tabel`", "did you mean `table`?"],
     [
       "a missing id",
       ["decision", "show"],
@@ -148,11 +143,11 @@ describe("a request that is wrong", () => {
       "no decision called `decision-qualitygate`",
       "did you mean `decision-quality-gate`?",
     ],
-    ["a missing context", gate, "the context is missing", "give it with --input JSON"],
+    ["a missing context", gate, "specify a context", "use --input JSON"],
     [
       "an input that is no JSON",
       [...gate, "--input", "{oops}"],
-      "--input is not JSON",
+      "--input is not valid JSON",
       "quote the JSON for the shell",
     ],
     [
@@ -176,21 +171,21 @@ describe("a request that is wrong", () => {
     [
       "an input from a terminal",
       [...gate, "--input", "-"],
-      "standard input, but that is a terminal",
-      "pipe JSON in",
+      "standard input: it is a terminal",
+      "pipe the JSON in",
     ],
     [
       "inputs from a terminal",
       [...gate, "--inputs", "-"],
-      "standard input, but that is a terminal",
-      "pipe JSON in",
+      "standard input: it is a terminal",
+      "pipe the JSON in",
     ],
-    ["input and inputs", [...good, "--inputs", "-"], "--input and --inputs exclude each other", ""],
+    ["input and inputs", [...good, "--inputs", "-"], "--input and --inputs cannot be combined", ""],
     [
       "inputs as a table",
       [...gate, "--inputs", "-", "--format", "yaml"],
-      "--inputs cannot be answered as `yaml`",
-      "choose jsonl, plain, target or audit",
+      "--inputs cannot be printed as `yaml`",
+      "use jsonl, plain, target or audit",
     ],
     [
       "a directory that is not there",
@@ -201,7 +196,7 @@ describe("a request that is wrong", () => {
     [
       "a path to validate that is not there",
       ["decision", "validate", "/nowhere"],
-      "there is no file or directory `/nowhere`",
+      "no such file or directory: `/nowhere`",
       "",
     ],
     [
@@ -210,19 +205,14 @@ describe("a request that is wrong", () => {
       "there is no help on `expresions`",
       "did you mean `expressions`?",
     ],
-    ["an unknown shell", ["completion", "bsh"], "there is no completion for `bsh`", "did you mean `bash`?"],
+    ["an unknown shell", ["completion", "bsh"], "unknown shell `bsh`", "did you mean `bash`?"],
     [
       "an unknown type",
       ["decision", "new", "swtch", "x"],
-      "there is no type of decision called `swtch`",
+      "unknown decision type `swtch`",
       "did you mean `switch`?",
     ],
-    [
-      "an id that is none",
-      ["decision", "new", "switch", "../x"],
-      "`../x` cannot be an id",
-      "letters, digits",
-    ],
+    ["an id that is none", ["decision", "new", "switch", "../x"], "invalid id `../x`", "letters, digits"],
   ])("ends in exit code 2 and a hint: %s", async (_name, words, message, hint) => {
     const { code, out, err } = await run(words);
     expect({ code, out }).toEqual({ code: 2, out: "" });

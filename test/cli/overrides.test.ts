@@ -116,9 +116,9 @@ describe("the overrides", () => {
     const place = workplace();
     writeFileSync(join(place.decisions, "bare.yaml"), "decision: { id: bare, type: policy, tool: t }");
     const none = await place.run(["overrides", "--decision-id", "bare", "--json"]);
-    expect(none).toEqual({ code: 0, out: "[]\n", err: "no policy has an override\n" });
+    expect(none).toEqual({ code: 0, out: "[]\n", err: "no overrides found\n" });
     const late = await place.run(["overrides", "--expiring", "1ms", "--json"]);
-    expect(late).toEqual({ code: 0, out: "[]\n", err: "no override expires so soon\n" });
+    expect(late).toEqual({ code: 0, out: "[]\n", err: "no matching overrides\n" });
     expect((await place.run(["overrides", "--expiring", "1ms", "--quiet"])).err).toBe("");
     const table = await place.run(["overrides", "--expiring", "1ms"], { terminal: true });
     expect([table.code, table.out]).toEqual([0, ""]);
@@ -136,7 +136,7 @@ describe("the overrides", () => {
     [
       "a decision that is no policy",
       ["--decision-id", "decision-quality-gate"],
-      "`decision-quality-gate` is no policy, so it has no overrides",
+      "`decision-quality-gate` is not a policy, so it has no overrides",
     ],
     ["an unknown decision", ["--decision-id", "nowhere"], "no decision called `nowhere`"],
   ])("exits 2: %s", async (_what, words, message) => {

@@ -142,7 +142,7 @@ describe("precedents of an input", () => {
     const none = await place.run(["precedents", "credit", "--input", '{"customer": "c-9", "amount": 5}'], {
       terminal: true,
     });
-    expect(none.err).toBe("no earlier decision is similar enough\n");
+    expect(none.err).toBe("no similar earlier decisions\n");
   });
 
   it("are as many and as similar as wanted", async () => {
@@ -162,14 +162,14 @@ describe("precedents of an input", () => {
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ entities: [], precedents: [] });
     expect(err).toBe(
-      "warning: `nameless` has no precedents, as it declares no entities; say what it is about, " +
-        'as in entities: [{ type: customer, id: "{{ customer.id }}" }]\n',
+      "warning: `nameless` has no precedents because it declares no entities; declare them, " +
+        'for example entities: [{ type: customer, id: "{{ customer.id }}" }]\n',
     );
   });
 
   it("are none where the input does not say what it is about", async () => {
     const { code, err } = await ask(placeOf(), "credit", "--input", '{"amount": 5}');
-    expect([code, err]).toEqual([0, "warning: this input tells none of the entities of `credit`\n"]);
+    expect([code, err]).toEqual([0, "warning: the input contains none of the entities of `credit`\n"]);
   });
 });
 
@@ -201,15 +201,21 @@ describe("precedents of a record", () => {
     await place.run(["evaluate", "nameless", "--input", "{}"]);
     await place.run(["evaluate", "credit", "--input", '{"amount": 1}']);
     rmSync(place.decisions, { recursive: true });
-    expect((await ask(place, "--record", "1")).err).toContain("`nameless` has no precedents, as it declares");
+    expect((await ask(place, "--record", "1")).err).toContain(
+      "`nameless` has no precedents because it declares",
+    );
     expect((await ask(place, "--record", "2")).err).toBe(
-      "warning: record 2 has no precedents, as none of its entities could be told\n",
+      "warning: record 2 has no precedents because its context contains none of its entities\n",
     );
   });
 
   it.each([
-    ["another decision's", ["tool-use", "--record", "1"], "record 1 is one of `credit`, not of `tool-use`"],
-    ["no decision", ["--record", "3"], "record 3 is no decision, so it has no precedents"],
+    [
+      "another decision's",
+      ["tool-use", "--record", "1"],
+      "record 1 is a record of `credit`, not of `tool-use`",
+    ],
+    ["no decision", ["--record", "3"], "record 3 is not a decision, so it has no precedents"],
     ["not there", ["--record", "9"], "record `9` not found"],
   ])("are refused where it is %s", async (_, words, message) => {
     const place = placeOf();
@@ -282,7 +288,7 @@ describe("what was decided about something", () => {
       terminal: true,
     });
     expect(out.split("\n").map((line) => line.trim().slice(0, 3))).toEqual(["SEQ", "3  ", "2  ", ""]);
-    expect(err).toBe("the newest 2 of more; --limit N shows the newest N\n");
+    expect(err).toBe("showing the newest 2 records; use --limit N for more\n");
   });
 
   it("may be nothing, as the decision never says what it is about", async () => {
@@ -290,7 +296,7 @@ describe("what was decided about something", () => {
     await other.run(["evaluate", "nameless", "--input", "{}"]);
     const { code, out, err } = await ask(other, "nameless", "--entity", "customer:c-1", "--json");
     expect([code, out]).toEqual([0, "[]\n"]);
-    expect(err).toContain("`nameless` has no precedents, as it declares no entities");
+    expect(err).toContain("`nameless` has no precedents because it declares no entities");
   });
 });
 
@@ -382,29 +388,29 @@ describe("deviations from precedent", () => {
     await place.run(["evaluate", "nameless", "--input", "{}"]);
     const { code, err } = await ask(place, "nameless", "--deviations", "--check");
     expect(code).toBe(0);
-    expect(err).toContain("`nameless` has no precedents, as it declares no entities");
+    expect(err).toContain("`nameless` has no precedents because it declares no entities");
   });
 });
 
 describe("a question that cannot be answered", () => {
   it.each([
-    [[], "it is not said which precedents are meant"],
-    [["credit"], "it is not said which precedents are meant"],
-    [["--input", "{}"], "the decision is missing"],
-    [["credit", "--input", "{}", "--record", "1"], "--input and --record exclude each other"],
-    [["--entity", "a:b", "--policy", "p"], "--entity and --policy exclude each other"],
-    [["--deviations", "--policy", "p"], "--policy and --deviations exclude each other"],
-    [["--record", "1", "--since", "1d"], "--since does not go with --record"],
-    [["--entity", "a:b", "--min-similarity", "0.5"], "--min-similarity does not go with --entity"],
-    [["--entity", "a:b", "--outcome", "denied"], "--outcome does not go with --entity"],
-    [["--policy", "p", "--check"], "--check does not go with --policy"],
-    [["--deviations", "--limit", "5"], "--limit does not go with --deviations"],
-    [["--record", "1", "--last", "5"], "--last does not go with --record"],
-    [["--record", "1", "--session-id", "s"], "--session-id does not go with --record"],
-    [["--entity", "customer"], "--entity must be a type and an id (got `customer`)"],
-    [["--entity", ":c-1"], "--entity must be a type and an id (got `:c-1`)"],
-    [["--entity", "customer:"], "--entity must be a type and an id (got `customer:`)"],
-    [["--policy", ""], "the name of the policy is empty"],
+    [[], "specify which precedents to show"],
+    [["credit"], "specify which precedents to show"],
+    [["--input", "{}"], "specify a decision"],
+    [["credit", "--input", "{}", "--record", "1"], "--input and --record cannot be combined"],
+    [["--entity", "a:b", "--policy", "p"], "--entity and --policy cannot be combined"],
+    [["--deviations", "--policy", "p"], "--policy and --deviations cannot be combined"],
+    [["--record", "1", "--since", "1d"], "--since cannot be combined with --record"],
+    [["--entity", "a:b", "--min-similarity", "0.5"], "--min-similarity cannot be combined with --entity"],
+    [["--entity", "a:b", "--outcome", "denied"], "--outcome cannot be combined with --entity"],
+    [["--policy", "p", "--check"], "--check cannot be combined with --policy"],
+    [["--deviations", "--limit", "5"], "--limit cannot be combined with --deviations"],
+    [["--record", "1", "--last", "5"], "--last cannot be combined with --record"],
+    [["--record", "1", "--session-id", "s"], "--session-id cannot be combined with --record"],
+    [["--entity", "customer"], "--entity must be TYPE:ID (got `customer`)"],
+    [["--entity", ":c-1"], "--entity must be TYPE:ID (got `:c-1`)"],
+    [["--entity", "customer:"], "--entity must be TYPE:ID (got `customer:`)"],
+    [["--policy", ""], "--policy must not be empty"],
     [["--policy", "p", "--outcome", "allow"], "unknown outcome `allow`"],
     [["--policy", "p", "--limit", "0"], "--limit must be a whole number from 1 (got `0`)"],
     [["--deviations", "--last", "few"], "--last must be a whole number from 1 (got `few`)"],
@@ -417,9 +423,9 @@ describe("a question that cannot be answered", () => {
     [["credti", "--input", "{}"], "no decision called `credti`"],
     [["credti", "--deviations"], "no decision called `credti`"],
     [["credti", "--entity", "a:b"], "no decision called `credti`"],
-    [["credit", "--input", "{"], "--input is not JSON"],
+    [["credit", "--input", "{"], "--input is not valid JSON"],
     [["credit", "--input", "[]"], "the context must be a JSON object"],
-    [["--deviations", "--format", "xml"], "there is no format `xml`"],
+    [["--deviations", "--format", "xml"], "unknown format `xml`"],
   ])("is the asker's mistake: %j", async (words, message) => {
     const { code, out, err } = await ask(placeOf(), ...words);
     expect([code, out]).toEqual([2, ""]);

@@ -67,11 +67,11 @@ describe("replay --payload", () => {
   });
 
   it.each([
-    { name: "no JSON", payload: "{", message: "--payload is not JSON" },
+    { name: "no JSON", payload: "{", message: "--payload is not valid JSON" },
     {
       name: "a line that is none",
       payload: '{"context":{}}\n\n{',
-      message: "line 3 of --payload is not JSON",
+      message: "line 3 of --payload is not valid JSON",
     },
     { name: "nothing", payload: " \n", message: "--payload is empty" },
     { name: "a file that is not there", payload: "@nowhere.json", message: "cannot read `nowhere.json`" },

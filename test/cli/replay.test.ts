@@ -69,15 +69,15 @@ describe("replay of records", () => {
   });
 
   it.each([
-    { name: "nothing", words: [], message: "there is nothing to replay" },
-    { name: "a record and --all", words: ["1", "--all"], message: "exclude each other" },
-    { name: "a record and a payload", words: ["1", "--payload", "{}"], message: "exclude each other" },
-    { name: "--since without --all", words: ["1", "--since", "1d"], message: "go with --all" },
-    { name: "--until without --all", words: ["--payload", "{}", "--until", "1d"], message: "go with --all" },
-    { name: "--decision-id without --all", words: ["1", "--decision-id", "x"], message: "go with --all" },
+    { name: "nothing", words: [], message: "specify a record to replay" },
+    { name: "a record and --all", words: ["1", "--all"], message: "cannot be combined" },
+    { name: "a record and a payload", words: ["1", "--payload", "{}"], message: "cannot be combined" },
+    { name: "--since without --all", words: ["1", "--since", "1d"], message: "require --all" },
+    { name: "--until without --all", words: ["--payload", "{}", "--until", "1d"], message: "require --all" },
+    { name: "--decision-id without --all", words: ["1", "--decision-id", "x"], message: "require --all" },
     { name: "a number that is none", words: ["99"], message: "record `99` not found" },
     { name: "one of several that is none", words: ["1", "99"], message: "record `99` not found" },
-    { name: "what is no decision", words: ["1", "5"], message: "record 5 is no decision" },
+    { name: "what is no decision", words: ["1", "5"], message: "record 5 is not a decision" },
     { name: "a time that is none", words: ["--all", "--since", "soon"], message: "soon" },
   ])("refuses $name", async ({ words, message }) => {
     const { code, out, err } = await replay(...words);
@@ -100,7 +100,7 @@ describe("replay --all", () => {
     expect({ code, total: report.total, err }).toEqual({
       code: 0,
       total: 0,
-      err: "no decision is recorded that fits\n",
+      err: "no matching records\n",
     });
     expect(filesIn(place.root).some(([path]) => path.startsWith("store"))).toBe(false);
     expect((await replay("--all", "--quiet")).err).toBe("");
@@ -111,13 +111,13 @@ describe("replay --all", () => {
     await decide();
     const { code, err } = await replay("--all", "--decision-id", "nobody-knows");
     expect(code).toBe(2);
-    expect(err).toContain("no decision called `nobody-knows` is recorded");
+    expect(err).toContain("no records of `nobody-knows`");
   });
 
   it("does not take a store that is not there for an empty one", async () => {
     const { code, err } = await replay("--all", "--store", "nowhere");
     expect(code).toBe(2);
-    expect(err).toMatch(/there is no store in `.*nowhere`/);
+    expect(err).toMatch(/no store found in `.*nowhere`/);
   });
 
   it.each([

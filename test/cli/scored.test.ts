@@ -243,7 +243,7 @@ describe("--feedback", () => {
   });
 
   it.each([
-    ["is not JSON", "{bad", "--feedback is not JSON"],
+    ["is not JSON", "{bad", "--feedback is not valid JSON"],
     ["is a list", "[1]", "the feedback must be a JSON object (got a list)"],
   ])("that %s is refused, and nothing is recorded", async (_what, feedback, message) => {
     const { code, out, err } = await ask("evaluate", good, "--feedback", feedback);

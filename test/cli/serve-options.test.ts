@@ -123,18 +123,18 @@ describe("the options of a server", () => {
   });
 
   it.each<{ flags?: Partial<ServeFlags>; env?: Record<string, string>; says: string }>([
-    { flags: { host: "0.0.0.0" }, says: "`0.0.0.0` is more than that" },
-    { flags: { host: "::" }, says: "`::` is more than that" },
-    { flags: { host: "" }, says: "is more than that" },
-    { flags: { host: "127.0.0.1.evil.example" }, says: "is more than that" },
-    { env: { AGENT33_HOST: "10.0.0.1" }, says: "`10.0.0.1` is more than that" },
+    { flags: { host: "0.0.0.0" }, says: "cannot listen on `0.0.0.0` without authentication" },
+    { flags: { host: "::" }, says: "cannot listen on `::` without authentication" },
+    { flags: { host: "" }, says: "without authentication" },
+    { flags: { host: "127.0.0.1.evil.example" }, says: "without authentication" },
+    { env: { AGENT33_HOST: "10.0.0.1" }, says: "cannot listen on `10.0.0.1` without authentication" },
     ...["-1", "65536", "x", "", "1e3", "80.5", " 80", "0x50"].map((port) => ({
       flags: { port },
       says: "--port must be a whole number from 0 to 65535",
     })),
     { env: { AGENT33_PORT: "http" }, says: "(got `http`)" },
-    { flags: { jwks: "k" }, says: "--jwks, --issuer and --audience belong together" },
-    { flags: { issuer: "i", audience: "a" }, says: "belong together" },
+    { flags: { jwks: "k" }, says: "--jwks, --issuer and --audience must be used together" },
+    { flags: { issuer: "i", audience: "a" }, says: "must be used together" },
     { flags: { ...tokens, clockSkew: "6m" }, says: "--clock-skew must be a duration up to 300s" },
     ...["6m", "soon", "", "-1s"].map((clockSkew) => ({
       flags: { clockSkew },
@@ -143,16 +143,16 @@ describe("the options of a server", () => {
     ...["app.example", "https://app.example/", "https://", "*", "null", "https://a@b", "https://a b"].map(
       (origin) => ({
         flags: { allowOrigin: `https://good.example,${origin}` },
-        says: `--allow-origin must be the origin of a page (got \`${origin}\`)`,
+        says: `--allow-origin must be a web origin (got \`${origin}\`)`,
       }),
     ),
     ...["https://api.example", "api.example/", "*", "*.example", "a b", "api.example:99999"].map((host) => ({
       flags: { allowHost: host },
-      says: `--allow-host must be the name of a host (got \`${host}\`)`,
+      says: `--allow-host must be a host name (got \`${host}\`)`,
     })),
     ...["0/1s", "1", "1/", "/1s", "-1/1s", "1/0s", "x/1s", "1/x", "1.5/1s", "1e3/1s"].map((rate) => ({
       flags: { ratePerCaller: rate },
-      says: `--rate-per-caller must be so many per time (got \`${rate}\`)`,
+      says: `--rate-per-caller must be a number of requests per duration (got \`${rate}\`)`,
     })),
     { flags: { ratePerOrg: "many" }, says: "--rate-per-org must be" },
     { flags: { maxBody: "10" }, says: "--max-body must be a whole number from 1024 to 67108864" },
@@ -161,9 +161,9 @@ describe("the options of a server", () => {
     { flags: { requestTimeout: "10" }, says: "--request-timeout must be a duration" },
     { flags: { grace: "2h" }, says: "--grace must be a duration up to 3600s" },
   ])("may not say $flags $env", ({ flags = {}, env = {}, says }) => {
-    const asked = (): object => optionsFor(flags, env);
-    expect(asked).toThrow(DecisionError);
-    expect(asked).toThrow(says);
+    const parse = (): object => optionsFor(flags, env);
+    expect(parse).toThrow(DecisionError);
+    expect(parse).toThrow(says);
   });
 });
 
@@ -178,8 +178,8 @@ describe("decision serve", () => {
       code: 2,
       out: "",
       err:
-        "error: without tokens nobody but this machine may ask, and `0.0.0.0` is more than that\n" +
-        "hint: give --jwks, --issuer and --audience, or leave --host out\n",
+        "error: cannot listen on `0.0.0.0` without authentication\n" +
+        "hint: use --jwks, --issuer and --audience, or remove --host\n",
     });
   });
 
@@ -210,8 +210,8 @@ describe("decision serve", () => {
     other.close();
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toBe(
-      `error: cannot listen on \`127.0.0.1\`, port ${port}: it is in use\n` +
-        "hint: end what listens there, or give another with --port; 0 takes a free one\n",
+      `error: cannot listen on \`127.0.0.1\`, port ${port}: address already in use\n` +
+        "hint: stop the other process, or choose another port with --port; 0 picks a free one\n",
     );
   });
 
@@ -221,7 +221,7 @@ describe("decision serve", () => {
       const listen = (): Promise<AddressInfo> => Promise.reject(Object.assign(new Error("no"), { code }));
       await expect(listenOn({ listen }, { host: "h", port: 1 })).rejects.toMatchObject({
         code: "network_failed",
-        hint: expect.stringContaining("give") as string,
+        hint: expect.stringContaining("choose") as string,
       });
     },
   );

@@ -61,15 +61,15 @@ describe("verify", () => {
     });
   });
 
-  it("says of a log that is another than expected that it is not what was expected", async () => {
+  it("says of a log that is another than expected that it is different from --expect", async () => {
     const expect5 = `5:${"ab".repeat(32)}`;
-    expect(await headline("--expect", expect5)).toBe("✗ not what was expected");
+    expect(await headline("--expect", expect5)).toBe("✗ different from --expect");
     expect(await verdict("--expect", expect5)).toBe("unexpected");
   });
 
-  it("says of a changed log that it is not as it was written, whatever else is wrong", async () => {
+  it("says of a changed log that it is damaged, whatever else is wrong", async () => {
     writeFileSync(log(), readFileSync(log(), "utf8").replace("stage-rework", "stage-deploy"));
-    expect(await headline("--key", keys("ours").open)).toBe("✗ not as it was written");
+    expect(await headline("--key", keys("ours").open)).toBe("✗ damaged");
     expect(await verdict()).toBe("damaged");
     const { code, found } = await verify();
     expect({ code, first: found.problems[0] }).toMatchObject({ code: 6, first: { kind: "changed", seq: 1 } });
@@ -108,7 +108,7 @@ describe("prune", () => {
       env: { AGENT33_STORE: another },
     });
     expect(existsSync(another)).toBe(false);
-    expect({ code, err }).toEqual({ code: 0, err: "nothing has been recorded yet\n" });
+    expect({ code, err }).toEqual({ code: 0, err: "no records yet\n" });
     expect(JSON.parse(out)).toEqual({ removed: 0, through: 0, bytes: 0 });
   });
 });

@@ -14,7 +14,8 @@ import type { ExitCode } from "../exit-codes.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { note, openRecords, warn } from "../world.js";
+import { warnAboutDamage, warnAboutModifiedRecord } from "../output.js";
+import { note, openRecords } from "../world.js";
 
 interface ExplainFlags extends StoreFlags {
   readonly sessionId?: string;
@@ -85,8 +86,7 @@ async function showRecord(reference: string, call: ExplainCall): Promise<void> {
       : await present(await viewOf({ ...line, intact }, call), format, await styleFor(flags, io));
   io.out.write(text);
   if (!intact) {
-    const { seq } = line.record;
-    warn(flags, io, `record ${seq} was modified after it was written; run \`agent-33 decision verify\``);
+    warnAboutModifiedRecord(line.record, flags, io);
   }
 }
 
@@ -125,20 +125,9 @@ async function showSession(session: string, { flags, io, format, records }: Expl
   if (found.decisions.length + found.results.length === 0 && !flags.quiet) {
     note(io, `no records of session \`${session}\``);
   }
-  if (found.damaged > 0) {
-    const lines = found.damaged === 1 ? "1 line" : `${found.damaged} lines`;
-    warn(
-      flags,
-      io,
-      `left out ${lines} of the log: no whole record any more; see \`agent-33 decision verify\``,
-    );
-  }
+  warnAboutDamage(found, flags, io);
   const changed = [...found.decisions, ...found.results].filter(({ intact }) => !intact);
   for (const { record } of changed) {
-    warn(
-      flags,
-      io,
-      `record ${record.seq} was modified after it was written; run \`agent-33 decision verify\``,
-    );
+    warnAboutModifiedRecord(record, flags, io);
   }
 }

@@ -20,7 +20,7 @@ import {
   parseEntity,
 } from "../flags.js";
 import type { Io } from "../io.js";
-import { drawingFormats, writeDrawing, RecordPrinter } from "../output.js";
+import { drawingFormats, RecordPrinter, warnAboutModifiedRecord, writeDrawing } from "../output.js";
 import { note, openRecords, warn } from "../world.js";
 
 export function addLineageCommand(parent: Command, io: Io): void {
@@ -96,11 +96,7 @@ async function showTrace(
   const drawing = drawTrace(trace);
   await writeDrawing({ drawing, view: traceView(trace, drawing), format, sizeHint: limitHint }, flags, io);
   if (!intact) {
-    warn(
-      flags,
-      io,
-      `record ${record.seq} was modified after it was written; run \`agent-33 decision verify\``,
-    );
+    warnAboutModifiedRecord(record, flags, io);
   }
   warnAboutGaps(trace, limit, (message) => warn(flags, io, message));
 }

@@ -91,7 +91,7 @@ describe("agent-33 decision serve", () => {
     expect(await exit).toEqual({ code: 0, signal: null });
     expect(performance.now() - startedAt).toBeLessThan(5_000);
     expect(said.out).toBe("");
-    expect(said.err).toContain('"message":"ending","signal":"SIGTERM"');
+    expect(said.err).toContain('"message":"shutting down","signal":"SIGTERM"');
     const verified = await run(["decision", "verify", "--store", store, "--json"]);
     expect(verified).toMatchObject({
       exitCode: 0,
@@ -105,11 +105,11 @@ describe("agent-33 decision serve", () => {
     const text = readFileSync(file, "utf8");
     writeFileSync(file, text.replace("amount > 10000", "amount > 100"));
     child.kill("SIGHUP");
-    await says('"message":"definitions taken up"');
+    await says('"message":"definitions reloaded"');
     expect((await post({ url }, "/decide", routineWire)).body["status"]).toBe("YELLOW");
     writeFileSync(file, text.replace("aggregation:", "agregation:"));
     await says(
-      '"level":"error","message":"a change of the definitions is not taken up: it has new problems"',
+      '"level":"error","message":"definitions not reloaded: it has new problems"',
     );
     await says("(did you mean `aggregation`?)");
     expect((await get({ url }, "/readyz")).body).toMatchObject({ ready: true, stale: true });
@@ -130,7 +130,7 @@ describe("agent-33 decision serve", () => {
     slow.write(goodRequest().subarray(0, -10));
     await untilUnderWay(url);
     child.kill("SIGTERM");
-    await says('"message":"ending"');
+    await says('"message":"shutting down"');
     child.kill("SIGINT");
     expect(await exit).toEqual({ code: null, signal: "SIGINT" });
   });

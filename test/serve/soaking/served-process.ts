@@ -57,4 +57,4 @@ export class ServedProcess {
 
 /** A line that is not JSON is a warning of Node or a crash. */
 const isComplaint = (line: string): boolean =>
-  line.startsWith("{") ? line.includes('"code":"bug"') : !line.startsWith("no tokens are asked for");
+  line.startsWith("{") ? line.includes('"code":"bug"') : !line.startsWith("authentication is off");
