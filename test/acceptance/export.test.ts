@@ -127,7 +127,7 @@ describe("an export", () => {
     expect({ exitCode, stdout, stderr }).toEqual({
       exitCode: 130,
       stdout: "",
-      stderr: "interrupted: nothing of the export was kept",
+      stderr: "interrupted: the incomplete export was removed",
     });
     expect(existsSync(out)).toBe(false);
   });

@@ -122,7 +122,7 @@ describe("the container", () => {
       tokens: { audience: "agent-33" },
     });
     const withoutKeys = fakeIo({ env });
-    expect(() => serveOptions({ ...flags, grace: "8s" }, withoutKeys)).toThrow("without tokens nobody");
+    expect(() => serveOptions({ ...flags, grace: "8s" }, withoutKeys)).toThrow("without authentication");
   });
 
   it("is built without what is made anew in it", () => {

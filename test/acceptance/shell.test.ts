@@ -121,7 +121,7 @@ describe("what a person meets on the way", () => {
     [["--quiet", "decision", "list"], "put flags after the command"],
     [
       ["decision", "evaluate", "decision-quality-gate", "--input", "package.json"],
-      "to read the file, write --input @package.json",
+      "to read the file, use --input @package.json",
     ],
   ])("%j is met with what was meant", async (words, hint) => {
     const { exitCode, stderr } = await run(words);

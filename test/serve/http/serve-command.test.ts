@@ -50,7 +50,7 @@ async function start(...words: readonly string[]): Promise<Running> {
   const says = async (text: string): Promise<void> => {
     while (!said.err.includes(text)) await Promise.race([once(child.stderr, "data"), failed(exit, said)]);
   };
-  await says("give --jwks to let others ask\n");
+  await says("use --jwks to allow remote clients\n");
   const [, port] = /^listening on http:\/\/127\.0\.0\.1:(\d+)$/m.exec(said.err) ?? [];
   return { url: `http://127.0.0.1:${port}`, port: Number(port), child, store, decisions, said, says, exit };
 }
@@ -108,9 +108,7 @@ describe("agent-33 decision serve", () => {
     await says('"message":"definitions reloaded"');
     expect((await post({ url }, "/decide", routineWire)).body["status"]).toBe("YELLOW");
     writeFileSync(file, text.replace("aggregation:", "agregation:"));
-    await says(
-      '"level":"error","message":"definitions not reloaded: it has new problems"',
-    );
+    await says('"level":"error","message":"definitions not reloaded: it has new problems"');
     await says("(did you mean `aggregation`?)");
     expect((await get({ url }, "/readyz")).body).toMatchObject({ ready: true, stale: true });
     for (const name of readdirSync(decisions)) rmSync(join(decisions, name), { recursive: true });
