@@ -1,25 +1,60 @@
 import { decisionTypes } from "./decision-types.js";
+import { diagnosticAt, sortDiagnostics } from "./diagnostics.js";
 import type { DefinitionFile, FileSummary } from "./definition-file.js";
 import type { DecisionType } from "../model/definition.js";
 import type { Diagnostic } from "../model/diagnostic.js";
 import { nearest } from "../text.js";
 
-/** Returns the entry of a file that could not be read. */
-export function unreadableFile(file: string, reason: string, beginning?: string): DefinitionFile {
-  return brokenFile(file, beginning ?? "", [diagnosticAtStart(file, reason)], { isRead: false });
-}
-
 /** Larger files are not read. */
 export const maxFileBytes = 4 * 1024 * 1024;
 
-export const tooLargeMessage = `a definition file has at most ${maxFileBytes} bytes`;
-
-function diagnosticAtStart(file: string, message: string): Diagnostic {
-  return { file, line: 1, column: 1, severity: "error", message };
-}
+export const tooLargeMessage = `a definition file may have at most ${maxFileBytes} bytes`;
 
 /** How many diagnostics of one file are reported. */
 const maxDiagnostics = 200;
+
+/** How much of a broken file could be read. */
+interface ReadResult {
+  /** Whether its text could be read. */
+  readonly isRead?: boolean;
+  /** Its documents, if it is valid YAML. */
+  readonly documents?: readonly unknown[] | undefined;
+}
+
+/**
+ * Returns the entry of a file with errors. It declares nothing; the ids and keys that its text contains are
+ * recorded, so that what may be in it is refused and not ignored.
+ */
+export function brokenFile(
+  file: string,
+  text: string,
+  diagnostics: readonly Diagnostic[],
+  result: ReadResult = {},
+): DefinitionFile {
+  return {
+    summary: {
+      file,
+      definitions: [],
+      diagnostics: limitDiagnostics(sortDiagnostics(diagnostics)),
+      claimedIds: [...text.matchAll(idLine)].map(([, id = ""]) => id),
+      ...hiddenDeclarations(text, result),
+    },
+    body: { definitions: [], tests: [] },
+  };
+}
+
+/** Returns the entry of a file that could not be read. */
+export function unreadableFile(file: string, reason: string, beginning = ""): DefinitionFile {
+  const diagnostic = diagnosticAt({ file, line: 1, column: 1 }, { message: reason });
+  return brokenFile(file, beginning, [diagnostic], { isRead: false });
+}
+
+function limitDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const last = diagnostics.at(maxDiagnostics);
+  if (last === undefined) return diagnostics;
+  const message = `there are ${diagnostics.length - maxDiagnostics} more problems`;
+  return [...diagnostics.slice(0, maxDiagnostics), diagnosticAt(last, { message, hint: "fix these first" })];
+}
 
 const idLine = /(?<![A-Za-z0-9_-])id["']?[ \t]{0,8}:[ \t]{0,8}["']?([A-Za-z0-9._-]{1,128})/g;
 
@@ -45,17 +80,14 @@ type HiddenDeclarations = Pick<
   "hidesPolicy" | "hidesGates" | "hidesGuardrails" | "hidesTargets" | "hidesEndpoints"
 >;
 
-function hiddenDeclarations(
-  text: string,
-  { isRead: isSeen = true, documents }: ReadResult,
-): HiddenDeclarations {
+function hiddenDeclarations(text: string, { isRead = true, documents }: ReadResult): HiddenDeclarations {
   const hidesTargets = targetsKey.test(text);
   // A target that is disabled in an unreadable file must stay disabled.
-  const isUnknown = !isSeen && text === "";
+  const isUnknown = !isRead && text === "";
   const isGuarding =
     isUnknown || mayContainKey("guardrails", text, documents) || (hidesTargets && disabledKey.test(text));
   const guards = isGuarding ? { hidesGuardrails: true as const } : {};
-  if (!isSeen)
+  if (!isRead)
     return { hidesPolicy: true, hidesGates: "any", hidesTargets: true, hidesEndpoints: true, ...guards };
   const names = [...text.matchAll(actionNameKeys)].map(([, name = ""]) => name);
   return {
@@ -64,44 +96,6 @@ function hiddenDeclarations(
     ...guards,
     ...(hidesTargets && { hidesTargets: true }),
     ...(mayContainKey("endpoints", text, documents) && { hidesEndpoints: true }),
-  };
-}
-
-/** How much of a broken file could be read. */
-interface ReadResult {
-  /** Whether its text could be read. */
-  readonly isRead?: boolean;
-  /** Its documents, if it is valid YAML. */
-  readonly documents?: readonly unknown[] | undefined;
-}
-
-/**
- * Returns the entry of a file with errors. It declares nothing; the ids and keys that its text contains are
- * recorded, so that what may be in it is refused and not ignored.
- */
-export function brokenFile(
-  file: string,
-  text: string,
-  problems: readonly Diagnostic[],
-  seen: ReadResult = {},
-): DefinitionFile {
-  const claimed = [...text.matchAll(idLine)].map((found) => found[1] ?? "");
-  const all = problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
-  const last = all.at(maxDiagnostics);
-  const more = `there are ${all.length - maxDiagnostics} more problems`;
-  const inOrder =
-    last === undefined
-      ? all
-      : [...all.slice(0, maxDiagnostics), { ...last, message: more, hint: "fix these first" }];
-  return {
-    summary: {
-      file,
-      definitions: [],
-      diagnostics: inOrder,
-      claimedIds: claimed,
-      ...hiddenDeclarations(text, seen),
-    },
-    body: { definitions: [], tests: [] },
   };
 }
 

@@ -20,25 +20,25 @@ describe("a context", () => {
     },
   };
 
-  it("that fits has no issues", () => {
+  it("that fits has no violations", () => {
     expect(issues(schema, { amount: 1, payee: { country: "DE" }, more: true })).toEqual([]);
   });
 
-  it("that lacks something is told the path of it", () => {
+  it("without a required value is reported with its path", () => {
     expect(issues(schema, { payee: {} })).toEqual([
       { path: "", message: "`amount` is missing", missing: "amount" },
       { path: "payee", message: "`payee.country` is missing", missing: "payee.country" },
     ]);
   });
 
-  it("is told of every value that does not fit", () => {
+  it("is reported with every invalid value", () => {
     expect(issues(schema, { amount: "5", payee: { country: 1 } })).toEqual([
       { path: "amount", message: "`amount` must be a number (got text)" },
       { path: "payee.country", message: "`payee.country` must be text (got 1)" },
     ]);
   });
 
-  it("lacks what only its prototype has", () => {
+  it("does not have what only its prototype has", () => {
     expect(messages({ required: ["toString", "constructor"] }, {})).toEqual([
       "`toString` is missing",
       "`constructor` is missing",
@@ -53,7 +53,7 @@ describe("a context", () => {
     ]);
   });
 
-  it("of a hundred and more issues is told how many there are", () => {
+  it("with more than a hundred violations is reported with their number", () => {
     const list = { properties: { list: { items: { type: "number" } } } };
     const told = messages(list, { list: Array.from({ length: 120 }, () => "x") });
     expect([told.length, told.at(0), told.at(-1)]).toEqual([
@@ -72,7 +72,7 @@ describe("a context", () => {
   });
 });
 
-describe("an issue", () => {
+describe("a violation", () => {
   it.each<[string, Json, Json, string | undefined]>([
     ["type", { type: "integer" }, 1.5, "`a` must be a whole number (got 1.5)"],
     ["type", { type: "boolean" }, "x", "`a` must be true or false (got text)"],
@@ -175,7 +175,7 @@ describe("a format", () => {
 });
 
 describe("a pattern", () => {
-  it("is kept apart from the others of its schema", () => {
+  it("is distinguished from the other patterns of its schema", () => {
     const schema = { properties: { a: { pattern: "^a$" }, b: { pattern: "^b$" } } };
     expect(messages(schema, { a: "a", b: "b" })).toEqual([]);
     expect(messages(schema, { a: "b", b: "b" })).toEqual(['`a` must match `^a$` (got "b")']);
@@ -206,7 +206,7 @@ describe("a pattern", () => {
   );
 });
 
-describe("the fault of a schema", () => {
+describe("an invalid schema", () => {
   it.each<[string, unknown, string | undefined]>([
     [
       "nothing wrong",
@@ -278,7 +278,7 @@ describe("the fault of a schema", () => {
       JSON.parse('{"properties":{"__proto__":{"type":"string"}}}'),
       "`__proto__` cannot be a key of the schema",
     ],
-  ])("is told: %s", (_what, schema, fault) => {
-    expect(invalidSchemaReason(schema)).toBe(fault);
+  ])("is explained: %s", (_what, schema, reason) => {
+    expect(invalidSchemaReason(schema)).toBe(reason);
   });
 });

@@ -219,12 +219,12 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe("problems of a file", () => {
-  it.each(cases)("tells of $name", ({ yaml, problems }) => {
+describe("the diagnostics of a file", () => {
+  it.each(cases)("reports $name", ({ yaml, problems }) => {
     expect(problemsOf(yaml)).toEqual(problems);
   });
 
-  it("refuses what is no UTF-8 text", () => {
+  it("rejects files that are not UTF-8 text", () => {
     expect(problemsOf(Uint8Array.of(0xff, 0xfe, 0x00))).toEqual(["1:1 the file is not UTF-8 text"]);
     expect(problemsOf("decision:\0")).toEqual(["1:1 the file contains NUL bytes, so it is not text"]);
   });
@@ -234,36 +234,36 @@ describe("problems of a file", () => {
     expect(summary.diagnostics[0]?.excerpt).toBe("input == (1\n           ^");
   });
 
-  it("remembers which ids a broken file seems to declare", () => {
+  it("records the ids that a broken file contains", () => {
     const { summary } = readDefinitions("f.yaml", Buffer.from(valid.replace("switch", "swich")));
     expect(summary.claimedIds).toEqual(["d"]);
   });
 });
 
-describe("problems between files", () => {
-  it("tells of an id that is used twice, in both places", () => {
+describe("the diagnostics of several files", () => {
+  it("reports an id that is used twice, in both places", () => {
     expect(libraryProblems(valid, `# first line\n${valid}`)).toEqual([
       "0.yaml:1:1 the id `d` is used more than once (also in 1.yaml:2)",
       "1.yaml:2:1 the id `d` is used more than once (also in 0.yaml:1)",
     ]);
   });
 
-  it("knows no unknown target where none is declared", () => {
+  it("allows every target if none is declared", () => {
     expect(libraryProblems(valid)).toEqual([]);
   });
 
-  it("tells of targets that are not declared, where they are named", () => {
+  it("reports targets that are not declared, where they are named", () => {
     expect(libraryProblems(valid, "targets: [tt, { id: z, kind: stage }]")).toEqual([
       "0.yaml:7:15 the target `t` is not declared under `targets` | did you mean `tt`?",
     ]);
   });
 
-  it("takes another decision's id for a target", () => {
+  it("allows the id of another decision as a target", () => {
     const other = valid.replace("id: d", "id: t");
     expect(libraryProblems(valid, other.replace("target: t", "target: z"), "targets: [z]")).toEqual([]);
   });
 
-  it("says why a definition cannot be found", async () => {
+  it("explains why a definition cannot be found", async () => {
     const broken = readDefinitions("b.yaml", Buffer.from(valid.replace("switch", "swich"))).summary;
     const library = buildLibrary([broken], () => Promise.reject(new Error("no body")));
     await expect(library.find("d")).rejects.toMatchObject({
@@ -297,7 +297,7 @@ const weighted = (id: string, weights: readonly number[], more = ""): string =>
     .map((weight, index) => `    - { target: t${index}, weight: ${weight} }\n`)
     .join("")}  default: { target: z }\n`;
 
-describe("what a reviewer would ask", () => {
+describe("the review of a definition", () => {
   it.each([
     [
       "a case after one that always matches",
@@ -366,7 +366,7 @@ describe("what a reviewer would ask", () => {
       ["warning 6:5 all weights are 0, so everything goes to the default"],
     ],
     ["nothing, where they sum to 100", weighted("d", [33.3, 33.3, 33.4]), []],
-  ] as const)("tells of %s", (_name, text, remarks) => {
+  ] as const)("reports %s", (_name, text, remarks) => {
     expect(reviewOf(text)).toEqual(remarks);
   });
 
@@ -402,11 +402,11 @@ describe("what a reviewer would ask", () => {
       ["warning 7:20 `t1` overlaps `t0`, which ends in an error"],
     ],
     ["nothing, where overlaps are the point", tableOf("collect", "n in (1, 2)", "n in (2, 3)"), []],
-  ] as const)("tells of %s", (_name, text, remarks) => {
+  ] as const)("reports %s", (_name, text, remarks) => {
     expect(reviewOf(text)).toEqual(remarks);
   });
 
-  it("tells of two weighted decisions that share their buckets", () => {
+  it("reports two weighted decisions that share their buckets", () => {
     const remarks = reviewOf(
       weighted("a", [50, 50]),
       weighted("b", [10, 90]).replace("{{ user.id }}", "${user.id}"),

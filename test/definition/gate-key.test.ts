@@ -105,7 +105,7 @@ describe("the gate that answers", () => {
 });
 
 describe("two gates with one key", () => {
-  it("cannot be used, and each is told of the other", () => {
+  it("are both invalid, and each names the other", () => {
     const library = libraryOf(gate("a", "wire", 2), gate("b", "wire", 2), gate("c", "wire", 3));
     expect(
       library.diagnostics.map(({ file, line, column, message }) => `${file}:${line}:${column} ${message}`),

@@ -92,7 +92,7 @@ describe("the policies for a tool", () => {
     throw new Error("it was not refused");
   };
 
-  it("are not told while one may be broken", () => {
+  it("are not returned while one may be broken", () => {
     const { code, message, details } = refusal(libraryOf(policy("a", "t"), "decision: { tool"));
     expect([code, message]).toEqual(["definition_invalid", "a policy may be invalid: `1.yaml`"]);
     expect((details as { problems: readonly Diagnostic[] }).problems).not.toEqual([]);

@@ -58,12 +58,12 @@ export function parseLock(text: string, file: string): ApprovalLock {
   const { lock_id, head, entries } = lock;
   if (head === undefined) return refuse("has no head");
   if (!Array.isArray(entries)) return refuse("has no list of entries");
-  const fault =
+  const invalid =
     shapeError(lock, lockShape, "") ??
     shapeError(head, headShape, "head") ??
     entries.map((entry, index) => shapeError(entry, shapeOf(entry), `entries/${index}`)).find(Boolean) ??
     duplicateEntryError(entries as readonly LockEntry[]);
-  if (fault !== undefined) return refuse(fault);
+  if (invalid !== undefined) return refuse(invalid);
   return {
     format: 1,
     lock_id: lock_id as string,

@@ -19,8 +19,10 @@ export function checkEndpoints(endpoints: Endpoints): readonly Finding[] {
 }
 
 function checkUrl({ url }: Endpoint, path: Path): readonly Finding[] {
-  const fault = invalidUrlReason(url);
-  return fault === undefined ? [] : [{ path: [...path, "url"], message: `the URL cannot be used: ${fault}` }];
+  const finding = invalidUrlReason(url);
+  return finding === undefined
+    ? []
+    : [{ path: [...path, "url"], message: `the URL cannot be used: ${finding}` }];
 }
 
 /** Durations of 0 make no sense here. */
@@ -60,7 +62,7 @@ const reservedHeaders = [
 function checkHeaders({ headers = {}, auth }: Endpoint, path: Path): readonly Finding[] {
   const ofAuth = auth === undefined ? undefined : authHeader(auth);
   const seen = new Set<string>();
-  const faults = Object.keys(headers).flatMap((key) => {
+  const findings = Object.keys(headers).flatMap((key) => {
     const name = key.toLowerCase();
     const isSeen = seen.has(name);
     seen.add(name);
@@ -72,9 +74,9 @@ function checkHeaders({ headers = {}, auth }: Endpoint, path: Path): readonly Fi
       { ...at, message: `the header \`${key}\` is already set by \`auth\``, hint: "remove one of them" },
     ];
   });
-  if (ofAuth === undefined || !reservedHeaders.includes(ofAuth.toLowerCase())) return faults;
+  if (ofAuth === undefined || !reservedHeaders.includes(ofAuth.toLowerCase())) return findings;
   return [
-    ...faults,
+    ...findings,
     { path: [...path, "auth", "header"], message: `the header \`${ofAuth}\` cannot be set` },
   ];
 }

@@ -90,7 +90,7 @@ function checkMapping(fetch: DeclaredFetch): readonly Finding[] {
     taken.add(at, undefined);
     return [
       ...(wrong === undefined ? [] : [{ path, message: wrong }]),
-      ...checkSourcePath(from).map((fault) => ({ path: path.slice(0, -1), key: from, ...fault })),
+      ...checkSourcePath(from).map((finding) => ({ path: path.slice(0, -1), key: from, ...finding })),
       ...(other === undefined
         ? []
         : [{ path, message: `another field of the response goes into \`${other.path}\`` }]),
@@ -115,12 +115,12 @@ function checkOverlaps(fetches: readonly DeclaredFetch[]): readonly Finding[] {
     if (fetch.into === undefined && conditions.has(fetch.key)) return [];
     conditions.add(fetch.key);
     const places = locatedDestinations(fetch);
-    const faults = places.flatMap(({ at, path }) => {
+    const findings = places.flatMap(({ at, path }) => {
       const other = taken.overlapping(at);
       return other === undefined ? [] : [{ path, ...describeOverlap(at, other.path) }];
     });
     for (const { at } of places) taken.add(at, undefined);
-    return faults;
+    return findings;
   });
 }
 
@@ -139,10 +139,10 @@ function checkParams(fetches: readonly DeclaredFetch[], definition: Definition):
     return textsAt(fetch.params, ["**"], [...fetch.path, "params"]).flatMap(({ path, text }) => {
       if (text.length > maxTemplateLength)
         return [{ path, message: `a text of \`params\` has at most ${maxTemplateLength} characters` }];
-      const faults = templateReads(text).map((read) =>
+      const findings = templateReads(text).map((read) =>
         checkRead(read, { fetch, index, sources, definition }),
       );
-      return faults.flatMap((fault) => (fault === undefined ? [] : [{ path, ...fault }]));
+      return findings.flatMap((finding) => (finding === undefined ? [] : [{ path, ...finding }]));
     });
   });
 }

@@ -6,13 +6,14 @@ import type { GateDefinition, GateRule } from "../../model/definition.js";
 import { didYouMean } from "../../text.js";
 import { workModes } from "../decision-types.js";
 import type { DiagnosticText, Finding } from "../diagnostics.js";
+import { checkUniqueNames } from "./check-names.js";
 
 /** Checks a gate that fits the schema; paths are relative to the definition. */
 export function checkGate(definition: GateDefinition): readonly Finding[] {
   return [
     ...checkContextSchema(definition.context_schema),
     ...checkComputed(definition),
-    ...checkRuleIds(definition.rules),
+    ...checkUniqueNames(definition.rules, ["rules"], { key: "id", what: "the id" }),
     ...definition.rules.flatMap(checkRule),
     ...checkSuppression(definition.rules),
   ];
@@ -24,39 +25,28 @@ function checkContextSchema(schema: unknown): readonly Finding[] {
   const message = invalidSchemaReason(schema);
   if (message !== undefined) return [{ path, message }];
   const { properties = {}, required = [] } = schema as { properties?: object; required?: readonly string[] };
-  const fault = {
+  const text: DiagnosticText = {
     message: "the caller must not supply `system`, so the schema cannot declare it",
     hint: "read `system.request_time` and the like without declaring them",
   };
   if (Object.hasOwn(properties, "system")) {
-    return [{ path: [...path, "properties"], key: "system", ...fault }];
+    return [{ path: [...path, "properties"], key: "system", ...text }];
   }
-  return required.includes("system") ? [{ path: [...path, "required"], ...fault }] : [];
-}
-
-function checkRuleIds(rules: readonly GateRule[]): readonly Finding[] {
-  const seen = new Set<string>();
-  return rules.flatMap(({ id }, index) => {
-    const path = ["rules", index, "id"];
-    if (id === "__proto__") return [{ path, message: "`__proto__` cannot be the id of a rule" }];
-    if (seen.has(id)) return [{ path, message: `the id \`${id}\` is used twice` }];
-    seen.add(id);
-    return [];
-  });
+  return required.includes("system") ? [{ path: [...path, "required"], ...text }] : [];
 }
 
 function checkRule({ tier, status, work_frame }: GateRule, index: number): readonly Finding[] {
-  const faults: Finding[] = [];
+  const findings: Finding[] = [];
   if (tier === "T1" && status !== "YELLOW" && status !== "RED") {
     const message = `the status of a T1 rule must be \`YELLOW\` or \`RED\` (got \`${status}\`)`;
-    faults.push({ path: ["rules", index, "status"], message });
+    findings.push({ path: ["rules", index, "status"], message });
   }
   const mode = work_frame?.mode;
   if (mode !== undefined && mode !== workModes[status]) {
     const message = `the mode of a \`${status}\` rule is \`${workModes[status]}\` (got \`${mode}\`)`;
-    faults.push({ path: ["rules", index, "work_frame", "mode"], message, hint: "leave it out" });
+    findings.push({ path: ["rules", index, "work_frame", "mode"], message, hint: "remove it" });
   }
-  return faults;
+  return findings;
 }
 
 const reservedNames = new Set(["input", "facts", "system", "context"]);
@@ -66,11 +56,11 @@ function checkComputed(definition: GateDefinition): readonly Finding[] {
   const entries = Object.entries(definition.computed ?? {});
   const names = entries.map(([name]) => name);
   const declared = definition.context_schema?.["properties"];
-  const faults = entries.flatMap(([name, text], index) => [
+  const findings = entries.flatMap(([name, text], index) => [
     ...checkComputedName(name, declared),
     ...checkComputedReads(name, text, names.slice(index + 1)),
   ]);
-  return [...checkInputReads(definition.input, names), ...faults];
+  return [...checkInputReads(definition.input, names), ...findings];
 }
 
 function checkComputedName(name: string, declared: unknown): readonly Finding[] {
@@ -131,13 +121,13 @@ function isReadable(name: string): boolean {
 /** Finds rules that suppress what they cannot, and rules that suppress each other in a cycle. */
 function checkSuppression(rules: readonly GateRule[]): readonly Finding[] {
   const byId = new Map(rules.map((rule) => [rule.id, rule]));
-  const faults = rules.flatMap((rule, index) =>
+  const findings = rules.flatMap((rule, index) =>
     (rule.suppresses ?? []).flatMap((id, at) => {
-      const fault = checkSuppressedRule(rule, id, byId);
-      return fault === undefined ? [] : [{ path: ["rules", index, "suppresses", at], ...fault }];
+      const finding = checkSuppressedRule(rule, id, byId);
+      return finding === undefined ? [] : [{ path: ["rules", index, "suppresses", at], ...finding }];
     }),
   );
-  return [...faults, ...checkSuppressionCycles(rules, byId)];
+  return [...findings, ...checkSuppressionCycles(rules, byId)];
 }
 
 function checkSuppressedRule(
@@ -156,7 +146,7 @@ function checkSuppressionCycles(
   rules: readonly GateRule[],
   byId: ReadonlyMap<string, GateRule>,
 ): readonly Finding[] {
-  const faults: Finding[] = [];
+  const findings: Finding[] = [];
   const done = new Set<string>();
   const trail: string[] = [];
   const visit = (rule: GateRule): void => {
@@ -171,11 +161,11 @@ function checkSuppressionCycles(
       }
       const cycle = [...trail.slice(start), id].map((each) => `\`${each}\``).join(" → ");
       const path = ["rules", rules.indexOf(rule), "suppresses", at];
-      faults.push({ path, message: `rules suppress each other in a cycle: ${cycle}` });
+      findings.push({ path, message: `rules suppress each other in a cycle: ${cycle}` });
     }
     trail.pop();
     done.add(rule.id);
   };
   for (const rule of byId.values()) if (!done.has(rule.id)) visit(rule);
-  return faults;
+  return findings;
 }

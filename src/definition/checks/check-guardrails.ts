@@ -17,9 +17,9 @@ export function checkOwnGuardrails(definition: Definition): readonly Finding[] {
 
 /** Checks a guardrail by itself. `leads` tells whether it belongs to a decision with targets. */
 export function checkGuardrail(guardrail: Guardrail, path: Path, leads = true): readonly Finding[] {
-  const faults: Finding[] = [];
+  const findings: Finding[] = [];
   if (leads && guardrail.on_fail === "escalate" && escalationTarget(guardrail) === undefined) {
-    faults.push({
+    findings.push({
       path: [...path, "on_fail"],
       message: "`escalate_to` is missing, which `on_fail: escalate` requires",
       hint: "add escalate_to: <target>",
@@ -28,7 +28,7 @@ export function checkGuardrail(guardrail: Guardrail, path: Path, leads = true): 
   if (guardrail.type === "requires_approval") {
     const { targets = [], approval_target: approval, escalate_to: to } = guardrail;
     if (to !== undefined && to !== approval && targets.some((glob) => matchesGlob(glob, to))) {
-      faults.push({
+      findings.push({
         path: [...path, "escalate_to"],
         message: `\`${to}\` requires an approval itself, so nothing can be escalated to it`,
         hint: "use the target where approvals are given",
@@ -38,13 +38,13 @@ export function checkGuardrail(guardrail: Guardrail, path: Path, leads = true): 
   if (guardrail.type === "weight_bounds") {
     const { min_weight: least, max_weight: most } = guardrail;
     if (least !== undefined && most !== undefined && least > most) {
-      faults.push({
+      findings.push({
         path: [...path, "max_weight"],
         message: `\`max_weight\` must not be below \`min_weight\`, which is ${least} (got ${most})`,
       });
     }
   }
-  return faults;
+  return findings;
 }
 
 /** A drift that cannot be measured must not be checked. */

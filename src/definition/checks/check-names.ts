@@ -5,26 +5,26 @@ import type { Definition } from "../../model/definition.js";
 
 /** Finds labels that are reserved or used twice, and targets that are templates. */
 export function checkLabels(definition: Definition): readonly Finding[] {
-  const faults: Finding[] = [];
+  const findings: Finding[] = [];
   const seen = new Set<string>();
   for (const { path, each } of casesOf(definition)) {
     const { label } = each;
     if (/\{\{|\$\{/.test(each.target)) {
-      faults.push({ path: [...path, "target"], message: "a target is a name, not a template" });
+      findings.push({ path: [...path, "target"], message: "a target is a name, not a template" });
     }
     if (label === undefined) continue;
     const at = [...path, "label"];
     if (label === defaultLabel) {
-      faults.push({ path: at, message: `the label \`${defaultLabel}\` is reserved for the default route` });
+      findings.push({ path: at, message: `the label \`${defaultLabel}\` is reserved for the default route` });
     } else if (label === "__proto__") {
-      faults.push({ path: at, message: "`__proto__` cannot be a label" });
+      findings.push({ path: at, message: "`__proto__` cannot be a label" });
     } else if (seen.has(label)) {
       const hint = "a distribution would count both branches as one";
-      faults.push({ path: at, message: `the label \`${label}\` is used twice`, hint });
+      findings.push({ path: at, message: `the label \`${label}\` is used twice`, hint });
     }
     seen.add(label);
   }
-  return faults;
+  return findings;
 }
 
 /** Finds names of a list that are used twice, or cannot be keys of the evaluation details. */

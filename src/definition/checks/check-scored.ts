@@ -11,7 +11,7 @@ export function checkRuleConditions(decision: unknown): readonly Finding[] {
     listAt(evaluator, "rules").flatMap((rule, index) => {
       if (typeof rule !== "object" || rule === null || !("if" in rule)) return [];
       const before = ["evaluators", at, "rules", index, "if"];
-      return ruleDiagnostics(rule.if).map((fault) => ({ ...fault, path: [...before, ...fault.path] }));
+      return ruleDiagnostics(rule.if).map((finding) => ({ ...finding, path: [...before, ...finding.path] }));
     }),
   );
 }

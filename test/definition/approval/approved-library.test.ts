@@ -122,7 +122,7 @@ describe("a decision", () => {
     expect((await approved({ loaded: [binary("a")] }, again).find("a")).definition.id).toBe("a");
   });
 
-  it("that nobody knows is still just unknown", async () => {
+  it("that does not exist is still not found", async () => {
     await expect(approved({ loaded: [binary("a")] }, lock).find("b")).rejects.toMatchObject({
       code: "definition_not_found",
     });
@@ -163,7 +163,7 @@ describe("policies", () => {
     await expect(vet({ loaded: [] }, retired)).resolves.toBeUndefined();
   });
 
-  it("are asked about the tools that were approved, whatever a summary says", () => {
+  it("apply to the tools that were approved, whatever a summary says", () => {
     const lie = ({ id, definition_hash, position, reached }: DefinitionSummary): DefinitionSummary => ({
       id,
       definition_hash,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { changesBetween, orderedLike } from "../../../src/definition/approval/changes.js";
 
 describe("changes", () => {
-  it("are told by where they are, as deep as they can be", () => {
+  it("are reported with the deepest possible paths", () => {
     const before = { a: { b: [1, 2, 3], same: true }, gone: null, "x/y~z": 1, kind: [1] };
     const after = { a: { b: [1, 5], same: true }, fresh: "new", "x/y~z": 2, kind: { 0: 1 } };
     expect(changesBetween(before, after)).toEqual([

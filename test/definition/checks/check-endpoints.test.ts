@@ -191,7 +191,7 @@ describe("an endpoint", () => {
     expect(problemsOf(whole)).toEqual([]);
   });
 
-  it.each(faults)("is refused with $name", ({ yaml, problems }) => {
+  it.each(faults)("is rejected with $name", ({ yaml, problems }) => {
     expect(problemsOf(yaml)).toEqual(problems);
   });
 });
@@ -250,7 +250,7 @@ function libraryOf(...texts: readonly string[]): ReturnType<typeof buildLibrary>
 const withFile = (problem: Diagnostic): string => `${problem.file}:${brief(problem)}`;
 
 describe("endpoints of a directory", () => {
-  it("are told with where they are declared, and may be in another file than who asks", () => {
+  it("are listed with their positions, and may be declared in another file", () => {
     const library = libraryOf(asking("d", "b"), endpoint());
     expect(library.diagnostics).toEqual([]);
     expect(library.ids).toEqual(["d"]);
@@ -308,7 +308,7 @@ describe("endpoints of a directory", () => {
     ["that is misspelt", "endpoint:\n  b: { url: https://b.example }\n"],
     ["in braces", '{ "endpoints": { "b": { "url": 5 } } }'],
     ["that is no text", `\0${endpoint()}`],
-  ])("in a broken file %s keep back those who need them, and nobody else", async (_how, broken) => {
+  ])("in a broken file %s make only the decisions invalid that use them", async (_how, broken) => {
     const other = asking("other", "c");
     const library = libraryOf(
       asking("d", "b"),

@@ -244,7 +244,7 @@ describe("what a decision fetches", () => {
     expect(read(yaml)).toEqual([]);
   });
 
-  it.each(faults)("is refused with $name", ({ yaml, problems }) => {
+  it.each(faults)("is rejected with $name", ({ yaml, problems }) => {
     expect(read(yaml).map(brief)).toEqual(problems);
   });
 

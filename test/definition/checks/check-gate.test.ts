@@ -26,7 +26,7 @@ function faultsOf(extra: Partial<GateDefinition>): readonly string[] {
 const inOrder = "values are computed in the order of the file: move the other one up";
 const spelling = "use letters, digits and `_`, no digit first, and no keyword of expressions";
 
-describe("a gate without faults", () => {
+describe("a valid gate", () => {
   it("is left alone", () => {
     const rules = [
       rule("a", { tier: "T1", status: "RED", work_frame: { mode: "stop" }, suppresses: ["b", "c"] }),
@@ -43,11 +43,7 @@ describe("a gate without faults", () => {
 describe("the rules of a gate", () => {
   it.each<[string, readonly GateRule[], readonly string[]]>([
     ["an id that is used twice", [rule("a"), rule("a")], ["rules.1.id: the id `a` is used twice"]],
-    [
-      "an id that no object can have",
-      [rule("__proto__")],
-      ["rules.0.id: `__proto__` cannot be the id of a rule"],
-    ],
+    ["an id that no object can have", [rule("__proto__")], ["rules.0.id: `__proto__` cannot be a name"]],
     [
       "a T1 rule that lets the agent go on",
       [rule("a", { tier: "T1", status: "GREEN" }), rule("b", { tier: "T1", status: "GREEN-SKIP" })],
@@ -59,7 +55,7 @@ describe("the rules of a gate", () => {
     [
       "a mode that belongs to another status",
       [rule("a", { status: "RED", work_frame: { mode: "execute" } })],
-      ["rules.0.work_frame.mode: the mode of a `RED` rule is `stop` (got `execute`) | leave it out"],
+      ["rules.0.work_frame.mode: the mode of a `RED` rule is `stop` (got `execute`) | remove it"],
     ],
     [
       "suppressing what is not there",

@@ -145,7 +145,7 @@ const faults: readonly Fault[] = [
   },
 ];
 
-describe("what is wrong with a guardrail is told where it is:", () => {
+describe("an invalid guardrail is reported at its position:", () => {
   const shifted = (problems: readonly string[], line: number, by: number): readonly string[] =>
     problems.map((each) => each.replace(/^\d+/, (column) => `${line}:${Number(column) + by}`));
 
@@ -158,7 +158,7 @@ describe("what is wrong with a guardrail is told where it is:", () => {
   });
 });
 
-describe("an escalation to nobody", () => {
+describe("an escalation without a valid target", () => {
   it.each([
     ["routes nowhere", route, 1],
     ["votes for nowhere", vote, 1],
@@ -185,7 +185,7 @@ describe("an escalation to what is not declared", () => {
       "{ type: requires_approval, approval_target: stage-reviw, on_fail: escalate }",
       "7:51",
     ],
-  ])("is told of one decision: %s", (_key, guardrail, place) => {
+  ])("is reported for one decision: %s", (_key, guardrail, place) => {
     expect(problemsIn(libraryOf(own(route, guardrail), targets))).toEqual([`${place} ${wrong}`]);
     expect(problemsIn(libraryOf(own(route, guardrail)))).toEqual([]);
   });
@@ -193,7 +193,7 @@ describe("an escalation to what is not declared", () => {
   it.each([
     ["escalate_to", "{ type: weight_bounds, on_fail: escalate, escalate_to: stage-reviw }"],
     ["approval_target", "{ type: requires_approval, approval_target: stage-reviw, on_fail: escalate }"],
-  ])("is told of every decision, none of which is made: %s", async (_key, guardrail) => {
+  ])("is reported for every decision, and none is made: %s", async (_key, guardrail) => {
     const library = libraryOf(route, forAll(guardrail), targets);
     expect(problemsIn(library)).toEqual([`2:5 ${wrong}`]);
     await expect(library.find("route")).rejects.toMatchObject({ code: "definition_invalid" });
@@ -206,7 +206,7 @@ describe("an escalation to what is not declared", () => {
   });
 });
 
-describe("a drift that nobody could see", () => {
+describe("a drift that cannot be measured", () => {
   const drift = "{ type: distribution_drift }";
 
   it.each([
@@ -299,7 +299,7 @@ describe("a broken file", () => {
     await expect(library.findForInspection("rout")).rejects.toMatchObject({ code: "definition_not_found" });
   });
 
-  it.each(innocent)("is in nobody's way where it was not: %s", async (_what, file) => {
+  it.each(innocent)("affects no decision otherwise: %s", async (_what, file) => {
     const library = libraryOf(route, file);
     expect(library.diagnostics).not.toEqual([]);
     expect((await library.find("route")).definition.id).toBe("route");

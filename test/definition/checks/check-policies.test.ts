@@ -247,7 +247,7 @@ describe("the problems of a policy", () => {
     expect(problems[0]?.excerpt).toContain("^");
   });
 
-  it("are all told at once", () => {
+  it("are all reported at once", () => {
     const policies = `- { name: p, effective_from: ${mark}soon }\n- { name: ${mark}p, overrides: [${mark}q], ${mark}params: {x: 1} }`;
     const { yaml, places } = marked(decisionOf(policies));
     expect(problemsOf(yaml).map((each) => each.split(" ")[0])).toEqual(places);
@@ -293,7 +293,7 @@ describe("a policy that cannot be used", () => {
     ["a sound policy beside a broken document", [`${sound}---\ndecision: {`], ["0.yaml"]],
     ["two policies with one id", [sound, sound], ["0.yaml", "1.yaml"]],
     ["a policy and a routing decision with one id", [sound, routing("d")], ["0.yaml", "1.yaml"]],
-  ])("is told apart from all else: %s", (_name, texts, files) => {
+  ])("is distinguished from everything else: %s", (_name, texts, files) => {
     const { brokenPolicies } = libraryOf(...texts);
     expect([...new Set(brokenPolicies.map(({ file }) => file))]).toEqual(files);
   });

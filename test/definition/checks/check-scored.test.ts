@@ -372,7 +372,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe("the problems of a scored definition are told where they are", () => {
+describe("an invalid scored definition is reported at its position", () => {
   it.each(cases.map((each) => [each.name, each] as const))("%s", (_name, { yaml, problems }) => {
     expect(problemsOf(yaml)).toEqual(problems);
   });

@@ -153,7 +153,7 @@ const cases: readonly Case[] = [
 ];
 
 describe("targets", () => {
-  it.each(cases)("tells of $name", ({ files, said }) => {
+  it.each(cases)("reports $name", ({ files, said }) => {
     expect(read(...files).said).toEqual(said);
   });
 
@@ -244,7 +244,7 @@ describe("ways round", () => {
     );
   });
 
-  it("are told by their beginning and their end where they are long", () => {
+  it("are shown with their first and last names if they are long", () => {
     const names = (last: number): readonly string[] => [...Array(last).keys(), 0].map(String);
     const inFull = Array.from({ length: 11 }, (_, index) => `\`${index}\` → `).join("");
     expect(cycleText(names(11))).toBe(`${inFull}\`0\``);

@@ -62,7 +62,7 @@ describe("the URL of an endpoint", () => {
     ["https://example.com/score?a=1#", fragment],
     ["https://example.com/{{ customer.id }}", template],
     ["https://${ region }.example.com/", template],
-  ])("may not be %j", (url, fault) => {
-    expect(invalidUrlReason(url)).toBe(fault);
+  ])("may not be %j", (url, reason) => {
+    expect(invalidUrlReason(url)).toBe(reason);
   });
 });

@@ -51,7 +51,7 @@ describe("a reviewer", () => {
     ["https://[fd12::1]/", "[fd12::1]", "a private address"],
     ["http://localhost:3000/", "localhost", "this machine"],
     ["http://api.localhost/", "api.localhost", "this machine"],
-  ])("says that %s will be refused, unless it is allowed", (address, host, what) => {
+  ])("warns that requests to %s will be refused, unless they are allowed", (address, host, what) => {
     expect(reviewed(endpoint(`url: "${address}"`))).toEqual([
       `2:3 warning: requests to \`b\` will be refused: \`${host}\` is ${what} | set \`allow_private: true\` to allow them`,
     ]);
@@ -62,13 +62,13 @@ describe("a reviewer", () => {
     ["http://169.254.169.254/latest", "169.254.169.254", "a cloud metadata address"],
     ["http://0.0.0.0/", "0.0.0.0", "an unspecified address"],
     ["http://[fe80::1]/", "[fe80::1]", "a link-local address"],
-  ])("says that %s will be refused whatever is allowed", (address, host, what) => {
+  ])("warns that requests to %s will always be refused", (address, host, what) => {
     expect(reviewed(endpoint(`url: "${address}"`, "allow_private: true"))).toEqual([
       `2:3 warning: requests to \`b\` will be refused: \`${host}\` is ${what}`,
     ]);
   });
 
-  it("says that a secret goes over plain http, but not on this machine or in a private network", () => {
+  it("warns of a secret over plain http, but not on this machine or in a private network", () => {
     const auth = "auth: { type: bearer, token_key: T }";
     expect(reviewed(endpoint('url: "http://bureau.example"', auth))).toEqual([
       "2:3 warning: the secret of `b` is sent without encryption | use https",
@@ -119,20 +119,20 @@ describe("a reviewer", () => {
     ["retry: { attempts: 10, base: 1s }", "17s", "5s"],
     ["retry: { base: 2s, max: 1h }, timeout: 6s", "6s", "6s"],
     ["retry: { attempts: 2, base: 500ms }, timeout: 400ms", "0.5s", "400ms"],
-  ])("says of %s that its pauses may take all its time", (settings, longest, timeout) => {
+  ])("warns that the pauses of %s may exceed the timeout", (settings, longest, timeout) => {
     expect(reviewed(endpoint(url, settings))).toEqual([
       `2:3 warning: the retry pauses of \`b\` may take ${longest}, but its timeout is ${timeout} | ${pauses}`,
     ]);
   });
 
   it.each(["retry: { attempts: 1, base: 10s, max: 10s }", "retry: { attempts: 10, base: 1s }, timeout: 18s"])(
-    "says nothing of %s, whose pauses fit",
+    "does not warn of %s, whose pauses fit",
     (settings) => {
       expect(reviewed(endpoint(url, settings))).toEqual([]);
     },
   );
 
-  it("says which endpoints nothing uses, unless others may", () => {
+  it("warns of unused endpoints, unless other files may use them", () => {
     const text = `endpoints:\n  b: { ${url} }\n  c: { ${url} }\n${using("c")}`;
     expect(reviewed(text)).toEqual(["2:3 warning: no decision fetches from `b`"]);
     expect(reviewed(text, true)).toEqual([]);
@@ -149,18 +149,18 @@ describe("of answers that an endpoint keeps, a reviewer", () => {
   it.each([
     ["the params are", "/customer", "customer.ssn"],
     ["the data are", "/x/score", "x"],
-  ])("says that none is kept where %s masked", (_what, mask, path) => {
+  ])("warns that responses are not cached if %s masked", (_what, mask, path) => {
     expect(reviewed(kept(fetch, mask))).toContain(
       `8:24 warning: answers of \`b\` are not cached for this decision, because \`${path}\` is masked`,
     );
   });
 
-  it("says nothing where other things are masked, or nothing is kept anyway", () => {
+  it("does not warn if other values are masked, or if nothing is cached", () => {
     expect(reviewed(kept(fetch, "/name"))).toEqual([]);
     expect(reviewed(kept(fetch, "/x", ""))).toEqual([]);
   });
 
-  it("says that a masked value which is sent may come back where nothing is masked", () => {
+  it("warns that a masked value may be returned where nothing is masked", () => {
     expect(reviewed(kept(fetch, "/customer", ""))).toEqual([
       "8:24 warning: `b` receives the masked `customer.ssn` and may return it in `x`, which is not masked | mask `x` too, or select fields with `mapping`",
     ]);
@@ -195,7 +195,7 @@ describe("of what is fetched, a reviewer", () => {
     ["", cases("a > 1"), ["6:33 warning: `x`"]],
     [", mapping: { s: v, t: w }", cases("x.v > 1"), ["6:56 warning: `x.w`"]],
     [", mapping: { s: v }", `${cases("input > 1")}  input: a\n`, ["6:50 warning: `x.v`"]],
-  ])("names what nothing reads: x%s in\n%s", (fetch, rest, said) => {
+  ])("warns of fetched data that nothing reads: x%s in\n%s", (fetch, rest, said) => {
     expect(reviewed(routing(fetch, rest))).toEqual(said.map(unread));
   });
 
