@@ -544,7 +544,7 @@ describe("help approval", () => {
     const io = fakeIo({ cwd: root, env });
     await main(["help", "approval"], io);
     const command = "agent-33 decision approve --all --yes --key FILE";
-    expect(io.written.out).toContain(command);
+    expect(io.written.out.replaceAll(/\s+/g, " ")).toContain(command);
     expect((await evaluate()).err).toContain(command);
     expect((await run(["approve", "--help"])).out.replaceAll(/\s+/g, " ")).toContain(
       "To sign everything again over such a lock, use --all --yes",

@@ -91,7 +91,7 @@ describe("a distribution", () => {
     expect(err).toContain("the inputs are masked, so distinct inputs cannot be counted");
     expect(await distributionOf()).toMatchObject({ total: 400, distinct_inputs: null, check: null });
     const { out } = await place.run(["validate", "--format", "plain"]);
-    expect(out).toContain("its input is masked");
+    expect(out).toContain("the input is masked");
   });
 
   it("exits with 6 under --check once the split is not what the weights say", async () => {
