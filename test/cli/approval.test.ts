@@ -42,7 +42,7 @@ beforeEach(async () => {
 });
 
 describe("approve", () => {
-  it("tells what was signed, and what changed since the last time", async () => {
+  it("prints what was signed and what changed since the last approval", async () => {
     const first = JSON.parse((await approve("quality", "--json")).out) as object[];
     expect(first).toMatchObject([
       { decision_id: "quality", status: "approved", was: "unknown", serial: 1, changes: [] },
@@ -92,7 +92,7 @@ describe("approve", () => {
     expect(err).toContain("contains a public key; signing needs the private key");
   });
 
-  it("tells an encrypted key as one", async () => {
+  it("reports an encrypted key", async () => {
     const { generateKeyPairSync } = await import("node:crypto");
     const { privateKey } = generateKeyPairSync("ed25519");
     const secret = { cipher: "aes-256-cbc", passphrase: "a secret" };
@@ -112,7 +112,7 @@ describe("approve", () => {
     expect((await approve("other")).err).toBe("");
   });
 
-  it("tells what of the project's settings does not count", async () => {
+  it("warns about project settings that are ignored", async () => {
     writeFileSync(join(root, "agent-33.json"), '{"trusted_keys": "key.pem.pub", "store": "elsewhere"}');
     const { code, err } = await approve("quality");
     expect([code, err.match(/ignoring `trusted_keys` in `[^`]+`/g)?.length]).toEqual([0, 1]);
@@ -125,7 +125,7 @@ describe("approve", () => {
     expect((await approve("--all")).err).toContain("there are no definitions in");
   });
 
-  it("does not sign what is not valid", async () => {
+  it("does not sign an invalid definition", async () => {
     write("broken.yaml", "decision:\n  id: broken\n  type: binary\n");
     expect((await approve("broken")).code).toBe(3);
     const all = await approve("--all");
@@ -146,7 +146,7 @@ describe("approve", () => {
     expect(readFileSync(lockFile(), "utf8")).toBe(text);
   });
 
-  it("does not sign into a lock of keys that nobody here trusts", async () => {
+  it("does not sign a lock of untrusted keys", async () => {
     await run(["keygen", "--out", key("stranger")]);
     await run(["config", "unset", "trusted_keys"]);
     const own = await run(["approve", "--all", "--key", key("stranger")]);
@@ -176,7 +176,7 @@ describe("approve", () => {
     expect(readFileSync(lockFile(), "utf8")).toBe(before);
   });
 
-  it("does not bring back an older lock, unless all of it is meant", async () => {
+  it("rejects an older lock, unless --all --yes is used", async () => {
     await approve("--all");
     const old = readFileSync(lockFile(), "utf8");
     await run(["retire", "other", "--key", key()]);
@@ -200,7 +200,7 @@ describe("approve", () => {
     expect((await evaluate()).code).toBe(0);
   });
 
-  it("does not go on from another lock with a serial that was seen, unless all of it is meant", async () => {
+  it("rejects a different lock with a known serial, unless --all --yes is used", async () => {
     await approve("--all");
     const old = readFileSync(lockFile(), "utf8");
     await run(["retire", "other", "--key", key()]);
@@ -238,7 +238,7 @@ describe("approve", () => {
     expect((await evaluate()).code).toBe(0);
   });
 
-  it("with another key signs all anew, so that keys can be changed", async () => {
+  it("signs everything again with another key, so that keys can be rotated", async () => {
     write("files.yaml", files("/etc/shadow"));
     write("gone.yaml", other.replace("id: other", "id: gone"));
     write("late.yaml", other.replace("id: other", "id: late"));
@@ -330,7 +330,7 @@ describe("retire", () => {
 describe("diff", () => {
   const diff = (...words: readonly string[]): Promise<Ran> => run(["diff", "quality", ...words]);
 
-  it("says that nothing changed", async () => {
+  it("reports no changes", async () => {
     await approve("--all");
     expect(await diff("--check", "--json")).toMatchObject({ code: 0, err: "" });
     expect((await run(["diff", "quality"], { terminal: true })).out).toMatch(
@@ -398,7 +398,7 @@ describe("diff", () => {
     expect((await run(["diff", "quality"], { terminal: true })).code).toBe(0);
   });
 
-  it("compares without trusting where no key is trusted, and refuses what is no lock", async () => {
+  it("compares without a trusted key, and rejects an invalid lock", async () => {
     await approve("--all");
     await run(["config", "unset", "trusted_keys"]);
     write("quality.yaml", quality("0.1"));
@@ -409,7 +409,7 @@ describe("diff", () => {
     expect((await diff()).code).toBe(3);
   });
 
-  it("refuses what nobody knows", async () => {
+  it("rejects an unknown id", async () => {
     expect((await run(["diff", "qualty"])).code).toBe(2);
   });
 });
@@ -423,7 +423,7 @@ describe("list, show and validate", () => {
     expect((await run(["validate", "--format", "plain"])).out).toBe("");
   });
 
-  it("say what is approved, changed, retired and unknown", async () => {
+  it("show whether a decision is approved, changed, retired or unknown", async () => {
     write("files.yaml", files("/etc/shadow"));
     write("late.yaml", other.replace("id: other", "id: late"));
     await approve("files", "quality", "other");
@@ -536,7 +536,7 @@ describe("list, show and validate", () => {
 });
 
 describe("help approval", () => {
-  it("says the same of an older lock as the refusal and the help of approve", async () => {
+  it("describes an older lock like the error and the help of approve", async () => {
     await approve("--all");
     const old = readFileSync(lockFile(), "utf8");
     await run(["retire", "other", "--key", key()]);
@@ -573,7 +573,7 @@ describe("a lock", () => {
     await inStore("theirs", async () => expect((await evaluate()).code).toBe(0));
   });
 
-  it("with marks of a merge says so", async () => {
+  it("with merge conflict markers is reported as such", async () => {
     await approve("--all");
     const text = readFileSync(lockFile(), "utf8");
     writeFileSync(lockFile(), `<<<<<<< HEAD\n${text}=======\n${text}>>>>>>> other\n`);
@@ -584,7 +584,7 @@ describe("a lock", () => {
     }
   });
 
-  it("tells apart what is not there and what is not valid", async () => {
+  it("distinguishes a missing definition from an invalid one", async () => {
     write("files.yaml", files("/etc/shadow"));
     await approve("--all");
     const check = (): Promise<Ran> =>
@@ -619,7 +619,7 @@ describe("the setting trusted_keys", () => {
     expect(err).toContain(why);
   });
 
-  it("refuses a key of another kind, also where it came later", async () => {
+  it("rejects a key of another type, even if it was replaced later", async () => {
     const { generateKeyPairSync } = await import("node:crypto");
     const { publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     await approve("--all");

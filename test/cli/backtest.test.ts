@@ -81,7 +81,7 @@ describe("backtest", () => {
     ]);
   });
 
-  it("looks only at the times that are asked for", async () => {
+  it("reads only the requested time range", async () => {
     await scores(0.9, 0.7);
     const draftPath = lenient();
     expect((await report("decision-quality-gate", "--against", draftPath, "--since", "1h")).total).toBe(2);
@@ -127,7 +127,7 @@ describe("backtest", () => {
     ]);
   });
 
-  it("tells targets apart where labels do not", async () => {
+  it("compares targets if the labels are equal", async () => {
     await scores(0.9);
     const path = sample("quality-gate.yaml", (text) =>
       text.replace("target: stage-deploy", "target: stage-ship"),
@@ -155,7 +155,7 @@ describe("backtest", () => {
     ]);
   });
 
-  it("counts records on which the definition fails as changed, and says how", async () => {
+  it("counts records on which the definition fails as changed, with the error", async () => {
     await scores(0.9, 0.7);
     const path = sample("quality-gate.yaml", (text) =>
       text
@@ -197,7 +197,7 @@ describe("backtest", () => {
     ]);
   });
 
-  it("writes nothing but what is derived", async () => {
+  it("writes only derived files", async () => {
     await scores(0.9, 0.7);
     const path = lenient();
     const files = (): unknown => filesIn(place.root).filter(([name]) => !name.startsWith("store/log/index/"));
@@ -243,7 +243,7 @@ describe("what was held back and would be let through", () => {
     ]);
   });
 
-  it("is told from what is held back in another way", async () => {
+  it("differs from a decision that is blocked in another way", async () => {
     define({ id: "careful", type: "policy", tool: "drop", policies: [] });
     await place.run(["check", "drop", "--params", "{}", "--session-id", "s"]);
     const guarded = draft({
@@ -335,7 +335,7 @@ describe("facts that were not recorded", () => {
     expect(found).toMatchObject({ total: 1, not_replayable: 0 });
   });
 
-  it("are named where only the guardrails beside it are others", async () => {
+  it("are reported if only the shared guardrails differ", async () => {
     await ask("decision-ab-prompt-variant", [{ request: { id: "r" } }]);
     const path = draft({ guardrails: [{ type: "distribution_drift" }] });
     const found = await report("decision-ab-prompt-variant", "--against", path);
@@ -371,7 +371,7 @@ describe("--max-change", () => {
     expect(err).toContain(`--max-change must be a share from 0 to 1 or a percentage (got \`${most}\`)`);
   });
 
-  it("is exceeded where nothing could be asked again", async () => {
+  it("is exceeded if no record could be replayed", async () => {
     const decision = {
       id: "secretive",
       type: "binary",
@@ -444,7 +444,7 @@ describe("what cannot be backtested", () => {
     expect(ran.err).toContain(message);
   });
 
-  it("is a draft that leads to what is not declared", async () => {
+  it("is a draft with an undeclared target", async () => {
     await scores(0.9);
     writeFileSync(join(place.decisions, "targets.yaml"), "targets: [stage-deploy, stage-rework]");
     const path = sample("quality-gate.yaml", (text) =>

@@ -26,13 +26,13 @@ const statusOf = async (): Promise<object> =>
   JSON.parse((await place.run(["cache", "status"])).out) as object;
 
 describe("the cache", () => {
-  it("tells what it holds and how often it was of use", async () => {
+  it("shows its entries and hit rate", async () => {
     for (const request of ["a", "a", "b"]) await ask(request);
     await ask("a", "--no-cache");
     expect(await statusOf()).toMatchObject({ entries: 2, live: 2, expired: 0, hits: 1, misses: 2 });
   });
 
-  it("forgets the answers of one decision, and tells how many", async () => {
+  it("removes the results of one decision and prints their number", async () => {
     for (const request of ["a", "b"]) await ask(request);
     const { code, out } = await place.run(["cache", "invalidate", id]);
     expect({ code, removed: JSON.parse(out) as object }).toEqual({
@@ -45,13 +45,13 @@ describe("the cache", () => {
     });
   });
 
-  it("refuses to invalidate what is neither defined nor cached", async () => {
+  it("rejects an id that is neither defined nor cached", async () => {
     const { code, out, err } = await place.run(["cache", "invalidate", "decision-ab-prompt-varient"]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(`did you mean \`${id}\`?`);
   });
 
-  it("is cleared only by who means it", async () => {
+  it("is cleared only after confirmation", async () => {
     await ask("a");
     expect((await place.run(["cache", "clear"], { stdin: "" })).code).toBe(2);
     expect(await statusOf()).toMatchObject({ entries: 1 });

@@ -90,7 +90,7 @@ describe("a check", () => {
     expect([ran.code, checkOf(ran).reason]).toEqual([0, "No policy constraints"]);
   });
 
-  it("exits 3 while any policy is broken, whatever is asked", async () => {
+  it("exits 3 while any policy is invalid", async () => {
     const place = workplace();
     writeFileSync(join(place.decisions, "broken.yaml"), "decision: { id: x, type: policy, tol: t }");
     for (const words of [allowed, ["check", "anything", ...session]]) {
@@ -122,7 +122,7 @@ describe("a check", () => {
     ]);
   });
 
-  it("says on stderr what an exception warns of", async () => {
+  it("prints the warning of an override on stderr", async () => {
     const words = [
       "check",
       "read_source",
@@ -167,7 +167,7 @@ describe("the formats of a check", () => {
     },
   );
 
-  it("commands no terminal where it is the reason alone", async () => {
+  it("prints a reason without terminal control characters", async () => {
     const { out } = await workplace().run([...metric("a\nb\u001b[31m"), "--format", "reason"]);
     expect(out).toBe("Reports for executives use revenue retention, not a\nb\\u001b[31m\n");
   });
@@ -210,7 +210,7 @@ describe("the formats of a check", () => {
   });
 });
 
-describe("a check that is asked wrongly", () => {
+describe("an invalid check", () => {
   const params = (text: string): readonly string[] => ["check", "t", "--params", text, ...session];
 
   it.each<[string, readonly string[], string]>([
@@ -243,7 +243,7 @@ describe("a check that is asked wrongly", () => {
     expect(await logOf(place)).toEqual([]);
   });
 
-  it("suggests a command that was nearly meant", async () => {
+  it("suggests a similar command", async () => {
     const ran = await workplace().run(["chekc", "t"]);
     expect([ran.code, ran.err.includes("check")]).toEqual([2, true]);
   });
@@ -253,7 +253,7 @@ describe("the event of a hook", () => {
   const event = { session_id: "s-9", tool_name: "select_metric", tool_input: { name: "logo_retention" } };
   const words = ["check", "--event", "-", "--context", ceo];
 
-  it("says which tool is called with what in which session", async () => {
+  it("provides tool, parameters and session", async () => {
     const place = workplace();
     const ran = await place.run(words, { stdin: JSON.stringify(event) });
     expect(ran.code).toBe(4);

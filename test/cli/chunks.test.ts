@@ -23,8 +23,8 @@ async function turn(): Promise<void> {
 
 const textOf = ({ value }: IteratorResult<Buffer, unknown>): string => String(value);
 
-describe("what comes through a pipe", () => {
-  it("is there as soon as it came, and as one where it came meanwhile", async () => {
+describe("data from a pipe", () => {
+  it("is read as it arrives, and in one chunk if it arrived in between", async () => {
     const { reading, writing } = openPipe("meanwhile");
     const pieces = readChunks(input(reading), new AbortController().signal);
     writeSync(writing, "1\n");
@@ -41,7 +41,7 @@ describe("what comes through a pipe", () => {
     expect(await pieces.next()).toMatchObject({ done: true });
   });
 
-  it("still comes after the signal where it was read before, and no more", async () => {
+  it("is yielded after the signal if it was read before", async () => {
     const { reading, writing } = openPipe("signal");
     const interrupt = new AbortController();
     const pieces = readChunks(input(reading), interrupt.signal);
@@ -55,7 +55,7 @@ describe("what comes through a pipe", () => {
     closeSync(writing);
   });
 
-  it("is waited for no longer after the signal", async () => {
+  it("is not waited for after the signal", async () => {
     const { reading, writing } = openPipe("waiting");
     const interrupt = new AbortController();
     const next = readChunks(input(reading), interrupt.signal).next();
@@ -66,8 +66,8 @@ describe("what comes through a pipe", () => {
   });
 });
 
-describe("what is in a file", () => {
-  it("comes in large pieces, and not after the signal", async () => {
+describe("data from a file", () => {
+  it("is read in large chunks until the signal", async () => {
     const file = join(folder, "file");
     writeFileSync(file, "x".repeat(1_000_000));
     const sizes: number[] = [];

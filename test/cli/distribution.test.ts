@@ -32,7 +32,7 @@ function edit(from: string, to: string): void {
 }
 
 describe("a distribution", () => {
-  it("counts each input once, however often it came", async () => {
+  it("counts each distinct input once", async () => {
     await decideFor(0, 40);
     await decideFor(0, 40);
     const { total, current_total, distinct_inputs, check } = await distributionOf();
@@ -44,7 +44,7 @@ describe("a distribution", () => {
     });
   });
 
-  it("speaks of the inputs of the definition as it is now", async () => {
+  it("counts the inputs of the current definition", async () => {
     await decideFor(0, 40);
     edit("1.0.0", "1.0.1");
     await decideFor(0, 30);
@@ -71,19 +71,19 @@ describe("a distribution", () => {
     ]);
   });
 
-  it("refuses a directory of definitions that was asked for and is not there", async () => {
+  it("rejects a missing directory of definitions", async () => {
     await decideFor(0, 1);
     const { code, out } = await place.run(["distribution", id, "--decisions", join(place.root, "nowhere")]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
   });
 
-  it("refuses an id that is neither defined nor remembered", async () => {
+  it("rejects an id that is neither defined nor recorded", async () => {
     const { code, err } = await place.run(["distribution", "decision-ab-promt-variant"]);
     expect(code).toBe(2);
     expect(err).toContain(`did you mean \`${id}\`?`);
   });
 
-  it("says of masked inputs that nothing can be checked", async () => {
+  it("warns that masked inputs cannot be checked", async () => {
     edit("include_evaluation: true", 'mask: ["/request/id"]');
     await decideFor(0, 400);
     const { code, err } = await place.run(["distribution", id, "--check"]);

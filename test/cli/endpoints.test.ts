@@ -117,7 +117,7 @@ describe("the endpoints", () => {
     });
   });
 
-  it("are told of without a store, which is not made for that", async () => {
+  it("are listed without a store, and no store is created", async () => {
     for (const words of [["endpoints"], ["endpoints", "reset", "--all", "--cache"]]) {
       expect((await place.run(words)).code).toBe(0);
     }
@@ -163,7 +163,7 @@ describe("the endpoints", () => {
     expect(err).toContain("did you mean `credit_bureau`?");
   });
 
-  it("may be declared in a file that cannot be read, which is said where one is not known", async () => {
+  it("may be declared in an invalid file, which the hint mentions", async () => {
     writeFileSync(join(place.decisions, "more.yaml"), "endpoints: { hidden_one: { url: 1 } }");
     const { code, err } = await place.run(["endpoints", "hidden_one"]);
     expect(code).toBe(2);
@@ -209,7 +209,7 @@ other  CLOSED
     ]);
   });
 
-  it("are none where none are declared, and that is said", async () => {
+  it("are an empty list with a note if none are declared", async () => {
     writeFileSync(join(place.decisions, "credit-check.yaml"), "");
     const { code, out, err } = await place.run(["endpoints"]);
     expect({ code, value: JSON.parse(out) as unknown, err }).toEqual({
@@ -275,7 +275,7 @@ describe("a circuit", () => {
   it.each([
     [[], "specify endpoints to reset"],
     [["credit_bureau", "--all"], "names and --all cannot be combined"],
-  ])("is reset only where it is clear which: %j", async (words, message) => {
+  ])("is reset only for names or --all: %j", async (words, message) => {
     const { code, err } = await place.run(["endpoints", "reset", ...words]);
     expect(code).toBe(2);
     expect(err).toContain(message);
@@ -322,7 +322,7 @@ describe("--check", () => {
     { status: 407, ok: false, error: "HTTP status 407" },
     { status: 500, ok: false, error: "HTTP status 500" },
     { status: 503, ok: false, error: "HTTP status 503" },
-  ])("asks once, and tells whether anybody answers: $status", async ({ status: given, ok, error }) => {
+  ])("sends one request and reports the response: $status", async ({ status: given, ok, error }) => {
     status = given;
     const ran = await check("--json");
     expect(ran.code).toBe(ok ? 0 : 6);
@@ -336,7 +336,7 @@ describe("--check", () => {
     expect(asked).toBe(1);
   });
 
-  it("asks whatever the circuit says, and changes none", async () => {
+  it("sends the request even if the circuit is open, and changes no circuit", async () => {
     await onShelf("breakers", (shelf) =>
       shelf.put([
         { key: stateKey("asked", { ...bureau, url: urlOf() }), value: open(now()) as unknown as Json },

@@ -75,7 +75,7 @@ describe("--map with --inputs", () => {
   const words = ["dry-run", router, "--inputs", "-", "--map", '{"artifact": {"type": "{{ kind }}"}}'];
   const stdin = '{"kind": "prompt"}\n{"sort": "prompt"}\n"text"\n{"kind": "agent"}\n';
 
-  it("answers an event that the map does not fit with its line, and goes on", async () => {
+  it("reports an event that does not match the template with its line, and continues", async () => {
     const { code, out } = await place.run(words, { stdin });
     const answers = out
       .trimEnd()

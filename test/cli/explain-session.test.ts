@@ -150,7 +150,7 @@ describe("explain --session-id --format methodology", () => {
     );
   });
 
-  it("tells nothing that is masked", async () => {
+  it("shows no masked values", async () => {
     const block = (await methodologyOf("masked")).join("\n");
     expect(block).toContain("- pay: the reason is masked because it contains a masked value");
     expect(block).toContain("; artifacts: statement-may\n");
@@ -215,7 +215,7 @@ describe("explain --session-id --format methodology", () => {
 });
 
 describe("explain --session-id", () => {
-  it("tells each decision in a few lines, oldest first", async () => {
+  it("explains each decision in a few lines, oldest first", async () => {
     const { code, out, err } = await place.run(["explain", "--session-id", "q4"], { terminal: true });
     expect({ code, err }).toEqual({ code: 0, err: "" });
     const lines = out.split("\n");
@@ -263,7 +263,7 @@ describe("explain --session-id", () => {
     ]);
   });
 
-  it("says so where nothing is recorded, and that is no error", async () => {
+  it("prints a note if nothing is recorded, and exits 0", async () => {
     const { code, out, err } = await explain("--session-id", "nowhere");
     expect(code).toBe(0);
     expect(JSON.parse(out)).toEqual({ session_id: "nowhere", decisions: [], tool_results: [] });
@@ -284,7 +284,7 @@ describe("explain --session-id", () => {
     expect(err).toContain(message);
   });
 
-  it("leaves out what is damaged, and warns of it and of what was changed", async () => {
+  it("skips damaged lines, and warns about them and about modified records", async () => {
     const log = join(place.store, "log/000000000001.jsonl");
     const whole = readFileSync(log, "utf8");
     const lines = whole.split("\n");

@@ -98,7 +98,7 @@ describe("explain", () => {
     });
   });
 
-  it("tells everything when it is verbose", async () => {
+  it("shows everything with --verbose", async () => {
     const { out, err } = await run(["explain", "2", "--verbose"], { terminal: true });
     expect(err).toBe(`store: ${store} (from AGENT33_STORE)\n`);
     expect(out).toContain('context       {"artifact":{"score":0.9}}');
@@ -134,20 +134,20 @@ describe("explain", () => {
     ["ab", "record `ab` not found", "at least 4 characters"],
     ["", "record `` not found", "agent-33 decision log"],
     ["12345678901234567890", "record `12345678901234567890` not found", "agent-33 decision log"],
-  ])("says what to do where there is no such record: %j", async (reference, message, hint) => {
+  ])("prints a hint if there is no such record: %j", async (reference, message, hint) => {
     const { code, out, err } = await run(["explain", reference]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(message);
     expect(err).toContain(hint);
   });
 
-  it("says so where there is no record at all", async () => {
+  it("prints a hint if there are no records", async () => {
     const { code, err } = await run(["explain", "latest"], { directory: join(root, "none") });
     expect(code).toBe(2);
     expect(err).toContain("hint: the log is empty");
   });
 
-  it("names the records that a beginning could mean", async () => {
+  it("lists the records that match an ambiguous prefix", async () => {
     const { code, err } = await run(["explain", made[0]?.record_id.slice(0, 4) ?? "", "--json"]);
     expect(code).toBe(2);
     expect(JSON.parse(err)).toMatchObject({
@@ -158,7 +158,7 @@ describe("explain", () => {
     });
   });
 
-  it("warns of a record that was changed", async () => {
+  it("warns about a modified record", async () => {
     const directory = join(root, "changed");
     const changed = await withLog(directory, [decided(), decided()]);
     const text = readFileSync(changed, "utf8");
@@ -279,7 +279,7 @@ describe("a definition that decisions were made with", () => {
     expect(err).toContain(hint);
   });
 
-  it("must be of the decision that is asked for", async () => {
+  it("must belong to the requested decision", async () => {
     const { code, err } = await run(["show", "other", "--hash", hash().slice(0, 12)]);
     expect(code).toBe(2);
     expect(err).toContain("hint: it is the hash of a definition of `gate`");

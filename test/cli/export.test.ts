@@ -80,7 +80,7 @@ describe("an export to standard output", () => {
     expect({ err, code }).toEqual({ err: "", code: 0 });
   });
 
-  it("is CSV when asked", async () => {
+  it("can be CSV", async () => {
     const { out } = await decision(store, ["export", "--format", "csv"]);
     const lines = out.split("\r\n");
     expect(lines).toHaveLength(6);
@@ -122,7 +122,7 @@ describe("an export to standard output", () => {
     { flags: ["--kind", "notes"], hint: "did you mean `note`?" },
     { flags: ["--type", "binery"], hint: "did you mean `binary`?" },
     { flags: ["--since", "2026-11-15T10:30:00"], hint: "add a time zone" },
-  ])("tells what a filter may be: $flags", async ({ flags, hint }) => {
+  ])("lists the valid values of a filter: $flags", async ({ flags, hint }) => {
     const { err, code } = await decision(store, ["export", ...flags]);
     expect(err).toContain(hint);
     expect(code).toBe(2);
@@ -185,7 +185,7 @@ describe("an export to a directory", () => {
     });
   });
 
-  it("says at which moments a time that was counted back began and ended", async () => {
+  it("stores the absolute times of a relative time range", async () => {
     const out = fresh();
     await decision(store, ["export", "--out", out, "--since", "7d", "--until", "2100-01-01"]);
     const { filters, complete } = manifestIn(out);
@@ -204,14 +204,14 @@ describe("an export to a directory", () => {
     }
   });
 
-  it("is for nobody else's eyes", async () => {
+  it("is readable by its owner only", async () => {
     const out = fresh();
     await decision(store, ["export", "--out", out]);
     expect(statSync(out).mode & 0o777).toBe(0o700);
     for (const name of readdirSync(out)) expect(statSync(join(out, name)).mode & 0o777).toBe(0o600);
   });
 
-  it("tells where it is: the manifest in a pipe, a summary on a terminal", async () => {
+  it("prints the manifest in a pipe and a summary on a terminal", async () => {
     const [piped, typed, asked] = [fresh(), fresh(), fresh()];
     const { out } = await decision(store, ["export", "--out", piped]);
     expect(JSON.parse(out)).toEqual({ ...manifestIn(piped), where: piped });
@@ -233,7 +233,7 @@ describe("an export to a directory", () => {
     expect(existsSync(nothing)).toBe(false);
   });
 
-  it("touches nothing that is there", async () => {
+  it("does not overwrite existing files", async () => {
     const [full, file] = [fresh(), fresh()];
     mkdirSync(full);
     writeFileSync(join(full, "mine"), "x");
@@ -247,7 +247,7 @@ describe("an export to a directory", () => {
     expect(readFileSync(file, "utf8")).toBe("y");
   });
 
-  it("is not begun with a key that cannot sign", async () => {
+  it("does not start with a key that cannot sign", async () => {
     const [key, out] = [fresh(), fresh()];
     writeFileSync(key, "no key");
     const { code, err } = await decision(store, ["export", "--out", out], {
@@ -258,7 +258,7 @@ describe("an export to a directory", () => {
     expect(existsSync(out)).toBe(false);
   });
 
-  it("leaves nothing behind where it cannot be written", async () => {
+  it("leaves no files behind if it cannot be written", async () => {
     const { code, err } = await decision(store, ["export", "--out", "/proc/nowhere/export"]);
     expect(code).toBe(1);
     expect(err).toContain("error: cannot write the export: ");
@@ -271,7 +271,7 @@ describe("an export to a directory", () => {
       (text: string) => text.replace('"quality_score":0.1', '"quality_score":0.2'),
     ],
     ["where its end was cut off", (text: string) => text.slice(0, text.lastIndexOf('{"seq":4'))],
-  ])("is refused %s: it would look sound to whoever gets it", async (_where, damage) => {
+  ])("is rejected %s: it would look valid to its reader", async (_where, damage) => {
     const damaged = await filledStore();
     writeFileSync(join(damaged, "log/000000000001.jsonl"), damage(logOf(damaged)));
     const out = fresh();
@@ -369,7 +369,7 @@ describe("verify with an export", () => {
     }
   });
 
-  it("says what it cannot compare", async () => {
+  it("reports what it cannot compare", async () => {
     const one = fresh();
     await decision(store, ["export", "--out", one, "--workflow-id", "nightly"]);
     const ran = await decision(store, ["verify", one, "--expect", `2:${"0".repeat(64)}`]);
@@ -396,13 +396,13 @@ describe("verify with an export", () => {
     expect(err).toContain("there is no export in");
   });
 
-  it("tells a store from an export", async () => {
+  it("distinguishes a store from an export", async () => {
     const { code, err } = await decision(store, ["verify", store]);
     expect(code).toBe(2);
     expect(err).toContain(`hint: this is a store; run \`agent-33 decision verify --store ${store}\``);
   });
 
-  it("finds a directory without a manifest broken off", async () => {
+  it("reports a directory without a manifest as interrupted", async () => {
     const broken = join(home, "without-manifest");
     cpSync(signed, broken, { recursive: true });
     rmSync(join(broken, "manifest.json"));

@@ -49,6 +49,6 @@ it("shows nothing for a quick response", () => {
 it.each([
   { name: "without a terminal", terminal: false, quiet: false },
   { name: "with --quiet", terminal: true, quiet: true },
-])("says nothing $name", ({ terminal, quiet }) => {
+])("shows nothing $name", ({ terminal, quiet }) => {
   expect(fetchProgress({ quiet }, fakeIo({ terminal }))).toBeUndefined();
 });

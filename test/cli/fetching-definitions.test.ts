@@ -81,7 +81,7 @@ describe("a decision that fetches", () => {
     ]);
   });
 
-  it("is drawn with its endpoints, which nobody goes to", async () => {
+  it("is drawn with its endpoints, which are not targets", async () => {
     const tree = await run(["graph", "loan", "--format", "tree"]);
     expect(tree.out.split("\n").slice(1)).toEqual([
       "├─ fetches credit → endpoint:bureau (endpoint)",
@@ -92,14 +92,14 @@ describe("a decision that fetches", () => {
     expect(out).toMatch(/n0 -\.->\|"fetches credit"\| n1/);
   });
 
-  it("is sound, with its file alone or with all that stands beside it", async () => {
+  it("is valid, alone or with the other files of its directory", async () => {
     for (const path of [decisions, join(decisions, "loan.yaml"), join(decisions, "bureau.yaml")]) {
       const { code, out } = await run(["validate", path, "--json"]);
       expect({ path, code, ...(JSON.parse(out) as object) }).toMatchObject({ code: 0, problems: [] });
     }
   });
 
-  it("is refused where it names no endpoint, with exit code 3", async () => {
+  it("is rejected with exit code 3 if it names an unknown endpoint", async () => {
     write("loan.yaml", loan.replace("endpoint: bureau", "endpoint: burau"));
     const { code, out } = await run(["validate", "--format", "plain"]);
     expect(code).toBe(3);

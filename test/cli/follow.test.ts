@@ -81,7 +81,7 @@ beforeEach(() => {
 });
 
 describe("evaluate --follow", () => {
-  it("makes every decision on the way, one record each, linked to the one before", async () => {
+  it("makes and records every decision, each linked to the one before", async () => {
     const { code, out } = await evaluate("triage", { kind: "code", score: 0.9 });
     const result = JSON.parse(out) as Result;
     const [first, second, ...others] = await records();
@@ -100,7 +100,7 @@ describe("evaluate --follow", () => {
     expect(second?.parent_record_id).toBe(first?.record_id);
   });
 
-  it("stops where a target is no decision", async () => {
+  it("stops at a target that is not a decision", async () => {
     const { out } = await evaluate("triage", { kind: "other" });
     expect((JSON.parse(out) as Result).followed).toHaveLength(1);
     expect(await records()).toHaveLength(1);
@@ -111,12 +111,12 @@ describe("evaluate --follow", () => {
     expect(out).toBe("stage-rework\n");
   });
 
-  it("shows people the way", async () => {
+  it("shows the path in a table", async () => {
     const { out } = await evaluate("triage", { kind: "code", score: 0.9 }, "--format", "table");
     expect(out).toContain("followed  triage (Code)");
   });
 
-  it("links past a decision that is not recorded", async () => {
+  it("links to the last recorded decision", async () => {
     const { out } = await evaluate("triage", { kind: "quiet", score: 0.9 });
     const [first, second] = await records();
     expect((JSON.parse(out) as Result).followed).toHaveLength(3);
@@ -134,7 +134,7 @@ describe("evaluate --follow", () => {
     expect(await records()).toHaveLength(made);
   });
 
-  it("stops on a way that is too long", async () => {
+  it("stops if the path is too long", async () => {
     const chain = Array.from(
       { length: 40 },
       (_, index) =>
@@ -147,13 +147,13 @@ describe("evaluate --follow", () => {
     expect(await records()).toHaveLength(32);
   });
 
-  it("says why where the way leads to a definition that is broken", async () => {
+  it("reports an invalid definition that a target leads to", async () => {
     const { code, err } = await evaluate("triage", { kind: "broken" });
     expect(code).toBe(3);
     expect(err).toContain("the definition of `broken` is not valid");
   });
 
-  it("ends where a guardrail blocks, and says so in the exit code", async () => {
+  it("ends with exit code 4 if a guardrail blocks", async () => {
     const { code, out } = await evaluate("triage", { kind: "guarded" });
     expect(code).toBe(4);
     expect(JSON.parse(out)).toMatchObject({ decision_id: "guarded", blocked: true, final_targets: [] });

@@ -37,7 +37,7 @@ function placeWithVersions(): Workplace {
   return place;
 }
 
-describe("a gate that is asked by its key", () => {
+describe("a gate evaluated by its key", () => {
   it.each<[string, string, number, GateResult["status"]]>([
     ["a routine payment", paying(250), 0, "GREEN"],
     ["one that was paid already", paying(250, "DE", { already_paid: true }), 0, "GREEN-SKIP"],
@@ -64,7 +64,7 @@ describe("a gate that is asked by its key", () => {
     expect((await answer("plain")).out.trimEnd().split("\t")).toContain("YELLOW");
   });
 
-  it("leads with the status on a terminal, and says what comes next", async () => {
+  it("shows the status first on a terminal, then the next action", async () => {
     const { out } = await workplace().run(gate(paying(20_000)), { terminal: true });
     expect(out.split("\n")[0]).toBe("YELLOW  20000 is more than 10000");
     expect(out).toContain("prepare_review_packet");
@@ -84,7 +84,7 @@ describe("the version of a gate", () => {
   });
 });
 
-describe("a gate that is asked wrongly", () => {
+describe("an invalid gate request", () => {
   it.each<[string, readonly string[], string, string]>([
     [
       "a key that is nearly right",

@@ -163,13 +163,13 @@ decision:
     expect(out).toContain(within);
   });
 
-  it("says which decision is meant by a misspelt id", async () => {
+  it("suggests a similar id", async () => {
     const { code, out, err } = await run(["graph", "aside", "triag"]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toBe("error: no decision called `triag`\nhint: did you mean `triage`?\n");
   });
 
-  it("says which format is meant", async () => {
+  it("suggests a similar format", async () => {
     const { code, err } = await run(["graph", "--format", "mermiad"]);
     expect(code).toBe(2);
     expect(err).toContain("did you mean `mermaid`?");
@@ -193,7 +193,7 @@ decision:
     expect({ code: broken.code, out: broken.out }).toEqual({ code: 3, out: "" });
   });
 
-  it("draws nothing, and says so, where nothing is defined", async () => {
+  it("prints a note if there are no decisions", async () => {
     rmSync(join(decisions, "triage.yaml"));
     rmSync(join(decisions, "targets.yaml"));
     expect(await run(["graph"])).toEqual({
@@ -239,7 +239,7 @@ decision:
 });
 
 describe("decision validate", () => {
-  it("tells of ways to disabled targets and round in a circle, and does not fail for them", async () => {
+  it("reports disabled targets and cycles without failing", async () => {
     const { code, out } = await run(["validate", "--format", "plain"]);
     expect(code).toBe(0);
     const lines = out

@@ -252,13 +252,13 @@ describe("the decisions that touched something", () => {
   it.each([
     { words: ["--artifact", "nope"], said: "no decisions with the artifact `nope` as an input\n" },
     { words: ["--entity", "customer:x"], said: "no decisions about the entity `customer:x`\n" },
-  ])("are none for $words, which is no failure", async ({ words, said }) => {
+  ])("are an empty list for $words, with exit code 0", async ({ words, said }) => {
     expect(await lineage(...words, "--json")).toEqual({ code: 0, out: "[]\n", err: "" });
     expect(await shown(...words)).toEqual({ code: 0, out: "", err: said });
     expect(await shown(...words, "--quiet")).toEqual({ code: 0, out: "", err: "" });
   });
 
-  it("are not all where there are very many, and nobody asked for so many", async () => {
+  it("are limited to 100 by default", async () => {
     const directory = join(root, "many");
     const world = await compose({ decisions: samples(), store: { directory, durability: "fast" } });
     for (let made = 0; made < 101; made++) {
@@ -318,7 +318,7 @@ describe("the impact of an artifact", () => {
     });
   });
 
-  it("is nothing for an artifact that nobody had, which is no failure", async () => {
+  it("is empty for an unknown artifact, with exit code 0", async () => {
     expect(await json("--impact", "nope")).toMatchObject({ decisions: [], tool_results: [], edges: [] });
     expect(await shown("--impact", "nope")).toEqual({
       code: 0,
@@ -344,7 +344,7 @@ describe("a wrong question", () => {
     { words: ["3", "--limit", "0"], says: "--limit must be a whole number from 1 (got `0`)" },
     { words: ["99"], says: "record `99` not found" },
     { words: ["3", "--format", "dott"], says: "unknown format `dott`" },
-  ])("is refused with a hint: $words", async ({ words, says }) => {
+  ])("is rejected with a hint: $words", async ({ words, says }) => {
     const { code, out, err } = await lineage(...words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(`error: ${says}\nhint: `);

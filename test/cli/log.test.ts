@@ -124,7 +124,7 @@ describe("the log in a pipe", () => {
   });
 });
 
-describe("what is asked for", () => {
+describe("a filter", () => {
   it.each([
     [[], "1 2 3"],
     [["--limit", "2"], "2 3"],
@@ -141,7 +141,7 @@ describe("what is asked for", () => {
     [["--since", "2026-03-02T12:00:01Z"], "2 3"],
     [["--until", "2026-03-02T12:00:01Z"], "1 2"],
     [["--decision-id", "gate", "--label", "default"], ""],
-  ])("is what is shown: %j", async (words, numbers) => {
+  ])("selects records: %j", async (words, numbers) => {
     expect(await numbersOf(await three(), words)).toBe(numbers);
   });
 
@@ -170,7 +170,7 @@ describe("what is asked for", () => {
     [["--follow", "--until", "1h"], "--follow and --until cannot be combined", ""],
     [["--follow", "--json"], "--follow cannot be combined with --format json", "use jsonl, plain or table"],
     [["--follow", "--format", "yaml"], "--follow cannot be combined with --format yaml", "use jsonl"],
-  ])("is refused where it makes no sense: %j", async (words, message, hint) => {
+  ])("is rejected if it is invalid: %j", async (words, message, hint) => {
     const { code, out, err } = await log(newStore(), words);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(message);
@@ -217,7 +217,7 @@ describe("the log on a terminal", () => {
     expect(out).toContain("\u001b[33mto-default (default)\u001b[39m");
   });
 
-  it("is the newest 50, and says how to see more", async () => {
+  it("shows the newest 50 records and how to see more", async () => {
     const directory = await storeWith(Array.from({ length: 51 }, () => ({})));
     const { out, err } = await log(directory, [], terminal);
     expect(out.trimEnd().split("\n")).toHaveLength(51);
@@ -230,14 +230,14 @@ describe("the log on a terminal", () => {
     expect((await log(directory, ["--limit", "51"], terminal)).err).toBe("");
   });
 
-  it("says nothing of more where there are no more", async () => {
+  it("does not mention more records if there are none", async () => {
     const directory = await storeWith(Array.from({ length: 50 }, () => ({})));
     const { out, err } = await log(directory, [], terminal);
     expect(out.trimEnd().split("\n")).toHaveLength(51);
     expect(err).toBe("");
   });
 
-  it("says why it is empty", async () => {
+  it("prints why it is empty", async () => {
     expect(await log(newStore(), [], terminal)).toEqual({
       code: 0,
       out: "",
@@ -286,7 +286,7 @@ async function filled(count: number): Promise<Store> {
 }
 
 describe("following a log", () => {
-  it("tells of each new record that fits, in order and once", async () => {
+  it("reports each new matching record once and in order", async () => {
     const store = await filled(3);
     const stop = new AbortController();
     const told: number[] = [];
@@ -341,7 +341,7 @@ describe("following a log", () => {
     expect(asked).toEqual([0]);
   });
 
-  it("tells once that another log has taken the place", async () => {
+  it("reports once that the log was replaced", async () => {
     const ledgers = [await filled(5), await filled(1), await filled(1), await filled(2)];
     const stop = new AbortController();
     const told: (number | "shorter")[] = [];

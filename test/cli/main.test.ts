@@ -74,7 +74,7 @@ describe("an answer", () => {
     expect((await run([...good, "--format", format])).out).toMatch(shape);
   });
 
-  it("tells a dry run from a decision", async () => {
+  it("marks a dry run", async () => {
     const { out } = await run(["decision", "dry-run", ...good.slice(2)]);
     expect(JSON.parse(out)).toMatchObject({ dry_run: true });
   });
@@ -105,14 +105,14 @@ describe("standard error", () => {
     expect(await run([...missing, "--quiet"])).toMatchObject({ out: "stage-rework\n", err: "" });
   });
 
-  it("tells with --verbose where settings came from and how long it took", async () => {
+  it("prints timings and the sources of settings with --verbose", async () => {
     const { err } = await run([...good, "--verbose"]);
     expect(err).toMatch(
       /^decisions: decisions \(from the current directory\)\ndefinitions: 13 in [\d.]+ ms .*\nstore: .* \(from AGENT33_HOME\)\ndecided in [\d.]+ ms\n$/,
     );
   });
 
-  it("carries errors as JSON where JSON is asked for", async () => {
+  it("prints errors as JSON with --json", async () => {
     const { code, out, err } = await run(["decision", "evaluate", "nope", "--input", "{}", "--json"]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(JSON.parse(err)).toEqual({
@@ -221,7 +221,7 @@ describe("a request that is wrong", () => {
     if (hint !== "") expect(err.split("\nhint: ")[1]).toContain(hint);
   });
 
-  it("says that no directory was found, and how to make one", async () => {
+  it("reports a missing directory of definitions with a hint", async () => {
     const { code, err } = await run(good, { cwd: "/" });
     expect(code).toBe(2);
     expect(err).toContain("no directory of definitions found");

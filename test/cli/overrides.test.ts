@@ -47,7 +47,7 @@ const errorOf = ({ err }: Ran): { code: string; message: string } =>
   (JSON.parse(err) as { error: { code: string; message: string } }).error;
 
 describe("the overrides", () => {
-  it("are told of every policy", async () => {
+  it("are listed for every policy", async () => {
     const names = (await overridesIn(workplace())).map(({ decision_id, name }) => `${decision_id} ${name}`);
     expect(names).toEqual([
       "policy-select-period acquired_company_adjustment",
@@ -69,7 +69,7 @@ describe("the overrides", () => {
     ]);
   });
 
-  it("tell who used them, newest first, and what is left", async () => {
+  it("list their records, newest first, and the remaining uses", async () => {
     const place = placeWith();
     const ids: string[] = [];
     for (let times = 0; times < 3; times++) ids.unshift(await use(place, 1));

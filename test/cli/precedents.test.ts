@@ -157,7 +157,7 @@ describe("precedents of an input", () => {
     expect(await count("--min-similarity", "0", "--limit", "100")).toBe(7);
   });
 
-  it("are none where the decision declares no entities, and it says how to", async () => {
+  it("are empty with a hint if the decision declares no entities", async () => {
     const { code, out, err } = await ask(placeOf(), "nameless", "--input", "{}", "--json");
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ entities: [], precedents: [] });
@@ -196,7 +196,7 @@ describe("precedents of a record", () => {
     expect(precedents).toHaveLength(1);
   });
 
-  it("are none where it is about nothing, by what its definition was then", async () => {
+  it("are empty if the recorded definition declares no entities", async () => {
     const place = placeOf();
     await place.run(["evaluate", "nameless", "--input", "{}"]);
     await place.run(["evaluate", "credit", "--input", '{"amount": 1}']);
@@ -217,7 +217,7 @@ describe("precedents of a record", () => {
     ],
     ["no decision", ["--record", "3"], "record 3 is not a decision, so it has no precedents"],
     ["not there", ["--record", "9"], "record `9` not found"],
-  ])("are refused where it is %s", async (_, words, message) => {
+  ])("are rejected if the record is %s", async (_, words, message) => {
     const place = placeOf();
     await grant(place, "c-1", 1);
     await mail(place, "c-1", 9);
@@ -291,7 +291,7 @@ describe("what was decided about something", () => {
     expect(err).toBe("showing the newest 2 records; use --limit N for more\n");
   });
 
-  it("may be nothing, as the decision never says what it is about", async () => {
+  it("is empty if the decision declares no entities", async () => {
     const other = placeOf();
     await other.run(["evaluate", "nameless", "--input", "{}"]);
     const { code, out, err } = await ask(other, "nameless", "--entity", "customer:c-1", "--json");
@@ -301,7 +301,7 @@ describe("what was decided about something", () => {
 });
 
 describe("deviations from precedent", () => {
-  it("are told of the newest decisions, and of those of one decision", async () => {
+  it("are reported for the newest decisions, of all or of one decision", async () => {
     const place = placeOf();
     const ids: string[] = [];
     for (const amount of [10, 1000]) ids.push(await grant(place, "c-1", amount));
@@ -334,7 +334,7 @@ describe("deviations from precedent", () => {
     expect(last.summary).toBe("1 of 1 decision deviated from precedent");
   });
 
-  it("exit with 6 where an outcome deviates and it is asked, and never for the reasons alone", async () => {
+  it("exit with 6 under --check if an outcome deviates, not if only the rationale does", async () => {
     const place = placeOf();
     for (const hour of [19, 20]) await mail(place, "c-1", hour);
     expect((await ask(place, "--deviations", "--check")).code).toBe(0);

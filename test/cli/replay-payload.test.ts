@@ -94,7 +94,7 @@ describe("replay --payload", () => {
     expect(err).toContain(`error: ${message}`);
   });
 
-  it("says so in JSON where JSON was asked for", async () => {
+  it("prints errors as JSON with --json", async () => {
     const { code, err } = await replay("{}", "--json");
     expect(code).toBe(2);
     expect(JSON.parse(err)).toEqual({
@@ -102,7 +102,7 @@ describe("replay --payload", () => {
     });
   });
 
-  it("fails with 6 where it comes to something else, and gives no decision", async () => {
+  it("fails with 6 if the result differs, and prints no decision", async () => {
     const { code, out, err } = await replay(falsified());
     expect({ code, out }).toEqual({ code: 6, out: "" });
     expect(err).toBe(
@@ -111,7 +111,7 @@ describe("replay --payload", () => {
     );
   });
 
-  it("tells in JSON what was expected and what came", async () => {
+  it("prints expected and actual result as JSON", async () => {
     const { code, err } = await replay(falsified(), "--json");
     expect(code).toBe(6);
     expect(JSON.parse(err)).toEqual({
@@ -130,7 +130,7 @@ describe("replay --payload", () => {
     });
   });
 
-  it("tells with --no-strict in the words of the contract, and gives the decision as it came", async () => {
+  it("prints differences in the wording of the specification with --no-strict", async () => {
     const { code, out, err } = await replay(falsified(), "--no-strict");
     expect({ code, err }).toEqual({
       code: 0,

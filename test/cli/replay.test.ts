@@ -85,7 +85,7 @@ describe("replay of records", () => {
     expect(err).toContain(message);
   });
 
-  it("writes nothing but what is derived", async () => {
+  it("writes only derived files", async () => {
     const before = filesIn(place.root);
     await replay("--all");
     await replay("latest");
@@ -107,7 +107,7 @@ describe("replay --all", () => {
     expect((await replay("latest")).code).toBe(2);
   });
 
-  it("does not take a decision that nobody knows for one that reproduces", async () => {
+  it("rejects a decision without records", async () => {
     await decide();
     const { code, err } = await replay("--all", "--decision-id", "nobody-knows");
     expect(code).toBe(2);
@@ -173,7 +173,7 @@ describe("a record that comes to something else", () => {
     });
   });
 
-  it("is told of with --no-strict in the words of the contract", async () => {
+  it("is printed in the wording of the specification with --no-strict", async () => {
     const { code, err } = await replay("--all", "--no-strict");
     expect({ code, err }).toEqual({
       code: 0,
@@ -240,7 +240,7 @@ describe("a record that cannot be replayed", () => {
 
   const why = "its inputs were not logged";
 
-  it("fails where it was asked for, and says why", async () => {
+  it("fails with the reason if the record was named", async () => {
     const { code, report, err } = await reported("1");
     expect({ code, err }).toEqual({ code: 1, err: `warning: 1 record could not be replayed: ${why} (1)\n` });
     expect(report).toMatchObject({ matched: 0, not_replayable: 1 });

@@ -66,12 +66,12 @@ describe("a scored decision on a terminal", () => {
     return out.split("\n");
   };
 
-  it("leads with where it goes, what was decided and how sure that is", async () => {
+  it("shows target, decision and confidence first", async () => {
     const [first] = await table(good);
     expect(first).toBe("stage-payout  approve, confidence 0.8421");
   });
 
-  it("tells why, who voted for what, and by which strategy", async () => {
+  it("shows the reason, the votes and the strategy", async () => {
     expect(await table(good)).toEqual(
       expect.arrayContaining([
         "  because   credit.score >= 700",
@@ -84,7 +84,7 @@ describe("a scored decision on a terminal", () => {
     );
   });
 
-  it("explains every condition that was asked with what was read", async () => {
+  it("explains every evaluated condition with the values it read", async () => {
     const lines = (await table(poor, "--explain")).map((line) => line.replace(/ {2,}/g, "  ").trim());
     expect(lines).toEqual(
       expect.arrayContaining([
@@ -95,7 +95,7 @@ describe("a scored decision on a terminal", () => {
     );
   });
 
-  it("shows the decision itself where it leads nowhere", async () => {
+  it("shows the decision if it has no target", async () => {
     define("picky.yaml", picky);
     const { out } = await place.run(["dry-run", "picky", "--input", '{"n": 11}'], { terminal: true });
     expect(out.split("\n")[0]).toBe("large  confidence 1");
@@ -165,7 +165,7 @@ describe("a scored decision as JSON", () => {
 });
 
 describe("--format", () => {
-  it("target prints only where it goes", async () => {
+  it("target prints only the target", async () => {
     expect((await ask("evaluate", good, "--format", "target")).out).toBe("stage-payout\n");
   });
 
@@ -256,7 +256,7 @@ describe("--feedback", () => {
 describe("no votes", () => {
   beforeEach(() => define("picky.yaml", picky));
 
-  it("are an error, said on standard error", async () => {
+  it("are an error on standard error", async () => {
     const words = ["evaluate", "picky", "--input", '{"n": 7}', "--format", "table"];
     const { code, out, err } = await place.run(words);
     expect({ code, out }).toEqual({ code: 1, out: "" });
@@ -354,7 +354,7 @@ describe("what must not be kept", () => {
     expect(out).not.toContain("6789");
   });
 
-  it("masked values do not appear where nobody votes", async () => {
+  it("masked values do not appear if no evaluator votes", async () => {
     define("secretive.yaml", secretive(masks));
     const minor = context.replace("30", "3");
     const one = await place.run(["evaluate", "secretive", "--input", minor, "--json"]);

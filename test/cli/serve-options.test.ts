@@ -173,7 +173,7 @@ describe("decision serve", () => {
     return { code: await main(["decision", "serve", ...words], io), ...io.written };
   };
 
-  it("does not let others ask without tokens", async () => {
+  it("does not listen on other addresses without authentication", async () => {
     expect(await run("--host", "0.0.0.0")).toEqual({
       code: 2,
       out: "",
@@ -187,14 +187,14 @@ describe("decision serve", () => {
     { name: "a file that is not there", jwks: "/nowhere/keys.json", says: "no such file" },
     { name: "a file without keys", jwks: "package.json", says: "`package.json`" },
     { name: "a URL that is not safe", jwks: "http://id.example/keys", says: "id.example" },
-  ])("tells at once of keys that cannot be used: $name", async ({ jwks, says }) => {
+  ])("reports unusable keys at start: $name", async ({ jwks, says }) => {
     const { code, out, err } = await run("--port", "0", "--jwks", jwks, "--issuer", "i", "--audience", "a");
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(says);
     expect(err).toMatch(/^error: .*\nhint: .*\n$/);
   });
 
-  it("tells at once of an algorithm that is none", async () => {
+  it("reports an unknown algorithm at start", async () => {
     const { code, err } = await run(
       ...["--port", "0", "--jwks", "k", "--issuer", "i", "--audience", "a", "--algorithms", "HS256"],
     );
@@ -202,7 +202,7 @@ describe("decision serve", () => {
     expect(err).toContain("`HS256` is not secure");
   });
 
-  it("tells what to do where the port is in use", async () => {
+  it("prints a hint if the port is in use", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const { port } = other.address() as AddressInfo;
