@@ -12,6 +12,7 @@ import { createServer } from "node:net";
 import { delimiter, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.js";
+import { settingKeys } from "../../src/cli/settings.js";
 import { fakeIo } from "../cli/fake-io.js";
 import { bin, root, samples, temporaryDirectory } from "./command.js";
 import type { Block, Page, PageCommand } from "./console-blocks.js";
@@ -227,6 +228,15 @@ describe("the pages", () => {
       const named = [...text.matchAll(/`((?:src|test|bench|bin|decisions|docs)\/[\w./-]*)`/g)];
       expect(named.length, page).toBeGreaterThan(5);
       for (const [, path = ""] of named) expect(existsSync(join(root, path)), `${page}: ${path}`).toBe(true);
+    }
+  });
+
+  it("list every setting, with its environment variable", () => {
+    const text = readFileSync(join(root, "docs/configuration.md"), "utf8");
+    const withoutVariable = ["trusted_keys"];
+    for (const key of settingKeys) {
+      expect(text).toContain(`| \`${key}\` `);
+      if (!withoutVariable.includes(key)) expect(text).toContain(`| \`AGENT33_${key.toUpperCase()}\` `);
     }
   });
 
