@@ -109,7 +109,7 @@ describe("the hooks that the page shows", () => {
       name: "a policy is broken",
       spoil: ({ directory }: Project) =>
         writeFileSync(join(directory, "decisions/files.yaml"), policy.replace("version:", "versoin:")),
-      complaint: "a policy may be broken",
+      complaint: "a policy may be invalid",
     },
     {
       name: "there are no definitions",

@@ -12,7 +12,7 @@ import { createServer } from "node:net";
 import { delimiter, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.js";
-import { settingKeys } from "../../src/cli/settings.js";
+import { settingKeys } from "../../src/cli/settings-table.js";
 import { fakeIo } from "../cli/fake-io.js";
 import { bin, root, samples, temporaryDirectory } from "./command.js";
 import type { Block, Page, PageCommand } from "./console-blocks.js";
