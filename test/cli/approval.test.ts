@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.js";
 import type { ApprovalLock } from "../../src/model/approval.js";
-import { files, other, quality } from "../acceptance/approving.js";
+import { files, other, quality } from "./approving.js";
 import { fakeIo } from "./fake-io.js";
 import type { Ran } from "./workspace.js";
 

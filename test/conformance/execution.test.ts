@@ -8,7 +8,7 @@ import type { DecisionRecord } from "../../src/model/record.js";
 import { openAuthenticator } from "../../src/serve/auth/open-authenticator.js";
 import type { GateAnswer } from "../../src/record/record-json.js";
 import type { ServedWorld } from "../../src/serve/operations/operation.js";
-import { ApprovedProject, wire } from "../acceptance/approving.js";
+import { ApprovedProject, wire } from "../cli/approving.js";
 import { sampleWorld } from "../serve/sample-world.js";
 import type { TokenWorld } from "../serve/auth/token-world.js";
 import { keyFile, keySet, optionsOf, tokenOf, tokenWorld } from "../serve/auth/token-world.js";

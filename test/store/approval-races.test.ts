@@ -14,7 +14,7 @@ import { approve } from "../../src/store/approve.js";
 import { generateKeys } from "../../src/store/approval-keys.js";
 import { openPrivateKey } from "../../src/store/signing.js";
 import { bin, cleanEnvironment } from "../acceptance/command.js";
-import { quality } from "../acceptance/approving.js";
+import { quality } from "../cli/approving.js";
 
 const swapper = fileURLToPath(new URL("./children/file-swapper.mjs", import.meta.url));
 /** Has the same length as the other, so that size and offsets do not differ. */

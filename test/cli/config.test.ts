@@ -10,8 +10,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Ran } from "./command.js";
-import { run, temporaryDirectory } from "./command.js";
+import type { Ran } from "../acceptance/command.js";
+import { temporaryDirectory } from "../acceptance/command.js";
+import { runInProcess as run } from "./in-process.js";
 
 interface User {
   readonly home: string;

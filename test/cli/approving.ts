@@ -14,8 +14,9 @@ import { join } from "node:path";
 import type { Signer } from "../../src/definition/approval/lock.js";
 import { sha256Hex } from "../../src/digest/sha256.js";
 import type { ApprovalLock, LockEntry } from "../../src/model/approval.js";
-import type { Ran } from "./command.js";
-import { newCache, run, temporaryDirectory } from "./command.js";
+import type { Ran } from "../acceptance/command.js";
+import { newCache, run, temporaryDirectory } from "../acceptance/command.js";
+import { runInProcess } from "./in-process.js";
 
 export const quality = (threshold: string): string => `decision:
   id: quality
@@ -102,8 +103,16 @@ export class ApprovedProject {
   }
 
   run(...words: readonly string[]): Promise<Ran> {
-    const env = { AGENT33_HOME: this.home, AGENT33_CACHE: join(this.root, "cache") };
-    return run(["decision", ...words], { cwd: this.root, env });
+    return runInProcess(["decision", ...words], this.#options());
+  }
+
+  /** Runs the built command in a process of its own. */
+  spawn(...words: readonly string[]): Promise<Ran> {
+    return run(["decision", ...words], this.#options());
+  }
+
+  #options(): { cwd: string; env: Readonly<Record<string, string>> } {
+    return { cwd: this.root, env: { AGENT33_HOME: this.home, AGENT33_CACHE: join(this.root, "cache") } };
   }
 
   approve(...words: readonly string[]): Promise<Ran> {
