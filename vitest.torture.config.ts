@@ -3,7 +3,12 @@ import { defineConfig } from "vitest/config";
 /** The long runs; `AGENT33_TORTURE=full` takes their full length, anything else a short one. */
 export default defineConfig({
   test: {
-    include: ["test/torture/**/*.test.ts"],
+    include: [
+      "test/torture/**/*.test.ts",
+      // `npm test` takes samples of them: fewer random runs, and commands without a process of their own.
+      "test/properties/*.test.ts",
+      "test/hostile/{damaged-explanations,expressions,folders,input,inputs,names,odd-files}.test.ts",
+    ],
     globalSetup: "test/temporary-root.ts",
     setupFiles: "test/end-each-file.ts",
     testTimeout: 1_800_000,

@@ -16,7 +16,7 @@ interface FakeOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   /** Undefined: standard input is a terminal. */
-  readonly stdin?: string;
+  readonly stdin?: string | Uint8Array;
 }
 
 /** A terminal or pipes that remember what was written to them. */

@@ -5,7 +5,7 @@ import { fakeIo } from "./fake-io.js";
 
 interface RunOptions {
   readonly cwd?: string;
-  readonly input?: string;
+  readonly input?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
 }
 

@@ -14,9 +14,7 @@ import { settling, VirtualTime } from "./virtual-time.js";
 
 /** The torture suite runs them all. */
 const runs =
-  process.env["AGENT33_TORTURE"] === undefined
-    ? { alone: 1200, crowded: 300 }
-    : { alone: 4000, crowded: 1000 };
+  process.env["AGENT33_TORTURE"] === undefined ? { alone: 300, crowded: 80 } : { alone: 4000, crowded: 1000 };
 
 const url = "https://bureau.example";
 const second = 1e6;

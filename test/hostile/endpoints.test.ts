@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DecisionRecord } from "../../src/model/record.js";
 import type { Ran } from "../acceptance/command.js";
-import { run, temporaryDirectory } from "../acceptance/command.js";
+import { temporaryDirectory } from "../acceptance/command.js";
+import { runInProcess as run } from "../cli/in-process.js";
 import type { HostileServer } from "./hostile-server.js";
 import { behaviours, startHostileServer } from "./hostile-server.js";
 
@@ -40,7 +41,7 @@ beforeAll(async () => {
     const endpoint = {
       url: `http://127.0.0.1:${server.port}/${name}`,
       auth,
-      timeout: "1s",
+      timeout: "500ms",
       allow_private: true,
       retry: { attempts: 2, base: "10ms" },
     };
@@ -105,9 +106,9 @@ describe("an endpoint that means no good", () => {
   }, 120_000);
 
   it.each<[name: string, code: string, message: RegExp]>([
-    ["silent", "request_timeout", /1s/],
-    ["slow-headers", "request_timeout", /1s/],
-    ["drip", "request_timeout", /1s/],
+    ["silent", "request_timeout", /500ms/],
+    ["slow-headers", "request_timeout", /500ms/],
+    ["drip", "request_timeout", /500ms/],
     ["reset", "network_failed", /./],
     ["too-many", "request_failed", /429/],
     ["server-error", "request_failed", /500/],

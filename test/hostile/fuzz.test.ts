@@ -1,4 +1,4 @@
 import { describe } from "vitest";
 import { fuzz } from "./fuzz/fuzz.js";
 
-describe("the fuzzer", () => fuzz(2_000, 120_000));
+describe("the fuzzer", () => fuzz(400, 120_000));

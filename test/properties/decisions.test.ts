@@ -7,6 +7,7 @@ import { DecisionError } from "../../src/errors.js";
 import type { Definition } from "../../src/model/definition.js";
 import type { Json, JsonObject } from "../../src/model/json.js";
 import type { Result } from "../../src/model/result.js";
+import { runsFor } from "../thoroughness.js";
 import { contexts, definitions } from "./arbitraries.js";
 import { worldWith } from "./worlds.js";
 
@@ -45,7 +46,7 @@ describe("a decision", () => {
         const again = outcome(structuredClone(definition), context);
         expect(await outcome(definition, context)).toEqual(await again);
       }),
-      { numRuns: 300 },
+      { numRuns: runsFor(300) },
     );
   });
 
@@ -56,7 +57,7 @@ describe("a decision", () => {
         await outcome(definition, context);
         expect([JSON.stringify(context), Object.isFrozen(context)]).toEqual([before, false]);
       }),
-      { numRuns: 200 },
+      { numRuns: runsFor(200) },
     );
   });
 
@@ -68,7 +69,7 @@ describe("a decision", () => {
           canonicalJson((await outcome(definition, context)) as Json),
         );
       }),
-      { numRuns: 300 },
+      { numRuns: runsFor(300) },
     );
   });
 
@@ -78,7 +79,7 @@ describe("a decision", () => {
         const other = reordered(definition as unknown as Json, turn) as unknown as Definition;
         expect(await outcome(other, context)).toEqual(await outcome(definition, context));
       }),
-      { numRuns: 200 },
+      { numRuns: runsFor(200) },
     );
   });
 
@@ -92,7 +93,7 @@ describe("a decision", () => {
         const made = await outcome(definition, context);
         if ("selected_targets" in made) expect(isFrozen(made)).toBe(true);
       }),
-      { numRuns: 200 },
+      { numRuns: runsFor(200) },
     );
   });
 
@@ -102,7 +103,7 @@ describe("a decision", () => {
         const made = await outcome(definition, context);
         expect(JSON.parse(canonicalJson(made as Json))).toEqual(JSON.parse(JSON.stringify(made)));
       }),
-      { numRuns: 200 },
+      { numRuns: runsFor(200) },
     );
   });
 });

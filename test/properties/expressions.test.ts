@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runsFor } from "../thoroughness.js";
 import { contexts } from "./arbitraries.js";
 import { noon } from "./worlds.js";
 import { canonicalJson } from "../../src/digest/canonical-json.js";
@@ -140,7 +141,7 @@ describe("any text at all", () => {
       fc.property(arbitrary, contexts, (text, context) => {
         for (const run of [compile, compileTemplate, compileCondition]) holdsItsWord(run, text, context);
       }),
-      { numRuns: 300 },
+      { numRuns: runsFor(300) },
     );
   });
 });
@@ -152,9 +153,9 @@ describe("a sentence of the language", () => {
       fc.property(sentences, contexts, (text, context) => {
         if (holdsItsWord(compile, text, context)) compiled++;
       }),
-      { numRuns: 1000 },
+      { numRuns: runsFor(1000) },
     );
-    expect(compiled).toBeGreaterThan(500);
+    expect(compiled).toBeGreaterThan(runsFor(500));
   });
 
   it("means the same alone, in brackets and in a template", () => {
@@ -170,7 +171,7 @@ describe("a sentence of the language", () => {
         const expected = alone.evaluate(scopeOf(context));
         expect(others.map((each) => each.evaluate(scopeOf(context)))).toEqual([expected, expected, expected]);
       }),
-      { numRuns: 300 },
+      { numRuns: runsFor(300) },
     );
   });
 
@@ -184,7 +185,7 @@ describe("a sentence of the language", () => {
         const scope = scopeOf(context);
         expect(expression.evaluate({ ...scope, context: kept })).toEqual(expression.evaluate(scope));
       }),
-      { numRuns: 300 },
+      { numRuns: runsFor(300) },
     );
   });
 });
@@ -209,7 +210,7 @@ describe("a literal", () => {
       fc.property(texts, (text) => {
         expect(compile(written(text, quote)).evaluate(scopeOf({}))).toBe(text);
       }),
-      { numRuns: 500 },
+      { numRuns: runsFor(500) },
     );
   });
 
@@ -220,7 +221,7 @@ describe("a literal", () => {
         const expression = compile(`[t == ${literal}, t in (${literal}), t + 'x' == ${literal}]`);
         expect(expression.evaluate(scopeOf({ t: text }))).toEqual([true, true, false]);
       }),
-      { numRuns: 300 },
+      { numRuns: runsFor(300) },
     );
   });
 
@@ -246,7 +247,7 @@ describe("a literal", () => {
         const value = drawn + 0;
         expect(compile(`[${value}, n == ${value}]`).evaluate(scopeOf({ n: value }))).toEqual([value, true]);
       }),
-      { numRuns: 500 },
+      { numRuns: runsFor(500) },
     );
   });
 });

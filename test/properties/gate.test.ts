@@ -8,6 +8,7 @@ import type { JsonObject } from "../../src/model/json.js";
 import type { GateOutcome } from "../../src/model/result.js";
 import { answerOf, ask, gateOf, outcomeOf, rule, scopeOf, system } from "../evaluate/gate/gates.js";
 import { jsonValues } from "../digest/json-values.js";
+import { runsFor } from "../thoroughness.js";
 import { conditions, contexts } from "./arbitraries.js";
 
 /** Any object but one with a `system` of its own. */
@@ -118,7 +119,7 @@ describe("a gate", () => {
       fc.property(gates, floored, (...drawn) => {
         expect(drawn.flatMap(checkGate)).toEqual([]);
       }),
-      { numRuns: 100 },
+      { numRuns: runsFor(100) },
     );
   });
 
@@ -127,7 +128,7 @@ describe("a gate", () => {
       fc.property(gates, anything, (gate, context) => {
         expect(["GREEN", "GREEN-SKIP", "YELLOW", "RED"]).toContain(answerOf(gate, context).status);
       }),
-      { numRuns: 500 },
+      { numRuns: runsFor(500) },
     );
   });
 
@@ -143,7 +144,7 @@ describe("a gate", () => {
         expect(suppressed.filter(({ rule: id }) => floor.some((each) => each.id === id))).toEqual([]);
         expect(floor.map(({ id }) => id)).toEqual(expect.arrayContaining([...aggregation.deciding_rules]));
       }),
-      { numRuns: 500 },
+      { numRuns: runsFor(500) },
     );
   });
 
@@ -158,7 +159,7 @@ describe("a gate", () => {
         const { matched_rules } = answerOf(gateOf(rules), context).decision_metadata;
         expect([...matched_rules].sort()).toEqual(expected.map(({ id }) => id).sort());
       }),
-      { numRuns: 500 },
+      { numRuns: runsFor(500) },
     );
   });
 
@@ -178,7 +179,7 @@ describe("a gate", () => {
           });
         expect(outcome.decision_metadata.suppressed).toEqual(expected);
       }),
-      { numRuns: 500 },
+      { numRuns: runsFor(500) },
     );
   });
 
@@ -190,7 +191,7 @@ describe("a gate", () => {
         expect(["YELLOW", "RED"]).toContain(status);
         if (status === "YELLOW") expect(work_frame.next_action).toBe("gather_evidence_and_retry");
       }),
-      { numRuns: 500 },
+      { numRuns: runsFor(500) },
     );
   });
 
@@ -206,7 +207,7 @@ describe("a gate", () => {
         expect(noted.sort()).toEqual(expected.map(({ id }) => id).sort());
         expect([answer.warnings.length, answer.errors.length]).toEqual([noted.length, noted.length]);
       }),
-      { numRuns: 500 },
+      { numRuns: runsFor(500) },
     );
   });
 
@@ -221,7 +222,7 @@ describe("a gate", () => {
         fc.pre(!readsInput && values.some((value) => value instanceof Failure));
         expect(answerOf(gateOf([green], { computed: { c: first }, input }), context).status).toBe("YELLOW");
       }),
-      { numRuns: 300 },
+      { numRuns: runsFor(300) },
     );
   });
 });
@@ -256,7 +257,7 @@ describe("a caller", () => {
       fc.property(forgery, (context) => {
         expect(ask(gate, context)).toEqual({ ...ask(gate), input_value: context });
       }),
-      { numRuns: 500 },
+      { numRuns: runsFor(500) },
     );
   });
 
@@ -268,7 +269,7 @@ describe("a caller", () => {
         expect([matched_rules, request_id]).toEqual([["rest"], system.request_id]);
         expect(errored_predicates.map(({ name }) => name)).toEqual(["broken", "broken"]);
       }),
-      { numRuns: 300 },
+      { numRuns: runsFor(300) },
     );
   });
 });
@@ -294,7 +295,7 @@ describe("the order of the rules in the file", () => {
         });
         expect(other).toEqual(one);
       }),
-      { numRuns: 500 },
+      { numRuns: runsFor(500) },
     );
   });
 
@@ -311,7 +312,7 @@ describe("the order of the rules in the file", () => {
           failed_conditions: sorted(one.failed_conditions),
         });
       }),
-      { numRuns: 500 },
+      { numRuns: runsFor(500) },
     );
   });
 });

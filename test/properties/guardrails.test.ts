@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runsFor } from "../thoroughness.js";
 import { contexts, definitions as routes } from "./arbitraries.js";
 import { worldWith } from "./worlds.js";
 import { decide } from "../../src/decide/decide.js";
@@ -111,7 +112,7 @@ function opens(result: Result): readonly string[] {
   return result.selected_targets;
 }
 
-const runs = { numRuns: 250 };
+const runs = { numRuns: runsFor(250) };
 
 describe("guardrails", () => {
   it("never let through what a failed check holds back", async () => {

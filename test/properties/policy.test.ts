@@ -11,6 +11,7 @@ import type { BasePolicy, OverridePolicy, Policy, PolicyDefinition } from "../..
 import type { Json, JsonObject } from "../../src/model/json.js";
 import type { Scope } from "../../src/model/scope.js";
 import { jsonValues } from "../digest/json-values.js";
+import { runsFor } from "../thoroughness.js";
 import { conditions, contexts } from "./arbitraries.js";
 import { noon } from "./worlds.js";
 
@@ -162,7 +163,7 @@ describe("policies", () => {
       fc.property(policies, (listed) => {
         expect(checkPolicies(definitionOf(listed))).toEqual([]);
       }),
-      { numRuns: 100 },
+      { numRuns: runsFor(100) },
     );
   });
 
@@ -323,7 +324,7 @@ describe("a glob", () => {
         const pattern = new RegExp(`^${glob.replaceAll("*", ".*").replaceAll("?", ".")}$`);
         expect(matchesGlob(glob, tool)).toBe(pattern.test(tool));
       }),
-      { numRuns: 2000 },
+      { numRuns: runsFor(2000) },
     );
   });
 });

@@ -13,6 +13,7 @@ import type { Lineage } from "../../src/model/lineage.js";
 import type { DecisionRecord } from "../../src/model/record.js";
 import { Records } from "../../src/record/records.js";
 import { openMemoryStore } from "../../src/store/drivers/memory.js";
+import { runsFor } from "../thoroughness.js";
 import { conditions, contexts, definitions as routing } from "./arbitraries.js";
 import { noon, worldWith } from "./worlds.js";
 
@@ -116,9 +117,9 @@ describe("precedents", () => {
         cited += precedentsOf(made).length;
         expect(withoutPast(made)).toEqual(withoutPast(await after([], [now, context])));
       }),
-      { numRuns: 200 },
+      { numRuns: runsFor(200) },
     );
-    expect(cited).toBeGreaterThan(100);
+    expect(cited).toBeGreaterThan(runsFor(100));
   });
 
   it("are the same whenever the same was decided before", async () => {
@@ -131,7 +132,7 @@ describe("precedents", () => {
         ];
         expect(made).toEqual(again);
       }),
-      { numRuns: 100 },
+      { numRuns: runsFor(100) },
     );
   });
 
@@ -146,7 +147,7 @@ describe("precedents", () => {
         expect(similarities.every((each) => each >= 0.7 && each <= 1)).toBe(true);
         expect(new Set(found.map(({ record_id }) => record_id)).size).toBe(found.length);
       }),
-      { numRuns: 100 },
+      { numRuns: runsFor(100) },
     );
   });
 });

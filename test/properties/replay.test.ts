@@ -8,6 +8,7 @@ import type { AuditPayload, Evaluation } from "../../src/model/result.js";
 import { compareWithPayload } from "../../src/replay/replay-payload.js";
 import { jsonValues } from "../digest/json-values.js";
 import { unfrozen } from "../evaluate/scored/votes.js";
+import { runsFor } from "../thoroughness.js";
 import { anyContext, decisionNames, evaluators, scorings, weights } from "./scored-arbitraries.js";
 
 /** Payloads of decisions by any evaluators and any strategy, as they are after they were kept as JSON. */
@@ -41,7 +42,7 @@ describe("every scored decision", () => {
         );
         expect(unfrozen(replayed)).toEqual([]);
       }),
-      { numRuns: 500 },
+      { numRuns: runsFor(500) },
     );
   });
 
@@ -56,7 +57,7 @@ describe("every scored decision", () => {
         ]);
         expect(whatDiffers(unhashed)).toEqual(["decision"]);
       }),
-      { numRuns: 300 },
+      { numRuns: runsFor(300) },
     );
   });
 
@@ -69,7 +70,7 @@ describe("every scored decision", () => {
         expect(whatDiffers({ ...unhashed, deterministic_hash: hash })).toContain("deterministic_hash");
         if (isFar) expect(whatDiffers(unhashed)).toEqual(["confidence"]);
       }),
-      { numRuns: 300 },
+      { numRuns: runsFor(300) },
     );
   });
 
@@ -89,7 +90,7 @@ describe("every scored decision", () => {
         fc.pre(!same(changed, evaluations));
         expect(whatDiffers({ ...payload, evaluations: changed })).toContain("deterministic_hash");
       }),
-      { numRuns: 500 },
+      { numRuns: runsFor(500) },
     );
   });
 
@@ -106,7 +107,7 @@ describe("every scored decision", () => {
         fc.pre(changed !== undefined && changed.length > 0 && !same(changed, evaluations));
         expect(whatDiffers({ ...payload, evaluations: changed })).toContain("deterministic_hash");
       }),
-      { numRuns: 300 },
+      { numRuns: runsFor(300) },
     );
   });
 
@@ -127,7 +128,7 @@ describe("every scored decision", () => {
         fc.pre(!same(context, payload.context));
         expect(whatDiffers({ ...payload, context })).toEqual(["deterministic_hash"]);
       }),
-      { numRuns: 500 },
+      { numRuns: runsFor(500) },
     );
   });
 
@@ -139,7 +140,7 @@ describe("every scored decision", () => {
         const changed = { ...payload, scoring_strategy: strategy, scoring_parameters };
         expect(whatDiffers(changed)).toContain("deterministic_hash");
       }),
-      { numRuns: 200 },
+      { numRuns: runsFor(200) },
     );
   });
 });
@@ -174,7 +175,7 @@ describe("whatever is not an audit payload", () => {
           );
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runsFor(500) },
     );
   });
 });

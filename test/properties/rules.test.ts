@@ -7,6 +7,7 @@ import { prepare } from "../../src/evaluate/prepare.js";
 import type { Definition, RoutingDefinition } from "../../src/model/definition.js";
 import type { JsonObject } from "../../src/model/json.js";
 import type { Scope } from "../../src/model/scope.js";
+import { runsFor } from "../thoroughness.js";
 import { contexts, definitions, withCases } from "./arbitraries.js";
 import { noon } from "./worlds.js";
 
@@ -90,7 +91,7 @@ describe("a rule that does not match", () => {
         const more = withCases(definition, (all) => all.toSpliced(place % (all.length + 1), 0, extra));
         expect(withoutDetails(answerOf(more, known))).toEqual(withoutDetails(answerOf(definition, known)));
       }),
-      { numRuns: 400 },
+      { numRuns: runsFor(400) },
     );
   });
 
@@ -128,7 +129,7 @@ describe("a rule that is errored", () => {
           if ("selected_targets" in answer) expect(answer.selected_targets).not.toContain("stage-odd");
         },
       ),
-      { numRuns: 400 },
+      { numRuns: runsFor(400) },
     );
   });
 
@@ -146,7 +147,7 @@ describe("a rule that is errored", () => {
           warnings: [expect.stringContaining("could not be evaluated")],
         });
       }),
-      { numRuns: 300 },
+      { numRuns: runsFor(300) },
     );
   });
 });

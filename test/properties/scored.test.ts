@@ -12,6 +12,7 @@ import type { Json, JsonObject } from "../../src/model/json.js";
 import type { Evaluation, ScoredResult } from "../../src/model/result.js";
 import { scopeOf } from "../evaluate/definitions.js";
 import { outcomeOf, scoredOf, unfrozen, votes } from "../evaluate/scored/votes.js";
+import { runsFor } from "../thoroughness.js";
 import { anyContext, decisionNames, evaluators, scorings, weights } from "./scored-arbitraries.js";
 import { worldWith } from "./worlds.js";
 
@@ -56,7 +57,7 @@ describe("scoring", () => {
         expect(confidence).toBeLessThanOrEqual(1);
         expect(Number(confidence.toFixed(4))).toBe(confidence);
       }),
-      { numRuns: 1000 },
+      { numRuns: runsFor(1000) },
     );
   });
 
@@ -67,7 +68,7 @@ describe("scoring", () => {
         const fallback = scoring.strategy === "threshold" ? ["fallback"] : [];
         expect([...possible, ...fallback]).toContain(tally(evaluations, scoring).decision);
       }),
-      { numRuns: 500 },
+      { numRuns: runsFor(500) },
     );
   });
 
@@ -82,7 +83,7 @@ describe("scoring", () => {
         const another = tally(other, scoring);
         expect([another.decision, another.confidence]).toEqual([one.decision, one.confidence]);
       }),
-      { numRuns: 1000 },
+      { numRuns: runsFor(1000) },
     );
   });
 
@@ -101,7 +102,7 @@ describe("scoring", () => {
           expect([one.decision, another.decision]).toEqual([given[0]?.decision, given.at(-1)?.decision]);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runsFor(300) },
     );
   });
 
@@ -172,7 +173,7 @@ describe("a scored decision", () => {
           expect(error).toBeInstanceOf(NoEvaluationsError);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: runsFor(1000) },
     );
   });
 
@@ -181,7 +182,7 @@ describe("a scored decision", () => {
       fc.asyncProperty(definitions, anyContext, async (definition, context) => {
         expect(unfrozen(await decided(definition, context))).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: runsFor(300) },
     );
   });
 
@@ -193,7 +194,7 @@ describe("a scored decision", () => {
         expect(other?.deterministic_hash).toBe(one?.deterministic_hash);
         expect(one?.audit_payload.deterministic_hash).toBe(one?.deterministic_hash);
       }),
-      { numRuns: 300 },
+      { numRuns: runsFor(300) },
     );
   });
 
@@ -208,7 +209,7 @@ describe("a scored decision", () => {
         expect([made.because, made.explanations]).toEqual([result.because, result.explanations]);
         expect(unfrozen(made)).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: runsFor(300) },
     );
   });
 });

@@ -6,7 +6,7 @@ import { microsecondsOf } from "../../src/record/timestamp.js";
 import { cleanEnvironment } from "../acceptance/command.js";
 import { bundled } from "../store/bundle.js";
 import { storeDirectory } from "../store/jsonl-log.js";
-import { httpServer } from "./servers.js";
+import { httpServer } from "../enrichment/servers.js";
 
 interface Said {
   readonly outcome?: string;
@@ -73,7 +73,7 @@ it("opens, is probed and closes once for four processes that share a store", asy
     allow_private: true,
     circuit_breaker: { failure_threshold: 5, timeout: "1500ms", success_threshold: 2 },
   };
-  const script = await bundled("asker", import.meta.url);
+  const script = await bundled("asker", new URL("../enrichment/", import.meta.url).href);
   const directory = storeDirectory();
   const askers = [1, 2, 3, 4].map(() => new Asker(script, directory, JSON.stringify(endpoint)));
   const all = (): readonly Said[] => askers.flatMap((asker) => asker.said());
