@@ -4,11 +4,11 @@ import type { Result } from "../model/result.js";
 import type { RecordDraft } from "../record/records.js";
 import { bind } from "./bind.js";
 import { describe } from "./describe.js";
-import { enrich } from "./enrich.js";
+import { enrich, needsData, withoutData } from "./enrich.js";
 import { evaluateCached } from "./evaluate-cached.js";
 import type { ReadyDefinition } from "./find.js";
 import { find } from "./find.js";
-import { gather } from "./gather.js";
+import { gather, needsFacts } from "./gather.js";
 import type { Masked } from "./mask.js";
 import { mask } from "./mask.js";
 import { countCall, draftRecord, retryOnLostRace } from "./record.js";
@@ -47,10 +47,19 @@ export async function makeDecision(
   call: CallState = {},
 ): Promise<Decision> {
   const bound = bind(definition, request, world, call); // frozen copies, time, id, caller
-  const enriched = await enrich(definition, bound, world, call); // the context with data from endpoints
-  const scope = await gather(definition, enriched, { request, world, call }); // session, counters, distribution
-  const answer = await evaluateCached(definition, scope, { bound, enriched, world });
-  const guarded = guard(definition.loaded, answer.evaluated, { ...scope, workflow: request.workflow_id });
+  const enriched = needsData(definition)
+    ? await enrich(definition, bound, world, call) // the context with data from endpoints
+    : withoutData(bound);
+  const scope = needsFacts(definition, request, call)
+    ? await gather(definition, enriched, { request, world, call }) // session, counters, distribution
+    : enriched.scope;
+  const answer = await evaluateCached(definition, scope, bound, enriched, world);
+  const { context, facts } = scope;
+  const guarded = guard(definition.loaded, answer.evaluated, {
+    context,
+    facts,
+    workflow: request.workflow_id,
+  });
   const masked = mask(definition.prepared, scope, guarded.evaluated);
   const counted = countCall(definition, guarded.evaluated, bound);
   const described = await describe(definition, { bound, answer, guarded, masked, counted }, world);

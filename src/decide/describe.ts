@@ -50,7 +50,7 @@ export async function describe(
   // A decision that can still lose a limit race is not a precedent.
   const precedentId = counted.limits.length === 0 ? bound.recordId : undefined;
   const lineage = needsLineage ? await lineageFor(prepared, masked, precedentId, world) : undefined;
-  const result = freezeResult(buildResult(loaded, { ...parts, hash, lineage }));
+  const result = freezeResult(buildResult(loaded, parts, hash, lineage));
   return { result, lineage };
 }
 
@@ -69,17 +69,14 @@ async function lineageFor(
   return { ...lineage, precedents: await findPrecedents(decision, records) };
 }
 
-interface ResultParts extends DescribeParts {
-  readonly hash: string;
-  readonly lineage: Lineage | undefined;
-}
-
 /** Assigns field by field, in the order of the documented format: object spreads would take longer than deciding. */
 function buildResult(
   { definition, definition_hash, environment_hash }: LoadedDefinition,
-  parts: ResultParts,
+  parts: DescribeParts,
+  hash: string,
+  lineage: Lineage | undefined,
 ): Result {
-  const { bound, answer, guarded, masked, hash } = parts;
+  const { bound, answer, guarded, masked } = parts;
   const { evaluated, scope } = masked;
   const result: Writable<Partial<CommonResult>> & { type?: Result["type"] } =
     bound.recordId === undefined ? {} : { record_id: bound.recordId };
@@ -107,7 +104,7 @@ function buildResult(
   result.dry_run = bound.dryRun;
   result.timestamp = bound.at;
   result.deterministic_hash = hash;
-  if (evaluated.outcome !== undefined) addOutcome(result, evaluated.outcome, parts);
+  if (evaluated.outcome !== undefined) addOutcome(result, evaluated.outcome, { ...parts, hash, lineage });
   return result as Result;
 }
 
@@ -115,7 +112,11 @@ function buildResult(
  * Adds the fields of one type of decision. Not by `Object.assign`: V8 would turn an object of this size into a
  * dictionary, and every later access would be slower.
  */
-function addOutcome(result: object, outcome: Outcome, parts: ResultParts): void {
+function addOutcome(
+  result: object,
+  outcome: Outcome,
+  parts: DescribeParts & { readonly hash: string; readonly lineage: Lineage | undefined },
+): void {
   switch (outcome.type) {
     case "scored": {
       const { bound, hash, masked } = parts;

@@ -39,7 +39,6 @@ export async function enrich(
   call: CallState,
 ): Promise<Enriched> {
   const { loaded } = definition;
-  if (!needsFetching(loaded)) return { scope: bound.scope, fetched: undefined, warnings: noWarnings };
   const earlier = call.enriched?.get(loaded);
   // A retry has a new record id and time, and the same data.
   if (earlier !== undefined) {
@@ -50,8 +49,15 @@ export async function enrich(
   return enriched;
 }
 
-/** A definition with fetches carries its endpoints in its environment. */
-const needsFetching = ({ environment }: LoadedDefinition): boolean => "endpoints" in environment;
+/** Whether the definition fetches anything. */
+export const needsData = ({ fetchRounds }: ReadyDefinition): boolean => fetchRounds.length > 0;
+
+/** The scope of a definition that fetches nothing. */
+export const withoutData = ({ scope }: Bound): Enriched => ({
+  scope,
+  fetched: undefined,
+  warnings: noWarnings,
+});
 
 async function fetchAll(
   { loaded, fetchRounds }: ReadyDefinition,
@@ -195,7 +201,8 @@ interface PreparedFetch extends DeclaredFetch {
 
 /** Orders the fetches of a definition into rounds: a fetch runs after those whose data its params read. */
 export function planFetches(loaded: LoadedDefinition): readonly FetchRound[] {
-  if (!needsFetching(loaded)) return [];
+  // A definition with fetches carries its endpoints in its environment.
+  if (!("endpoints" in loaded.environment)) return [];
   const { definition } = loaded;
   return orderFetches(uniqueFetches(definition).map((fetch) => prepareFetch(fetch, definition)));
 }

@@ -21,21 +21,16 @@ export interface Answer {
   readonly cachedFrom?: string | undefined;
 }
 
-interface EvaluateOptions {
-  readonly bound: Bound;
-  readonly enriched: Enriched;
-  readonly world: World;
-}
-
 /** Step 5: evaluates, or returns the cached answer to the same values. Errors name no masked value. */
 export async function evaluateCached(
   definition: ReadyDefinition,
   scope: Scope,
-  options: EvaluateOptions,
+  bound: Bound,
+  { warnings }: Enriched,
+  world: World,
 ): Promise<Answer> {
-  const { warnings } = options.enriched;
   try {
-    const answer = await findOrEvaluate(definition, scope, options);
+    const answer = await findOrEvaluate(definition, scope, bound, world);
     if (warnings.length === 0) return answer;
     const { evaluated } = answer;
     const all = [...new Set([...warnings, ...evaluated.warnings])];
@@ -48,7 +43,8 @@ export async function evaluateCached(
 async function findOrEvaluate(
   { loaded, prepared }: ReadyDefinition,
   scope: Scope,
-  { bound, world }: EvaluateOptions,
+  bound: Bound,
+  world: World,
 ): Promise<Answer> {
   const { strict, at, recordId, noCache, dryRun } = bound;
   const answers = noCache || dryRun ? undefined : world.records?.answers;

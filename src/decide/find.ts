@@ -21,7 +21,8 @@ export async function find(
   if (typeof id !== "string") {
     throw new DecisionError("input_invalid", "a request needs a `decision_id` of type string");
   }
-  return prepareOnce(await definitions.find(id));
+  const loaded = await definitions.find(id);
+  return ready.get(loaded) ?? prepareOnce(loaded);
 }
 
 /**

@@ -43,22 +43,31 @@ export async function gather(
   { scope, fetched }: Enriched,
   options: GatherOptions,
 ): Promise<Bound["scope"]> {
-  const { request, world, call } = options;
-  const needsPolicy =
-    prepared.needs !== undefined || call.setParams !== undefined || call.fixedParams === true;
-  const needsSplit = needsDistribution(loaded);
-  if (request.caller === undefined && fetched === undefined && !needsPolicy && !needsSplit) return scope;
   const { authenticated_caller, request_time } = scope.system;
   const facts = deepFreeze({
     ...(authenticated_caller !== undefined && { authenticated_caller }),
-    ...(needsPolicy && (await policyFacts({ ...options, prepared, scope }))),
+    ...(needsPolicyFacts(prepared, options.call) && (await policyFacts({ ...options, prepared, scope }))),
     ...(fetched !== undefined && { fetched }),
-    ...(needsSplit && {
-      distribution: { ...(await distributionFact(loaded, world.records?.log, request_time)) },
+    ...(needsDistribution(loaded) && {
+      distribution: { ...(await distributionFact(loaded, options.world.records?.log, request_time)) },
     }),
   });
   return { ...scope, facts };
 }
+
+/** Whether there are any facts to gather. */
+export const needsFacts = (
+  { loaded, prepared, fetchRounds }: ReadyDefinition,
+  { caller }: DecisionRequest,
+  call: CallState,
+): boolean =>
+  caller !== undefined ||
+  fetchRounds.length > 0 ||
+  needsPolicyFacts(prepared, call) ||
+  needsDistribution(loaded);
+
+const needsPolicyFacts = ({ needs }: Prepared, { setParams, fixedParams = false }: CallState): boolean =>
+  needs !== undefined || setParams !== undefined || fixedParams;
 
 /** Facts from the store about a tool call. A fact that cannot be found is absent, and its policy then denies. */
 async function policyFacts(subject: Subject): Promise<JsonObject> {

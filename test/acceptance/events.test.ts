@@ -177,7 +177,6 @@ describe("the help", () => {
   };
 
   it.each([
-    [["help", "events"], 2],
     [["decision", "evaluate", "--help"], 1],
     [["decision", "dry-run", "--help"], 1],
     [["decision", "gate", "--help"], 1],

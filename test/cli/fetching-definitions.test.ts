@@ -155,12 +155,4 @@ describe("the manual of endpoints", () => {
     const words = [...Object.keys(properties), ...inner, ...fetch, ...required, "enrich", "fetch_from_api"];
     expect(words.filter((word) => !new RegExp(`\\b${word}\\b`).test(io.written.out))).toEqual([]);
   });
-
-  it("fits a page", async () => {
-    const io = fakeIo();
-    await main(["help", "endpoints"], io);
-    const lines = io.written.out.split("\n");
-    expect(lines.length).toBeLessThan(60);
-    expect(lines.filter((line) => line.length > 120)).toEqual([]);
-  });
 });
