@@ -19,7 +19,7 @@ const nasty = {
   stage: "+1, and 'more'",
 };
 
-const requests = 10_000;
+const requests = 6_000;
 
 beforeAll(async () => {
   const variant = ["evaluate", "decision-ab-prompt-variant", "--format", "target"];
@@ -101,7 +101,7 @@ describe("an export", () => {
     const words = ["decision", "evaluate", "decision-ab-prompt-variant", "--format", "target"];
     const writing = run([...words, "--inputs", file], { env: busy });
     const sizes: number[] = [];
-    for (let turn = 0; turn < 4; turn++) {
+    for (let turn = 0; turn < 2; turn++) {
       const out = join(folder, `moment-${turn}`);
       await run(["decision", "export", "--out", out], { env: busy });
       const { stdout } = await run(["decision", "verify", out], { env: busy });

@@ -1,0 +1,48 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../acceptance/command.js";
+import { runInProcess as run } from "./in-process.js";
+
+describe("new", () => {
+  it.each(["binary", "switch", "weighted", "rule_table"])(
+    "writes a %s definition that is valid as it stands",
+    async (type) => {
+      const cwd = temporaryDirectory();
+      const made = await run(["decision", "new", type, "my-first.decision"], { cwd });
+      expect(made).toEqual({ exitCode: 0, stdout: "decisions/my-first.decision.yaml\n", stderr: "" });
+      const { exitCode, stdout } = await run(["decision", "validate"], { cwd });
+      expect(exitCode).toBe(0);
+      expect(JSON.parse(stdout)).toEqual({ valid: true, problems: [], guardrails_checked: 0 });
+      const asked = await run(
+        ["decision", "evaluate", "my-first.decision", "--input", "{}", "--quiet", "--format", "target"],
+        { cwd },
+      );
+      expect(asked).toEqual({ exitCode: 0, stdout: "stage-fallback\n", stderr: "" });
+    },
+  );
+
+  it("overwrites nothing", async () => {
+    const cwd = temporaryDirectory();
+    await run(["decision", "new", "switch", "x"], { cwd });
+    const before = readFileSync(join(cwd, "decisions/x.yaml"), "utf8");
+    const { exitCode, stderr } = await run(["decision", "new", "weighted", "x"], { cwd });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("`x` is already defined in decisions/x.yaml:3");
+    expect(readFileSync(join(cwd, "decisions/x.yaml"), "utf8")).toBe(before);
+  });
+
+  it("overwrites no file that declares something else", async () => {
+    const cwd = temporaryDirectory();
+    mkdirSync(join(cwd, "decisions"));
+    writeFileSync(join(cwd, "decisions/x.yaml"), "# mine\n");
+    const { exitCode, stderr } = await run(["decision", "new", "switch", "x"], { cwd });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("`decisions/x.yaml` already exists");
+  });
+
+  it("can write to standard output", async () => {
+    const { stdout } = await run(["decision", "new", "switch", "x", "--output", "-"]);
+    expect(stdout).toMatch(/^# yaml-language-server: \$schema=/);
+  });
+});

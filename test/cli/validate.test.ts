@@ -1,0 +1,95 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../acceptance/command.js";
+import { runInProcess as run } from "./in-process.js";
+
+describe("validate", () => {
+  const folder = temporaryDirectory();
+  writeFileSync(
+    join(folder, "a.yaml"),
+    "decision:\n  id: a, b\n  type: switch\n  cases: [{ condition: 'x =', target: t }]\n  default: { target: z }\n",
+  );
+
+  it("annotates for GitHub", async () => {
+    const { exitCode, stdout } = await run(["decision", "validate", "a.yaml", "--format", "github"], {
+      cwd: folder,
+    });
+    expect(exitCode).toBe(3);
+    expect(stdout.split("\n")).toEqual([
+      '::error file=a.yaml,line=2,col=7::`id` may contain only letters, digits, `.`, `_` and `-`, at most 128 characters (got "a, b")',
+      "::error file=a.yaml,line=4,col=27::`=` is not an operator (compare with `==`)",
+      "",
+    ]);
+  });
+
+  it("gives programs every problem with its place", async () => {
+    const { exitCode, stdout } = await run(["decision", "lint", "--decisions", folder, "--format", "json"]);
+    expect(exitCode).toBe(3);
+    const { valid, problems } = JSON.parse(stdout) as { valid: boolean; problems: readonly object[] };
+    expect(valid).toBe(false);
+    expect(problems).toMatchObject([
+      { file: `${folder}/a.yaml`, line: 2, column: 7, severity: "error" },
+      { file: `${folder}/a.yaml`, line: 4, column: 27, severity: "error" },
+    ]);
+  });
+
+  it("prints file:line:column in plain text", async () => {
+    const { stdout } = await run(["decision", "validate", join(folder, "a.yaml"), "--format", "plain"]);
+    expect(stdout).toMatch(/^\S+\/a\.yaml:2:7\terror\t.*\n\S+\/a\.yaml:4:27\terror\t.*\n$/);
+  });
+});
+
+describe("common mistakes", () => {
+  it("a schema next to the definitions is not read as one", async () => {
+    const cwd = temporaryDirectory();
+    await run(["decision", "new", "switch", "x"], { cwd });
+    const { stdout } = await run(["decision", "schema"]);
+    writeFileSync(join(cwd, "decisions/agent-33.schema.json"), stdout);
+    expect(await run(["decision", "validate", "--format", "plain"], { cwd })).toEqual({
+      exitCode: 0,
+      stdout: "",
+      stderr: "",
+    });
+  });
+
+  it("a batch of targets warns once about lines that could not be evaluated", async () => {
+    const words = ["decision", "evaluate", "decision-quality-gate", "--inputs", "-", "--format", "target"];
+    const { stdout, stderr } = await run(words, { input: '{"artifact":{"quality_score":1}}\n{}\n{}\n' });
+    expect(stdout).toBe("stage-deploy\nstage-rework\nstage-rework\n");
+    expect(stderr).toBe(
+      "warning: 2 of 3 lines have warnings; first: line 2: the input could not be evaluated, so the default was taken: `artifact.quality_score` is missing\n",
+    );
+  });
+
+  it.each([
+    [["evaluate", "x"], "did you mean `agent-33 decision evaluate`?"],
+    [["--quiet", "decision", "list"], "put flags after the command"],
+    [
+      ["decision", "evaluate", "decision-quality-gate", "--input", "package.json"],
+      "to read the file, use --input @package.json",
+    ],
+  ])("%j gets a hint", async (words, hint) => {
+    const { exitCode, stderr } = await run(words);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`hint: ${hint}`);
+  });
+
+  it("an empty directory is reported with a warning", async () => {
+    const { exitCode, stderr } = await run(["decision", "validate", temporaryDirectory()]);
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain("warning: no definitions found in");
+  });
+
+  it("cases that were not evaluated are shown as such", async () => {
+    const words = [
+      "decision",
+      "evaluate",
+      "decision-quality-gate",
+      "--input",
+      '{"artifact":{"quality_score":1}}',
+    ];
+    const { stdout } = await run([...words, "--explain", "--format", "table"]);
+    expect(stdout).toContain("Fail  – not evaluated  input < 0.8");
+  });
+});
