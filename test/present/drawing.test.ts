@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runsFor } from "../thoroughness.js";
 import type { ReadPicture } from "./picture-readers.js";
 import { readDot, readMermaid } from "./picture-readers.js";
 import type { Drawing } from "../../src/model/drawing.js";
@@ -109,7 +110,7 @@ describe.each(pictures)("a drawing in $language", ({ draw, read }) => {
       fc.asyncProperty(drawings, async (drawing) => {
         expect(seen(await read(draw(drawing)))).toEqual(seen(contentOf(drawing)));
       }),
-      { numRuns: 100 },
+      { numRuns: runsFor(100) },
     );
   });
 

@@ -2,7 +2,8 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, writeFileS
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Ran } from "../acceptance/command.js";
-import { run, samples, temporaryDirectory } from "../acceptance/command.js";
+import { samples, temporaryDirectory } from "../acceptance/command.js";
+import { runInProcess as run } from "../cli/in-process.js";
 
 const home = join(temporaryDirectory(), "home");
 const decisions = temporaryDirectory();

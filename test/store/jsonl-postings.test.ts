@@ -91,7 +91,7 @@ describe("the keys of records", () => {
     expect(stateOf(directory).postings.tables).toHaveLength(1);
     await expectTrue(directory);
     const store = openLog(directory, fast);
-    for (const count of [1, 30, 63, 64, 200, 700, 1100, 1]) {
+    for (const count of [1, 63, 200, 1700, 1]) {
       await add(store, new LogScan(directory).records.length, count);
       await expectTrue(directory, store);
       await expectTrue(directory);

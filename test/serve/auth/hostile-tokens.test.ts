@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import fc from "fast-check";
 import type { Authenticate } from "../../../src/serve/auth/authenticate.js";
 import { openAuthenticator } from "../../../src/serve/auth/open-authenticator.js";
+import { runsFor } from "../../thoroughness.js";
 import { hostileTokens } from "./hostile-tokens.js";
 import type { TokenWorld } from "./token-world.js";
 import { algorithms, keyFile, keyOf, keySet, optionsOf, tokenOf, tokenWorld } from "./token-world.js";
@@ -63,7 +64,7 @@ describe("a valid token", () => {
           expect(await authenticate(`Bearer ${changed}`)).toMatchObject({ status: 401 });
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runsFor(60) },
     );
   });
 
@@ -82,7 +83,7 @@ describe("a valid token", () => {
           expect(await authenticate(header)).toMatchObject({ status: 401 });
         }
       }),
-      { numRuns: 50 },
+      { numRuns: runsFor(50) },
     );
   });
 });
