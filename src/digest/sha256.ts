@@ -1,16 +1,30 @@
-import * as crypto from "node:crypto";
+import type * as Crypto from "node:crypto";
+import { portableSha256 } from "./portable-sha256.js";
+
+/** After this many characters `node:crypto` is loaded: it is faster, but loading it takes 2 ms. */
+const maxWithoutCrypto = 9 * 1024;
+
+let crypto: typeof Crypto | undefined;
+let hashed = 0;
 
 /** Returns the SHA-256 of a text in UTF-8, as 64 hex digits. */
-export const sha256Hex = (text: string): string => digest(text);
+export function sha256Hex(text: string): string {
+  return nativeFor(text)?.hash("sha256", text) ?? portableSha256(Buffer.from(text));
+}
 
 /** Returns the SHA-256 of bytes, as 64 hex digits. */
-export const sha256OfBytes = (bytes: Uint8Array): string => digest(bytes);
+export function sha256OfBytes(bytes: Uint8Array): string {
+  return nativeFor(bytes)?.hash("sha256", bytes) ?? portableSha256(bytes);
+}
 
-/** `crypto.hash` takes half the time of `createHash`, but Node has it only since 20.12. */
-const digest: (data: string | Uint8Array) => string =
-  (crypto.hash as unknown) === undefined
-    ? (data) => crypto.createHash("sha256").update(data).digest("hex")
-    : (data) => crypto.hash("sha256", data);
+/** Returns `node:crypto` once enough was hashed. Node before 20.16 cannot load it synchronously and stays without. */
+function nativeFor({ length }: { readonly length: number }): typeof Crypto | undefined {
+  if (crypto === undefined && (hashed += length) > maxWithoutCrypto) {
+    const { getBuiltinModule } = process as { getBuiltinModule?: (id: string) => typeof Crypto };
+    crypto = getBuiltinModule?.("node:crypto");
+  }
+  return crypto;
+}
 
 /** Detects accidental damage, not tampering: FNV-1a over the UTF-16 code units, as 8 hex digits. */
 export function checksum(text: string): string {
