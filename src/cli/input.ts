@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
 import type { Io } from "./io.js";
 import { DecisionError } from "../errors.js";
+import { isObject } from "../expression/equal.js";
 
 /** Reads the JSON document of a flag such as `--input`: JSON, `@file`, or `-` for standard input. */
 export function readDocument(value: string, io: Io, flag = "--input"): unknown {
@@ -134,7 +135,7 @@ function readEvent(
     });
   }
   const document = readDocument(event, io, "--event");
-  if (typeof document !== "object" || document === null || Array.isArray(document)) {
+  if (!isObject(document)) {
     throw new DecisionError("input_invalid", "the event must be a JSON object", { hint: eventHint });
   }
   const {

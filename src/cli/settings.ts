@@ -6,6 +6,7 @@ import { agentHome } from "./directories.js";
 import type { Io } from "./io.js";
 import type { Setting, SettingDefinition, SettingValue, SettingWithDefault } from "./settings-table.js";
 import { settingDefinitions, settingKeys, settings } from "./settings-table.js";
+import { isObject } from "../expression/equal.js";
 
 /** The settings that the store is opened with. */
 interface StoreSettings {
@@ -242,8 +243,8 @@ function readSettingsFile(path: string): SettingsFile {
   } catch (error) {
     throw unusableFile(`\`${path}\` is not valid JSON`, fixHint, error);
   }
-  if (typeof values === "object" && values !== null && !Array.isArray(values)) {
-    return { path, values: values as Record<string, unknown> };
+  if (isObject(values)) {
+    return { path, values: values };
   }
   throw unusableFile(`\`${path}\` must contain a JSON object`, fixHint);
 }

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
 import type { ReadyDefinition } from "./find.js";
 import type { CallState, DecisionRequest, System, World } from "./request.js";
+import { isObject } from "../expression/equal.js";
 
 /** A request as our own frozen copy: the caller can no longer change what is decided on. */
 export interface Bound {
@@ -22,7 +23,7 @@ export interface Bound {
 /** An empty set of facts. */
 export const noFacts: JsonObject = Object.freeze({});
 
-/** Step 2: copies and freezes the request, and adds the time, the record id and the caller. */
+/** Copies and freezes the request, and adds the time, the record id and the caller. */
 export function bind(
   { loaded }: ReadyDefinition,
   request: DecisionRequest,
@@ -80,7 +81,7 @@ export function bindEvent(event: unknown): Json {
 }
 
 function bindObject(document: unknown, name: string, hint: string): JsonObject {
-  if (typeof document !== "object" || document === null || Array.isArray(document)) {
+  if (!isObject(document)) {
     throw new DecisionError("input_invalid", `${name} must be a JSON object (got ${kindOf(document)})`, {
       hint,
     });

@@ -18,8 +18,9 @@ import type { Decision } from "./decide.js";
 import { makeDecision } from "./decide.js";
 import type { ReadyDefinition } from "./find.js";
 import { find, prepareOnce } from "./find.js";
-import { retryOnLostRace } from "./record.js";
+import { recordWithRetry } from "./record.js";
 import type { CallState, World } from "./request.js";
+import { isObject } from "../expression/equal.js";
 
 /** A request to check one tool call. */
 export interface CheckRequest extends Omit<Provenance, "check_id"> {
@@ -52,7 +53,7 @@ export async function check(request: CheckRequest, world: CheckWorld): Promise<C
   await world.definitions.assertPoliciesApproved?.();
   const policies = await policiesFor(request.tool, world);
   const enriched: CallState["enriched"] = new Map();
-  const checked = await retryOnLostRace(request, world, async () => {
+  const checked = await recordWithRetry(request, world, async () => {
     const decisions = await decideEach(policies, { request, context, world, enriched });
     const answer = combine(request.tool, context, decisions);
     return {
@@ -78,7 +79,7 @@ function checkContext({ tool, params, context = {} }: CheckRequest): JsonObject 
       hint: "name the tool first and pass its params with --params; the context holds `session` and `resources`",
     });
   }
-  if (typeof params !== "object" || params === null || Array.isArray(params)) {
+  if (!isObject(params)) {
     throw new DecisionError("input_invalid", "the params must be a JSON object", {
       hint: 'name the values, as in {"path": "notes.txt"}',
     });

@@ -11,7 +11,7 @@ import { find } from "./find.js";
 import { gather, needsFacts } from "./gather.js";
 import type { Masked } from "./mask.js";
 import { mask } from "./mask.js";
-import { countCall, draftRecord, retryOnLostRace } from "./record.js";
+import { countCall, draftRecord, recordWithRetry } from "./record.js";
 import type { CallState, DecisionRequest, World } from "./request.js";
 
 export type { DecisionRequest, World } from "./request.js";
@@ -20,7 +20,7 @@ export type { DecisionRequest, World } from "./request.js";
 export async function decide(request: DecisionRequest, world: World): Promise<Result> {
   const definition = await find(request.decision_id, world);
   const call: CallState = { enriched: new Map() };
-  return retryOnLostRace(request, world, async () => {
+  return recordWithRetry(request, world, async () => {
     const decision = await makeDecision(definition, request, world, call);
     return { answer: decision.result, decisions: [decision] };
   });
@@ -61,7 +61,7 @@ export async function makeDecision(
     workflow: request.workflow_id,
   });
   const masked = mask(definition.prepared, scope, guarded.evaluated);
-  const counted = countCall(definition, guarded.evaluated, bound);
+  const counted = countCall(definition, guarded.evaluated, bound); // uses of overrides and limits on calls
   const described = await describe(definition, { bound, answer, guarded, masked, counted }, world);
   return {
     result: described.result,

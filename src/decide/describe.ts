@@ -34,7 +34,7 @@ export interface Described {
   readonly lineage: Lineage | undefined;
 }
 
-/** Step 8: turns an answer into a result: its hash, its lineage with precedents, and its provenance. */
+/** Turns an answer into a result: its hash, its lineage with precedents, and its provenance. */
 export async function describe(
   { loaded, prepared }: ReadyDefinition,
   parts: DescribeParts,

@@ -29,7 +29,7 @@ export type FetchRound = readonly PreparedFetch[];
 const noWarnings: readonly string[] = Object.freeze([]);
 
 /**
- * Step 3: fetches data from endpoints into the context. Values that the caller supplies in the same places are
+ * Fetches data from endpoints into the context. Values that the caller supplies in the same places are
  * dropped: data that could not be fetched is missing, never taken from the caller.
  */
 export async function enrich(

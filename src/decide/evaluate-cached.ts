@@ -21,7 +21,7 @@ export interface Answer {
   readonly cachedFrom?: string | undefined;
 }
 
-/** Step 5: evaluates, or returns the cached answer to the same values. Errors name no masked value. */
+/** Evaluates, or returns the cached answer to the same values. Errors name no masked value. */
 export async function evaluateCached(
   definition: ReadyDefinition,
   scope: Scope,

@@ -13,7 +13,7 @@ export interface ReadyDefinition {
   readonly fetchRounds: readonly FetchRound[];
 }
 
-/** Step 1: finds the definition by its id and makes it ready to be evaluated. */
+/** Finds the definition by its id and makes it ready to be evaluated. */
 export async function find(
   id: unknown,
   { definitions }: Pick<World, "definitions">,

@@ -37,7 +37,7 @@ interface Subject extends GatherOptions {
   readonly scope: Bound["scope"];
 }
 
-/** Step 4: adds the facts to the scope, that is everything that is not in the context but may bear on the answer. */
+/** Adds the facts to the scope, that is everything that is not in the context but may bear on the answer. */
 export async function gather(
   { loaded, prepared }: ReadyDefinition,
   { scope, fetched }: Enriched,

@@ -16,7 +16,7 @@ export interface Masked {
   readonly evaluated: Evaluated;
 }
 
-/** Step 7: replaces the values that `logging.mask` names, before anything is hashed, shown or recorded. */
+/** Replaces the values that `logging.mask` names, before anything is hashed, shown or recorded. */
 export function mask(prepared: Prepared, scope: Scope, evaluated: Evaluated): Masked {
   const secret = findSecrets(prepared, scope);
   if (secret === undefined) return { scope, evaluated };

@@ -26,10 +26,10 @@ interface Attempt<Answered> {
 const maxAttempts = 1000;
 
 /**
- * Last step: records the decisions of one call together. Another process may meanwhile have used up a limit
+ * Records the decisions of one call together. Another process may meanwhile have used up a limit
  * that a decision relies on; the decision is then made again with fresh facts.
  */
-export async function retryOnLostRace<Answered>(
+export async function recordWithRetry<Answered>(
   { dry_run: dryRun = false }: { readonly dry_run?: boolean },
   world: World,
   attempt: () => Promise<Attempt<Answered>>,

@@ -8,6 +8,7 @@ import { parseInstant } from "../expression/instant.js";
 import { compilePattern } from "../expression/pattern.js";
 import type { Json, JsonObject } from "../model/json.js";
 import { didYouMean } from "../text.js";
+import { isObject } from "../expression/equal.js";
 
 /** A place where a document violates its schema. */
 export interface SchemaViolation {
@@ -40,15 +41,15 @@ export function compileContextSchema(schema: JsonObject, documentName = "the con
 
 /** Returns what is wrong with a schema itself. */
 export function invalidSchemaReason(schema: unknown): string | undefined {
-  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) {
+  if (!isObject(schema)) {
     return `the schema must be an object (got ${typeName(schema as Json)})`;
   }
-  const { $schema, $async } = schema as JsonObject;
+  const { $schema, $async } = schema;
   if ($schema !== undefined && !isDraft07($schema))
     return "`$schema` must be `http://json-schema.org/draft-07/schema#`";
   if ($async !== undefined) return "unknown keyword `$async`";
-  if (containsProtoKey(schema as JsonObject)) return "`__proto__` cannot be a key of the schema";
-  return metaSchemaError(schema as JsonObject) ?? compileError(schema as JsonObject);
+  if (containsProtoKey(schema)) return "`__proto__` cannot be a key of the schema";
+  return metaSchemaError(schema) ?? compileError(schema);
 }
 
 const maxViolations = 100;

@@ -6,6 +6,7 @@ import type { SchemaError, SchemaWording } from "./explain-schema-errors.js";
 import { explainSchemaErrors, listValues, maxShownLength, valueAt } from "./explain-schema-errors.js";
 import { schema } from "./schema.js";
 import type { Path } from "./yaml-source.js";
+import { isObject } from "../expression/equal.js";
 
 /** Explains the errors of the definition schema about one document. */
 export function explainDefinitionErrors(
@@ -26,8 +27,7 @@ export function explainDefinitionErrors(
 /** Finds unknown keys of a decision without a type, which the schema checks no further. */
 function unknownKeysWithoutType(document: unknown): readonly Finding[] {
   const decision = valueAt(document, ["decision"]);
-  if (typeof decision !== "object" || decision === null || Array.isArray(decision) || "type" in decision)
-    return [];
+  if (!isObject(decision) || "type" in decision) return [];
   const allowed = new Set(schema.properties.decision.oneOf.flatMap((each) => Object.keys(each.properties)));
   const unknown = Object.keys(decision).filter((key) => !allowed.has(key));
   return unknown.map((key) => ({

@@ -9,6 +9,7 @@ import type {
 import type { LogRecord } from "../model/record.js";
 import { provenanceFields } from "../record/record-json.js";
 import { isWellFormedRecord } from "../record/well-formed.js";
+import { isObject } from "../expression/equal.js";
 
 /** The part of a record that a lineage shows. */
 export type RecordSummary = DecisionSummary | ResultSummary;
@@ -208,8 +209,7 @@ const textOr = <T>(value: unknown, other: T): string | T => (isText(value) ? val
 const textsOf = (value: unknown): readonly string[] =>
   Array.isArray(value) ? (value as readonly unknown[]).filter(isText) : [];
 
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
 
 const itemsOf = (value: unknown): readonly Fields[] =>
   Array.isArray(value) ? (value as readonly unknown[]).map(fieldsOf) : [];

@@ -1,4 +1,5 @@
-import { isMapping, isText } from "./well-formed.js";
+import { isText } from "./well-formed.js";
+import { isObject } from "../expression/equal.js";
 
 /** The outcome of a fetch, as a record has it. */
 export interface FetchSummary {
@@ -18,9 +19,9 @@ export interface FetchSummary {
 
 /** Returns the outcomes of fetches from a record's facts; malformed ones are left out. */
 export function summarizeFetches(fetched: unknown): readonly FetchSummary[] {
-  if (!isMapping(fetched)) return [];
+  if (!isObject(fetched)) return [];
   return Object.values(fetched).flatMap((fact) => {
-    if (!isMapping(fact) || !isText(fact["endpoint"])) return [];
+    if (!isObject(fact) || !isText(fact["endpoint"])) return [];
     const { endpoint, into } = fact;
     const outcome = fetchOutcome(fact);
     return outcome === undefined ? [] : [{ endpoint, ...(isText(into) && { into }), outcome }];
@@ -34,6 +35,6 @@ function fetchOutcome(fact: Readonly<Record<string, unknown>>): FetchSummary["ou
     return source === undefined || !isText(at) ? undefined : { type: "came", from: source, at };
   }
   if (leftOut === true) return { type: "left_out" };
-  if (!isMapping(error) || !isText(error["message"])) return undefined;
+  if (!isObject(error) || !isText(error["message"])) return undefined;
   return { type: "failed", why: error["message"] };
 }

@@ -27,12 +27,12 @@ export function referencesOf(record: LogRecord): readonly string[] {
 }
 
 export const entitiesOf = (record: LogRecord): readonly Entity[] =>
-  record.kind === "decision" ? listOf(record.lineage?.entities).filter(isObject) : [];
+  record.kind === "decision" ? listOf(record.lineage?.entities).filter(isStructured) : [];
 
 /** Returns the names of the consulted policies and of the applied overrides. */
 export function policiesOf(record: LogRecord): readonly string[] {
   if (record.kind !== "decision") return [];
-  const policies = listOf(record.lineage?.policies).filter(isObject);
+  const policies = listOf(record.lineage?.policies).filter(isStructured);
   return [
     ...new Set(policies.flatMap(({ name, override }) => (override === null ? [name] : [name, override]))),
   ];
@@ -44,7 +44,7 @@ export const isSameEntity = (a: Entity, b: Entity): boolean => a.type === b.type
 export const inputSourcesOf = (record: LogRecord): readonly string[] =>
   record.kind === "decision"
     ? listOf(record.lineage?.inputs)
-        .filter(isObject)
+        .filter(isStructured)
         .map(({ source }) => source)
     : [];
 
@@ -68,4 +68,4 @@ function listOf<T>(value: readonly T[] | undefined): readonly T[] {
   return Array.isArray(value) ? (value as readonly T[]) : [];
 }
 
-const isObject = (value: object | null): boolean => typeof value === "object" && value !== null;
+const isStructured = (value: object | null): boolean => typeof value === "object" && value !== null;

@@ -6,7 +6,6 @@ import {
   validItems,
   optional,
   hasShape,
-  isMapping,
   isNumber,
   validFields,
   isTextOrNull,
@@ -40,6 +39,7 @@ import type {
   PredicateTrace,
   ScoredOutcome,
 } from "../model/result.js";
+import { isObject } from "../expression/equal.js";
 
 /**
  * Returns a record without malformed parts, so that a damaged record can be explained. Well-formed parts are
@@ -113,7 +113,7 @@ function sanitizeDetails(type: Result["type"], details: unknown): EvaluationDeta
         conditions: validItems(detail.conditions, isNamedCondition),
       }));
     default:
-      return isMapping(details) && isNumber(details["total_weight"])
+      return isObject(details) && isNumber(details["total_weight"])
         ? sanitizeRoll(details)
         : validFields(details, isConditionDetail);
   }
@@ -136,7 +136,7 @@ function sanitizeRoll({
     ...(isNumber(roll) && { roll }),
     total_weight: total_weight as number,
     weights: validFields(weights, isNumber),
-    ...(isMapping(conditions) && { conditions: validFields(conditions, isConditionDetail) }),
+    ...(isObject(conditions) && { conditions: validFields(conditions, isConditionDetail) }),
   };
 }
 
@@ -185,8 +185,11 @@ const isFieldTrace = hasShape<FieldTrace>({
 
 /** Keeps the well-formed parts of a lineage; old records have none, changed ones may contain anything. */
 function sanitizeLineage(value: unknown): Lineage {
-  const { entities, artifacts, inputs, conditions, policies, override, params_digest, precedents } =
-    isMapping(value) ? value : {};
+  const { entities, artifacts, inputs, conditions, policies, override, params_digest, precedents } = isObject(
+    value,
+  )
+    ? value
+    : {};
   return {
     entities: validItems(entities, isEntity),
     artifacts: validItems(artifacts, isText),
@@ -298,8 +301,8 @@ const closedWorkFrame: GateOutcome["work_frame"] = {
 };
 
 function sanitizeGateMetadata(value: unknown): GateOutcome["decision_metadata"] {
-  const fields = isMapping(value) ? value : {};
-  const { winner, deciding_rules: deciding } = isMapping(fields["aggregation"]) ? fields["aggregation"] : {};
+  const fields = isObject(value) ? value : {};
+  const { winner, deciding_rules: deciding } = isObject(fields["aggregation"]) ? fields["aggregation"] : {};
   return {
     matched_rules: validItems(fields["matched_rules"], isText),
     suppressed: validItems(fields["suppressed"], isSuppressed),

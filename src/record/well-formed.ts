@@ -1,8 +1,9 @@
 import type { LogRecord, NoteRecord } from "../model/record.js";
+import { isObject } from "../expression/equal.js";
 
 /** Whether a parsed line of the log has the required fields of a record. */
 export function isWellFormedRecord(record: LogRecord): boolean {
-  if (!isMapping(record) || !Number.isSafeInteger(record.seq)) return false;
+  if (!isObject(record) || !Number.isSafeInteger(record.seq)) return false;
   if (!areTexts([record.record_id, record.timestamp, record.hash, record.prev_hash])) return false;
   switch (record.kind) {
     case "decision":
@@ -11,13 +12,13 @@ export function isWellFormedRecord(record: LogRecord): boolean {
         areTexts([record.deterministic_hash]) &&
         [record.selected_targets, record.selected_labels, record.because].every(isTextList) &&
         [record.failed_conditions, record.warnings].every(isTextList) &&
-        [record.evaluation_details, record.facts, record.context ?? {}].every(isMapping) &&
+        [record.evaluation_details, record.facts, record.context ?? {}].every(isObject) &&
         Array.isArray(record.guardrails)
       );
     case "tool_result":
       return areTexts([record.tool]) && typeof record.ok === "boolean" && isTextList(record.decision_records);
     case "note":
-      return Object.hasOwn(noteKinds, record.note) && isMapping(record.details);
+      return Object.hasOwn(noteKinds, record.note) && isObject(record.details);
     default:
       return false;
   }
@@ -45,9 +46,6 @@ export const isTextOrNull: ValueTest = (value) => value === null || isText(value
 export const isTextList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every(isText);
 
-export const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 export const optional =
   (test: ValueTest): ValueTest =>
   (value) =>
@@ -57,7 +55,7 @@ export const optional =
 export function hasShape<Shape>(tests: { readonly [Field in keyof Shape]?: ValueTest }) {
   const fields = Object.entries(tests) as readonly (readonly [string, ValueTest])[];
   return (value: unknown): value is Shape =>
-    isMapping(value) && fields.every(([name, test]) => test(value[name]));
+    isObject(value) && fields.every(([name, test]) => test(value[name]));
 }
 
 /** Returns the items of a list that pass a test; none where the value is not a list. */
@@ -70,8 +68,8 @@ export function validFields<Item>(
   value: unknown,
   isItem: (item: unknown) => item is Item,
 ): Readonly<Record<string, Item>> {
-  if (!isMapping(value)) return {};
+  if (!isObject(value)) return {};
   return Object.fromEntries(
-    Object.entries(value).filter((entry): entry is [string, Item] => isItem(entry[1])),
+    Object.entries<unknown>(value).filter((entry): entry is [string, Item] => isItem(entry[1])),
   );
 }

@@ -4,6 +4,7 @@ import { validateWeight } from "../evaluate/scored/evaluation.js";
 import { validateConfidence } from "../evaluate/scored/scoring.js";
 import type { JsonObject, Json } from "../model/json.js";
 import type { AuditPayload, Evaluation } from "../model/result.js";
+import { isObject } from "../expression/equal.js";
 
 /** Fields that a payload may lack; a replay then does not compare them. */
 type OptionalPayloadFields = Partial<
@@ -26,7 +27,7 @@ const optionalKeys = ["timestamp", "agent_version", "deterministic_hash"] as con
 
 /** Validates an audit payload. Throws the specification's errors: first for missing keys, then for values out of bounds. */
 export function readPayload(payload: unknown): StoredPayload {
-  if (typeof payload !== "object" || payload === null || Array.isArray(payload)) {
+  if (!isObject(payload)) {
     throw new InvalidRuleDslError("Audit payload must be an object", {
       hint: "pass the `audit_payload` of a scored decision",
     });
@@ -163,7 +164,7 @@ function asList({ path, value }: Field): readonly unknown[] {
 }
 
 function asObject({ path, value }: Field): object {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw typeError(path, "an object");
+  if (!isObject(value)) throw typeError(path, "an object");
   return value;
 }
 

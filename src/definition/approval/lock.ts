@@ -2,6 +2,7 @@ import { canonicalJson } from "../../digest/canonical-json.js";
 import { sha256Hex } from "../../digest/sha256.js";
 import { DecisionError } from "../../errors.js";
 import type { ApprovalLock, LockEntry, LockHead } from "../../model/approval.js";
+import { isObject } from "../../expression/equal.js";
 import type { LoadedDefinition } from "../../model/definition.js";
 import type { JsonObject } from "../../model/json.js";
 import { decisionTypes } from "../decision-types.js";
@@ -9,8 +10,6 @@ import { decisionTypes } from "../decision-types.js";
 type FieldTest = (value: unknown) => boolean;
 type Shape = Readonly<Record<string, FieldTest>>;
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const matches =
   (pattern: RegExp): FieldTest =>
   (value) =>
@@ -67,7 +66,7 @@ export function parseLock(text: string, file: string): ApprovalLock {
   return {
     format: 1,
     lock_id: lock_id as string,
-    head: head as LockHead,
+    head: head as unknown as LockHead,
     entries: entries as readonly LockEntry[],
   };
 }

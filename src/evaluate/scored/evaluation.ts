@@ -2,6 +2,7 @@ import { deepFreeze, frozenCopy } from "../../digest/freeze-json.js";
 import { InvalidEvaluatorError, InvalidWeightError } from "../../errors.js";
 import type { JsonObject } from "../../model/json.js";
 import type { Evaluation } from "../../model/result.js";
+import { isObject } from "../../expression/equal.js";
 
 /** Returns the weight. Throws `InvalidWeightError` if it is not a number from 0 to 1. */
 export function validateWeight(weight: unknown): number {
@@ -13,7 +14,7 @@ export function validateWeight(weight: unknown): number {
 export function validateEvaluation(vote: unknown, evaluator: string): Evaluation {
   if (vote instanceof Promise)
     throw invalid(evaluator, "returned a promise, but evaluators must be synchronous");
-  if (typeof vote !== "object" || vote === null || Array.isArray(vote)) {
+  if (!isObject(vote)) {
     throw invalid(evaluator, "must return an evaluation, null or undefined");
   }
   const { decision, weight, reason, evaluator_name, metadata = {} } = vote as Partial<Evaluation>;
@@ -31,7 +32,7 @@ export function validateEvaluation(vote: unknown, evaluator: string): Evaluation
 }
 
 function validateMetadata(metadata: unknown, evaluator: string): JsonObject {
-  if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata)) {
+  if (!isObject(metadata)) {
     throw invalid(evaluator, "returned metadata that is not an object");
   }
   try {

@@ -3,6 +3,7 @@ import { didYouMean } from "../../text.js";
 import { isForbiddenKey } from "../path.js";
 import { describeValue } from "./rule-operator.js";
 import { ruleOperators } from "./rule-operators.js";
+import { isObject } from "../equal.js";
 
 /** A problem in the `if` of a rule. */
 export interface RuleDiagnostic {
@@ -47,7 +48,7 @@ function conditionDiagnostics(condition: unknown, path: Path, depth: number): re
 }
 
 function isMap(value: unknown): value is RawCondition {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject(value);
 }
 
 function choiceDiagnostics([first, second]: readonly string[], path: Path): readonly RuleDiagnostic[] {

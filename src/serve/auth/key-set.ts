@@ -1,7 +1,7 @@
 import type { JsonWebKey } from "node:crypto";
 import { createPublicKey } from "node:crypto";
 import { DecisionError } from "../../errors.js";
-import { isMapping } from "../../record/well-formed.js";
+import { isObject } from "../../expression/equal.js";
 
 interface PublicKey {
   readonly kty: string;
@@ -46,8 +46,8 @@ function readKeys(text: string, source: string): readonly UnparsedKey[] {
   } catch (cause) {
     throw unusableKeys(source, "it is not JSON", { cause });
   }
-  const keys = isMapping(value) ? value["keys"] : undefined;
-  if (!Array.isArray(keys) || !keys.every(isMapping))
+  const keys = isObject(value) ? value["keys"] : undefined;
+  if (!Array.isArray(keys) || !keys.every(isObject))
     throw unusableKeys(source, "it is not a JSON Web Key Set");
   return keys;
 }

@@ -1,6 +1,7 @@
 import type { Unauthenticated } from "./authenticate.js";
 import { invalidToken, invalidRequest, missingToken } from "./authenticate.js";
 import type { JsonObject } from "../../model/json.js";
+import { isObject } from "../../expression/equal.js";
 
 /** Headers that would let a token choose its own key, or change how it is parsed. */
 const forbiddenHeaders = ["jwk", "jku", "x5u", "x5c", "crit", "b64", "cty", "enc", "zip"];
@@ -78,8 +79,8 @@ export function parseStrictObject(bytes: Uint8Array): JsonObject | undefined {
   } catch {
     return undefined;
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  return isUnambiguous(text) ? (value as JsonObject) : undefined;
+  if (!isObject(value)) return undefined;
+  return isUnambiguous(text) ? value : undefined;
 }
 
 /** Matches a string, with the colon that makes it a key, or a bracket. */

@@ -9,6 +9,7 @@ import { decideAction, dryRunDecision, evaluateDecision } from "../operations/de
 import { findPrecedents } from "../operations/find-precedents.js";
 import { listDecisions, showDecision } from "../operations/definitions.js";
 import { explainRecord, showRecord, findRecords } from "../operations/records.js";
+import { isObject } from "../../expression/equal.js";
 
 interface RequestParts {
   readonly params: unknown;
@@ -63,7 +64,7 @@ export function operationInput(
 ): unknown {
   const input = method === "GET" ? parseQuery(query as Query, operation.input) : body;
   if (pathKey === undefined) return input;
-  if (typeof input !== "object" || input === null || Array.isArray(input)) return input;
+  if (!isObject(input)) return input;
   if (Object.hasOwn(input, pathKey)) {
     throw new DecisionError("input_invalid", `\`${pathKey}\` is already given in the path`, {
       hint: "remove it from the body",

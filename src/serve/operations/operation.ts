@@ -8,7 +8,7 @@ import type { JsonObject } from "../../model/json.js";
 import type { AuthenticatedCaller } from "../../model/record.js";
 import { didYouMean } from "../../text.js";
 import type { Records } from "../../record/records.js";
-import { isMapping } from "../../record/well-formed.js";
+import { isObject } from "../../expression/equal.js";
 
 /** The dependencies of all operations. A reload of the definitions makes a new one. */
 export type ServedWorld = Composed & { readonly records: Records };
@@ -102,12 +102,12 @@ function invalidInput(
 
 /** Whether the input has the key, with a valid value; a key from the path of a URL counts as well. */
 function isValidKey(key: string, input: unknown, issues: readonly SchemaViolation[]): boolean {
-  if (!isMapping(input) || !Object.hasOwn(input, key)) return false;
+  if (!isObject(input) || !Object.hasOwn(input, key)) return false;
   return !issues.some(({ path }) => path === key || path.startsWith(`${key}.`));
 }
 
 function acceptedKeysHint(unused: readonly string[], input: unknown): string {
-  if (!isMapping(input)) return "send a JSON object";
+  if (!isObject(input)) return "send a JSON object";
   return unused.length === 0
     ? "no other keys are accepted"
     : `accepted keys: ${unused.map((key) => `\`${key}\``).join(", ")}`;
@@ -116,7 +116,7 @@ function acceptedKeysHint(unused: readonly string[], input: unknown): string {
 const maxUnknownKeys = 10;
 
 function unknownKeys(input: unknown, accepted: readonly string[]): readonly string[] {
-  if (!isMapping(input)) return [];
+  if (!isObject(input)) return [];
   return Object.keys(input)
     .filter((key) => !accepted.includes(key))
     .slice(0, maxUnknownKeys);

@@ -9,7 +9,7 @@ import { findStoredDefinition } from "../../record/stored-definition.js";
 import type { IsVisible } from "../../record/find-records.js";
 import { findRecord } from "../../record/find-records.js";
 import type { Records } from "../../record/records.js";
-import { isWellFormedRecord, isMapping, isText, validItems, hasShape } from "../../record/well-formed.js";
+import { isWellFormedRecord, isText, validItems, hasShape } from "../../record/well-formed.js";
 import type { Invocation } from "./operation.js";
 
 /**
@@ -173,7 +173,7 @@ async function withoutForeignPrecedents<T extends { readonly lineage?: unknown }
   isVisible: IsVisible,
 ): Promise<T> {
   const { lineage } = shown;
-  if (!isMapping(lineage)) return shown;
+  if (!isObject(lineage)) return shown;
   const precedents: Precedent[] = [];
   for (const each of validItems(lineage["precedents"], isPrecedent))
     if (await isVisible(each.record_id)) precedents.push(each);
