@@ -25,10 +25,7 @@ export async function find(
   return ready.get(loaded) ?? prepareOnce(loaded);
 }
 
-/**
- * Ready definitions by loaded definition. Preparing compiles every expression, which takes longer than a
- * decision: without this cache the bench row `decide` falls to a fraction.
- */
+/** Ready definitions by loaded definition. Preparing compiles every expression and takes longer than a decision. */
 const ready = new WeakMap<LoadedDefinition, ReadyDefinition>();
 
 /** Makes a definition ready, or returns it as an earlier call has made it. */
