@@ -105,11 +105,14 @@ export interface ProvenanceFlags {
   readonly correlationId?: string;
 }
 
-export function addProvenanceFlags(command: Command): Command {
+export function addProvenanceFlags(
+  command: Command,
+  session = "session to record with the decision",
+): Command {
   return command
     .option("--workflow-id <id>", "workflow to record with the decision")
     .option("--stage-id <id>", "stage to record with the decision")
-    .option("--session-id <id>", "session to record with the decision")
+    .option("--session-id <id>", session)
     .option("--correlation-id <id>", "id to record, to find the decision in the logs of other systems");
 }
 

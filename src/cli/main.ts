@@ -8,7 +8,7 @@ import { OutputClosed } from "./io.js";
 import { buildProgram, commandNames } from "./program.js";
 import { errorDocument, DecisionError } from "../errors.js";
 import type { Diagnostic } from "../model/diagnostic.js";
-import { printable } from "../text.js";
+import { didYouMean, printable } from "../text.js";
 import type { Paint } from "../present/format.js";
 import { describeDiagnostic } from "../present/diagnostics-view.js";
 import { version } from "../version.js";
@@ -66,7 +66,9 @@ function usageHint(text: string, suggestion: string, argv: readonly string[]): s
   if (text.includes("unknown command") && commandNames.includes(first)) {
     return `did you mean \`agent-33 decision ${first}\`?`;
   }
-  if (text.includes("unknown option") && first.startsWith("-")) return "put flags after the command";
+  if (text.includes("unknown option") && first.startsWith("-")) {
+    return didYouMean(first, ["--version", "--help"]) ?? "put flags after the command";
+  }
   const name = /Did you mean (?:one of )?(.+)\?\)/.exec(suggestion)?.[1];
   return name === undefined ? undefined : `did you mean \`${name}\`?`;
 }

@@ -149,10 +149,14 @@ const unverifiedLock = (file: string, required: boolean): Diagnostic =>
     ? {
         ...startOf(file),
         severity: "error",
-        message: "no key is trusted, so no approval is valid",
+        message: "no trusted key is configured, so no definition is approved",
         hint: "trust one with `agent-33 decision config set trusted_keys ed25519:…`",
       }
-    : { ...startOf(file), severity: "note", message: "signatures are not checked because no key is trusted" };
+    : {
+        ...startOf(file),
+        severity: "note",
+        message: "signatures are not checked because no trusted key is configured",
+      };
 
 async function unapprovedDefinitions(
   lock: ApprovalLock | undefined,

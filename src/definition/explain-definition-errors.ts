@@ -28,15 +28,22 @@ export function explainDefinitionErrors(
 function unknownKeysWithoutType(document: unknown): readonly Finding[] {
   const decision = valueAt(document, ["decision"]);
   if (!isObject(decision) || "type" in decision) return [];
-  const allowed = new Set(schema.properties.decision.oneOf.flatMap((each) => Object.keys(each.properties)));
-  const unknown = Object.keys(decision).filter((key) => !allowed.has(key));
+  const unknown = Object.keys(decision).filter((key) => !decisionKeys.has(key));
   return unknown.map((key) => ({
     path: ["decision"],
     key,
     message: `unknown key \`${key}\``,
-    hint: didYouMean(key, allowed),
+    hint: didYouMean(key, decisionKeys),
   }));
 }
+
+/** The keys of decisions of any type. */
+const decisionKeys: ReadonlySet<string> = new Set(
+  schema.properties.decision.oneOf.flatMap((each) => Object.keys(each.properties)),
+);
+
+const misplacedKeyHint = (path: Path, key: string): string | undefined =>
+  path.length === 0 && decisionKeys.has(key) ? "indent it below `decision:`" : undefined;
 
 /** Returns the document with its misspelt type corrected, so that the rest of it can be checked too. */
 export function withCorrectedType(document: unknown): unknown {
@@ -105,7 +112,11 @@ function explainSpecially({ keyword, params, path, schemaPath, value }: SchemaEr
 function unknownKey(path: Path, key: string, schemaPath: string): Finding {
   const { properties = {} } = (schemaAt(schemaPath) ?? {}) as { readonly properties?: object };
   const allowed = Object.keys(properties);
-  const hint = foreignKeyHint(path, key) ?? didYouMean(key, allowed) ?? `known here: ${allowed.join(", ")}`;
+  const hint =
+    foreignKeyHint(path, key) ??
+    misplacedKeyHint(path, key) ??
+    didYouMean(key, allowed) ??
+    `known here: ${allowed.join(", ")}`;
   return { path, key, message: `unknown key \`${key}\``, hint };
 }
 
@@ -198,15 +209,21 @@ function hintFor(error: SchemaError): string | undefined {
     case "type":
       return secretHint(path) ?? quotesHint(error);
     case "enum":
-      return (
-        didYouMean(typeof value === "string" ? value : "", params.allowedValues as string[]) ??
-        reservedModeHint(path, value)
-      );
+      return misspeltValueHint(value, params.allowedValues as string[]) ?? reservedModeHint(path, value);
     case "pattern":
       return secretHint(path) ?? durationHint(path, value);
     default:
       return undefined;
   }
+}
+
+/** Suggests the closest value. Values that differ in digits only, as `T4` and `T1`, are not misspellings. */
+function misspeltValueHint(value: unknown, allowed: readonly string[]): string | undefined {
+  if (typeof value !== "string") return undefined;
+  const withoutDigits = (text: string): string => text.toLowerCase().replace(/\d/g, "#");
+  const isSame = (each: string): boolean => each.toLowerCase() === value.toLowerCase();
+  const others = allowed.filter((each) => isSame(each) || withoutDigits(each) !== withoutDigits(value));
+  return didYouMean(value, others);
 }
 
 function quotesHint({ params, path, value }: SchemaError): string | undefined {
@@ -238,7 +255,7 @@ function isDuration(path: Path): boolean {
   return path.length > 2 && path[2] !== "headers" && durationKeys.includes(path.at(-1));
 }
 
-/** Many programs take a plain number of seconds. */
+/** Suggests a unit for a plain number: many programs read it as seconds. */
 function durationHint(path: Path, value: unknown): string | undefined {
   if (!isDuration(path) || !/^[0-9]+(?:\.[0-9]+)?$/.test(String(value))) return undefined;
   return `write ${String(value)}s for that many seconds`;

@@ -9,7 +9,7 @@ const head = (
   type: DecisionType,
   id: string,
 ): string => `# yaml-language-server: $schema=./agent-33.schema.json
-# (write the schema with: agent-33 decision schema > agent-33.schema.json)
+# (write the schema with: agent-33 decision schema > decisions/agent-33.schema.json)
 decision:
   id: ${id}
   name: ${JSON.stringify(titleOf(id))}
@@ -53,7 +53,8 @@ const starterBodies: Readonly<Record<"scored" | "policy" | "gate", string>> = {
     review: stage-review
 `,
   policy: `  # The tool that the policies apply to: a name, or a glob such as write_*.
-  # The context is { tool, params, session, resources }; check a call with: agent-33 decision check TOOL --params JSON
+  # The context is { tool, params, session, resources }; check a call with:
+  # agent-33 decision check TOOL --params JSON --session-id ID
   tool: send_email
   policies:
     # A policy denies the call unless all its conditions are true. Every policy must allow the call.

@@ -43,7 +43,7 @@ const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (val
 
 export type Refusal =
   | Exclude<Admission, { readonly at: number }>
-  /** The admission must be written to the store first, which failed. */
+  /** The admission could not be written to the store. */
   | { readonly unwritten: "probe" | "slot" };
 
 type Permit = Extract<Admission, { readonly at: number }> | Refusal;

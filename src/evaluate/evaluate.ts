@@ -24,7 +24,7 @@ const failsOnError = (definition: Definition): boolean =>
 function conditionError(id: string, errors: readonly string[]): DecisionError {
   const more = errors.length > 3 ? [`and ${errors.length - 3} more`] : [];
   return new DecisionError("condition_errored", `\`${id}\`: ${[...errors.slice(0, 3), ...more].join("; ")}`, {
-    hint: "add the missing values to the context, or test for them with exists(…) or get(…)",
+    hint: "correct these values in the context; test for values that may be missing with exists(…) or get(…)",
     details: { decision_id: id, errors },
   });
 }

@@ -136,8 +136,10 @@ function describeType(type: ParameterType): string {
       return "an ISO 8601 date (a time needs a zone)";
     case "any":
     case "text":
-    case "text or list":
-    case "number or list":
       return type;
+    case "text or list":
+      return "text or a list";
+    case "number or list":
+      return "a number or a list";
   }
 }

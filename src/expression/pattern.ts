@@ -21,6 +21,7 @@ export function compilePattern(source: string): Pattern | string {
     const size = compiled.programSize();
     return { test: (text) => (size * text.length > maxSteps ? undefined : compiled.test(text)) };
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    const message = error instanceof Error ? error.message : String(error);
+    return message.replace(/^error parsing regexp: /, "");
   }
 }

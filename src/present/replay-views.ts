@@ -35,9 +35,11 @@ function plainReplay({
 async function describeReplay(report: ReplayReport, style: Style): Promise<string> {
   const { paint } = style;
   const { total, mismatched, matched } = report;
-  const lines = [
-    `${replayVerdict(report, style)}  ${plural(total, "record")}, ${formatCount(matched)} reproduced`,
-  ];
+  const count =
+    matched === total && total > 0
+      ? `${formatCount(matched)} of ${plural(total, "record")}`
+      : `${plural(total, "record")}, ${formatCount(matched)} reproduced`;
+  const lines = [`${replayVerdict(report, style)}  ${count}`];
   if (mismatched > 0) lines.push("", await mismatchTable(report, style));
   const unlisted = mismatched - report.mismatches.length;
   if (unlisted > 0) lines.push(paint("dim", `and ${formatCount(unlisted)} more`));

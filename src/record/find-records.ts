@@ -81,7 +81,7 @@ async function visibleIds(ids: readonly string[], isVisible: IsVisible): Promise
 
 async function notFoundHint(text: string, log: Ledger): Promise<string> {
   const { size } = await log.state();
-  if (size === 0) return "the log is empty";
+  if (size === 0) return "no records yet";
   if (!/^\d{1,7}$/.test(text) || Number(text) === 0) return referenceFormHint(text);
   return Number(text) > size
     ? `the last record has number ${size}`

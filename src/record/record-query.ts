@@ -52,7 +52,7 @@ export function parseChoice<T extends string>(what: string, text: string, choice
 export function parseLimit(text: string, name: string): number {
   const limit = /^\d+$/.test(text) ? Number(text) : 0;
   if (limit >= 1 && Number.isSafeInteger(limit)) return limit;
-  throw new DecisionError("usage", `${name} must be a whole number from 1 (got \`${text}\`)`, {
+  throw new DecisionError("usage", `${name} must be a whole number of 1 or more (got \`${text}\`)`, {
     hint: `such as ${name} 20`,
   });
 }

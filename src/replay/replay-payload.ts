@@ -62,7 +62,7 @@ export interface Difference {
   readonly actual: string | number;
 }
 
-/** Decides again from the votes in an audit payload and lists the differences; throws only if it is not one. */
+/** Decides again from the votes in an audit payload and lists the differences; throws only if the document is not an audit payload. */
 export function compareWithPayload(payload: unknown): Comparison {
   const stored = readPayload(payload);
   const { strategy, warnings } = resolveStrategy(stored);

@@ -45,7 +45,7 @@ export async function readVerifiedLock({
   shelf,
 }: ApprovalOptions): Promise<ApprovalLock> {
   if (trustedKeys.length === 0) {
-    throw new DecisionError("not_approved", "no key is trusted, so no definition is approved", {
+    throw new DecisionError("not_approved", "no trusted key is configured, so no definition is approved", {
       hint: "trust a key with `agent-33 decision config set trusted_keys ed25519:…`; see `agent-33 help approval`",
     });
   }

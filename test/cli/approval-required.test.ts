@@ -269,7 +269,7 @@ const attacks: readonly Attack[] = [
   {
     name: "a file that was removed",
     spoil: ({ decisions }) => rmSync(join(decisions, "quality.yaml")),
-    why: "its definition is not there",
+    why: "its definition is missing",
   },
   {
     name: "a new guardrail for every decision",
@@ -516,7 +516,7 @@ describe("where approval is required", () => {
     await project.run("config", "unset", "trusted_keys");
     const { exitCode, stderr } = await project.evaluate();
     expect(exitCode).toBe(3);
-    expect(stderr).toContain("no key is trusted");
+    expect(stderr).toContain("no trusted key is configured");
     expect(stderr).toContain("hint: trust a key with `agent-33 decision config set trusted_keys");
   });
 

@@ -403,7 +403,7 @@ describe("diff", () => {
     await run(["config", "unset", "trusted_keys"]);
     write("quality.yaml", quality("0.1"));
     const { code, out, err } = await diff("--json");
-    expect([code, err]).toEqual([0, "warning: no key is trusted, so no definition is approved\n"]);
+    expect([code, err]).toEqual([0, "warning: no trusted key is configured, so no definition is approved\n"]);
     expect(JSON.parse(out)).toMatchObject({ state: "unknown", changes: [{ path: "/cases/0/condition" }] });
     writeFileSync(lockFile(), "{}");
     expect((await diff()).code).toBe(3);
@@ -493,7 +493,7 @@ describe("list, show and validate", () => {
     await run(["config", "unset", "trusted_keys"]);
     expect(await run(words)).toMatchObject({
       code: 3,
-      out: expect.stringContaining("error\tno key is trusted") as string,
+      out: expect.stringContaining("error\tno trusted key is configured") as string,
     });
   });
 
@@ -530,8 +530,8 @@ describe("list, show and validate", () => {
     await run(["config", "unset", "trusted_keys"]);
     const { code, out } = await run(["validate", "--format", "plain"]);
     expect(code).toBe(0);
-    expect(out).toContain("note\tsignatures are not checked because no key is trusted");
-    expect((await run(["list", "--json"])).err).toContain("no key is trusted");
+    expect(out).toContain("note\tsignatures are not checked because no trusted key is configured");
+    expect((await run(["list", "--json"])).err).toContain("no trusted key is configured");
   });
 });
 
@@ -592,11 +592,11 @@ describe("a lock", () => {
     write("files.yaml", files("/etc/shadow").replace("tool: write_*", "tols: write_*"));
     const invalid = await check();
     expect(invalid.code).toBe(3);
-    expect(invalid.err).not.toContain("but its definition is not there");
+    expect(invalid.err).not.toContain("but its definition is missing");
     expect((await run(["validate", "--format", "plain"])).out).not.toContain("but its definition is missing");
     rmSync(join(decisions, "files.yaml"));
     expect((await check()).err).toContain(
-      "`files` was approved with serial 1, but its definition is not there",
+      "`files` was approved with serial 1, but its definition is missing",
     );
   });
 });

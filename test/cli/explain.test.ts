@@ -144,7 +144,7 @@ describe("explain", () => {
   it("prints a hint if there are no records", async () => {
     const { code, err } = await run(["explain", "latest"], { directory: join(root, "none") });
     expect(code).toBe(2);
-    expect(err).toContain("hint: the log is empty");
+    expect(err).toContain("hint: no records yet");
   });
 
   it("lists the records that match an ambiguous prefix", async () => {

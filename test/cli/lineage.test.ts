@@ -341,7 +341,7 @@ describe("a wrong question", () => {
     { words: ["3", "--since", "7d"], says: "--since requires --artifact or --entity" },
     { words: ["--impact", "a", "--until", "7d"], says: "--until requires --artifact or --entity" },
     { words: ["--artifact", "a", "--format", "dot"], says: "--format dot requires a record or --impact" },
-    { words: ["3", "--limit", "0"], says: "--limit must be a whole number from 1 (got `0`)" },
+    { words: ["3", "--limit", "0"], says: "--limit must be a whole number of 1 or more (got `0`)" },
     { words: ["99"], says: "record `99` not found" },
     { words: ["3", "--format", "dott"], says: "unknown format `dott`" },
   ])("is rejected with a hint: $words", async ({ words, says }) => {

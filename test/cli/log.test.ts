@@ -156,9 +156,9 @@ describe("a filter", () => {
   });
 
   it.each([
-    [["--limit", "0"], "--limit must be a whole number from 1 (got `0`)", "such as --limit 20"],
-    [["--limit", "1.5"], "--limit must be a whole number from 1 (got `1.5`)", "such as --limit 20"],
-    [["--limit", "-3"], "--limit must be a whole number from 1 (got `-3`)", "such as --limit 20"],
+    [["--limit", "0"], "--limit must be a whole number of 1 or more (got `0`)", "such as --limit 20"],
+    [["--limit", "1.5"], "--limit must be a whole number of 1 or more (got `1.5`)", "such as --limit 20"],
+    [["--limit", "-3"], "--limit must be a whole number of 1 or more (got `-3`)", "such as --limit 20"],
     [["--limit", "9".repeat(20)], `(got \`${"9".repeat(20)}\`)`, "such as --limit 20"],
     [["--kind", "notes"], "unknown kind `notes`", "did you mean `note`?"],
     [["--kind", "xyz"], "unknown kind `xyz`", "choose one of decision, tool_result, note, all"],

@@ -132,7 +132,7 @@ describe("the overrides", () => {
 
   it.each<[string, readonly string[], string]>([
     ["a duration that is none", ["--expiring", "soon"], "--expiring must be a duration (got `soon`)"],
-    ["a limit of nothing", ["--limit", "0"], "--limit must be a whole number from 1 (got `0`)"],
+    ["a limit of nothing", ["--limit", "0"], "--limit must be a whole number of 1 or more (got `0`)"],
     [
       "a decision that is no policy",
       ["--decision-id", "decision-quality-gate"],

@@ -412,8 +412,8 @@ describe("a question that cannot be answered", () => {
     [["--entity", "customer:"], "--entity must be TYPE:ID (got `customer:`)"],
     [["--policy", ""], "--policy must not be empty"],
     [["--policy", "p", "--outcome", "allow"], "unknown outcome `allow`"],
-    [["--policy", "p", "--limit", "0"], "--limit must be a whole number from 1 (got `0`)"],
-    [["--deviations", "--last", "few"], "--last must be a whole number from 1 (got `few`)"],
+    [["--policy", "p", "--limit", "0"], "--limit must be a whole number of 1 or more (got `0`)"],
+    [["--deviations", "--last", "few"], "--last must be a whole number of 1 or more (got `few`)"],
     [
       ["--record", "1", "--min-similarity", "1.1"],
       "--min-similarity must be a number from 0 to 1 (got `1.1`)",

@@ -65,6 +65,7 @@ describe("common mistakes", () => {
   it.each([
     [["evaluate", "x"], "did you mean `agent-33 decision evaluate`?"],
     [["--quiet", "decision", "list"], "put flags after the command"],
+    [["--verison"], "did you mean `--version`?"],
     [
       ["decision", "evaluate", "decision-quality-gate", "--input", "package.json"],
       "to read the file, use --input @package.json",

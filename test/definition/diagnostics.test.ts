@@ -46,6 +46,24 @@ const cases: readonly Case[] = [
     problems: ["1:1 unknown key `decisions` | did you mean `decision`?"],
   },
   {
+    name: "a key of the decision at the top",
+    yaml: "version: '1.0.0'\n" + valid,
+    problems: ["1:1 unknown key `version` | indent it below `decision:`"],
+  },
+  {
+    name: "a value that differs from the allowed ones in a digit",
+    yaml: [
+      "decision:",
+      "  id: g",
+      "  type: gate",
+      "  action: { org: o, domain: d, name: n }",
+      "  rules:",
+      "    - { id: a, tier: T4, severity: 1, when: 'true', status: GREEN }",
+      "",
+    ].join("\n"),
+    problems: ['6:22 `tier` must be one of `T1`, `T2`, `T3` (got "T4")'],
+  },
+  {
     name: "a list instead of a map",
     yaml: "- a\n",
     problems: ["1:1 the document must be a map (got a list)"],

@@ -54,7 +54,9 @@ const wrongFor: Readonly<Record<ParameterType, Json>> = {
 };
 
 function probeOf({ name }: FunctionEntry): string {
-  return probes[name] ?? `there is no probe of ${name}`;
+  const probe = probes[name];
+  if (probe === undefined) throw new Error(`add a probe of \`${name}\` to \`probes\` in this file`);
+  return probe;
 }
 
 function promised({ badOperandResults: answers = allErrored }: FunctionEntry): typeof allErrored {

@@ -183,7 +183,7 @@ describe("records of another organisation", () => {
     const by = invocationOf(fresh, { caller: { ...alice, org_id: "initech" } });
     await expect(showRecord.run({ record_id: "latest" }, by)).rejects.toMatchObject({
       code: "record_not_found",
-      hint: "nothing has been recorded yet for the organisation of the token",
+      hint: "no records yet for the organisation of the token",
     });
   });
 

@@ -19,6 +19,8 @@ import { addCallFlags, readCall } from "../input.js";
 import type { Io } from "../io.js";
 import { openWorld, warn, warnAboutDefinitions } from "../world.js";
 
+const sessionHelp = "session of the call (required, unless --event contains it)";
+
 interface CheckFlags extends DecideFlags, ProvenanceFlags, CallFlags {
   readonly explain?: boolean;
   readonly strict?: boolean;
@@ -33,7 +35,7 @@ export function addCheckCommand(parent: Command, io: Io, done: (code: ExitCode) 
     .option("--explain", "show the result of every condition")
     .option("--strict", "fail if a condition cannot be evaluated")
     .option("--dry-run", "do not record the decision or count it towards limits");
-  addApprovalFlag(addDurabilityFlag(addStoreFlags(addProvenanceFlags(command))));
+  addApprovalFlag(addDurabilityFlag(addStoreFlags(addProvenanceFlags(command, sessionHelp))));
   addCommonFlags(command, ["reason"])
     .summary("check whether a tool call is allowed")
     .description(

@@ -50,7 +50,7 @@ function findCommand(program: Command, words: readonly string[]): Command {
       throw new DecisionError("usage", `there is no help on \`${words.join(" ")}\``, {
         hint:
           didYouMean(word, word === first ? [...names, ...Object.keys(topics)] : names) ??
-          "list the topics with `agent-33 help help`, the commands with `agent-33 help decision`",
+          "list the topics with `agent-33 help`, the commands with `agent-33 help decision`",
       });
     }
     command = next;

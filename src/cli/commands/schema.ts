@@ -11,7 +11,7 @@ export function addSchemaCommand(parent: Command, io: Io): void {
       "after",
       `
 Examples:
-  $ agent-33 decision schema > agent-33.schema.json
+  $ agent-33 decision schema > decisions/agent-33.schema.json
   Then start your YAML files with
     # yaml-language-server: $schema=./agent-33.schema.json`,
     )

@@ -25,7 +25,7 @@ export function addServeCommand(parent: Command, io: Io, done: (code: ExitCode) 
       "--rate-per-caller <rate>",
       "rate limit per caller, such as 100/1s, or none (default: 1000/1s with tokens, else none)",
     )
-    .option("--rate-per-org <rate>", "rate limit per organization (default: 5000/1s with tokens, else none)")
+    .option("--rate-per-org <rate>", "rate limit per organisation (default: 5000/1s with tokens, else none)")
     .option("--max-body <bytes>", "maximum size of a request body", "1048576")
     .option("--max-in-flight <n>", "maximum number of concurrent requests", "1024")
     .option("--request-timeout <duration>", "maximum time to receive a request", "10s")
@@ -40,7 +40,7 @@ export function addServeCommand(parent: Command, io: Io, done: (code: ExitCode) 
     .summary("serve decisions over HTTP")
     .description(
       "Serve the same functions as the command line over HTTP: POST /decide, /decisions/ID/evaluate, /decisions/ID/dry-run, " +
-        "/check, /results and /precedents; GET /decisions, /records, /records/ID/explain, " +
+        "/check, /results and /precedents; GET /decisions, /decisions/ID, /records, /records/ID, /records/ID/explain, " +
         "/orgs/ORG/domains/DOMAIN/actions, /openapi.json, /metrics, /healthz and /readyz. Without --jwks only " +
         "this machine can connect. Changed definitions are reloaded when saved, or at once on SIGHUP; invalid changes are " +
         "rejected. SIGTERM shuts down gracefully.",

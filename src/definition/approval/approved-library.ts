@@ -60,13 +60,13 @@ interface MissingDecision {
 function missingApproved({ ids, broken }: Library, entry: LockEntry): readonly MissingDecision[] {
   const { status, decision_id: id, serial } = entry;
   if (status !== "approved" || ids.includes(id)) return [];
-  const was = `\`${id}\` was approved with serial ${serial}, but its definition is not`;
-  if (broken.includes(id)) return [{ entry, message: `${was} valid any more`, hint: invalidHint }];
+  const was = `\`${id}\` was approved with serial ${serial}, but its definition is`;
+  if (broken.includes(id)) return [{ entry, message: `${was} no longer valid`, hint: invalidHint }];
   const hint = `put it back, or retire it with \`agent-33 decision retire ${id} --key FILE\``;
-  return [{ entry, message: `${was} there`, hint }];
+  return [{ entry, message: `${was} missing`, hint }];
 }
 
-const invalidHint = "`agent-33 decision validate` tells what is wrong with it";
+const invalidHint = "`agent-33 decision validate` shows what is wrong with it";
 
 /** A file that changes while it is read counts as not approved. */
 function rethrowAsUnapproved(error: unknown): never {

@@ -47,7 +47,7 @@ export async function findOwnRecord(id: string, invocation: Invocation): Promise
 async function findLatestOwnRecord(invocation: Invocation): Promise<LogLine> {
   for await (const line of selectOwnRecords({ kind: "decision", reverse: true }, invocation)) return line;
   throw new DecisionError("record_not_found", "there is no latest record", {
-    hint: "nothing has been recorded yet for the organisation of the token",
+    hint: "no records yet for the organisation of the token",
   });
 }
 

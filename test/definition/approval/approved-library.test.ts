@@ -90,7 +90,7 @@ describe("a decision", () => {
       name: "is not there any more",
       files: { loaded: [] },
       id: "a",
-      why: "`a` was approved with serial 1, but its definition is not there",
+      why: "`a` was approved with serial 1, but its definition is missing",
     },
   ])("that $name is refused", async ({ files, id, why }) => {
     await expect(approved(files, lock).find(id)).rejects.toMatchObject({

@@ -66,7 +66,7 @@ describe("the hint of an error response", () => {
 
   it.each([
     ["/decisions/zzzz", "`GET /decisions` or the MCP tool `list_decisions` lists all decisions"],
-    ["/records/zzzz", "the log is empty"],
+    ["/records/zzzz", "no records yet"],
   ])("mentions no commands: %s", async (path, hint) => {
     expect((await get(server, path)).body).toMatchObject({ status: 404, hint });
   });

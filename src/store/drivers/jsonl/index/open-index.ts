@@ -148,7 +148,7 @@ function removeUnusedFiles(directory: string, rowsFile: string, { tables }: Post
       rmSync(`${directory}/${name}`, { force: true });
 }
 
-/** How late changes by other processes are seen at most. */
+/** The longest time until changes by other processes are seen. */
 const recheckAfterMs = 50;
 /** Reading fewer rows again takes less time than saving them. */
 const minRowsToSave = 64;

@@ -227,9 +227,9 @@ export interface KnownPrefix {
   readonly shape: number;
   /** The bytes that determine the shape. */
   readonly bytes: Buffer;
-  /** The same bytes and all up to the provenance, if they contain no keys. */
+  /** `bytes` and everything after it up to the provenance; set only if that part contains no keys. */
   upToProvenance?: Buffer;
-  /** The same bytes and all up to the end of the artifacts, if there are no keys up to there. */
+  /** `bytes` and everything after it up to the end of the artifacts; set only if that part contains no keys. */
   upToLineageEnd?: Buffer | undefined;
   /** The distance from the end of the artifacts to the policies. */
   policiesAt?: number;
