@@ -332,7 +332,7 @@ const cases: readonly Case[] = [
   {
     name: "an unknown key of the document",
     yaml: `${valid}evaluators: []\n`,
-    problems: ["18:1 unknown key `evaluators` | known here: decision, guardrails, endpoints, targets, tests"],
+    problems: ["18:1 unknown key `evaluators` | indent it below `decision:`"],
   },
   {
     name: "a list where a map should be",
