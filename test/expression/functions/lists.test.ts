@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answer } from "../answers.js";
+import { answer, whyErrored } from "../answers.js";
 
 const context = {
   tags: ["vip", "early"],
@@ -19,6 +19,10 @@ describe("length", () => {
     ["length('👩‍💻')", 3],
   ])("%s is %i", (expression, expected) => {
     expect(answer(expression, context)).toBe(expected);
+  });
+
+  it("says which types it takes", () => {
+    expect(whyErrored("length(5)")).toContain("needs text or a list");
   });
 });
 
