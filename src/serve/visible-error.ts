@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../errors.js";
 import { DecisionError } from "../errors.js";
 import { isObject } from "../expression/equal.js";
-import type { Json, JsonObject } from "../model/json.js";
+import type { JsonObject } from "../model/json.js";
 
 /** The details of an error that concern the request. */
 const visibleDetailKeys = ["errors", "candidates", "scope", "way"];
@@ -63,7 +63,7 @@ function visibleHint(hint: string | undefined, code: ErrorCode): string | undefi
 export const isOperatorOnly = ({ code }: DecisionError): boolean => operatorOnlyMessages[code] !== undefined;
 
 function visibleDetails({ details }: DecisionError): JsonObject | undefined {
-  if (!isObject(details as Json)) return undefined;
-  const visible = Object.entries(details as JsonObject).filter(([key]) => visibleDetailKeys.includes(key));
+  if (!isObject(details)) return undefined;
+  const visible = Object.entries(details).filter(([key]) => visibleDetailKeys.includes(key));
   return visible.length === 0 ? undefined : Object.fromEntries(visible);
 }
