@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Ajv from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
@@ -27,38 +28,35 @@ const lazyFunctions = {
   filtrex:
     "export const compileExpression = (...given) => require('./filtrex.cjs').compileExpression(...given);",
   ajv: "export const Ajv = function (...given) { return new (require('./ajv.cjs').Ajv)(...given); };",
+  "string-width": "export default (...given) => require('./string-width.cjs')(...given);",
   re2js: "export const RE2JS = { compile: (source) => require('./re2js.cjs').RE2JS.compile(source) };",
   // commander requires it at start-up, but uses it only for stand-alone subcommands, which we do not have.
   "node:child_process": "export const spawn = (...args) => require('child_process').spawn(...args);",
 };
+/** Those of them that are packages. */
+const vendoredFunctions = Object.keys(lazyFunctions).filter((name) => !name.startsWith("node:"));
 /** Libraries that are imported only by modules which are themselves loaded lazily. */
-const lazyLibraries = [
-  "yaml",
-  "cli-table3",
-  "string-width",
-  "chalk",
-  "conf",
-  "fastify",
-  "@fastify/rate-limit",
-  "jose",
-];
+const lazyLibraries = ["yaml", "cli-table3", "chalk", "conf", "fastify", "@fastify/rate-limit", "jose"];
 /** Modules that most runs do not need: even functions that are never called make a bundle slower to start. */
 const lazyParts = {
   "read-definitions": "src/definition/read-definitions.ts",
   fetcher: "src/enrichment/fetcher.ts",
   "render-topic": "src/cli/topics/render-topic.ts",
 };
-/** The text of `agent-33 help TOPIC`. */
-const pages = Object.fromEntries(
-  readdirSync("docs").map((file) => [file.replace(".md", ""), readFileSync(`docs/${file}`, "utf8")]),
-);
 /** The file name of a library. */
 const fileOf = (library) => library.replace("@", "").replace("/", "-");
 /** Makes the default export of a CommonJS file the value that `require` returns. */
 const defaultOnly = { js: "module.exports = module.exports.default;" };
 const footers = { conf: defaultOnly, "string-width": defaultOnly };
-/** Commands that scripts and agents call often have a bundle of their own, which starts faster; all others share one. */
-const hotCommands = ["evaluate", "dry-run", "check", "gate"];
+/**
+ * Bundles that start faster, because they contain these commands only: those that scripts and agents call often,
+ * those that look something up in the log, and the program's own flags. All others share one.
+ */
+const bundles = {
+  hot: ["evaluate", "dry-run", "check", "gate"],
+  lookup: ["log", "explain", "distribution", "lineage", "precedents"],
+  front: ["--help", "-h", "--version", "-V"],
+};
 const validator = "src/definition/validate-schema.generated.js";
 /** The parts of the MCP SDK that are used. */
 const sdk = "src/serve/mcp/sdk.ts";
@@ -76,17 +74,17 @@ const commonjs = { ...common, format: "cjs", minify: true, supported: { "dynamic
 async function main() {
   mkdirSync(out);
   await generateValidator();
-  const vendored = ["re2js", "filtrex", "ajv", ...lazyLibraries].map((name) => [
+  const vendored = [...vendoredFunctions, ...lazyLibraries].map((name) => [
     fileOf(name),
     fileURLToPath(import.meta.resolve(name)),
   ]);
   const built = await Promise.all([
-    ...["agent-33", "hot"].map((name) =>
+    ...["agent-33", ...Object.keys(bundles)].map((name) =>
       build({
         ...commonjs,
         entryPoints: ["src/cli/entry.ts"],
         outfile: `${out}/${name}.cjs`,
-        plugins: name === "hot" ? [lazyVendor, onlyHotCommands] : [lazyVendor],
+        plugins: name in bundles ? [onlyCommands(name), lazyVendor] : [lazyVendor],
       }),
     ),
     ...[...vendored, ["validate-schema", validator], ["mcp", sdk]].map(([name, file]) =>
@@ -103,7 +101,7 @@ async function main() {
         entryPoints: [file],
         outfile: `${out}/${name}.cjs`,
         plugins: [lazyVendor],
-        define: { ...common.define, __PAGES__: JSON.stringify(pages), "import.meta.url": "undefined" },
+        define: { ...common.define, __BUNDLE_DIRECTORY__: "__dirname", "import.meta.url": "undefined" },
       }),
     ),
     build({
@@ -115,7 +113,7 @@ async function main() {
   ]);
   await writeLibrary();
   const __BUNDLE_HASH__ = JSON.stringify(bundleHash());
-  const define = { ...common.define, __BUNDLE_HASH__, __HOT_COMMANDS__: JSON.stringify(hotCommands) };
+  const define = { ...common.define, __BUNDLE_HASH__, __BUNDLES__: JSON.stringify(bundles) };
   await build({ ...commonjs, entryPoints: ["src/cli/start.ts"], outfile: `${out}/start.cjs`, define });
   writeFileSync(`${out}/THIRD-PARTY-LICENSES.txt`, licences(built.map(({ metafile }) => metafile)));
   const tsc = [
@@ -126,6 +124,7 @@ async function main() {
     `${out}/types`,
   ];
   execFileSync(process.execPath, tsc, { stdio: "inherit" });
+  removeInternalTypes(`${out}/types`);
   putInPlace();
   linkCommand();
 }
@@ -172,18 +171,37 @@ const lazyVendor = {
   },
 };
 
-/** Leaves all other commands out of the bundle of the hot ones. */
-const onlyHotCommands = {
-  name: "only-hot-commands",
+/** Leaves all other commands out of a bundle. The help of the program lists `help` and `completion`. */
+const onlyCommands = (bundle) => ({
+  name: "only-commands",
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^\.\/commands\// }, ({ path }) =>
-      hotCommands.some((command) => path === `./commands/${command}.js`)
-        ? undefined
-        : { path, namespace: "left-out" },
+    const isFront = bundle === "front";
+    const commands = isFront ? ["help", "completion"] : bundles[bundle];
+    const kept = commands.map((command) => `./commands/${command}.js`);
+    // The front only describes its commands, so it does not contain what they import when they run.
+    onResolve({ filter: isFront ? /^\.{1,2}\// : /^\.\/commands\// }, ({ path, kind }) =>
+      kind !== "dynamic-import" || kept.includes(path) ? undefined : { path, namespace: "left-out" },
     );
     onLoad({ filter: /.*/, namespace: "left-out" }, () => ({ contents: "module.exports = {};" }));
   },
-};
+});
+
+/** Removes the declarations that those of the library do not refer to. */
+function removeInternalTypes(folder) {
+  const kept = new Set();
+  const keep = (file) => {
+    if (kept.has(file)) return;
+    kept.add(file);
+    for (const [, path] of readFileSync(file, "utf8").matchAll(/["'](\.[^"']+)\.js["']/g)) {
+      keep(join(dirname(file), `${path}.d.ts`));
+    }
+  };
+  keep(join(folder, "index.d.ts"));
+  for (const name of readdirSync(folder, { recursive: true })) {
+    const file = join(folder, name);
+    if (name.endsWith(".d.ts") && !kept.has(file)) rmSync(file);
+  }
+}
 
 /** Names the code cache of this build: code cached by another build must never be used. */
 function bundleHash() {

@@ -5,10 +5,15 @@ import { cacheHome } from "./directories.js";
 import { makeDirectory, removeUnusedFolders } from "../store/files.js";
 
 declare const __BUNDLE_HASH__: string;
-/** The commands of the smaller bundle, which starts faster. */
-declare const __HOT_COMMANDS__: readonly string[];
+/** The commands of each smaller bundle, which starts faster. */
+declare const __BUNDLES__: Readonly<Record<string, readonly string[]>>;
 
-type Wrapper = (exports: object, require: (name: string) => unknown, module: { exports: object }) => void;
+type Wrapper = (
+  exports: object,
+  require: (name: string) => unknown,
+  module: { exports: object },
+  directory: string,
+) => void;
 
 const home = cacheHome(process.env);
 const folder =
@@ -18,13 +23,13 @@ const folder =
 function load(file: string, cacheName: string): object {
   const path = `${__dirname}/${file}`;
   const cachedData = folder === undefined ? undefined : readOwnedFile(`${folder}/${cacheName}`);
-  const source = `(function(exports,require,module){${readFileSync(path, "latin1")}\n})`;
+  const source = `(function(exports,require,module,__dirname){${readFileSync(path, "latin1")}\n})`;
   const script = new Script(source, { filename: path, ...(cachedData && { cachedData }) });
   if (folder !== undefined && (cachedData === undefined || script.cachedDataRejected)) {
     process.once("exit", () => saveCode(folder, cacheName, script));
   }
   const module = { exports: {} };
-  (script.runInThisContext() as Wrapper)(module.exports, requireWithin, module);
+  (script.runInThisContext() as Wrapper)(module.exports, requireWithin, module, __dirname);
   return module.exports;
 }
 
@@ -81,8 +86,13 @@ function saveCode(into: string, cacheName: string, script: Script): void {
 }
 
 const [group = "", verb = ""] = process.argv.slice(2);
-const isHot = group === "decision" && __HOT_COMMANDS__.includes(verb);
-load(isHot ? "hot.cjs" : "agent-33.cjs", codeCacheName());
+load(`${bundleName()}.cjs`, codeCacheName());
+
+function bundleName(): string {
+  const isProgramFlag = group.startsWith("-") && verb === "";
+  const command = group === "decision" ? verb : isProgramFlag ? group : "";
+  return Object.keys(__BUNDLES__).find((name) => __BUNDLES__[name]?.includes(command)) ?? "agent-33";
+}
 
 /**
  * The code cache holds the functions that its first run has called, so every command has its own. Words that are

@@ -17,13 +17,18 @@ export function sha256OfBytes(bytes: Uint8Array): string {
   return nativeFor(bytes)?.hash("sha256", bytes) ?? portableSha256(bytes);
 }
 
-/** Returns `node:crypto` once enough was hashed. Node before 20.16 cannot load it synchronously and stays without. */
+/** Returns `node:crypto` once enough was hashed or something else needed it. */
 function nativeFor({ length }: { readonly length: number }): typeof Crypto | undefined {
-  if (crypto === undefined && (hashed += length) > maxWithoutCrypto) {
-    const { getBuiltinModule } = process as { getBuiltinModule?: (id: string) => typeof Crypto };
-    crypto = getBuiltinModule?.("node:crypto");
-  }
-  return crypto;
+  if (crypto === undefined && (hashed += length) <= maxWithoutCrypto) return undefined;
+  // Node before 20.16 may not have `hash`.
+  return "getBuiltinModule" in process ? nodeCrypto() : undefined;
+}
+
+/** Loads `node:crypto` on first use: most commands hash little, sign nothing and start faster without it. */
+export function nodeCrypto(): typeof Crypto {
+  const { getBuiltinModule } = process as { getBuiltinModule?: (id: string) => typeof Crypto };
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- Node before 20.16
+  return (crypto ??= getBuiltinModule?.("node:crypto") ?? (require("node:crypto") as typeof Crypto));
 }
 
 /** Detects accidental damage, not tampering: FNV-1a over the UTF-16 code units, as 8 hex digits. */

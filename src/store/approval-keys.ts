@@ -2,7 +2,8 @@ import type { KeyObject } from "node:crypto";
 import { readFileSync, closeSync, fsyncSync, openSync, unlinkSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeDirectory } from "./files.js";
-import { nodeCrypto, isValidSignature, keyFingerprint } from "./signing.js";
+import { nodeCrypto } from "../digest/sha256.js";
+import { isValidSignature, keyFingerprint } from "./signing.js";
 import type { VerifySignature } from "../definition/approval/lock.js";
 import { DecisionError } from "../errors.js";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type * as Crypto from "node:crypto";
-import { sha256Hex } from "../digest/sha256.js";
+import { nodeCrypto, sha256Hex } from "../digest/sha256.js";
 import { DecisionError } from "../errors.js";
 import type { Checkpoint, Signer } from "../record/chain.js";
 import { checkpointSignedText } from "../record/chain.js";
@@ -119,10 +119,3 @@ function readKey(path: string, parse: (pem: string) => Crypto.KeyObject): Crypto
 
 const keyFileHint =
   "create one with `agent-33 decision keygen --out key.pem`, or with `openssl genpkey -algorithm ed25519 -out key.pem` and `openssl pkey -in key.pem -pubout`";
-
-/** Loads `node:crypto` on first use, because most commands sign nothing and start faster without it. */
-export function nodeCrypto(): typeof Crypto {
-  const { getBuiltinModule } = process as { getBuiltinModule?: (id: string) => typeof Crypto };
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- Node before 20.16
-  return getBuiltinModule?.("node:crypto") ?? (require("node:crypto") as typeof Crypto);
-}

@@ -1,3 +1,4 @@
+import stringWidth from "string-width";
 import { describe, expect, it } from "vitest";
 import { displayWidth, truncate, wrap } from "../../src/present/text-width.js";
 
@@ -11,6 +12,12 @@ describe("the display width", () => {
   ])("counts $name", ({ text, width }) => {
     expect(displayWidth(text)).toBe(width);
   });
+});
+
+it("counts every character as string-width does, also where it is not loaded", () => {
+  const characters = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code));
+  const different = characters.filter((each) => displayWidth(each) !== stringWidth(each));
+  expect(different).toEqual([]);
 });
 
 describe("truncating", () => {

@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { displayWidth, wrap } from "../../present/text-width.js";
 import type { Topic } from "./topics.js";
 
-/** The pages of `docs/` by name; set by the build. */
-declare const __PAGES__: Readonly<Record<string, string>> | undefined;
+/** The folder of the bundle; undefined where this file runs from source. */
+declare const __BUNDLE_DIRECTORY__: string | undefined;
 
 /** Renders a topic as plain text for a terminal of this width. */
 export function renderTopic({ page, section }: Topic, width: number): string {
@@ -12,11 +12,12 @@ export function renderTopic({ page, section }: Topic, width: number): string {
   return renderMarkdown(section === undefined ? lines : sectionOf(lines, section), Math.min(width, 100));
 }
 
-/** Run from source, the pages are files; in the bundle they are embedded. */
 function readPage(name: string): string {
-  return typeof __PAGES__ === "object"
-    ? (__PAGES__[name] ?? "")
-    : readFileSync(fileURLToPath(new URL(`../../../docs/${name}.md`, import.meta.url)), "utf8");
+  const docs =
+    typeof __BUNDLE_DIRECTORY__ === "string"
+      ? `${__BUNDLE_DIRECTORY__}/../docs`
+      : fileURLToPath(new URL("../../../docs", import.meta.url));
+  return readFileSync(`${docs}/${name}.md`, "utf8");
 }
 
 /** The heading with this text (backticks ignored) and everything up to the next heading of its level. */
