@@ -50,6 +50,7 @@ export function minuteStart(minute: number): number {
 const timestampLength = "YYYY-MM-DDTHH:MM:SS.ffffffZ".length;
 const zero = 48;
 
+/** The last minute and its start: timestamps of a batch share the minute, and converting it takes longest. */
 let lastMinute = Number.NaN;
 let lastMinuteStart = Number.NaN;
 
