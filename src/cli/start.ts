@@ -1,4 +1,16 @@
-import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { Script } from "node:vm";
 import { cacheHome } from "./directories.js";
@@ -19,14 +31,15 @@ const home = cacheHome(process.env);
 const folder =
   home === undefined ? undefined : `${home}/code/${__BUNDLE_HASH__}-${process.version}-${process.arch}`;
 
-/** Runs a file of the bundle with the code that V8 compiled in an earlier run: compiling is half of a start. */
+/** Runs a file of the bundle with the code that V8 compiled in earlier runs: compiling is half of a start. */
 function load(file: string, cacheName: string): object {
   const path = `${__dirname}/${file}`;
-  const cachedData = folder === undefined ? undefined : readOwnedFile(`${folder}/${cacheName}`);
+  const cached = folder === undefined ? undefined : readCachedCode(`${folder}/${cacheName}`);
   const source = `(function(exports,require,module,__dirname){${readFileSync(path, "latin1")}\n})`;
-  const script = new Script(source, { filename: path, ...(cachedData && { cachedData }) });
-  if (folder !== undefined && (cachedData === undefined || script.cachedDataRejected)) {
-    process.once("exit", () => saveCode(folder, cacheName, script));
+  const script = new Script(source, { filename: path, ...(cached && { cachedData: cached.code }) });
+  const usable = script.cachedDataRejected === true ? undefined : cached;
+  if (folder !== undefined && (usable === undefined || usable.trials < maxTrials)) {
+    process.once("exit", () => saveCode(folder, cacheName, script, usable));
   }
   const module = { exports: {} };
   (script.runInThisContext() as Wrapper)(module.exports, requireWithin, module, __dirname);
@@ -46,18 +59,32 @@ function requireWithin(name: string): unknown {
   return exports;
 }
 
-/** Reads a cache file only if no other user could have written it. */
-function readOwnedFile(path: string): Buffer | undefined {
+/** The code of a file, and how many runs in a row have found nothing to add to it. */
+interface CachedCode {
+  readonly code: Buffer;
+  readonly trials: number;
+}
+
+/** Precedes the code in the file: the trials in its first byte. As long as V8 wants its data aligned. */
+const headerLength = 16;
+/** After this many runs without new functions, runs no longer look for any. */
+const maxTrials = 3;
+
+/** Reads cached code only if no other user could have written it. */
+function readCachedCode(path: string): CachedCode | undefined {
   let fd: number;
   try {
-    fd = openSync(path, "r");
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   } catch {
     return undefined;
   }
   try {
-    const { uid, mode } = fstatSync(fd);
-    const ours = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
-    return ours ? readFileSync(fd) : undefined;
+    const { uid, mode, size } = fstatSync(fd);
+    if (!isOwn(uid) || (mode & 0o022) !== 0 || size <= headerLength || !isPrivate(dirname(path)))
+      return undefined;
+    const bytes = Buffer.from(new ArrayBuffer(size));
+    if (readSync(fd, bytes, 0, size, 0) !== size) return undefined;
+    return { code: bytes.subarray(headerLength), trials: bytes[0] ?? 0 };
   } catch {
     return undefined;
   } finally {
@@ -65,24 +92,60 @@ function readOwnedFile(path: string): Buffer | undefined {
   }
 }
 
+const isOwn = (uid: number): boolean => process.getuid === undefined || uid === process.getuid();
+
 /**
- * Writes the code cache. The file is synced before it gets its name, because V8 does not notice code that a crash
- * has damaged. Only a successful run writes one, so misspelt commands leave no file behind.
+ * Returns whether only this user and the administrator can replace files in a folder: all folders above it belong to
+ * one of them, none is a link, and others can write only where they cannot remove what is not theirs (as in /tmp).
  */
-function saveCode(into: string, cacheName: string, script: Script): void {
-  if (process.exitCode !== 0) return;
+function isPrivate(path: string): boolean {
+  if (process.getuid === undefined) return true;
+  const { uid, mode } = lstatSync(path);
+  const isFolder = (mode & constants.S_IFMT) === constants.S_IFDIR;
+  const isClosed = (mode & 0o022) === 0 || (mode & 0o1000) !== 0;
+  if (!isFolder || !isClosed || (uid !== 0 && !isOwn(uid))) return false;
+  return dirname(path) === path || isPrivate(dirname(path));
+}
+
+/**
+ * Code of long runs starts slower: V8 discards functions that were not called for a while and adds others that a
+ * short run never calls.
+ */
+const isShortRun = (): boolean => process.uptime() < 1 && !process.argv.includes("--inputs");
+/** The exit codes of commands that did what they are for; misspelt commands leave no file behind. */
+const answers: readonly unknown[] = [0, 4, 5, 6];
+
+/**
+ * Saves the compiled functions if there are more than in the cache, so that no single run decides how fast later ones
+ * start. The file is synced before it gets its name, because V8 does not notice code that a crash has damaged.
+ */
+function saveCode(into: string, cacheName: string, script: Script, cached: CachedCode | undefined): void {
+  if (!answers.includes(process.exitCode) || !isShortRun()) return;
   try {
     const isNew = makeDirectory(into, 0o700);
+    if (!isPrivate(into)) return;
     if (isNew) removeUnusedFolders(dirname(into), Date.now());
-    const temporary = `${into}/${cacheName}.${process.pid}.tmp`;
-    const fd = openSync(temporary, "w", 0o600);
-    writeFileSync(fd, script.createCachedData());
+    const path = `${into}/${cacheName}`;
+    const code = script.createCachedData();
+    if (cached !== undefined && code.length < cached.code.length * 1.005) {
+      writeTrials(path, cached.trials + 1);
+      return;
+    }
+    const temporary = `${path}.${process.pid}.tmp`;
+    const fd = openSync(temporary, "wx", 0o600);
+    writeFileSync(fd, Buffer.concat([Buffer.alloc(headerLength), code]));
     fsyncSync(fd);
     closeSync(fd);
-    renameSync(temporary, `${into}/${cacheName}`);
+    renameSync(temporary, path);
   } catch {
     return;
   }
+}
+
+function writeTrials(path: string, trials: number): void {
+  const fd = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
+  writeSync(fd, Buffer.of(trials), 0, 1, 0);
+  closeSync(fd);
 }
 
 const [group = "", verb = ""] = process.argv.slice(2);

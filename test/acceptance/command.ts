@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -37,7 +37,7 @@ export function newCache(directory: string): string {
   const code = join(cache, "code");
   mkdirSync(code, { recursive: true, mode: 0o700 });
   mkdirSync(directory, { mode: 0o700 });
-  symlinkSync(code, join(directory, "code"));
+  cpSync(code, join(directory, "code"), { recursive: true });
   return directory;
 }
 
