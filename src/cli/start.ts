@@ -153,7 +153,8 @@ load(`${bundleName()}.cjs`, codeCacheName());
 
 function bundleName(): string {
   const isProgramFlag = group.startsWith("-") && verb === "";
-  const command = group === "decision" ? verb : isProgramFlag ? group : "";
+  const isCommand = group === "decision" && !verb.startsWith("-");
+  const command = isCommand ? verb : isProgramFlag ? group : "";
   return Object.keys(__BUNDLES__).find((name) => __BUNDLES__[name]?.includes(command)) ?? "agent-33";
 }
 
