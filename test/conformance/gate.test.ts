@@ -334,14 +334,14 @@ describe("DESIGN §6, the gate", () => {
 
   it("the reasons of a gate that errors raised begin with them", () => {
     expect(ask(gateOf([green, rule("absent"), rule("gone")])).because).toEqual([
-      "2 predicates could not be evaluated",
+      "2 conditions could not be evaluated",
       "true",
     ]);
   });
 
   it("no match is its own reason", () => {
     expect(ask(gateOf([rule("r")]), { r: false }).because).toEqual(["no rule matched"]);
-    expect(ask(gateOf([rule("r")])).because).toEqual(["no rule matched"]);
+    expect(ask(gateOf([rule("r")])).because).toEqual(["no rule matched; 1 condition could not be evaluated"]);
   });
 
   it("a supplied `system` is refused", () => {

@@ -24,7 +24,8 @@ export function toGateResult(
   const errored = errors.length > 0;
   const raised = errored && isPermissive(aggregated.status);
   const status = raised ? "YELLOW" : aggregated.status;
-  const reasons = deciding.length === 0 ? ["no rule matched"] : deciding.map((rule) => reasonOf(rule, scope));
+  const reasons =
+    deciding.length === 0 ? [noMatchReason(errors)] : deciding.map((rule) => reasonOf(rule, scope));
   const messages = errors.map(describeErrored);
   const onlyRule = errored || deciding.length !== 1 ? undefined : deciding[0];
   return {
@@ -72,10 +73,13 @@ export function summariseErrored(errors: readonly ErroredPredicate[]): string {
   const parts = [
     ...(lacksData ? ["required data is missing"] : []),
     ...(mismatches ? ["the context does not match the schema"] : []),
-    ...(count > 0 ? [`${count} ${count === 1 ? "predicate" : "predicates"} could not be evaluated`] : []),
+    ...(count > 0 ? [`${count} ${count === 1 ? "condition" : "conditions"} could not be evaluated`] : []),
   ];
   return parts.join(", and ");
 }
+
+const noMatchReason = (errors: readonly ErroredPredicate[]): string =>
+  errors.length === 0 ? "no rule matched" : `no rule matched; ${summariseErrored(errors)}`;
 
 function gateMetadata(aggregated: AggregatedRules, system: JsonObject): GateMetadata {
   const { rules, results, matches, suppressed, deciding, errors } = aggregated;

@@ -33,7 +33,7 @@ export const gateAnswerSchema = outputObject(
   {
     status: { enum: ["GREEN", "GREEN-SKIP", "YELLOW", "RED"] },
     work_frame: objectField("what the agent may do next"),
-    decision_metadata: objectField("the rules that matched, and the result of every predicate"),
+    decision_metadata: objectField("the rules that matched, and the result of every condition"),
     because: listOf("the reasons of the rules that decided, and of guardrails that failed"),
     warnings: listOf("conditions that could not be evaluated, and warnings of guardrails"),
   },

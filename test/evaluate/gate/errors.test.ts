@@ -26,12 +26,12 @@ describe("an evaluation error", () => {
   });
 
   it.each<[readonly ErroredPredicate[], string]>([
-    [[failing], "1 predicate could not be evaluated"],
-    [[failing, failing], "2 predicates could not be evaluated"],
+    [[failing], "1 condition could not be evaluated"],
+    [[failing, failing], "2 conditions could not be evaluated"],
     [[lacking, lacking], "required data is missing"],
-    [[lacking, failing], "required data is missing, and 1 predicate could not be evaluated"],
+    [[lacking, failing], "required data is missing, and 1 condition could not be evaluated"],
     [[unfit, unfit], "the context does not match the schema"],
-    [[unfit, failing], "the context does not match the schema, and 1 predicate could not be evaluated"],
+    [[unfit, failing], "the context does not match the schema, and 1 condition could not be evaluated"],
   ])("is summarised: %j", (errors, expected) => {
     expect(summariseErrored(errors)).toBe(expected);
   });

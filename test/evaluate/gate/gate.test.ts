@@ -85,7 +85,7 @@ describe("the answer of a gate", () => {
     const answer = ask(wireTransfer, {});
     expect(answer).toMatchObject({
       selected_labels: ["YELLOW"],
-      because: ["the context does not match the schema, and 2 predicates could not be evaluated", "true"],
+      because: ["the context does not match the schema, and 2 conditions could not be evaluated", "true"],
       warnings: [
         "the context does not match the schema: `amount` is missing",
         "the context does not match the schema: `payee` is missing",
