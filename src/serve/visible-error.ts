@@ -23,23 +23,28 @@ const operatorOnlyMessages: Readonly<Partial<Record<ErrorCode, string>>> = {
   log_damaged: "the decision log is damaged",
 };
 
-/** Hints that replace those for the command line. */
-const remoteHints: Readonly<Partial<Record<ErrorCode, string>>> = {
-  definition_not_found: "`GET /decisions` or the MCP tool `list_decisions` lists all decisions",
-  ...Object.fromEntries(
-    [
-      "fetch_refused",
-      "request_failed",
-      "network_failed",
-      "circuit_open",
-      "rate_limited",
-      "request_timeout",
-    ].map((code) => [code, "try again later; the operator of the server can check the endpoint"]),
-  ),
+type Transport = "http" | "mcp";
+
+/** How a client lists the decisions. */
+const listHints: Readonly<Record<Transport, string>> = {
+  http: "`GET /decisions` lists all decisions",
+  mcp: "the tool `list_decisions` lists all decisions",
 };
 
+/** Hints that replace those for the command line. */
+const remoteHints: Readonly<Partial<Record<ErrorCode, string>>> = Object.fromEntries(
+  [
+    "fetch_refused",
+    "request_failed",
+    "network_failed",
+    "circuit_open",
+    "rate_limited",
+    "request_timeout",
+  ].map((code) => [code, "try again later; the operator of the server can check the endpoint"]),
+);
+
 /** Returns the error as clients may see it. */
-export function visibleError(error: DecisionError): DecisionError {
+export function visibleError(error: DecisionError, transport: Transport): DecisionError {
   const { code, message, hint } = error;
   const replacement = operatorOnlyMessages[code];
   if (replacement !== undefined) {
@@ -47,16 +52,20 @@ export function visibleError(error: DecisionError): DecisionError {
       hint: "the operator of the server finds details in its log",
     });
   }
-  return new DecisionError(code, message, { hint: visibleHint(hint, code), details: visibleDetails(error) });
+  const substitute = code === "definition_not_found" ? listHints[transport] : remoteHints[code];
+  return new DecisionError(code, message, {
+    hint: visibleHint(hint, substitute),
+    details: visibleDetails(error),
+  });
 }
 
 const commandLineAdvice = /`agent-33 |(?<![\w-])--[a-z]/;
 
-/** Removes the parts of a hint that only help on the command line. */
-function visibleHint(hint: string | undefined, code: ErrorCode): string | undefined {
+/** Removes the parts of a hint that only help on the command line; returns the substitute if nothing is left. */
+function visibleHint(hint: string | undefined, substitute: string | undefined): string | undefined {
   if (hint === undefined || !commandLineAdvice.test(hint)) return hint;
   const visible = hint.split("; ").filter((part) => !commandLineAdvice.test(part));
-  return visible.length === 0 ? remoteHints[code] : visible.join("; ");
+  return visible.length === 0 ? substitute : visible.join("; ");
 }
 
 /** Whether clients see a replacement, so that the log must have the original. */

@@ -123,7 +123,7 @@ export function problemFromError(error: unknown, limits: ServerLimits = {}): Pro
 }
 
 function problemFromDecisionError(error: DecisionError): ProblemDocument {
-  const { code, message, hint, details } = visibleError(error);
+  const { code, message, hint, details } = visibleError(error, "http");
   const { errors, candidates } = (details ?? {}) as Partial<Record<string, unknown>>;
   return createProblem(statusByCode[code], message, { code, hint, errors: errors ?? candidates });
 }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ProblemDocument } from "./problem.js";
+import { routeOf, toFastifyPath } from "./routes.js";
 import { stopwatch } from "../../clock.js";
 import type { LogWriter } from "../log-writer.js";
 import { callerLogFields, roundMs } from "../log-writer.js";
@@ -78,7 +79,8 @@ export class RequestHooks {
 
   /** Logs nothing from the request itself, which may contain secrets. */
   #logEnded({ request, reply, milliseconds }: EndedRequest): void {
-    const route = request.routeOptions.url ?? "unknown";
+    const path = reply.raw.statusCode === 405 ? routeOf(request.url) : undefined;
+    const route = request.routeOptions.url ?? (path === undefined ? "unknown" : toFastifyPath(path));
     const method = knownMethods.includes(request.method) ? request.method : "other";
     const aborted = this.#abortReasonOf(reply.raw);
     const status = aborted?.status ?? reply.raw.statusCode;

@@ -116,15 +116,23 @@ export const toFastifyPath = (path: string): string => path.replace(/\{(\w+)\}/g
 
 /** Returns the methods that a path supports; empty if the path does not exist. */
 export function allowedMethods(url: string, { mcp }: { readonly mcp: boolean }): readonly string[] {
+  const methods = matchingRoutes(url)
+    .filter(({ path }) => mcp || path !== builtInPaths.mcp)
+    .map(({ method }) => method);
+  return methods.includes("GET") ? [...methods, "HEAD"] : methods;
+}
+
+/** Returns the path of the route that a URL matches, whatever its method is. */
+export const routeOf = (url: string): string | undefined => matchingRoutes(url)[0]?.path;
+
+function matchingRoutes(url: string): readonly { readonly method: string; readonly path: string }[] {
   const [path = ""] = url.split("?");
-  const { mcp: mcpPath, ...others } = builtInPaths;
-  const all = [
+  const { mcp, ...others } = builtInPaths;
+  return [
     ...routes,
     ...Object.values(others).map((each) => ({ method: "GET", path: each })),
-    ...(mcp ? ["GET", "POST", "DELETE"].map((method) => ({ method, path: mcpPath })) : []),
-  ];
-  const methods = all.filter((each) => matchesPath(path, each.path)).map(({ method }) => method);
-  return methods.includes("GET") ? [...methods, "HEAD"] : methods;
+    ...["GET", "POST", "DELETE"].map((method) => ({ method, path: mcp })),
+  ].filter((each) => matchesPath(path, each.path));
 }
 
 function matchesPath(path: string, pattern: string): boolean {

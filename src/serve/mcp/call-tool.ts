@@ -77,7 +77,7 @@ function toolAnswer(answer: unknown): CallToolResult {
 }
 
 function toolFailure(error: DecisionError): CallToolResult {
-  const visible = visibleError(error);
+  const visible = visibleError(error, "mcp");
   return {
     isError: true,
     content: [{ type: "text", text: formatError(visible) }],

@@ -59,7 +59,7 @@ export function toProtocolError(
   if (error instanceof DecisionError) {
     const { InvalidRequest, InternalError } = ProtocolErrorCode;
     const code = error.code === "forbidden" ? InvalidRequest : InternalError;
-    const visible = visibleError(error);
+    const visible = visibleError(error, "mcp");
     if (isOperatorOnly(error))
       log({ level: "error", event: "failed", method, message: error.message, hint: error.hint });
     return new ProtocolError(code, visible.message, errorDocument(visible));

@@ -88,7 +88,7 @@ async function readResourceText(uri: string, invocation: Invocation): Promise<st
     if (text !== undefined) return text;
   } catch (error) {
     if (!(error instanceof DecisionError) || !notFoundCodes.has(error.code)) throw error;
-    const text = formatError(visibleError(error));
+    const text = formatError(visibleError(error, "mcp"));
     throw new ResourceNotFoundError(uri, text.replace("error: ", "").replace("\nhint: ", "; "));
   }
   throw new ResourceNotFoundError(uri, `unknown resource \`${uri}\`; \`resources/list\` lists all resources`);

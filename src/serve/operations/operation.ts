@@ -95,7 +95,7 @@ function invalidInput(
   const unused = accepted.filter((key) => !isValidKey(key, input, issues));
   const suggestion = unknownKeys(input, accepted).flatMap((key) => didYouMean(key, unused) ?? [])[0];
   return new DecisionError("input_invalid", issues.map(({ message }) => message).join("; "), {
-    hint: suggestion ?? acceptedKeysHint(unused, input),
+    hint: suggestion ?? acceptedKeysHint(unused, input, accepted),
     details: { errors: issues },
   });
 }
@@ -106,11 +106,11 @@ function isValidKey(key: string, input: unknown, issues: readonly SchemaViolatio
   return !issues.some(({ path }) => path === key || path.startsWith(`${key}.`));
 }
 
-function acceptedKeysHint(unused: readonly string[], input: unknown): string {
+function acceptedKeysHint(unused: readonly string[], input: unknown, accepted: readonly string[]): string {
   if (!isObject(input)) return "send a JSON object";
-  return unused.length === 0
-    ? "no other keys are accepted"
-    : `accepted keys: ${unused.map((key) => `\`${key}\``).join(", ")}`;
+  if (unused.length === 0) return "no other keys are accepted";
+  const other = unused.length === accepted.length ? "" : "other ";
+  return `${other}accepted keys: ${unused.map((key) => `\`${key}\``).join(", ")}`;
 }
 
 const maxUnknownKeys = 10;

@@ -49,8 +49,8 @@ describe("the hint of an error response", () => {
   });
 
   it.each<[string, unknown, string]>([
-    ["an unknown key", { context: {}, zzzz: 1 }, "accepted keys: `workflow_id`,"],
-    ["an invalid context", { context: 5 }, "accepted keys: `context`,"],
+    ["an unknown key", { context: {}, zzzz: 1 }, "other accepted keys: `workflow_id`,"],
+    ["an invalid context", { context: 5 }, "other accepted keys: `context`,"],
     ["no object", [], "send a JSON object"],
   ])("lists the accepted keys without the one in the path: %s", async (_name, body, hint) => {
     const answer = await post(server, evaluate, body);
@@ -65,7 +65,7 @@ describe("the hint of an error response", () => {
   });
 
   it.each([
-    ["/decisions/zzzz", "`GET /decisions` or the MCP tool `list_decisions` lists all decisions"],
+    ["/decisions/zzzz", "`GET /decisions` lists all decisions"],
     ["/records/zzzz", "no records yet"],
   ])("mentions no commands: %s", async (path, hint) => {
     expect((await get(server, path)).body).toMatchObject({ status: 404, hint });

@@ -80,7 +80,7 @@ describe("a resource", () => {
   it.each([
     {
       uri: "agent33://definitions/nothing",
-      message: /nothing.*; `GET \/decisions` or the MCP tool `list_decisions` lists all decisions$/,
+      message: /nothing.*; the tool `list_decisions` lists all decisions$/,
     },
     {
       uri: "agent33://records/zzzz",
