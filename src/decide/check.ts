@@ -1,6 +1,6 @@
 import type { Library } from "../definition/library.js";
 import { definitionHash } from "../definition/loaded-definition.js";
-import { findPolicies } from "../definition/tool-match.js";
+import { findPolicies, matchesGlob } from "../definition/tool-match.js";
 import { canonicalJson } from "../digest/canonical-json.js";
 import { deepFreeze } from "../digest/freeze-json.js";
 import { sha256Hex } from "../digest/sha256.js";
@@ -21,6 +21,7 @@ import { find, prepareOnce } from "./find.js";
 import { recordWithRetry } from "./record.js";
 import type { CallState, World } from "./request.js";
 import { isObject } from "../expression/equal.js";
+import { didYouMean } from "../text.js";
 
 /** A request to check one tool call. */
 export interface CheckRequest extends Omit<Provenance, "check_id"> {
@@ -61,8 +62,20 @@ export async function check(request: CheckRequest, world: CheckWorld): Promise<C
       decisions: answer.allowed ? countOnce(decisions, answer, request, policies) : withoutCounts(decisions),
     };
   });
-  if (world.definitions.summaries.some(({ tools }) => tools !== undefined)) return checked;
-  return { ...checked, warnings: [...checked.warnings, "no policy is defined: every call is allowed"] };
+  const warning = unmatchedWarning(request.tool, world.definitions);
+  return warning === undefined ? checked : { ...checked, warnings: [...checked.warnings, warning] };
+}
+
+/** Returns a warning if there is no policy at all, or none for a tool whose name may be misspelt. */
+function unmatchedWarning(tool: string, definitions: Library): string | undefined {
+  const tools = definitions.summaries.flatMap((each) => each.tools ?? []);
+  if (tools.length === 0) return "no policy is defined: every call is allowed";
+  if (tools.some((glob) => matchesGlob(glob, tool))) return undefined;
+  const hint = didYouMean(
+    tool,
+    tools.filter((each) => !/[*?]/.test(each)),
+  );
+  return hint === undefined ? undefined : `no policy matches \`${tool}\`; ${hint}`;
 }
 
 function assertNamed({ tool, session_id: session }: CheckRequest): void {

@@ -695,6 +695,17 @@ describe("a decision on several tools", () => {
 });
 
 describe("what speaks against nothing", () => {
+  it.each([
+    ["wirte_file", ["no policy matches `wirte_file`; did you mean `write_file`?"]],
+    ["send_mail", []],
+    ["write_file", []],
+  ])("warns where the name of a tool may be misspelt: %s", async (tool, expected) => {
+    const policy = "decision: { id: p, type: policy, tool: [write_file, 'web_*'], policies: [] }";
+    const { warnings, decisions } = await place([policy]).check({}, { tool });
+    expect(warnings).toEqual(expected);
+    expect(decisions.flatMap((each) => each.warnings)).toEqual([]);
+  });
+
   it("warns where no policy is defined at all", async () => {
     const { allowed, warnings } = await place([]).check();
     expect({ allowed, warnings }).toEqual({
