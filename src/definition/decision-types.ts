@@ -19,13 +19,16 @@ export const decisionTypes = [
   "gate",
 ] as const satisfies readonly DecisionType[];
 
+/** A record, so that the compiler finds a type that is missing. */
+const everyGuardrailType: Readonly<Record<Guardrail["type"], true>> = {
+  no_disabled_targets: true,
+  weight_bounds: true,
+  requires_approval: true,
+  distribution_drift: true,
+};
+
 /** Every guardrail type, in the order in which they are listed. */
-export const guardrailTypes = [
-  "no_disabled_targets",
-  "weight_bounds",
-  "requires_approval",
-  "distribution_drift",
-] as const satisfies readonly Guardrail["type"][];
+export const guardrailTypes: readonly string[] = Object.keys(everyGuardrailType);
 
 /** Every authentication type of endpoints, in the order in which they are listed. */
 export const authTypes = ["api_key", "basic", "bearer"] as const satisfies readonly Auth["type"][];

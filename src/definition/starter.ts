@@ -1,16 +1,27 @@
 import type { DecisionType } from "../model/definition.js";
 
-/** Returns a commented definition to start from; it is valid. */
-export function starter(type: DecisionType, id: string): string {
-  return head(type, id) + bodies[type].replace("SALT", id);
+/** Returns a commented definition to start from; it is valid. The folder is the one that it is written to. */
+export function starter(type: DecisionType, id: string, folder: StarterFolder): string {
+  return editorHelp(folder) + head(type, id) + bodies[type].replace("SALT", id);
 }
 
-const head = (
-  type: DecisionType,
-  id: string,
-): string => `# yaml-language-server: $schema=./agent-33.schema.json
-# (write the schema with: agent-33 decision schema > decisions/agent-33.schema.json)
-decision:
+interface StarterFolder {
+  readonly path: string;
+  /** Whether the folder has the schema of definitions: editors report a schema that does not exist. */
+  readonly hasSchema: boolean;
+}
+
+/** The name of the schema file that editors read. */
+export const schemaFile = "agent-33.schema.json";
+
+const editorHelp = ({ path, hasSchema }: StarterFolder): string =>
+  hasSchema
+    ? `# yaml-language-server: $schema=./${schemaFile}\n`
+    : `# For help in editors, run: agent-33 decision schema > ${path}/${schemaFile}
+# and start this file with "# yaml-language-server: $schema=./${schemaFile}"
+`;
+
+const head = (type: DecisionType, id: string): string => `decision:
   id: ${id}
   name: ${JSON.stringify(titleOf(id))}
   version: "0.1.0"
@@ -72,8 +83,7 @@ const starterBodies: Readonly<Record<"scored" | "policy" | "gate", string>> = {
       when: "ends_with(params.to, '@partner.example')"
       action: allow_with_warning
       reason: "E-mail to partners is allowed during the launch"
-      effective_from: 2026-01-01T00:00:00Z
-      expires_at: 2027-01-01T00:00:00Z
+      # It can be limited in time, with effective_from and expires_at: 2026-12-31T00:00:00Z, and in number:
       max_applications: 100
 `,
   gate: `  # The key of the gate: agent-33 decision gate acme/payments/wire.approve --input JSON
@@ -104,8 +114,7 @@ const starterBodies: Readonly<Record<"scored" | "policy" | "gate", string>> = {
       when: "is_large"
       status: YELLOW
       reason: "{{ amount }} requires a second approval"
-      # The rule is only evaluated if this is true (optional).
-      applies_when: "country != 'DE'"
+      # With \`applies_when: EXPRESSION\`, a rule is only evaluated where that is true.
       suppresses: [routine]
       work_frame: { next_action: prepare_review_packet, missing_evidence: [second_approval] }
     - id: routine
@@ -113,6 +122,7 @@ const starterBodies: Readonly<Record<"scored" | "policy" | "gate", string>> = {
       severity: 10
       when: "true"
       status: GREEN
+      reason: "Routine payment"
   aggregation: winner_takes_all
 `,
 };
@@ -143,7 +153,7 @@ ${tail}`,
 ${tail}`,
   weighted: `  # The same input always takes the same branch.
   input: "{{ request.id }}"
-  # Makes the buckets independent of other weighted decisions with the same input.
+  # Makes the split independent of other weighted decisions with the same input.
   salt: "SALT"
   cases:
     - target: stage-control

@@ -43,6 +43,30 @@ describe("new", () => {
 
   it("can write to standard output", async () => {
     const { stdout } = await run(["decision", "new", "switch", "x", "--output", "-"]);
-    expect(stdout).toMatch(/^# yaml-language-server: \$schema=/);
+    expect(stdout).toMatch(/^# For help in editors/);
+  });
+
+  it("names the schema in the directory of definitions, and uses it if it exists", async () => {
+    const cwd = temporaryDirectory();
+    await run(["decision", "new", "switch", "x", "--decisions", "rules"], { cwd });
+    const [first] = readFileSync(join(cwd, "rules/x.yaml"), "utf8").split("\n");
+    expect(first).toBe("# For help in editors, run: agent-33 decision schema > rules/agent-33.schema.json");
+    writeFileSync(join(cwd, "rules/agent-33.schema.json"), (await run(["decision", "schema"])).stdout);
+    await run(["decision", "new", "switch", "y", "--output", "rules/why.yaml"], { cwd });
+    expect(readFileSync(join(cwd, "rules/why.yaml"), "utf8")).toMatch(
+      /^# yaml-language-server: \$schema=.\/agent-33.schema.json\n/,
+    );
+  });
+
+  it("writes a gate that reviews every large amount, and a policy that does not expire", async () => {
+    const cwd = temporaryDirectory();
+    await run(["decision", "new", "gate", "wire"], { cwd });
+    const { stdout } = await run(
+      ["decision", "gate", "acme/payments/wire.approve", "--input", '{"amount": 20000, "country": "DE"}'],
+      { cwd },
+    );
+    expect(JSON.parse(stdout)).toMatchObject({ status: "YELLOW" });
+    const policy = (await run(["decision", "new", "policy", "mail", "--output", "-"], { cwd })).stdout;
+    expect(policy).not.toMatch(/^ *(effective_from|expires_at):/m);
   });
 });

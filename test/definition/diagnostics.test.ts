@@ -359,7 +359,9 @@ describe("the review of a definition", () => {
     [
       "rules of a unique table that overlap",
       tableOf("unique", "x in (1, 2)", "x in (2, 3)"),
-      ["warning 7:20 `t1` overlaps `t0` where `x` is 2, which ends in an error"],
+      [
+        "warning 7:20 `t0` and `t1` can both match where `x` is 2; with `hit_policy: unique` that is an error",
+      ],
     ],
     [
       "a condition that contradicts itself",
@@ -412,26 +414,26 @@ describe("the review of a definition", () => {
     [
       "rules of a unique table that match together",
       tableOf("unique", "n >= 10", "n >= 20"),
-      ["warning 7:20 `t1` overlaps `t0`, which ends in an error"],
+      ["warning 7:20 `t0` and `t1` can both match; with `hit_policy: unique` that is an error"],
     ],
     [
       "rules of an any table that lead elsewhere",
       tableOf("any", "n >= 10", "n >= 20"),
-      ["warning 7:20 `t1` overlaps `t0`, which ends in an error"],
+      ["warning 7:20 `t0` and `t1` can both match; with `hit_policy: any` that is an error"],
     ],
     ["nothing, where overlaps are the point", tableOf("collect", "n in (1, 2)", "n in (2, 3)"), []],
   ] as const)("reports %s", (_name, text, remarks) => {
     expect(reviewOf(text)).toEqual(remarks);
   });
 
-  it("reports two weighted decisions that share their buckets", () => {
+  it("reports two weighted decisions with the same split", () => {
     const remarks = reviewOf(
       weighted("a", [50, 50]),
       weighted("b", [10, 90]).replace("{{ user.id }}", "${user.id}"),
     );
     expect(remarks).toEqual([
-      "warning 4:10 the same input is used without a salt in `b`, so the buckets are not independent | set a different `salt` in each",
-      "warning 4:10 the same input is used without a salt in `a`, so the buckets are not independent | set a different `salt` in each",
+      "warning 4:10 the same input is used without a salt in `b`, so the splits are not independent | set a different `salt` in each",
+      "warning 4:10 the same input is used without a salt in `a`, so the splits are not independent | set a different `salt` in each",
     ]);
     expect(reviewOf(weighted("a", [50, 50]), weighted("b", [10, 90], "  salt: b\n"))).toEqual([]);
     const salted = reviewOf(weighted("a", [50, 50], "  salt: s\n"), weighted("b", [10, 90], "  salt: s\n"));

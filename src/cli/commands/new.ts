@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import { decisionTypes } from "../../definition/decision-types.js";
-import { starter } from "../../definition/starter.js";
+import { schemaFile, starter } from "../../definition/starter.js";
 import { DecisionError } from "../../errors.js";
 import type { DecisionType } from "../../model/definition.js";
 import { didYouMean } from "../../text.js";
@@ -35,13 +35,17 @@ Examples:
   $ agent-33 decision new weighted prompt-test --output -`,
     )
     .action(async (type: string, id: string, flags: NewFlags) => {
-      const text = starter(parseType(type), parseId(id));
-      if (flags.output === "-") {
+      const [checkedType, checkedId] = [parseType(type), parseId(id)];
+      const directory = decisionsSetting(flags.decisions, io)?.value ?? "decisions";
+      const isPrinted = flags.output === "-";
+      const path = isPrinted || flags.output === undefined ? join(directory, `${id}.yaml`) : flags.output;
+      const folder = dirname(path);
+      const hasSchema = existsSync(join(folder, schemaFile));
+      const text = starter(checkedType, checkedId, { path: folder, hasSchema });
+      if (isPrinted) {
         io.out.write(text);
         return;
       }
-      const directory = decisionsSetting(flags.decisions, io)?.value ?? "decisions";
-      const path = flags.output ?? join(directory, `${id}.yaml`);
       await assertNotDefined(id, directory);
       writeNew(path, text);
       io.out.write(`${path}\n`);

@@ -96,7 +96,7 @@ const isWeighted = (located: LocatedDefinition): located is LocatedWeighted =>
 /** How many decisions of one group are reported. */
 const maxReported = 20;
 
-/** Finds weighted decisions that put the same inputs into the same buckets. */
+/** Finds weighted decisions that split the same inputs in the same way. */
 export function reviewSharedBuckets(definitions: readonly LocatedDefinition[]): readonly Diagnostic[] {
   const groups = new Map<string, LocatedWeighted[]>();
   for (const each of definitions.filter(isWeighted)) {
@@ -118,7 +118,7 @@ function sharedBucketDiagnostic(
   const others = group.map((each) => each.definition.id).filter((id) => id !== definition.id);
   const names = others.map((id) => `\`${id}\``).join(", ");
   const salt = definition.salt === undefined ? "without a salt" : "with the same salt";
-  const message = `the same input is used ${salt} in ${names}, so the buckets are not independent`;
+  const message = `the same input is used ${salt} in ${names}, so the splits are not independent`;
   const path = [definition.input === undefined ? "id" : "input"];
   const place = { file, within: ["decision"], decision_id: definition.id };
   const hint = "set a different `salt` in each";

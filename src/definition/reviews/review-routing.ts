@@ -156,9 +156,13 @@ function findOverlap(
       (implies(each.constraints, other.constraints) || implies(other.constraints, each.constraints));
     if (shared === undefined && !isImplied) continue;
     const where = shared === undefined ? "" : ` where \`${shared.path}\` is ${JSON.stringify(shared.value)}`;
-    const message = `\`${each.label}\` overlaps \`${other.label}\`${where}`;
-    if (!isError) return { path: each.path, severity: "note", message };
-    return { path: each.path, severity: "warning", message: `${message}, which ends in an error` };
+    if (!isError) {
+      const message = `\`${each.label}\` overlaps \`${other.label}\`${where}`;
+      return { path: each.path, severity: "note", message };
+    }
+    const both = `\`${other.label}\` and \`${each.label}\` can both match${where}`;
+    const message = `${both}; with \`hit_policy: ${policy}\` that is an error`;
+    return { path: each.path, severity: "warning", message };
   }
   return undefined;
 }

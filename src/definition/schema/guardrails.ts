@@ -1,9 +1,10 @@
+import type { Guardrail } from "../../model/definition.js";
 import { name } from "./common.js";
 
 const names = { type: "array", minItems: 1, items: name } as const;
 
 /** Returns the schema of one guardrail type, with its own properties in addition to the common ones. */
-const guardrail = (type: string, properties: object): object => ({
+const guardrail = (type: Guardrail["type"], properties: object): object => ({
   type: "object",
   required: ["type"],
   additionalProperties: false,

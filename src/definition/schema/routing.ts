@@ -65,7 +65,7 @@ export const routingTypes: readonly DecisionSchema[] = [
     {
       ...routing,
       cases: cases(weightedCase),
-      salt: { ...text, description: "Makes the buckets independent of other decisions with the same input." },
+      salt: { ...text, description: "Makes the split independent of other decisions with the same input." },
     },
     ["cases", "default"],
   ),
