@@ -28,7 +28,9 @@ async function describeDistribution(distribution: Distribution, style: Style): P
   const isPartial = check !== null && check.sample > 0 && check.sample !== distinct_inputs;
   const lines = [headline(distribution, style)];
   if (isPartial)
-    lines.push(dim(`checked on the ${plural(check.sample, "distinct input")} with a weighted roll`));
+    lines.push(
+      dim(`the check uses the ${plural(check.sample, "distinct input")} that the weights have split`),
+    );
   if (rows.length > 0) lines.push("", await table(rows, style));
   if (folded > 0) lines.push(dim(`and ${formatCount(folded)} more that were never selected`));
   return lines.join("\n");

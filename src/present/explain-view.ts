@@ -107,7 +107,8 @@ async function describeExplanation(explained: ExplainedRecord, style: Style): Pr
   if (record.type === "policy" && call !== undefined)
     return describeCall({ ...explained, record, call }, style);
   const answer = paint(answerColour(record), paint("bold", oneLine(explanation.answer)));
-  const lines = [`${answer}  ${paint("dim", oneLine(answerDetail(record)))}`, ""];
+  const detail = oneLine(answerDetail(record));
+  const lines = [detail === "" ? answer : `${answer}  ${paint("dim", detail)}`, ""];
   const rows = rowsOf(explained);
   if (all === undefined) return [...lines, ...tableRows(shortened(rows, style), style)].join("\n");
   const tables = await conditionTables(record, all, style);

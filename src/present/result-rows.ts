@@ -33,7 +33,7 @@ export function targetLine(
 export const answerText = (result: Result): string =>
   result.blocked && result.selected_labels.length === 0 ? "blocked" : targetLine(result);
 
-/** Returns the text after the answer on the first line: its label, confidence or reason. */
+/** Returns the text after the answer on the first line: its label if it has one, its confidence or its reason. */
 export function answerDetail(result: Result): string {
   if (result.blocked || result.escalated) {
     const [first] = failedChecks(result);
@@ -52,8 +52,11 @@ export function answerDetail(result: Result): string {
     case "binary":
     case "switch":
     case "weighted":
-    case "rule_table":
-      return result.selected_labels.join(", ");
+    case "rule_table": {
+      const { selected_labels: labels, selected_targets: targets } = result;
+      const isNamed = labels.some((label, index) => label !== targets[index]);
+      return isNamed ? labels.join(", ") : "";
+    }
   }
 }
 

@@ -55,7 +55,8 @@ async function describeResult(
 ): Promise<string> {
   const { paint } = style;
   const answer = paint(answerColour(result), paint("bold", answerText(result)));
-  const lines = [`${answer}  ${paint("dim", answerDetail(result))}`, ""];
+  const detail = answerDetail(result);
+  const lines = [detail === "" ? answer : `${answer}  ${paint("dim", detail)}`, ""];
   const name = result.decision_name === undefined ? "" : ` (${result.decision_name})`;
   lines.push(
     field(

@@ -82,7 +82,7 @@ describe("a distribution on a terminal", () => {
 
   it("names the number of checked inputs where it is not all", async () => {
     const lines = await tableOf({ ...weighted, check: { ...check, sample: 1000 } });
-    expect(lines[1]).toBe("checked on the 1,000 distinct inputs with a weighted roll");
+    expect(lines[1]).toBe("the check uses the 1,000 distinct inputs that the weights have split");
   });
 
   it("names the records of this definition where they are not all", async () => {
