@@ -56,7 +56,7 @@ const resultFormats = ["target", "audit"] as const;
 
 /** Adds a command that makes decisions: evaluate, dry-run or gate. */
 export function addDecideCommand(parent: Command, io: Io, done: Done, options: DecideCommand): Command {
-  const { name, argument = ["<id>", "id of the decision"] } = options;
+  const { name, dryRun, argument = ["<id>", "id of the decision"] } = options;
   const command = parent
     .command(name)
     .argument(...argument)
@@ -72,9 +72,9 @@ export function addDecideCommand(parent: Command, io: Io, done: Done, options: D
     .option("--follow", "if a target is a decision, make that decision too, and so on; print the last result")
     .option("--explain", "show the result of every condition")
     .option("--strict", "fail if a condition cannot be evaluated")
-    .option("--feedback <json>", "data to record with the decision, not used to decide: JSON or @file")
+    .option("--feedback <json>", dryRun ? dryRunFeedbackHelp : feedbackHelp)
     .option("--no-cache", "ignore cached results and cached responses of endpoints");
-  addApprovalFlag(addDurabilityFlag(addStoreFlags(addProvenanceFlags(command))));
+  addApprovalFlag(addDurabilityFlag(addStoreFlags(addProvenanceFlags(command, { dryRun }))));
   return addCommonFlags(command, resultFormats)
     .addHelpText("after", examplesFor(options))
     .action(async (argument: string, flags: EvaluateFlags) => {
@@ -83,13 +83,16 @@ export function addDecideCommand(parent: Command, io: Io, done: Done, options: D
     });
 }
 
+const feedbackHelp = "data to record with the decision, not used to decide: JSON or @file";
+const dryRunFeedbackHelp = "data for the record of `evaluate`: JSON or @file; not recorded";
+
 function examplesFor({ name, examples }: DecideCommand): string {
   const defaultExamples = [
-    `agent-33 decision ${name} decision-quality-gate --input '{"artifact": {"quality_score": 0.9}}'`,
-    `agent-33 decision ${name} decision-quality-gate --input @context.json --explain`,
-    `next=$(agent-33 decision ${name} decision-quality-gate --input - --format target < context.json)`,
-    `agent-33 decision ${name} decision-ab-prompt-variant --inputs requests.jsonl > answers.jsonl`,
-    `agent-33 decision ${name} decision-artifact-type-router --input '{"kind": "prompt"}' --map '{"artifact": {"type": "{{ kind }}"}}'`,
+    `agent-33 decision ${name} decision-quality-gate \\\n      --input '{"artifact": {"quality_score": 0.9}}'`,
+    `agent-33 decision ${name} decision-quality-gate --input @in.json --explain`,
+    `next=$(agent-33 decision ${name} decision-quality-gate \\\n      --input - --format target < context.json)`,
+    `agent-33 decision ${name} decision-ab-prompt-variant \\\n      --inputs requests.jsonl > answers.jsonl`,
+    `agent-33 decision ${name} decision-artifact-type-router \\\n      --input '{"kind": "prompt"}' --map '{"artifact": {"type": "{{ kind }}"}}'`,
   ];
   return `\nExamples:\n${(examples ?? defaultExamples).map((each) => `  $ ${each}`).join("\n")}`;
 }

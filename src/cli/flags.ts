@@ -49,7 +49,7 @@ export function addCommonFlags(command: Command, more: readonly string[] = []): 
     .option("--decisions <dir>", "directory of definitions")
     .option("--format <format>", `output format: ${[...formats, ...more].join(", ")}`)
     .option("--json", "same as --format json")
-    .option("--no-color", "disable colors")
+    .option("--no-color", "disable colours")
     .option("-q, --quiet", "print only the result and errors")
     .option("-v, --verbose", "print timings and the sources of settings");
 }
@@ -105,15 +105,24 @@ export interface ProvenanceFlags {
   readonly correlationId?: string;
 }
 
+interface ProvenanceTexts {
+  /** The help of --session-id. */
+  readonly session?: string;
+  /** Whether the command records nothing. */
+  readonly dryRun?: boolean;
+}
+
 export function addProvenanceFlags(
   command: Command,
-  session = "session to record with the decision",
+  { session, dryRun = false }: ProvenanceTexts = {},
 ): Command {
+  const text = (name: string, details = ""): string =>
+    dryRun ? `${name} of the decision; not recorded` : `${name} to record with the decision${details}`;
   return command
-    .option("--workflow-id <id>", "workflow to record with the decision")
-    .option("--stage-id <id>", "stage to record with the decision")
-    .option("--session-id <id>", session)
-    .option("--correlation-id <id>", "id to record, to find the decision in the logs of other systems");
+    .option("--workflow-id <id>", text("workflow"))
+    .option("--stage-id <id>", text("stage"))
+    .option("--session-id <id>", session ?? text("session"))
+    .option("--correlation-id <id>", text("id", ", to find it in the logs of other systems"));
 }
 
 export function provenanceOf(flags: ProvenanceFlags): Provenance {

@@ -103,7 +103,7 @@ export function addCallFlags(command: Command): Command {
     .option("--params <json>", "parameters of the call: JSON, @file, or - for standard input (default {})")
     .option(
       "--event <json>",
-      "the call as a hook event of a coding agent: {session_id, tool_name, tool_input}",
+      "the call as a hook event of a coding agent, {session_id, tool_name, tool_input}: JSON, @file or -",
     );
 }
 

@@ -5,7 +5,8 @@ import { exitCodeOf } from "./exit-codes.js";
 import { styleFor, wantsJsonErrors } from "./flags.js";
 import type { Io } from "./io.js";
 import { OutputClosed } from "./io.js";
-import { buildProgram, commandNames } from "./program.js";
+import { buildProgram } from "./program.js";
+import { unknownCommandHint } from "./suggestions.js";
 import { errorDocument, DecisionError } from "../errors.js";
 import type { Diagnostic } from "../model/diagnostic.js";
 import { didYouMean, printable } from "../text.js";
@@ -14,8 +15,10 @@ import { describeDiagnostic } from "../present/diagnostics-view.js";
 import { version } from "../version.js";
 
 /** Runs one command line and returns the exit code. All input and output goes through `io`. */
-export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
+export async function main(words: readonly string[], io: Io): Promise<ExitCode> {
   let exitCode: ExitCode = 0;
+  const argv =
+    words[0] === "decision" && words[1] === "help" ? ["help", "decision", ...words.slice(2)] : words;
   const program = await buildProgram(io, (code) => (exitCode = code), argv);
   try {
     await program.parseAsync(argv, { from: "user" });
@@ -57,21 +60,32 @@ function toUsageError(
     .replace(/-----BEGIN[^']*/, "-----BEGIN…")
     .split("\n");
   const hint =
-    usageHint(text, suggestion, argv) ?? `see \`${path.map((each) => each.name()).join(" ")} --help\``;
+    usageHint({ text, suggestion, argv, path }) ??
+    `see \`${path.map((each) => each.name()).join(" ")} --help\``;
   return new DecisionError("usage", text.replaceAll("'", "`"), { hint });
 }
 
-function usageHint(text: string, suggestion: string, argv: readonly string[]): string | undefined {
+interface UsageProblem {
+  readonly text: string;
+  /** The suggestion of commander, which knows the flags of the command. */
+  readonly suggestion: string;
+  readonly argv: readonly string[];
+  readonly path: readonly Command[];
+}
+
+function usageHint({ text, suggestion, argv, path }: UsageProblem): string | undefined {
+  const command = /unknown command '(.*)'/.exec(text)?.[1];
+  if (command !== undefined) return unknownCommandHint(command, path);
   const [first = ""] = argv;
-  if (text.includes("unknown command") && commandNames.includes(first)) {
-    return `did you mean \`agent-33 decision ${first}\`?`;
-  }
   if (text.includes("unknown option") && first.startsWith("-")) {
-    return didYouMean(first, ["--version", "--help"]) ?? "put flags after the command";
+    const isBeforeCommand = argv.some((word) => !word.startsWith("-"));
+    return didYouMean(first, ["--version", "--help"]) ?? (isBeforeCommand ? flagsAfterCommand : undefined);
   }
   const name = /Did you mean (?:one of )?(.+)\?\)/.exec(suggestion)?.[1];
   return name === undefined ? undefined : `did you mean \`${name}\`?`;
 }
+
+const flagsAfterCommand = "put flags after the command";
 
 async function reportError(error: unknown, argv: readonly string[], io: Io): Promise<ExitCode> {
   const isExpected = error instanceof DecisionError;

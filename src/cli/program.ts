@@ -91,12 +91,14 @@ export const commandNames: readonly string[] = groups.flatMap(({ commands }) => 
 const programHelp = `
 Examples:
   $ agent-33 decision list
-  $ agent-33 decision evaluate decision-quality-gate --input '{"artifact": {"quality_score": 0.9}}'
+  $ agent-33 decision evaluate decision-quality-gate \\
+      --input '{"artifact": {"quality_score": 0.9}}'
   $ agent-33 decision explain latest
 
-Help: agent-33 help TOPIC | TYPE | COMMAND. Topics: definitions, expressions, routing, experiments, scored,
-  policies, gates, guardrails, enrichment, events, audit, approvals, http, mcp, operations, library,
-  configuration, environment, formatting, operators, exit-codes`;
+Help: agent-33 help TOPIC | TYPE | COMMAND
+Topics: definitions, expressions, routing, experiments, scored, policies, gates,
+  guardrails, enrichment, events, audit, approvals, http, mcp, operations,
+  library, configuration, environment, formatting, operators, exit-codes`;
 
 /** Whether only the program itself is asked about, and not `decision`. */
 const isProgramFlag = ([word = "", ...more]: readonly string[]): boolean =>

@@ -72,7 +72,7 @@ export const settings = {
   }),
   signingKey: setting({
     key: "signing_key",
-    description: "file of the private key (Ed25519, PEM) that signs checkpoints",
+    description: "private key file (Ed25519, PEM) that signs checkpoints",
     type: path("the path of a file", { except: /-----BEGIN/ }),
     env: "AGENT33_SIGNING_KEY",
     beforeStoring: async (file) => (await import("./settings-file.js")).checkSigningKey(file),
@@ -86,7 +86,7 @@ export const settings = {
   }),
   segmentSize: settingWithDefault({
     key: "segment_size",
-    description: "maximum size of a log segment in bytes",
+    description: "maximum size of a log file in bytes",
     type: integer(1024, 1_073_741_824),
     env: "AGENT33_SEGMENT_SIZE",
     fallback: () => ({ value: 67_108_864, from: "the default" }),
@@ -94,7 +94,7 @@ export const settings = {
   // People who can edit a project's definitions can edit its settings too: they may require approval, not waive it.
   requireApproval: settingWithDefault({
     key: "require_approval",
-    description: "`true`: use approved definitions only; a project file can turn this on, not off",
+    description: "`true`: use approved definitions only",
     type: boolean(),
     env: "AGENT33_REQUIRE_APPROVAL",
     flag: "--require-approval",
@@ -103,7 +103,7 @@ export const settings = {
   }),
   trustedKeys: setting({
     key: "trusted_keys",
-    description: "public keys whose approvals are accepted; in the user's settings only",
+    description: "public keys to accept approvals of; user's settings only",
     type: publicKeys(),
     allowedInProject: () => false,
     beforeStoring: async (keys) => (await import("./settings-file.js")).normalizeTrustedKeys(keys),

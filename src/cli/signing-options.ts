@@ -61,5 +61,9 @@ export async function showSignings(
   if (unchanged > 0) note(io, `${unchanged} of ${signings.length} unchanged`);
   if (trustedKeys.length > 0) return;
   const { trustCommand } = await import("../store/approval-keys.js");
-  note(io, `this key is not trusted yet; ${trustCommand(key.publicKey, [])}`);
+  warn(
+    flags,
+    io,
+    `no key is trusted yet, so this approval is not accepted; to trust the key, run \`${trustCommand(key.publicKey, [])}\``,
+  );
 }

@@ -174,7 +174,8 @@ describe("the help", () => {
   const store = temporaryDirectory();
   const examplesOf = async (words: readonly string[]): Promise<readonly string[]> => {
     const { stdout } = await run(words);
-    return [...stdout.matchAll(/^ +\$ (.*(?:--map|--inputs -).*)$/gm)].map((found) => found[1] ?? "");
+    const examples = [...stdout.matchAll(/^ +\$ ((?:.*\\\n)*.*)$/gm)].map((found) => found[1] ?? "");
+    return examples.filter((example) => /--map|--inputs -/.test(example));
   };
 
   it.each([

@@ -21,11 +21,14 @@ async function inShell(shell: string, script: string): Promise<Ran> {
 }
 
 describe("in a script", () => {
-  it.each([["--help"], ["decision --help"], ["decision -h"]])("`agent-33 %s` shows help", async (words) => {
-    const { stdout, stderr, exitCode } = await inShell("bash", `agent-33 ${words}`);
-    expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
-    expect(stdout).toMatch(/^Usage: agent-33/);
-  });
+  it.each([["--help"], ["decision --help"], ["decision -h"], ["decision help"]])(
+    "`agent-33 %s` shows help",
+    async (words) => {
+      const { stdout, stderr, exitCode } = await inShell("bash", `agent-33 ${words}`);
+      expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
+      expect(stdout).toMatch(/^Usage: agent-33/);
+    },
+  );
 
   it("an exit code branches", async () => {
     const script = `agent-33 decision evaluate nope --input '{}' 2>/dev/null || echo "code $?"`;

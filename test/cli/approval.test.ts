@@ -152,7 +152,7 @@ describe("approve", () => {
     const own = await run(["approve", "--all", "--key", key("stranger")]);
     expect(own.code).toBe(0);
     expect(own.err).toMatch(
-      /^this key is not trusted yet; agent-33 decision config set trusted_keys ed25519:/,
+      /^warning: no key is trusted yet, so .* run `agent-33 decision config set trusted_keys ed25519:[^`]*`$/m,
     );
     await trust("key");
     const { code, err } = await approve("quality");

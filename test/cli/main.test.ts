@@ -1,9 +1,12 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../acceptance/command.js";
 import type { ExitCode } from "../../src/cli/exit-codes.js";
 import { main } from "../../src/cli/main.js";
 import { fakeIo } from "./fake-io.js";
 import { commandNames } from "../../src/cli/program.js";
-import { topics } from "../../src/cli/topics/topics.js";
+import { topicAliases, topics } from "../../src/cli/topics/topics.js";
 import { decisionTypes } from "../../src/definition/decision-types.js";
 
 type Options = Parameters<typeof fakeIo>[0];
@@ -25,6 +28,16 @@ describe("an answer", () => {
     const { out, code } = await run(good, { terminal: true, env: { NO_COLOR: "1" } });
     expect(out.split("\n")[0]).toBe("stage-deploy  Pass");
     expect(code).toBe(0);
+  });
+
+  it("does not repeat a target that has no label", async () => {
+    const draw = ["decision", "new", "weighted", "x", "--output", "-"];
+    const folder = temporaryDirectory();
+    const yaml = (await run(draw)).out.replace(/ *label: .*\n/g, "");
+    writeFileSync(join(folder, "x.yaml"), yaml);
+    const ask = ["decision", "dry-run", "x", "--decisions", folder, "--input", '{"request":{"id":1}}'];
+    const { out } = await run([...ask, "--format", "table"]);
+    expect(out.split("\n")[0]).toMatch(/^stage-(control|variant)$/);
   });
 
   it("is JSON in a pipe", async () => {
@@ -129,6 +142,17 @@ describe("a request that is wrong", () => {
   it.each([
     ["an unknown command", ["decision", "evalute"], "unknown command `evalute`", "did you mean `evaluate`?"],
     ["an unknown group", ["decison"], "unknown command `decison`", "did you mean `decision`?"],
+    ["an abbreviated command", ["decision", "eval"], "unknown command `eval`", "did you mean `evaluate`?"],
+    ["a command of `decision`", ["log"], "unknown command `log`", "did you mean `agent-33 decision log`?"],
+    ["a word of other tools", ["run"], "unknown command `run`", "did you mean `agent-33 decision evaluate`?"],
+    ["the version", ["version"], "unknown command `version`", "did you mean `agent-33 --version`?"],
+    ["an unknown flag of the program", ["--foo"], "unknown option `--foo`", "see `agent-33 --help`"],
+    [
+      "a flag before the command",
+      ["--quiet", "decision", "list"],
+      "unknown option `--quiet`",
+      "put flags after",
+    ],
     ["an unknown flag", [...good, "--formt", "json"], "unknown option `--formt`", "did you mean `--format`?"],
     ["an unknown format", [...good, "--format", "tabel"], "unknown format `tabel`", "did you mean `table`?"],
     [
@@ -248,6 +272,8 @@ describe("help", () => {
     [["decision", "evaluate", "--help"]],
     [["help"]],
     [["help", "decision", "list"]],
+    [["decision", "help"]],
+    [["decision", "help", "list"]],
   ])("is the answer to %j", async (words) => {
     const { code, out, err } = await run(words);
     expect({ code, err }).toEqual({ code: 0, err: "" });
@@ -259,13 +285,26 @@ describe("help", () => {
     expect(out).toMatch(/\nDecide:\n {2}evaluate[\s\S]*\nDefine:\n {2}list/);
   });
 
-  it.each([...decisionTypes, ...Object.keys(topics)])("has the topic %s", async (topic) => {
-    const { code, out } = await run(["help", topic]);
-    expect(code).toBe(0);
-    expect(out).toMatch(/^[A-Z_ -]+\n\n {2}\S/);
-    const prose = out.split("\n").filter((line) => !line.startsWith("    "));
-    for (const line of prose) expect(line.length).toBeLessThanOrEqual(100);
-    expect(out).not.toMatch(/<!--|\]\(|\*\*/);
+  it.each([...decisionTypes, ...Object.keys(topics), ...Object.keys(topicAliases)])(
+    "has the topic %s, 80 columns wide",
+    async (topic) => {
+      const { code, out } = await run(["help", topic], { terminal: true, columns: 80 });
+      expect(code).toBe(0);
+      expect(out).toMatch(/^[A-Z_ -]+\n\n {1,2}\S|^In CI\n/);
+      const prose = out.split("\n").filter((line) => !line.startsWith("    "));
+      expect(prose.filter((line) => line.length > 80)).toEqual([]);
+      expect(out).not.toMatch(/<!--|\]\(|\*\*/);
+    },
+  );
+
+  it.each([
+    [["gate"], "Flags: `agent-33 decision gate --help`"],
+    [["endpoints"], "Flags: `agent-33 decision endpoints --help`"],
+    [["gates"], "See also: `agent-33 help expressions`"],
+    [["exit", "codes"], "See also: `agent-33 help http`"],
+    [["ab", "test"], "EXPERIMENTS"],
+  ])("on %j has %s", async (words, text) => {
+    expect((await run(["help", ...words])).out).toContain(text);
   });
 
   it.each(commandNames)("shows the command %s, with or without `decision`", async (name) => {
@@ -274,6 +313,14 @@ describe("help", () => {
     expect(out).toContain(`Usage: agent-33 decision ${name}`);
     if (!Object.hasOwn(topics, name)) expect((await run(["help", name])).out).toBe(out);
   });
+
+  it.each([[], ["decision"], ...commandNames.map((name) => ["decision", name])].map((words) => ({ words })))(
+    "of $words fits in 80 columns",
+    async ({ words }) => {
+      const { out } = await run([...words, "--help"], { terminal: true, columns: 80 });
+      expect(out.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    },
+  );
 });
 
 describe("colour", () => {

@@ -58,7 +58,7 @@ export function addBacktestCommand(parent: Command, io: Io, done: (code: ExitCod
       `
 Examples:
   $ agent-33 decision backtest decision-quality-gate
-  $ agent-33 decision backtest loan-approval --against draft/loan.yaml --since 30d
+  $ agent-33 decision backtest decision-loan-approval --against draft.yaml
   $ agent-33 decision backtest decision-quality-gate --max-change 5%`,
     )
     .action(async (id: string, flags: BacktestFlags) => done(await backtest(id, flags, io)));

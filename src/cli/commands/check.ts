@@ -35,7 +35,7 @@ export function addCheckCommand(parent: Command, io: Io, done: (code: ExitCode) 
     .option("--explain", "show the result of every condition")
     .option("--strict", "fail if a condition cannot be evaluated")
     .option("--dry-run", "do not record the decision or count it towards limits");
-  addApprovalFlag(addDurabilityFlag(addStoreFlags(addProvenanceFlags(command, sessionHelp))));
+  addApprovalFlag(addDurabilityFlag(addStoreFlags(addProvenanceFlags(command, { session: sessionHelp }))));
   addCommonFlags(command, ["reason"])
     .summary("check whether a tool call is allowed")
     .description(
@@ -46,9 +46,12 @@ export function addCheckCommand(parent: Command, io: Io, done: (code: ExitCode) 
       "after",
       `
 Examples:
-  $ agent-33 decision check filter_customers --params '{"segment": "enterprise"}' --session-id s-1
-  $ agent-33 decision check write_file --params @params.json --context @session.json --session-id s-1
-  $ agent-33 decision check --event - --fixed-params --format reason < event.json`,
+  $ agent-33 decision check filter_customers --session-id s-1 \\
+      --params '{"segment": "enterprise"}'
+  $ agent-33 decision check write_file --session-id s-1 \\
+      --params @params.json --context @session.json
+  $ agent-33 decision check --event - --fixed-params --format reason \\
+      < event.json`,
     )
     .action(async (tool: string | undefined, flags: CheckFlags) => {
       const format = formatFor(flags, io, { answer: "one", more: ["reason"] });

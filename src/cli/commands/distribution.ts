@@ -43,7 +43,8 @@ export function addDistributionCommand(parent: Command, io: Io, done: (code: Exi
 Examples:
   $ agent-33 decision distribution decision-ab-prompt-variant
   $ agent-33 decision distribution decision-ab-prompt-variant --since 7d --check
-  $ agent-33 decision distribution decision-escalation-rules --since 2026-11-01 --until 2026-11-08 --json`,
+  $ agent-33 decision distribution decision-escalation-rules \\
+      --since 2026-11-01 --until 2026-11-08 --json`,
     )
     .action(async (id: string, flags: DistributionFlags) => {
       done(await (flags.watch ? watch : showOnce)(id, flags, io));

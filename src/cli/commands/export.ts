@@ -39,7 +39,7 @@ export function addExportCommand(parent: Command, io: Io, done: (code: ExitCode)
     .option("--type <type>", "filter by type")
     .option("--kind <kind>", "filter by kind: decision, tool_result, note, or all (default)");
   addStoreFlags(command)
-    .option("--no-color", "disable colors")
+    .option("--no-color", "disable colours")
     .option("-q, --quiet", "print only the result and errors")
     .option("-v, --verbose", "print the sources of settings")
     .summary("export records with a verifiable manifest")
@@ -54,14 +54,16 @@ export function addExportCommand(parent: Command, io: Io, done: (code: ExitCode)
 }
 
 const exportHelp = `
-CSV has one row per record. Several labels, targets, reasons or warnings share a cell, separated by "; ", and
-input_value is JSON. Text that starts with = + - @, a tab or a carriage return is prefixed with an apostrophe, so
-that a spreadsheet does not run it as a formula.
+CSV has one row per record. Several labels, targets, reasons or warnings share
+a cell, separated by "; ", and input_value is JSON. Text that starts with
+= + - @, a tab or a carriage return is prefixed with an apostrophe, so that a
+spreadsheet does not run it as a formula.
 
 Examples:
   $ agent-33 decision export --out audit-2026
   $ agent-33 decision verify audit-2026
-  $ agent-33 decision export --decision-id decision-quality-gate --since 7d > last-week.jsonl
+  $ agent-33 decision export --decision-id decision-quality-gate --since 7d \\
+      > last-week.jsonl
   $ agent-33 decision export --format csv --kind decision > decisions.csv`;
 
 async function exportRecords(flags: ExportFlags, io: Io): Promise<ExitCode> {

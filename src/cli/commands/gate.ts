@@ -11,9 +11,9 @@ export function addGateCommand(parent: Command, io: Io, done: Done): void {
     argument: ["<action>", "ORG/DOMAIN/ACTION or ORG/DOMAIN/ACTION@VERSION (default: the highest version)"],
     resolve: (key, definitions) => findGate(parseGateKey(key), definitions),
     examples: [
-      `agent-33 decision gate acme/payments/wire.approve --input '{"amount": 250, "payee": {"country": "DE"}}'`,
-      "agent-33 decision gate acme/payments/wire.approve@3 --input @request.json --json",
-      `agent-33 decision gate acme/payments/wire.approve --input '{"sum": 250, "to": "DE"}' --map '{"amount": "{{ sum }}", "payee": {"country": "{{ to }}"}}'`,
+      `agent-33 decision gate acme/payments/wire.approve \\\n      --input '{"amount": 250, "payee": {"country": "DE"}}'`,
+      "agent-33 decision gate acme/payments/wire.approve@3 --input @in.json --json",
+      `agent-33 decision gate acme/payments/wire.approve \\\n      --input '{"sum": 250, "to": "DE"}' \\\n      --map '{"amount": "{{ sum }}", "payee": {"country": "{{ to }}"}}'`,
     ],
   })
     .summary("evaluate the gate of an action")

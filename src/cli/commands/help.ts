@@ -2,7 +2,8 @@ import type { Command } from "commander";
 import { DecisionError } from "../../errors.js";
 import { didYouMean } from "../../text.js";
 import type { Io } from "../io.js";
-import { topics } from "../topics/topics.js";
+import { unknownCommandHint } from "../suggestions.js";
+import { findTopic, topicAliases, topics } from "../topics/topics.js";
 
 export function addHelpCommand(program: Command, io: Io): void {
   program
@@ -11,14 +12,14 @@ export function addHelpCommand(program: Command, io: Io): void {
     .summary("show help for a command or a topic")
     .addHelpText("after", examples)
     .action(async (words: readonly string[]) => {
-      const [word] = words;
-      const topic = word !== undefined && Object.hasOwn(topics, word) ? topics[word] : undefined;
-      if (topic === undefined || words.length > 1) {
-        findCommand(program, words).outputHelp();
-      } else {
+      const command = findCommand(program, words);
+      const topic = findTopic(words, command !== undefined);
+      if (topic !== undefined) {
         const { renderTopic } = await import("../topics/render-topic.js");
         io.out.write(renderTopic(topic, io.out.columns));
-      }
+        if (command !== undefined) io.out.write(`  Flags: \`agent-33 decision ${command.name()} --help\`\n`);
+      } else if (command !== undefined) command.outputHelp();
+      else throw unknownTopic(program, words);
     });
 }
 
@@ -35,29 +36,29 @@ Examples:
   $ agent-33 help decision gate`;
 
 /** Finds a command by its words; `decision` may be left out. */
-function findCommand(program: Command, words: readonly string[]): Command {
-  const [first] = words;
-  const decision = childNamed(program, "decision");
-  let command = program;
-  if (first !== undefined && decision !== undefined && childNamed(program, first) === undefined) {
-    command = decision;
-  }
-  for (const word of words) {
-    const next = childNamed(command, word);
-    if (next === undefined) {
-      const candidates = word === first ? [program, command] : [command];
-      const names = candidates.flatMap(({ commands }) => commands.map((each) => each.name()));
-      throw new DecisionError("usage", `there is no help on \`${words.join(" ")}\``, {
-        hint:
-          didYouMean(word, word === first ? [...names, ...Object.keys(topics)] : names) ??
-          "list the topics with `agent-33 help`, the commands with `agent-33 help decision`",
-      });
-    }
-    command = next;
-  }
+function findCommand(program: Command, words: readonly string[]): Command | undefined {
+  return follow(program, words) ?? follow(childNamed(program, "decision"), words);
+}
+
+function follow(from: Command | undefined, words: readonly string[]): Command | undefined {
+  let command = from;
+  for (const word of words) command = command && childNamed(command, word);
   return command;
 }
 
 function childNamed({ commands }: Command, word: string): Command | undefined {
   return commands.find((each) => each.name() === word || each.aliases().includes(word));
+}
+
+function unknownTopic(program: Command, words: readonly string[]): DecisionError {
+  const [word = ""] = words;
+  const name = words.join("-");
+  const decision = childNamed(program, "decision");
+  const path = decision !== undefined && word === "decision" ? [program, decision] : [program];
+  return new DecisionError("usage", `there is no help on \`${words.join(" ")}\``, {
+    hint:
+      didYouMean(name, [...Object.keys(topics), ...Object.keys(topicAliases)]) ??
+      unknownCommandHint(words[path.length - 1] ?? "", path) ??
+      "list the topics with `agent-33 help`, the commands with `agent-33 help decision`",
+  });
 }

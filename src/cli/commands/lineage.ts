@@ -44,13 +44,16 @@ export function addLineageCommand(parent: Command, io: Io): void {
     .addHelpText(
       "after",
       `
-JSON of RECORD: fields of the record; rested_on {artifacts, artifact_records, entities, inputs, policies, override,
-allowed_by, parents (nearest first), cached_from, precedents}; led_to {branches, proposed, decisions, tool_results};
+JSON of RECORD: fields of the record; rested_on {artifacts, artifact_records,
+entities, inputs, policies, override, allowed_by, parents (nearest first),
+cached_from, precedents}; led_to {branches, proposed, decisions, tool_results};
 same_check; complete (false: cut off by --limit); nodes and edges.
-JSON of --impact: {artifact, decisions, tool_results, targets, complete, nodes, edges}.
-Each dependent record has the record it depends on (from) and how (relation: child, result, input_of or
-cached_answer). A record that is referenced but not in the log is {kind: "missing", record_id}. Node ids start with
-the kind of node: record:, artifact:, entity:, input:, policy:, override: or target:.
+JSON of --impact: {artifact, decisions, tool_results, targets, complete, nodes,
+edges}. Each dependent record has the record it depends on (from) and how
+(relation: child, result, input_of or cached_answer). A record that is
+referenced but not in the log is {kind: "missing", record_id}. Node ids start
+with the kind of node: record:, artifact:, entity:, input:, policy:, override:
+or target:.
 
 Examples:
   $ agent-33 decision lineage latest

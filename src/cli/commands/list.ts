@@ -9,7 +9,9 @@ import { openApprovals, note, openReadableWorld, warnAboutDefinitions } from "..
 export function addListCommand(parent: Command, io: Io): void {
   addCommonFlags(parent.command("list"))
     .summary("list decisions")
-    .description("List every decision with its type, version and file.")
+    .description(
+      "List every decision with its type, version and name. All formats but `table` include its file.",
+    )
     .addHelpText(
       "after",
       `

@@ -38,7 +38,7 @@ export function addLogCommand(parent: Command, io: Io, done: (code: ExitCode) =>
       `
 Examples:
   $ agent-33 decision log
-  $ agent-33 decision log --decision-id decision-quality-gate --since 7d --limit 20
+  $ agent-33 decision log --decision-id decision-quality-gate --since 7d
   $ agent-33 decision log --label default --reverse --format plain
   $ agent-33 decision log --follow --workflow-id nightly`,
     )

@@ -24,7 +24,8 @@ export function addMcpCommand(parent: Command, io: Io, done: (code: ExitCode) =>
 Examples:
   $ agent-33 decision mcp
   $ agent-33 decision mcp --decisions decisions --store .agent-33
-  $ claude mcp add agent-33 -- agent-33 decision mcp --decisions /path/to/decisions`,
+  $ claude mcp add agent-33 -- agent-33 decision mcp \\
+      --decisions /path/to/decisions`,
     )
     .action(async (flags: Omit<DecideFlags, "color">) => {
       const allFlags = { ...flags, color: false };

@@ -76,18 +76,23 @@ export function addPrecedentsCommand(parent: Command, io: Io, done: (code: ExitC
 
 const precedentsHelp = `
 JSON:
-  --input, --record   {decision_id, record_id, type, outcome, entities, sources, precedents: [{record_id, similarity,
-                      match_reason, outcome_matched, outcome, because, seq, timestamp, decision_version}]}
+  --input, --record   {decision_id, record_id, type, outcome, entities, sources,
+                      precedents: [{record_id, similarity, match_reason,
+                      outcome_matched, outcome, because, seq, timestamp,
+                      decision_version}]}
   --entity, --policy  the records, as \`log\` prints them
-  --deviations        {observer, summary, severity: caution | info, suggestions, decisions, deviations: [{record_id,
-                      precedent_id, decision_id, deviation_type: outcome_differs | rationale_differs, explanation}]}
+  --deviations        {observer, summary, severity: caution | info, suggestions,
+                      decisions, deviations: [{record_id, precedent_id,
+                      decision_id, explanation, deviation_type:
+                      outcome_differs | rationale_differs}]}
 
 Examples:
   $ agent-33 decision precedents policy-filter-customers --input @call.json
   $ agent-33 decision precedents --record latest --min-similarity 0.5
   $ agent-33 decision precedents --entity segment:enterprise --since 7d
   $ agent-33 decision precedents --policy customer_inclusion --outcome denied
-  $ agent-33 decision precedents policy-filter-customers --deviations --last 50 --check`;
+  $ agent-33 decision precedents policy-filter-customers \\
+      --deviations --last 50 --check`;
 
 async function run(id: string | undefined, flags: PrecedentsFlags, io: Io): Promise<ExitCode> {
   const question = parseQuestion(id, flags);

@@ -59,8 +59,9 @@ export function addReplayCommand(parent: Command, io: Io, done: (code: ExitCode)
 Examples:
   $ agent-33 decision replay latest
   $ agent-33 decision replay --all --since 7d
-  $ agent-33 decision replay --all --decision-id loan-approval --json
-  $ agent-33 decision evaluate loan-approval --input @context.json --format audit | agent-33 decision replay --payload -`,
+  $ agent-33 decision replay --all --decision-id decision-loan-approval --json
+  $ agent-33 decision evaluate decision-loan-approval --input @context.json \\
+      --format audit | agent-33 decision replay --payload -`,
     )
     .action(async (references: readonly string[], flags: ReplayFlags) => {
       assertOneSource(references, flags);

@@ -13,6 +13,8 @@ import type { CallFlags } from "../input.js";
 import { addCallFlags, readCall } from "../input.js";
 import { openForToolResults, warn, warnAboutDefinitions } from "../world.js";
 
+const sessionHelp = "session of the call (required, unless --event contains it)";
+
 interface ResultFlags extends StoreFlags, CallFlags {
   readonly ok?: boolean;
   readonly failed?: boolean;
@@ -21,7 +23,7 @@ interface ResultFlags extends StoreFlags, CallFlags {
 
 export function addResultCommand(parent: Command, io: Io): void {
   const command = addCallFlags(parent.command("result").argument("[tool]", "name of the tool"))
-    .option("--session-id <id>", "session of the call")
+    .option("--session-id <id>", sessionHelp)
     .option("--ok", "the call succeeded")
     .option("--failed", "the call failed")
     .option(
@@ -39,7 +41,8 @@ export function addResultCommand(parent: Command, io: Io): void {
       `
 Examples:
   $ agent-33 decision result select_metric --session-id s-1 --ok
-  $ agent-33 decision result write_file --session-id s-1 --failed --record 0199a3f2-1c44`,
+  $ agent-33 decision result write_file --session-id s-1 --failed \\
+      --record 0199a3f2-1c44`,
     )
     .action(async (tool: string | undefined, flags: ResultFlags) => {
       const format = formatFor(flags, io, { answer: "one" });

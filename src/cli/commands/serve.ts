@@ -51,7 +51,8 @@ export function addServeCommand(parent: Command, io: Io, done: (code: ExitCode) 
 Examples:
   $ agent-33 decision serve
   $ agent-33 decision serve --port 8080 --mcp
-  $ agent-33 decision serve --host 0.0.0.0 --jwks https://id.example/jwks.json --issuer https://id.example --audience agent-33`,
+  $ agent-33 decision serve --host 0.0.0.0 --audience agent-33 \\
+      --issuer https://id.example --jwks https://id.example/jwks.json`,
     )
     .action(async (flags: Omit<ServeFlags, "color">) => {
       const allFlags = { ...flags, color: false };

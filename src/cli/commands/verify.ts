@@ -35,10 +35,12 @@ export function addVerifyCommand(parent: Command, io: Io, done: (code: ExitCode)
     .addHelpText(
       "after",
       `
-A hash chain detects changes, but not the replacement of the whole log. To detect that, store SIZE:HEAD elsewhere
-and pass it to --expect, or sign checkpoints and exports: agent-33 decision config set signing_key FILE
-In an unsigned export, these changes are not detected: its time, version and filters and, in CSV or filtered
-exports, the end of the log. With --key every change is detected.
+A hash chain detects changes, but not the replacement of the whole log. To
+detect that, store SIZE:HEAD elsewhere and pass it to --expect, or sign
+checkpoints and exports: agent-33 decision config set signing_key FILE
+In an unsigned export, these changes are not detected: its time, version and
+filters and, in CSV or filtered exports, the end of the log. With --key every
+change is detected.
 
 Examples:
   $ agent-33 decision verify

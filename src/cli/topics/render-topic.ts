@@ -1,16 +1,38 @@
 import { readFileSync } from "node:fs";
+import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { displayWidth, wrap } from "../../present/text-width.js";
 import type { Topic } from "./topics.js";
+import { topicAliases, topics } from "./topics.js";
 
 /** The folder of the bundle; undefined where this file runs from source. */
 declare const __BUNDLE_DIRECTORY__: string | undefined;
 
-/** Renders a topic as plain text for a terminal of this width. */
+/** Renders a topic as plain text for a terminal of this width, followed by the topics that it links to. */
 export function renderTopic({ page, section }: Topic, width: number): string {
-  const lines = readPage(page).split("\n");
-  return renderMarkdown(section === undefined ? lines : sectionOf(lines, section), Math.min(width, 100));
+  const all = readPage(page).split("\n");
+  const lines = section === undefined ? all : sectionOf(all, section);
+  const room = Math.min(width, 100);
+  return [renderMarkdown(lines, room), ...seeAlso(page, lines, room)].join("\n");
 }
+
+function seeAlso(page: string, lines: readonly string[], width: number): readonly string[] {
+  const links = lines.flatMap((line) => [...line.matchAll(/\]\(([\w./-]+)\.md[#)]/g)]);
+  const pages = new Set(links.map(([, link = ""]) => pageOf(link, page)).filter((each) => each !== page));
+  const names = [...pages].flatMap((each) => topicNameOf(each) ?? []);
+  if (names.length === 0) return [];
+  const text = `See also: ${names.map((name) => `\`agent-33 help ${name}\``).join(", ")}`;
+  return [...wrap(text, { first: width - 2, rest: width - 2 }).map((each) => `  ${each}`), ""];
+}
+
+/** The page that a link leads to; links are relative to the file that has them. */
+const pageOf = (link: string, from: string): string =>
+  posix.relative("docs", posix.join("docs", posix.dirname(from), link));
+
+const topicNameOf = (page: string): string | undefined =>
+  Object.entries({ ...topics, ...topicAliases }).find(
+    ([, topic]) => topic.page === page && topic.section === undefined,
+  )?.[0];
 
 function readPage(name: string): string {
   const docs =
@@ -92,7 +114,7 @@ function renderItem(line: string, width: number): string[] {
   );
 }
 
-/** Columns that are as wide as their text needs; the widest shrink, never below their longest word. */
+/** Columns that are as wide as their text needs; the widest shrink, but not below their longest word. */
 function renderTable(lines: readonly string[], width: number): string[] {
   const [titles = [], , ...rows] = lines.map(cells);
   const table = [titles.map((title) => title.toUpperCase()), ...rows];
@@ -104,7 +126,7 @@ function renderTable(lines: readonly string[], width: number): string[] {
   while (widths.reduce((sum, each) => sum + each, 0) > room) {
     const slack = widths.map((each, column) => (each > (least[column] ?? 0) ? each : 0));
     const widest = slack.indexOf(Math.max(...slack));
-    if ((slack[widest] ?? 0) === 0) break;
+    if ((slack[widest] ?? 0) === 0) return renderRecords(table, width);
     widths[widest] = (widths[widest] ?? 0) - 1;
   }
   return table.flatMap((row) => {
@@ -117,6 +139,21 @@ function renderTable(lines: readonly string[], width: number): string[] {
         .trimEnd(),
     );
   });
+}
+
+/** A table that is too wide for its columns: the first cell of each row, then a line for each of the others. */
+function renderRecords([titles = [], ...rows]: readonly (readonly string[])[], width: number): string[] {
+  return rows.flatMap(([first = "", ...others]) => [
+    ...wrap(first, { first: width - 2, rest: width - 2 }).map((line) => `  ${line}`),
+    ...others.flatMap((cell, index) =>
+      cell === ""
+        ? []
+        : wrap(`${(titles[index + 1] ?? "").toLowerCase()}: ${cell}`, {
+            first: width - 6,
+            rest: width - 6,
+          }).map((line) => `      ${line}`),
+    ),
+  ]);
 }
 
 const cells = (row: string): string[] =>

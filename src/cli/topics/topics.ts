@@ -36,3 +36,41 @@ export const topics: Readonly<Record<string, Topic>> = {
   formatting: { page: "formatting" },
   "exit-codes": { page: "exit-codes" },
 };
+
+/** Other words for topics. They are not listed. */
+export const topicAliases: Readonly<Record<string, Topic>> = {
+  agents: { page: "policies", section: "Hooks of coding agents" },
+  hooks: { page: "policies", section: "Hooks of coding agents" },
+  claude: { page: "policies", section: "Hooks of coding agents" },
+  "ab-test": { page: "routing", section: "Experiments" },
+  json: { page: "formatting" },
+  yaml: { page: "formatting" },
+  output: { page: "formatting" },
+  docker: { page: "operations", section: "Container" },
+  container: { page: "operations", section: "Container" },
+  systemd: { page: "operations", section: "systemd" },
+  prometheus: { page: "http", section: "Logs and metrics" },
+  metrics: { page: "http", section: "Logs and metrics" },
+  ci: { page: "audit", section: "In CI" },
+  testing: { page: "audit", section: "In CI" },
+  store: { page: "configuration", section: "The store" },
+  storage: { page: "configuration", section: "The store" },
+  session: { page: "policies" },
+  sessions: { page: "policies" },
+  errors: { page: "exit-codes" },
+  batch: { page: "events" },
+  follow: { page: "routing", section: "Following decisions" },
+  install: { page: "../README", section: "Install" },
+  quickstart: { page: "../README", section: "A first decision" },
+  samples: { page: "../decisions/README" },
+};
+
+/**
+ * Finds a topic by its name or another word for it; several words count as one, as in `exit codes`. A command with the
+ * name of an alias takes precedence.
+ */
+export function findTopic(words: readonly string[], isCommand: boolean): Topic | undefined {
+  const name = words.join("-").toLowerCase();
+  if (Object.hasOwn(topics, name)) return topics[name];
+  return !isCommand && Object.hasOwn(topicAliases, name) ? topicAliases[name] : undefined;
+}
