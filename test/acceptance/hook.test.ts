@@ -41,23 +41,27 @@ class Project {
     writeFileSync(join(this.directory, "decisions/files.yaml"), policy);
   }
 
-  before(event: object | string): Promise<Ran> {
-    return this.#run("pre-tool.sh", preTool(), event);
+  before(event: object | string, cwd = this.directory): Promise<Ran> {
+    return this.#run("pre-tool.sh", preTool(), event, cwd);
   }
 
   after(event: object): Promise<Ran> {
     return this.#run("post-tool.sh", postTool(), event);
   }
 
-  async #run(name: string, script: string, event: object | string): Promise<Ran> {
+  async #run(name: string, script: string, event: object | string, cwd = this.directory): Promise<Ran> {
     const file = join(this.directory, "hooks", name);
     writeFileSync(file, script);
     chmodSync(file, 0o755);
     const PATH = `${join(this.directory, "bin")}${delimiter}${process.env["PATH"] ?? ""}`;
     const { exitCode, stdout, stderr } = await execa(file, {
-      cwd: this.directory,
+      cwd,
       input: typeof event === "string" ? event : JSON.stringify(event),
-      env: cleanEnvironment({ PATH, AGENT33_HOME: join(this.directory, "home") }),
+      env: cleanEnvironment({
+        PATH,
+        AGENT33_HOME: join(this.directory, "home"),
+        CLAUDE_PROJECT_DIR: this.directory,
+      }),
       extendEnv: false,
       reject: false,
       stripFinalNewline: false,
@@ -81,6 +85,12 @@ const read = { file_path: "/repo/a.txt" };
 const goesOn: Ran = { exitCode: 0, stdout: "", stderr: "" };
 
 describe("the hooks that the page shows", () => {
+  it("work in a subdirectory of the project", async () => {
+    const project = new Project();
+    const { exitCode, stderr } = await project.before(write("/repo/a.txt"), join(project.directory, "hooks"));
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: "Read /repo/a.txt before you write it\n" });
+  });
+
   it("let a file be written once it was read in the session, and tell the model so before", async () => {
     const project = new Project();
     expect(await project.before(write("/repo/a.txt"))).toEqual({
