@@ -1,5 +1,7 @@
+import { stringify } from "yaml";
 import { buildProgram } from "../../src/cli/program.js";
-import { exitCodes } from "../../src/cli/exit-codes.js";
+import { exitCodeOf, exitCodes } from "../../src/cli/exit-codes.js";
+import type { ErrorCode } from "../../src/errors.js";
 import type { BadOperandResults } from "../../src/expression/function-table.js";
 import { allErrored, functionGroups, signature } from "../../src/expression/function-table.js";
 import { operatorTable } from "../../src/expression/operator-table.js";
@@ -59,7 +61,7 @@ export const generatedSections: Readonly<
                 symbol === undefined ? code(name) : `${code(name)} (${code(symbol)})`,
                 summary,
                 takes,
-                `${code(spaced(condition))} on ${code(spaced(context))}: ${answer}`,
+                `${code(flow(condition))} on ${code(flow(context))}: ${answer}`,
               ]),
             ),
           ].join("\n"),
@@ -74,8 +76,158 @@ export const generatedSections: Readonly<
         exitCodes.map(({ code: number, means }) => [String(number), means]),
       ),
   },
+  "error codes": {
+    page: "docs/exit-codes.md",
+    lines: () =>
+      table(
+        ["`code`", "Meaning", "Exit code"],
+        Object.entries(errorMeanings).map(([name, meaning]) => [
+          code(name),
+          meaning,
+          String(exitCodeOf(name as ErrorCode)),
+        ]),
+      ),
+  },
+  "plain columns": {
+    page: "docs/formatting.md",
+    lines: () =>
+      table(
+        ["Command", "Columns of a line"],
+        plainColumns.map(({ command, columns }) => [command, columns.join(", ")]),
+      ),
+  },
   commands: { page: "README.md", lines: commandTable },
 };
+
+/** A record, so that the compiler finds a code that is missing. */
+const errorMeanings: Readonly<Record<ErrorCode, string>> = {
+  usage: "the command line is wrong",
+  input_invalid: "the input is not JSON, or not what is expected",
+  definition_not_found: "there is no decision or action with this name",
+  record_not_found: "there is no such record",
+  definitions_missing: "there is no directory of definitions",
+  file_exists: "a file exists already and is not overwritten",
+  forbidden: "the caller may not do this",
+  invalid_rule_dsl: "rules or an audit payload have a wrong structure",
+  invalid_configuration: "the options of a library call contradict each other",
+  definition_invalid: "a definition is invalid",
+  expression_invalid: "an expression cannot be compiled",
+  not_approved: "a definition is not approved, or an approval cannot be accepted",
+  condition_errored: "a condition or the input could not be evaluated, with `--strict` or `on_error: fail`",
+  hit_policy_violated: "the rules that matched violate the `hit_policy` of the table",
+  decision_cycle: "`--follow` came back to a decision that was already made",
+  no_evaluations: "no evaluator of a scored decision cast a vote",
+  invalid_weight: "the weight of a vote is not between 0 and 1",
+  invalid_confidence: "a confidence is not between 0 and 1",
+  invalid_evaluator: "an evaluator written in code is not one, or returned an invalid vote",
+  invalid_scoring_strategy: "a strategy written in code is not one, or returned an invalid result",
+  invalid_audit_adapter: "an audit adapter written in code is not one",
+  file_unreadable: "a file could not be read",
+  file_unwritable: "a file could not be written",
+  store_busy: "another process held the lock of the store for too long",
+  store_failed: "the store could not be read or written",
+  log_damaged: "the log is damaged; see `agent-33 decision verify`",
+  fetch_refused: "a fetch was refused before it was sent, for example to a private address",
+  request_failed: "an endpoint answered with an error",
+  request_timeout: "an endpoint did not answer in time",
+  network_failed: "an endpoint could not be reached",
+  circuit_open: "an endpoint failed too often and is not called for a while",
+  rate_limited: "the rate limit of an endpoint is used up",
+  replay_mismatch: "a replay led to another answer",
+};
+
+const logColumns = [
+  "number",
+  "time",
+  "decision",
+  "labels",
+  "targets",
+  "workflow",
+  "stage",
+  "record",
+  "session",
+  "correlation",
+  "`cached` or empty",
+  "reasons",
+  "fetched data",
+];
+
+/** The columns of `--format plain`; a test runs the commands that need no further arguments. */
+export const plainColumns: readonly { readonly command: string; readonly columns: readonly string[] }[] = [
+  {
+    command: "`evaluate`, `dry-run`, `gate`",
+    columns: ["target (or decision, outcome, status)", "labels", "decision", "type", "reasons"],
+  },
+  { command: "`check`", columns: ["outcome", "tool", "reason"] },
+  { command: "`result`", columns: ["a sentence"] },
+  {
+    command: "`list`",
+    columns: ["id", "type", "number of cases", "version", "approval (if keys are trusted)", "name", "file"],
+  },
+  { command: "`show`", columns: ["the columns of the table, a line for each case, rule or policy"] },
+  { command: "`validate`", columns: ["`file:line:column`", "severity", "message", "hint (if there is one)"] },
+  {
+    command: "`approve`, `retire`",
+    columns: ["id", "serial", "status", "status before", "changes", "definition hash", "environment hash"],
+  },
+  {
+    command: "`keygen`",
+    columns: ["fingerprint", "private file", "public file", "public key", "command that trusts it"],
+  },
+  { command: "`diff`", columns: ["`definition` or `environment`", "path", "before", "after"] },
+  { command: "`graph`, `lineage RECORD`, `lineage --impact`", columns: ["from", "label", "to", "kind"] },
+  { command: "`log`, and lists of `lineage` and `precedents`", columns: logColumns },
+  { command: "`explain RECORD`", columns: ["name", "value", "further values"] },
+  {
+    command: "`explain --session-id`",
+    columns: ["number", "time", "decision or tool", "answer", "reason", "authority", "record"],
+  },
+  { command: "`distribution`", columns: ["label", "target", "count", "share", "expected share"] },
+  {
+    command: "`precedents ID`, `precedents --record`",
+    columns: ["similarity", "outcome", "`matched` or `deviated`", "record", "number", "time", "reason"],
+  },
+  {
+    command: "`precedents --deviations`",
+    columns: ["severity and summary in the first line; then: kind", "record", "precedent", "decision", "why"],
+  },
+  {
+    command: "`replay`",
+    columns: [
+      "`replayed`",
+      "total",
+      "matched",
+      "mismatched",
+      "not replayable (more lines: differences, reasons)",
+    ],
+  },
+  {
+    command: "`backtest`",
+    columns: ["`backtest`", "decision", "total", "changed", "rate", "not replayable (more lines: changes)"],
+  },
+  {
+    command: "`verify`",
+    columns: [
+      "`log` or `export`",
+      "`ok`, `damaged`, `unsigned` or `unexpected`",
+      "`SIZE:HEAD` (more lines: problems)",
+    ],
+  },
+  {
+    command: "`overrides`",
+    columns: ["decision", "override", "version", "status", "window", "uses", "last use", "record of it"],
+  },
+  { command: "`cache status`", columns: ["name", "value"] },
+  {
+    command: "`endpoints`",
+    columns: [
+      ...["name", "method", "URL", "circuit", "open until", "failures", "fresh responses", "stale responses"],
+      ...["last fetch", "its milliseconds", "its error", "result of `--check`", "environment variables"],
+    ],
+  },
+  { command: "`prune`", columns: ["records", "number of the last one", "bytes"] },
+  { command: "`config list`", columns: ["setting", "value", "source"] },
+];
 
 /** A row for each group of commands, in the words of `agent-33 decision --help`. */
 async function commandTable(): Promise<string> {
@@ -99,8 +251,9 @@ function table(titles: readonly string[], rows: readonly (readonly string[])[]):
 }
 
 const code = (text: string): string => (text.includes("`") ? `\`\` ${text} \`\`` : `\`${text}\``);
-/** JSON on one line that can be broken at its spaces. */
-const spaced = (value: unknown): string => JSON.stringify(value, null, 1).replace(/\n */g, " ");
+/** YAML on one line, as definitions write it. */
+const flow = (value: unknown): string =>
+  stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trimEnd();
 
 const arrow = (expression: string, answer: unknown): string =>
   `${code(expression)} → ${code(JSON.stringify(answer))}`;
