@@ -4,7 +4,7 @@ import { name } from "./common.js";
 const names = { type: "array", minItems: 1, items: name } as const;
 
 /** Returns the schema of one guardrail type, with its own properties in addition to the common ones. */
-const guardrail = (type: Guardrail["type"], properties: object): object => ({
+const guardrail = ([type, properties]: readonly [string, object]): object => ({
   type: "object",
   required: ["type"],
   additionalProperties: false,
@@ -21,28 +21,29 @@ const guardrail = (type: Guardrail["type"], properties: object): object => ({
   },
 });
 
-const types = [
-  guardrail("no_disabled_targets", {
+/** The properties of each type; a record, so that the compiler finds a type that is missing. */
+const propertiesByType: Readonly<Record<Guardrail["type"], object>> = {
+  no_disabled_targets: {
     disabled_stages: {
       type: "array",
       items: name,
       description:
         "Targets, or globs, that no answer may lead to, in addition to those disabled under `targets`.",
     },
-  }),
-  guardrail("weight_bounds", {
+  },
+  weight_bounds: {
     min_weight: { type: "number", minimum: 0, description: "The smallest allowed weight of a case." },
     max_weight: { type: "number", minimum: 0, description: "The largest allowed weight of a case." },
-  }),
-  guardrail("requires_approval", {
+  },
+  requires_approval: {
     workflows: {
       ...names,
       description: "The workflows, or globs, that the guardrail applies to. Default: all.",
     },
     targets: { ...names, description: "The targets, or globs, that require an approval. Default: all." },
     approval_target: { ...name, description: "The target where approvals are given." },
-  }),
-  guardrail("distribution_drift", {
+  },
+  distribution_drift: {
     p_value: {
       type: "number",
       exclusiveMinimum: 0,
@@ -54,8 +55,8 @@ const types = [
       minimum: 1,
       description: "The number of distinct inputs below which nothing is checked. Default: 500.",
     },
-  }),
-] as const;
+  },
+};
 
 /** The guardrails of one decision, or of all. */
 export const guardrails = {
@@ -64,7 +65,7 @@ export const guardrails = {
     type: "object",
     required: ["type"],
     discriminator: { propertyName: "type" },
-    oneOf: types,
+    oneOf: Object.entries(propertiesByType).map(guardrail),
   },
   description: "Checks that an answer must pass before it is used.",
 } as const;
