@@ -32,7 +32,7 @@ export function addPruneCommand(parent: Command, io: Io, done: (code: ExitCode) 
   addCommonFlags(addStoreFlags(command))
     .summary("remove the oldest records")
     .description(
-      "Permanently remove old records. Only whole segments of the log are removed, so some older records can remain. A note in the log records the removal, so that `verify` still succeeds.",
+      "Permanently remove old records. Only whole log files are removed, so some older records can remain. A note in the log records the removal, so that `verify` still succeeds.",
     )
     .addHelpText(
       "after",
@@ -64,7 +64,7 @@ async function prune(flags: PruneFlags, io: Io): Promise<ExitCode> {
     const { size } = await records.log.state();
     note(
       io,
-      size === 0 ? "no records yet" : "nothing removed: every segment still contains a record to keep",
+      size === 0 ? "no records yet" : "nothing removed: every log file still contains a record to keep",
     );
   }
   return 0;

@@ -21,8 +21,10 @@ function seeAlso(page: string, lines: readonly string[], width: number): readonl
   const pages = new Set(links.map(([, link = ""]) => pageOf(link, page)).filter((each) => each !== page));
   const names = [...pages].flatMap((each) => topicNameOf(each) ?? []);
   if (names.length === 0) return [];
-  const text = `See also: ${names.map((name) => `\`agent-33 help ${name}\``).join(", ")}`;
-  return [...wrap(text, { first: width - 2, rest: width - 2 }).map((each) => `  ${each}`), ""];
+  // The words of a command stay on one line.
+  const commands = names.map((name) => `\`agent-33 help ${name}\``.replaceAll(" ", "\u00a0"));
+  const wrapped = wrap(`See also: ${commands.join(", ")}`, { first: width - 2, rest: width - 2 });
+  return [...wrapped.map((each) => `  ${each.replaceAll("\u00a0", " ")}`), ""];
 }
 
 /** The page that a link leads to; links are relative to the file that has them. */
