@@ -49,7 +49,7 @@ export function unknownCommandHint(word: string, path: readonly Command[]): stri
   );
 }
 
-export function didYouMeanOneOf(names: readonly string[]): string | undefined {
+function didYouMeanOneOf(names: readonly string[]): string | undefined {
   const quoted = names.map((name) => `\`${name}\``);
   if (quoted.length < 2) return quoted.length === 0 ? undefined : `did you mean ${quoted[0]}?`;
   return `did you mean ${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}?`;

@@ -229,6 +229,13 @@ describe("a request that is wrong", () => {
       "there is no help on `expresions`",
       "did you mean `expressions`?",
     ],
+    [
+      "a misspelt command to explain",
+      ["help", "evalute"],
+      "there is no help on",
+      "agent-33 decision evaluate",
+    ],
+    ["help on the version", ["help", "version"], "there is no help on `version`", "agent-33 --version"],
     ["an unknown shell", ["completion", "bsh"], "unknown shell `bsh`", "did you mean `bash`?"],
     [
       "an unknown type",

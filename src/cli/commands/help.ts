@@ -3,7 +3,7 @@ import { DecisionError } from "../../errors.js";
 import { didYouMean } from "../../text.js";
 import type { Io } from "../io.js";
 import { unknownCommandHint } from "../suggestions.js";
-import { findTopic, topicAliases, topics } from "../topics/topics.js";
+import { findTopic, topics } from "../topics/topics.js";
 
 export function addHelpCommand(program: Command, io: Io): void {
   program
@@ -57,7 +57,7 @@ function unknownTopic(program: Command, words: readonly string[]): DecisionError
   const path = decision !== undefined && word === "decision" ? [program, decision] : [program];
   return new DecisionError("usage", `there is no help on \`${words.join(" ")}\``, {
     hint:
-      didYouMean(name, [...Object.keys(topics), ...Object.keys(topicAliases)]) ??
+      didYouMean(name, Object.keys(topics)) ??
       unknownCommandHint(words[path.length - 1] ?? "", path) ??
       "list the topics with `agent-33 help`, the commands with `agent-33 help decision`",
   });
