@@ -14,6 +14,7 @@ import type { PolicyOutcome, PolicyResult } from "../model/result.js";
 import { callWithParamsCounter, isCallCounter } from "../record/counters.js";
 import { maskContext } from "../record/mask.js";
 import { bindContext } from "./bind.js";
+import { checkChangedParams } from "./changed-params.js";
 import type { Decision } from "./decide.js";
 import { makeDecision } from "./decide.js";
 import type { ReadyDefinition } from "./find.js";
@@ -54,7 +55,9 @@ export async function check(request: CheckRequest, world: CheckWorld): Promise<C
   const policies = await policiesFor(request.tool, world);
   const enriched: CallState["enriched"] = new Map();
   const checked = await recordWithRetry(request, world, async () => {
-    const decisions = await decideEach(policies, { request, context, world, enriched });
+    const decisions = await checkChangedParams(world, (changes) =>
+      decideEach(policies, { request, context, world, enriched, changes }),
+    );
     const answer = combine(request.tool, context, decisions);
     return {
       answer,
@@ -112,12 +115,13 @@ interface DecideEachOptions {
   readonly context: JsonObject;
   readonly world: CheckWorld;
   readonly enriched: CallState["enriched"];
+  readonly changes: CallState["changes"] | undefined;
 }
 
 /** Makes the decisions one after the other: each one sees the params that those before it have set. */
 async function decideEach(
   policies: readonly ReadyDefinition[],
-  { request, context, world, enriched }: DecideEachOptions,
+  { request, context, world, enriched, changes }: DecideEachOptions,
 ): Promise<readonly Decision[]> {
   const at = world.clock();
   const check_id = world.newId(at);
@@ -130,6 +134,7 @@ async function decideEach(
       ...(enriched !== undefined && { enriched }),
       fixedParams: request.fixed_params ?? false,
       ...(Object.keys(setParams).length > 0 && { setParams }),
+      ...(changes && { changes }),
     };
     const decision = await makeDecision(policy, decisionRequest, world, call).catch((error: unknown) => {
       // The decisions before this one are never recorded, so they are no precedents.

@@ -47,3 +47,25 @@ export function matchesGlob(glob: string, tool: string): boolean {
   while (glob[at] === "*") at++;
   return at === glob.length;
 }
+
+/** Whether some name matches both globs. */
+export function globsOverlap(a: string, b: string): boolean {
+  // For each position in `b`: whether the rest of `a` and the rest of `b` overlap; from the end of `a` to its start.
+  let below: readonly boolean[] = [];
+  for (let i = a.length; i >= 0; i--) {
+    const row: boolean[] = [];
+    for (let j = b.length; j >= 0; j--) {
+      const [left, right] = [a[i], b[j]];
+      if (left === undefined && right === undefined) row[j] = true;
+      else if (left === "*") row[j] = below[j] === true || (right !== undefined && row[j + 1] === true);
+      else if (right === "*") row[j] = row[j + 1] === true || (left !== undefined && below[j] === true);
+      else {
+        const isSame =
+          left !== undefined && right !== undefined && (left === "?" || right === "?" || left === right);
+        row[j] = isSame && below[j + 1] === true;
+      }
+    }
+    below = row;
+  }
+  return below[0] === true;
+}

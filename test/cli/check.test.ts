@@ -90,6 +90,31 @@ describe("a check", () => {
     expect([ran.code, checkOf(ran).reason]).toEqual([0, "No policy constraints"]);
   });
 
+  it("denies params that an override changed and another policy does not allow, and explains it", async () => {
+    const place = workplace();
+    const policies = [
+      '{ name: given, conditions: [{ name: given, expression: "exists(params.filter)" }] }',
+      '{ name: cap, conditions: [{ name: low, expression: "params.limit <= 100" }] }',
+      "{ name: widen, overrides: [given], action: modify_params, params: { limit: 500 } }",
+    ];
+    writeFileSync(
+      join(place.decisions, "list.yaml"),
+      `decision: { id: list, type: policy, tool: list, policies: [${policies.join(", ")}] }`,
+    );
+    const reason = "the params set by `widen` do not pass `cap`: `low` does not hold: params.limit <= 100";
+    const ran = await place.run(["check", "list", "--params", '{"limit":5}', ...session]);
+    expect([ran.code, checkOf(ran).reason, checkOf(ran).params]).toEqual([4, reason, { limit: 5 }]);
+    const context = JSON.stringify({ tool: "list", params: { limit: 5 } });
+    const evaluated = await place.run(["evaluate", "list", "--input", context]);
+    expect([evaluated.code, json(evaluated)]).toMatchObject([4, { outcome: "denied", reason }]);
+    expect((await place.run(["replay", "--all"])).code).toBe(0);
+    const { out } = await place.run(["explain", "latest", "--format", "table"]);
+    expect(out).toContain("params.limit = 500");
+    expect((await place.run(["validate", "--format", "plain"])).out).toContain(
+      "`widen` sets `limit`, which `cap` tests",
+    );
+  });
+
   it("exits 3 while any policy is invalid", async () => {
     const place = workplace();
     writeFileSync(join(place.decisions, "broken.yaml"), "decision: { id: x, type: policy, tol: t }");

@@ -569,12 +569,24 @@ describe("where we differ from the specifications on purpose", () => {
       policy("b", "params.limit == 10"),
       override("o", ["a"], { action: "modify_params", params: { limit: 1 } }),
     ];
-    expect(await decisionOn(policies, { limit: 10 })).toMatchObject({ allowed: true, params: { limit: 1 } });
     const seen = override("n", ["b"], { when: "params.limit == 20", reason: "limit {{ params.limit }}" });
     expect(await decisionOn([...policies, seen], { limit: 20 })).toMatchObject({
       allowed: true,
       because: ["o applies", "limit 20"],
       params: { limit: 1 },
+    });
+  });
+
+  it("changed params must pass every policy that no override flipped", async () => {
+    const policies = [
+      policy("a", "params.limit < 5", { priority: 1 }),
+      policy("b", "params.limit == 10"),
+      override("o", ["a"], { action: "modify_params", params: { limit: 1 } }),
+    ];
+    expect(await decisionOn(policies, { limit: 10 })).toMatchObject({
+      allowed: false,
+      reason: expect.stringMatching(/^the params set by `o` do not pass `b`: /) as string,
+      params: { limit: 10 },
     });
   });
 

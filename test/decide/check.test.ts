@@ -194,6 +194,67 @@ describe("the params of a call", () => {
     expect(await world.check()).toMatchObject({ allowed: true, params: { x: 1, toString: 2, valueOf: 3 } });
   });
 
+  const cap = (name: string, expression: string): string =>
+    `{ name: ${name}, conditions: [{ name: c, expression: "${expression}" }], deny_reason: "{{ params.n }} is too high" }`;
+
+  it("must pass the policies of every decision after they were changed, also of an earlier one", async () => {
+    for (const ids of ["ab", "ba"]) {
+      const [first = "", second = ""] = ids;
+      const world = place([decision(first, [cap("cap", "params.n <= 5")]), modifying(second, "{ n: 9 }")]);
+      const reason = `the params set by \`o_${second}\` of \`${second}\` do not pass \`cap\`: 9 is too high`;
+      expect(await world.check({ n: 1 })).toMatchObject({ allowed: false, reason, params: { n: 1 } });
+      const record = (await world.log()).find(({ decision_id }) => decision_id === first);
+      expect(record).toMatchObject({ outcome: "denied", reason });
+      expect(await world.log()).toHaveLength(2);
+      expect(await world.uses(second, `o_${second}`)).toBe(0);
+    }
+  });
+
+  it("are checked as all decisions together have changed them", async () => {
+    const together = cap("together", "not exists(params.x) or exists(params.y)");
+    const world = place([modifying("a", "{ x: 1 }"), decision("b", [together]), modifying("c", "{ y: 2 }")]);
+    expect(await world.check({})).toMatchObject({ allowed: true, params: { x: 1, y: 2 } });
+    const both = place([modifying("a", "{ x: 1 }"), decision("b", [together])]);
+    expect(await both.check({})).toMatchObject({ allowed: false });
+  });
+
+  it("must name a path that was read, where an override changes the path", async () => {
+    const looked =
+      "{ name: looked, read_before_write: { read_tools: [read_file], write_tools: [write_file], path: params.path } }";
+    const world = place([decision("a", [denies("p"), looked, sets("move", "p", "{ path: b }")])]);
+    const read = async (path: string): Promise<void> => {
+      await world.check({ path }, { tool: "read_file" });
+      await world.result("read_file", { params: { path } });
+    };
+    await read("a");
+    expect(await world.check({ path: "a" })).toMatchObject({
+      allowed: false,
+      reason: "the params set by `move` do not pass `looked`: `b` must be read with `read_file` first",
+    });
+    await read("b");
+    expect(await world.check({ path: "a" })).toMatchObject({ allowed: true, params: { path: "b" } });
+  });
+
+  it("are checked again with the override that is left where the first was used up in between", async () => {
+    const policies = [
+      denies("p"),
+      sets("o", "p", "{ n: 1 }", "max_applications: 1, priority: 2"),
+      sets("n", "p", "{ n: 9 }", "priority: 1"),
+      cap("cap", "params.n <= 5"),
+    ];
+    const world = place([decision("a", policies)]);
+    const all = await Promise.all([world.check({ n: 0 }), world.check({ n: 0 })]);
+    expect(all.map(({ allowed }) => allowed).toSorted()).toEqual([false, true]);
+  });
+
+  it("are checked again in a dry run, which keeps nothing", async () => {
+    const world = place([
+      decision("a", [denies("p"), cap("cap", "params.n <= 5"), sets("o", "p", "{ n: 9 }")]),
+    ]);
+    expect(await world.check({ n: 1 }, { dry_run: true })).toMatchObject({ allowed: false });
+    expect(await world.log()).toEqual([]);
+  });
+
   it("are those that were asked about where the call is denied", async () => {
     const world = place([modifying("a", "{ path: /safe }"), decision("b", [denies("q")])]);
     expect((await world.check({ path: "/etc" })).params).toEqual({ path: "/etc" });
