@@ -11,7 +11,7 @@ import type { Environment, LoadedDefinition, PolicyDefinition } from "../model/d
 import type { Json, JsonObject } from "../model/json.js";
 import type { AuthenticatedCaller, Provenance } from "../model/record.js";
 import type { PolicyOutcome, PolicyResult } from "../model/result.js";
-import { callWithParamsCounter, isCallCounter } from "../record/counters.js";
+import { callCounter } from "../record/counters.js";
 import { maskContext } from "../record/mask.js";
 import { bindContext } from "./bind.js";
 import { checkChangedParams } from "./changed-params.js";
@@ -179,7 +179,7 @@ const toOutcome = (tool: string, { allowed, outcome, reason, params }: PolicyOut
 const withoutCounts = (decisions: readonly Decision[]): readonly Decision[] =>
   decisions.map((each) => ({ ...each, draft: each.draft && { ...each.draft, counts: [], limits: [] } }));
 
-/** A call that several decisions allow is counted once, with the first record; its result can find it by its params. */
+/** A call that several decisions allow is counted once, with the first record; its result can find it by its params, as requested or as changed. */
 function countOnce(
   decisions: readonly Decision[],
   { tool, params }: CheckResult,
@@ -188,26 +188,24 @@ function countOnce(
 ): readonly Decision[] {
   const { session_id: session } = request;
   const first = decisions.find(({ draft }) => draft !== undefined);
+  if (session === undefined) return decisions;
   const definitions = policies.map(({ loaded }) => loaded);
-  const digests = new Set([request.params as Json, params].map((each) => paramsDigest(each, definitions)));
-  const byParams =
-    session === undefined ? [] : [...digests].map((digest) => callWithParamsCounter(session, tool, digest));
+  const digests = [request.params as Json, params].map((each) => paramsDigest(maskParams(each, definitions)));
+  const calls = [undefined, ...new Set(digests)].map((digest) => callCounter(session, tool, digest));
   return decisions.map((decision) => {
     const { draft } = decision;
-    if (draft === undefined) return decision;
-    const counts =
-      decision === first
-        ? [...draft.counts, ...byParams]
-        : draft.counts.filter((count) => typeof count !== "string" || !isCallCounter(count));
-    return { ...decision, draft: { ...draft, counts } };
+    if (draft === undefined || decision !== first) return decision;
+    return { ...decision, draft: { ...draft, counts: [...draft.counts, ...calls] } };
   });
 }
 
 const digestLength = 32;
 
-/** Digest of a call's params, without the values that any of the decisions masks. */
-export function paramsDigest(params: Json, definitions: readonly LoadedDefinition[]): string {
+/** Returns the params of a call without the values that any of the decisions masks. */
+export function maskParams(params: Json, definitions: readonly LoadedDefinition[]): Json {
   const pointers = definitions.flatMap(({ definition }) => definition.logging?.mask ?? []);
-  const { params: masked = null } = maskContext({ params }, pointers);
-  return sha256Hex(canonicalJson(masked)).slice(0, digestLength);
+  return maskContext({ params }, pointers)["params"] ?? null;
 }
+
+/** Returns the digest by which a result finds its call. */
+export const paramsDigest = (masked: Json): string => sha256Hex(canonicalJson(masked)).slice(0, digestLength);

@@ -7,8 +7,16 @@ export const toolsOf = ({ tool }: PolicyDefinition): readonly string[] =>
   typeof tool === "string" ? [tool] : tool;
 
 /** Returns the ids of the policies for a tool. Throws if any policy is broken: an unreadable policy could deny. */
-export function findPolicies(tool: string, { summaries, brokenPolicies }: Library): readonly string[] {
-  assertPoliciesReadable(brokenPolicies);
+export function findPolicies(tool: string, library: Library): readonly string[] {
+  assertPoliciesReadable(library.brokenPolicies);
+  return findValidPolicies(tool, library);
+}
+
+/** Returns the ids of the valid policies for a tool, whether or not others are broken. */
+export function findValidPolicies(
+  tool: string,
+  { summaries }: Pick<Library, "summaries">,
+): readonly string[] {
   return summaries
     .filter(({ tools }) => tools?.some((glob) => matchesGlob(glob, tool)) === true)
     .map(({ id }) => id)

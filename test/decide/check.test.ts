@@ -89,6 +89,17 @@ const flips = (name: string, policy: string, more = ""): string =>
 const sets = (name: string, policy: string, params: string, more = ""): string =>
   flips(name, policy, `action: modify_params, params: ${params}${more && `, ${more}`}`);
 
+/** Checks a call and reports its result. */
+async function called(
+  world: Place,
+  tool: string,
+  more: Partial<ToolResultRequest> = {},
+): Promise<ToolResult> {
+  const { params = {}, session_id = "s" } = more;
+  await world.check({}, { tool, params, session_id });
+  return world.result(tool, more);
+}
+
 const codeOf = (made: Promise<unknown>): Promise<unknown> =>
   made.then(
     () => "none",
@@ -222,10 +233,7 @@ describe("the params of a call", () => {
     const looked =
       "{ name: looked, read_before_write: { read_tools: [read_file], write_tools: [write_file], path: params.path } }";
     const world = place([decision("a", [denies("p"), looked, sets("move", "p", "{ path: b }")])]);
-    const read = async (path: string): Promise<void> => {
-      await world.check({ path }, { tool: "read_file" });
-      await world.result("read_file", { params: { path } });
-    };
+    const read = (path: string): Promise<ToolResult> => called(world, "read_file", { params: { path } });
     await read("a");
     expect(await world.check({ path: "a" })).toMatchObject({
       allowed: false,
@@ -347,15 +355,17 @@ describe("requires", () => {
   it("wants the tool to have succeeded in the session", async () => {
     const world = place(files);
     expect(await world.check()).toMatchObject({ allowed: false, reason: denial });
-    await world.result("select_metric", { ok: false });
+    await called(world, "select_metric", { ok: false });
     expect(await world.check()).toMatchObject({ allowed: false, reason: denial });
     await world.result("select_metric");
+    expect(await world.check()).toMatchObject({ allowed: false, reason: denial });
+    await called(world, "select_metric");
     expect(await world.check()).toMatchObject({ allowed: true });
   });
 
   it("knows nothing of other sessions", async () => {
     const world = place(files);
-    await world.result("select_metric", { session_id: "other" });
+    await called(world, "select_metric", { session_id: "other" });
     expect(await world.check()).toMatchObject({ allowed: false, reason: denial });
     expect(await world.check({}, { session_id: "other" })).toMatchObject({ allowed: true });
   });
@@ -366,7 +376,7 @@ describe("read_before_write", () => {
     "{ name: looked, read_before_write: { read_tools: [read_*], write_tools: [write_file], path: params.path } }";
   const files = [decision("a", [policy])];
   const read = (world: Place, path: string): Promise<ToolResult> =>
-    world.result("read_file", { params: { path } });
+    called(world, "read_file", { params: { path } });
 
   it("wants the very path to have been read, however it is written", async () => {
     const world = place(files);
@@ -387,9 +397,10 @@ describe("read_before_write", () => {
 
   it("does not take a failed read for a read, nor that of another session", async () => {
     const world = place(files);
-    await world.result("read_file", { params: { path: "a" }, ok: false });
-    await world.result("read_file", { params: { path: "a" }, session_id: "other" });
-    await world.result("list_files", { params: { path: "a" } });
+    await called(world, "read_file", { params: { path: "a" }, ok: false });
+    await called(world, "read_file", { params: { path: "a" }, session_id: "other" });
+    await called(world, "list_files", { params: { path: "a" } });
+    await world.result("read_file", { params: { path: "a" } });
     expect(await world.check({ path: "a" })).toMatchObject({ allowed: false });
   });
 
@@ -406,7 +417,7 @@ describe("read_before_write", () => {
 
   it("denies where the path is masked, as it could not be remembered", async () => {
     const masking = decision("a", [policy], "  logging: { mask: [/params/path] }\n");
-    const world = place([masking]);
+    const world = place([masking.replace("tool: write_file", "tool: [read_file, write_file]")]);
     await read(world, "a.txt");
     const result = await world.check({ path: "a.txt" });
     expect(result).toMatchObject({ allowed: false });
@@ -701,6 +712,19 @@ describe("masked params", () => {
     expect(result.params).toEqual({ card: secret, note: secret, more: 1 });
     expect(await kept(world)).not.toContain(secret);
     expect((await world.log())[1]?.facts).toMatchObject({ set_params: { note: "[masked]" } });
+  });
+
+  it("are not told by params that another decision sets, nor by the denial of those", async () => {
+    const setting = decision("a", [denies("p"), sets("o", "p", '{ card: "{{ session.card }}" }')]);
+    const cap = `{ name: cap, conditions: [{ name: c, expression: "params.card == 'x'" }], deny_reason: "no {{ params.card }}" }`;
+    const world = place([setting, decision("b", [cap], masking)]);
+    const context = { session: { card: secret } };
+    const result = await world.check({ card: "x" }, { context });
+    expect(result).toMatchObject({ allowed: false });
+    const record = (await world.log()).find(({ decision_id }) => decision_id === "b");
+    const { facts, reason, because } = record ?? {};
+    expect(JSON.stringify({ facts, reason, because })).not.toContain(secret);
+    expect(facts).toMatchObject({ recheck: { changes: [{ set_params: { card: "[masked]" } }] } });
   });
 
   it("still decide", async () => {

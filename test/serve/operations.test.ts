@@ -250,7 +250,10 @@ describe("the other operations", () => {
     expect(result.decision_records).toEqual(checked.decisions.map(({ record_id }) => record_id));
     expect(result.warnings).toEqual([]);
     expect(await recordToolResult.run({ tool: "t", session_id: "s-1", ok: true }, asker)).toMatchObject({
-      warnings: ["no open call of `t` was allowed in session `s-1`"],
+      linked: false,
+      warnings: [
+        "no open call of `t` was allowed in session `s-1`; the result is recorded, but does not count",
+      ],
     });
   });
 
