@@ -257,6 +257,22 @@ describe("the other operations", () => {
     });
   });
 
+  it("do not take a reported success of a denied call for evidence", async () => {
+    const session = { query: { audience: "ceo", metric_type: "retention" } };
+    const common = { session, session_id: "s-evidence" };
+    const metric = { tool: "select_metric", params: { name: "logo_retention" }, ...common };
+    const filter = { tool: "filter_customers", params: { segment: "smb", filter: "active" }, ...common };
+    expect(await checkToolCall.run(metric, asker)).toMatchObject({ allowed: false });
+    for (const more of [{}, { params: metric.params }]) {
+      const told = { tool: metric.tool, session_id: common.session_id, ok: true, ...more };
+      expect(await recordToolResult.run(told, asker)).toMatchObject({ linked: false });
+    }
+    expect(await checkToolCall.run(filter, asker)).toMatchObject({
+      allowed: false,
+      reason: "`select_metric` must succeed in the session first",
+    });
+  });
+
   it("reject a value that is given twice", async () => {
     const call = { tool: "t", params: {}, session_id: "s-1", session: {}, context: { session: {} } };
     await expect(checkToolCall.run(call, asker)).rejects.toMatchObject({ code: "input_invalid" });

@@ -104,18 +104,20 @@ function evaluatePolicies(prepared: PreparedPolicies, scope: Scope): PolicyVerdi
   const time = system["request_time"];
   const at = isTimed && typeof time === "string" ? parseInstant(time) : undefined;
   const appliedOverrides = new AppliedOverrides(overrides, scope, at);
-  const requested = bases.map((base): BaseVerdict | LeftOut => {
+  const requested = bases.map((base) => {
     // If the time is unknown, a policy is in effect and an override is not.
-    const outside = at === undefined ? undefined : base.window(at);
-    return outside === undefined ? base.evaluate(tool, scope) : { identity: base.identity, leftOut: outside };
+    const leftOut = at === undefined ? undefined : base.window(at);
+    const { identity } = base;
+    const verdict: BaseVerdict | LeftOut =
+      leftOut === undefined ? base.evaluate(tool, scope) : { identity, leftOut };
+    return { base, verdict };
   });
-  for (const each of requested)
-    if (!("leftOut" in each) && !each.allows) appliedOverrides.applyTo(each.identity.name);
+  for (const { verdict } of requested)
+    if (!("leftOut" in verdict) && !verdict.allows) appliedOverrides.applyTo(verdict.identity.name);
   const changed = changedCall(prepared, scope, appliedOverrides);
-  const all =
-    changed === undefined
-      ? requested
-      : bases.map((base, index) => recheck(base, requested[index] as BaseVerdict | LeftOut, tool, changed));
+  const all = requested.map(({ base, verdict }) =>
+    changed === undefined ? verdict : recheck(base, verdict, tool, changed),
+  );
   const verdicts = all.filter((each): each is BaseVerdict => !("leftOut" in each));
   const leftOut = all.filter((each): each is LeftOut => "leftOut" in each);
   return { tool, params: context["params"], verdicts, all, leftOut, appliedOverrides };
@@ -151,11 +153,11 @@ function changedCall(
   const set = paramsSetBy(changes);
   if (Object.keys(set).length === 0) return undefined;
   const { context, facts } = scope;
-  const { read: _original, ...otherFacts } = facts;
   const changedScope: Scope = {
     ...scope,
     context: { ...context, params: mergeParams(context["params"] ?? null, set) },
-    facts: { ...otherFacts, ...(known.read && { read: known.read as unknown as JsonObject }) },
+    // Without facts about the changed path, `read_before_write` denies.
+    facts: { ...facts, read: known.read ?? {} },
   };
   return {
     scope: withInput(changedScope, input === undefined ? changedScope.context : input.evaluate(changedScope)),
