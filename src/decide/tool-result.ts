@@ -269,7 +269,7 @@ async function checkedCall(record: CallRecord, log: Ledger): Promise<CheckedCall
 const hasResult = async (checkId: string, log: Ledger): Promise<boolean> =>
   (await log.counter(callResultCounter(checkId))).count > 0;
 
-/** Whether a reporter of one organisation reports a call of another. */
+/** Whether the reporter may report the call: a caller that is bound to an organisation reports no call of another. */
 function isOwnCall({ facts }: CallRecord, { caller }: ToolResultRequest): boolean {
   const asked = facts["authenticated_caller"];
   const org = asked !== undefined && isObject(asked) ? asked["org_id"] : undefined;
