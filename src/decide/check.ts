@@ -11,9 +11,10 @@ import type { Environment, LoadedDefinition, PolicyDefinition } from "../model/d
 import type { Json, JsonObject } from "../model/json.js";
 import type { AuthenticatedCaller, Provenance } from "../model/record.js";
 import type { PolicyOutcome, PolicyResult } from "../model/result.js";
-import { callWithParamsCounter, isCallCounter } from "../record/counters.js";
+import { callCounter } from "../record/counters.js";
 import { maskContext } from "../record/mask.js";
 import { bindContext } from "./bind.js";
+import { checkChangedParams } from "./changed-params.js";
 import type { Decision } from "./decide.js";
 import { makeDecision } from "./decide.js";
 import type { ReadyDefinition } from "./find.js";
@@ -55,7 +56,9 @@ export async function check(request: CheckRequest, world: CheckWorld): Promise<C
   const policies = await policiesFor(request.tool, world);
   const enriched: CallState["enriched"] = new Map();
   const checked = await recordWithRetry(request, world, async () => {
-    const decisions = await decideEach(policies, { request, context, world, enriched });
+    const decisions = await checkChangedParams(world, (changes) =>
+      decideEach(policies, { request, context, world, enriched, changes }),
+    );
     const answer = combine(request.tool, context, decisions);
     return {
       answer,
@@ -125,12 +128,13 @@ interface DecideEachOptions {
   readonly context: JsonObject;
   readonly world: CheckWorld;
   readonly enriched: CallState["enriched"];
+  readonly changes: CallState["changes"] | undefined;
 }
 
 /** Makes the decisions one after the other: each one sees the params that those before it have set. */
 async function decideEach(
   policies: readonly ReadyDefinition[],
-  { request, context, world, enriched }: DecideEachOptions,
+  { request, context, world, enriched, changes }: DecideEachOptions,
 ): Promise<readonly Decision[]> {
   const at = world.clock();
   const check_id = world.newId(at);
@@ -143,6 +147,7 @@ async function decideEach(
       ...(enriched !== undefined && { enriched }),
       fixedParams: request.fixed_params ?? false,
       ...(Object.keys(setParams).length > 0 && { setParams }),
+      ...(changes && { changes }),
     };
     const decision = await makeDecision(policy, decisionRequest, world, call).catch((error: unknown) => {
       // The decisions before this one are never recorded, so they are no precedents.
@@ -187,7 +192,7 @@ const toOutcome = (tool: string, { allowed, outcome, reason, params }: PolicyOut
 const withoutCounts = (decisions: readonly Decision[]): readonly Decision[] =>
   decisions.map((each) => ({ ...each, draft: each.draft && { ...each.draft, counts: [], limits: [] } }));
 
-/** A call that several decisions allow is counted once, with the first record; its result can find it by its params. */
+/** A call that several decisions allow is counted once, with the first record; its result can find it by its params, as requested or as changed. */
 function countOnce(
   decisions: readonly Decision[],
   { tool, params }: CheckResult,
@@ -196,26 +201,24 @@ function countOnce(
 ): readonly Decision[] {
   const { session_id: session } = request;
   const first = decisions.find(({ draft }) => draft !== undefined);
+  if (session === undefined) return decisions;
   const definitions = policies.map(({ loaded }) => loaded);
-  const digests = new Set([request.params as Json, params].map((each) => paramsDigest(each, definitions)));
-  const byParams =
-    session === undefined ? [] : [...digests].map((digest) => callWithParamsCounter(session, tool, digest));
+  const digests = [request.params as Json, params].map((each) => paramsDigest(maskParams(each, definitions)));
+  const calls = [undefined, ...new Set(digests)].map((digest) => callCounter(session, tool, digest));
   return decisions.map((decision) => {
     const { draft } = decision;
-    if (draft === undefined) return decision;
-    const counts =
-      decision === first
-        ? [...draft.counts, ...byParams]
-        : draft.counts.filter((count) => typeof count !== "string" || !isCallCounter(count));
-    return { ...decision, draft: { ...draft, counts } };
+    if (draft === undefined || decision !== first) return decision;
+    return { ...decision, draft: { ...draft, counts: [...draft.counts, ...calls] } };
   });
 }
 
 const digestLength = 32;
 
-/** Digest of a call's params, without the values that any of the decisions masks. */
-export function paramsDigest(params: Json, definitions: readonly LoadedDefinition[]): string {
+/** Returns the params of a call without the values that any of the decisions masks. */
+export function maskParams(params: Json, definitions: readonly LoadedDefinition[]): Json {
   const pointers = definitions.flatMap(({ definition }) => definition.logging?.mask ?? []);
-  const { params: masked = null } = maskContext({ params }, pointers);
-  return sha256Hex(canonicalJson(masked)).slice(0, digestLength);
+  return maskContext({ params }, pointers)["params"] ?? null;
 }
+
+/** Returns the digest by which a result finds its call. */
+export const paramsDigest = (masked: Json): string => sha256Hex(canonicalJson(masked)).slice(0, digestLength);

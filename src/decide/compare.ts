@@ -1,4 +1,4 @@
-import { makeDecision } from "./decide.js";
+import { makeSingleDecision } from "./decide.js";
 import { find } from "./find.js";
 import type { DecisionRequest, World } from "./request.js";
 import { buildLineage } from "../lineage/build-lineage.js";
@@ -13,7 +13,7 @@ export async function compareWithPrecedents(
   wanted: PrecedentOptions = {},
 ): Promise<PrecedentComparison> {
   const definition = await find(request.decision_id, world);
-  const { result, masked } = await makeDecision(definition, { ...request, dry_run: true }, world);
+  const { result, masked } = await makeSingleDecision(definition, { ...request, dry_run: true }, world);
   const { entities, inputs } = buildLineage(definition.prepared, masked.scope, masked.evaluated);
   const sources = inputs.map(({ source }) => source);
   return compareResult({ result, entities, sources }, world.records.log, wanted);

@@ -3,6 +3,7 @@ import { guard } from "../guard/guard.js";
 import type { Result } from "../model/result.js";
 import type { RecordDraft } from "../record/records.js";
 import { bind } from "./bind.js";
+import { checkChangedParams } from "./changed-params.js";
 import { describe } from "./describe.js";
 import { enrich, needsData, withoutData } from "./enrich.js";
 import { evaluateCached } from "./evaluate-cached.js";
@@ -21,9 +22,22 @@ export async function decide(request: DecisionRequest, world: World): Promise<Re
   const definition = await find(request.decision_id, world);
   const call: CallState = { enriched: new Map() };
   return recordWithRetry(request, world, async () => {
-    const decision = await makeDecision(definition, request, world, call);
+    const decision = await makeSingleDecision(definition, request, world, call);
     return { answer: decision.result, decisions: [decision] };
   });
+}
+
+/** Makes one decision. If it is about a tool call and changes its params, the changed params are checked too. */
+export async function makeSingleDecision(
+  definition: ReadyDefinition,
+  request: DecisionRequest,
+  world: World,
+  call: CallState = { enriched: new Map() },
+): Promise<Decision> {
+  const [decision] = await checkChangedParams(world, async (changes): Promise<[Decision]> => [
+    await makeDecision(definition, request, world, { ...call, ...(changes && { changes }) }),
+  ]);
+  return decision;
 }
 
 /** A decision that is made but not yet recorded. */

@@ -6,8 +6,15 @@ import { readsMasked } from "../definition/definition-reads.js";
 import { matchesGlob } from "../definition/tool-match.js";
 import { deepFreeze } from "../digest/freeze-json.js";
 import type { Prepared } from "../evaluate/evaluate.js";
-import type { ReadFact, ReadNeed } from "../evaluate/policy/policy-facts.js";
-import { normalizePath } from "../evaluate/policy/policy-facts.js";
+import type {
+  ParamsChange,
+  PolicyFacts,
+  ReadFact,
+  ReadNeed,
+  RecheckFacts,
+} from "../evaluate/policy/policy-facts.js";
+import { normalizePath, paramsSetBy } from "../evaluate/policy/policy-facts.js";
+import { mergeParams } from "../evaluate/policy/policy-outcome.js";
 import { guardrailsOf } from "../guard/guard.js";
 import type { DistributionFact } from "../guard/run-guardrail.js";
 import type { LoadedDefinition, Definition } from "../model/definition.js";
@@ -66,19 +73,22 @@ export const needsFacts = (
   needsPolicyFacts(prepared, call) ||
   needsDistribution(loaded);
 
-const needsPolicyFacts = ({ needs }: Prepared, { setParams, fixedParams = false }: CallState): boolean =>
-  needs !== undefined || setParams !== undefined || fixedParams;
+const needsPolicyFacts = (
+  { needs }: Prepared,
+  { setParams, fixedParams = false, changes }: CallState,
+): boolean => needs !== undefined || setParams !== undefined || fixedParams || changes !== undefined;
 
 /** Facts from the store about a tool call. A fact that cannot be found is absent, and its policy then denies. */
 async function policyFacts(subject: Subject): Promise<JsonObject> {
   const sessionId = subject.request.session_id;
-  const { setParams, fixedParams = false } = subject.call;
+  const { setParams, fixedParams = false, changes } = subject.call;
   const facts = {
     ...(sessionId !== undefined && { session_id: sessionId }),
     ...(sessionId !== undefined && (await sessionFacts(subject, sessionId))),
     ...(await overrideUses(subject)),
     ...(setParams !== undefined && { set_params: setParams }),
     ...(fixedParams && { fixed_params: true }),
+    ...(changes !== undefined && { recheck: await recheckFacts(subject, changes) }),
   };
   return deepFreeze(facts as unknown as JsonObject);
 }
@@ -92,15 +102,14 @@ async function sessionFacts(subject: Subject, session: string): Promise<object> 
     tool,
     (await log.counter(successCounter(session, tool))).count,
   ]);
-  const reads = needs.reads.filter((need) => isWritten(need, subject.scope));
-  const read = await countEach(reads, async (need) => [need.policy, await readFact(need, subject, session)]);
+  const read = await readFacts(subject, session);
   const calls = await countEach(needs.calls, async ({ policy, per }) => {
     const counter = await log.counter(allowedCallCounter({ decision: definition.id, policy }, session));
     return [policy, countSince(counter, windowStart(per, subject.scope.system.request_time))];
   });
   return {
     ...(needs.requires.length > 0 && { succeeded }),
-    ...(reads.length > 0 && { read }),
+    ...(read !== undefined && { read }),
     ...(needs.calls.length > 0 && canCount(definition) && { calls }),
   };
 }
@@ -123,6 +132,23 @@ const isWritten = ({ write_tools }: ReadNeed, { context }: Scope): boolean => {
   const { tool } = context;
   return typeof tool === "string" && write_tools.some((each) => matchesGlob(each, tool));
 };
+
+/** The paths that the call writes, by policy; undefined where it writes none that must have been read. */
+async function readFacts(subject: Subject, session: string): Promise<PolicyFacts["read"]> {
+  const reads = (subject.prepared.needs?.reads ?? []).filter((need) => isWritten(need, subject.scope));
+  if (reads.length === 0 || subject.world.records === undefined) return undefined;
+  return countEach(reads, async (need) => [need.policy, await readFact(need, subject, session)]);
+}
+
+/** Facts about the params that overrides changed. */
+async function recheckFacts(subject: Subject, changes: readonly ParamsChange[]): Promise<RecheckFacts> {
+  const { request, scope } = subject;
+  const params = mergeParams(scope.context["params"] ?? null, paramsSetBy(changes));
+  const changed = { ...subject, scope: { ...scope, context: { ...scope.context, params } } };
+  const session = request.session_id;
+  const read = session === undefined ? undefined : await readFacts(changed, session);
+  return { changes, ...(read !== undefined && { read }) };
+}
 
 async function readFact(need: ReadNeed, subject: Subject, session: string): Promise<ReadFact> {
   const { definition } = subject.prepared;

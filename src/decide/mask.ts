@@ -2,9 +2,11 @@ import { readsMasked } from "../definition/definition-reads.js";
 import { DecisionError } from "../errors.js";
 import type { Evaluated, Prepared, Outcome } from "../evaluate/evaluate.js";
 import { inputOf } from "../evaluate/evaluate.js";
+import type { PolicyFacts } from "../evaluate/policy/policy-facts.js";
+import { policyFacts } from "../evaluate/policy/policy-facts.js";
 import { mergeParams } from "../evaluate/policy/policy-outcome.js";
 import { isObject } from "../expression/equal.js";
-import type { Json } from "../model/json.js";
+import type { Json, JsonObject } from "../model/json.js";
 import type { EvaluationDetails } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
 import { isRollDetails } from "../record/condition-results.js";
@@ -55,15 +57,21 @@ export function maskFailure(error: unknown, prepared: Prepared, scope: Scope): u
 }
 
 /** Finds the values to mask; undefined where nothing is masked. */
-function findSecrets(prepared: Prepared, { context }: Scope): Secrets | undefined {
+function findSecrets(prepared: Prepared, { context, facts }: Scope): Secrets | undefined {
   const pointers = prepared.definition.logging?.mask ?? [];
   if (pointers.length === 0) return undefined;
   return {
     pointers,
-    secrets: maskedTexts(context, pointers),
+    secrets: [context, ...changedContexts(context, policyFacts(facts))].flatMap((each) =>
+      maskedTexts(each, pointers),
+    ),
     isMasked: (path) => sourcesOf(path, prepared).some((each) => readsMasked(each, pointers)),
   };
 }
+
+/** The contexts with the params that overrides set: reasons may show them. */
+const changedContexts = (context: JsonObject, { recheck }: PolicyFacts): readonly JsonObject[] =>
+  (recheck?.changes ?? []).map(({ set_params: params }) => ({ ...context, params }));
 
 /** The paths behind a path: `input` stands for what its own expression reads. */
 function sourcesOf(path: string, { input }: Prepared): readonly string[] {
@@ -119,9 +127,13 @@ function maskPart(part: Json, secret: Secrets): Json {
   const entries = Object.entries(part).map(([key, value]): [string, Json] => {
     if (typeof value === "string" && renderedFields.has(key)) return [key, maskText(value, secret.secrets)];
     if (isReading && key === "actual") return [key, maskMarker];
-    return [key, key === "set_params" ? maskTexts(value, secret) : maskPart(value, secret)];
+    return [key, key === "set_params" ? maskSetParams(value, secret) : maskPart(value, secret)];
   });
   return Object.fromEntries(entries);
+}
+
+function maskSetParams(params: Json, secret: Secrets): Json {
+  return maskTexts(maskContext({ params }, secret.pointers)["params"] ?? null, secret);
 }
 
 /** Masks every value that contains a masked text: `set_params` may be built from anything. */

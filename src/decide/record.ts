@@ -4,7 +4,7 @@ import type { PolicyNeeds } from "../evaluate/policy/policy-facts.js";
 import type { DetailedPolicyOutcome } from "../evaluate/policy/policy-outcome.js";
 import type { Provenance } from "../model/record.js";
 import type { Count, Limit } from "../model/store.js";
-import { allowedCallCounter, callCounter, overrideUseCounter } from "../record/counters.js";
+import { allowedCallCounter, overrideUseCounter } from "../record/counters.js";
 import type { RecordDraft, Records } from "../record/records.js";
 import { microsecondsOf } from "../record/timestamp.js";
 import type { Bound } from "./bind.js";
@@ -93,7 +93,7 @@ export interface CallCounts {
 
 const noCounts: CallCounts = { counts: [], limits: [] };
 
-/** Counts uses of overrides and calls of the session. Only calls that were finally allowed count. */
+/** Counts uses of overrides and limited calls. Only calls that were finally allowed count. */
 export function countCall(
   { prepared }: ReadyDefinition,
   { outcome }: Evaluated,
@@ -103,10 +103,7 @@ export function countCall(
   const call = { decisionId: prepared.definition.id, session, at, needs: prepared.needs };
   const counted = [...countOverrides(outcome, call), ...countLimitedCalls(outcome, call)];
   return {
-    counts: [
-      ...counted.map(({ count }) => count),
-      ...(session === undefined ? [] : [callCounter(session, outcome.tool)]),
-    ],
+    counts: counted.map(({ count }) => count),
     limits: counted.flatMap(({ limit }) => limit ?? []),
   };
 }

@@ -1,5 +1,6 @@
 import type { Library } from "../definition/library.js";
 import type { LoadedDefinition } from "../model/definition.js";
+import type { ParamsChange } from "../evaluate/policy/policy-facts.js";
 import type { Fetcher } from "../model/endpoint.js";
 import type { JsonObject } from "../model/json.js";
 import type { AuthenticatedCaller, Provenance } from "../model/record.js";
@@ -54,4 +55,6 @@ export interface CallState {
   readonly setParams?: JsonObject;
   /** The caller cannot change the params, so no override may set them. */
   readonly fixedParams?: boolean;
+  /** The changes of the params by all decisions of the call: the changed params are checked again. */
+  readonly changes?: readonly ParamsChange[];
 }

@@ -1,24 +1,25 @@
 import type { Library } from "../definition/library.js";
-import { matchesGlob, findPolicies } from "../definition/tool-match.js";
+import { matchesGlob, findValidPolicies } from "../definition/tool-match.js";
 import { DecisionError } from "../errors.js";
+import { paramsSetBy, policyFacts } from "../evaluate/policy/policy-facts.js";
 import { mergeParams } from "../evaluate/policy/policy-outcome.js";
-import { equal, isObject } from "../expression/equal.js";
-import type { JsonObject } from "../model/json.js";
-import type { DecisionRecord, ToolResultRecord } from "../model/record.js";
-import type { Ledger } from "../model/store.js";
+import { isObject } from "../expression/equal.js";
+import type { Json, JsonObject } from "../model/json.js";
+import type { AuthenticatedCaller, DecisionRecord, ToolResultRecord } from "../model/record.js";
+import type { Found, Ledger } from "../model/store.js";
 import {
+  callCounter,
+  callResultCounter,
+  isCallCounter,
   pathReadCounter,
   resultCounter,
-  resultWithParamsCounter,
   successCounter,
-  callCounter,
-  callWithParamsCounter,
 } from "../record/counters.js";
 import { maskMarker } from "../record/mask.js";
 import { toolResultRecordBody } from "../record/record-json.js";
 import { recordsOfCheck } from "../record/find-records.js";
 import { bindContext } from "./bind.js";
-import { paramsDigest } from "./check.js";
+import { maskParams, paramsDigest } from "./check.js";
 import { prepareOnce } from "./find.js";
 import { filePathOf } from "./gather.js";
 import type { World } from "./request.js";
@@ -30,8 +31,10 @@ export interface ToolResultRequest {
   readonly ok: boolean;
   /** The decision that allowed it; absent: the newest allowed call of the session without a result. */
   readonly decision?: DecisionRecord;
-  /** The params of the call, where its record does not show them. */
+  /** The params of the call; absent: any. */
   readonly params?: unknown;
+  /** The authenticated reporter. */
+  readonly caller?: AuthenticatedCaller | undefined;
 }
 
 interface ToolResultWorld extends Pick<World, "clock" | "newId" | "records"> {
@@ -39,11 +42,15 @@ interface ToolResultWorld extends Pick<World, "clock" | "newId" | "records"> {
 }
 
 export interface ToolResult extends Omit<ToolResultRecord, "seq" | "prev_hash" | "hash" | "counted"> {
+  readonly linked: boolean;
   /** For the caller; not part of the record. */
   readonly warnings: readonly string[];
 }
 
-/** Records the result of a call, linked to the decisions that allowed it. Later calls of the session may require it. */
+/**
+ * Records the result of a call. Later calls of the session may require it, but only if it is linked to a check that
+ * allowed the call; other results are recorded as not linked, and count for nothing.
+ */
 export async function recordToolResult(
   request: ToolResultRequest,
   world: ToolResultWorld,
@@ -54,32 +61,46 @@ export async function recordToolResult(
   }
   const { log } = world.records;
   assertResultNamed(request);
-  const digest = await digestOf(request, world.definitions);
-  const decisions = await findAllowedCall({ ...request, digest }, log);
+  const reported = await reportedParams(request, world.definitions);
+  const call = await findCall(request, reported, log);
   const timestamp = world.clock();
-  const [first] = decisions;
   const result = {
     record_id: world.newId(timestamp),
     timestamp,
     tool,
     ok,
-    decision_records: decisions.map(({ record_id }) => record_id),
+    ...("unlinked" in call ? { decision_records: [] } : linkTo(call)),
+    linked: !("unlinked" in call),
     session_id: session,
-    ...(first !== undefined && { parent_record_id: first.record_id }),
-    ...(first?.check_id !== undefined && { check_id: first.check_id }),
   };
+  const body = toolResultRecordBody(result);
+  if ("unlinked" in call) {
+    await log.append({ body });
+    const warning = `${call.unlinked}; the result is recorded, but does not count`;
+    return { kind: "tool_result", ...result, warnings: [warning] };
+  }
+  const counter = callResultCounter(call.checkId);
   const counts = [
-    ...((await isNewestCall(request, decisions, log)) ? [resultCounter(session, tool)] : []),
-    ...(digest !== undefined && decisions.length > 0 ? [resultWithParamsCounter(session, tool, digest)] : []),
+    counter,
+    ...call.counters.map(resultCounter),
     ...(ok ? [successCounter(session, tool)] : []),
-    ...(ok ? await readsOf(contextsOf(request, decisions), session, world.definitions) : []),
+    ...(ok ? await readsOf(contextsOf(call, reported), session, world.definitions) : []),
   ];
-  await log.append({ body: toolResultRecordBody(result), counts });
-  return { kind: "tool_result", ...result, warnings: first === undefined ? [noOpenCall(request)] : [] };
+  const appended = await log.append({ body, counts, limits: [{ counter, most: 1 }] });
+  // Another process reported a result of this call in the meantime.
+  if ("refused" in appended) return recordToolResult(request, world);
+  return { kind: "tool_result", ...result, warnings: [] };
 }
 
-const noOpenCall = ({ tool, session_id }: ToolResultRequest): string =>
-  `no open call of \`${tool}\` was allowed in session \`${session_id}\``;
+const linkTo = ({
+  decisions,
+  first,
+  checkId,
+}: OpenCall): Pick<ToolResultRecord, "decision_records" | "parent_record_id" | "check_id"> => ({
+  decision_records: decisions.map(({ record_id }) => record_id),
+  parent_record_id: first.record_id,
+  check_id: checkId,
+});
 
 function assertResultNamed({ tool, session_id, ok }: ToolResultRequest): void {
   const isText = (value: unknown): boolean => typeof value === "string" && value !== "";
@@ -90,38 +111,42 @@ function assertResultNamed({ tool, session_id, ok }: ToolResultRequest): void {
   );
 }
 
-/** The digest that identifies the call among other open calls; undefined where the params are not given. */
-async function digestOf(
-  { tool, params }: ToolResultRequest,
+/** The params of a reported call, without masked values. */
+interface ReportedParams {
+  readonly tool: string;
+  readonly params: Json;
+  /** Counts the calls with these params. */
+  readonly counter: string;
+}
+
+/** Returns the params that identify the call among other open calls; undefined where they are not given. */
+async function reportedParams(
+  { tool, session_id, params }: ToolResultRequest,
   definitions: Library,
-): Promise<string | undefined> {
-  if (params === undefined || definitions.brokenPolicies.length > 0) return undefined;
+): Promise<ReportedParams | undefined> {
+  if (params === undefined) return undefined;
   const policies = await Promise.all(
-    findPolicies(tool, definitions).map((id) => definitions.findForInspection(id)),
+    findValidPolicies(tool, definitions).map((id) => definitions.findForInspection(id)),
   );
-  return paramsDigest(bindContext(params), policies);
+  const masked = maskParams(bindContext(params), policies);
+  return { tool, params: masked, counter: callCounter(session_id, tool, paramsDigest(masked)) };
 }
 
-/** The contexts of the call: as the caller reports it, else from each record with its overrides applied. */
+/**
+ * The contexts of the call, with its params as the checks returned them. The reported params are used where they are
+ * these very params: a record may leave them out.
+ */
 function contextsOf(
-  { tool, params }: ToolResultRequest,
-  decisions: readonly CallRecord[],
+  { decisions, counters }: OpenCall,
+  reported: ReportedParams | undefined,
 ): readonly JsonObject[] {
-  const recorded = decisions.map(({ context }) => context).filter((each) => each !== undefined);
-  if (params !== undefined) return [bindContext({ ...recorded[0], tool, params })];
-  const set = decisions.reduce<JsonObject>((all, each) => ({ ...all, ...changedParams(each) }), {});
-  return recorded.map((context) => ({ ...context, params: mergeParams(context["params"] ?? null, set) }));
-}
-
-/** The params that an override changed. */
-function changedParams({ params, context = {} }: CallRecord): JsonObject {
-  if (!isObject(params)) return {};
-  const requested = isObject(context["params"]) ? context["params"] : {};
-  return Object.fromEntries(
-    Object.entries(params).filter(
-      ([key, value]) => !Object.hasOwn(requested, key) || !equal(requested[key] ?? null, value),
-    ),
-  );
+  const recorded = decisions.flatMap(({ context, facts }) => {
+    if (context === undefined) return [];
+    const set = paramsSetBy(policyFacts(facts).recheck?.changes ?? []);
+    return [{ ...context, params: mergeParams(context["params"] ?? null, set) }];
+  });
+  if (reported === undefined || reported.counter !== counters.at(-1)) return recorded;
+  return [...recorded, { tool: reported.tool, params: reported.params }];
 }
 
 /** The counters of the paths that the call has read, for policies with `read_before_write`. */
@@ -150,54 +175,108 @@ async function readsOf(
   });
 }
 
-/** A call whose result is reported. */
-interface ReportedCall {
-  readonly tool: string;
-  readonly session_id: string;
-  /** The decision that allowed it, if the caller names one. */
-  readonly decision?: DecisionRecord;
-  /** The digest of its params, where they are known. */
-  readonly digest?: string | undefined;
-}
-
 /** The record of a policy decision about a call. */
 type CallRecord = Extract<DecisionRecord, { readonly type: "policy" }>;
 
-/** The decisions that allowed the call; empty where no open call is found. */
-async function findAllowedCall(request: ReportedCall, log: Ledger): Promise<readonly CallRecord[]> {
-  const decided = request.decision ?? (await findOpenCall(request, log));
-  if (decided === undefined) return [];
-  const call = assertSameCall(decided, request);
-  const decisions = (await recordsOfCheck(call, log)).filter(isCall);
-  if (decisions.every(({ allowed }) => allowed)) return decisions;
-  throw wrongRecord(call, "belongs to a call that was denied");
+/** A call that a check allowed, and that has no result yet. */
+interface OpenCall extends CheckedCall {
+  readonly checkId: string;
 }
 
-/** Whether the call is the newest one of the tool: the result of an older call leaves the newest open. */
-async function isNewestCall(
-  { tool, session_id }: Pick<ReportedCall, "tool" | "session_id">,
-  decisions: readonly CallRecord[],
+interface CheckedCall {
+  readonly first: CallRecord;
+  /** The decisions of the check. */
+  readonly decisions: readonly CallRecord[];
+  /** Its call counters: that of the tool, then those of its params as requested and as changed. */
+  readonly counters: readonly string[];
+}
+
+/** Why a result is linked to no call. */
+interface NoCall {
+  readonly unlinked: string;
+}
+
+/** Finds the call that a result belongs to. */
+async function findCall(
+  request: ToolResultRequest,
+  reported: ReportedParams | undefined,
   log: Ledger,
-): Promise<boolean> {
-  const newest = await log.counter(callCounter(session_id, tool));
-  return decisions.some(({ seq }) => seq === newest.seq);
+): Promise<OpenCall | NoCall> {
+  const { tool, session_id: session, decision } = request;
+  const counter = reported?.counter ?? callCounter(session, tool);
+  if (decision !== undefined) return findNamedCall(decision, { request, counter, log });
+  const open = await findOpenCall({ request, counter, log });
+  const params = reported === undefined ? "" : " with these params";
+  return open ?? { unlinked: `no open call of \`${tool}\`${params} was allowed in session \`${session}\`` };
 }
 
-/** The newest allowed call of the tool in the session (with these params, where known) that has no result yet. */
-async function findOpenCall(call: ReportedCall, log: Ledger): Promise<DecisionRecord | undefined> {
-  const { tool, session_id: session, digest } = call;
-  const names =
-    digest === undefined
-      ? [callCounter(session, tool), resultCounter(session, tool)]
-      : [callWithParamsCounter(session, tool, digest), resultWithParamsCounter(session, tool, digest)];
-  const [called, answered] = await Promise.all(names.map((name) => log.counter(name)));
-  const seq = called?.seq ?? 0;
-  if (seq === 0 || (answered?.seq ?? 0) > seq) return undefined;
-  const found = await log.find({ seq });
-  return "record" in found && found.record.kind === "decision" ? found.record : undefined;
+interface CallSearch {
+  readonly request: ToolResultRequest;
+  /** The counter of the calls that the result may belong to. */
+  readonly counter: string;
+  readonly log: Ledger;
 }
 
-function assertSameCall(decided: DecisionRecord, { tool, session_id }: ReportedCall): CallRecord {
+async function findNamedCall(
+  decided: DecisionRecord,
+  { request, counter, log }: CallSearch,
+): Promise<OpenCall | NoCall> {
+  const record = assertSameCall(decided, request);
+  const call = await checkedCall(record, log);
+  if (!call.decisions.every(({ allowed }) => allowed))
+    throw wrongRecord(record, "belongs to a call that was denied");
+  const unlinked = (why: string): NoCall => ({ unlinked: `record \`${record.record_id}\` ${why}` });
+  const { check_id: checkId } = record;
+  // A policy that was evaluated by its id is only one of those for the tool.
+  if (checkId === undefined || call.counters.length === 0)
+    return unlinked("is not that of a check, or was recorded by an earlier version");
+  if (!call.counters.includes(counter)) return unlinked("is about a call with other params");
+  if (!isOwnCall(record, request)) return unlinked("belongs to another organisation");
+  if (await hasResult(checkId, log)) return unlinked("is about a call that has a result already");
+  return { ...call, checkId };
+}
+
+/** Finds the newest allowed call of the tool in the session (with these params, where given) that has no result yet. */
+async function findOpenCall(search: CallSearch): Promise<OpenCall | undefined> {
+  const { request, counter, log } = search;
+  const [called, answered] = await Promise.all([log.counter(counter), log.counter(resultCounter(counter))]);
+  if (answered.count >= called.count) return undefined;
+  const newest = await openCallAt(await log.find({ seq: called.seq }), search);
+  if (newest !== undefined) return newest;
+  for await (const line of log.related({ session_id: request.session_id })) {
+    const found = await openCallAt(line, search);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Returns the open call whose first record this is. */
+async function openCallAt(line: Found, { request, counter, log }: CallSearch): Promise<OpenCall | undefined> {
+  if (!("record" in line) || !line.intact) return undefined;
+  const { record } = line;
+  if (record.kind !== "decision" || !isCall(record) || record.check_id === undefined) return undefined;
+  if (record.counted?.includes(counter) !== true || !isOwnCall(record, request)) return undefined;
+  if (await hasResult(record.check_id, log)) return undefined;
+  return { ...(await checkedCall(record, log)), checkId: record.check_id };
+}
+
+async function checkedCall(record: CallRecord, log: Ledger): Promise<CheckedCall> {
+  const decisions = (await recordsOfCheck(record, log)).filter(isCall);
+  const counters = decisions.flatMap(({ counted = [] }) => counted.filter(isCallCounter));
+  return { first: decisions[0] ?? record, decisions, counters };
+}
+
+const hasResult = async (checkId: string, log: Ledger): Promise<boolean> =>
+  (await log.counter(callResultCounter(checkId))).count > 0;
+
+/** Whether the reporter may report the call: a caller that is bound to an organisation reports no call of another. */
+function isOwnCall({ facts }: CallRecord, { caller }: ToolResultRequest): boolean {
+  const asked = facts["authenticated_caller"];
+  const org = asked !== undefined && isObject(asked) ? asked["org_id"] : undefined;
+  return caller?.org_id === undefined || org === undefined || org === caller.org_id;
+}
+
+function assertSameCall(decided: DecisionRecord, { tool, session_id }: ToolResultRequest): CallRecord {
   if (!isCall(decided)) throw wrongRecord(decided, "is not a decision about a tool call");
   if (decided.tool !== tool)
     throw wrongRecord(decided, `is about \`${decided.tool}\`, not about \`${tool}\``);

@@ -41,6 +41,12 @@ export function readsMasked(path: string, pointers: readonly string[]): boolean 
   });
 }
 
+/** Whether the value at a path of an expression contains, or is part of, a param of the tool call. */
+export function readsParam(path: string, param: string): boolean {
+  const steps = path.split(".");
+  return pathsOverlap(steps[0] === "context" ? steps.slice(1) : steps, ["params", param]);
+}
+
 const pathsOverlap = (read: readonly string[], masked: readonly string[]): boolean =>
   masked.every((step, index) => step === wildcardStep || read[index] === undefined || read[index] === step);
 

@@ -7,8 +7,16 @@ export const toolsOf = ({ tool }: PolicyDefinition): readonly string[] =>
   typeof tool === "string" ? [tool] : tool;
 
 /** Returns the ids of the policies for a tool. Throws if any policy is broken: an unreadable policy could deny. */
-export function findPolicies(tool: string, { summaries, brokenPolicies }: Library): readonly string[] {
-  assertPoliciesReadable(brokenPolicies);
+export function findPolicies(tool: string, library: Library): readonly string[] {
+  assertPoliciesReadable(library.brokenPolicies);
+  return findValidPolicies(tool, library);
+}
+
+/** Returns the ids of the valid policies for a tool, whether or not others are broken. */
+export function findValidPolicies(
+  tool: string,
+  { summaries }: Pick<Library, "summaries">,
+): readonly string[] {
   return summaries
     .filter(({ tools }) => tools?.some((glob) => matchesGlob(glob, tool)) === true)
     .map(({ id }) => id)
@@ -46,4 +54,26 @@ export function matchesGlob(glob: string, tool: string): boolean {
   }
   while (glob[at] === "*") at++;
   return at === glob.length;
+}
+
+/** Whether some name matches both globs. */
+export function globsOverlap(a: string, b: string): boolean {
+  // For each position in `b`: whether the rest of `a` and the rest of `b` overlap; from the end of `a` to its start.
+  let below: readonly boolean[] = [];
+  for (let i = a.length; i >= 0; i--) {
+    const row: boolean[] = [];
+    for (let j = b.length; j >= 0; j--) {
+      const [left, right] = [a[i], b[j]];
+      if (left === undefined && right === undefined) row[j] = true;
+      else if (left === "*") row[j] = below[j] === true || (right !== undefined && row[j + 1] === true);
+      else if (right === "*") row[j] = row[j + 1] === true || (left !== undefined && below[j] === true);
+      else {
+        const isSame =
+          left !== undefined && right !== undefined && (left === "?" || right === "?" || left === right);
+        row[j] = isSame && below[j + 1] === true;
+      }
+    }
+    below = row;
+  }
+  return below[0] === true;
 }

@@ -236,7 +236,12 @@ function recordNode(record: NamedRecord): DrawnNode {
     case "missing":
       return { id, name: record.record_id, kind: "record", note: "not in the log" };
     case "tool_result":
-      return { id, name: `#${record.seq} ${record.tool}`, kind: "result", note: record.ok ? "ok" : "failed" };
+      return {
+        id,
+        name: `#${record.seq} ${record.tool}`,
+        kind: "result",
+        note: (record.ok ? "ok" : "failed") + (record.linked ? "" : " (not linked)"),
+      };
     case "decision":
       return {
         id,

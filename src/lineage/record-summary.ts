@@ -42,6 +42,8 @@ export interface ResultSummary extends CommonSummary {
   readonly tool: string;
   readonly ok: boolean;
   readonly decision_records: readonly string[];
+  /** Whether it is the result of a call that a check allowed. */
+  readonly linked: boolean;
 }
 
 /** A record that was pruned, is damaged, or never existed. */
@@ -59,7 +61,8 @@ export function summarizeRecord(record: LogRecord): RecordSummary | undefined {
   const common = { record_id, seq, timestamp, ...textsIn(record, provenanceFields) };
   if (record.kind === "tool_result") {
     const { tool, ok, decision_records } = record;
-    return { kind: "tool_result", ...common, tool, ok, decision_records };
+    const linked = decision_records.length > 0;
+    return { kind: "tool_result", ...common, tool, ok, decision_records, linked };
   }
   const { decision_id, type, selected_labels, selected_targets } = record;
   return {

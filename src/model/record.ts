@@ -53,6 +53,8 @@ export interface ToolResultRecord extends Provenance, Chained {
   readonly ok: boolean;
   /** The decisions that allowed the call; empty where no check allowed it. */
   readonly decision_records: readonly string[];
+  /** Whether it is the result of a call that a check allowed; other results are no evidence. Older records have none. */
+  readonly linked?: boolean;
   readonly counted?: readonly Count[];
 }
 

@@ -124,6 +124,8 @@ export interface PolicyDetail {
   readonly reason?: string;
   /** The override that flipped its denial. */
   readonly overridden_by?: string;
+  /** The overrides that changed the params, where it denies only the changed params. */
+  readonly changed_by?: readonly string[];
   /** The denials that the override flipped. */
   readonly overrides?: readonly string[];
 }

@@ -29,7 +29,7 @@ function isDefaultRoute({ selected_labels }: DecisionRecord): boolean {
 /** Returns the answer of a record in a few words. */
 export function answerOf(record: LogRecord): string {
   if (record.kind === "note") return record.note.replace("_", " ");
-  if (record.kind === "tool_result") return record.ok ? "ok" : "failed";
+  if (record.kind === "tool_result") return toolOutcome(record);
   const targets = record.selected_targets.join(" ");
   const labels = record.selected_labels.join(", ");
   if (record.blocked && labels === "") return "blocked";
@@ -67,13 +67,21 @@ export function reasonOf(record: LogRecord): string {
   }
 }
 
+/** Returns the outcome of a call. A result that is not linked to an allowed call is marked. */
+export function toolOutcome({
+  ok,
+  decision_records,
+}: Pick<ToolResultRecord, "ok" | "decision_records">): string {
+  return (ok ? "ok" : "failed") + (decision_records.length === 0 ? " (not linked)" : "");
+}
+
 export function toolResultSentence({
   tool,
   ok,
   decision_records: [first, ...others],
 }: Pick<ToolResultRecord, "tool" | "ok" | "decision_records">): string {
   const outcome = `${tool} ${ok ? "succeeded" : "failed"}`;
-  if (first === undefined) return `${outcome}; no decision allowed it`;
+  if (first === undefined) return `${outcome}; not linked to an allowed call`;
   return `${outcome}; allowed by record ${first}${others.length === 0 ? "" : ` and ${others.length} more`}`;
 }
 

@@ -29,27 +29,31 @@ export function groupBodies(group: readonly Entry[]): readonly string[] {
   });
 }
 
-/** Counts successful calls of a tool in a session. */
+/*
+ * Counters of calls and of their results. Earlier versions also counted results that no check had allowed, and calls
+ * that no check was about; their counters `called`, `answered`, `succeeded` and `read` are no longer used.
+ */
+
+/** Counts successful calls of a tool in a session that a check allowed. */
 export const successCounter = (session: string, tool: string): string =>
-  JSON.stringify(["succeeded", session, tool]);
+  JSON.stringify(["evidence", session, tool]);
 
-/** Counts allowed calls of a tool in a session, whichever decisions applied. */
-export const callCounter = (session: string, tool: string): string =>
-  JSON.stringify(["called", session, tool]);
+/** Counts calls of a tool in a session that a check allowed; with a digest, those with these params. */
+export const callCounter = (session: string, tool: string, digest?: string): string =>
+  JSON.stringify(["checked", session, tool, ...(digest === undefined ? [] : [digest])]);
 
-/** Counts calls of a tool whose result was recorded. */
-export const resultCounter = (session: string, tool: string): string =>
-  JSON.stringify(["answered", session, tool]);
+const callPrefix = '["checked",';
 
-/** Counts allowed calls with these params: several calls of a tool may be in flight at the same time. */
-export const callWithParamsCounter = (session: string, tool: string, digest: string): string =>
-  JSON.stringify(["called", session, tool, digest]);
+/** Whether a count is that of an allowed call. */
+export const isCallCounter = (count: Count): count is string =>
+  typeof count === "string" && count.startsWith(callPrefix);
 
-export const resultWithParamsCounter = (session: string, tool: string, digest: string): string =>
-  JSON.stringify(["answered", session, tool, digest]);
+/** Counts the results of the calls that a call counter counts. */
+export const resultCounter = (callCounterName: string): string =>
+  `["reported",${callCounterName.slice(callPrefix.length)}`;
 
-/** Whether a counter counts allowed calls. */
-export const isCallCounter = (counter: string): boolean => counter.startsWith('["called",');
+/** Counts the result of one call: there is at most one. */
+export const callResultCounter = (checkId: string): string => JSON.stringify(["reported", checkId]);
 
 /** A policy of a decision. */
 interface PolicyReference {
@@ -57,12 +61,12 @@ interface PolicyReference {
   readonly policy: string;
 }
 
-/** Counts reads of a path in a session by the tools that a policy names. */
+/** Counts allowed reads of a path in a session by the tools that a policy names. */
 export const pathReadCounter = (
   { decision, policy }: PolicyReference,
   session: string,
   path: string,
-): string => JSON.stringify(["read", decision, policy, session, path]);
+): string => JSON.stringify(["read_evidence", decision, policy, session, path]);
 
 /** Counts calls that a policy allowed in a session, for `max_calls`. */
 export const allowedCallCounter = ({ decision, policy }: PolicyReference, session: string): string =>

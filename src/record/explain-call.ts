@@ -2,6 +2,10 @@ import type { ExplainedCondition } from "./explain.js";
 import type { RecordedValues } from "./recorded-values.js";
 import { pathValueReader, conditionValueReader } from "./recorded-values.js";
 import { sanitizeRecord } from "./sanitize-record.js";
+import { hasShape, validItems } from "./well-formed.js";
+import type { ParamsChange } from "../evaluate/policy/policy-facts.js";
+import { paramsSetBy } from "../evaluate/policy/policy-facts.js";
+import { mergeParams } from "../evaluate/policy/policy-outcome.js";
 import { equal, isObject } from "../expression/equal.js";
 import type { Definition, OverridePolicy } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";
@@ -56,11 +60,12 @@ export function explainCall(
   const policies = consultedPolicies(record);
   const applied = new Set(policies.flatMap(({ override = [] }) => override));
   const read = conditionValueReader(record, definition);
-  const conditionsOf = (name: string): readonly ExplainedCondition[] =>
-    (details.get(name)?.conditions ?? []).map((each) => ({
-      ...toLabelledCondition(each),
-      ...read(each.expression),
-    }));
+  const readChanged = conditionValueReader(withChangedParams(record), definition);
+  const conditionsOf = (name: string): readonly ExplainedCondition[] => {
+    const { conditions = [], changed_by } = details.get(name) ?? {};
+    const readValues = changed_by === undefined ? read : readChanged;
+    return conditions.map((each) => ({ ...toLabelledCondition(each), ...readValues(each.expression) }));
+  };
   return {
     inputs: explainInputs(record),
     policies: policies.map(({ override: name, ...policy }) => ({
@@ -77,6 +82,17 @@ export function explainCall(
       why === undefined ? [] : [{ name, version, why, conditions: conditionsOf(name) }],
     ),
   };
+}
+
+/** Returns the record with the params that overrides changed, which were then denied. */
+function withChangedParams(record: PolicyRecord): PolicyRecord {
+  const { context, facts } = record;
+  const { changes } = isObject(facts["recheck"]) ? facts["recheck"] : {};
+  if (context === undefined) return record;
+  const set = paramsSetBy(
+    validItems(changes, hasShape<Pick<ParamsChange, "set_params">>({ set_params: isObject })),
+  );
+  return { ...record, context: { ...context, params: mergeParams(context["params"] ?? null, set) } };
 }
 
 const toLabelledCondition = ({

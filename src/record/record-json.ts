@@ -86,9 +86,10 @@ export function decisionRecordBody(
 export function toolResultRecordBody(
   result: Omit<ToolResultRecord, "kind" | "seq" | "prev_hash" | "hash" | "counted">,
 ): string {
-  const { record_id, timestamp, tool, ok, decision_records } = result;
+  const { record_id, timestamp, tool, ok, decision_records, linked } = result;
   const fields = { kind: "tool_result", record_id, timestamp, tool, ok, decision_records };
-  return JSON.stringify(fields).slice(1, -1) + provenanceJson(result);
+  const rest = linked === undefined ? "" : `,"linked":${linked}`;
+  return JSON.stringify(fields).slice(1, -1) + provenanceJson(result) + rest;
 }
 
 /** Returns the fields of a note's record as JSON, without braces. */

@@ -152,6 +152,7 @@ const isPolicyDetail = hasShape<PolicyDetail>({
   left_out: optional(isText),
   reason: optional(isText),
   overridden_by: optional(isText),
+  changed_by: optional(isTextList),
   overrides: optional(isTextList),
 });
 

@@ -3,7 +3,7 @@ import { matchesGlob } from "../definition/tool-match.js";
 import type { Prepared } from "../evaluate/evaluate.js";
 import { evaluate } from "../evaluate/evaluate.js";
 import type { PolicyNeeds, ReadNeed } from "../evaluate/policy/policy-facts.js";
-import { policyFacts } from "../evaluate/policy/policy-facts.js";
+import { paramsSetBy, policyFacts } from "../evaluate/policy/policy-facts.js";
 import { isObject } from "../expression/equal.js";
 import { removeAtPath } from "../expression/path.js";
 import type { Guarded } from "../guard/guard.js";
@@ -34,7 +34,7 @@ export function reevaluate(
   madeWith: ReplayableDefinition | UnavailableDefinition = definition,
 ): Reevaluation | { readonly notReplayable: string } {
   const { loaded, prepared } = definition;
-  const { facts, workflow_id: workflow } = record;
+  const { workflow_id: workflow } = record;
   if (record.context === undefined) return { notReplayable: "its inputs were not logged" };
   if (mayBeMasked(record, loaded) && text.includes(quotedMaskMarker) && readsMaskedValues(prepared, record)) {
     return { notReplayable: "it read masked values" };
@@ -43,8 +43,15 @@ export function reevaluate(
   if (missing !== undefined) return { notReplayable: missing };
   const context =
     definition === madeWith ? record.context : withoutOldFetches(record.context, madeWith, definition);
+  const facts = definition === madeWith ? record.facts : withRecheck(record.facts);
   const scope: Scope = { context, facts, system: recordedSystem(record), input: undefined };
   return { guarded: guard(loaded, evaluate(prepared, scope), { workflow, facts, context }), scope };
+}
+
+/** Another definition may change params where the old one did not; they are then checked again. */
+function withRecheck(facts: JsonObject): JsonObject {
+  const { read } = facts;
+  return { recheck: { changes: [], ...(read !== undefined && { read }) }, ...facts };
 }
 
 /** Removes the data that the old definition fetched and the new one does not. */
@@ -141,9 +148,13 @@ function missingGuardrailFacts(loaded: LoadedDefinition, { facts }: DecisionReco
 }
 
 /** Whether the answer depends on values of a record that were masked. */
-export function readsMaskedValues(prepared: Prepared, { context = {}, facts }: DecisionRecord): boolean {
+export function readsMaskedValues(prepared: Prepared, record: DecisionRecord): boolean {
+  const { context = {}, facts } = record;
   // The only facts derived from the context are the params that other decisions have set.
-  if (containsMasked(facts["set_params"] ?? null)) return true;
+  const changes = policyFacts(facts).recheck?.changes.filter(
+    ({ decision }) => decision !== record.decision_id,
+  );
+  if (containsMasked([facts["set_params"] ?? null, paramsSetBy(changes ?? [])])) return true;
   const influences = findInfluences(prepared);
   // A top-level key `context` shadows the context as a whole.
   if (influences === "all" || Object.hasOwn(context, "context")) return containsMasked(context);

@@ -43,6 +43,7 @@ const errorOf = ({ err }: Ran): { code: string; message: string; hint: string } 
 /** A place in which a metric was selected already. */
 async function begun(): Promise<Workplace> {
   const place = workplace();
+  await place.run(allowed);
   await place.run(["result", "select_metric", ...session, "--ok"]);
   return place;
 }
@@ -88,6 +89,31 @@ describe("a check", () => {
   it("exits 0 where no policy is about the tool", async () => {
     const ran = await workplace().run(["check", "anything", ...session]);
     expect([ran.code, checkOf(ran).reason]).toEqual([0, "No policy constraints"]);
+  });
+
+  it("denies params that an override changed and another policy does not allow, and explains it", async () => {
+    const place = workplace();
+    const policies = [
+      '{ name: given, conditions: [{ name: given, expression: "exists(params.filter)" }] }',
+      '{ name: cap, conditions: [{ name: low, expression: "params.limit <= 100" }] }',
+      "{ name: widen, overrides: [given], action: modify_params, params: { limit: 500 } }",
+    ];
+    writeFileSync(
+      join(place.decisions, "list.yaml"),
+      `decision: { id: list, type: policy, tool: list, policies: [${policies.join(", ")}] }`,
+    );
+    const reason = "the params set by `widen` do not pass `cap`: `low` does not hold: params.limit <= 100";
+    const ran = await place.run(["check", "list", "--params", '{"limit":5}', ...session]);
+    expect([ran.code, checkOf(ran).reason, checkOf(ran).params]).toEqual([4, reason, { limit: 5 }]);
+    const context = JSON.stringify({ tool: "list", params: { limit: 5 } });
+    const evaluated = await place.run(["evaluate", "list", "--input", context]);
+    expect([evaluated.code, json(evaluated)]).toMatchObject([4, { outcome: "denied", reason }]);
+    expect((await place.run(["replay", "--all"])).code).toBe(0);
+    const { out } = await place.run(["explain", "latest", "--format", "table"]);
+    expect(out).toContain("params.limit = 500");
+    expect((await place.run(["validate", "--format", "plain"])).out).toContain(
+      "`widen` sets `limit`, which `cap` tests",
+    );
   });
 
   it("exits 3 while any policy is invalid", async () => {
@@ -348,9 +374,10 @@ describe("the result of a call", () => {
   });
 
   it("may name the record, by its id, the beginning of it, its number or `latest`", async () => {
-    const place = workplace();
-    const [id = ""] = checkOf(await place.run(allowed)).decisions.map(({ record_id }) => record_id);
-    for (const reference of [id, id.slice(0, 18), "1", "latest"]) {
+    for (const form of ["id", "beginning", "1", "latest"]) {
+      const place = workplace();
+      const [id = ""] = checkOf(await place.run(allowed)).decisions.map(({ record_id }) => record_id);
+      const reference = { id, beginning: id.slice(0, 18) }[form] ?? form;
       const ran = await place.run([...succeeded, "--record", reference]);
       expect([reference, ran.code, resultOf(ran).decision_records]).toEqual([reference, 0, [id]]);
     }
@@ -359,11 +386,10 @@ describe("the result of a call", () => {
   it("warns where no call was open", async () => {
     const ran = await workplace().run(succeeded);
     expect(ran.code).toBe(0);
-    expect(ran.err).toBe("warning: no open call of `select_metric` was allowed in session `s-1`\n");
-    expect(resultOf(ran)).toMatchObject({
-      decision_records: [],
-      warnings: ["no open call of `select_metric` was allowed in session `s-1`"],
-    });
+    const warning =
+      "no open call of `select_metric` was allowed in session `s-1`; the result is recorded, but does not count";
+    expect(ran.err).toBe(`warning: ${warning}\n`);
+    expect(resultOf(ran)).toMatchObject({ decision_records: [], linked: false, warnings: [warning] });
   });
 
   it("is a sentence for people", async () => {
@@ -372,9 +398,9 @@ describe("the result of a call", () => {
     const { out } = await place.run(succeeded, { terminal: true });
     expect(out).toMatch(/^select_metric succeeded; allowed by record [0-9a-f-]{36}\n$/);
     const unlinked = await place.run(["result", "other", ...session, "--failed", "--format", "plain"]);
-    expect(unlinked.out).toBe("other failed; no decision allowed it\n");
+    expect(unlinked.out).toBe("other failed; not linked to an allowed call\n");
     const odd = await place.run(["result", "a\nb", ...session, "--ok", "--format", "plain"]);
-    expect(odd.out).toBe("a b succeeded; no decision allowed it\n");
+    expect(odd.out).toBe("a b succeeded; not linked to an allowed call\n");
   });
 
   it("lets later calls pass that rest on it", async () => {
@@ -384,8 +410,14 @@ describe("the result of a call", () => {
       4,
       "`select_metric` must succeed in the session first",
     ]);
-    await place.run(["result", "select_metric", ...session, "--failed"]);
+    await place.run(denied);
+    await place.run(succeeded);
     expect((await place.run(filter)).code).toBe(4);
+    await place.run(allowed);
+    await place.run(["result", "select_metric", ...session, "--failed"]);
+    await place.run(succeeded);
+    expect((await place.run(filter)).code).toBe(4);
+    await place.run(allowed);
     await place.run(succeeded);
     expect((await place.run(filter)).code).toBe(0);
     expect((await place.run(filter.map((word) => (word === "s-1" ? "s-2" : word)))).code).toBe(4);
@@ -400,6 +432,7 @@ describe("the result of a call", () => {
     const write = ["check", "write", "--params", '{"path":"./a.txt"}', ...session];
     expect((await place.run(write)).code).toBe(4);
     const stdin = JSON.stringify({ session_id: "s-1", tool_name: "read", tool_input: { path: "a.txt" } });
+    expect((await place.run(["check", "--event", "-"], { stdin })).code).toBe(0);
     expect((await place.run(["result", "--event", "-", "--ok"], { stdin })).code).toBe(0);
     expect((await place.run(write)).code).toBe(0);
   });
@@ -449,8 +482,8 @@ describe("calls among the records", () => {
   it("are shown as results by `log --kind tool_result`", async () => {
     const place = await lived();
     expect(await logOf(place, "--kind", "tool_result")).toMatchObject([
-      { seq: 2, tool: "select_metric", ok: true },
-      { seq: 4, tool: "other", ok: false },
+      { seq: 2, tool: "select_metric", ok: true, linked: true },
+      { seq: 4, tool: "other", ok: false, linked: false },
     ]);
     expect((await logOf(place)).map(({ seq }) => seq)).toEqual([1, 3]);
     expect((await logOf(place, "--kind", "all")).map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
@@ -461,7 +494,7 @@ describe("calls among the records", () => {
     for (const format of ["table", "plain"]) {
       const { out } = await place.run(["log", "--kind", "tool_result", "--format", format]);
       expect(out).toContain("select_metric");
-      expect(out).toContain("failed");
+      expect(out).toContain("failed (not linked)");
     }
   });
 
@@ -472,7 +505,7 @@ describe("calls among the records", () => {
     expect(out).toMatch(/^select_metric succeeded; allowed by record /);
     expect(out).toContain("s-1");
     expect(json(await place.run(["explain", "4", "--json"]))).toMatchObject({
-      explanation: { answer: "other failed; no decision allowed it", intact: true },
+      explanation: { answer: "other failed; not linked to an allowed call", intact: true },
     });
     expect((await place.run(["explain", "3"], { terminal: true })).out).toMatch(
       /^policy-select-metric on select_metric\n├─ ✗ denied: Reports for executives use revenue retention, not logo_retention\n/,

@@ -127,7 +127,7 @@ describe("explain --session-id --format methodology", () => {
       "  (per gate-wire-approve v1.0.0)",
       "",
       "Without a decision:",
-      "- read_file succeeded; no decision allowed it",
+      "- read_file succeeded; not linked to an allowed call",
       "",
       expect.stringMatching(
         /^Sources: session \(query\.audience, .*\), params \(name, source, filter\), artifact/,

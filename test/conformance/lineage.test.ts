@@ -569,12 +569,47 @@ describe("where we differ from the specifications on purpose", () => {
       policy("b", "params.limit == 10"),
       override("o", ["a"], { action: "modify_params", params: { limit: 1 } }),
     ];
-    expect(await decisionOn(policies, { limit: 10 })).toMatchObject({ allowed: true, params: { limit: 1 } });
     const seen = override("n", ["b"], { when: "params.limit == 20", reason: "limit {{ params.limit }}" });
     expect(await decisionOn([...policies, seen], { limit: 20 })).toMatchObject({
       allowed: true,
       because: ["o applies", "limit 20"],
       params: { limit: 1 },
+    });
+  });
+
+  it("a result counts only for a call that a check allowed, and once", async () => {
+    const policies = [
+      { ...policy("p", "params.ok"), name: "login_ok" },
+      { name: "login_first", requires: ["login"] },
+    ];
+    const documents = [
+      { id: "login", type: "policy", tool: "login", policies: policies.slice(0, 1) },
+      { id: "later", type: "policy", tool: "later", policies: policies.slice(1) },
+    ].map((each) => JSON.stringify({ decision: each }));
+    const session = sessionWith(documents.join("\n---\n"));
+    const later = async (): Promise<boolean> => (await session.ask("later")).allowed;
+    expect((await session.ask("login", { ok: false })).allowed).toBe(false);
+    expect(await session.result("login")).toMatchObject({ linked: false });
+    expect(await later()).toBe(false);
+    await session.ask("login", { ok: true });
+    expect(await session.result("login", false)).toMatchObject({ linked: true });
+    expect(await session.result("login")).toMatchObject({ linked: false });
+    expect(await later()).toBe(false);
+    await session.ask("login", { ok: true });
+    expect(await session.result("login")).toMatchObject({ linked: true });
+    expect(await later()).toBe(true);
+  });
+
+  it("changed params must pass every policy that no override flipped", async () => {
+    const policies = [
+      policy("a", "params.limit < 5", { priority: 1 }),
+      policy("b", "params.limit == 10"),
+      override("o", ["a"], { action: "modify_params", params: { limit: 1 } }),
+    ];
+    expect(await decisionOn(policies, { limit: 10 })).toMatchObject({
+      allowed: false,
+      reason: expect.stringMatching(/^the params set by `o` do not pass `b`: /) as string,
+      params: { limit: 10 },
     });
   });
 
@@ -724,6 +759,7 @@ describe("the worked example: how did Enterprise segment retention change vs las
     ["there is no query context, so the denial stands", { segment: "enterprise" }, {}, "denied"],
   ])("step 2: %s", async (_case, params, given, outcome) => {
     const session = sessionWith(sample);
+    await session.ask("select_metric", { name: "revenue_retention" }, { context });
     await session.result("select_metric");
     const result = await session.ask("filter_customers", params, { context: given });
     expect(result.outcome).toBe(outcome);
@@ -732,6 +768,7 @@ describe("the worked example: how did Enterprise segment retention change vs las
 
   it("the acquired company override: the post-acquisition period", async () => {
     const session = sessionWith(sample);
+    await session.ask("select_metric", { name: "revenue_retention" }, { context });
     await session.result("select_metric");
     const acquired = { session: { acquired: { name: "Initech", date: "2025-11-01" } } };
     const params = { period: "calendar_2025", from: "2025-01-01" };

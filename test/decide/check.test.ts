@@ -89,6 +89,17 @@ const flips = (name: string, policy: string, more = ""): string =>
 const sets = (name: string, policy: string, params: string, more = ""): string =>
   flips(name, policy, `action: modify_params, params: ${params}${more && `, ${more}`}`);
 
+/** Checks a call and reports its result. */
+async function called(
+  world: Place,
+  tool: string,
+  more: Partial<ToolResultRequest> = {},
+): Promise<ToolResult> {
+  const { params = {}, session_id = "s" } = more;
+  await world.check({}, { tool, params, session_id });
+  return world.result(tool, more);
+}
+
 const codeOf = (made: Promise<unknown>): Promise<unknown> =>
   made.then(
     () => "none",
@@ -194,6 +205,64 @@ describe("the params of a call", () => {
     expect(await world.check()).toMatchObject({ allowed: true, params: { x: 1, toString: 2, valueOf: 3 } });
   });
 
+  const cap = (name: string, expression: string): string =>
+    `{ name: ${name}, conditions: [{ name: c, expression: "${expression}" }], deny_reason: "{{ params.n }} is too high" }`;
+
+  it("must pass the policies of every decision after they were changed, also of an earlier one", async () => {
+    for (const ids of ["ab", "ba"]) {
+      const [first = "", second = ""] = ids;
+      const world = place([decision(first, [cap("cap", "params.n <= 5")]), modifying(second, "{ n: 9 }")]);
+      const reason = `the params set by \`o_${second}\` of \`${second}\` do not pass \`cap\`: 9 is too high`;
+      expect(await world.check({ n: 1 })).toMatchObject({ allowed: false, reason, params: { n: 1 } });
+      const record = (await world.log()).find(({ decision_id }) => decision_id === first);
+      expect(record).toMatchObject({ outcome: "denied", reason });
+      expect(await world.log()).toHaveLength(2);
+      expect(await world.uses(second, `o_${second}`)).toBe(0);
+    }
+  });
+
+  it("are checked as all decisions together have changed them", async () => {
+    const together = cap("together", "not exists(params.x) or exists(params.y)");
+    const world = place([modifying("a", "{ x: 1 }"), decision("b", [together]), modifying("c", "{ y: 2 }")]);
+    expect(await world.check({})).toMatchObject({ allowed: true, params: { x: 1, y: 2 } });
+    const both = place([modifying("a", "{ x: 1 }"), decision("b", [together])]);
+    expect(await both.check({})).toMatchObject({ allowed: false });
+  });
+
+  it("must name a path that was read, where an override changes the path", async () => {
+    const looked =
+      "{ name: looked, read_before_write: { read_tools: [read_file], write_tools: [write_file], path: params.path } }";
+    const world = place([decision("a", [denies("p"), looked, sets("move", "p", "{ path: b }")])]);
+    const read = (path: string): Promise<ToolResult> => called(world, "read_file", { params: { path } });
+    await read("a");
+    expect(await world.check({ path: "a" })).toMatchObject({
+      allowed: false,
+      reason: "the params set by `move` do not pass `looked`: `b` must be read with `read_file` first",
+    });
+    await read("b");
+    expect(await world.check({ path: "a" })).toMatchObject({ allowed: true, params: { path: "b" } });
+  });
+
+  it("are checked again with the override that is left where the first was used up in between", async () => {
+    const policies = [
+      denies("p"),
+      sets("o", "p", "{ n: 1 }", "max_applications: 1, priority: 2"),
+      sets("n", "p", "{ n: 9 }", "priority: 1"),
+      cap("cap", "params.n <= 5"),
+    ];
+    const world = place([decision("a", policies)]);
+    const all = await Promise.all([world.check({ n: 0 }), world.check({ n: 0 })]);
+    expect(all.map(({ allowed }) => allowed).toSorted()).toEqual([false, true]);
+  });
+
+  it("are checked again in a dry run, which keeps nothing", async () => {
+    const world = place([
+      decision("a", [denies("p"), cap("cap", "params.n <= 5"), sets("o", "p", "{ n: 9 }")]),
+    ]);
+    expect(await world.check({ n: 1 }, { dry_run: true })).toMatchObject({ allowed: false });
+    expect(await world.log()).toEqual([]);
+  });
+
   it("are those that were asked about where the call is denied", async () => {
     const world = place([modifying("a", "{ path: /safe }"), decision("b", [denies("q")])]);
     expect((await world.check({ path: "/etc" })).params).toEqual({ path: "/etc" });
@@ -286,15 +355,17 @@ describe("requires", () => {
   it("wants the tool to have succeeded in the session", async () => {
     const world = place(files);
     expect(await world.check()).toMatchObject({ allowed: false, reason: denial });
-    await world.result("select_metric", { ok: false });
+    await called(world, "select_metric", { ok: false });
     expect(await world.check()).toMatchObject({ allowed: false, reason: denial });
     await world.result("select_metric");
+    expect(await world.check()).toMatchObject({ allowed: false, reason: denial });
+    await called(world, "select_metric");
     expect(await world.check()).toMatchObject({ allowed: true });
   });
 
   it("knows nothing of other sessions", async () => {
     const world = place(files);
-    await world.result("select_metric", { session_id: "other" });
+    await called(world, "select_metric", { session_id: "other" });
     expect(await world.check()).toMatchObject({ allowed: false, reason: denial });
     expect(await world.check({}, { session_id: "other" })).toMatchObject({ allowed: true });
   });
@@ -305,7 +376,7 @@ describe("read_before_write", () => {
     "{ name: looked, read_before_write: { read_tools: [read_*], write_tools: [write_file], path: params.path } }";
   const files = [decision("a", [policy])];
   const read = (world: Place, path: string): Promise<ToolResult> =>
-    world.result("read_file", { params: { path } });
+    called(world, "read_file", { params: { path } });
 
   it("wants the very path to have been read, however it is written", async () => {
     const world = place(files);
@@ -326,9 +397,10 @@ describe("read_before_write", () => {
 
   it("does not take a failed read for a read, nor that of another session", async () => {
     const world = place(files);
-    await world.result("read_file", { params: { path: "a" }, ok: false });
-    await world.result("read_file", { params: { path: "a" }, session_id: "other" });
-    await world.result("list_files", { params: { path: "a" } });
+    await called(world, "read_file", { params: { path: "a" }, ok: false });
+    await called(world, "read_file", { params: { path: "a" }, session_id: "other" });
+    await called(world, "list_files", { params: { path: "a" } });
+    await world.result("read_file", { params: { path: "a" } });
     expect(await world.check({ path: "a" })).toMatchObject({ allowed: false });
   });
 
@@ -345,7 +417,7 @@ describe("read_before_write", () => {
 
   it("denies where the path is masked, as it could not be remembered", async () => {
     const masking = decision("a", [policy], "  logging: { mask: [/params/path] }\n");
-    const world = place([masking]);
+    const world = place([masking.replace("tool: write_file", "tool: [read_file, write_file]")]);
     await read(world, "a.txt");
     const result = await world.check({ path: "a.txt" });
     expect(result).toMatchObject({ allowed: false });
@@ -640,6 +712,19 @@ describe("masked params", () => {
     expect(result.params).toEqual({ card: secret, note: secret, more: 1 });
     expect(await kept(world)).not.toContain(secret);
     expect((await world.log())[1]?.facts).toMatchObject({ set_params: { note: "[masked]" } });
+  });
+
+  it("are not told by params that another decision sets, nor by the denial of those", async () => {
+    const setting = decision("a", [denies("p"), sets("o", "p", '{ card: "{{ session.card }}" }')]);
+    const cap = `{ name: cap, conditions: [{ name: c, expression: "params.card == 'x'" }], deny_reason: "no {{ params.card }}" }`;
+    const world = place([setting, decision("b", [cap], masking)]);
+    const context = { session: { card: secret } };
+    const result = await world.check({ card: "x" }, { context });
+    expect(result).toMatchObject({ allowed: false });
+    const record = (await world.log()).find(({ decision_id }) => decision_id === "b");
+    const { facts, reason, because } = record ?? {};
+    expect(JSON.stringify({ facts, reason, because })).not.toContain(secret);
+    expect(facts).toMatchObject({ recheck: { changes: [{ set_params: { card: "[masked]" } }] } });
   });
 
   it("still decide", async () => {

@@ -7,7 +7,14 @@ import { recordToolResult } from "../../src/decide/tool-result.js";
 import { buildLibrary } from "../../src/definition/library.js";
 import { readDefinitions } from "../../src/definition/read-definitions.js";
 import type { JsonObject } from "../../src/model/json.js";
-import type { DecisionRecord, LogRecord, ToolResultRecord } from "../../src/model/record.js";
+import type { Diagnostic } from "../../src/model/diagnostic.js";
+import type {
+  AuthenticatedCaller,
+  DecisionRecord,
+  LogRecord,
+  ToolResultRecord,
+} from "../../src/model/record.js";
+import type { Entry } from "../../src/model/store.js";
 import { pathReadCounter, successCounter } from "../../src/record/counters.js";
 import { microsecondsOf } from "../../src/record/timestamp.js";
 import { newRecordId } from "../../src/record/record-id.js";
@@ -24,6 +31,9 @@ interface Place {
   evaluated(id: string, context?: JsonObject): Promise<DecisionRecord>;
   log(): Promise<readonly LogRecord[]>;
   count(counter: string): Promise<number>;
+  append(entry: Entry): Promise<unknown>;
+  /** Makes one of the policies invalid. */
+  breakPolicies(): void;
 }
 
 function place(...files: readonly string[]): Place {
@@ -41,6 +51,7 @@ function place(...files: readonly string[]): Place {
   const records = new Records(store, { newNote, onWarning: () => undefined });
   const newId = (timestamp: string): string => newRecordId(microsecondsOf(timestamp), Math.random);
   const world = { definitions, clock: () => noon, newId, records };
+  const broken: Diagnostic = { file: "x.yaml", line: 1, column: 1, severity: "error", message: "" };
   const recordAt = async (id: string): Promise<DecisionRecord> => {
     const found = await store.log.find({ beginning: id });
     if (!("record" in found) || found.record.kind !== "decision") throw new Error(id);
@@ -58,6 +69,10 @@ function place(...files: readonly string[]): Place {
       return found;
     },
     count: async (counter) => (await store.log.counter(counter)).count,
+    append: (entry) => store.log.append(entry),
+    breakPolicies() {
+      world.definitions = { ...definitions, brokenPolicies: [broken] };
+    },
   };
 }
 
@@ -94,6 +109,7 @@ describe("the result of a call", () => {
       tool: "t",
       ok: false,
       decision_records: [id],
+      linked: true,
       session_id: "s",
       parent_record_id: id,
       check_id: (allowed as DecisionRecord).check_id,
@@ -114,9 +130,10 @@ describe("the result of a call", () => {
   });
 
   it("is linked to all of them whichever is named", async () => {
-    const world = place(open, decision("other", ""), decision("third", ""));
-    const checked = await world.check("t");
-    for (const record of (await world.log()) as readonly DecisionRecord[]) {
+    for (const index of [0, 1, 2]) {
+      const world = place(open, decision("other", ""), decision("third", ""));
+      const checked = await world.check("t");
+      const record = (await world.log())[index] as DecisionRecord;
       expect((await world.result("t", { decision: record })).decision_records).toEqual(idsOf(checked));
     }
   });
@@ -129,13 +146,106 @@ describe("the result of a call", () => {
     expect(idsOf(checked)).toHaveLength(1);
   });
 
-  it("is linked to a policy that was evaluated by its id", async () => {
-    const world = place(open);
-    const record = await world.evaluated("open", { tool: "t", params: {} });
-    expect(await world.result("t")).toMatchObject({ decision_records: [record.record_id] });
+  it("is not linked to a policy that was evaluated by its id, which is one of several or about another tool", async () => {
+    const world = place(open, decision("z", refusing));
+    const record = await world.evaluated("open", { tool: "t", params: { ok: false } });
+    expect(record).toMatchObject({ allowed: true, tool: "t" });
+    expect(await world.result("t")).toMatchObject({ linked: false });
+    expect(await world.result("t", { params: { ok: false } })).toMatchObject({ linked: false });
     expect(await world.result("t", { decision: record })).toMatchObject({
-      decision_records: [record.record_id],
+      linked: false,
+      warnings: [
+        `record \`${record.record_id}\` is not that of a check, or was recorded by an earlier version; ` +
+          "the result is recorded, but does not count",
+      ],
     });
+    expect(await world.count(successCounter("s", "t"))).toBe(0);
+  });
+
+  it("is linked to the next older open call where the newest has its result", async () => {
+    const world = place(open);
+    const calls = [
+      await world.check("t"),
+      await world.check("t", { n: 1 }),
+      await world.check("t", { n: 2 }),
+    ];
+    await world.check("u");
+    const linked = [
+      await world.result("t", { params: { n: 1 } }),
+      await world.result("t"),
+      await world.result("t"),
+    ];
+    const order = [calls[1], calls[2], calls[0]];
+    expect(linked.map(({ decision_records }) => decision_records)).toEqual(
+      order.map((each) => (each === undefined ? [] : idsOf(each))),
+    );
+    expect(await world.result("t")).toMatchObject({ linked: false });
+  });
+
+  it("links one call once, whether the call is named or not", async () => {
+    const world = place(open);
+    const checked = await world.check("t");
+    const record = await world.recordOf(checked);
+    await world.result("t", { ok: false });
+    for (const more of [{}, { params: {} }, { decision: record }, { decision: record, params: {} }])
+      expect(await world.result("t", more)).toMatchObject({ linked: false, decision_records: [] });
+    expect((await world.result("t", { decision: record })).warnings).toEqual([
+      `record \`${record.record_id}\` is about a call that has a result already; ` +
+        "the result is recorded, but does not count",
+    ]);
+    expect(await world.count(successCounter("s", "t"))).toBe(0);
+  });
+
+  it("links each of two calls once where results are reported at the same time", async () => {
+    const world = place(open);
+    const calls = [await world.check("t"), await world.check("t")];
+    const results = await Promise.all(Array.from({ length: 8 }, () => world.result("t")));
+    const linked = results.filter((each) => each.linked).map(({ decision_records }) => decision_records[0]);
+    expect(linked.toSorted()).toEqual(calls.flatMap(idsOf).toSorted());
+    expect(await world.count(successCounter("s", "t"))).toBe(2);
+    expect(await world.log()).toHaveLength(10);
+  });
+
+  it("is not linked to a named call with other params", async () => {
+    const world = place(open);
+    const record = await world.recordOf(await world.check("t", { path: "a" }));
+    await world.check("t", { path: "b" });
+    const result = await world.result("t", { decision: record, params: { path: "b" } });
+    expect(result).toMatchObject({
+      linked: false,
+      warnings: [
+        `record \`${record.record_id}\` is about a call with other params; the result is recorded, but does not count`,
+      ],
+    });
+  });
+
+  it("is linked to no call of another organisation", async () => {
+    const callerOf = (org_id: string): AuthenticatedCaller => ({
+      subject: "s",
+      issuer: "i",
+      org_id,
+      scopes: [],
+      delegated: false,
+      actors: [],
+    });
+    const world = place(open);
+    const checked = await world.check("t", {}, { caller: callerOf("acme") });
+    const named = { decision: await world.recordOf(checked) };
+    for (const more of [{}, named])
+      expect(await world.result("t", { caller: callerOf("other"), ...more })).toMatchObject({
+        linked: false,
+      });
+    expect(await world.result("t", { caller: callerOf("acme") })).toMatchObject({ linked: true });
+    await world.check("t");
+    expect(await world.result("t", { caller: callerOf("acme") })).toMatchObject({ linked: true });
+  });
+
+  it("is linked by its params also while another policy is broken", async () => {
+    const world = place(open);
+    await world.check("t", { path: "a" });
+    world.breakPolicies();
+    expect(await world.result("t", { params: { path: "b" } })).toMatchObject({ linked: false });
+    expect(await world.result("t", { params: { path: "a" } })).toMatchObject({ linked: true });
   });
 
   it("is linked to the newest open call of the tool in the session", async () => {
@@ -152,7 +262,7 @@ describe("the result of a call", () => {
     [
       "the newest call has its result already",
       async (world: Place) => {
-        await world.check("t");
+        await world.check("t", { ok: true });
         await world.result("t");
       },
     ],
@@ -171,11 +281,17 @@ describe("the result of a call", () => {
   ])("is linked to nothing where %s", async (_why, before) => {
     const world = place(decision("a", refusing));
     await before(world);
+    const linkedBefore = await world.count(successCounter("s", "t"));
     const result = await world.result("t");
     expect(result.decision_records).toEqual([]);
     expect(result).not.toHaveProperty("parent_record_id");
     expect(result).not.toHaveProperty("check_id");
-    expect(result.warnings).toEqual(["no open call of `t` was allowed in session `s`"]);
+    expect(result.linked).toBe(false);
+    expect(result.warnings).toEqual([
+      "no open call of `t` was allowed in session `s`; the result is recorded, but does not count",
+    ]);
+    expect(await world.count(successCounter("s", "t"))).toBe(linkedBefore);
+    expect((await world.log()).at(-1)).toMatchObject({ kind: "tool_result", linked: false });
   });
 
   it("does not close the newest call where that of an older one is told", async () => {
@@ -187,9 +303,11 @@ describe("the result of a call", () => {
 
   it("counts as a success of the session only where it is one", async () => {
     const world = place(open);
-    await world.result("t", { ok: false });
-    await world.result("t");
-    await world.result("t", { session_id: "other" });
+    for (const more of [{ ok: false }, {}, { session_id: "other" }]) {
+      const { session_id = "s" } = more as { session_id?: string };
+      await world.check("t", {}, { session_id });
+      await world.result("t", more);
+    }
     expect(await world.count(successCounter("s", "t"))).toBe(1);
   });
 
@@ -248,16 +366,17 @@ describe("what a call has read", () => {
   const readIn = (world: Place, path: string, id = "w"): Promise<number> =>
     world.count(pathReadCounter({ decision: id, policy: "looked" }, "s", path));
 
-  it("is known by the params of the result", async () => {
+  it.each([{}, { params: { path: "./a//b" } }])("is known by the check: %j", async (more) => {
     const world = place(decision("w", looked));
-    await world.result("read", { params: { path: "./a//b" } });
+    await world.check("read", { path: "./a//b" });
+    await world.result("read", more);
     expect(await readIn(world, "a/b")).toBe(1);
   });
 
-  it("is known by the check where the result has no params", async () => {
-    const world = place(decision("w", looked));
+  it("is known by the params of the result where no record has them", async () => {
+    const world = place(decision("w", looked, "  logging: { include_inputs: false }\n"));
     await world.check("read", { path: "a" });
-    await world.result("read");
+    await world.result("read", { params: { path: "a" } });
     expect(await readIn(world, "a")).toBe(1);
   });
 
@@ -273,34 +392,61 @@ describe("what a call has read", () => {
     expect([await readIn(world, "a"), await readIn(world, "b")]).toEqual([0, 1]);
   });
 
-  it("is what the result says rather than the check", async () => {
+  it("is what the override has changed the path to, also where only the original params are reported", async () => {
+    const moved = `{ name: p, conditions: [{ name: c, expression: "params.path != 'a'" }] },
+      { name: o, overrides: [p], action: modify_params, params: { path: b } }`;
+    for (const logging of ["", "  logging: { include_inputs: false }\n"]) {
+      const world = place(decision("m", moved, logging), decision("w", looked));
+      await world.check("read", { path: "a" });
+      expect(await world.result("read", { params: { path: "a" } })).toMatchObject({ linked: true });
+      expect([await readIn(world, "a"), await readIn(world, "b")]).toEqual([0, 1]);
+    }
+  });
+
+  it("is nothing where the original params are reported and no record has the changed ones", async () => {
+    const moved = `{ name: p, conditions: [{ name: c, expression: "params.path != 'a'" }] },
+      { name: o, overrides: [p], action: modify_params, params: { path: b } }, ${looked}`;
+    const world = place(decision("w", moved, "  logging: { include_inputs: false }\n"));
+    await world.check("read", { path: "a" });
+    expect(await world.result("read", { params: { path: "a" } })).toMatchObject({ linked: true });
+    expect([await readIn(world, "a"), await readIn(world, "b")]).toEqual([0, 0]);
+  });
+
+  it("is not what the result says rather than the check", async () => {
     const world = place(decision("w", looked));
     await world.check("read", { path: "a" });
-    await world.result("read", { params: { path: "b" } });
-    expect([await readIn(world, "a"), await readIn(world, "b")]).toEqual([0, 1]);
+    expect(await world.result("read", { params: { path: "b" } })).toMatchObject({
+      linked: false,
+      warnings: [
+        "no open call of `read` with these params was allowed in session `s`; the result is recorded, but does not count",
+      ],
+    });
+    expect([await readIn(world, "a"), await readIn(world, "b")]).toEqual([0, 0]);
   });
 
   it("is known to every policy that wants to know", async () => {
     const world = place(decision("v", looked), decision("w", looked));
+    await world.check("read", { path: "a" });
     await world.result("read", { params: { path: "a" } });
     expect([await readIn(world, "a", "v"), await readIn(world, "a", "w")]).toEqual([1, 1]);
   });
 
-  it.each<[string, string, Partial<ToolResultRequest>]>([
-    ["the call failed", "read", { ok: false, params: { path: "a" } }],
-    ["another tool was called", "list", { params: { path: "a" } }],
-    ["nobody knows the params", "read", {}],
-    ["there is no path", "read", { params: { file: "a" } }],
-    ["the path is no text", "read", { params: { path: ["a"] } }],
-  ])("is nothing where %s", async (_why, tool, more) => {
+  it.each<[string, string, JsonObject, Partial<ToolResultRequest>?]>([
+    ["the call failed", "read", { path: "a" }, { ok: false }],
+    ["another tool was called", "list", { path: "a" }],
+    ["there is no path", "read", { file: "a" }],
+    ["the path is no text", "read", { path: ["a"] }],
+  ])("is nothing where %s", async (_why, tool, params, more = {}) => {
     const world = place(decision("w", looked));
-    await world.result(tool, more);
-    const [record] = await world.log();
+    await world.check(tool, params);
+    expect(await world.result(tool, { params, ...more })).toMatchObject({ linked: true });
+    const record = (await world.log()).at(-1);
     expect(JSON.stringify((record as ToolResultRecord).counted ?? [])).not.toContain("looked");
   });
 
   it("is nothing where the path is masked", async () => {
     const world = place(decision("w", looked, "  logging: { mask: [/params/path] }\n"));
+    await world.check("read", { path: "secret.txt" });
     await world.result("read", { params: { path: "secret.txt" } });
     expect(JSON.stringify(await world.log())).not.toContain("secret.txt");
   });
@@ -318,8 +464,29 @@ describe("what a call has read", () => {
     const reader = decision("a", "", "  logging: { mask: [/params/path] }\n").replace('"*"', "read");
     const world = place(reader, decision("w", looked).replace('"*"', "write"));
     await world.check("read", { path: "a.txt" });
-    await world.result("read");
-    expect(await readIn(world, "[masked]")).toBe(0);
+    await world.result("read", { params: { path: "b.txt" } });
+    expect([await readIn(world, "[masked]"), await readIn(world, "b.txt")]).toEqual([0, 0]);
     expect(await world.check("write", { path: "[masked]" })).toMatchObject({ allowed: false });
+  });
+});
+
+describe("evidence of an earlier version", () => {
+  it("does not count, whether or not a check allowed the call", async () => {
+    const requires = "{ name: p, requires: [read] }";
+    const world = place(decision("w", `${looked}, ${requires}`).replace('"*"', "write"));
+    const counts = [
+      JSON.stringify(["succeeded", "s", "read"]),
+      JSON.stringify(["read", "w", "looked", "s", "a"]),
+      JSON.stringify(["called", "s", "read"]),
+    ];
+    await world.append({
+      body: '"kind":"tool_result","record_id":"old","timestamp":"","tool":"read","ok":true,"decision_records":[]',
+      counts,
+    });
+    expect(await world.check("write", { path: "a" })).toMatchObject({ allowed: false });
+    expect(await world.result("read")).toMatchObject({ linked: false });
+    await world.check("read", { path: "a" });
+    expect(await world.result("read")).toMatchObject({ linked: true });
+    expect(await world.check("write", { path: "a" })).toMatchObject({ allowed: true });
   });
 });

@@ -2,9 +2,33 @@ import { describe, expect, it } from "vitest";
 import { buildLibrary } from "../../src/definition/library.js";
 import type { Library } from "../../src/definition/library.js";
 import { readDefinitions } from "../../src/definition/read-definitions.js";
-import { matchesGlob, findPolicies } from "../../src/definition/tool-match.js";
+import { matchesGlob, findPolicies, globsOverlap } from "../../src/definition/tool-match.js";
 import { DecisionError } from "../../src/errors.js";
 import type { Diagnostic } from "../../src/model/diagnostic.js";
+
+describe("two globs", () => {
+  it.each([
+    ["a", "a", true],
+    ["a", "b", false],
+    ["a", "ab", false],
+    ["", "", true],
+    ["", "*", true],
+    ["a*", "*b", true],
+    ["a*", "b*", false],
+    ["write_*", "*_file", true],
+    ["a?c", "abc", true],
+    ["a?c", "a?d", false],
+    ["?", "*", true],
+    ["?", "", false],
+    ["a*c", "ab", false],
+    ["*a*", "*b*", true],
+    ["**", "", true],
+    ["x*y*z", "xz", false],
+    ["x*y*z", "x?*z", true],
+  ])("`%s` and `%s` match a common name: %s", (a, b, overlap) => {
+    expect([globsOverlap(a, b), globsOverlap(b, a)]).toEqual([overlap, overlap]);
+  });
+});
 
 describe("a glob", () => {
   it.each([

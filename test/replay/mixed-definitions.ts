@@ -185,6 +185,11 @@ const policies: readonly Fields[] = [
         action: "modify_params",
         params: { compress: "{{ session.trusted }}" },
       },
+      {
+        name: "compressed",
+        version: "1.0.0",
+        conditions: [{ name: "compressed", expression: "get(params, 'compress', true)" }],
+      },
     ],
     guardrails: [{ type: "no_disabled_targets", disabled_stages: ["drop_table"] }],
   },

@@ -36,6 +36,14 @@ describe("a log of ten thousand decisions of all types", () => {
     { name: "uses of overrides", is: facts("uses") },
     { name: "params that another decision set", is: facts("set_params") },
     { name: "params that cannot be changed", is: facts("fixed_params") },
+    {
+      name: "changed params that were allowed",
+      is: (record) => facts("recheck")(record) && record.selected_labels[0] === "allowed_by_exception",
+    },
+    {
+      name: "changed params that were denied",
+      is: (record) => facts("recheck")(record) && record.selected_labels[0] === "denied",
+    },
     { name: "calls without a policy", is: ({ decision_id }) => decision_id === "none" },
     {
       name: "calls allowed by an override",

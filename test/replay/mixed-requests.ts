@@ -11,7 +11,8 @@ export type Asked =
 /** A whole number below `below` that looks random and is not. */
 const drawn = (index: number, below: number, step = 7919): number => (index * step + (index >> 3)) % below;
 
-const pick = <T>(items: readonly [T, ...T[]], index: number): T => items[index % items.length] ?? items[0];
+const pick = <T>(items: readonly [T, ...T[]], index: number): T =>
+  items[Math.abs(index) % items.length] ?? items[0];
 
 /** Values on which implementations of JSON, hashing or sorting come apart. */
 const oddities = [
@@ -74,10 +75,16 @@ const payment = (index: number): object => ({
 
 const session = (index: number): string => `session-${drawn(index, 40)}`;
 
+const callParams = (index: number): object => ({
+  path: pick(paths, drawn(index, 31)),
+  size: drawn(index, 200),
+  odd: pick(oddities, index),
+});
+
 const call = (tool: string, index: number): Asked => ({
   check: {
     tool,
-    params: { path: pick(paths, drawn(index, 31)), size: drawn(index, 200), odd: pick(oddities, index) },
+    params: callParams(index),
     context: {
       session: {
         name: `Sitzung ${index % 7}`,
@@ -120,12 +127,13 @@ const makers: readonly ((index: number) => Asked)[] = [
   (index) => decided("scored-consensus", credit(index), { session_id: session(index) }),
   (index) => decided("scored-threshold", credit(index)),
   (index) => call("read_file", index),
+  // Of the call before: requests that are made together come in any order.
   (index) => ({
     result: {
       tool: "read_file",
-      session_id: session(index),
+      session_id: session(index - 1),
       ok: index % 5 !== 0,
-      params: { path: pick(paths, drawn(index, 31)) },
+      ...(index % 2 === 0 && { params: callParams(index - 1) }),
     },
   }),
   (index) => call("write_file", index),

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../src/model/json.js";
 import type { DecisionRecord } from "../../src/model/record.js";
 import type { RecordedOutcome, BacktestOutcome } from "../../src/replay/backtest.js";
 import { transitionText, transitionRisk } from "../../src/replay/backtest.js";
-import { readsMaskedValues, describeMissingFacts } from "../../src/replay/reevaluate.js";
+import { readsMaskedValues, describeMissingFacts, reevaluate } from "../../src/replay/reevaluate.js";
 import type { ReplayableDefinition } from "../../src/replay/replayable-definitions.js";
 
 const masked = "[masked]";
@@ -21,6 +21,10 @@ const routed = (fields: object): Definition =>
     default: { target: "y" },
     ...fields,
   }) as unknown as Definition;
+
+const changedBy = (decision: string): JsonObject => ({
+  recheck: { changes: [{ decision, overrides: ["o"], set_params: { note: masked } }] },
+});
 
 describe("masked values", () => {
   it.each<{ name: string; of: object; context?: JsonObject; facts?: JsonObject; read: boolean }>([
@@ -79,8 +83,16 @@ describe("masked values", () => {
       read: true,
     },
     { name: "that another decision has set", of: {}, facts: { set_params: { note: masked } }, read: true },
+    { name: "in changed params of another decision", of: {}, facts: changedBy("other"), read: true },
+    {
+      name: "in changed params of its own, which are made again",
+      of: {},
+      facts: changedBy("d"),
+      read: false,
+    },
   ])("$name: $read", ({ of, context = {}, facts = {}, read }) => {
-    expect(readsMaskedValues(prepare(routed(of)), recordWith({ context, facts }))).toBe(read);
+    const record = recordWith({ decision_id: "d", context, facts });
+    expect(readsMaskedValues(prepare(routed(of)), record)).toBe(read);
   });
 
   it("count anywhere where a schema validates the whole context", () => {
@@ -99,12 +111,27 @@ describe("masked values", () => {
   });
 });
 
+const readyFor = (policies: readonly object[], definition_hash = "now"): ReplayableDefinition => {
+  const definition = { id: "p", type: "policy", tool: "*", policies } as unknown as Definition;
+  const loaded = { definition, definition_hash, environment: {}, environment_hash: "", file: "", line: 0 };
+  return { loaded, prepared: prepare(definition), fetches: [] };
+};
+
+describe("params that only the new definition changes", () => {
+  it.each<JsonObject>([{}, { read: {} }])("are checked again by it: %j", (facts) => {
+    const made = readyFor([], "then");
+    const denying = readyFor([
+      { name: "given", conditions: [{ name: "c", expression: "exists(params.filter)" }] },
+      { name: "cap", conditions: [{ name: "c", expression: "params.n < 5" }] },
+      { name: "widen", overrides: ["given"], action: "modify_params", params: { n: 9 } },
+    ]);
+    const record = recordWith({ context: { tool: "t", params: { n: 1 } }, facts, timestamp: "" });
+    const again = reevaluate({ record, text: "" }, denying, made);
+    expect(again).toMatchObject({ guarded: { evaluated: { selected_labels: ["denied"] } } });
+  });
+});
+
 describe("facts that a record lacks", () => {
-  const readyFor = (policies: readonly object[], definition_hash = "now"): ReplayableDefinition => {
-    const definition = { id: "p", type: "policy", tool: "*", policies } as unknown as Definition;
-    const loaded = { definition, definition_hash, environment: {}, environment_hash: "", file: "", line: 0 };
-    return { loaded, prepared: prepare(definition), fetches: [] };
-  };
   const calls = { name: "calls", max_calls: { count: 1, per: "session" } };
   const reads = {
     name: "reads",

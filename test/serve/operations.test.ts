@@ -250,7 +250,26 @@ describe("the other operations", () => {
     expect(result.decision_records).toEqual(checked.decisions.map(({ record_id }) => record_id));
     expect(result.warnings).toEqual([]);
     expect(await recordToolResult.run({ tool: "t", session_id: "s-1", ok: true }, asker)).toMatchObject({
-      warnings: ["no open call of `t` was allowed in session `s-1`"],
+      linked: false,
+      warnings: [
+        "no open call of `t` was allowed in session `s-1`; the result is recorded, but does not count",
+      ],
+    });
+  });
+
+  it("do not take a reported success of a denied call for evidence", async () => {
+    const session = { query: { audience: "ceo", metric_type: "retention" } };
+    const common = { session, session_id: "s-evidence" };
+    const metric = { tool: "select_metric", params: { name: "logo_retention" }, ...common };
+    const filter = { tool: "filter_customers", params: { segment: "smb", filter: "active" }, ...common };
+    expect(await checkToolCall.run(metric, asker)).toMatchObject({ allowed: false });
+    for (const more of [{}, { params: metric.params }]) {
+      const told = { tool: metric.tool, session_id: common.session_id, ok: true, ...more };
+      expect(await recordToolResult.run(told, asker)).toMatchObject({ linked: false });
+    }
+    expect(await checkToolCall.run(filter, asker)).toMatchObject({
+      allowed: false,
+      reason: "`select_metric` must succeed in the session first",
     });
   });
 

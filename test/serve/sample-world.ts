@@ -12,7 +12,7 @@ export const samples = fileURLToPath(new URL("../../decisions", import.meta.url)
 export const alice: AuthenticatedCaller = {
   subject: "alice",
   issuer: "https://id.example",
-  scopes: ["decide", "read", "audit"],
+  scopes: ["decide", "report", "read", "audit"],
   delegated: false,
   actors: [],
 };

@@ -33,8 +33,8 @@ export function addResultCommand(parent: Command, io: Io): void {
   addCommonFlags(addDurabilityFlag(addStoreFlags(command)))
     .summary("record the result of a tool call")
     .description(
-      "Record whether a tool call succeeded, linked to the decision that allowed it. Policies with `requires` and " +
-        "`read_before_write` depend on these records.",
+      "Record whether a tool call succeeded, linked to the check that allowed it. Policies with `requires` and " +
+        "`read_before_write` depend on these records; a result that is linked to no allowed call does not count.",
     )
     .addHelpText(
       "after",

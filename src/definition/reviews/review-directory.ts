@@ -7,6 +7,7 @@ import type { FileSummary, LocatedTarget } from "../definition-file.js";
 import { declaredEndpoints, declaredTargets } from "../definition-file.js";
 import { diagnosticAt, locateFinding } from "../diagnostics.js";
 import type { LocatedDefinition } from "../read-definitions.js";
+import { reviewChangedParams } from "./review-changed-params.js";
 import { reviewDefinition } from "./review-definition.js";
 import type { ReviewOptions } from "./review-endpoints.js";
 import { reviewEndpoints } from "./review-endpoints.js";
@@ -20,6 +21,7 @@ export function reviewDirectory(
   return [
     ...definitions.flatMap(reviewDefinition),
     ...reviewSharedBuckets(definitions),
+    ...reviewChangedParams(definitions),
     ...reviewTargets(declaredTargets(files) ?? [], definitions),
     ...reviewEndpoints(declaredEndpoints(files), definitions, options),
   ];

@@ -40,6 +40,8 @@ export type BaseVerdict = Denial | Allowance;
 export interface Denial extends CommonVerdict {
   readonly allows: false;
   readonly reason: string;
+  /** The overrides that changed the params, where the policy denies only the changed params. */
+  readonly changedBy?: readonly string[];
 }
 
 interface Allowance extends CommonVerdict {

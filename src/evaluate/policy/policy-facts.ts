@@ -18,9 +18,29 @@ export interface PolicyFacts {
   readonly set_params?: JsonObject;
   /** The caller cannot change the params of the call. */
   readonly fixed_params?: boolean;
+  /** Present where overrides changed the params: the changed params must pass the policies too. */
+  readonly recheck?: RecheckFacts;
+}
+
+export interface RecheckFacts {
+  /** The changes by all decisions on the call, as far as they were known. */
+  readonly changes: readonly ParamsChange[];
+  /** As `read`, for the changed params. */
+  readonly read?: Readonly<Record<string, ReadFact>>;
+}
+
+/** The params that the overrides of one decision set. */
+export interface ParamsChange {
+  readonly decision: string;
+  readonly overrides: readonly string[];
+  readonly set_params: JsonObject;
 }
 
 export type ReadFact = { readonly path: string; readonly read: boolean } | { readonly error: string };
+
+/** Merges the params that several decisions set. */
+export const paramsSetBy = (changes: readonly Pick<ParamsChange, "set_params">[]): JsonObject =>
+  changes.reduce<JsonObject>((all, { set_params }) => ({ ...all, ...set_params }), {});
 
 /** Only `gather` creates facts, so they have this shape. */
 export const policyFacts = (facts: JsonObject): PolicyFacts => facts;

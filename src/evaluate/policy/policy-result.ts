@@ -143,10 +143,8 @@ function describeVerdicts(
   return details;
 }
 
-function baseDetail(
-  { identity, allows, conditions, reason }: BaseVerdict,
-  appliedOverrides: AppliedOverrides,
-): PolicyDetail {
+function baseDetail(verdict: BaseVerdict, appliedOverrides: AppliedOverrides): PolicyDetail {
+  const { identity, allows, conditions, reason } = verdict;
   const flip = allows ? undefined : appliedOverrides.overrideOf(identity.name);
   const detail: { -readonly [Key in keyof PolicyDetail]: PolicyDetail[Key] } = {
     version: identity.version,
@@ -155,6 +153,7 @@ function baseDetail(
   };
   if (reason !== undefined) detail.reason = reason;
   if (flip !== undefined) detail.overridden_by = flip;
+  if (!allows && verdict.changedBy !== undefined) detail.changed_by = verdict.changedBy;
   return detail;
 }
 

@@ -2,14 +2,18 @@ import type { BaseVerdict, PolicyIdentity, PreparedBasePolicy } from "./base-pol
 import { prepareBasePolicy } from "./base-policy.js";
 import type { PreparedOverride } from "./override-policy.js";
 import { AppliedOverrides, prepareOverride } from "./override-policy.js";
-import { needsOf } from "./policy-facts.js";
+import type { ParamsChange } from "./policy-facts.js";
+import { needsOf, paramsSetBy, policyFacts } from "./policy-facts.js";
+import { mergeParams } from "./policy-outcome.js";
 import { toPolicyResult } from "./policy-result.js";
+import { readsParam } from "../../definition/definition-reads.js";
 import { toolsOf } from "../../definition/tool-match.js";
+import { compileDocument } from "../../expression/document-template.js";
 import { Failure } from "../../expression/failure.js";
 import { parseInstant } from "../../expression/instant.js";
 import type { Template } from "../../expression/template.js";
 import type { Policy, PolicyDefinition } from "../../model/definition.js";
-import type { JsonObject } from "../../model/json.js";
+import type { Json, JsonObject } from "../../model/json.js";
 import type { Scope } from "../../model/scope.js";
 import type { PreparedType } from "../evaluate.js";
 import { readsWithInput, prepareShadowCheck } from "../evaluate.js";
@@ -21,6 +25,9 @@ export interface PreparedPolicies {
   readonly overrides: readonly PreparedOverride[];
   /** True if any of them has `effective_from` or `expires_at`. */
   readonly isTimed: boolean;
+  readonly input: Template | undefined;
+  /** The paths that the params of fetches read. */
+  readonly fetchReads: readonly string[];
 }
 
 /** The verdicts of all policies on a call. */
@@ -51,6 +58,8 @@ export function preparePolicy(definition: PolicyDefinition, input: Template | un
       policies.flatMap((each) => (each.overrides === undefined ? [] : prepareOverride(each))),
     ),
     isTimed: policies.some((each) => each.effective_from !== undefined || each.expires_at !== undefined),
+    input,
+    fetchReads: fetchReads(definition),
   };
   const paths = [...prepared.bases, ...prepared.overrides].flatMap(({ reads }) => reads);
   const needs = needsOf(policies);
@@ -63,8 +72,7 @@ export function preparePolicy(definition: PolicyDefinition, input: Template | un
     evaluate(scope) {
       rejectShadowing(scope.context);
       const value = input === undefined ? scope.context : input.evaluate(scope);
-      const withInput = { ...scope, input: value instanceof Failure ? undefined : value };
-      const result = toPolicyResult(prepared, evaluatePolicies(prepared, withInput));
+      const result = toPolicyResult(prepared, evaluatePolicies(prepared, withInput(scope, value)));
       if (!(value instanceof Failure)) return { ...result, input_value: value };
       const problem = `the input could not be evaluated: ${value.message}`;
       const { warnings, errors } = result;
@@ -73,6 +81,15 @@ export function preparePolicy(definition: PolicyDefinition, input: Template | un
   };
 }
 
+/** `input` cannot be used there: data is fetched before it is evaluated. */
+const fetchReads = ({ enrich = [] }: PolicyDefinition): readonly string[] =>
+  enrich.flatMap(({ params = {} }) => compileDocument(params).reads);
+
+const withInput = (scope: Scope, value: Json | Failure): Scope => ({
+  ...scope,
+  input: value instanceof Failure ? undefined : value,
+});
+
 /** Highest priority first; equal ones in the order of the file. */
 function byPriority<Prepared extends { readonly policy: Policy }>(
   prepared: readonly Prepared[],
@@ -80,22 +97,90 @@ function byPriority<Prepared extends { readonly policy: Policy }>(
   return prepared.toSorted((a, b) => (b.policy.priority ?? 0) - (a.policy.priority ?? 0));
 }
 
-function evaluatePolicies(
-  { definition, bases, overrides, isTimed }: PreparedPolicies,
-  scope: Scope,
-): PolicyVerdicts {
+function evaluatePolicies(prepared: PreparedPolicies, scope: Scope): PolicyVerdicts {
+  const { definition, bases, overrides, isTimed } = prepared;
   const { context, system } = scope;
   const tool = typeof context["tool"] === "string" ? context["tool"] : toolsOf(definition).join(", ");
   const time = system["request_time"];
   const at = isTimed && typeof time === "string" ? parseInstant(time) : undefined;
   const appliedOverrides = new AppliedOverrides(overrides, scope, at);
-  const all = bases.map((base): BaseVerdict | LeftOut => {
+  const requested = bases.map((base) => {
     // If the time is unknown, a policy is in effect and an override is not.
-    const outside = at === undefined ? undefined : base.window(at);
-    return outside === undefined ? base.evaluate(tool, scope) : { identity: base.identity, leftOut: outside };
+    const leftOut = at === undefined ? undefined : base.window(at);
+    const { identity } = base;
+    const verdict: BaseVerdict | LeftOut =
+      leftOut === undefined ? base.evaluate(tool, scope) : { identity, leftOut };
+    return { base, verdict };
   });
+  for (const { verdict } of requested)
+    if (!("leftOut" in verdict) && !verdict.allows) appliedOverrides.applyTo(verdict.identity.name);
+  const changed = changedCall(prepared, scope, appliedOverrides);
+  const all = requested.map(({ base, verdict }) =>
+    changed === undefined ? verdict : recheck(base, verdict, tool, changed),
+  );
   const verdicts = all.filter((each): each is BaseVerdict => !("leftOut" in each));
   const leftOut = all.filter((each): each is LeftOut => "leftOut" in each);
-  for (const { allows, identity } of verdicts) if (!allows) appliedOverrides.applyTo(identity.name);
   return { tool, params: context["params"], verdicts, all, leftOut, appliedOverrides };
+}
+
+/** A call with the params that overrides changed. */
+interface ChangedCall {
+  readonly scope: Scope;
+  /** The overrides that set params, in words. */
+  readonly setters: string;
+  readonly changedBy: readonly string[];
+  /** Whether data was fetched with one of the original params. */
+  readonly isFetchedFor: boolean;
+}
+
+/** Returns the call that the params set by this and by other decisions make; undefined if none is set. */
+function changedCall(
+  { definition, input, fetchReads }: PreparedPolicies,
+  scope: Scope,
+  { applied, params }: AppliedOverrides,
+): ChangedCall | undefined {
+  const { recheck: known } = policyFacts(scope.facts);
+  if (known === undefined) return undefined;
+  const own = applied.filter(({ override }) => override.action === "modify_params");
+  const changes: readonly ParamsChange[] = [
+    ...known.changes.filter(({ decision }) => decision !== definition.id),
+    {
+      decision: definition.id,
+      overrides: own.map(({ override }) => override.identity.name),
+      set_params: params,
+    },
+  ];
+  const set = paramsSetBy(changes);
+  if (Object.keys(set).length === 0) return undefined;
+  const { context, facts } = scope;
+  const changedScope: Scope = {
+    ...scope,
+    context: { ...context, params: mergeParams(context["params"] ?? null, set) },
+    // Without facts about the changed path, `read_before_write` denies.
+    facts: { ...facts, read: known.read ?? {} },
+  };
+  return {
+    scope: withInput(changedScope, input === undefined ? changedScope.context : input.evaluate(changedScope)),
+    setters: changes.flatMap((each) => settersOf(each, definition.id)).join(" and "),
+    changedBy: changes.flatMap(({ overrides }) => overrides),
+    isFetchedFor: Object.keys(set).some((param) => fetchReads.some((path) => readsParam(path, param))),
+  };
+}
+
+const settersOf = ({ decision, overrides }: ParamsChange, own: string): readonly string[] =>
+  overrides.map((name) => (decision === own ? `\`${name}\`` : `\`${name}\` of \`${decision}\``));
+
+/** A policy that allowed the call as requested must allow it with the changed params too. */
+function recheck(
+  base: PreparedBasePolicy,
+  requested: BaseVerdict | LeftOut,
+  tool: string,
+  { scope, setters, changedBy, isFetchedFor }: ChangedCall,
+): BaseVerdict | LeftOut {
+  if ("leftOut" in requested || !requested.allows) return requested;
+  const changed = base.evaluate(tool, scope);
+  if (changed.allows && !isFetchedFor) return requested;
+  const why = changed.allows ? "data was fetched for the original params" : changed.reason;
+  const reason = `the params set by ${setters} do not pass \`${base.identity.name}\`: ${why}`;
+  return { ...changed, allows: false, reason, changedBy };
 }

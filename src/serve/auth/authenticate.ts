@@ -27,10 +27,10 @@ export interface TokenOptions {
 }
 
 /**
- * The scopes of a token: `decide` makes decisions and records tool results, `read` shows definitions, `audit` shows
- * records.
+ * The scopes of a token: `decide` makes decisions, `report` records the results of tool calls, `read` shows
+ * definitions, `audit` shows records.
  */
-export const scopes = ["decide", "read", "audit"] as const;
+export const scopes = ["decide", "report", "read", "audit"] as const;
 
 export type Scope = (typeof scopes)[number];
 

@@ -37,7 +37,7 @@ export const checkToolCall = defineOperation<CheckInput, CheckResult>({
   description:
     "Call this before you call a tool. Returns whether the call is allowed, the reason, and the params to use, which " +
     "policies may have changed. Call the tool only with those params, then report its outcome with " +
-    "`record_tool_result`.",
+    "`record_tool_result` if you have that tool.",
   scope: "decide",
   readOnly: false,
   input: inputObject(
@@ -111,8 +111,9 @@ export const recordToolResult = defineOperation<ResultInput, ToolResult>({
   name: "record_tool_result",
   title: "Report the result of a tool call",
   description:
-    "Records whether an allowed tool call succeeded. Some policies allow a call only after another call has succeeded.",
-  scope: "decide",
+    "Records whether a tool call that was checked and allowed has succeeded. Some policies allow a call only after " +
+    "another call has succeeded.",
+  scope: "report",
   readOnly: false,
   input: inputObject(
     {
@@ -135,7 +136,8 @@ export const recordToolResult = defineOperation<ResultInput, ToolResult>({
       ok: flag("whether the call succeeded"),
       session_id: outputText("the session of the call"),
       decision_records: listOf("the records of the decisions that allowed the call"),
-      warnings: listOf("says so if no such call was allowed"),
+      linked: flag("whether the result belongs to a call that a check allowed; others do not count"),
+      warnings: listOf("says why the result is not linked"),
     },
     { parent_record_id: outputText("the first of `decision_records`") },
   ),
@@ -151,6 +153,7 @@ export const recordToolResult = defineOperation<ResultInput, ToolResult>({
         ok,
         ...(decision && { decision }),
         ...(params && { params }),
+        caller: invocation.caller,
       });
     }),
 });

@@ -354,3 +354,130 @@ describe("the paths that a decision depends on", () => {
     expect(stateful.needs?.uses).toEqual([{ override: "o", most: undefined }]);
   });
 });
+
+describe("params that an override changed", () => {
+  const recheck = { changes: [] };
+  const needsFilter = base("filter", "exists(params.filter)");
+  const cap = base("cap", "params.limit <= 100", { deny_reason: "limit {{ params.limit }} is too high" });
+  const widen = flip("widen", ["filter"], { action: "modify_params", params: { limit: 500 } });
+  const context = { tool: "t", params: { limit: 10 } };
+
+  it("must pass every policy that no override flipped", () => {
+    const { allowed, outcome, reason, params, set_params, policies } = ask([needsFilter, cap, widen], {
+      context,
+      facts: { recheck },
+    });
+    expect({ allowed, outcome, params, set_params }).toEqual({
+      allowed: false,
+      outcome: "denied",
+      params: { limit: 10 },
+      set_params: {},
+    });
+    expect(reason).toBe("the params set by `widen` do not pass `cap`: limit 500 is too high");
+    expect(policies.find(({ name }) => name === "cap")).toMatchObject({
+      base_decision: "deny",
+      denial_reason: reason,
+      override: null,
+    });
+  });
+
+  it("are described with the conditions that they fail", () => {
+    const { evaluation_details, because, failed_conditions } = judge([needsFilter, cap, widen], {
+      context,
+      facts: { recheck },
+    });
+    expect(evaluation_details).toMatchObject({
+      cap: { result: false, changed_by: ["widen"], conditions: [{ name: "cap_holds", result: false }] },
+      filter: { result: false, overridden_by: "widen" },
+    });
+    expect(because).toEqual(["the params set by `widen` do not pass `cap`: limit 500 is too high"]);
+    expect(failed_conditions).toEqual(["exists(params.filter)", "params.limit <= 100"]);
+  });
+
+  it.each<[string, readonly Policy[]]>([
+    ["they pass", [needsFilter, base("cap", "params.limit <= 1000"), widen]],
+    [
+      "an override flipped the policy",
+      [needsFilter, base("cap", "params.limit <= 5"), widen, flip("o", ["cap"])],
+    ],
+    ["the policy is not in effect", [needsFilter, { ...cap, expires_at: "2026-01-01" }, widen]],
+    ["no param is changed", [needsFilter, cap, flip("o", ["filter"])]],
+  ])("are returned if %s", (_why, policies) => {
+    expect(ask(policies, { context, facts: { recheck } })).toMatchObject({ allowed: true });
+  });
+
+  it("are not checked again in a record of an earlier version, which has no such fact", () => {
+    expect(ask([needsFilter, cap, widen], { context })).toMatchObject({
+      allowed: true,
+      params: { limit: 500 },
+    });
+  });
+
+  it("are checked by the decisions that do not change them, too", () => {
+    const changes = [{ decision: "a", overrides: ["widen", "more"], set_params: { limit: 500 } }];
+    expect(ask([cap], { context, facts: { recheck: { changes } } })).toMatchObject({
+      allowed: false,
+      reason: "the params set by `widen` of `a` and `more` of `a` do not pass `cap`: limit 500 is too high",
+    });
+  });
+
+  it("are the whole params where the call has none", () => {
+    expect(ask([needsFilter, cap, widen], { context: { tool: "t" }, facts: { recheck } }).allowed).toBe(
+      false,
+    );
+    const withoutCap = ask([needsFilter, widen], { context: { tool: "t" }, facts: { recheck } });
+    expect(withoutCap).toMatchObject({ allowed: true, params: { limit: 500 } });
+  });
+
+  it("are the input again if it is made of them", () => {
+    const byInput = base("cap", "input <= 100");
+    expect(
+      ask([needsFilter, byInput, widen], { context, facts: { recheck }, input: "{{ params.limit }}" }),
+    ).toMatchObject({ allowed: false });
+  });
+
+  it("must name a path that was read, if it is written", () => {
+    const looked = {
+      name: "looked",
+      read_before_write: { read_tools: ["r"], write_tools: ["t"], path: "params.path" },
+    };
+    const move = flip("move", ["filter"], { action: "modify_params", params: { path: "b" } });
+    const asked = (again: JsonObject): Asked => ({
+      context: { tool: "t", params: { path: "a" } },
+      facts: { read: { looked: { path: "a", read: true } }, recheck: { changes: [], ...again } },
+    });
+    const policies = [needsFilter, looked, move];
+    expect(ask(policies, asked({ read: { looked: { path: "b", read: true } } })).allowed).toBe(true);
+    expect(ask(policies, asked({ read: { looked: { path: "b", read: false } } })).reason).toBe(
+      "the params set by `move` do not pass `looked`: `b` must be read with `r` first",
+    );
+    expect(ask(policies, asked({})).allowed).toBe(false);
+  });
+
+  it("do not pass where data was fetched for the original ones", () => {
+    const fetched = (param: string): PolicyDefinition => ({
+      id: "d",
+      type: "policy",
+      tool: "t",
+      enrich: [
+        { endpoint: "e", params: { id: `{{ params.${param} }}` }, into: "customer" },
+        { endpoint: "e", into: "rates" },
+      ],
+      policies: [needsFilter, base("active", "customer.active"), widen],
+    });
+    const answer = (param: string): DetailedPolicyOutcome =>
+      outcomeOf(
+        preparePolicy(fetched(param), undefined).evaluate({
+          context: { ...context, customer: { active: true } },
+          input: undefined,
+          facts: { recheck },
+          system,
+        }),
+      );
+    expect(answer("limit")).toMatchObject({
+      allowed: false,
+      reason: "the params set by `widen` do not pass `active`: data was fetched for the original params",
+    });
+    expect(answer("name")).toMatchObject({ allowed: true });
+  });
+});

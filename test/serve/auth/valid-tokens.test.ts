@@ -38,7 +38,7 @@ beforeAll(async () => {
 const caller: AuthenticatedCaller = {
   subject: "user-1",
   issuer: "https://issuer.example",
-  scopes: ["decide", "read", "audit"],
+  scopes: ["decide", "report", "read", "audit"],
   delegated: false,
   actors: [],
 };

@@ -101,8 +101,21 @@ describe("a valid token over HTTP", () => {
     expect(logged).toContain('"caller":"user-1","actors":["agent-2","agent-1"],"record_id":');
   });
 
+  const bodies: Readonly<Record<string, object>> = {
+    "/decide": routineWire,
+    "/results": { tool: "t", session_id: "s", ok: true },
+  };
+
+  it("with the scope `report` reports the results of calls, and nothing else", async () => {
+    const reporter = bearer({ scope: "report" });
+    const result = await post(server, "/results", bodies["/results"], reporter);
+    expect(result).toMatchObject({ status: 200, body: { linked: false } });
+    expect((await post(server, "/decide", routineWire, reporter)).status).toBe(403);
+  });
+
   it.each([
     { scope: "read", path: "/decide", needed: "decide" },
+    { scope: "decide read audit", path: "/results", needed: "report" },
     { scope: "decide", path: "/decisions", needed: "read" },
     { scope: "decide read", path: "/records", needed: "audit" },
     { scope: "decide audit", path: "/metrics", needed: "read" },
@@ -110,9 +123,10 @@ describe("a valid token over HTTP", () => {
     { scope: "", path: "/records/latest/explain", needed: "audit" },
   ])("without the scope `$needed` is rejected at $path", async ({ scope, path, needed }) => {
     const before = await server.recorded();
-    const answer = await (path === "/decide"
-      ? post(server, path, routineWire, bearer({ scope }))
-      : get(server, path, bearer({ scope })));
+    const body = bodies[path];
+    const answer = await (body === undefined
+      ? get(server, path, bearer({ scope }))
+      : post(server, path, body, bearer({ scope })));
     expect(answer).toMatchObject({ status: 403, body: { code: "forbidden" } });
     expect(challengeOf(answer)).toBe(
       `Bearer realm="agent-33", error="insufficient_scope", scope="${needed}"`,
