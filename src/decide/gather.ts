@@ -13,8 +13,9 @@ import type {
   ReadNeed,
   RecheckFacts,
 } from "../evaluate/policy/policy-facts.js";
-import { normalizePath, paramsSetBy } from "../evaluate/policy/policy-facts.js";
+import { paramsSetBy } from "../evaluate/policy/policy-facts.js";
 import { mergeParams } from "../evaluate/policy/policy-outcome.js";
+import { normalizePath } from "../expression/file-path.js";
 import { guardrailsOf } from "../guard/guard.js";
 import type { DistributionFact } from "../guard/run-guardrail.js";
 import type { LoadedDefinition, Definition } from "../model/definition.js";

@@ -1,8 +1,10 @@
 import { isList } from "./equal.js";
 import { fail, typeName } from "./failure.js";
+import { isUnambiguousPath } from "./file-path.js";
 import { dateFunctions } from "./functions/dates.js";
 import { listFunctions, lookupFunctions } from "./functions/lists.js";
 import { numberFunctions } from "./functions/numbers.js";
+import { pathFunctions } from "./functions/paths.js";
 import { textFunctions } from "./functions/texts.js";
 import { parseInstant } from "./instant.js";
 import type { Pattern } from "./pattern.js";
@@ -11,7 +13,8 @@ import type { CallNode } from "./syntax.js";
 import type { Json } from "../model/json.js";
 
 /** The type of an argument. An argument of another type fails the expression. */
-export type ParameterType = "any" | "text" | "number" | "list" | "text or list" | "number or list" | "date";
+export type ParameterType =
+  "any" | "text" | "number" | "list" | "text or list" | "number or list" | "date" | "path";
 
 export interface Parameter {
   readonly name: string;
@@ -50,6 +53,7 @@ export const functionGroups: readonly {
 }[] = [
   { title: "Presence", entries: lookupFunctions },
   { title: "Text", entries: textFunctions },
+  { title: "Paths (by their text alone: symbolic links are not followed)", entries: pathFunctions },
   { title: "Lists", entries: listFunctions },
   { title: "Numbers", entries: numberFunctions },
   { title: "Dates (ISO 8601 text; a date alone is UTC, a time needs a zone)", entries: dateFunctions },
@@ -124,6 +128,8 @@ function matchesType(type: ParameterType, value: Json): boolean {
       return typeof value === "number" || isList(value);
     case "date":
       return typeof value === "string" && parseInstant(value) !== undefined;
+    case "path":
+      return typeof value === "string" && isUnambiguousPath(value);
   }
 }
 
@@ -134,6 +140,8 @@ function describeType(type: ParameterType): string {
       return `a ${type}`;
     case "date":
       return "an ISO 8601 date (a time needs a zone)";
+    case "path":
+      return "a path (text that is not empty, without backslashes)";
     case "any":
     case "text":
       return type;

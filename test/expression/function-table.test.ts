@@ -20,6 +20,8 @@ const probes: Readonly<Record<string, string>> = {
   lower: "lower(x)",
   upper: "upper(x)",
   trim: "trim(x)",
+  path_within: "path_within(x, '/repo')",
+  normalize_path: "normalize_path(x)",
   length: "length(x)",
   any_of: "any_of(x, 'a')",
   all_of: "all_of(x, 'a')",
@@ -51,6 +53,7 @@ const wrongFor: Readonly<Record<ParameterType, Json>> = {
   "text or list": 5,
   "number or list": "five",
   date: "yesterday",
+  path: "",
 };
 
 function probeOf({ name }: FunctionEntry): string {

@@ -79,16 +79,3 @@ export function needsOf(policies: readonly Policy[]): PolicyNeeds | undefined {
   };
   return Object.values(needs).every((each: readonly unknown[]) => each.length === 0) ? undefined : needs;
 }
-
-/** Normalizes a path, so that `./a//b/../c` and `a/c` are equal. Does not access the file system. */
-export function normalizePath(path: string): string {
-  const isAbsolute = path.startsWith("/");
-  const steps: string[] = [];
-  for (const step of path.split("/")) {
-    if (step === "" || step === ".") continue;
-    if (step !== "..") steps.push(step);
-    else if (steps.length > 0 && steps.at(-1) !== "..") steps.pop();
-    else if (!isAbsolute) steps.push(step);
-  }
-  return (isAbsolute ? "/" : "") + steps.join("/") || ".";
-}

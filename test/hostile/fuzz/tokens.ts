@@ -15,7 +15,7 @@ export const expressionTokens: Tokens = [
   ..."length exists empty get any_of all_of none_of before after days_between timestamp year weekday".split(
     " ",
   ),
-  ..."abs( get( exists( matches( max( in( not( and( nope(".split(" "),
+  ..."abs( get( exists( matches( max( path_within( in( not( and( nope(".split(" "),
   "not in",
   "'text'",
   '"text"',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { normalizePath } from "../../../src/evaluate/policy/policy-facts.js";
+import { normalizePath } from "../../src/expression/file-path.js";
 
 describe("a path without detours", () => {
   it.each([
