@@ -1,5 +1,6 @@
 import { DecisionError } from "../errors.js";
 import { renderCaret, expressionLocation } from "../expression/failure.js";
+import type { Template } from "../expression/template.js";
 import { compileCondition, compileInput, compileTemplate } from "../expression/template.js";
 import type { Finding } from "./diagnostics.js";
 import { findFetchConditions } from "./fetches.js";
@@ -25,7 +26,7 @@ function toFinding(error: unknown, path: Path): Finding {
   return { path, offset: location.at, message, hint, excerpt: renderCaret(location) };
 }
 
-type Compile = (text: string) => { readonly reads: readonly string[] };
+type Compile = (text: string) => Template;
 
 /** The expressions of all decision types; a type has only some of these places. */
 const expressionPlaces: readonly { readonly path: readonly string[]; readonly compile: Compile }[] = [

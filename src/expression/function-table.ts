@@ -7,6 +7,7 @@ import { numberFunctions } from "./functions/numbers.js";
 import { pathFunctions } from "./functions/paths.js";
 import { textFunctions } from "./functions/texts.js";
 import { parseInstant } from "./instant.js";
+import { parseIsoDuration } from "./iso-duration.js";
 import type { Pattern } from "./pattern.js";
 import { textTooLongMessage } from "./pattern.js";
 import type { CallNode } from "./syntax.js";
@@ -14,7 +15,7 @@ import type { Json } from "../model/json.js";
 
 /** The type of an argument. An argument of another type fails the expression. */
 export type ParameterType =
-  "any" | "text" | "number" | "list" | "text or list" | "number or list" | "date" | "path";
+  "any" | "text" | "number" | "list" | "text or list" | "number or list" | "date" | "duration" | "path";
 
 export interface Parameter {
   readonly name: string;
@@ -56,7 +57,10 @@ export const functionGroups: readonly {
   { title: "Paths (by their text alone: symbolic links are not followed)", entries: pathFunctions },
   { title: "Lists", entries: listFunctions },
   { title: "Numbers", entries: numberFunctions },
-  { title: "Dates (ISO 8601 text; a date alone is UTC, a time needs a zone)", entries: dateFunctions },
+  {
+    title: "Dates and durations (ISO 8601 text; a date alone is UTC, a time needs a zone)",
+    entries: dateFunctions,
+  },
 ];
 
 export const functionTable: ReadonlyMap<string, FunctionEntry> = new Map(
@@ -128,6 +132,8 @@ function matchesType(type: ParameterType, value: Json): boolean {
       return typeof value === "number" || isList(value);
     case "date":
       return typeof value === "string" && parseInstant(value) !== undefined;
+    case "duration":
+      return typeof value === "string" && parseIsoDuration(value) !== undefined;
     case "path":
       return typeof value === "string" && isUnambiguousPath(value);
   }
@@ -140,6 +146,8 @@ function describeType(type: ParameterType): string {
       return `a ${type}`;
     case "date":
       return "an ISO 8601 date (a time needs a zone)";
+    case "duration":
+      return "an ISO 8601 duration (such as PT8H)";
     case "path":
       return "a path (text that is not empty, without backslashes)";
     case "any":

@@ -40,6 +40,11 @@ function isCalendarDate(fields: readonly number[], instant: number): boolean {
   );
 }
 
+/** Returns the offset from UTC in milliseconds of a text that `parseInstant` accepts. */
+export function zoneOffsetOf(text: string): number {
+  return zoneOffset(isoDate.exec(text)?.[8] ?? "Z") ?? 0;
+}
+
 function zoneOffset(zone: string): number | undefined {
   if (zone === "Z" || zone === "z") return 0;
   const hours = Number(zone.slice(1, 3));

@@ -310,6 +310,22 @@ const switchOn = (...conditions: readonly string[]): string =>
 const tableOf = (policy: string, ...conditions: readonly string[]): string =>
   switchOn(...conditions).replace("type: switch", `type: rule_table\n  hit_policy: ${policy}`);
 
+/** A scored decision whose only rule has this condition. */
+const scoredOn = (condition: string): string =>
+  `decision:
+  id: d
+  type: scored
+  scoring: { strategy: max_weight }
+  evaluators:
+    - name: e
+      rules:
+        - { id: r, if: ${condition}, then: { decision: yes, weight: 1 } }
+    - { name: s, static: { decision: no, weight: 1 } }
+`;
+
+const durationWarning = (text: string): string =>
+  `\`${text}\` looks like a duration, but is compared as text | in an expression, compare lengths: \`duration(…) > duration('${text}')\``;
+
 const weighted = (id: string, weights: readonly number[], more = ""): string =>
   `decision:\n  id: ${id}\n  type: weighted\n  input: "{{ user.id }}"\n${more}  cases:\n${weights
     .map((weight, index) => `    - { target: t${index}, weight: ${weight} }\n`)
@@ -405,6 +421,58 @@ describe("the review of a definition", () => {
       "a constant as another language spells it",
       switchOn("a == True"),
       ["warning 5:20 `t0`: `True` is read as a path; did you mean `true`?"],
+    ],
+    [
+      "two durations that are ordered as text",
+      switchOn("'PT8H' > 'PT10H'"),
+      [`warning 5:20 ${durationWarning("PT8H")}`],
+    ],
+    [
+      "a path that is ordered against a duration as text",
+      switchOn("a == 1 and not (x.timeout >= 'P1DT2H')"),
+      [`warning 5:20 ${durationWarning("P1DT2H")}`],
+    ],
+    [
+      "a range of durations as text",
+      switchOn("between(x.timeout, 'PT8H', 'PT10H')"),
+      [`warning 5:20 ${durationWarning("PT8H")}`],
+    ],
+    [
+      "dates of different forms that are ordered as text",
+      switchOn("'2026-01-01' <= x < '2026-02-01T00:00:00Z'"),
+      [
+        "warning 5:20 `2026-01-01` and `2026-02-01T00:00:00Z` are dates of different forms, but are compared as text | write both in the same form and zone, or compare instants with `before`, `after` or `date`",
+      ],
+    ],
+    [
+      "dates of different zones that are ordered as text",
+      switchOn("'2026-01-01T00:00:00Z' < '2026-01-01T00:00:00+02:00'"),
+      [
+        "warning 5:20 `2026-01-01T00:00:00Z` and `2026-01-01T00:00:00+02:00` are dates of different forms, but are compared as text | write both in the same form and zone, or compare instants with `before`, `after` or `date`",
+      ],
+    ],
+    [
+      "nothing about other orders",
+      switchOn(
+        "'2026-01-01' <= x < '2026-02-01'",
+        "x > 'b'",
+        "x == 'PT8H'",
+        "duration(x) > duration('PT8H')",
+        "after(x, '2026-01-01') and before(x, '2026-02-01T00:00:00Z')",
+      ),
+      [],
+    ],
+    [
+      "a duration in the operator of a rule",
+      scoredOn("{ any: [{ field: a, op: gt, value: PT10H }, { field: a, op: eq, value: PT10H }] }"),
+      [`warning 8:59 ${durationWarning("PT10H")}`],
+    ],
+    [
+      "dates of different forms in the operator of a rule",
+      scoredOn("{ field: a, op: between, value: [2026-01-01, '2026-02-01T00:00:00Z'] }"),
+      [
+        "warning 8:56 `2026-01-01` and `2026-02-01T00:00:00Z` are dates of different forms, but are compared as text | write both in the same form and zone, or compare instants with `before`, `after` or `date`",
+      ],
     ],
     [
       "a rule without a priority",

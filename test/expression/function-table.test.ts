@@ -37,6 +37,9 @@ const probes: Readonly<Record<string, string>> = {
   after: "after(x, '2026-01-01')",
   days_between: "days_between(x, '2026-01-01')",
   hours_between: "hours_between(x, '2026-01-01')",
+  date: "date(x)",
+  duration: "duration(x)",
+  add_duration: "add_duration(x, 'P1D')",
   timestamp: "timestamp(x)",
   year: "year(x)",
   month: "month(x)",
@@ -53,6 +56,7 @@ const wrongFor: Readonly<Record<ParameterType, Json>> = {
   "text or list": 5,
   "number or list": "five",
   date: "yesterday",
+  duration: "8 hours",
   path: "",
 };
 
@@ -162,6 +166,7 @@ describe("a later argument of the wrong type", () => {
     "before('2026-01-01', 'tomorrow')",
     "after('2026-01-01', 20260101)",
     "days_between('2026-01-01', null)",
+    "add_duration('2026-01-01', '1d')",
     "any_of(list, absent)",
   ])("makes %s errored", (expression) => {
     expect(answer(expression, { x: 5, document: { a: 1 }, list: [1] })).toBeInstanceOf(Failure);

@@ -12,13 +12,18 @@ import type { LocatedDefinition } from "../read-definitions.js";
 import type { Path } from "../yaml-source.js";
 import { reviewConditions, reviewWeights } from "./review-routing.js";
 import { reviewGate, reviewPolicies, reviewScored } from "./review-rules.js";
+import { reviewTextOrder } from "./review-text-order.js";
 
 /** Returns the warnings and notes about one valid definition. */
 export function reviewDefinition({ file, definition, source }: LocatedDefinition): readonly Diagnostic[] {
   const place = { file, within: ["decision"], decision_id: definition.id };
-  return [...reviewByType(definition), ...reviewCache(definition), ...reviewFetches(definition)].map(
-    (finding) => locateFinding(finding, source, place),
-  );
+  const findings = [
+    ...reviewByType(definition),
+    ...reviewTextOrder(definition),
+    ...reviewCache(definition),
+    ...reviewFetches(definition),
+  ];
+  return findings.map((finding) => locateFinding(finding, source, place));
 }
 
 function reviewByType(definition: Definition): readonly Finding[] {

@@ -1,5 +1,8 @@
+import { fail } from "../failure.js";
 import type { FunctionEntry } from "../function-table.js";
-import { parseInstant } from "../instant.js";
+import { parseInstant, zoneOffsetOf } from "../instant.js";
+import type { IsoDuration } from "../iso-duration.js";
+import { parseIsoDuration } from "../iso-duration.js";
 
 const date = { name: "date", type: "date" } as const;
 const pair = [
@@ -11,6 +14,12 @@ const dayInMilliseconds = 86_400_000;
 
 /** Arguments of type `date` are checked before the call, so they are valid here. */
 const at = (text: string): number => parseInstant(text) ?? Number.NaN;
+
+const duration = { name: "duration", type: "duration" } as const;
+
+/** Arguments of type `duration` are checked, too. */
+const length = (text: string): IsoDuration =>
+  parseIsoDuration(text) ?? { months: 0, milliseconds: Number.NaN, hasTime: true };
 
 export const dateFunctions: readonly FunctionEntry[] = [
   {
@@ -46,8 +55,33 @@ export const dateFunctions: readonly FunctionEntry[] = [
     run: (a: string, b: string) => (at(b) - at(a)) / (dayInMilliseconds / 24),
   },
   {
+    name: "date",
+    summary: "the instant in milliseconds since 1970; the difference of two is compared with `duration`",
+    parameters: [date],
+    returns: "number",
+    example: { expression: "date(order.placed_at) - date('2026-03-02')", answer: dayInMilliseconds / 2 },
+    run: at,
+  },
+  {
+    name: "duration",
+    summary:
+      "the length of an ISO 8601 duration in milliseconds; years and months have none, see `add_duration`",
+    parameters: [duration],
+    returns: "number",
+    example: { expression: "duration('PT8H')", answer: dayInMilliseconds / 3 },
+    run: fixedLength,
+  },
+  {
+    name: "add_duration",
+    summary: "the date later by a duration, or earlier if it starts with `-`; as ISO 8601 text in UTC",
+    parameters: [date, duration],
+    returns: "text",
+    example: { expression: "add_duration('2026-01-31', 'P1M')", answer: "2026-02-28" },
+    run: addDuration,
+  },
+  {
     name: "timestamp",
-    summary: "milliseconds since 1970",
+    summary: "the same as `date`",
     parameters: [date],
     returns: "number",
     example: { expression: "timestamp('1970-01-02')", answer: dayInMilliseconds },
@@ -69,4 +103,33 @@ function part(name: string, summary: string, answer: number, read: (instant: Dat
     example: { expression: `${name}(order.placed_at)`, answer },
     run: (text: string) => read(new Date(at(text))),
   };
+}
+
+function fixedLength(text: string): number {
+  const { months, milliseconds } = length(text);
+  if (months !== 0) {
+    fail(
+      "`duration` cannot convert years and months, whose length varies: use `add_duration(date, duration)`",
+    );
+  }
+  return milliseconds;
+}
+
+/**
+ * Adds years and months first, in the calendar of the date's own zone; a day that the month does not have becomes
+ * its last day. A date without a time stays one, unless hours, minutes or seconds are added.
+ */
+function addDuration(date: string, text: string): string {
+  const { months, milliseconds, hasTime } = length(text);
+  const offset = zoneOffsetOf(date);
+  const local = new Date(at(date) + offset);
+  const day = local.getUTCDate();
+  local.setUTCMonth(local.getUTCMonth() + months);
+  if (local.getUTCDate() !== day) local.setUTCDate(0);
+  const instant = new Date(local.getTime() - offset + milliseconds);
+  const year = instant.getUTCFullYear();
+  if (!(year >= 0 && year <= 9999)) fail("the result of `add_duration` is not between the years 0 and 9999");
+  const iso = instant.toISOString();
+  const isDay = !hasTime && !/t| /i.test(date) && milliseconds % dayInMilliseconds === 0;
+  return isDay ? iso.slice(0, "2026-01-31".length) : iso;
 }

@@ -12,7 +12,7 @@ export const expressionTokens: Tokens = [
   ..."abs ceil floor round min max between contains starts_with ends_with matches lower upper trim".split(
     " ",
   ),
-  ..."length exists empty get any_of all_of none_of before after days_between timestamp year weekday".split(
+  ..."length exists empty get any_of all_of none_of before after days_between timestamp year weekday duration add_duration".split(
     " ",
   ),
   ..."abs( get( exists( matches( max( path_within( in( not( and( nope(".split(" "),
@@ -22,6 +22,7 @@ export const expressionTokens: Tokens = [
   "'(a+)+$'",
   "'['",
   "'2026-03-02'",
+  "'P1DT0.5H'",
   "'it\\'s'",
   "''",
   "'\u0000'",
