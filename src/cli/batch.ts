@@ -1,7 +1,7 @@
 import { openSync, fstatSync } from "node:fs";
 import type { Socket } from "node:net";
 import type { ToContext } from "./input.js";
-import { parseJson, assertNotTerminal, stripByteOrderMark } from "./input.js";
+import { parseDocument, assertNotTerminal, stripByteOrderMark } from "./input.js";
 import type { Input, Io } from "./io.js";
 import { input } from "./io.js";
 import { Progress } from "./progress.js";
@@ -145,7 +145,7 @@ function readError(file: string, error: unknown): DecisionError {
 async function decideLine(line: Line, batch: Batch, world: Composed): Promise<Result | DecisionError> {
   try {
     if ("tooLong" in line) throw new DecisionError("input_invalid", "the line is longer than 16 MiB");
-    const document = parseJson(line.number === 1 ? stripByteOrderMark(line.text) : line.text, "the line");
+    const document = parseDocument(line.number === 1 ? stripByteOrderMark(line.text) : line.text, "the line");
     const decide = batch.follow ? world.follow : world.decide;
     return await decide({ ...batch.request, context: batch.toContext(document) });
   } catch (error) {

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
 import type { Io } from "./io.js";
+import type { JsonLimits } from "../digest/parse-json.js";
+import { InvalidJson, parseJson } from "../digest/parse-json.js";
 import { DecisionError } from "../errors.js";
 import { isObject } from "../expression/equal.js";
 
@@ -9,15 +11,24 @@ export function readDocument(value: string, io: Io, flag = "--input"): unknown {
   const { text, from } = readText(value, io, flag);
   if (text.trim() === "")
     throw new DecisionError("input_invalid", `${from} is empty`, { hint: "pass a JSON object, such as {}" });
-  return parseJson(stripByteOrderMark(text), from, jsonHint(value, flag));
+  return parseDocument(stripByteOrderMark(text), from, { hint: jsonHint(value, flag) });
 }
 
-export function parseJson(text: string, from: string, hint?: string): unknown {
+/** Parses JSON from the user. `hint` is for malformed text. */
+export function parseDocument(
+  text: string,
+  from: string,
+  { hint, ...limits }: JsonLimits & { readonly hint?: string | undefined } = {},
+): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text, limits);
   } catch (error) {
-    const { message } = error as Error;
-    throw new DecisionError("input_invalid", `${from} is not valid JSON: ${message}`, { hint, cause: error });
+    if (!(error instanceof InvalidJson)) throw error;
+    const { message } = error;
+    throw new DecisionError("input_invalid", `${from} is not valid JSON: ${message}`, {
+      hint: error.hint ?? hint,
+      cause: error,
+    });
   }
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { InvalidJson, parseJson } from "../digest/parse-json.js";
 import { DecisionError } from "../errors.js";
 import { didYouMean } from "../text.js";
 import { agentHome } from "./directories.js";
@@ -239,9 +240,10 @@ function readSettingsFile(path: string): SettingsFile {
   }
   let values: unknown;
   try {
-    values = JSON.parse(text);
+    values = parseJson(text);
   } catch (error) {
-    throw unusableFile(`\`${path}\` is not valid JSON`, fixHint, error);
+    const reason = error instanceof InvalidJson && error.value !== undefined ? `: ${error.message}` : "";
+    throw unusableFile(`\`${path}\` is not valid JSON${reason}`, fixHint, error);
   }
   if (isObject(values)) {
     return { path, values: values };

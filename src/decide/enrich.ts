@@ -248,12 +248,10 @@ interface MappedAnswer {
 function mapAnswer({ endpoint, into, mapping }: DeclaredFetch, answer: Fetched): MappedAnswer {
   if (!answer.ok) return failedAnswer(endpoint, answer);
   if (answer.data === null) return failedAnswer(endpoint, emptyAnswer);
-  const stale = answer.from === "stale_cache" ? [staleness(endpoint, answer.fetched_at)] : [];
+  const warnings = dataWarnings(endpoint, answer);
   if (mapping === undefined) {
     const values = into === undefined ? [] : [{ at: into, value: answer.data }];
-    return values.every(isShallowEnough)
-      ? { answer, values, warnings: stale }
-      : failedAnswer(endpoint, tooDeep);
+    return values.every(isShallowEnough) ? { answer, values, warnings } : failedAnswer(endpoint, tooDeep);
   }
   const found = Object.entries(mapping).map(([from, to]) => ({
     from,
@@ -269,8 +267,21 @@ function mapAnswer({ endpoint, into, mapping }: DeclaredFetch, answer: Fetched):
   if (!values.every(isShallowEnough)) return failedAnswer(endpoint, tooDeep);
   const incomplete =
     missing.length === 0 ? [] : [`the answer of \`${endpoint}\` has no ${missing.join(", ")}`];
-  return { answer, values, warnings: [...stale, ...incomplete] };
+  return { answer, values, warnings: [...warnings, ...incomplete] };
 }
+
+function dataWarnings(endpoint: string, answer: Fetched & { readonly ok: true }): readonly string[] {
+  const { from, fetched_at, integers_as_text: count = 0 } = answer;
+  return [
+    ...(from === "stale_cache" ? [staleness(endpoint, fetched_at)] : []),
+    ...(count === 0 ? [] : [roundedIntegers(endpoint, count)]),
+  ];
+}
+
+const roundedIntegers = (endpoint: string, count: number): string =>
+  count === 1
+    ? `an integer in the answer of \`${endpoint}\` is used as text, because a number cannot represent it exactly`
+    : `${count} integers in the answer of \`${endpoint}\` are used as text, because numbers cannot represent them exactly`;
 
 /** No content, or null. */
 const emptyAnswer: Failed = {

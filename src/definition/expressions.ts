@@ -1,5 +1,8 @@
+import { inexactMessage } from "../digest/parse-json.js";
 import { DecisionError } from "../errors.js";
 import { renderCaret, expressionLocation } from "../expression/failure.js";
+import type { Node } from "../expression/syntax.js";
+import { children } from "../expression/syntax.js";
 import type { Template } from "../expression/template.js";
 import { compileCondition, compileInput, compileTemplate } from "../expression/template.js";
 import type { Finding } from "./diagnostics.js";
@@ -11,12 +14,20 @@ export function checkExpressions(decision: unknown): readonly Finding[] {
   const findings: Finding[] = [];
   for (const { path, text, compile } of expressionsIn(decision)) {
     try {
-      compile(text);
+      const { tree } = compile(text);
+      if (tree !== undefined) findings.push(...inexactIntegers(tree, path));
     } catch (error) {
       findings.push(toFinding(error, path));
     }
   }
   return findings;
+}
+
+function inexactIntegers(node: Node, path: Path): readonly Finding[] {
+  if (node.kind !== "literal") return children(node).flatMap((child) => inexactIntegers(child, path));
+  if (node.inexact === undefined) return [];
+  const { written } = node.inexact;
+  return [{ path, message: inexactMessage(written), hint: `compare it as text: \`'${written}'\`` }];
 }
 
 function toFinding(error: unknown, path: Path): Finding {

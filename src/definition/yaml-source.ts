@@ -1,5 +1,6 @@
 import type { Document, Node as YamlNode } from "yaml";
-import { Lexer, LineCounter, isMap, isPair, isScalar, parseAllDocuments } from "yaml";
+import { Lexer, LineCounter, isMap, isPair, isScalar, parseAllDocuments, visit } from "yaml";
+import { inexactHint, inexactMessage, tooLargeMessage } from "../digest/parse-json.js";
 
 export interface Position {
   readonly line: number;
@@ -48,7 +49,14 @@ export function readYaml(text: string): YamlSource {
   const parsed = parseWithoutTraces(text, lines);
   const errors: YamlError[] = [];
   const documents: SourceDocument[] = [];
+  const mayBeInexact = suspectNumber.test(text);
   for (const document of parsed) {
+    const invalidNumbers = mayBeInexact ? findInvalidNumbers(document) : [];
+    for (const { offset, message, hint } of invalidNumbers) {
+      errors.push({ ...position(offset), message, hint });
+    }
+    // An infinite number has no canonical JSON.
+    if (invalidNumbers.some(({ isFinite }) => !isFinite)) continue;
     for (const error of [...document.errors, ...document.warnings].slice(0, maxErrors)) {
       errors.push({ ...position(error.pos[0]), message: firstLine(error.message), hint: hints[error.code] });
     }
@@ -59,6 +67,45 @@ export function readYaml(text: string): YamlSource {
     else documents.push(sourceDocument(document, value, text, position));
   }
   return { documents, errors };
+}
+
+/** Files without such numbers are not searched for invalid ones. An exponent of 3 digits may be too large. */
+const suspectNumber = /[\da-f_]{14}|\de\+?\d{3}|\.inf|\.nan/i;
+
+interface InvalidNumber {
+  readonly offset: number;
+  readonly isFinite: boolean;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** Finds numbers that JSON does not have, and integers that a number cannot represent exactly: the parser rounds them. */
+function findInvalidNumbers(document: Document.Parsed): readonly InvalidNumber[] {
+  const found: InvalidNumber[] = [];
+  visit(document, {
+    Scalar(_key, { value, source = "", range }) {
+      if (typeof value !== "number" || Number.isSafeInteger(value)) return;
+      const offset = range?.[0] ?? document.range[0];
+      if (!Number.isFinite(value)) found.push({ offset, isFinite: false, message: infiniteMessage(source) });
+      else if (!isExactInteger(source, value))
+        found.push({ offset, isFinite: true, message: inexactMessage(source), hint: inexactHint(source) });
+    },
+  });
+  return found;
+}
+
+const infiniteMessage = (source: string): string =>
+  /\d/.test(source) ? tooLargeMessage(source) : `\`${source}\` is not a number that JSON has`;
+
+/** A number with a fraction or an exponent is rounded by design. */
+function isExactInteger(source: string, value: number): boolean {
+  if (/^[+-]?(?!0x)[\d_]*(?:\.|[\d_]e)/i.test(source)) return true;
+  try {
+    const magnitude = BigInt(source.replace(/^[+-]/, "").replaceAll("_", ""));
+    return magnitude === BigInt(Math.abs(value));
+  } catch {
+    return false;
+  }
 }
 
 /** Parses without stack traces: the parser creates an Error for each fault, and the traces take most of the time. */

@@ -1,5 +1,5 @@
-import type { Endpoint } from "../model/endpoint.js";
-import type { Json, JsonObject } from "../model/json.js";
+import type { Endpoint, FetchedData } from "../model/endpoint.js";
+import type { JsonObject } from "../model/json.js";
 import type { Environment } from "./auth.js";
 import type { LookUpHost } from "./resolve-host.js";
 
@@ -14,7 +14,7 @@ export interface ExchangeRequest {
 }
 
 export type ExchangeOutcome =
-  | { readonly kind: "answer"; readonly data: Json }
+  | ({ readonly kind: "answer" } & FetchedData)
   /** A status other than 2xx. */
   | { readonly kind: "status"; readonly status: number; readonly retryAfter?: string }
   /** Nothing was sent: a forbidden address, an invalid URL or header, or a missing secret. */

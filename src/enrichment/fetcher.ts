@@ -1,6 +1,6 @@
 import { stopwatch, systemClock } from "../clock.js";
 import { deepFreeze } from "../digest/freeze-json.js";
-import type { Fetch, Fetched, Fetcher, LastFetch } from "../model/endpoint.js";
+import type { Fetch, Fetched, FetchedData, Fetcher, LastFetch } from "../model/endpoint.js";
 import type { Shelf } from "../model/store.js";
 import { microsecondsOf } from "../record/timestamp.js";
 import { admitFetch, admitRetry } from "./admission.js";
@@ -204,7 +204,7 @@ async function conclude(
   }));
   const isCached = outcome.ok && key !== undefined && !fetch.dryRun;
   const responseWritten = isCached
-    ? context.cache.put(key, fetch, { data: outcome.data, fetched_at: at })
+    ? context.cache.put(key, fetch, { ...dataOf(outcome), fetched_at: at })
     : undefined;
   const wait = new Deadline(maxWriteWait, context);
   await wait.race(Promise.all([stateWritten, responseWritten]));
@@ -218,11 +218,15 @@ const maxWriteWait = 1e6;
 function toOutcome({ endpoint }: PreparedFetch, attempts: readonly Attempt[], at: string): FetchOutcome {
   const outcomes = attempts.map(({ outcome }) => outcome);
   const last = outcomes.at(-1);
-  if (last?.kind === "answer")
-    return { ok: true, data: deepFreeze(last.data), from: "endpoint", fetched_at: at };
+  if (last?.kind === "answer") {
+    return { ok: true, ...deepFreeze(dataOf(last)), from: "endpoint", fetched_at: at };
+  }
   const error = fetchFailure(outcomes.filter(isFailed), endpoint.timeout ?? defaultTimeout);
   return { ok: false, error, ...(last?.kind === "status" && { status: last.status }) };
 }
+
+const dataOf = ({ data, integers_as_text }: FetchedData): FetchedData =>
+  integers_as_text === undefined ? { data } : { data, integers_as_text };
 
 const isFailed = (outcome: ExchangeOutcome): outcome is FailedExchange => outcome.kind !== "answer";
 

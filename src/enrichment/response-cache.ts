@@ -2,14 +2,13 @@ import { canonicalJson } from "../digest/canonical-json.js";
 import { deepFreeze } from "../digest/freeze-json.js";
 import { sha256Hex } from "../digest/sha256.js";
 import { isObject } from "../expression/equal.js";
-import type { Json } from "../model/json.js";
+import type { FetchedData } from "../model/endpoint.js";
 import type { Shelf, ShelfEntry } from "../model/store.js";
 import { microsecondsOf } from "../record/timestamp.js";
 import { batchWhileBusy } from "./concurrency.js";
 import type { PreparedFetch } from "./endpoint-settings.js";
 
-export interface CachedResponse {
-  readonly data: Json;
+export interface CachedResponse extends FetchedData {
   readonly fetched_at: string;
 }
 
@@ -43,9 +42,9 @@ export class ResponseCache {
     try {
       const entry = await this.#shelf.get(key);
       if (entry === undefined || now >= (entry.expires_at ?? Infinity)) return undefined;
-      const value = isObject(entry.value) ? entry.value : {};
-      const response = { data: value["data"], fetched_at: value["fetched_at"] } as unknown as CachedResponse;
-      if (value["digest"] === responseDigest(key, response)) return deepFreeze(response);
+      const { digest, ...value } = isObject(entry.value) ? entry.value : {};
+      const response = value as unknown as CachedResponse;
+      if (digest === responseDigest(key, response)) return deepFreeze(response);
       this.#onWarning("ignored a cached response of an endpoint: it was changed after it was written");
     } catch (error) {
       this.#onWarning(`cannot read cached responses of endpoints: ${(error as Error).message}`);
@@ -78,5 +77,6 @@ export function isFresh(
   return at <= now && now < at + (settings.lifetime ?? 0);
 }
 
-const responseDigest = (key: string, { data, fetched_at }: CachedResponse): string =>
-  sha256Hex(JSON.stringify([key, fetched_at, data]));
+function responseDigest(key: string, { data, fetched_at, ...others }: CachedResponse): string {
+  return sha256Hex(JSON.stringify([key, fetched_at, data, ...Object.entries(others)]));
+}

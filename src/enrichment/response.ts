@@ -1,5 +1,5 @@
 import { frozenCopy } from "../digest/freeze-json.js";
-import type { Json } from "../model/json.js";
+import { InvalidJson, parseJsonKeepingIntegers } from "../digest/parse-json.js";
 import type { ExchangeOutcome } from "./exchange.js";
 import type { HttpResponse } from "./send.js";
 
@@ -41,15 +41,11 @@ function decodeUtf8(bytes: Buffer): string | undefined {
 }
 
 function parseJson(text: string): ExchangeOutcome {
-  let data: Json;
   try {
-    data = JSON.parse(text) as Json;
-  } catch {
-    return broken("the response is not valid JSON");
-  }
-  try {
-    return { kind: "answer", data: frozenCopy(data) };
+    const { value, asText } = parseJsonKeepingIntegers(text);
+    return { kind: "answer", data: frozenCopy(value), ...(asText > 0 && { integers_as_text: asText }) };
   } catch (error) {
+    if (error instanceof InvalidJson) return broken("the response is not valid JSON");
     if (!(error instanceof TypeError)) throw error;
     return broken(`the response cannot be used: ${error.message}`);
   }

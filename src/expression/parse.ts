@@ -6,6 +6,7 @@ import { compilePattern } from "./pattern.js";
 import type { Arithmetic, Comparison, Node, Relation } from "./syntax.js";
 import { children } from "./syntax.js";
 import type { Token } from "./tokens.js";
+import { isExactNumber } from "../digest/parse-json.js";
 import { didYouMean } from "../text.js";
 
 const maxExpressionBytes = 4096;
@@ -133,7 +134,7 @@ class Parser {
     const token = this.#cursor.advance();
     switch (token.kind) {
       case "number":
-        return { kind: "literal", value: Number(token.value) };
+        return numberLiteral(token);
       case "text":
         return { kind: "literal", value: token.value };
       case "path":
@@ -210,9 +211,17 @@ class Parser {
 
 const isWord = (token: Token, word: string): boolean => token.kind === "word" && token.value === word;
 
+/** Recorded definitions may contain inexact integers, so they are not refused here but by the checks of definitions. */
+function numberLiteral({ value: written, at }: Token): Node {
+  const value = Number(written);
+  return isExactNumber(written)
+    ? { kind: "literal", value }
+    : { kind: "literal", value, inexact: { written, at } };
+}
+
 function negative(operand: Node): Node {
   if (operand.kind === "literal" && typeof operand.value === "number")
-    return { kind: "literal", value: 0 - operand.value };
+    return { ...operand, value: 0 - operand.value };
   return { kind: "negative", operand };
 }
 

@@ -2,7 +2,7 @@ import type { Pattern } from "./pattern.js";
 
 /** The syntax tree of an expression. */
 export type Node =
-  | { readonly kind: "literal"; readonly value: Literal }
+  | LiteralNode
   | { readonly kind: "path"; readonly segments: readonly string[] }
   | { readonly kind: "list"; readonly items: readonly Node[] }
   | CallNode
@@ -13,6 +13,13 @@ export type Node =
   | { readonly kind: "membership"; readonly negated: boolean; readonly item: Node; readonly list: Node }
   | { readonly kind: "logic"; readonly operator: "and" | "or"; readonly operands: readonly Node[] }
   | { readonly kind: "choice"; readonly condition: Node; readonly then: Node; readonly otherwise: Node };
+
+export interface LiteralNode {
+  readonly kind: "literal";
+  readonly value: Literal;
+  /** The spelling and position of an integer that the value does not represent exactly. */
+  readonly inexact?: { readonly written: string; readonly at: number };
+}
 
 export interface CallNode {
   readonly kind: "call";

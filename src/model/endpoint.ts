@@ -80,16 +80,22 @@ export interface Fetch {
   readonly dryRun: boolean;
 }
 
+/** The data of an answer. */
+export interface FetchedData {
+  readonly data: Json;
+  /** How many integers in it are texts, because a number cannot represent them exactly; absent: none. */
+  readonly integers_as_text?: number;
+}
+
 /** The result of a fetch. */
 export type Fetched =
-  | {
+  | (FetchedData & {
       readonly ok: true;
-      readonly data: Json;
       /** `stale_cache`: an expired answer, used while the circuit is open. */
       readonly from: "endpoint" | "cache" | "stale_cache";
       /** When the endpoint sent the data. */
       readonly fetched_at: string;
-    }
+    })
   | { readonly ok: false; readonly error: FetchFailure }
   /** Not sent, because a dry run sends GET requests only. */
   | { readonly ok: false; readonly left_out: true };

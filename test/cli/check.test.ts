@@ -245,6 +245,18 @@ describe("an invalid check", () => {
     ["an empty session", ["check", "t", "--session-id", ""], "specify a session"],
     ["an empty tool", ["check", "", ...session], "specify a tool"],
     ["params that are no JSON", params("{name: x}"), "--params is not valid JSON"],
+    ["params with a rounded integer", params('{"id":9007199254740993}'), "--params is not valid JSON: `9007"],
+    ["params with a key twice", params('{"id":1,"id":2}'), "--params is not valid JSON: an object has a"],
+    [
+      "a context with a rounded integer",
+      [...params("{}"), "--context", '{"session":{"id":9007199254740993}}'],
+      "--context is not valid JSON: `9007",
+    ],
+    [
+      "an event with a rounded integer",
+      ["check", "--event", '{"session_id":"s","tool_name":"t","tool_input":{"id":9007199254740993}}'],
+      "--event is not valid JSON: `9007",
+    ],
     ["params that are text", params('"x"'), "the params must be a JSON object"],
     ["params that are a list", params("[]"), "the params must be a JSON object"],
     ["params that are null", params("null"), "the params must be a JSON object"],

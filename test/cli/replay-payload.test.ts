@@ -73,6 +73,11 @@ describe("replay --payload", () => {
       payload: '{"context":{}}\n\n{',
       message: "line 3 of --payload is not valid JSON",
     },
+    {
+      name: "a rounded integer",
+      payload: '{"context":{"id":9007199254740993}}',
+      message: "--payload is not valid JSON: `9007",
+    },
     { name: "nothing", payload: " \n", message: "--payload is empty" },
     { name: "a file that is not there", payload: "@nowhere.json", message: "cannot read `nowhere.json`" },
     { name: "a list", payload: "[]", message: "Audit payload must be an object" },

@@ -388,6 +388,22 @@ describe("data that are older than they should be", () => {
   });
 });
 
+describe("data with integers that a number cannot represent", () => {
+  it("has a warning", async () => {
+    const place = fetching(loadedWith(route([credit]), "bureau"), () => ({
+      ok: true,
+      data: { score: 720, id: "12345678901234567890" },
+      integers_as_text: 1,
+      from: "endpoint",
+      fetched_at: fetchedAt,
+    }));
+    const result = await place.decide(customer);
+    expect(result.warnings).toEqual([
+      "an integer in the answer of `bureau` is used as text, because a number cannot represent it exactly",
+    ]);
+  });
+});
+
 describe("a replay", () => {
   it("needs nobody to fetch anything, whether the data came or not", async () => {
     let number = 0;

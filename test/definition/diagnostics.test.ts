@@ -30,6 +30,19 @@ const valid = `decision:
   default: { target: z }
 `;
 
+/** A scored decision with a rule that compares a field with a value. */
+const comparing = (value: string): string => `decision:
+  id: d
+  type: scored
+  scoring: { strategy: max_weight }
+  evaluators:
+    - name: e
+      rules:
+        - id: r
+          if: { field: a, op: eq, value: ${value} }
+          then: { decision: approve, weight: 1 }
+`;
+
 interface Case {
   readonly name: string;
   readonly yaml: string;
@@ -198,6 +211,37 @@ const cases: readonly Case[] = [
     name: "a duplicate key",
     yaml: valid.replace("  type: switch", "  id: e\n  type: switch"),
     problems: ["3:3 Map keys must be unique | remove one of the two: a map has each key once"],
+  },
+  {
+    name: "an integer that a number cannot represent",
+    yaml: comparing("9007199254740993"),
+    problems: [
+      '9:42 `9007199254740993` is an integer that a number cannot represent exactly | write it as a string: "9007199254740993"',
+    ],
+  },
+  {
+    name: "a hexadecimal integer that a number cannot represent",
+    yaml: comparing("0x20000000000001"),
+    problems: [
+      '9:42 `0x20000000000001` is an integer that a number cannot represent exactly | write it as a string: "0x20000000000001"',
+    ],
+  },
+  {
+    name: "a number that is too large",
+    yaml: comparing("1".repeat(400)),
+    problems: [`9:42 \`${"1".repeat(40)}…\` is too large a number`],
+  },
+  {
+    name: "an infinite number",
+    yaml: comparing(".inf"),
+    problems: ["9:42 `.inf` is not a number that JSON has"],
+  },
+  {
+    name: "an integer in an expression that a number cannot represent",
+    yaml: valid.replace(/condition: .*/, "condition: x in (1, 12345678901234567890)"),
+    problems: [
+      "6:18 `12345678901234567890` is an integer that a number cannot represent exactly | compare it as text: `'12345678901234567890'`",
+    ],
   },
   {
     name: "a tab in the indentation",

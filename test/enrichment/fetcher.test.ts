@@ -310,6 +310,13 @@ describe("the rate limit of an endpoint", () => {
 describe("cached responses", () => {
   const kept = { cache: { ttl: "1m" }, ...failing };
 
+  it("keep the number of integers that are texts", async () => {
+    const { fetch } = fetching(kept);
+    const big = { kind: "answer", data: "12345678901234567890", integers_as_text: 1 } as const;
+    expect(await fetch([{ exchanged: big }])).toMatchObject({ from: "endpoint", integers_as_text: 1 });
+    expect(await fetch([])).toMatchObject({ from: "cache", data: big.data, integers_as_text: 1 });
+  });
+
   it("are returned without a request while fresh", async () => {
     const { fetch, exchange, time } = fetching(kept);
     await fetch([answer(1)]);

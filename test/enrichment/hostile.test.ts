@@ -260,6 +260,16 @@ describe("a response that contradicts its headers", () => {
     expect(await ask(server.url)).toEqual(exchanged);
   });
 
+  it("has the exact text of integers that a number cannot represent", async () => {
+    const server = await httpServer((_request, response) =>
+      response
+        .writeHead(200, { "content-type": "application/json" })
+        .end('{"id": 12345678901234567890, "n": [1, -9007199254740993]}'),
+    );
+    const data = { id: "12345678901234567890", n: [1, "-9007199254740993"] };
+    expect(await ask(server.url)).toEqual({ kind: "answer", data, integers_as_text: 2 });
+  });
+
   it("cannot change the prototype of objects", async () => {
     const body = '{"__proto__": {"polluted": true}, "constructor": {"prototype": {"polluted": true}}}';
     const server = await httpServer((_request, response) =>

@@ -35,6 +35,9 @@ const bad: readonly Context[] = [
   { name: "two objects", text: '{"a": 1} {"a": 1}' },
   { name: "NaN", text: '{"a": NaN}' },
   { name: "a number beyond all numbers", text: '{"a": 1, "b": 1e400}' },
+  { name: "an integer that a number cannot represent", text: '{"a": 1, "b": 9007199254740993}' },
+  { name: "the same key twice", text: '{"a": 2, "a": 1}' },
+  { name: "the same key twice, spelt differently", text: String.raw`{"a": 2, "\u0061": 1}` },
   { name: "a list", text: '[{"a": 1}]' },
   { name: "a text", text: '"a"' },
   { name: "a number", text: "1" },
@@ -57,8 +60,12 @@ const bad: readonly Context[] = [
 ];
 
 const good: readonly (Context & { readonly target: "hit" | "miss" })[] = [
+  {
+    name: "integers that are large but exact",
+    text: '{"a": 1, "b": 9007199254740992, "c": 1e20}',
+    target: "hit",
+  },
   { name: "an object that is empty", text: "{}", target: "miss" },
-  { name: "the same key twice, of which the last counts", text: '{"a": 2, "a": 1}', target: "hit" },
   { name: "a prototype that has the answer", text: '{"__proto__": {"a": 1}}', target: "miss" },
   { name: "a prototype beside the answer", text: '{"a": 1, "__proto__": {"a": 2}}', target: "hit" },
   { name: "a constructor", text: '{"a": 1, "constructor": {"prototype": {"a": 2}}}', target: "hit" },

@@ -23,7 +23,18 @@ interface Lines {
   readonly answers: readonly (string | number)[];
 }
 
-const refusedLines = ["nope", "[]", '"text"', "null", '{"a": 1e400}', '{"a": 1', "\u0000", "\u001b[2J"];
+const refusedLines = [
+  "nope",
+  "[]",
+  '"text"',
+  "null",
+  '{"a": 1e400}',
+  '{"a": 1, "b": 9007199254740993}',
+  '{"a": 1, "a": 1}',
+  '{"a": 1',
+  "\u0000",
+  "\u001b[2J",
+];
 
 const files: readonly Lines[] = [
   {

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { isOwnSpelling } from "../../digest/parse-json.js";
 import { ReplayMismatchError, DecisionError } from "../../errors.js";
 import type { Query } from "../../model/store.js";
 import { printable } from "../../text.js";
@@ -22,7 +23,7 @@ import {
   addTimeRangeFlags,
   timeRange,
 } from "../flags.js";
-import { parseJson, readText, stripByteOrderMark } from "../input.js";
+import { parseDocument, readText, stripByteOrderMark } from "../input.js";
 import type { Io } from "../io.js";
 import { Progress } from "../progress.js";
 import { note, openRecords, assertStoreExists, warn } from "../world.js";
@@ -227,9 +228,11 @@ function readPayloads(value: string, io: Io): readonly unknown[] {
   const whole = stripByteOrderMark(text).trim();
   if (whole === "") throw new DecisionError("input_invalid", `${from} is empty`);
   const lines = whole.split("\n");
-  if (lines.length === 1 || !isJson(lines[0] ?? "")) return [parseJson(whole, from)];
+  // `--format audit` writes payloads.
+  const limits = { isAccepted: isOwnSpelling };
+  if (lines.length === 1 || !isJson(lines[0] ?? "")) return [parseDocument(whole, from, limits)];
   return lines.flatMap((line, index) =>
-    line.trim() === "" ? [] : [parseJson(line, `line ${index + 1} of ${from}`)],
+    line.trim() === "" ? [] : [parseDocument(line, `line ${index + 1} of ${from}`, limits)],
   );
 }
 

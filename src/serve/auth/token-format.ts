@@ -1,5 +1,6 @@
 import type { Unauthenticated } from "./authenticate.js";
 import { invalidToken, invalidRequest, missingToken } from "./authenticate.js";
+import { parseJson } from "../../digest/parse-json.js";
 import type { JsonObject } from "../../model/json.js";
 import { isObject } from "../../expression/equal.js";
 
@@ -67,40 +68,14 @@ const maxDepth = 32;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Parses a JSON object that every parser reads the same way: valid UTF-8, no duplicate keys, at most 32 levels deep.
- * Returns undefined for anything else.
+ * Parses a JSON object that every parser reads the same way: valid UTF-8, no duplicate keys, no rounded integers, at
+ * most 32 levels deep. Returns undefined for anything else.
  */
 export function parseStrictObject(bytes: Uint8Array): JsonObject | undefined {
-  let text: string;
-  let value: unknown;
   try {
-    text = utf8.decode(bytes);
-    value = JSON.parse(text);
+    const value = parseJson(utf8.decode(bytes), { maxDepth });
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
-  if (!isObject(value)) return undefined;
-  return isUnambiguous(text) ? value : undefined;
-}
-
-/** Matches a string, with the colon that makes it a key, or a bracket. */
-const jsonTokens = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}[\]]/g;
-
-/** Whether well-formed JSON has no duplicate keys and is not nested too deeply. */
-function isUnambiguous(text: string): boolean {
-  const open: Set<string>[] = [];
-  for (const [token, quoted, colon] of text.matchAll(jsonTokens)) {
-    if (token === "{" || token === "[") {
-      if (open.push(new Set()) > maxDepth) return false;
-    } else if (token === "}" || token === "]") {
-      open.pop();
-    } else if (quoted !== undefined && colon !== undefined) {
-      // Parsed, because escapes allow several spellings of one key.
-      const key = JSON.parse(quoted) as string;
-      const keys = open.at(-1);
-      if (keys?.has(key)) return false;
-      keys?.add(key);
-    }
-  }
-  return true;
 }

@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/server";
 import type { McpOptions } from "./server.js";
 import { parseJSONRPCMessage, ProtocolErrorCode, ProtocolError } from "./sdk.js";
+import { InvalidJson, parseJson } from "../../digest/parse-json.js";
 import { DecisionError, errorDocument } from "../../errors.js";
 import { isOperatorOnly, visibleError } from "../visible-error.js";
 
@@ -21,15 +22,30 @@ export function parseLine(line: Buffer): ParsedLine {
   try {
     const text = utf8.decode(line);
     if (text.trim() === "") return "nothing";
-    value = JSON.parse(text);
-  } catch {
-    return { error: jsonRpcError(ProtocolErrorCode.ParseError, "the line is not JSON") };
+    value = parseJson(text);
+  } catch (error) {
+    return { error: rejectText(error) };
   }
   try {
     return { message: parseJSONRPCMessage(value) };
   } catch {
     return rejectMessage(value);
   }
+}
+
+/** Answers the request itself where its id is known, so that the client does not wait. */
+function rejectText(error: unknown): JsonRpcError {
+  const { ParseError, InvalidRequest } = ProtocolErrorCode;
+  if (!(error instanceof InvalidJson) || error.value === undefined)
+    return jsonRpcError(ParseError, "the line is not JSON");
+  const { message, hint, value } = error;
+  const advice = hint === undefined ? "" : `; ${hint}`;
+  return jsonRpcError(InvalidRequest, `the line cannot be used: ${message}${advice}`, requestIdOf(value));
+}
+
+function requestIdOf(value: unknown): RequestId | null {
+  const { id } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return typeof id === "string" || Number.isSafeInteger(id) ? (id as RequestId) : null;
 }
 
 export function jsonRpcError(code: number, message: string, id: RequestId | null = null): JsonRpcError {
@@ -43,10 +59,11 @@ export const batchNotSupported = (): JsonRpcError =>
 function rejectMessage(value: unknown): ParsedLine {
   const { InvalidRequest } = ProtocolErrorCode;
   if (Array.isArray(value)) return { error: batchNotSupported() };
-  const { id, method, result, error } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const { method, result, error } = (value ?? {}) as Readonly<Record<string, unknown>>;
   if (method === undefined && (result !== undefined || error !== undefined)) return "nothing";
-  const requestId = typeof id === "string" || Number.isSafeInteger(id) ? (id as RequestId) : null;
-  return { error: jsonRpcError(InvalidRequest, "the line is not a JSON-RPC 2.0 message", requestId) };
+  return {
+    error: jsonRpcError(InvalidRequest, "the line is not a JSON-RPC 2.0 message", requestIdOf(value)),
+  };
 }
 
 /** Converts an error to JSON-RPC. The details of a bug only go to the log. */

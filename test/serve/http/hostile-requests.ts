@@ -262,6 +262,11 @@ const bodies: readonly HostileRequest[] = [
   withContext("Infinity", '{"amount":Infinity,"payee":{"country":"DE"}}'),
   withContext("1e999", '{"amount":1e999,"payee":{"country":"DE"}}'),
   withContext("-1e999 in an unused key", '{"amount":1,"x":[{"y":-1e999}],"payee":{"country":"DE"}}'),
+  withContext("a rounded integer", '{"amount":12345678901234567890,"payee":{"country":"DE"}}'),
+  withContext(
+    "a rounded integer in an unused key",
+    '{"amount":1,"x":[9007199254740993],"payee":{"country":"DE"}}',
+  ),
   withContext("a leading zero", '{"amount":010,"payee":{"country":"DE"}}'),
   withContext(
     "a supplied system",

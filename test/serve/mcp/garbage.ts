@@ -24,6 +24,21 @@ export const garbage: readonly Garbage[] = [
     answer: { id: null, code: parse },
   },
   { name: "zeros", sent: Buffer.from([0, 0, 0x0a]), answer: { id: null, code: parse } },
+  {
+    name: "a rounded integer",
+    sent: '{"jsonrpc":"2.0","id":5,"method":"ping","params":{"n":9007199254740993}}\n',
+    answer: { id: 5, code: invalid },
+  },
+  {
+    name: "a rounded id",
+    sent: '{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}\n',
+    answer: { id: null, code: invalid },
+  },
+  {
+    name: "a duplicate key",
+    sent: '{"jsonrpc":"2.0","id":6,"method":"ping","method":"tools/list"}\n',
+    answer: { id: 6, code: invalid },
+  },
   { name: "a number", sent: "42\n", answer: { id: null, code: invalid } },
   { name: "a text", sent: '"ping"\n', answer: { id: null, code: invalid } },
   { name: "null", sent: "null\n", answer: { id: null, code: invalid } },
