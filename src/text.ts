@@ -42,13 +42,31 @@ function editDistance(a: string, b: string): number {
 
 const at = (row: readonly number[], column: number): number => row[column] ?? Infinity;
 
-/** Control characters (except line breaks and tabs) and characters that change the direction of text. */
+/** Control characters (except line breaks and tabs), and characters that are invisible or change the direction of text. */
 const controlCharacters = /(?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
-/** Escapes characters that would control the terminal. */
-export function printable(text: string): string {
-  return text.replace(controlCharacters, (character) => {
-    const code = (character.codePointAt(0) ?? 0).toString(16).padStart(4, "0");
+/** Escapes characters that would control the terminal. Within JSON, the value stays the same. */
+export const printable = (text: string): string => text.replace(controlCharacters, escapeUnits);
+
+const escapeUnits = (character: string): string =>
+  Array.from({ length: character.length }, (_, at) => {
+    const code = character.charCodeAt(at).toString(16).padStart(4, "0");
     return `\\u${code}`;
-  });
+  }).join("");
+
+/** Makes a text safe for one line of output. */
+export function oneLine(text: string): string {
+  return /^[ -~]*$/.test(text) ? text : printable(text.replace(/\s*[\t\n\r]\s*/g, " "));
+}
+
+/** The codes of the colours in `present/format.ts`, and the line ends of CSV. */
+const ownCodes = new RegExp(`(\u001b\\[(?:1|2|22|31|32|33|36|39)m|\r\n)`);
+
+/** Escapes everything in a text that would control the terminal, except colours. */
+export function terminalText(text: string): string {
+  if (text.search(controlCharacters) === -1) return text;
+  return text
+    .split(ownCodes)
+    .map((part, index) => (index % 2 === 0 ? printable(part) : part))
+    .join("");
 }

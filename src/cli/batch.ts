@@ -10,10 +10,10 @@ import type { DecisionRequest } from "../decide/decide.js";
 import type { ErrorCode } from "../errors.js";
 import { errorDocument, DecisionError } from "../errors.js";
 import type { Result } from "../model/result.js";
-import { printable } from "../text.js";
 import { targetLine } from "../present/result-rows.js";
 import { auditText, plainResult } from "../present/result-view.js";
 import { resultJson } from "../record/record-json.js";
+import { oneLine } from "../text.js";
 
 export type BatchFormat = "jsonl" | "plain" | "target" | "audit";
 
@@ -109,7 +109,7 @@ function writeResults(
       // An empty line keeps output lines aligned with input lines.
       text += "\n";
       flush();
-      io.err.write(`error: line ${line}: ${printable(outcome.message)}\n`);
+      io.err.write(`error: line ${line}: ${oneLine(outcome.message)}\n`);
     }
   }
   flush();
@@ -184,7 +184,7 @@ class WarningSummary {
   print(io: Io, decided: number): void {
     if (this.#lines === 0) return;
     const counts = `${this.#lines} of ${decided} lines ${this.#lines === 1 ? "has" : "have"} warnings`;
-    io.err.write(`warning: ${counts}; first: ${printable(this.#first)}\n`);
+    io.err.write(`warning: ${counts}; first: ${oneLine(this.#first)}\n`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { fstatSync, readSync, statSync, writeSync } from "node:fs";
 import { DecisionError } from "../errors.js";
+import { terminalText } from "../text.js";
 
 /** Environment and streams of a command. Commands write through it only. */
 export interface Io {
@@ -14,7 +15,31 @@ export interface Stream {
   readonly isTerminal: boolean;
   /** Width in columns; Infinity if it is not a terminal. */
   readonly columns: number;
+  /** Writes text that moves the cursor. It must not contain data that is not escaped. */
+  draw(text: string): void;
   write(text: string): void;
+}
+
+/** Writes through `io`, but escapes what data could do to a terminal. A pipe receives the data as it is. */
+export function escapeForTerminal(io: Io): Io {
+  return { ...io, out: escapingStream(io.out), err: escapingStream(io.err) };
+}
+
+function escapingStream(stream: Stream): Stream {
+  let isTerminal: boolean | undefined;
+  return {
+    get isTerminal() {
+      return stream.isTerminal;
+    },
+    get columns() {
+      return stream.columns;
+    },
+    write(text) {
+      isTerminal ??= stream.isTerminal;
+      stream.write(isTerminal ? terminalText(text) : text);
+    },
+    draw: (text) => stream.draw(text),
+  };
 }
 
 export interface Input {
@@ -42,6 +67,7 @@ function stream(fd: 1 | 2): Stream {
       return (fd === 1 ? process.stdout : process.stderr).columns || 80;
     },
     write: (text) => writeAll(fd, Buffer.from(text)),
+    draw: (text) => writeAll(fd, Buffer.from(text)),
   };
 }
 

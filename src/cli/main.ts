@@ -4,18 +4,19 @@ import type { ExitCode } from "./exit-codes.js";
 import { exitCodeOf } from "./exit-codes.js";
 import { styleFor, wantsJsonErrors } from "./flags.js";
 import type { Io } from "./io.js";
-import { OutputClosed } from "./io.js";
+import { escapeForTerminal, OutputClosed } from "./io.js";
 import { buildProgram } from "./program.js";
 import { unknownCommandHint } from "./suggestions.js";
 import { errorDocument, DecisionError } from "../errors.js";
 import type { Diagnostic } from "../model/diagnostic.js";
-import { didYouMean, printable } from "../text.js";
 import type { Paint } from "../present/format.js";
 import { describeDiagnostic } from "../present/diagnostics-view.js";
 import { version } from "../version.js";
+import { didYouMean, oneLine, printable } from "../text.js";
 
-/** Runs one command line and returns the exit code. All input and output goes through `io`. */
-export async function main(words: readonly string[], io: Io): Promise<ExitCode> {
+/** Runs one command line and returns the exit code. All input and output goes through `streams`. */
+export async function main(words: readonly string[], streams: Io): Promise<ExitCode> {
+  const io = escapeForTerminal(streams);
   let exitCode: ExitCode = 0;
   const argv =
     words[0] === "decision" && words[1] === "help" ? ["help", "decision", ...words.slice(2)] : words;
@@ -107,18 +108,18 @@ interface ErrorDetails {
 
 function describeError(error: unknown, paint: Paint): string {
   if (!(error instanceof DecisionError)) return describeBug(error, paint);
-  const lines = [`${paint("red", "error:")} ${printable(error.message)}`];
+  const lines = [`${paint("red", "error:")} ${oneLine(error.message)}`];
   const { problems = [], excerpt } = (error.details ?? {}) as ErrorDetails;
   if (excerpt !== undefined) lines.push(indent(printable(excerpt)));
   lines.push(...problems.map((problem) => indent(describeDiagnostic(problem, paint))));
-  if (error.hint !== undefined) lines.push(`${paint("cyan", "hint:")} ${printable(error.hint)}`);
+  if (error.hint !== undefined) lines.push(`${paint("cyan", "hint:")} ${oneLine(error.hint)}`);
   return `${lines.join("\n")}\n`;
 }
 
 function describeBug(error: unknown, paint: Paint): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const where = `agent-33 ${version}, Node ${process.version}, ${process.platform}`;
-  return `${paint("red", "error:")} this is a bug in agent-33\n${indent(stack)}\n${paint("cyan", "hint:")} please report it with the lines above (${where})\n`;
+  return `${paint("red", "error:")} this is a bug in agent-33\n${indent(printable(stack))}\n${paint("cyan", "hint:")} please report it with the lines above (${where})\n`;
 }
 
 function bugDocument(error: unknown): { readonly error: object } {

@@ -1,6 +1,7 @@
 import type { CommonFlags } from "./flags.js";
 import type { Io } from "./io.js";
 import { stopwatch } from "../clock.js";
+import { oneLine } from "../text.js";
 
 /** A progress line on a terminal, shown after 300 ms. Prints nothing if stderr is not a terminal. */
 export class Progress {
@@ -20,13 +21,13 @@ export class Progress {
     if (!this.#enabled) return;
     const now = stopwatch();
     if (now - this.#startedAt < 300 || now - this.#shownAt < 100) return;
-    this.#io.err.write(`\r${text((now - this.#startedAt) / 1000)}\u001b[K`);
+    this.#io.err.draw(`\r${oneLine(text((now - this.#startedAt) / 1000))}\u001b[K`);
     this.#shownAt = now;
     this.#visible = true;
   }
 
   erase(): void {
-    if (this.#visible) this.#io.err.write("\r\u001b[K");
+    if (this.#visible) this.#io.err.draw("\r\u001b[K");
     this.#visible = false;
   }
 }

@@ -20,13 +20,13 @@ import { composeApproved, composeDefinitions, composeRecords, composeWith, seenL
 import { DecisionError } from "../errors.js";
 import type { Diagnostic } from "../model/diagnostic.js";
 import type { Shelf } from "../model/store.js";
-import { printable } from "../text.js";
 import type { FindApproval } from "../present/definition-views.js";
 import type { Records } from "../record/records.js";
 import type { OpenedDefinitions } from "../store/definitions.js";
 import { hasApprovalLock } from "../store/approval-lock-file.js";
 import type { StoreConfiguration } from "../store/open-store.js";
 import { signerFromFile } from "../store/signing.js";
+import { oneLine } from "../text.js";
 
 /** Definitions and records, for commands that make no decisions. */
 export interface ReadableWorld {
@@ -191,11 +191,11 @@ function readingProgress({ quiet }: StoreFlags, io: Io): (done: number, total: n
 }
 
 export function note(io: Io, text: string): void {
-  io.err.write(`${printable(text)}\n`);
+  io.err.write(`${oneLine(text)}\n`);
 }
 
 export function warn(flags: CommonFlags, io: Io, message: string): void {
-  if (!flags.quiet) io.err.write(`warning: ${printable(message)}\n`);
+  if (!flags.quiet) io.err.write(`warning: ${oneLine(message)}\n`);
 }
 
 /** Warns about invalid definition files, one line per file. */

@@ -1,8 +1,8 @@
 import type { Change } from "../definition/approval/changes.js";
 import type { Approval, ApprovalState } from "../model/approval.js";
-import { printable } from "../text.js";
 import type { View } from "./format.js";
 import type { Column } from "./grid.js";
+import { oneLine } from "../text.js";
 
 /** The result of approving or retiring a decision. */
 export interface SigningSummary {
@@ -26,7 +26,7 @@ export function signingsView(signings: readonly SigningSummary[]): View {
       changeSummary(each),
       each.definition_hash,
       each.environment_hash,
-    ].map(printable),
+    ].map(oneLine),
   );
   return {
     value: signings,
@@ -85,11 +85,10 @@ export interface KeyPairSummary {
 export function keysView(keys: KeyPairSummary): View {
   return {
     value: keys,
-    plain: () =>
-      [keys.key, keys.file, keys.public_file, keys.public_key, keys.trust].map(printable).join("\t"),
+    plain: () => [keys.key, keys.file, keys.public_file, keys.public_key, keys.trust].map(oneLine).join("\t"),
     table: ({ paint }) => {
       const line = (name: string, text: string): string =>
-        `  ${paint("dim", name.padEnd(11))} ${printable(text)}`;
+        `  ${paint("dim", name.padEnd(11))} ${oneLine(text)}`;
       return [
         `${paint("bold", "key")}  ${keys.key}`,
         "",
@@ -97,7 +96,7 @@ export function keysView(keys: KeyPairSummary): View {
         line("public", keys.public_file),
         "",
         "To trust its approvals, run on every machine that makes decisions:",
-        `  ${printable(keys.trust)}`,
+        `  ${oneLine(keys.trust)}`,
       ].join("\n");
     },
   };

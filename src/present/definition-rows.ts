@@ -12,8 +12,8 @@ import type {
   ScoredDefinition,
   ScoredRule,
 } from "../model/definition.js";
-import { printable } from "../text.js";
 import type { Column } from "./grid.js";
+import { oneLine } from "../text.js";
 
 /** The cases, rules or policies of a definition as a table. */
 interface DefinitionRows {
@@ -25,7 +25,7 @@ interface DefinitionRows {
 
 export function definitionRows(definition: Definition): DefinitionRows {
   const { columns, rows, fields } = rowsOf(definition);
-  return { columns, fields, rows: rows.map((row) => row.map(printable)) };
+  return { columns, fields, rows: rows.map((row) => row.map(oneLine)) };
 }
 
 function rowsOf(definition: Definition): DefinitionRows {

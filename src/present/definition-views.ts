@@ -7,11 +7,11 @@ import type { Approval } from "../model/approval.js";
 import type { Definition, Guardrail, LoadedDefinition } from "../model/definition.js";
 import type { Endpoint, Endpoints } from "../model/endpoint.js";
 import type { StoredDefinition } from "../record/stored-definition.js";
-import { printable } from "../text.js";
 import { approvalText } from "./approval-views.js";
 import { definitionRows } from "./definition-rows.js";
 import type { Style, View } from "./format.js";
 import { fieldLine } from "./format.js";
+import { oneLine } from "../text.js";
 
 export type FindApproval = (loaded: LoadedDefinition) => Approval;
 
@@ -33,7 +33,7 @@ export function listView(loaded: readonly LoadedDefinition[], approvalOf?: FindA
   }));
   const rows = items.map(({ id, type, cases, version, name, file }, index) =>
     [id, type, String(cases), version ?? "", ...approvalStates(approvals?.[index]), name ?? "", file].map(
-      printable,
+      oneLine,
     ),
   );
   return {
@@ -106,11 +106,11 @@ async function describeDefinition(
   const { grid } = await import("./grid.js");
   const { paint } = style;
   const field = (name: string, value: string | undefined): string[] =>
-    value === undefined ? [] : [fieldLine(name, printable(value), style, 11)];
+    value === undefined ? [] : [fieldLine(name, oneLine(value), style, 11)];
   const policy = definition.type === "rule_table" ? ` (${definition.hit_policy ?? "first"})` : "";
   const { columns, rows, fields } = definitionRows(definition);
   return [
-    `${paint("bold", definition.id)}  ${printable(definition.name ?? "")}`,
+    `${paint("bold", definition.id)}  ${oneLine(definition.name ?? "")}`,
     "",
     ...field("type", definition.type + policy),
     ...field("version", definition.version),

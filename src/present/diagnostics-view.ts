@@ -1,7 +1,7 @@
 import type { Diagnostic } from "../model/diagnostic.js";
-import { printable } from "../text.js";
 import type { Paint, View } from "./format.js";
 import { plural } from "./text.js";
+import { printable } from "../text.js";
 
 interface CheckedCounts {
   readonly decisions: number;

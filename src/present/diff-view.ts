@@ -3,9 +3,9 @@ import type { Change } from "../definition/approval/changes.js";
 import { orderedLike } from "../definition/approval/changes.js";
 import type { Approval } from "../model/approval.js";
 import type { Json, JsonObject } from "../model/json.js";
-import { printable } from "../text.js";
 import type { Paint, View } from "./format.js";
 import { loadYaml } from "./format.js";
+import { printable } from "../text.js";
 
 /** A decision as it was approved, and as it is now. */
 export interface DefinitionDiff {

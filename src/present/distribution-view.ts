@@ -1,8 +1,8 @@
 import type { BranchShare, Distribution, ShareCheck } from "../record/distribution.js";
-import { printable } from "../text.js";
 import type { Colour, Style, View } from "./format.js";
 import { displayWidth } from "./text-width.js";
 import { formatCount, formatPercent, plural, shareBar } from "./text.js";
+import { oneLine } from "../text.js";
 
 export function distributionView(distribution: Distribution): View {
   return {
@@ -14,7 +14,7 @@ export function distributionView(distribution: Distribution): View {
 
 function plainBranch({ label, target, count, share, expected_share }: BranchShare): string {
   const expected = expected_share === null ? "" : rounded(expected_share);
-  return [printable(label), printable(target ?? ""), count, rounded(share), expected].join("\t");
+  return [oneLine(label), oneLine(target ?? ""), count, rounded(share), expected].join("\t");
 }
 
 function rounded(share: number): number {
@@ -45,7 +45,7 @@ function headline(
   const inputs = distinct_inputs === null ? "inputs masked" : plural(distinct_inputs, "distinct input");
   const sums = `${plural(total, "record")}${current}, ${inputs}`;
   const parts: { readonly text: string; readonly colour?: Colour }[] = [
-    { text: printable(decision_id), colour: "bold" },
+    { text: oneLine(decision_id), colour: "bold" },
     { text: sums },
     ...(check === null ? [] : [verdict(check)]),
   ];
@@ -100,7 +100,7 @@ async function table(branches: readonly BranchShare[], style: Style): Promise<st
 function columnsFor(branches: readonly BranchShare[], width: number): readonly ShownColumn[] {
   const label = {
     title: "label",
-    cells: branches.map((each) => printable(each.label)),
+    cells: branches.map((each) => oneLine(each.label)),
     flexible: true,
   } as const;
   const target = { title: "target", cells: branches.map(targetCell) };
@@ -129,7 +129,7 @@ function columnsFor(branches: readonly BranchShare[], width: number): readonly S
 }
 
 function targetCell({ target }: BranchShare): string {
-  return target === null ? "– (older)" : printable(target);
+  return target === null ? "– (older)" : oneLine(target);
 }
 
 function expectedColumn(branches: readonly BranchShare[]): readonly ShownColumn[] {

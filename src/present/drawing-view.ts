@@ -4,8 +4,8 @@ import type { Impact, LineageStep, LineageTrace } from "../lineage/trace.js";
 import type { Drawing } from "../model/drawing.js";
 import { edgeText } from "./diagrams.js";
 import type { View } from "./format.js";
-import { oneLine } from "./text.js";
 import { drawTree } from "./tree.js";
+import { oneLine } from "../text.js";
 
 /** Shows a drawing. Its table is a tree. */
 export function drawingView(drawing: Drawing): View {

@@ -2,7 +2,8 @@ import type { EndpointReset, EndpointStatus } from "../model/endpoint.js";
 import type { Colour, Style, View } from "./format.js";
 import { fieldLine } from "./format.js";
 import { readableSeconds } from "./record-text.js";
-import { formatCount, oneLine, plural } from "./text.js";
+import { formatCount, plural } from "./text.js";
+import { oneLine } from "../text.js";
 
 /** Shows the status of endpoints. */
 export function endpointsView(endpoints: readonly EndpointStatus[]): View {

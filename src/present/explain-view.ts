@@ -3,7 +3,6 @@ import { isRollDetails } from "../record/condition-results.js";
 import type { ExplainedCall } from "../record/explain-call.js";
 import type { ExplainedCondition, ExplainedConditions, Explanation } from "../record/explain.js";
 import { sanitizeRecord } from "../record/sanitize-record.js";
-import { printable } from "../text.js";
 import type { Style, View } from "./format.js";
 import { fieldLine } from "./format.js";
 import { policyTree } from "./policy-tree.js";
@@ -25,8 +24,9 @@ import {
 import { answerColour, answerDetail, fetchRows, resultRows } from "./result-rows.js";
 import { rollTable } from "./result-view.js";
 import { truncate } from "./text-width.js";
-import { formatCount, oneLine } from "./text.js";
+import { formatCount } from "./text.js";
 import { drawBranches, withFullValues } from "./tree.js";
+import { oneLine } from "../text.js";
 
 export interface ExplainedRecord {
   readonly record: DecisionRecord;
@@ -76,7 +76,7 @@ function sentenceView(
   return {
     value: { ...record, explanation: { answer: sentence, because: [], failed: [], intact } },
     plain: () => plainRows([{ name: "answer", text: sentence }, ...rows]),
-    table: (style) => [style.paint("bold", printable(sentence)), "", ...tableRows(rows, style)].join("\n"),
+    table: (style) => [style.paint("bold", oneLine(sentence)), "", ...tableRows(rows, style)].join("\n"),
   };
 }
 

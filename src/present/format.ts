@@ -1,3 +1,5 @@
+import { terminalText } from "../text.js";
+
 /** An output format. */
 export type Format = "table" | "plain" | "json" | "jsonl" | "yaml";
 
@@ -22,6 +24,7 @@ export interface Style {
 export type Colour = "bold" | "dim" | "green" | "yellow" | "red" | "cyan";
 export type Paint = (colour: Colour, text: string) => string;
 
+/** Formats a view. Views put values on one line; what else could control a terminal is escaped here for all of them. */
 export async function present(view: View, format: Format, style: Style): Promise<string> {
   switch (format) {
     case "json":
@@ -31,9 +34,9 @@ export async function present(view: View, format: Format, style: Style): Promise
     case "yaml":
       return (await loadYaml())(view.value);
     case "plain":
-      return endLine(view.plain());
+      return endLine(terminalText(view.plain()));
     case "table":
-      return endLine(await view.table(style));
+      return endLine(terminalText(await view.table(style)));
   }
 }
 

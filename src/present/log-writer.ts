@@ -5,7 +5,7 @@ import { loadYaml } from "./format.js";
 import { answerOf, originIds, readableTime, reasonOf, subjectOf, targetOf } from "./record-text.js";
 import { answerColour, fetchCell } from "./result-rows.js";
 import { displayWidth, truncate } from "./text-width.js";
-import { oneLine } from "./text.js";
+import { oneLine } from "../text.js";
 
 /** Formats records as they arrive, without keeping them in memory. */
 export interface LogWriter {

@@ -2,7 +2,7 @@ import type { Assessment, Deviation } from "../lineage/deviations.js";
 import type { ComparedPrecedent, PrecedentComparison } from "../lineage/precedents.js";
 import type { Style, View } from "./format.js";
 import { fieldLine } from "./format.js";
-import { oneLine } from "./text.js";
+import { oneLine } from "../text.js";
 
 /** Compares a decision with its precedents. */
 export function comparisonView(compared: PrecedentComparison): View {

@@ -4,7 +4,8 @@ import type { ReplayReport } from "../replay/replay-log.js";
 import type { ReplayedDecision } from "../replay/replay-payload.js";
 import type { Style, View } from "./format.js";
 import { fieldLine } from "./format.js";
-import { formatCount, oneLine, plural, shareBar } from "./text.js";
+import { formatCount, plural, shareBar } from "./text.js";
+import { oneLine } from "../text.js";
 
 export function replayView(report: ReplayReport): View {
   return {

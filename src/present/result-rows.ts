@@ -14,24 +14,24 @@ import type { FetchSummary } from "../record/fetch-summary.js";
 import { summarizeFetches } from "../record/fetch-summary.js";
 import type { Colour } from "./format.js";
 import { readableSeconds } from "./record-text.js";
-import { oneLine } from "./text.js";
+import { oneLine } from "../text.js";
 
 interface ResultRow {
   readonly name: string;
   readonly text: string;
 }
 
-/** Returns the targets, or the labels where there are no targets. */
+/** Returns the targets, or the labels where there are no targets, on one line. Scripts read them as they are. */
 export function targetLine(
   result: Pick<Result, "selected_targets" | "selected_labels" | "final_targets">,
 ): string {
   const { selected_labels: labels, final_targets: targets = result.selected_targets } = result;
-  return (targets.length > 0 ? targets : labels).join(" ");
+  return (targets.length > 0 ? targets : labels).join(" ").replaceAll(/\s*[\n\r]\s*/g, " ");
 }
 
 /** Returns the answer for people: a blocked result has no target. */
 export const answerText = (result: Result): string =>
-  result.blocked && result.selected_labels.length === 0 ? "blocked" : targetLine(result);
+  result.blocked && result.selected_labels.length === 0 ? "blocked" : oneLine(targetLine(result));
 
 /** Returns the text after the answer on the first line: its label if it has one, its confidence or its reason. */
 export function answerDetail(result: Result): string {
@@ -43,7 +43,7 @@ export function answerDetail(result: Result): string {
   switch (result.type) {
     case "scored": {
       const { decision, confidence, selected_targets: targets } = result;
-      return `${targets.length > 0 ? `${decision}, ` : ""}confidence ${confidence}`;
+      return `${targets.length > 0 ? `${oneLine(decision)}, ` : ""}confidence ${confidence}`;
     }
     case "policy":
       return oneLine(result.reason);
@@ -55,7 +55,7 @@ export function answerDetail(result: Result): string {
     case "rule_table": {
       const { selected_labels: labels, selected_targets: targets } = result;
       const isNamed = labels.some((label, index) => label !== targets[index]);
-      return isNamed ? labels.join(", ") : "";
+      return isNamed ? oneLine(labels.join(", ")) : "";
     }
   }
 }

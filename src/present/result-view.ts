@@ -3,7 +3,6 @@ import { ruleTracesOf } from "../evaluate/scored/rule-traces.js";
 import type { EvaluatorDetail, Result, RollDetails } from "../model/result.js";
 import type { ConditionResult } from "../record/condition-results.js";
 import { conditionResults, isRollDetails } from "../record/condition-results.js";
-import { printable } from "../text.js";
 import type { Style, View } from "./format.js";
 import { fieldLine } from "./format.js";
 import {
@@ -14,7 +13,8 @@ import {
   precedentRows,
   resultRows,
 } from "./result-rows.js";
-import { formatPercent, oneLine, shareBar } from "./text.js";
+import { formatPercent, shareBar } from "./text.js";
+import { oneLine } from "../text.js";
 
 export interface ResultOptions {
   readonly explain: boolean;
@@ -45,7 +45,8 @@ export function auditText(result: Result, indent?: number): string {
 
 export function plainResult(result: Result): string {
   const { decision_id, type, selected_labels, because } = result;
-  return [answerText(result), selected_labels.join(", "), decision_id, type, because.join("; ")].join("\t");
+  const cells = [selected_labels.join(", "), decision_id, type, because.join("; ")];
+  return [answerText(result), ...cells.map(oneLine)].join("\t");
 }
 
 async function describeResult(
@@ -146,9 +147,9 @@ async function checkTable({ guardrails }: Result, style: Style): Promise<string>
   const { grid } = await import("./grid.js");
   const { paint } = style;
   const rows = guardrails.map(({ check_name, passed, message, on_fail = "block" }) => [
-    check_name,
+    oneLine(check_name),
     passed ? paint("green", "✓ passed") : paint(on_fail === "block" ? "red" : "yellow", `✗ ${on_fail}`),
-    printable(message),
+    oneLine(message),
   ]);
   const columns = [{ title: "guardrail" }, { title: "result" }, { title: "message", flexible: true }];
   return grid(columns, rows, style);
@@ -161,10 +162,10 @@ async function conditionTable(
 ): Promise<string> {
   const { grid } = await import("./grid.js");
   const rows = conditionResults(result).map((each) => [
-    each.label,
+    oneLine(each.label),
     conditionVerdict(each, style),
-    printable(each.condition),
-    printable(conditionDetail(each)),
+    oneLine(each.condition),
+    oneLine(conditionDetail(each)),
   ]);
   const total = result.rules_total;
   if (total === undefined) rows.push(...unevaluatedRows(cases, result.evaluation_details, style));
@@ -186,9 +187,9 @@ function unevaluatedRows(
 ): readonly string[][] {
   const rest = cases.filter(({ label }) => !Object.hasOwn(details, label));
   return rest.map(({ label, condition }) => [
-    label,
+    oneLine(label),
     paint("dim", "– not evaluated"),
-    printable(condition),
+    oneLine(condition),
     "",
   ]);
 }

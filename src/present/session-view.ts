@@ -11,9 +11,10 @@ import type { View } from "./format.js";
 import { answerOf, readableSeconds, readableTime, recordText, toolResultSentence } from "./record-text.js";
 import { answerColour } from "./result-rows.js";
 import { displayWidth, truncate } from "./text-width.js";
-import { formatCount, oneLine, plural } from "./text.js";
+import { formatCount, plural } from "./text.js";
 import type { Branch } from "./tree.js";
 import { drawBranches } from "./tree.js";
+import { oneLine } from "../text.js";
 
 /** The decisions and tool results of a session, oldest first. */
 export interface ExplainedSession {

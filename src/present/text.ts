@@ -1,5 +1,3 @@
-import { printable } from "../text.js";
-
 /** Formats a number with thousands separators. */
 export const formatCount = (number: number): string => number.toLocaleString("en");
 
@@ -16,11 +14,6 @@ export function formatBytes(bytes: number): string {
 }
 
 export const formatPercent = (share: number): string => `${(share * 100).toFixed(1)} %`;
-
-/** Makes a text safe for one line of a list or a table. */
-export function oneLine(text: string): string {
-  return /^[ -~]*$/.test(text) ? text : printable(text.replace(/\s*[\t\n\r]\s*/g, " "));
-}
 
 /** Draws a share from 0 to 1. A damaged record may contain any number. */
 export function shareBar(share: number, width = 24): string {

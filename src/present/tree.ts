@@ -2,7 +2,7 @@ import type { Drawing, DrawnEdge, DrawnNode } from "../model/drawing.js";
 import { edgeText, kindText } from "./diagrams.js";
 import type { Colour, Style } from "./format.js";
 import { displayWidth, truncate, wrap } from "./text-width.js";
-import { oneLine } from "./text.js";
+import { oneLine } from "../text.js";
 
 /** A node of a tree with its children. */
 export interface Branch {

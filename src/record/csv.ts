@@ -30,10 +30,10 @@ export const csvColumns = [
 
 export const csvHeader = `${csvColumns.join(",")}\r\n`;
 
-/** Formats a record as a line of CSV (RFC 4180); missing fields are empty. */
-export function csvLine(record: LogRecord): string {
+/** Formats a record as a line of CSV (RFC 4180); missing fields are empty. `escape` changes the text of each cell. */
+export function csvLine(record: LogRecord, escape: (text: string) => string = (text) => text): string {
   const fields = record as unknown as Partial<JsonObject>;
-  return `${csvColumns.map((column) => quoteCell(cell(column, fields[column]))).join(",")}\r\n`;
+  return `${csvColumns.map((column) => quoteCell(escape(cell(column, fields[column])))).join(",")}\r\n`;
 }
 
 function cell(column: (typeof csvColumns)[number], value: Json | undefined): string {

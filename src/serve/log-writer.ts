@@ -1,4 +1,5 @@
 import type { AuthenticatedCaller } from "../model/record.js";
+import { printable } from "../text.js";
 
 /** Appends bytes to the log, then calls `done`. */
 export type WriteBytes = (bytes: Uint8Array, done: (error: Error | null) => void) => void;
@@ -30,13 +31,14 @@ export class LogWriter {
   /** Writes an entry; a quiet log leaves out the level `info`. */
   log(level: LogLevel, message: string, fields: object = {}): void {
     if (this.#isQuiet && level === "info") return;
-    this.#add(`${JSON.stringify({ time: this.#clock(), level, message, ...fields })}\n`);
+    // The log may be read on a terminal; the escapes do not change the JSON value.
+    this.#add(`${printable(JSON.stringify({ time: this.#clock(), level, message, ...fields }))}\n`);
     if (level !== "info") this.#writeNow();
   }
 
   /** Writes plain text for people between the entries. */
   writeText(text: string): void {
-    this.#add(`${text}\n`);
+    this.#add(`${printable(text)}\n`);
     this.#writeNow();
   }
 

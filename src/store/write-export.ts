@@ -149,13 +149,15 @@ class ExportContents {
 /** Records are written in chunks of at least this length. */
 const chunkLength = 64 * 1024;
 
+/** Formats records; `escape` changes the text of each cell of CSV. */
 export async function* formatRecords(
   lines: AsyncIterable<LogLine>,
   format: RecordFormat,
+  escape?: (cell: string) => string,
 ): AsyncGenerator<string> {
   let text = format === "csv" ? csvHeader : "";
   for await (const { text: line, record } of lines) {
-    text += format === "csv" ? csvLine(record) : `${line}\n`;
+    text += format === "csv" ? csvLine(record, escape) : `${line}\n`;
     if (text.length < chunkLength) continue;
     yield text;
     text = "";

@@ -193,9 +193,9 @@ describe("the formats of a check", () => {
     },
   );
 
-  it("prints a reason without terminal control characters", async () => {
+  it("prints a reason on one line, without terminal control characters", async () => {
     const { out } = await workplace().run([...metric("a\nb\u001b[31m"), "--format", "reason"]);
-    expect(out).toBe("Reports for executives use revenue retention, not a\nb\\u001b[31m\n");
+    expect(out).toBe("Reports for executives use revenue retention, not a b\\u001b[31m\n");
   });
 
   it("is plain text with a column for each thing", async () => {

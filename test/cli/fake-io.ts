@@ -32,6 +32,7 @@ export function fakeIo({
     isTerminal: terminal,
     columns: terminal ? columns : Infinity,
     write: (text) => (written[name] += text),
+    draw: (text) => (written[name] += text),
   });
   let rest = Buffer.from(stdin ?? "");
   return {

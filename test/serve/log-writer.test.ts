@@ -58,6 +58,18 @@ describe("the log of a server", () => {
     ]);
   });
 
+  it("writes nothing that would control a terminal", async () => {
+    const { written, write, readAll } = slowReader();
+    readAll();
+    const log = new LogWriter(write, { clock, quiet: false });
+    log.log("info", "\u009b2J\u202e", { path: "\u2066" });
+    log.writeText("\u001b[2J");
+    await log.flush();
+    expect(written.join("")).toBe(
+      `{"time":"${clock()}","level":"info","message":"\\u009b2J\\u202e","path":"\\u2066"}\n\\u001b[2J\n`,
+    );
+  });
+
   it("buffers at most one megabyte for a slow reader, and logs how many lines were dropped", async () => {
     const { written, write, readAll } = slowReader();
     const log = new LogWriter(write, { clock, quiet: false });

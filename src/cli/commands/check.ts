@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { checkView } from "../../present/result-view.js";
 import { present } from "../../present/format.js";
-import { printable } from "../../text.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { DecideFlags, ProvenanceFlags } from "../flags.js";
 import {
@@ -18,6 +17,7 @@ import type { CallFlags } from "../input.js";
 import { addCallFlags, readCall } from "../input.js";
 import type { Io } from "../io.js";
 import { openWorld, warn, warnAboutDefinitions } from "../world.js";
+import { oneLine } from "../../text.js";
 
 const sessionHelp = "session of the call (required, unless --event contains it)";
 
@@ -60,7 +60,7 @@ Examples:
       const { dryRun = false, strict = false, fixedParams = false } = flags;
       const options = { dry_run: dryRun, strict, fixed_params: fixedParams };
       const result = await world.check({ ...provenanceOf(flags), ...call, ...options });
-      if (format === "reason") io.out.write(`${printable(result.reason)}\n`);
+      if (format === "reason") io.out.write(`${oneLine(result.reason)}\n`);
       else {
         const view = checkView(result, { explain: flags.explain ?? false });
         io.out.write(await present(view, format, await styleFor(flags, io)));

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import type { View } from "../../present/format.js";
 import { present } from "../../present/format.js";
-import { printable } from "../../text.js";
 import type { CommonFlags } from "../flags.js";
 import { addCommonFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
@@ -18,6 +17,7 @@ import {
 import type { SettingDefinition, SettingValue } from "../settings-table.js";
 import { findSettingDefinition, settingDefinitions, settings } from "../settings-table.js";
 import { note, warn } from "../world.js";
+import { oneLine } from "../../text.js";
 
 export function addConfigCommand(parent: Command, io: Io): void {
   const config = parent
@@ -146,9 +146,7 @@ interface SettingRow {
 }
 
 function settingsView(settingRows: readonly SettingRow[]): View {
-  const rows = settingRows.map(({ key, value, from }) =>
-    [key, String(value ?? ""), from ?? ""].map(printable),
-  );
+  const rows = settingRows.map(({ key, value, from }) => [key, String(value ?? ""), from ?? ""].map(oneLine));
   return {
     value: settingRows,
     items: settingRows,
@@ -162,6 +160,6 @@ function settingsView(settingRows: readonly SettingRow[]): View {
 
 /** One setting; tables and plain text show the value alone. */
 function settingView(setting: SettingRow): View {
-  const text = printable(String(setting.value ?? ""));
+  const text = oneLine(String(setting.value ?? ""));
   return { value: setting, plain: () => text, table: () => text };
 }

@@ -20,6 +20,7 @@ import {
 import type { Io } from "../io.js";
 import type { ReadableWorld } from "../world.js";
 import { openReadableWorld, openRecords, warn, warnIfStoreMissing, warnAboutDefinitions } from "../world.js";
+import { terminalText } from "../../text.js";
 
 interface DistributionFlags extends StoreFlags, TimeRangeFlags {
   readonly check?: boolean;
@@ -154,13 +155,13 @@ async function redrawUntilInterrupted(io: Io, draw: () => Promise<string>): Prom
   try {
     let height = 0;
     do {
-      const lines = fitToScreen(await draw());
-      io.out.write(frame(lines, height));
+      const lines = fitToScreen(terminalText(await draw()));
+      io.out.draw(frame(lines, height));
       height = lines.length;
       if (!signal.aborted) await sleep(refreshInterval, undefined, { signal }).catch(() => undefined);
     } while (!signal.aborted);
     // Erases the `^C` that the terminal prints.
-    io.out.write("\r\u001b[K");
+    io.out.draw("\r\u001b[K");
   } finally {
     process.removeListener("SIGINT", stop);
   }

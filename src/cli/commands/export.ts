@@ -8,13 +8,13 @@ import { verifyStore } from "../../store/drivers/jsonl/verify-store.js";
 import type { Manifest } from "../../store/export-manifest.js";
 import type { RecordFormat, ExportSource } from "../../store/write-export.js";
 import { assertEmptyTarget, toReadError, formatRecords, writeExport } from "../../store/write-export.js";
-import { printable } from "../../text.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { StoreFlags, QueryFlags } from "../flags.js";
 import { addStoreFlags, styleFor, queryFor, addTimeRangeFlags } from "../flags.js";
 import type { Io } from "../io.js";
 import { percent, Progress } from "../progress.js";
 import { note, assertStoreExists, storeConfiguration, warn } from "../world.js";
+import { oneLine } from "../../text.js";
 
 interface ExportFlags extends StoreFlags, QueryFlags {
   readonly out?: string;
@@ -57,7 +57,9 @@ const exportHelp = `
 CSV has one row per record. Several labels, targets, reasons or warnings share
 a cell, separated by "; ", and input_value is JSON. Text that starts with
 = + - @, a tab or a carriage return is prefixed with an apostrophe, so that a
-spreadsheet does not run it as a formula.
+spreadsheet does not run it as a formula. On a terminal, control characters are
+escaped and line breaks become spaces; a file or a pipe receives them as they
+are.
 
 Examples:
   $ agent-33 decision export --out audit-2026
@@ -80,7 +82,9 @@ async function exportRecords(flags: ExportFlags, io: Io): Promise<ExitCode> {
   const source = { format, query, store, sign: configuration.sign, log: `${configuration.directory}/log` };
   try {
     if (flags.out !== undefined) return await exportTo(resolve(io.cwd, flags.out), source, { flags, io });
-    for await (const text of formatRecords(store.log.select(query), format)) io.out.write(text);
+    // A file or a pipe receives the data as it is.
+    const escape = io.out.isTerminal ? oneLine : undefined;
+    for await (const text of formatRecords(store.log.select(query), format, escape)) io.out.write(text);
     return 0;
   } catch (error) {
     throw toReadError(error);
@@ -149,7 +153,7 @@ function exportSummary(
   const share = complete ? "the whole log" : `of ${formatCount(log.size)} in the log`;
   return (
     `${paint("bold", `${formatCount(records)} record${records === 1 ? "" : "s"} exported`)}, ${share}\n\n` +
-    field("where", printable(where)) +
+    field("where", oneLine(where)) +
     field("size", formatBytes(bytes)) +
     field("manifest", sha256) +
     field("signed", key === undefined ? "no" : `with the key ${key}`)

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { DecisionError } from "../../errors.js";
 import { parseInstant } from "../../expression/instant.js";
-import { printable } from "../../text.js";
 import { windowText } from "../../present/definition-rows.js";
 import type { Colour, View } from "../../present/format.js";
 import { present } from "../../present/format.js";
@@ -15,6 +14,7 @@ import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js"
 import type { Io } from "../io.js";
 import type { ReadableWorld } from "../world.js";
 import { note, openReadableWorld, warnIfStoreMissing, warnAboutDefinitions } from "../world.js";
+import { oneLine } from "../../text.js";
 
 interface OverridesFlags extends StoreFlags {
   readonly decisionId?: string;
@@ -160,5 +160,5 @@ function overrideCells(each: OverrideStatus): readonly string[] {
     max === null ? String(uses) : `${uses} of ${max}`,
     last === null ? "never" : readableTime(last).slice(0, 19),
     each.records[0] ?? "",
-  ].map(printable);
+  ].map(oneLine);
 }

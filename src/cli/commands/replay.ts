@@ -2,7 +2,6 @@ import type { Command } from "commander";
 import { isOwnSpelling } from "../../digest/parse-json.js";
 import { ReplayMismatchError, DecisionError } from "../../errors.js";
 import type { Query } from "../../model/store.js";
-import { printable } from "../../text.js";
 import { formatCount } from "../../present/text.js";
 import { present } from "../../present/format.js";
 import { replayView, payloadReplayView } from "../../present/replay-views.js";
@@ -27,6 +26,7 @@ import { parseDocument, readText, stripByteOrderMark } from "../input.js";
 import type { Io } from "../io.js";
 import { Progress } from "../progress.js";
 import { note, openRecords, assertStoreExists, warn } from "../world.js";
+import { oneLine } from "../../text.js";
 
 interface ReplayFlags extends StoreFlags, TimeRangeFlags {
   readonly all?: boolean;
@@ -203,7 +203,7 @@ async function replayPayloads(flags: PayloadFlags, io: Io): Promise<ExitCode> {
   if (replayed.length > 0)
     io.out.write(await present(payloadReplayView(replayed), format, await styleFor(flags, io)));
   const [first, ...others] = failures;
-  for (const other of others) print(`error: ${printable(other.message)}`);
+  for (const other of others) print(`error: ${oneLine(other.message)}`);
   if (first !== undefined) throw first;
   return 0;
 }

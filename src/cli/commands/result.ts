@@ -3,7 +3,6 @@ import type { ToolResult } from "../../decide/tool-result.js";
 import { DecisionError } from "../../errors.js";
 import type { View } from "../../present/format.js";
 import { present } from "../../present/format.js";
-import { oneLine } from "../../present/text.js";
 import { toolResultSentence } from "../../present/record-text.js";
 import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addDurabilityFlag, addStoreFlags, formatFor, styleFor } from "../flags.js";
@@ -12,6 +11,7 @@ import { findDecision, allowedCallHint } from "../../record/find-records.js";
 import type { CallFlags } from "../input.js";
 import { addCallFlags, readCall } from "../input.js";
 import { openForToolResults, warn, warnAboutDefinitions } from "../world.js";
+import { oneLine } from "../../text.js";
 
 const sessionHelp = "session of the call (required, unless --event contains it)";
 

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { DecisionError } from "../../errors.js";
-import { printable } from "../../text.js";
 import { formatCount } from "../../present/text.js";
 import type { Style, View } from "../../present/format.js";
 import { present } from "../../present/format.js";
@@ -12,6 +11,7 @@ import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js"
 import type { Io } from "../io.js";
 import { Progress, percent } from "../progress.js";
 import { assertStoreExists, storeConfiguration } from "../world.js";
+import { oneLine } from "../../text.js";
 
 interface VerifyFlags extends StoreFlags {
   readonly expect?: string;
@@ -112,14 +112,14 @@ function verificationView(verification: Verification, where: string, subject: "l
   return {
     value: verification,
     plain: () => plainVerification(verification, subject),
-    table: (style) => describeVerification(verification, `${amount} in ${printable(where)}`, style),
+    table: (style) => describeVerification(verification, `${amount} in ${oneLine(where)}`, style),
   };
 }
 
 function plainVerification({ ok, size, head, problems }: Verification, subject: string): string {
   const lines = [[subject, ok ? "ok" : failureText(problems).plain, `${size}:${head}`].join("\t")];
   for (const { kind, seq, file, line, message } of problems) {
-    lines.push(["problem", kind, seq ?? "", file ?? "", line ?? "", printable(message)].join("\t"));
+    lines.push(["problem", kind, seq ?? "", file ?? "", line ?? "", oneLine(message)].join("\t"));
   }
   return lines.join("\n");
 }
@@ -134,7 +134,7 @@ function describeVerification(verification: Verification, summary: string, { pai
   if (ok) lines.push(field("head", `${size}:${head}`));
   lines.push(field("checkpoints", `${formatCount(checkpoints)}, ${formatCount(signed)} signed`));
   if (pruned > 0) lines.push(field("pruned", `records 1 to ${formatCount(pruned)}`));
-  for (const note of notes) lines.push(field("note", printable(note)));
+  for (const note of notes) lines.push(field("note", oneLine(note)));
   return lines.join("\n");
 }
 
@@ -154,5 +154,5 @@ function describeLogProblem(
 ): string {
   const place = file === undefined ? [] : [`${file}${line === undefined ? "" : `:${line}`}`];
   const where = [...(record_id === undefined ? [] : [record_id]), ...place].join(", ");
-  return `  ${paint("red", "✗")} ${printable(message)}${where === "" ? "" : ` ${paint("dim", `(${where})`)}`}`;
+  return `  ${paint("red", "✗")} ${oneLine(message)}${where === "" ? "" : ` ${paint("dim", `(${where})`)}`}`;
 }

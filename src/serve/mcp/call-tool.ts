@@ -5,12 +5,12 @@ import { ProtocolError, ProtocolErrorCode } from "./sdk.js";
 import { visibleTools } from "./tools.js";
 import { stopwatch } from "../../clock.js";
 import { DecisionError, errorDocument } from "../../errors.js";
-import { didYouMean, printable } from "../../text.js";
 import { correlationFromMeta } from "../correlation.js";
 import { callerLogFields, roundMs } from "../log-writer.js";
 import type { Invocation } from "../operations/operation.js";
 import { recordIdOf } from "../operations/operation.js";
 import { isOperatorOnly, visibleError } from "../visible-error.js";
+import { didYouMean, printable } from "../../text.js";
 
 interface ToolCall {
   readonly name: string;
