@@ -24,8 +24,8 @@ export function parseDocument(
     return parseJson(text, limits);
   } catch (error) {
     if (!(error instanceof InvalidJson)) throw error;
-    const { message } = error;
-    throw new DecisionError("input_invalid", `${from} is not valid JSON: ${message}`, {
+    const problem = error.value === undefined ? "is not valid JSON" : "cannot be used";
+    throw new DecisionError("input_invalid", `${from} ${problem}: ${error.message}`, {
       hint: error.hint ?? hint,
       cause: error,
     });

@@ -242,8 +242,9 @@ function readSettingsFile(path: string): SettingsFile {
   try {
     values = parseJson(text);
   } catch (error) {
-    const reason = error instanceof InvalidJson && error.value !== undefined ? `: ${error.message}` : "";
-    throw unusableFile(`\`${path}\` is not valid JSON${reason}`, fixHint, error);
+    const isJson = error instanceof InvalidJson && error.value !== undefined;
+    const problem = isJson ? `cannot be used: ${error.message}` : "is not valid JSON";
+    throw unusableFile(`\`${path}\` ${problem}`, fixHint, error);
   }
   if (isObject(values)) {
     return { path, values: values };

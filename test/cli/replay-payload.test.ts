@@ -76,7 +76,7 @@ describe("replay --payload", () => {
     {
       name: "a rounded integer",
       payload: '{"context":{"id":9007199254740993}}',
-      message: "--payload is not valid JSON: `9007",
+      message: "--payload cannot be used: `9007",
     },
     { name: "nothing", payload: " \n", message: "--payload is empty" },
     { name: "a file that is not there", payload: "@nowhere.json", message: "cannot read `nowhere.json`" },

@@ -244,7 +244,7 @@ describe("--feedback", () => {
 
   it.each([
     ["is not JSON", "{bad", "--feedback is not valid JSON"],
-    ["has a rounded integer", '{"run":9007199254740993}', "--feedback is not valid JSON: `9007"],
+    ["has a rounded integer", '{"run":9007199254740993}', "--feedback cannot be used: `9007"],
     ["is a list", "[1]", "the feedback must be a JSON object (got a list)"],
   ])("that %s is refused, and nothing is recorded", async (_what, feedback, message) => {
     const { code, out, err } = await ask("evaluate", good, "--feedback", feedback);

@@ -298,7 +298,7 @@ describe("a settings file", () => {
   it.each([
     ["{oops", "is not valid JSON"],
     ["", "is not valid JSON"],
-    ['{"store": "a", "store": "b"}', "is not valid JSON: an object has a duplicate key"],
+    ['{"store": "a", "store": "b"}', "cannot be used: an object has a duplicate key"],
     ["[]", "must contain a JSON object"],
     ["null", "must contain a JSON object"],
   ])("that is not a JSON object is an error: %j", (text, message) => {
