@@ -77,7 +77,7 @@ async function admitCaller(
   const caller = await authenticate(request.headers.authorization);
   if (isUnauthenticated(caller)) throw unauthenticated(caller);
   request.identity = { caller, correlationId: request.identity.correlationId };
-  const callerKey = JSON.stringify([caller.issuer, caller.subject, caller.client_id]);
+  const callerKey = JSON.stringify([caller.issuer, caller.subject, caller.client_id, caller.org_id]);
   await countRequest(request, "caller", callerKey);
   concurrency.acquire(callerKey, reply.raw);
 }

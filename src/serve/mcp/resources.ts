@@ -1,8 +1,8 @@
 import type { Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
-import { visibleDecisionIds } from "./tools.js";
 import { hasScope } from "../auth/authenticate.js";
 import { listDecisions, showDecision } from "../operations/definitions.js";
 import type { Invocation } from "../operations/operation.js";
+import { visibleDecisionIds } from "../operations/org-access.js";
 import { showRecord, findRecords } from "../operations/records.js";
 
 const mimeType = "application/json";

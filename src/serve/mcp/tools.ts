@@ -10,7 +10,8 @@ import type { ProvenanceInput } from "../operations/shared-fields.js";
 import { objectField, inputObject, provenanceFields } from "../operations/shared-fields.js";
 import type { Action } from "../operations/definitions.js";
 import { listAllActions } from "../operations/definitions.js";
-import { isOwnOrg } from "../operations/org-access.js";
+import { isVisibleTo } from "../../definition/organisation.js";
+import { visibleDecisionIds } from "../operations/org-access.js";
 import { operations } from "../operations/operations.js";
 
 /** Longer lists would be of no use to an agent; `list_actions` and `list_decisions` return everything. */
@@ -19,7 +20,7 @@ const listLimits = { actionTools: 50, ids: 200 };
 /** Returns the tools of the caller's organisation: the operations, then the tools of actions. */
 export async function visibleTools(invocation: Invocation): Promise<readonly McpTool[]> {
   const { world, caller } = invocation;
-  const own = (await actionTools(world)).filter(({ org }) => isOwnOrg(org, caller?.org_id));
+  const own = (await actionTools(world)).filter(({ org }) => isVisibleTo(caller?.org_id, org));
   const generic = operations.map((each): McpTool => {
     const describe = (): Tool =>
       describeTool({ ...each, input: withDecisionIds(each.input, visibleDecisionIds(invocation)) });
@@ -32,13 +33,6 @@ export async function visibleTools(invocation: Invocation): Promise<readonly Mcp
 export async function listTools(invocation: Invocation): Promise<Tool[]> {
   const tools = await visibleTools(invocation);
   return tools.filter(({ scope }) => hasScope(invocation.caller, scope)).map((tool) => tool.describe());
-}
-
-/** Returns the decisions that the caller may see. */
-export function visibleDecisionIds({ world: { definitions }, caller }: Invocation): readonly string[] {
-  if (caller?.org_id === undefined) return definitions.ids;
-  const orgs = new Map(definitions.summaries.map(({ id, action }) => [id, action?.org]));
-  return definitions.ids.filter((id) => isOwnOrg(orgs.get(id), caller.org_id));
 }
 
 /** Adds the ids of all decisions as an enum where `decision_id` is required. */

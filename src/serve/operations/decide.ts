@@ -1,6 +1,6 @@
 import type { Invocation, Operation } from "./operation.js";
 import { defineOperation } from "./operation.js";
-import { withOwnSession, assertOwnOrg, orgOfDecision, hideForeignReferences } from "./org-access.js";
+import { assertOwnOrg, assertVisibleDecision, hideForeignReferences } from "./org-access.js";
 import type { ProvenanceInput } from "./shared-fields.js";
 import {
   outputObject,
@@ -17,6 +17,7 @@ import {
   flag,
 } from "./shared-fields.js";
 import { findGate } from "../../definition/gate-key.js";
+import { isVisibleTo } from "../../definition/organisation.js";
 import type { GateResult, Result } from "../../model/result.js";
 import type { GateAnswer } from "../../record/record-json.js";
 
@@ -74,16 +75,17 @@ export const decideAction = defineOperation<DecideInput, GateAnswer>({
   async run(input, invocation) {
     const { org_id: org, domain, action, world_model_version: version } = input;
     assertOwnOrg(org, invocation);
-    const { world } = invocation;
-    const id = findGate({ org, domain, action, version }, world.definitions);
-    const decide = (): Promise<Result> =>
-      world.decide({
-        decision_id: id,
-        context: input.context,
-        ...(input.feedback !== undefined && { feedback: input.feedback }),
-        ...toProvenance(input, invocation),
-      });
-    return toGateAnswer((await withOwnSession(input, invocation, decide)) as GateResult);
+    const { world, caller } = invocation;
+    const { gates, diagnostics, brokenGates } = world.definitions;
+    const own = gates.filter((gate) => isVisibleTo(caller?.org_id, gate.action.org));
+    const id = findGate({ org, domain, action, version }, { gates: own, diagnostics, brokenGates });
+    const result = await world.decide({
+      decision_id: id,
+      context: input.context,
+      ...(input.feedback !== undefined && { feedback: input.feedback }),
+      ...toProvenance(input, invocation),
+    });
+    return toGateAnswer(result as GateResult);
   },
 });
 
@@ -155,16 +157,15 @@ export const dryRunDecision: Operation<unknown, Result> = defineOperation<Evalua
 async function evaluate(input: EvaluateInput, invocation: Invocation, dryRun: boolean): Promise<Result> {
   const { decision_id, strict = false, no_cache = false, follow = false } = input;
   const { world } = invocation;
-  assertOwnOrg(orgOfDecision(decision_id, world.definitions), invocation);
-  const decide = (): Promise<Result> =>
-    (follow ? world.follow : world.decide)({
-      decision_id,
-      context: input.context,
-      ...(input.feedback !== undefined && { feedback: input.feedback }),
-      dry_run: dryRun,
-      strict,
-      no_cache,
-      ...toProvenance(input, invocation),
-    });
-  return hideForeignReferences(invocation)(await withOwnSession(input, invocation, decide));
+  assertVisibleDecision(decision_id, invocation);
+  const result = await (follow ? world.follow : world.decide)({
+    decision_id,
+    context: input.context,
+    ...(input.feedback !== undefined && { feedback: input.feedback }),
+    dry_run: dryRun,
+    strict,
+    no_cache,
+    ...toProvenance(input, invocation),
+  });
+  return hideForeignReferences(invocation)(result);
 }
