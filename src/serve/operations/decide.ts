@@ -49,7 +49,7 @@ export const decideAction = defineOperation<DecideInput, GateAnswer>({
     "Call this before you act. Evaluates the gate of an action and returns its status: GREEN (act), GREEN-SKIP (no " +
     "action is necessary), YELLOW (do not act yet: gather evidence or request a review) or RED (stop and escalate). " +
     "`because` and `warnings` give the reasons, `work_frame` what you may do next. " +
-    "`list_actions` lists the actions and the context that each requires. The decision is recorded.",
+    "`list_actions` lists the actions and the context that each requires.",
   scope: "decide",
   readOnly: false,
   input: inputObject(
@@ -121,8 +121,8 @@ const evaluateInput = inputObject(
     ...provenanceFields,
     feedback: feedbackField,
     strict: flag("a condition that cannot be evaluated is an error"),
-    no_cache: flag("use no cached results and no cached fetched data"),
-    follow: flag("if a target is itself a decision, make that one too, and so on"),
+    no_cache: flag("use nothing from a cache"),
+    follow: flag("also make the decisions that it leads to"),
   },
   ["decision_id", "context"],
 );
@@ -132,9 +132,9 @@ export const evaluateDecision: Operation<unknown, Result> = defineOperation<Eval
   name: "evaluate",
   title: "Make a decision",
   description:
-    "Makes a decision by its id. Returns the result (selected_targets, selected_labels) and the reasons (because, " +
-    "failed_conditions). Some types add fields: scored decisions a decision and its confidence, policies whether " +
-    "the call is allowed, gates their status. The decision is recorded.",
+    "Makes a decision by its id and records it. Returns selected_targets, selected_labels and the reasons (because, " +
+    "failed_conditions, warnings). If it is `blocked`, do not act on it. Scored decisions add `decision` and " +
+    "`confidence`, policies `allowed`, `outcome` and `reason`, gates `status` and `work_frame`.",
   scope: "decide",
   readOnly: false,
   input: evaluateInput,
@@ -146,7 +146,7 @@ export const evaluateDecision: Operation<unknown, Result> = defineOperation<Eval
 export const dryRunDecision: Operation<unknown, Result> = defineOperation<EvaluateInput, Result>({
   name: "dry_run",
   title: "Make a decision without recording it",
-  description: "Returns what `evaluate` would return, without recording anything.",
+  description: "Returns what `evaluate` would return, and records nothing.",
   scope: "decide",
   readOnly: true,
   input: evaluateInput,

@@ -48,10 +48,8 @@ export const checkToolCall = defineOperation<CheckInput, CheckResult>({
       resources: objectField("data of the resources that policies read"),
       context: objectField("other data that policies read"),
       ...provenanceFields,
-      fixed_params: flag(
-        "the caller cannot change the params, so no policy may allow the call by changing them",
-      ),
-      dry_run: flag("do not record the decision or count it"),
+      fixed_params: flag("the params cannot be changed, so no policy may allow the call by changing them"),
+      dry_run: flag("record and count nothing"),
       strict: flag("a condition that cannot be evaluated is an error"),
     },
     ["tool", "params", "session_id"],
