@@ -89,7 +89,8 @@ const briefInput = (input: InputSchema): Tool["inputSchema"] => {
   return { ...input, properties, required: [...input.required] } as Tool["inputSchema"];
 };
 
-const withoutTextLimits = ({ minLength: _min, maxLength: _max, ...schema }: JsonObject): JsonObject => schema;
+const withoutTextLimits = (schema: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "minLength" && key !== "maxLength"));
 
 /** The required keys of an answer; for a tool that returns the same as another, which has their types. */
 const requiredKeys = ({ type, required }: OutputSchema): OutputSchema & Tool["outputSchema"] => ({

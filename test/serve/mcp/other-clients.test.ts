@@ -21,7 +21,7 @@ describe("a client of version 1 of the SDK", () => {
 
   beforeAll(async () => {
     client = new Client({ name: "test", version: "1" });
-    await client.connect(new StreamableHTTPClientTransport(url) as Parameters<Client["connect"]>[0]);
+    await client.connect(new StreamableHTTPClientTransport(url));
     afterFile(() => client.close());
   });
 
