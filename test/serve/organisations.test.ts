@@ -165,9 +165,7 @@ describe("the error for something of another organisation", () => {
   it("does not suggest it", async () => {
     const hintOf = async (id: string): Promise<unknown> =>
       (await get(server, `/decisions/${id}`, token("globex"))).body["hint"];
-    expect(await hintOf("gate-acme-pax")).toBe(
-      "`GET /decisions` or the MCP tool `list_decisions` lists all decisions",
-    );
+    expect(await hintOf("gate-acme-pax")).toBe("`GET /decisions` lists all decisions");
     expect(await hintOf("gate-globex-pax")).toBe("did you mean `gate-globex-pay`?");
     const ask = { org_id: "globex", domain: "payments", action: "pay", context: {} };
     const { body } = await post(server, "/decide", ask, token("globex"));
