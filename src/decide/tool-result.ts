@@ -3,7 +3,6 @@ import { matchesGlob, findValidPolicies } from "../definition/tool-match.js";
 import { DecisionError } from "../errors.js";
 import { paramsSetBy, policyFacts } from "../evaluate/policy/policy-facts.js";
 import { mergeParams } from "../evaluate/policy/policy-outcome.js";
-import { isObject } from "../expression/equal.js";
 import type { Json, JsonObject } from "../model/json.js";
 import type { AuthenticatedCaller, DecisionRecord, ToolResultRecord } from "../model/record.js";
 import type { Found, Ledger } from "../model/store.js";
@@ -242,6 +241,7 @@ async function findNamedCall(
   // A policy that was evaluated by its id is only one of those for the tool.
   if (checkId === undefined || call.counters.length === 0)
     return unlinked("is not that of a check, or was recorded by an earlier version");
+  if (orgOfCaller(record) !== orgOfSession(request)) return unlinked("belongs to another session");
   if (!call.counters.includes(counter)) return unlinked("is about a call with other params");
   if (await hasResult(checkId, log)) return unlinked("is about a call that has a result already");
   return { ...call, checkId };
@@ -280,13 +280,11 @@ async function checkedCall(record: CallRecord, log: Ledger): Promise<CheckedCall
 const hasResult = async (checkId: string, log: Ledger): Promise<boolean> =>
   (await log.counter(callResultCounter(checkId))).count > 0;
 
-function assertSameCall(decided: DecisionRecord, request: ToolResultRequest): CallRecord {
-  const { tool, session_id } = request;
+function assertSameCall(decided: DecisionRecord, { tool, session_id }: ToolResultRequest): CallRecord {
   if (!isCall(decided)) throw wrongRecord(decided, "is not a decision about a tool call");
   if (decided.tool !== tool)
     throw wrongRecord(decided, `is about \`${decided.tool}\`, not about \`${tool}\``);
-  if (decided.session_id !== session_id || orgOfCaller(decided) !== orgOfSession(request))
-    throw wrongRecord(decided, "belongs to another session");
+  if (decided.session_id !== session_id) throw wrongRecord(decided, "belongs to another session");
   return decided;
 }
 
