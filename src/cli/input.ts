@@ -4,7 +4,7 @@ import type { Io } from "./io.js";
 import type { JsonLimits } from "../digest/parse-json.js";
 import { InvalidJson, parseJson } from "../digest/parse-json.js";
 import { DecisionError } from "../errors.js";
-import { isObject } from "../expression/equal.js";
+import { callOfEvent } from "../decide/hook-event.js";
 
 /** Reads the JSON document of a flag such as `--input`: JSON, `@file`, or `-` for standard input. */
 export function readDocument(value: string, io: Io, flag = "--input"): unknown {
@@ -145,26 +145,8 @@ function readEvent(
       hint: "remove the tool and --params: the event has both",
     });
   }
-  const document = readDocument(event, io, "--event");
-  if (!isObject(document)) {
-    throw new DecisionError("input_invalid", "the event must be a JSON object", { hint: eventHint });
-  }
-  const {
-    tool_name: name,
-    tool_input: input = {},
-    session_id: session = sessionId,
-  } = document as Partial<Record<string, unknown>>;
-  if (typeof name !== "string" || name === "") {
-    throw new DecisionError("input_invalid", "the event has no `tool_name`", { hint: eventHint });
-  }
-  if (typeof session !== "string" || session === "") {
-    throw missingSession("add a `session_id` string to the event, or use --session-id ID");
-  }
-  return { tool: name, params: input, session_id: session };
+  return callOfEvent(readDocument(event, io, "--event"), sessionId);
 }
-
-const eventHint =
-  'for example {"session_id": "s-1", "tool_name": "write_file", "tool_input": {"path": "a.txt"}}';
 
 const missingSession = (hint: string): DecisionError =>
   new DecisionError("usage", "specify a session", { hint });

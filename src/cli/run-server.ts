@@ -1,4 +1,5 @@
 import type { AddressInfo } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import type { ExitCode } from "./exit-codes.js";
 import type { DecideFlags } from "./flags.js";
 import type { Io } from "./io.js";
@@ -69,6 +70,8 @@ async function serveUntilSignal(
   }
   const signal = await stopped;
   log.log("info", "shutting down", { signal });
+  server.beginDrain();
+  if (options.drainDelay > 0) await setTimeout(options.drainDelay);
   await Promise.all([mcp?.close(), server.drain(options.grace)]);
   process.removeListener("SIGHUP", reload);
   return signal;

@@ -5,6 +5,8 @@ import type { Scope } from "../model/scope.js";
 import type { ReadyDefinition } from "./find.js";
 import type { CallState, DecisionRequest, System, World } from "./request.js";
 import { isObject } from "../expression/equal.js";
+import type { Session } from "../record/counters.js";
+import { sessionOf } from "../record/counters.js";
 
 /** A request as our own frozen copy: the caller can no longer change what is decided on. */
 export interface Bound {
@@ -14,7 +16,9 @@ export interface Bound {
   readonly at: string;
   /** The id of the record to append; undefined where nothing is recorded. */
   readonly recordId: string | undefined;
-  readonly sessionId: string | undefined;
+  readonly session: Session | undefined;
+  /** The organisation that the caller is bound to. */
+  readonly org: string | undefined;
   readonly dryRun: boolean;
   readonly strict: boolean;
   readonly noCache: boolean;
@@ -34,7 +38,7 @@ export function bind(
   const feedback = bindFeedback(request.feedback);
   const at = call.at ?? world.clock();
   const id = world.newId(at);
-  const { dry_run: dryRun = false, strict = false, no_cache: noCache = false, session_id } = request;
+  const { dry_run: dryRun = false, strict = false, no_cache: noCache = false } = request;
   const isRecorded =
     !dryRun && world.records !== undefined && loaded.definition.logging?.log_decision !== false;
   return {
@@ -42,7 +46,8 @@ export function bind(
     feedback,
     at,
     recordId: isRecorded ? id : undefined,
-    sessionId: session_id,
+    session: sessionOf(request),
+    org: request.caller?.org_id,
     dryRun,
     strict,
     noCache,

@@ -11,7 +11,7 @@ import type { Environment, LoadedDefinition, PolicyDefinition } from "../model/d
 import type { Json, JsonObject } from "../model/json.js";
 import type { AuthenticatedCaller, Provenance } from "../model/record.js";
 import type { PolicyOutcome, PolicyResult } from "../model/result.js";
-import { callCounter } from "../record/counters.js";
+import { callCounter, sessionOf } from "../record/counters.js";
 import { maskContext } from "../record/mask.js";
 import { bindContext } from "./bind.js";
 import { checkChangedParams } from "./changed-params.js";
@@ -199,7 +199,7 @@ function countOnce(
   request: CheckRequest,
   policies: readonly ReadyDefinition[],
 ): readonly Decision[] {
-  const { session_id: session } = request;
+  const session = sessionOf(request);
   const first = decisions.find(({ draft }) => draft !== undefined);
   if (session === undefined) return decisions;
   const definitions = policies.map(({ loaded }) => loaded);

@@ -12,7 +12,7 @@ export async function compareWithPrecedents(
   world: World & { readonly records: Records },
   wanted: PrecedentOptions = {},
 ): Promise<PrecedentComparison> {
-  const definition = await find(request.decision_id, world);
+  const definition = await find(request.decision_id, world, request.caller);
   const { result, masked } = await makeSingleDecision(definition, { ...request, dry_run: true }, world);
   const { entities, inputs } = buildLineage(definition.prepared, masked.scope, masked.evaluated);
   const sources = inputs.map(({ source }) => source);

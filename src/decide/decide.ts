@@ -19,7 +19,7 @@ export type { DecisionRequest, World } from "./request.js";
 
 /** Makes one decision. CLI, HTTP and MCP all enter here. */
 export async function decide(request: DecisionRequest, world: World): Promise<Result> {
-  const definition = await find(request.decision_id, world);
+  const definition = await find(request.decision_id, world, request.caller);
   const call: CallState = { enriched: new Map() };
   return recordWithRetry(request, world, async () => {
     const decision = await makeSingleDecision(definition, request, world, call);

@@ -61,7 +61,7 @@ export const withoutData = ({ scope }: Bound): Enriched => ({
 
 async function fetchAll(
   { loaded, fetchRounds }: ReadyDefinition,
-  { scope, dryRun, strict, noCache }: Bound,
+  { scope, dryRun, strict, noCache, org }: Bound,
   world: Pick<World, "fetcher">,
 ): Promise<Enriched> {
   const { definition } = loaded;
@@ -82,7 +82,8 @@ async function fetchAll(
         if (missing.length > 0) {
           warnings.push(`the request to \`${fetch.endpoint}\` is incomplete: ${missing.join(", ")}`);
         }
-        return { fetch, answer: await fetchOnce(fetch, params, { endpoints, fetcher, dryRun, noCache }) };
+        const options = { endpoints, fetcher, dryRun, noCache, org };
+        return { fetch, answer: await fetchOnce(fetch, params, options) };
       }),
     );
     for (const { fetch, answer } of answers) {
@@ -159,7 +160,8 @@ async function fetchOnce(
     fetcher,
     dryRun,
     noCache,
-  }: Pick<Bound, "dryRun" | "noCache"> & {
+    org,
+  }: Pick<Bound, "dryRun" | "noCache" | "org"> & {
     readonly endpoints: Endpoints;
     readonly fetcher: Fetcher | undefined;
   },
@@ -168,7 +170,8 @@ async function fetchOnce(
   if (endpoint === undefined || fetcher === undefined) {
     return { ok: false, error: { code: "fetch_refused", message: "no fetcher is configured" } };
   }
-  return fetcher.fetch({ name, endpoint, params, cached: cached && !noCache, dryRun });
+  const owner = org === undefined ? {} : { org };
+  return fetcher.fetch({ name, endpoint, params, cached: cached && !noCache, dryRun, ...owner });
 }
 
 /** The recorded fact: source and time of the data. The data itself is in the context. */

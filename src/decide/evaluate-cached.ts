@@ -46,13 +46,13 @@ async function findOrEvaluate(
   bound: Bound,
   world: World,
 ): Promise<Answer> {
-  const { strict, at, recordId, noCache, dryRun } = bound;
+  const { strict, at, recordId, noCache, dryRun, org } = bound;
   const answers = noCache || dryRun ? undefined : world.records?.answers;
   const lifetime = answers === undefined ? undefined : cacheLifetime(loaded.definition, prepared.reads);
   if (answers === undefined || lifetime === undefined) {
     return { evaluated: evaluate(prepared, scope, strict), cached: false };
   }
-  const key = cacheKey(loaded, valuesReadJson(prepared, scope));
+  const key = cacheKey(loaded, valuesReadJson(prepared, scope), org);
   const now = microsecondsOf(at);
   const entry = await answers.get(key, now);
   if (entry !== undefined) {

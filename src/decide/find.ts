@@ -1,7 +1,10 @@
 import { DecisionError } from "../errors.js";
 import type { Prepared } from "../evaluate/evaluate.js";
 import { prepareLazily } from "../evaluate/prepare-lazily.js";
-import type { LoadedDefinition } from "../model/definition.js";
+import { decisionNotFound } from "../definition/library.js";
+import { isVisibleTo } from "../definition/organisation.js";
+import type { Definition, LoadedDefinition } from "../model/definition.js";
+import type { AuthenticatedCaller } from "../model/record.js";
 import type { FetchRound } from "./enrich.js";
 import { planFetches } from "./enrich.js";
 import type { World } from "./request.js";
@@ -13,17 +16,25 @@ export interface ReadyDefinition {
   readonly fetchRounds: readonly FetchRound[];
 }
 
-/** Finds the definition by its id and makes it ready to be evaluated. */
+/**
+ * Finds the definition by its id and makes it ready to be evaluated. For a caller of an organisation, the gates of other
+ * organisations do not exist, so that no chain of decisions can lead to one.
+ */
 export async function find(
   id: unknown,
   { definitions }: Pick<World, "definitions">,
+  caller?: AuthenticatedCaller,
 ): Promise<ReadyDefinition> {
   if (typeof id !== "string") {
     throw new DecisionError("input_invalid", "a request needs a `decision_id` of type string");
   }
   const loaded = await definitions.find(id);
+  if (!isVisibleTo(caller?.org_id, orgOf(loaded.definition))) throw decisionNotFound(id, []);
   return ready.get(loaded) ?? prepareOnce(loaded);
 }
+
+const orgOf = (definition: Definition): string | undefined =>
+  definition.type === "gate" ? definition.action.org : undefined;
 
 /** Ready definitions by loaded definition. Preparing compiles every expression and takes longer than a decision. */
 const ready = new WeakMap<LoadedDefinition, ReadyDefinition>();

@@ -22,12 +22,14 @@ import type { LoadedDefinition, Definition } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
 import type { Ledger } from "../model/store.js";
+import type { Session } from "../record/counters.js";
 import {
   allowedCallCounter,
   pathReadCounter,
   successCounter,
   overrideUseCounter,
   countSince,
+  sessionOf,
 } from "../record/counters.js";
 import { computeDistribution } from "../record/distribution.js";
 import { parseDuration } from "../definition/duration.js";
@@ -81,11 +83,12 @@ const needsPolicyFacts = (
 
 /** Facts from the store about a tool call. A fact that cannot be found is absent, and its policy then denies. */
 async function policyFacts(subject: Subject): Promise<JsonObject> {
-  const sessionId = subject.request.session_id;
+  const { session_id: sessionId } = subject.request;
+  const session = sessionOf(subject.request);
   const { setParams, fixedParams = false, changes } = subject.call;
   const facts = {
     ...(sessionId !== undefined && { session_id: sessionId }),
-    ...(sessionId !== undefined && (await sessionFacts(subject, sessionId))),
+    ...(session !== undefined && (await sessionFacts(subject, session))),
     ...(await overrideUses(subject)),
     ...(setParams !== undefined && { set_params: setParams }),
     ...(fixedParams && { fixed_params: true }),
@@ -94,7 +97,7 @@ async function policyFacts(subject: Subject): Promise<JsonObject> {
   return deepFreeze(facts as unknown as JsonObject);
 }
 
-async function sessionFacts(subject: Subject, session: string): Promise<object> {
+async function sessionFacts(subject: Subject, session: Session): Promise<object> {
   const { prepared, world } = subject;
   const { needs, definition } = prepared;
   const log = world.records?.log;
@@ -135,7 +138,7 @@ const isWritten = ({ write_tools }: ReadNeed, { context }: Scope): boolean => {
 };
 
 /** The paths that the call writes, by policy; undefined where it writes none that must have been read. */
-async function readFacts(subject: Subject, session: string): Promise<PolicyFacts["read"]> {
+async function readFacts(subject: Subject, session: Session): Promise<PolicyFacts["read"]> {
   const reads = (subject.prepared.needs?.reads ?? []).filter((need) => isWritten(need, subject.scope));
   if (reads.length === 0 || subject.world.records === undefined) return undefined;
   return countEach(reads, async (need) => [need.policy, await readFact(need, subject, session)]);
@@ -146,12 +149,12 @@ async function recheckFacts(subject: Subject, changes: readonly ParamsChange[]):
   const { request, scope } = subject;
   const params = mergeParams(scope.context["params"] ?? null, paramsSetBy(changes));
   const changed = { ...subject, scope: { ...scope, context: { ...scope.context, params } } };
-  const session = request.session_id;
+  const session = sessionOf(request);
   const read = session === undefined ? undefined : await readFacts(changed, session);
   return { changes, ...(read !== undefined && { read }) };
 }
 
-async function readFact(need: ReadNeed, subject: Subject, session: string): Promise<ReadFact> {
+async function readFact(need: ReadNeed, subject: Subject, session: Session): Promise<ReadFact> {
   const { definition } = subject.prepared;
   const path = filePathOf(need, definition, subject.scope);
   if (typeof path !== "string") return path;

@@ -4,6 +4,7 @@ import type { PolicyNeeds } from "../evaluate/policy/policy-facts.js";
 import type { DetailedPolicyOutcome } from "../evaluate/policy/policy-outcome.js";
 import type { Provenance } from "../model/record.js";
 import type { Count, Limit } from "../model/store.js";
+import type { Session } from "../record/counters.js";
 import { allowedCallCounter, overrideUseCounter } from "../record/counters.js";
 import type { RecordDraft, Records } from "../record/records.js";
 import { microsecondsOf } from "../record/timestamp.js";
@@ -97,7 +98,7 @@ const noCounts: CallCounts = { counts: [], limits: [] };
 export function countCall(
   { prepared }: ReadyDefinition,
   { outcome }: Evaluated,
-  { recordId, sessionId: session, at }: Bound,
+  { recordId, session, at }: Bound,
 ): CallCounts {
   if (recordId === undefined || outcome?.type !== "policy" || !outcome.allowed) return noCounts;
   const call = { decisionId: prepared.definition.id, session, at, needs: prepared.needs };
@@ -110,7 +111,7 @@ export function countCall(
 
 interface Call {
   readonly decisionId: string;
-  readonly session: string | undefined;
+  readonly session: Session | undefined;
   readonly at: string;
   readonly needs: PolicyNeeds | undefined;
 }

@@ -3,10 +3,10 @@ import { matchesGlob, findValidPolicies } from "../definition/tool-match.js";
 import { DecisionError } from "../errors.js";
 import { paramsSetBy, policyFacts } from "../evaluate/policy/policy-facts.js";
 import { mergeParams } from "../evaluate/policy/policy-outcome.js";
-import { isObject } from "../expression/equal.js";
 import type { Json, JsonObject } from "../model/json.js";
 import type { AuthenticatedCaller, DecisionRecord, ToolResultRecord } from "../model/record.js";
 import type { Found, Ledger } from "../model/store.js";
+import type { Session } from "../record/counters.js";
 import {
   callCounter,
   callResultCounter,
@@ -14,9 +14,11 @@ import {
   pathReadCounter,
   resultCounter,
   successCounter,
+  sessionOf,
 } from "../record/counters.js";
 import { maskMarker } from "../record/mask.js";
 import { toolResultRecordBody } from "../record/record-json.js";
+import { orgOfCaller } from "../record/record-keys.js";
 import { recordsOfCheck } from "../record/find-records.js";
 import { bindContext } from "./bind.js";
 import { maskParams, paramsDigest } from "./check.js";
@@ -55,14 +57,16 @@ export async function recordToolResult(
   request: ToolResultRequest,
   world: ToolResultWorld,
 ): Promise<ToolResult> {
-  const { tool, session_id: session, ok } = request;
+  const { tool, session_id, ok } = request;
   if (world.records === undefined) {
     throw new DecisionError("store_failed", "cannot record a tool result without a store");
   }
   const { log } = world.records;
   assertResultNamed(request);
-  const reported = await reportedParams(request, world.definitions);
-  const call = await findCall(request, reported, log);
+  const org = orgOfSession(request);
+  const session = sessionOf({ session_id, caller: { org_id: org } });
+  const reported = await reportedParams(request, session, world.definitions);
+  const call = await findCall(request, session, reported, log);
   const timestamp = world.clock();
   const result = {
     record_id: world.newId(timestamp),
@@ -71,7 +75,8 @@ export async function recordToolResult(
     ok,
     ...("unlinked" in call ? { decision_records: [] } : linkTo(call)),
     linked: !("unlinked" in call),
-    session_id: session,
+    session_id,
+    ...(org !== undefined && { org_id: org }),
   };
   const body = toolResultRecordBody(result);
   if ("unlinked" in call) {
@@ -91,6 +96,10 @@ export async function recordToolResult(
   if ("refused" in appended) return recordToolResult(request, world);
   return { kind: "tool_result", ...result, warnings: [] };
 }
+
+/** A caller without an organisation may report a call of any: the decision that it names says which. */
+const orgOfSession = ({ caller, decision }: ToolResultRequest): string | undefined =>
+  caller?.org_id ?? (decision && orgOfCaller(decision));
 
 const linkTo = ({
   decisions,
@@ -121,7 +130,8 @@ interface ReportedParams {
 
 /** Returns the params that identify the call among other open calls; undefined where they are not given. */
 async function reportedParams(
-  { tool, session_id, params }: ToolResultRequest,
+  { tool, params }: ToolResultRequest,
+  session: Session,
   definitions: Library,
 ): Promise<ReportedParams | undefined> {
   if (params === undefined) return undefined;
@@ -129,7 +139,7 @@ async function reportedParams(
     findValidPolicies(tool, definitions).map((id) => definitions.findForInspection(id)),
   );
   const masked = maskParams(bindContext(params), policies);
-  return { tool, params: masked, counter: callCounter(session_id, tool, paramsDigest(masked)) };
+  return { tool, params: masked, counter: callCounter(session, tool, paramsDigest(masked)) };
 }
 
 /**
@@ -152,7 +162,7 @@ function contextsOf(
 /** The counters of the paths that the call has read, for policies with `read_before_write`. */
 async function readsOf(
   contexts: readonly JsonObject[],
-  session: string,
+  session: Session,
   definitions: Library,
 ): Promise<readonly string[]> {
   const tool = contexts[0]?.["tool"];
@@ -199,15 +209,16 @@ interface NoCall {
 /** Finds the call that a result belongs to. */
 async function findCall(
   request: ToolResultRequest,
+  session: Session,
   reported: ReportedParams | undefined,
   log: Ledger,
 ): Promise<OpenCall | NoCall> {
-  const { tool, session_id: session, decision } = request;
+  const { tool, session_id: id, decision } = request;
   const counter = reported?.counter ?? callCounter(session, tool);
   if (decision !== undefined) return findNamedCall(decision, { request, counter, log });
   const open = await findOpenCall({ request, counter, log });
   const params = reported === undefined ? "" : " with these params";
-  return open ?? { unlinked: `no open call of \`${tool}\`${params} was allowed in session \`${session}\`` };
+  return open ?? { unlinked: `no open call of \`${tool}\`${params} was allowed in session \`${id}\`` };
 }
 
 interface CallSearch {
@@ -230,8 +241,8 @@ async function findNamedCall(
   // A policy that was evaluated by its id is only one of those for the tool.
   if (checkId === undefined || call.counters.length === 0)
     return unlinked("is not that of a check, or was recorded by an earlier version");
+  if (orgOfCaller(record) !== orgOfSession(request)) return unlinked("belongs to another session");
   if (!call.counters.includes(counter)) return unlinked("is about a call with other params");
-  if (!isOwnCall(record, request)) return unlinked("belongs to another organisation");
   if (await hasResult(checkId, log)) return unlinked("is about a call that has a result already");
   return { ...call, checkId };
 }
@@ -251,11 +262,11 @@ async function findOpenCall(search: CallSearch): Promise<OpenCall | undefined> {
 }
 
 /** Returns the open call whose first record this is. */
-async function openCallAt(line: Found, { request, counter, log }: CallSearch): Promise<OpenCall | undefined> {
+async function openCallAt(line: Found, { counter, log }: CallSearch): Promise<OpenCall | undefined> {
   if (!("record" in line) || !line.intact) return undefined;
   const { record } = line;
   if (record.kind !== "decision" || !isCall(record) || record.check_id === undefined) return undefined;
-  if (record.counted?.includes(counter) !== true || !isOwnCall(record, request)) return undefined;
+  if (record.counted?.includes(counter) !== true) return undefined;
   if (await hasResult(record.check_id, log)) return undefined;
   return { ...(await checkedCall(record, log)), checkId: record.check_id };
 }
@@ -268,13 +279,6 @@ async function checkedCall(record: CallRecord, log: Ledger): Promise<CheckedCall
 
 const hasResult = async (checkId: string, log: Ledger): Promise<boolean> =>
   (await log.counter(callResultCounter(checkId))).count > 0;
-
-/** Whether the reporter may report the call: a caller that is bound to an organisation reports no call of another. */
-function isOwnCall({ facts }: CallRecord, { caller }: ToolResultRequest): boolean {
-  const asked = facts["authenticated_caller"];
-  const org = asked !== undefined && isObject(asked) ? asked["org_id"] : undefined;
-  return caller?.org_id === undefined || org === undefined || org === caller.org_id;
-}
 
 function assertSameCall(decided: DecisionRecord, { tool, session_id }: ToolResultRequest): CallRecord {
   if (!isCall(decided)) throw wrongRecord(decided, "is not a decision about a tool call");

@@ -30,7 +30,10 @@ export function parseGateKey(text: string): GateKey {
 }
 
 /** Returns the id of the gate with a key. Throws if a gate of the action is broken: an older one must not replace it. */
-export function findGate(key: GateKey, library: Library): string {
+export function findGate(
+  key: GateKey,
+  library: Pick<Library, "gates" | "diagnostics" | "brokenGates">,
+): string {
   assertGatesReadable(key, library);
   const { gates, diagnostics } = library;
   const candidates = gates.filter(
@@ -65,7 +68,10 @@ export interface GateSummary {
 export const gatesIn = (summaries: readonly DefinitionSummary[]): readonly GateSummary[] =>
   summaries.flatMap(({ id, action }) => (action === undefined ? [] : [{ id, action }]));
 
-function assertGatesReadable({ org, domain, action }: GateKey, { brokenGates }: Library): void {
+function assertGatesReadable(
+  { org, domain, action }: GateKey,
+  { brokenGates }: Pick<Library, "brokenGates">,
+): void {
   const broken = brokenGates.filter(({ actions }) => actions === "any" || actions.includes(action));
   if (broken.length === 0) return;
   throw new DecisionError("definition_invalid", `a gate of \`${org}/${domain}/${action}\` is not valid`, {

@@ -113,13 +113,20 @@ function notFoundError(id: string, { valid, invalid, diagnostics }: LibraryCheck
       details: { problems },
     });
   }
+  return decisionNotFound(id, valid.keys(), notFoundHint(diagnostics));
+}
+
+/** The error for an unknown id; suggests the nearest of the ids that the caller may know. */
+export function decisionNotFound(id: string, ids: Iterable<string>, hint = listHint): DecisionError {
   return new DecisionError("definition_not_found", `no decision called \`${id}\``, {
-    hint: didYouMean(id, valid.keys()) ?? notFoundHint(diagnostics),
+    hint: didYouMean(id, ids) ?? hint,
   });
 }
 
+const listHint = "run `agent-33 decision list` to see what is defined";
+
 function notFoundHint(diagnostics: readonly Diagnostic[]): string {
   const files = new Set(diagnostics.map(({ file }) => file)).size;
-  if (files === 0) return "run `agent-33 decision list` to see what is defined";
+  if (files === 0) return listHint;
   return `${files} file${files === 1 ? "" : "s"} cannot be used: run \`agent-33 decision validate\``;
 }

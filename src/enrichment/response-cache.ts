@@ -22,9 +22,10 @@ export function responseKey({
   configuration,
   params,
   cached,
+  org,
 }: PreparedFetch): string | undefined {
   if (!cached || endpoint.cache === undefined) return undefined;
-  return sha256Hex(canonicalJson([name, configuration, params]));
+  return sha256Hex(canonicalJson([name, configuration, params, ...(org === undefined ? [] : [org])]));
 }
 
 /** The responses of endpoints, shared by all processes. Its failures are warnings and never stop a fetch. */

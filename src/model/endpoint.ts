@@ -76,6 +76,8 @@ export interface Fetch {
   readonly params: JsonObject;
   /** Whether the response cache may be used. */
   readonly cached: boolean;
+  /** The organisation that it is fetched for, which has its own cached responses; absent: none. */
+  readonly org?: string;
   /** Nothing may change, neither at the endpoint nor in the store. */
   readonly dryRun: boolean;
 }

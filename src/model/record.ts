@@ -51,6 +51,8 @@ export interface ToolResultRecord extends Provenance, Chained {
   readonly timestamp: string;
   readonly tool: string;
   readonly ok: boolean;
+  /** The organisation whose session it belongs to; absent: none. */
+  readonly org_id?: string;
   /** The decisions that allowed the call; empty where no check allowed it. */
   readonly decision_records: readonly string[];
   /** Whether it is the result of a call that a check allowed; other results are no evidence. Older records have none. */

@@ -34,12 +34,27 @@ export function groupBodies(group: readonly Entry[]): readonly string[] {
  * that no check was about; their counters `called`, `answered`, `succeeded` and `read` are no longer used.
  */
 
+/** A session, with its organisation if it has one: equal ids of two organisations are two sessions. */
+export type Session = string | readonly [org: string, id: string];
+
+interface SessionName {
+  readonly session_id?: string;
+  readonly caller?: { readonly org_id?: string | undefined } | undefined;
+}
+
+/** Returns the session of a request or a record; undefined: it belongs to none. */
+export function sessionOf(named: SessionName & { readonly session_id: string }): Session;
+export function sessionOf(named: SessionName): Session | undefined;
+export function sessionOf({ session_id: id, caller }: SessionName): Session | undefined {
+  return id === undefined || caller?.org_id === undefined ? id : [caller.org_id, id];
+}
+
 /** Counts successful calls of a tool in a session that a check allowed. */
-export const successCounter = (session: string, tool: string): string =>
+export const successCounter = (session: Session, tool: string): string =>
   JSON.stringify(["evidence", session, tool]);
 
 /** Counts calls of a tool in a session that a check allowed; with a digest, those with these params. */
-export const callCounter = (session: string, tool: string, digest?: string): string =>
+export const callCounter = (session: Session, tool: string, digest?: string): string =>
   JSON.stringify(["checked", session, tool, ...(digest === undefined ? [] : [digest])]);
 
 const callPrefix = '["checked",';
@@ -64,12 +79,12 @@ interface PolicyReference {
 /** Counts allowed reads of a path in a session by the tools that a policy names. */
 export const pathReadCounter = (
   { decision, policy }: PolicyReference,
-  session: string,
+  session: Session,
   path: string,
 ): string => JSON.stringify(["read_evidence", decision, policy, session, path]);
 
 /** Counts calls that a policy allowed in a session, for `max_calls`. */
-export const allowedCallCounter = ({ decision, policy }: PolicyReference, session: string): string =>
+export const allowedCallCounter = ({ decision, policy }: PolicyReference, session: Session): string =>
   JSON.stringify(["allowed", decision, policy, session]);
 
 /** Counts applications of an override. */

@@ -31,9 +31,13 @@ export function deterministicHash(
   );
 }
 
-/** Returns the key of a cached answer: equal for the same definition and the same values read. */
-export function cacheKey(loaded: LoadedDefinition, valuesRead: string): string {
-  return sha256Hex(`${hashPrefix(loaded)},"values_read":${valuesRead}}`);
+/**
+ * Returns the key of a cached answer: equal for the same definition and the same values read. Each organisation has its
+ * own answers, so that `cached` does not show what others have asked.
+ */
+export function cacheKey(loaded: LoadedDefinition, valuesRead: string, org?: string): string {
+  const owner = org === undefined ? "" : `,"org_id":${canonicalJson(org)}`;
+  return sha256Hex(`${hashPrefix(loaded)}${owner},"values_read":${valuesRead}}`);
 }
 
 /** The start of the hashed text is the same for all decisions of a definition. Without this cache a batch takes 10 % more time. */

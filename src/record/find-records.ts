@@ -1,44 +1,54 @@
 import type { Records } from "./records.js";
 import { isWellFormedRecord } from "./well-formed.js";
+import { idTimeRange } from "./record-id.js";
 import { DecisionError } from "../errors.js";
-import type { DecisionRecord, ToolResultRecord } from "../model/record.js";
-import type { Found, Ledger, LogLine } from "../model/store.js";
+import type { DecisionRecord, LogRecord, ToolResultRecord } from "../model/record.js";
+import type { Found, Ledger, LogLine, Reference } from "../model/store.js";
 import { nearest } from "../text.js";
 
 const latest = "latest";
 const minPrefixLength = 4;
 
-/** Whether the caller may see the record with this id. */
-export type IsVisible = (id: string) => Promise<boolean>;
+/** Whether the caller may see a record. */
+export type MaySee = (record: LogRecord) => Promise<boolean>;
 
 /**
- * Finds a record by its id, a unique prefix of its id, its sequence number, or `latest`. With `isVisible`, the
- * error for a record that is not found reveals neither the size of the log nor records of others.
+ * Finds a record by its id, a unique prefix of its id, its sequence number, or `latest`. With `maySee`, other records do
+ * not exist: they make no prefix ambiguous, and the error is the same as for a record that was never written.
  */
 export async function findRecord(
   text: string,
   { log }: Pick<Records, "log">,
-  isVisible?: IsVisible,
+  maySee?: MaySee,
 ): Promise<LogLine> {
-  const found = await lookUp(text.toLowerCase(), log);
-  if ("candidates" in found) throw await notFoundError(text, found.candidates, { log, isVisible });
+  const find =
+    maySee === undefined ? (reference: Reference) => log.find(reference) : visibleFinder(log, maySee);
+  const found = await lookUp(text.toLowerCase(), find);
+  if ("candidates" in found) {
+    const { candidates } = found;
+    if (candidates.length > 0) throw ambiguousPrefix(text, candidates);
+    const hint = maySee === undefined ? await notFoundHint(text, log) : referenceFormHint(text);
+    throw new DecisionError("record_not_found", `record \`${text}\` not found`, { hint });
+  }
   if (isWellFormedRecord(found.record)) return found;
   throw new DecisionError("log_damaged", `record \`${text}\` is damaged`, {
     hint: "check the log with `agent-33 decision verify`",
   });
 }
 
+type Find = (reference: Reference) => Promise<Found>;
+
 const none: Found = { candidates: [] };
 
-async function lookUp(text: string, log: Ledger): Promise<Found> {
-  if (text === latest) return await log.find({ latest: true });
+async function lookUp(text: string, find: Find): Promise<Found> {
+  if (text === latest) return await find({ latest: true });
   const isBeginning = /^[0-9a-f-]+$/.test(text) && text.length >= minPrefixLength;
-  if (!/^\d+$/.test(text)) return isBeginning ? await log.find({ beginning: text }) : none;
+  if (!/^\d+$/.test(text)) return isBeginning ? await find({ beginning: text }) : none;
   const seq = Number(text);
   const isCountable = Number.isSafeInteger(seq) && seq >= 1;
-  const bySeq = (): Promise<Found> => (isCountable ? log.find({ seq }) : Promise.resolve(none));
+  const bySeq = (): Promise<Found> => (isCountable ? find({ seq }) : Promise.resolve(none));
   if (!isBeginning) return await bySeq();
-  const byBeginning = (): Promise<Found> => log.find({ beginning: text });
+  const byBeginning = (): Promise<Found> => find({ beginning: text });
   // Sequence numbers have no leading zeros; current ids start with one.
   return text.startsWith("0") ? await firstFound(byBeginning, bySeq) : await firstFound(bySeq, byBeginning);
 }
@@ -48,36 +58,47 @@ async function firstFound(first: () => Promise<Found>, second: () => Promise<Fou
   return "candidates" in found && found.candidates.length === 0 ? await second() : found;
 }
 
-interface LookupContext {
-  readonly log: Ledger;
-  readonly isVisible: IsVisible | undefined;
+/** The most candidates shown for an ambiguous prefix. */
+const maxCandidates = 5;
+
+/** Returns a function that finds records as the log does, among those that the caller may see. */
+function visibleFinder(log: Ledger, maySee: MaySee): Find {
+  const firstVisible = async (lines: AsyncIterable<LogLine>, count: number): Promise<readonly LogLine[]> => {
+    const visible: LogLine[] = [];
+    for await (const line of lines) {
+      if (visible.length >= count) break;
+      if (await maySee(line.record)) visible.push(line);
+    }
+    return visible;
+  };
+  return async (reference) => {
+    if ("latest" in reference) {
+      const [newest] = await firstVisible(log.select({ kind: "decision", reverse: true }), 1);
+      return newest ?? none;
+    }
+    const found = await log.find(reference);
+    if ("record" in found) return (await maySee(found.record)) ? found : none;
+    if (found.candidates.length === 0 || !("beginning" in reference)) return none;
+    // The log names the newest candidates only, which may all be invisible.
+    const visible = await firstVisible(withPrefix(reference.beginning, log), maxCandidates);
+    const [only] = visible;
+    return visible.length === 1 && only !== undefined
+      ? only
+      : { candidates: visible.map(({ record }) => record.record_id) };
+  };
 }
 
-async function notFoundError(
-  text: string,
-  candidates: readonly string[],
-  { log, isVisible }: LookupContext,
-): Promise<DecisionError> {
-  if (candidates.length === 0) {
-    return new DecisionError("record_not_found", `record \`${text}\` not found`, {
-      hint: isVisible === undefined ? await notFoundHint(text, log) : referenceFormHint(text),
-    });
-  }
-  const message = `\`${text}\` matches more than one record`;
-  const visible = isVisible === undefined ? candidates : await visibleIds(candidates, isVisible);
-  if (visible.length === 0)
-    return new DecisionError("record_not_found", message, { hint: "use more characters of the id" });
-  return new DecisionError("record_not_found", message, {
-    hint: `use more characters of the id: ${visible.map((id) => `\`${id}\``).join(", ")}`,
-    details: { candidates: visible },
+async function* withPrefix(prefix: string, log: Ledger): AsyncGenerator<LogLine> {
+  const [first, last] = idTimeRange(prefix);
+  for await (const line of log.select({ since: first * 1000, until: last * 1000 + 999, reverse: true }))
+    if (line.record.record_id.startsWith(prefix)) yield line;
+}
+
+const ambiguousPrefix = (text: string, candidates: readonly string[]): DecisionError =>
+  new DecisionError("record_not_found", `\`${text}\` matches more than one record`, {
+    hint: `use more characters of the id: ${candidates.map((id) => `\`${id}\``).join(", ")}`,
+    details: { candidates },
   });
-}
-
-async function visibleIds(ids: readonly string[], isVisible: IsVisible): Promise<readonly string[]> {
-  const seen: string[] = [];
-  for (const id of ids) if (await isVisible(id)) seen.push(id);
-  return seen;
-}
 
 async function notFoundHint(text: string, log: Ledger): Promise<string> {
   const { size } = await log.state();
@@ -90,6 +111,7 @@ async function notFoundHint(text: string, log: Ledger): Promise<string> {
 
 /** Explains the forms of a reference, without reading the log. */
 function referenceFormHint(text: string): string {
+  if (text.toLowerCase() === latest) return "no records yet";
   if (/^0{1,7}$/.test(text)) return "the first record has number 1";
   if (nearest(text, [latest]) !== undefined) return `did you mean \`${latest}\`?`;
   if (/^[0-9a-f-]+$/i.test(text) && text.length < minPrefixLength) {

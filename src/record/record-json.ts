@@ -86,10 +86,12 @@ export function decisionRecordBody(
 export function toolResultRecordBody(
   result: Omit<ToolResultRecord, "kind" | "seq" | "prev_hash" | "hash" | "counted">,
 ): string {
-  const { record_id, timestamp, tool, ok, decision_records, linked } = result;
+  const { record_id, timestamp, tool, ok, decision_records, linked, org_id } = result;
   const fields = { kind: "tool_result", record_id, timestamp, tool, ok, decision_records };
-  const rest = linked === undefined ? "" : `,"linked":${linked}`;
-  return JSON.stringify(fields).slice(1, -1) + provenanceJson(result) + rest;
+  // The provenance comes before the others, because the index expects it right after the decisions.
+  const link = linked === undefined ? "" : `,"linked":${linked}`;
+  const org = org_id === undefined ? "" : `,"org_id":${textJson(org_id)}`;
+  return JSON.stringify(fields).slice(1, -1) + provenanceJson(result) + link + org;
 }
 
 /** Returns the fields of a note's record as JSON, without braces. */

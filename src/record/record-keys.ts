@@ -1,6 +1,8 @@
 import type { Entity } from "../model/lineage.js";
-import type { LogRecord } from "../model/record.js";
+import type { Json } from "../model/json.js";
+import type { DecisionRecord, LogRecord } from "../model/record.js";
 import type { RecordKey, RelatedRange } from "../model/store.js";
+import { isObject } from "../expression/equal.js";
 import { microsecondsOf } from "./timestamp.js";
 
 /** Whether a record matches a key. A damaged record may contain anything. */
@@ -36,6 +38,13 @@ export function policiesOf(record: LogRecord): readonly string[] {
   return [
     ...new Set(policies.flatMap(({ name, override }) => (override === null ? [name] : [name, override]))),
   ];
+}
+
+/** Returns the organisation that the caller of a decision was bound to. */
+export function orgOfCaller({ facts }: DecisionRecord): string | undefined {
+  const caller: Json = facts["authenticated_caller"] ?? null;
+  const org = isObject(caller) ? caller["org_id"] : undefined;
+  return typeof org === "string" ? org : undefined;
 }
 
 export const isSameEntity = (a: Entity, b: Entity): boolean => a.type === b.type && a.id === b.id;

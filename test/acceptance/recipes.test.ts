@@ -115,14 +115,16 @@ describe("the container", () => {
   it("listens to everybody with keys, and not at all without", () => {
     const keys = variablesIn(recipe("sh", "docker run"));
     const withKeys = fakeIo({ env: { ...env, ...keys } });
-    const options = serveOptions({ ...flags, grace: "8s" }, withKeys);
+    const options = serveOptions({ ...flags, grace: "8s", drainDelay: "0" }, withKeys);
     expect(options).toMatchObject({
       host: "0.0.0.0",
       port: Number(servingPort),
       tokens: { audience: "agent-33" },
     });
     const withoutKeys = fakeIo({ env });
-    expect(() => serveOptions({ ...flags, grace: "8s" }, withoutKeys)).toThrow("without authentication");
+    expect(() => serveOptions({ ...flags, grace: "8s", drainDelay: "0" }, withoutKeys)).toThrow(
+      "without authentication",
+    );
   });
 
   it("is built without what is made anew in it", () => {

@@ -16,6 +16,7 @@ const usual: ServeFlags = {
   maxInFlight: "1024",
   requestTimeout: "10s",
   grace: "8s",
+  drainDelay: "0",
 };
 
 const tokens = { jwks: "keys.json", issuer: "https://id.example", audience: "agent-33" };
@@ -34,6 +35,7 @@ describe("the options of a server", () => {
       maxInFlight: 1024,
       requestTimeout: 10_000,
       grace: 8_000,
+      drainDelay: 0,
       allowedOrigins: {
         hosts: ["localhost", "127.0.0.1", "[::1]", "127.0.0.1"],
         origins: [],
@@ -115,8 +117,8 @@ describe("the options of a server", () => {
     },
     {
       name: "times",
-      flags: { requestTimeout: "1500ms", grace: "1m" },
-      means: { requestTimeout: 1500, grace: 60_000 },
+      flags: { requestTimeout: "1500ms", grace: "1m", drainDelay: "5s" },
+      means: { requestTimeout: 1500, grace: 60_000, drainDelay: 5_000 },
     },
   ])("may say $name", ({ flags = {}, env = {}, means }) => {
     expect(optionsFor(flags, env)).toMatchObject(means);
@@ -160,6 +162,7 @@ describe("the options of a server", () => {
     { flags: { requestTimeout: "0" }, says: "--request-timeout must be a duration" },
     { flags: { requestTimeout: "10" }, says: "--request-timeout must be a duration" },
     { flags: { grace: "2h" }, says: "--grace must be a duration up to 3600s" },
+    { flags: { drainDelay: "2h" }, says: "--drain-delay must be a duration up to 3600s" },
   ])("may not say $flags $env", ({ flags = {}, env = {}, says }) => {
     const parse = (): object => optionsFor(flags, env);
     expect(parse).toThrow(DecisionError);

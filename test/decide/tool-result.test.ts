@@ -237,7 +237,8 @@ describe("the result of a call", () => {
       });
     expect(await world.result("t", { caller: callerOf("acme") })).toMatchObject({ linked: true });
     await world.check("t");
-    expect(await world.result("t", { caller: callerOf("acme") })).toMatchObject({ linked: true });
+    expect(await world.result("t", { caller: callerOf("acme") })).toMatchObject({ linked: false });
+    expect(await world.result("t")).toMatchObject({ linked: true });
   });
 
   it("is linked by its params also while another policy is broken", async () => {

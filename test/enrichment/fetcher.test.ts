@@ -344,6 +344,7 @@ describe("cached responses", () => {
     { name: "another name", asked: { name: "other" } },
     { name: "another configuration", asked: { endpoint: { url: "https://other.example", ...kept } } },
     { name: "a fetch without cache", asked: { cached: false } },
+    { name: "an organisation", asked: { org: "acme" } },
   ])("are not used for $name", async ({ asked }) => {
     const { fetch } = fetching(kept);
     await fetch([answer(1)]);

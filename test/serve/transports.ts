@@ -7,6 +7,7 @@ import { openHttpServer } from "../../src/serve/http/http-server.js";
 import { routes } from "../../src/serve/http/routes.js";
 import { ReloadingWorld } from "../../src/serve/reloading-world.js";
 import { LogWriter } from "../../src/serve/log-writer.js";
+import { errorKey } from "../../src/serve/mcp/call-tool.js";
 import { createMcpHttp } from "../../src/serve/mcp/http.js";
 import { Metrics } from "../../src/serve/metrics.js";
 import type { ServedWorld } from "../../src/serve/operations/operation.js";
@@ -123,9 +124,13 @@ export async function askMcp(
   } catch (error) {
     return { refused: { status: statusOf(error) } };
   }
-  const { isError = false, structuredContent } = await client.callTool({ name, arguments: { ...input } });
+  const {
+    isError = false,
+    structuredContent,
+    _meta,
+  } = await client.callTool({ name, arguments: { ...input } });
   if (!isError) return { answer: structuredContent as JsonObject };
-  const { error } = structuredContent as { readonly error: Rejection & { readonly details?: Rejection } };
+  const error = _meta?.[errorKey] as Rejection & { readonly details?: Rejection };
   const { code, message, hint, details } = error;
   return { refused: named({ code, message, hint, errors: details?.errors }) };
 }

@@ -29,6 +29,7 @@ export function addServeCommand(parent: Command, io: Io, done: (code: ExitCode) 
     .option("--max-body <bytes>", "maximum size of a request body", "1048576")
     .option("--max-in-flight <n>", "maximum number of concurrent requests", "1024")
     .option("--request-timeout <duration>", "maximum time to receive a request", "10s")
+    .option("--drain-delay <duration>", "time to keep accepting requests at shutdown, while not ready", "0")
     .option("--grace <duration>", "maximum time to finish requests at shutdown", "8s")
     .option("--allow-host <names>", "further host names of the server, separated by commas")
     .option("--allow-origin <origins>", "web origins that may send requests, such as https://app.example")
@@ -77,6 +78,7 @@ export interface ServeFlags extends DecideFlags {
   readonly maxInFlight: string;
   readonly requestTimeout: string;
   readonly grace: string;
+  readonly drainDelay: string;
   readonly allowHost?: string;
   readonly allowOrigin?: string;
   readonly publicMetrics?: boolean;
@@ -95,6 +97,8 @@ export interface ServeOptions {
   readonly requestTimeout: number;
   /** In milliseconds. */
   readonly grace: number;
+  /** In milliseconds. */
+  readonly drainDelay: number;
   readonly allowedOrigins: AllowedOrigins;
   readonly publicMetrics: boolean;
   readonly mcp: boolean;
@@ -114,6 +118,7 @@ export function serveOptions(flags: ServeFlags, { env }: Io): ServeOptions {
     maxInFlight: parseInteger("--max-in-flight", flags.maxInFlight, { min: 1, max: 100_000 }),
     requestTimeout: parseMilliseconds("--request-timeout", flags.requestTimeout),
     grace: parseMilliseconds("--grace", flags.grace),
+    drainDelay: parseMilliseconds("--drain-delay", flags.drainDelay, { min: 0, max: 3_600_000 }),
     allowedOrigins: allowedOrigins(flags, host, tokens !== undefined),
     publicMetrics: flags.publicMetrics ?? false,
     mcp: flags.mcp ?? false,

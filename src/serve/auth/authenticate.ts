@@ -34,9 +34,17 @@ export const scopes = ["decide", "report", "read", "audit"] as const;
 
 export type Scope = (typeof scopes)[number];
 
-/** Whether the caller has a scope. Without authentication there is no caller, and everything is permitted. */
-export function hasScope(caller: AuthenticatedCaller | undefined, scope: Scope): boolean {
-  return caller === undefined || caller.scopes.includes(scope);
+/** Who may use which operations. */
+export interface Permissions {
+  /** Undefined: the server runs without authentication. */
+  readonly caller: AuthenticatedCaller | undefined;
+  /** The scopes that a server without authentication offers; undefined: all. */
+  readonly offered?: readonly Scope[] | undefined;
+}
+
+/** Whether a scope is permitted: by the token of the caller, or by the server if it needs no token. */
+export function hasScope({ caller, offered }: Permissions, scope: Scope): boolean {
+  return (caller?.scopes ?? offered)?.includes(scope) ?? true;
 }
 
 export function isUnauthenticated(

@@ -20,7 +20,6 @@ import { correlationFromHeaders } from "../correlation.js";
 
 export interface AccessControl {
   readonly isDraining: () => boolean;
-  readonly drain: () => void;
   readonly countRequest: CountRequest;
 }
 
@@ -35,12 +34,10 @@ export async function addAccessControl(
   const concurrency = new CallerConcurrency(maxInFlight);
   const mcp = options.mcp !== undefined;
   const checkOrigin = originChecker(options.allowedOrigins);
-  let isDraining = false;
   // A value given here would be shared by all requests, so each request sets its own.
   app.decorateRequest("identity");
   app.addHook("onRequest", (request, reply, done) => {
     hooks.begin(request, reply);
-    if (isDraining) reply.header("connection", "close");
     const isPublic = isPublicRoute(request);
     if (hooks.inFlight > maxInFlight && !isPublic) throw overloaded();
     assertWellFormedRequest(request.raw);
@@ -56,7 +53,7 @@ export async function addAccessControl(
     if (authenticate === undefined || isPublic) proceed();
     else admitCaller(request, reply, { authenticate, concurrency, countRequest }).then(proceed, done);
   });
-  return { isDraining: () => isDraining, drain: () => (isDraining = true), countRequest };
+  return { isDraining: () => hooks.isDraining, countRequest };
 }
 
 /** Whether a route needs no authentication, such as the health check. */
@@ -77,7 +74,7 @@ async function admitCaller(
   const caller = await authenticate(request.headers.authorization);
   if (isUnauthenticated(caller)) throw unauthenticated(caller);
   request.identity = { caller, correlationId: request.identity.correlationId };
-  const callerKey = JSON.stringify([caller.issuer, caller.subject, caller.client_id]);
+  const callerKey = JSON.stringify([caller.issuer, caller.subject, caller.client_id, caller.org_id]);
   await countRequest(request, "caller", callerKey);
   concurrency.acquire(callerKey, reply.raw);
 }

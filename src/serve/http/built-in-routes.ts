@@ -46,7 +46,7 @@ export function addBuiltInRoutes(app: FastifyInstance, options: HttpOptions, acc
 
 /** Metrics cover all organisations, so a token bound to one must not read them. */
 function assertMayReadMetrics(caller: AuthenticatedCaller | undefined): void {
-  if (!hasScope(caller, "read")) {
+  if (!hasScope({ caller }, "read")) {
     throw new DecisionError("forbidden", "metrics require the scope `read`, which the token does not have", {
       details: { scope: "read" },
     });

@@ -48,6 +48,8 @@ export interface HttpOptions {
 export interface HttpServer {
   listen(host: string, port: number): Promise<AddressInfo>;
   readonly inFlight: () => number;
+  /** Reports that the server is not ready, and closes each connection after its response; still accepts requests. */
+  beginDrain(): void;
   /** Stops accepting requests, waits for running ones, and aborts those that exceed the timeout. */
   drain(timeoutMs: number): Promise<void>;
 }
@@ -92,8 +94,9 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
       return app.server.address() as AddressInfo;
     },
     inFlight: () => hooks.inFlight,
+    beginDrain: () => hooks.beginDrain(),
     drain: async (timeoutMs) => {
-      access.drain();
+      hooks.beginDrain();
       await closeServer(app, timeoutMs, () => hooks.beginShutdown());
       await app.close();
     },

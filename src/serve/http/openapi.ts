@@ -13,7 +13,7 @@ export function openApiDocument({ mcp }: { readonly mcp: boolean }): JsonObject 
   return {
     ...documentHeader("agent-33", "Decisions as code for unattended agents and workflows."),
     paths: { ...paths, ...builtInOperations({ mcp }) },
-    components: components({}),
+    components: components({ HookEvent: hookEventSchema }),
   };
 }
 
@@ -36,7 +36,14 @@ function operationObject(route: Route): JsonObject {
       security: [{ token: [operation.scope] }, {}],
       ...(parameters.length > 0 && { parameters }),
       ...(method === "POST" && {
-        requestBody: { required: true, content: { "application/json": { schema } } },
+        requestBody: {
+          required: true,
+          content: {
+            "application/json": {
+              schema: route.fromHookEvent === undefined ? schema : { anyOf: [schema, hookEventRef] },
+            },
+          },
+        },
       }),
       responses: jsonResponses(
         operation.title,
@@ -55,6 +62,25 @@ const components = (schemas: JsonObject): JsonObject => ({
   schemas: { ...schemas, GateAnswer: gateAnswerSchema, Problem: problemSchema },
   securitySchemes: { token: { type: "http", scheme: "bearer", bearerFormat: "JWT" } },
 });
+
+const hookEventRef: JsonObject = { $ref: "#/components/schemas/HookEvent" };
+
+const hookEventSchema: JsonObject = {
+  type: "object",
+  description: "a hook event of a coding agent; other keys are ignored",
+  properties: {
+    session_id: { type: "string", minLength: 1 },
+    hook_event_name: { type: "string", description: "a name with `Fail` in it means that the call failed" },
+    tool_name: { type: "string", minLength: 1 },
+    tool_input: { type: "object", description: "the params of the call" },
+    tool_response: {
+      description:
+        "required for `/results`, refused by `/check`; `success: false`, `is_error`, `interrupted` and `error` are failures",
+    },
+  },
+  required: ["session_id", "tool_name"],
+  not: { required: ["tool"] },
+};
 
 const problemSchema: JsonObject = {
   type: "object",

@@ -6,7 +6,6 @@ import { toFastifyPath, operationInput, routes } from "./routes.js";
 import type { Library } from "../../definition/library.js";
 import type { AuthenticatedCaller } from "../../model/record.js";
 import { recordIdOf } from "../operations/operation.js";
-import { orgOfDecision } from "../operations/org-access.js";
 
 export const jsonContentType = "application/json; charset=utf-8";
 
@@ -72,5 +71,5 @@ export function rateLimitedOrg(
   const { org_id: org, decision_id: id } = (input ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof org === "string")
     return definitions.summaries.some(({ action }) => action?.org === org) ? org : undefined;
-  return typeof id === "string" ? orgOfDecision(id, definitions) : undefined;
+  return definitions.summaries.find((each) => each.id === id)?.action?.org;
 }

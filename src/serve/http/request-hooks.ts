@@ -16,6 +16,11 @@ export const clientDisconnected: AbortReason = { status: 499, code: "client_disc
 /** The shutdown timeout expired before the response was complete. */
 const shutDown: AbortReason = { status: 503, code: "shut_down" };
 
+/** Closes the connection after the response. Does nothing once the headers are sent. */
+function closeAfter(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader("connection", "close");
+}
+
 const anonymous: RequestIdentity = { caller: undefined, correlationId: undefined };
 
 const serverErrorStatuses: readonly number[] = [500, 502, 503, 504];
@@ -33,9 +38,10 @@ export class RequestHooks {
   readonly #metrics: Metrics;
   readonly #log: LogWriter;
   readonly #ended: EndedRequest[] = [];
-  #inFlight = 0;
+  readonly #inFlight = new Set<ServerResponse>();
   /** Filled by error handlers, which see the cause of an abort before the response closes. */
   readonly #abortReasons = new WeakMap<ServerResponse, AbortReason>();
+  #isDraining = false;
   #isShuttingDown = false;
 
   constructor({ metrics, log }: { readonly metrics: Metrics; readonly log: LogWriter }) {
@@ -44,7 +50,17 @@ export class RequestHooks {
   }
 
   get inFlight(): number {
-    return this.#inFlight;
+    return this.#inFlight.size;
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** From now on, every response closes its connection, also those to requests in progress. */
+  beginDrain(): void {
+    this.#isDraining = true;
+    for (const response of this.#inFlight) closeAfter(response);
   }
 
   /** From now on, an aborted response is the fault of the shutdown, not of the client. */
@@ -58,12 +74,13 @@ export class RequestHooks {
   }
 
   begin(request: FastifyRequest, reply: FastifyReply): void {
-    this.#inFlight++;
+    this.#inFlight.add(reply.raw);
+    if (this.#isDraining) closeAfter(reply.raw);
     request.identity = anonymous;
     const startedAt = stopwatch();
     // Unlike the onResponse hook, this event also comes after the client has disconnected.
     reply.raw.once("close", () => {
-      this.#inFlight--;
+      this.#inFlight.delete(reply.raw);
       this.#logSoon({ request, reply, milliseconds: stopwatch() - startedAt });
     });
   }

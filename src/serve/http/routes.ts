@@ -9,6 +9,7 @@ import { decideAction, dryRunDecision, evaluateDecision } from "../operations/de
 import { findPrecedents } from "../operations/find-precedents.js";
 import { listDecisions, showDecision } from "../operations/definitions.js";
 import { explainRecord, showRecord, findRecords } from "../operations/records.js";
+import { assertBeforeCall, callOfEvent, hasSucceeded, isHookEvent } from "../../decide/hook-event.js";
 import { isObject } from "../../expression/equal.js";
 
 interface RequestParts {
@@ -24,12 +25,25 @@ export interface Route {
   readonly operation: Operation;
   /** The key of the input that the path contains as `{id}`. */
   readonly pathKey?: string;
+  /** Builds the input from a hook event of a coding agent; absent: the route accepts none. */
+  readonly fromHookEvent?: (event: JsonObject) => JsonObject;
   /** Serialises the answer; default: JSON.stringify. */
   readonly write?: (answer: unknown) => string;
 }
 
 const writeGate = (answer: unknown): string => gateAnswerJson(answer as GateAnswer);
 const writeResult = (answer: unknown): string => resultJson(answer as Result);
+
+/** A hook runs the call as it is, so no override may allow it by changing its params. */
+const checkInput = (event: JsonObject): JsonObject => {
+  assertBeforeCall(event);
+  return { ...(callOfEvent(event) as unknown as JsonObject), fixed_params: true };
+};
+
+const resultInput = (event: JsonObject): JsonObject => ({
+  ...(callOfEvent(event) as unknown as JsonObject),
+  ok: hasSucceeded(event),
+});
 
 export const routes: readonly Route[] = [
   { method: "POST", path: "/decide", operation: decideAction, write: writeGate },
@@ -47,8 +61,8 @@ export const routes: readonly Route[] = [
     pathKey: "decision_id",
     write: writeResult,
   },
-  { method: "POST", path: "/check", operation: checkToolCall },
-  { method: "POST", path: "/results", operation: recordToolResult },
+  { method: "POST", path: "/check", operation: checkToolCall, fromHookEvent: checkInput },
+  { method: "POST", path: "/results", operation: recordToolResult, fromHookEvent: resultInput },
   { method: "POST", path: "/precedents", operation: findPrecedents },
   { method: "GET", path: "/decisions", operation: listDecisions },
   { method: "GET", path: "/decisions/{id}", operation: showDecision, pathKey: "decision_id" },
@@ -59,9 +73,10 @@ export const routes: readonly Route[] = [
 
 /** Builds the input of an operation from the body or the query, and the path. */
 export function operationInput(
-  { method, operation, pathKey }: Route,
+  { method, operation, pathKey, fromHookEvent }: Route,
   { params, query, body }: RequestParts,
 ): unknown {
+  if (fromHookEvent !== undefined && isHookEvent(body)) return fromHookEvent(body);
   const input = method === "GET" ? parseQuery(query as Query, operation.input) : body;
   if (pathKey === undefined) return input;
   if (!isObject(input)) return input;

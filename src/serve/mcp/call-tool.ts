@@ -81,9 +81,15 @@ function toolFailure(error: DecisionError): CallToolResult {
   return {
     isError: true,
     content: [{ type: "text", text: formatError(visible) }],
-    structuredContent: { ...errorDocument(visible) },
+    _meta: { [errorKey]: errorDocument(visible).error },
   };
 }
+
+/**
+ * Where programs find code, message, hint and details of an error. Not in the structured content: clients validate that
+ * against the output schema of the tool, and some show their own complaint instead of the error.
+ */
+export const errorKey = "agent-33/error";
 
 export function formatError({ message, hint }: DecisionError): string {
   return printable(`error: ${message}${hint === undefined ? "" : `\nhint: ${hint}`}`);

@@ -56,7 +56,14 @@ export function createMcpHttp(options: McpOptions): McpHttp {
       }
       const authInfo = toAuthInfo(identity);
       const answer = toNodeHandler(
-        { fetch: (request, context) => handler.fetch(request, { ...context, authInfo }) },
+        {
+          async fetch(request, context) {
+            const response = await handler.fetch(request, { ...context, authInfo });
+            // The HTTP server decides: it closes connections when it shuts down.
+            response.headers.delete("connection");
+            return response;
+          },
+        },
         { onerror },
       );
       const exchange = answer(req as NodeIncomingMessageLike, res, body);

@@ -1,8 +1,8 @@
 import type { Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
-import { visibleDecisionIds } from "./tools.js";
 import { hasScope } from "../auth/authenticate.js";
 import { listDecisions, showDecision } from "../operations/definitions.js";
 import type { Invocation } from "../operations/operation.js";
+import { visibleDecisionIds } from "../operations/org-access.js";
 import { showRecord, findRecords } from "../operations/records.js";
 
 const mimeType = "application/json";
@@ -28,10 +28,8 @@ export const resourceTemplates: ResourceTemplateType[] = [
 
 /** Lists the definitions and the newest records that the caller may see. */
 export async function listResources(invocation: Invocation): Promise<Resource[]> {
-  const definitions = hasScope(invocation.caller, listDecisions.scope)
-    ? await definitionResources(invocation)
-    : [];
-  const records = hasScope(invocation.caller, findRecords.scope) ? await recordResources(invocation) : [];
+  const definitions = hasScope(invocation, listDecisions.scope) ? await definitionResources(invocation) : [];
+  const records = hasScope(invocation, findRecords.scope) ? await recordResources(invocation) : [];
   return [...definitions, ...records];
 }
 
@@ -93,8 +91,8 @@ export async function completeIds(
 
 async function visibleIds(kind: string, invocation: Invocation): Promise<readonly string[]> {
   if (kind === "definition")
-    return hasScope(invocation.caller, showDecision.scope) ? visibleDecisionIds(invocation) : [];
-  if (!hasScope(invocation.caller, showRecord.scope)) return [];
+    return hasScope(invocation, showDecision.scope) ? visibleDecisionIds(invocation) : [];
+  if (!hasScope(invocation, showRecord.scope)) return [];
   const { records } = await findRecords.run({ limit: maxCompletions, reverse: true }, invocation);
   return records.map(({ record_id: id }) => id);
 }

@@ -5,8 +5,14 @@ import { completeIds, listResources, readResource, resourceTemplates } from "./r
 import { PlainServer, ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "./sdk.js";
 import { listTools } from "./tools.js";
 import { DecisionError } from "../../errors.js";
+import type { Permissions, Scope } from "../auth/authenticate.js";
+import { hasScope } from "../auth/authenticate.js";
 import type { LogLevel } from "../log-writer.js";
+import { decideAction, evaluateDecision } from "../operations/decide.js";
+import { listActions } from "../operations/definitions.js";
 import type { Invocation, RequestIdentity, ServedWorld } from "../operations/operation.js";
+import { findRecords } from "../operations/records.js";
+import { checkToolCall, recordToolResult } from "../operations/tool-calls.js";
 import { visibleError } from "../visible-error.js";
 
 export interface McpOptions {
@@ -16,6 +22,8 @@ export interface McpOptions {
   /** Writes an entry for the operator. Clients do not see it. */
   readonly log: (entry: McpLogEntry) => void;
   readonly version: string;
+  /** The scopes to offer to callers without a token; undefined: all. */
+  readonly scopes?: readonly Scope[] | undefined;
 }
 
 export interface McpLogEntry {
@@ -37,12 +45,12 @@ export function createMcpServer(options: McpOptions, connection: Connection): Pl
   const capabilities = { tools: { listChanged }, resources: { listChanged }, completions: {} };
   const server = new PlainServer(
     { name: "agent-33", version: options.version },
-    { capabilities, instructions },
+    { capabilities, instructions: instructionsFor({ caller, offered: options.scopes }) },
   );
   const handler =
     <Request, Answer>(answer: (request: Request, invocation: Invocation) => Promise<Answer>) =>
     (request: Request, { mcpReq }: ServerContext): Promise<Answer> => {
-      const invocation = { world: options.world(), caller, correlationId };
+      const invocation = { world: options.world(), caller, correlationId, offered: options.scopes };
       return track(answer(request, invocation)).catch((error: unknown) => {
         throw toProtocolError(error, mcpReq.method, options);
       });
@@ -94,14 +102,30 @@ async function readResourceText(uri: string, invocation: Invocation): Promise<st
   throw new ResourceNotFoundError(uri, `unknown resource \`${uri}\`; \`resources/list\` lists all resources`);
 }
 
-/** Sent to each agent when it connects. */
-const instructions =
-  "Before you act, call `decide` (or the `decide_…` tool of the action) and act only on GREEN. Before you call one of " +
-  "your own tools, call `check_tool_call`, use only the params it returns, and report the outcome with " +
-  "`record_tool_result`. " +
-  "`list_actions` and `list_decisions` list what you can decide, `evaluate` makes any decision by its id, and " +
-  "`dry_run` does so without recording it. " +
-  "To see past decisions and their reasons, use `find_records`, `explain_record` and `find_precedents`.";
+/** Sent to each agent when it connects: each sentence with the operation whose scope it needs. */
+const instructions: readonly (readonly [{ readonly scope: Scope }, string])[] = [
+  [
+    decideAction,
+    "Before you act, call `decide` (or the `decide_…` tool of the action) and act only on GREEN.",
+  ],
+  [
+    checkToolCall,
+    "Before you call one of your own tools, call `check_tool_call`, and use only the params it returns.",
+  ],
+  [recordToolResult, "After the call, report its outcome with `record_tool_result`."],
+  [listActions, "`list_actions` and `list_decisions` list what you can decide."],
+  [evaluateDecision, "`evaluate` makes any decision by its id, and `dry_run` does so without recording it."],
+  [
+    findRecords,
+    "To see past decisions and their reasons, use `find_records`, `explain_record` and `find_precedents`.",
+  ],
+];
+
+const instructionsFor = (permissions: Permissions): string =>
+  instructions
+    .filter(([{ scope }]) => hasScope(permissions, scope))
+    .map(([, sentence]) => sentence)
+    .join(" ");
 
 interface WorkTracker {
   readonly track: <T>(work: Promise<T>) => Promise<T>;

@@ -3,14 +3,21 @@ import { sha256Hex } from "../../digest/sha256.js";
 import type { JsonObject } from "../../model/json.js";
 import { hasScope } from "../auth/authenticate.js";
 import { embedSchema } from "../embed-schema.js";
-import type { Invocation, InputSchema, Operation, ServedWorld } from "../operations/operation.js";
+import type {
+  Invocation,
+  InputSchema,
+  Operation,
+  OutputSchema,
+  ServedWorld,
+} from "../operations/operation.js";
 import { defineOperation } from "../operations/operation.js";
-import { decideAction } from "../operations/decide.js";
+import { decideAction, dryRunDecision, evaluateDecision } from "../operations/decide.js";
 import type { ProvenanceInput } from "../operations/shared-fields.js";
 import { objectField, inputObject, provenanceFields } from "../operations/shared-fields.js";
 import type { Action } from "../operations/definitions.js";
 import { listAllActions } from "../operations/definitions.js";
-import { isOwnOrg } from "../operations/org-access.js";
+import { isVisibleTo } from "../../definition/organisation.js";
+import { visibleDecisionIds } from "../operations/org-access.js";
 import { operations } from "../operations/operations.js";
 
 /** Longer lists would be of no use to an agent; `list_actions` and `list_decisions` return everything. */
@@ -19,10 +26,12 @@ const listLimits = { actionTools: 50, ids: 200 };
 /** Returns the tools of the caller's organisation: the operations, then the tools of actions. */
 export async function visibleTools(invocation: Invocation): Promise<readonly McpTool[]> {
   const { world, caller } = invocation;
-  const own = (await actionTools(world)).filter(({ org }) => isOwnOrg(org, caller?.org_id));
+  const own = (await actionTools(world)).filter(({ org }) => isVisibleTo(caller?.org_id, org));
   const generic = operations.map((each): McpTool => {
     const describe = (): Tool =>
-      describeTool({ ...each, input: withDecisionIds(each.input, visibleDecisionIds(invocation)) });
+      each === evaluateDecision
+        ? describeTool({ ...each, input: withDecisionIds(each.input, visibleDecisionIds(invocation)) })
+        : describeTool(each, each === dryRunDecision ? requiredKeys : briefOutput);
     return { name: each.name, scope: each.scope, run: each.run, describe };
   });
   return own.length > listLimits.actionTools ? generic : [...generic, ...own];
@@ -31,22 +40,13 @@ export async function visibleTools(invocation: Invocation): Promise<readonly Mcp
 /** Describes the tools that the scopes of the caller permit. */
 export async function listTools(invocation: Invocation): Promise<Tool[]> {
   const tools = await visibleTools(invocation);
-  return tools.filter(({ scope }) => hasScope(invocation.caller, scope)).map((tool) => tool.describe());
+  return tools.filter(({ scope }) => hasScope(invocation, scope)).map((tool) => tool.describe());
 }
 
-/** Returns the decisions that the caller may see. */
-export function visibleDecisionIds({ world: { definitions }, caller }: Invocation): readonly string[] {
-  if (caller?.org_id === undefined) return definitions.ids;
-  const orgs = new Map(definitions.summaries.map(({ id, action }) => [id, action?.org]));
-  return definitions.ids.filter((id) => isOwnOrg(orgs.get(id), caller.org_id));
-}
-
-/** Adds the ids of all decisions as an enum where `decision_id` is required. */
+/** Adds the ids of all decisions as an enum. One tool has it, because many ids would make the list long. */
 function withDecisionIds(input: InputSchema, ids: readonly string[]): InputSchema {
-  const { decision_id: id } = input.properties;
-  const needsId = id !== undefined && input.required.includes("decision_id");
-  if (!needsId || ids.length === 0 || ids.length > listLimits.ids) return input;
-  const schema: JsonObject = { ...id, enum: ids };
+  if (ids.length === 0 || ids.length > listLimits.ids) return input;
+  const schema: JsonObject = { ...input.properties["decision_id"], enum: ids };
   return { ...input, properties: { ...input.properties, decision_id: schema } };
 }
 
@@ -55,30 +55,66 @@ export interface McpTool extends Pick<Operation, "name" | "scope" | "run"> {
   readonly describe: () => Tool;
 }
 
-function describeTool({
-  name,
-  title,
-  description,
-  input,
-  output,
-  readOnly,
-}: Pick<Operation, "name" | "title" | "description" | "input" | "output" | "readOnly">): Tool {
+function describeTool(
+  {
+    name,
+    title,
+    description,
+    input,
+    output,
+    readOnly,
+  }: Pick<Operation, "name" | "title" | "description" | "input" | "output" | "readOnly">,
+  describeOutput = briefOutput,
+): Tool {
   return {
     name,
     title,
     description,
-    inputSchema: { ...input, required: [...input.required] } as Tool["inputSchema"],
-    outputSchema: { ...output, required: [...output.required] },
+    inputSchema: briefInput(input),
+    outputSchema: describeOutput(output),
     annotations: {
-      title,
       readOnlyHint: readOnly,
-      destructiveHint: false,
-      // Each call of the others adds a record.
-      idempotentHint: readOnly,
+      ...(!readOnly && { destructiveHint: false }),
       openWorldHint: false,
     },
   };
 }
+
+/*
+ * Every agent reads the whole list, so it is short: errors tell the limits of texts, and the description of a tool says
+ * what matters in its answer. `/openapi.json` has the complete schemas.
+ */
+const briefInput = (input: InputSchema): Tool["inputSchema"] => {
+  const properties = mapValues(input.properties, withoutTextLimits);
+  return { ...input, properties, required: [...input.required] } as Tool["inputSchema"];
+};
+
+const withoutTextLimits = (schema: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "minLength" && key !== "maxLength"));
+
+/** The required keys of an answer; for a tool that returns the same as another, which has their types. */
+const requiredKeys = ({ type, required }: OutputSchema): OutputSchema & Tool["outputSchema"] => ({
+  type,
+  properties: {},
+  required: [...required],
+});
+
+/** The required keys of an answer and its optional flags, with their types. */
+const briefOutput = ({ type, properties, required }: OutputSchema): ReturnType<typeof requiredKeys> => {
+  const kept = Object.entries(properties).filter(
+    ([key, schema]) => required.includes(key) || schema["type"] === "boolean",
+  );
+  return { type, properties: mapValues(Object.fromEntries(kept), briefType), required: [...required] };
+};
+
+const briefType = ({ type, enum: values, const: value }: JsonObject): JsonObject => ({
+  ...(type !== undefined && { type }),
+  ...(values !== undefined && { enum: values }),
+  ...(value !== undefined && { const: value }),
+});
+
+const mapValues = <T, U>(record: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 
 interface ActionTool extends McpTool {
   readonly org: string;
@@ -127,15 +163,15 @@ function createActionTool(name: string, action: Action): ActionTool {
     run: (toolInput, invocation) =>
       decideAction.run({ org_id, domain, action: verb, ...toolInput }, invocation),
   });
-  const tool = describeTool({ ...operation, input: actionInputSchema(input, action) });
+  const tool = describeTool({ ...operation, input: actionInputSchema(input, action) }, requiredKeys);
   return { name, org: org_id, scope: operation.scope, run: operation.run, describe: () => tool };
 }
 
 function actionDescription({ org_id: org, domain, action, description }: Action): string {
   const own = description === undefined ? "" : `${description.trim().replace(/([^.!?])$/, "$1.")} `;
   return (
-    `${own}Evaluates the gate of the action \`${action}\` in \`${domain}\` of \`${org}\`. Call this before the action, ` +
-    "and act only on GREEN. Returns the same as `decide`. The decision is recorded."
+    `${own}Evaluates the gate of \`${action}\` in \`${domain}\` of \`${org}\`. Call this before the action, and act ` +
+    "only on GREEN. Returns the same as `decide`."
   );
 }
 

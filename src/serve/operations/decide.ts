@@ -1,6 +1,6 @@
 import type { Invocation, Operation } from "./operation.js";
 import { defineOperation } from "./operation.js";
-import { withOwnSession, assertOwnOrg, orgOfDecision, hideForeignReferences } from "./org-access.js";
+import { assertOwnOrg, assertVisibleDecision, hideForeignReferences } from "./org-access.js";
 import type { ProvenanceInput } from "./shared-fields.js";
 import {
   outputObject,
@@ -17,6 +17,7 @@ import {
   flag,
 } from "./shared-fields.js";
 import { findGate } from "../../definition/gate-key.js";
+import { isVisibleTo } from "../../definition/organisation.js";
 import type { GateResult, Result } from "../../model/result.js";
 import type { GateAnswer } from "../../record/record-json.js";
 
@@ -48,7 +49,7 @@ export const decideAction = defineOperation<DecideInput, GateAnswer>({
     "Call this before you act. Evaluates the gate of an action and returns its status: GREEN (act), GREEN-SKIP (no " +
     "action is necessary), YELLOW (do not act yet: gather evidence or request a review) or RED (stop and escalate). " +
     "`because` and `warnings` give the reasons, `work_frame` what you may do next. " +
-    "`list_actions` lists the actions and the context that each requires. The decision is recorded.",
+    "`list_actions` lists the actions and the context that each requires.",
   scope: "decide",
   readOnly: false,
   input: inputObject(
@@ -74,16 +75,17 @@ export const decideAction = defineOperation<DecideInput, GateAnswer>({
   async run(input, invocation) {
     const { org_id: org, domain, action, world_model_version: version } = input;
     assertOwnOrg(org, invocation);
-    const { world } = invocation;
-    const id = findGate({ org, domain, action, version }, world.definitions);
-    const decide = (): Promise<Result> =>
-      world.decide({
-        decision_id: id,
-        context: input.context,
-        ...(input.feedback !== undefined && { feedback: input.feedback }),
-        ...toProvenance(input, invocation),
-      });
-    return toGateAnswer((await withOwnSession(input, invocation, decide)) as GateResult);
+    const { world, caller } = invocation;
+    const { gates, diagnostics, brokenGates } = world.definitions;
+    const own = gates.filter((gate) => isVisibleTo(caller?.org_id, gate.action.org));
+    const id = findGate({ org, domain, action, version }, { gates: own, diagnostics, brokenGates });
+    const result = await world.decide({
+      decision_id: id,
+      context: input.context,
+      ...(input.feedback !== undefined && { feedback: input.feedback }),
+      ...toProvenance(input, invocation),
+    });
+    return toGateAnswer(result as GateResult);
   },
 });
 
@@ -119,8 +121,8 @@ const evaluateInput = inputObject(
     ...provenanceFields,
     feedback: feedbackField,
     strict: flag("a condition that cannot be evaluated is an error"),
-    no_cache: flag("use no cached results and no cached fetched data"),
-    follow: flag("if a target is itself a decision, make that one too, and so on"),
+    no_cache: flag("use nothing from a cache"),
+    follow: flag("also make the decisions that it leads to"),
   },
   ["decision_id", "context"],
 );
@@ -130,9 +132,9 @@ export const evaluateDecision: Operation<unknown, Result> = defineOperation<Eval
   name: "evaluate",
   title: "Make a decision",
   description:
-    "Makes a decision by its id. Returns the result (selected_targets, selected_labels) and the reasons (because, " +
-    "failed_conditions). Some types add fields: scored decisions a decision and its confidence, policies whether " +
-    "the call is allowed, gates their status. The decision is recorded.",
+    "Makes a decision by its id and records it. Returns selected_targets, selected_labels and the reasons (because, " +
+    "failed_conditions, warnings). If it is `blocked`, do not act on it. Scored decisions add `decision` and " +
+    "`confidence`, policies `allowed`, `outcome` and `reason`, gates `status` and `work_frame`.",
   scope: "decide",
   readOnly: false,
   input: evaluateInput,
@@ -144,7 +146,7 @@ export const evaluateDecision: Operation<unknown, Result> = defineOperation<Eval
 export const dryRunDecision: Operation<unknown, Result> = defineOperation<EvaluateInput, Result>({
   name: "dry_run",
   title: "Make a decision without recording it",
-  description: "Returns what `evaluate` would return, without recording anything.",
+  description: "Returns what `evaluate` would return, and records nothing.",
   scope: "decide",
   readOnly: true,
   input: evaluateInput,
@@ -155,16 +157,15 @@ export const dryRunDecision: Operation<unknown, Result> = defineOperation<Evalua
 async function evaluate(input: EvaluateInput, invocation: Invocation, dryRun: boolean): Promise<Result> {
   const { decision_id, strict = false, no_cache = false, follow = false } = input;
   const { world } = invocation;
-  assertOwnOrg(orgOfDecision(decision_id, world.definitions), invocation);
-  const decide = (): Promise<Result> =>
-    (follow ? world.follow : world.decide)({
-      decision_id,
-      context: input.context,
-      ...(input.feedback !== undefined && { feedback: input.feedback }),
-      dry_run: dryRun,
-      strict,
-      no_cache,
-      ...toProvenance(input, invocation),
-    });
-  return hideForeignReferences(invocation)(await withOwnSession(input, invocation, decide));
+  assertVisibleDecision(decision_id, invocation);
+  const result = await (follow ? world.follow : world.decide)({
+    decision_id,
+    context: input.context,
+    ...(input.feedback !== undefined && { feedback: input.feedback }),
+    dry_run: dryRun,
+    strict,
+    no_cache,
+    ...toProvenance(input, invocation),
+  });
+  return hideForeignReferences(invocation)(result);
 }

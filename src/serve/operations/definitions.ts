@@ -7,7 +7,8 @@ import {
   objectField,
   flag,
 } from "./shared-fields.js";
-import { isOwnOrg, orgOfDecision, assertOwnOrg } from "./org-access.js";
+import { assertOwnOrg, assertVisibleDecision, visibleDecisionIds } from "./org-access.js";
+import { isVisibleTo } from "../../definition/organisation.js";
 import type { GateDefinition } from "../../model/definition.js";
 import type { JsonObject } from "../../model/json.js";
 import { definitionView, listView } from "../../present/definition-views.js";
@@ -28,11 +29,10 @@ export const listDecisions = defineOperation<object, { readonly decisions: reado
   readOnly: true,
   input: inputObject({}),
   output: outputObject({ decisions: listOf("all decisions", definitionSchema) }),
-  async run(_input, { world, caller }) {
-    const own = world.definitions.ids.filter((id) =>
-      isOwnOrg(orgOfDecision(id, world.definitions), caller?.org_id),
-    );
-    const loaded = await Promise.all(own.map((id) => world.definitions.findForInspection(id)));
+  async run(_input, invocation) {
+    const { definitions } = invocation.world;
+    const visible = visibleDecisionIds(invocation);
+    const loaded = await Promise.all(visible.map((id) => definitions.findForInspection(id)));
     return { decisions: (listView(loaded).items as readonly JsonObject[]).map(withoutFileLocation) };
   },
 });
@@ -45,9 +45,9 @@ export const showDecision = defineOperation<{ readonly decision_id: string }, Js
   readOnly: true,
   input: inputObject({ decision_id: inputText("the decision's id") }, ["decision_id"]),
   output: definitionSchema,
-  run({ decision_id: id }, invocation) {
-    assertOwnOrg(orgOfDecision(id, invocation.world.definitions), invocation);
-    return describeDecision(id, invocation.world);
+  async run({ decision_id: id }, invocation) {
+    assertVisibleDecision(id, invocation);
+    return await describeDecision(id, invocation.world);
   },
 });
 
@@ -117,7 +117,7 @@ async function visibleActions(
   const all = await listAllActions(invocation.world);
   return all.filter(
     (each) =>
-      isOwnOrg(each.org_id, invocation.caller?.org_id) &&
+      isVisibleTo(invocation.caller?.org_id, each.org_id) &&
       (org === undefined || each.org_id === org) &&
       (domain === undefined || each.domain === domain),
   );

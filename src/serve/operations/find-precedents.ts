@@ -1,12 +1,6 @@
 import type { Invocation } from "./operation.js";
 import { defineOperation } from "./operation.js";
-import {
-  orgOfDecision,
-  assertOwnOrg,
-  findOwnRecord,
-  recordVisibility,
-  assertOwnSession,
-} from "./org-access.js";
+import { assertVisibleDecision, findOwnRecord, recordVisibility } from "./org-access.js";
 import {
   outputObject,
   listOf,
@@ -82,8 +76,7 @@ export const findPrecedents = defineOperation<PrecedentsInput, PrecedentComparis
     if (recordId !== undefined && id === undefined && context === undefined)
       return precedentsOfRecord(recordId, search, invocation);
     if (id === undefined || context === undefined || recordId !== undefined) throw ambiguousSubject();
-    assertOwnOrg(orgOfDecision(id, invocation.world.definitions), invocation);
-    await assertOwnSession(input, invocation);
+    assertVisibleDecision(id, invocation);
     const request = { decision_id: id, context, ...toProvenance(input, invocation) };
     return compareWithPrecedents(request, invocation.world, search);
   },

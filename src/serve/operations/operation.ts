@@ -1,4 +1,4 @@
-import type { Scope } from "../auth/authenticate.js";
+import type { Permissions, Scope } from "../auth/authenticate.js";
 import { hasScope } from "../auth/authenticate.js";
 import type { Composed } from "../../compose.js";
 import type { ContextValidator, SchemaViolation } from "../../definition/context-schema.js";
@@ -22,7 +22,7 @@ export interface RequestIdentity {
 }
 
 /** The identity and the dependencies of one call of an operation. */
-export interface Invocation extends RequestIdentity {
+export interface Invocation extends RequestIdentity, Pick<Permissions, "offered"> {
   readonly world: ServedWorld;
 }
 
@@ -73,16 +73,18 @@ export function defineOperation<Input, Answer>(
   };
 }
 
-function assertScope({ name, scope }: Pick<Operation, "name" | "scope">, { caller }: Invocation): void {
-  if (hasScope(caller, scope)) return;
-  throw new DecisionError(
-    "forbidden",
-    `\`${name}\` requires the scope \`${scope}\`, which the token does not have`,
-    {
-      hint: "request a token with this scope from the issuer",
+function assertScope({ name, scope }: Pick<Operation, "name" | "scope">, invocation: Invocation): void {
+  if (hasScope(invocation, scope)) return;
+  const requires = `\`${name}\` requires the scope \`${scope}\``;
+  if (invocation.caller === undefined)
+    throw new DecisionError("forbidden", `${requires}, which this server does not offer`, {
+      hint: "use another tool, or start the server with this scope",
       details: { scope },
-    },
-  );
+    });
+  throw new DecisionError("forbidden", `${requires}, which the token does not have`, {
+    hint: "request a token with this scope from the issuer",
+    details: { scope },
+  });
 }
 
 /** Reports all problems of the input at once. */

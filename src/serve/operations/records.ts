@@ -58,15 +58,17 @@ const recordLine: JsonObject = { ...objectField("a record of the log"), properti
 export const findRecords = defineOperation<RecordsInput, RecordsAnswer>({
   name: "find_records",
   title: "Find records",
-  description: "Lists the newest matching records, oldest first; with `after`, the records that follow.",
+  description:
+    "Lists the newest matching records, oldest first; with `after`, the records that follow. `intact: false`: changed " +
+    "after it was written.",
   scope: "audit",
   readOnly: true,
   input: inputObject({
     decision_id: inputText("only this decision"),
-    workflow_id: inputText("only of this workflow"),
-    stage_id: inputText("only of this stage"),
-    session_id: inputText("only of this session"),
-    correlation_id: inputText("only with this correlation id"),
+    workflow_id: inputText("only this workflow"),
+    stage_id: inputText("only this stage"),
+    session_id: inputText("only this session"),
+    correlation_id: inputText("only this correlation id"),
     label: inputText("only with this selected label; for gates, the status"),
     target: inputText("only with this selected target"),
     type: { enum: [...decisionTypes], description: "only decisions of this type" },
@@ -142,16 +144,12 @@ const recordFields = {
   timestamp: outputText("the time of the record"),
 };
 
-const hiddenReferencesNote =
-  " For a token bound to an organisation, references to records of other organisations are left out.";
-
 export const explainRecord = defineOperation<RecordInput, object>({
   name: "explain_record",
   title: "Explain a record",
   description:
     "Explains a record: what was decided, for whom and why, which conditions failed, and which values they read. " +
-    "`explanation` contains the explanation as sentences." +
-    hiddenReferencesNote,
+    "`explanation` contains the explanation as sentences. `intact: false`: it was changed after it was written.",
   scope: "audit",
   readOnly: true,
   input: inputObject({ record_id: recordIdInput }, ["record_id"]),
@@ -177,7 +175,7 @@ async function explainLine({ record, intact }: LogLine, invocation: Invocation):
 export const showRecord = defineOperation<RecordInput, object>({
   name: "show_record",
   title: "Show a record",
-  description: `Shows one record of the log. \`intact: false\` means that it was changed after it was written.${hiddenReferencesNote}`,
+  description: "Shows one record of the log. `intact: false`: it was changed after it was written.",
   scope: "audit",
   readOnly: true,
   input: inputObject({ record_id: recordIdInput }, ["record_id"]),

@@ -25,15 +25,13 @@ export const flag = (description: string): JsonObject => ({ type: "boolean", des
 
 export const objectField = (description: string): JsonObject => ({ type: "object", description });
 
-export const contextField = objectField(
-  "the input data of the decision; its definition says which values it reads",
-);
+export const contextField = objectField("the input data of the decision");
 
 export const provenanceFields = {
-  workflow_id: inputText("the workflow that requests the decision"),
-  stage_id: inputText("the stage that requests the decision"),
-  session_id: inputText("the session that requests the decision"),
-  correlation_id: inputText("groups related records; default: the correlation id of the request"),
+  workflow_id: inputText("the workflow"),
+  stage_id: inputText("the stage"),
+  session_id: inputText("the session"),
+  correlation_id: inputText("groups related records"),
 } as const;
 
 export interface ProvenanceInput {
@@ -43,7 +41,7 @@ export interface ProvenanceInput {
   readonly correlation_id?: string;
 }
 
-export const feedbackField = objectField("recorded with the decision, without any effect on it");
+export const feedbackField = objectField("recorded, without effect");
 
 /** The JSON Schema of an answer. Later versions may add keys. */
 export function outputObject(

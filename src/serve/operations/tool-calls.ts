@@ -1,5 +1,5 @@
 import { defineOperation } from "./operation.js";
-import { withOwnSession, findOwnRecord, hideForeignReferences } from "./org-access.js";
+import { findOwnRecord, hideForeignReferences } from "./org-access.js";
 import type { ProvenanceInput } from "./shared-fields.js";
 import {
   outputObject,
@@ -48,10 +48,8 @@ export const checkToolCall = defineOperation<CheckInput, CheckResult>({
       resources: objectField("data of the resources that policies read"),
       context: objectField("other data that policies read"),
       ...provenanceFields,
-      fixed_params: flag(
-        "the caller cannot change the params, so no policy may allow the call by changing them",
-      ),
-      dry_run: flag("do not record the decision or count it"),
+      fixed_params: flag("the params cannot be changed, so no policy may allow the call by changing them"),
+      dry_run: flag("record and count nothing"),
       strict: flag("a condition that cannot be evaluated is an error"),
     },
     ["tool", "params", "session_id"],
@@ -67,17 +65,15 @@ export const checkToolCall = defineOperation<CheckInput, CheckResult>({
   }),
   async run(input, invocation) {
     const { tool, params, fixed_params = false, dry_run = false, strict = false } = input;
-    const check = (): Promise<CheckResult> =>
-      invocation.world.check({
-        tool,
-        params,
-        context: policyContext(input),
-        fixed_params,
-        dry_run,
-        strict,
-        ...toProvenance(input, invocation),
-      });
-    const checked = await withOwnSession(input, invocation, check);
+    const checked = await invocation.world.check({
+      tool,
+      params,
+      context: policyContext(input),
+      fixed_params,
+      dry_run,
+      strict,
+      ...toProvenance(input, invocation),
+    });
     return {
       ...checked,
       decisions: await Promise.all(checked.decisions.map(hideForeignReferences(invocation))),
@@ -141,19 +137,16 @@ export const recordToolResult = defineOperation<ResultInput, ToolResult>({
     },
     { parent_record_id: outputText("the first of `decision_records`") },
   ),
-  run: ({ tool, session_id, ok, record_id: id, params }, invocation) =>
-    withOwnSession({ session_id }, invocation, async () => {
-      const decision =
-        id === undefined
-          ? undefined
-          : assertDecision(id, await findOwnRecord(id, invocation), allowedCallHint);
-      return invocation.world.recordToolResult({
-        tool,
-        session_id,
-        ok,
-        ...(decision && { decision }),
-        ...(params && { params }),
-        caller: invocation.caller,
-      });
-    }),
+  async run({ tool, session_id, ok, record_id: id, params }, invocation) {
+    const decision =
+      id === undefined ? undefined : assertDecision(id, await findOwnRecord(id, invocation), allowedCallHint);
+    return await invocation.world.recordToolResult({
+      tool,
+      session_id,
+      ok,
+      ...(decision && { decision }),
+      ...(params && { params }),
+      caller: invocation.caller,
+    });
+  },
 });

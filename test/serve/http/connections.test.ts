@@ -203,6 +203,21 @@ describe("a graceful shutdown", () => {
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
+  it("first reports that it is not ready, and closes each connection after its answer", async () => {
+    const { world: slow, arrived, letGo } = gated();
+    const ending = await serving({ world: slow });
+    const running = post(ending, "/decide", routineWire);
+    await arrived();
+    ending.server.beginDrain();
+    const ready = await get(ending, "/readyz");
+    expect(ready).toMatchObject({ status: 503, body: { reason: "the server is shutting down" } });
+    const accepted = await get(ending, "/decisions");
+    letGo();
+    const finished = await running;
+    expect([accepted.status, finished.status]).toEqual([200, 200]);
+    for (const { headers } of [ready, accepted, finished]) expect(headers.get("connection")).toBe("close");
+  });
+
   it("waits no longer than the timeout", async () => {
     const { world: slow, arrived, letGo } = gated();
     const ending = await serving({ world: slow });

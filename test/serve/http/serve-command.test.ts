@@ -122,6 +122,20 @@ describe("agent-33 decision serve", () => {
     expect(await exit).toEqual({ code: 130, signal: null });
   });
 
+  it("accepts requests for --drain-delay after SIGTERM, while it is not ready", async () => {
+    const { url, child, says, exit } = await start("--drain-delay", "10m", "--mcp");
+    child.kill("SIGTERM");
+    await says('"message":"shutting down"');
+    expect((await get({ url }, "/readyz")).status).toBe(503);
+    const made = await post({ url }, "/decide", routineWire);
+    expect([made.status, made.headers.get("connection")]).toEqual([200, "close"]);
+    const ping = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+    const listed = await post({ url }, "/mcp", ping, { accept: "application/json, text/event-stream" });
+    expect([listed.status, listed.headers.get("connection")]).toEqual([200, "close"]);
+    child.kill("SIGTERM");
+    expect(await exit).toEqual({ code: null, signal: "SIGTERM" });
+  });
+
   it("stops at once on the second signal", async () => {
     const { url, port, child, says, exit } = await start();
     const slow = connect(port, "127.0.0.1").on("error", () => undefined);

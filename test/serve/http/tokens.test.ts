@@ -147,8 +147,8 @@ describe("a valid token over HTTP", () => {
     expect(refused.status).toBe(403);
     expect(challengeOf(refused)).toBe('Bearer realm="agent-33", error="insufficient_scope"');
     const id = "/decisions/gate-wire-approve";
-    expect((await post(server, `${id}/evaluate`, { context: routineWire.context }, other)).status).toBe(403);
-    expect((await get(server, id, other)).status).toBe(403);
+    expect((await post(server, `${id}/evaluate`, { context: routineWire.context }, other)).status).toBe(404);
+    expect((await get(server, id, other)).status).toBe(404);
     expect((await get(server, "/orgs/acme/domains/payments/actions", other)).status).toBe(403);
   });
 

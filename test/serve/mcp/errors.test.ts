@@ -1,5 +1,6 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { beforeAll, describe, expect, it } from "vitest";
+import { errorKey } from "../../../src/serve/mcp/call-tool.js";
 import type { ServedWorld } from "../../../src/serve/operations/operation.js";
 import { sampleWorld } from "../sample-world.js";
 import { routine, typed } from "./every-tool.js";
@@ -42,7 +43,8 @@ describe("a failed tool call", () => {
     },
   ])("is a result with a hint: $name", async ({ call, code, text }) => {
     const result = await client.callTool(call);
-    expect(result).toMatchObject({ isError: true, structuredContent: { error: { code } } });
+    expect(result).toMatchObject({ isError: true, _meta: { [errorKey]: { code } } });
+    expect(result).not.toHaveProperty("structuredContent");
     const [content] = result.content as readonly { readonly text: string }[];
     if (typeof text === "string") expect(content?.text).toBe(text);
     else expect(content?.text).toMatch(text);

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { errorKey } from "../../../src/serve/mcp/call-tool.js";
 import type { AuthenticatedCaller } from "../../../src/model/record.js";
 import type { RequestIdentity } from "../../../src/serve/operations/operation.js";
 import type { ServedWorld } from "../../../src/serve/operations/operation.js";
@@ -101,7 +102,7 @@ describe("the caller", () => {
       arguments: { context: routine },
       _meta: { correlation_id: 7 },
     });
-    expect(odd).toMatchObject({ isError: true, structuredContent: { error: { code: "input_invalid" } } });
+    expect(odd).toMatchObject({ isError: true, _meta: { [errorKey]: { code: "input_invalid" } } });
   });
 
   it("sees only the tools and resources that its scopes permit", async () => {
@@ -112,7 +113,7 @@ describe("the caller", () => {
     const { resources } = await client.listResources();
     expect(resources.every(({ uri }) => uri.startsWith("agent33://definitions/"))).toBe(true);
     const refused = await client.callTool({ name: typed, arguments: { context: routine } });
-    expect(refused).toMatchObject({ isError: true, structuredContent: { error: { code: "forbidden" } } });
+    expect(refused).toMatchObject({ isError: true, _meta: { [errorKey]: { code: "forbidden" } } });
     await expect(client.readResource({ uri: "agent33://records/latest" })).rejects.toMatchObject({
       code: -32600,
       data: { error: { code: "forbidden" } },
@@ -136,7 +137,10 @@ describe("the caller", () => {
     });
     const gate = "agent33://definitions/gate-wire-approve";
     expect((await client.listResources()).resources.map(({ uri }) => uri)).not.toContain(gate);
-    await expect(client.readResource({ uri: gate })).rejects.toMatchObject({ code: -32600 });
+    await expect(client.readResource({ uri: gate })).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringMatching(/^no decision called `gate-wire-approve`/) as unknown,
+    });
   });
 });
 

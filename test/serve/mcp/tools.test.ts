@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { typed } from "./every-tool.js";
+import { callTool, errorKey } from "../../../src/serve/mcp/call-tool.js";
 import { listTools, actionToolNames } from "../../../src/serve/mcp/tools.js";
 import { operations } from "../../../src/serve/operations/operations.js";
 import { temporaryDirectory } from "../../acceptance/command.js";
@@ -68,10 +69,23 @@ describe("a list of tools", () => {
       const id = inputSchema.properties?.["decision_id"] as { readonly enum?: unknown } | undefined;
       return id?.enum !== undefined;
     });
-    expect(named.map(({ name }) => name)).toEqual(["show_decision", "evaluate", "dry_run"]);
-    for (const { inputSchema } of named) {
-      expect(inputSchema.properties?.["decision_id"]).toMatchObject({ enum: world.definitions.ids });
-    }
+    expect(named.map(({ name }) => name)).toEqual(["evaluate"]);
+    expect(named[0]?.inputSchema.properties?.["decision_id"]).toMatchObject({ enum: world.definitions.ids });
+  });
+
+  it("has less than 16,000 bytes for the samples", async () => {
+    const tools = await listTools(invocationOf(await sampleWorld()));
+    const answer = { result: { tools, resultType: "complete" }, jsonrpc: "2.0", id: 1 };
+    expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(16_000);
+  });
+
+  it("keeps the context schema of an action as it is written", async () => {
+    const tools = await listTools(invocationOf(await sampleWorld()));
+    const { inputSchema } = tools.find(({ name }) => name === typed) ?? {};
+    expect(inputSchema?.properties?.["context"]).toMatchObject({
+      required: ["amount", "payee"],
+      properties: { amount: { type: "number", minimum: 0 } },
+    });
   });
 
   it("annotates each tool with its effects", async () => {
@@ -80,8 +94,7 @@ describe("a list of tools", () => {
       const readOnly = operations.find((each) => each.name === name)?.readOnly ?? false;
       expect(annotations, name).toMatchObject({
         readOnlyHint: readOnly,
-        destructiveHint: false,
-        idempotentHint: readOnly,
+        ...(!readOnly && { destructiveHint: false }),
         openWorldHint: false,
       });
     }
@@ -102,5 +115,22 @@ describe("a list of tools", () => {
     const own = await listTools(invocationOf(world, { caller }));
     expect(own.filter(({ name }) => name.startsWith("decide_org-1_d_act-"))).toHaveLength(40);
     expect(own).toHaveLength(operations.length + 40);
+  });
+});
+
+describe("a server without tokens that offers some scopes", () => {
+  it("lists and runs only their tools", async () => {
+    const by = { ...invocationOf(await sampleWorld()), offered: ["decide"] } as const;
+    const names = (await listTools(by)).map(({ name }) => name);
+    const permitted = operations.filter(({ scope }) => scope === "decide").map(({ name }) => name);
+    expect(names).toEqual([...permitted, typed]);
+    const log = (): void => undefined;
+    const refused = await callTool({ name: "find_records", arguments: {} }, by, log);
+    expect(refused).toMatchObject({
+      isError: true,
+      _meta: { [errorKey]: { code: "forbidden", details: { scope: "audit" } } },
+    });
+    const call = { name: "check_tool_call", arguments: { tool: "t", params: {}, session_id: "s" } };
+    expect((await callTool(call, by, log)).isError).toBeUndefined();
   });
 });

@@ -1,0 +1,72 @@
+import { DecisionError } from "../errors.js";
+import { isObject } from "../expression/equal.js";
+import type { JsonObject } from "../model/json.js";
+
+/** A tool call as a hook event of a coding agent describes it. */
+export interface HookCall {
+  readonly tool: string;
+  /** Any value; the check rejects those that are not objects. */
+  readonly params: unknown;
+  readonly session_id: string;
+}
+
+/** Whether a document is a hook event rather than a call in our own form. */
+export const isHookEvent = (document: unknown): document is JsonObject =>
+  isObject(document) && Object.hasOwn(document, "tool_name") && !Object.hasOwn(document, "tool");
+
+/** Reads the call from an event: {session_id, tool_name, tool_input}. Other keys are ignored. */
+export function callOfEvent(event: unknown, defaultSession?: string): HookCall {
+  if (!isObject(event)) {
+    throw new DecisionError("input_invalid", "the event must be a JSON object", { hint: eventHint });
+  }
+  const {
+    tool_name: tool,
+    tool_input: params = {},
+    session_id = defaultSession,
+  } = event as Partial<Record<string, unknown>>;
+  if (typeof tool !== "string" || tool === "") {
+    throw new DecisionError("input_invalid", "the event has no `tool_name`", { hint: eventHint });
+  }
+  if (typeof session_id !== "string" || session_id === "") {
+    throw new DecisionError("usage", "specify a session", {
+      hint: "add a `session_id` string to the event, or use --session-id ID",
+    });
+  }
+  return { tool, params, session_id };
+}
+
+const eventHint =
+  'for example {"session_id": "s-1", "tool_name": "write_file", "tool_input": {"path": "a.txt"}}';
+
+/** Throws if the call of an event was made already: a check after the call cannot prevent it. */
+export function assertBeforeCall(event: JsonObject): void {
+  if (!isAfterCall(event)) return;
+  throw new DecisionError(
+    "input_invalid",
+    "the event is from after the call, so the call cannot be checked",
+    {
+      hint: "send the event from before the call; `POST /results` accepts this one",
+    },
+  );
+}
+
+/** Whether the call of an event succeeded. Anything that may be a failure is one: a success can allow later calls. */
+export function hasSucceeded(event: JsonObject): boolean {
+  if (!isAfterCall(event)) {
+    throw new DecisionError("input_invalid", "the event has no `tool_response`", {
+      hint: "send the event from after the call; `POST /check` accepts those from before it",
+    });
+  }
+  if (isFailureEvent(event)) return false;
+  const { tool_response: response = null } = event;
+  if (!isObject(response)) return response !== null;
+  const { success, error = null } = response;
+  const hasFailed = ["is_error", "isError", "interrupted"].some((key) => (response[key] ?? false) !== false);
+  return !hasFailed && (success ?? true) === true && (error === null || error === false || error === "");
+}
+
+const isAfterCall = (event: JsonObject): boolean =>
+  Object.hasOwn(event, "tool_response") || isFailureEvent(event);
+
+const isFailureEvent = ({ hook_event_name: name }: JsonObject): boolean =>
+  typeof name === "string" && /fail/i.test(name);
