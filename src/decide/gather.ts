@@ -244,5 +244,5 @@ async function measureDistribution(loaded: LoadedDefinition, log: Ledger): Promi
   const { id } = loaded.definition;
   const { distinct_inputs, check } = computeDistribution(id, await log.tally(id, {}), loaded);
   if (check === null) return { sample: distinct_inputs, p_value: null };
-  return { sample: check.sample, p_value: check.p_value };
+  return { sample: check.sample, p_value: check.p_value, e_value: check.e_value };
 }

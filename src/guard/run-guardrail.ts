@@ -150,6 +150,8 @@ export interface DistributionFact {
   readonly sample: number | null;
   /** The probability of such a distribution by chance; null if there is no expected distribution. */
   readonly p_value: number | null;
+  /** The evidence against the weights; records before it was introduced have only the p-value. */
+  readonly e_value?: number;
 }
 
 export const defaultMinimumSample = 500;
@@ -164,31 +166,34 @@ const checkDistributionDrift: GuardrailCheck<DistributionDrift> = (
   const untestable = untestableSplitReason(definition);
   if (untestable !== undefined) throw new Error(untestable);
   const { minimum = defaultMinimumSample, p_value: minPValue = defaultPValue } = guardrail;
-  const { sample, p_value: pValue } = parseDistributionFact(facts["distribution"]);
+  const { sample, p_value: pValue, e_value: eValue } = parseDistributionFact(facts["distribution"]);
   if (sample < minimum) {
     const message = `Distribution is not tested yet: ${sample} of ${minimum} distinct inputs`;
     return [{ passed: true, message }];
   }
   if (pValue === null) throw new Error("there is no expected distribution");
-  const passed = pValue >= minPValue;
-  const evidence = `p ${formatPValue(pValue)} over ${sample} distinct inputs`;
+  // Records without an e-value were decided by the p-value.
+  const isOld = eValue === undefined;
+  const passed = isOld ? pValue >= minPValue : eValue < 1 / minPValue;
+  const evidence = `${isOld ? "" : `e ${shortNumber(eValue)}, `}p ${shortNumber(pValue)} over ${sample} distinct inputs`;
+  const bound = isOld ? `below ${minPValue}` : `e is at least ${shortNumber(1 / minPValue)}`;
   return [
     {
       passed,
       message: passed
         ? `Distribution matches the weights (${evidence})`
-        : `Distribution has drifted from the weights (${evidence}, below ${minPValue})`,
+        : `Distribution has drifted from the weights (${evidence}, ${bound})`,
     },
   ];
 };
 
 function parseDistributionFact(fact: Json | undefined): KnownDistribution {
-  const { sample, p_value: pValue } = (fact ?? {}) as Partial<DistributionFact>;
+  const { sample, p_value: pValue, ...rest } = (fact ?? {}) as Partial<DistributionFact>;
   if (typeof sample !== "number") throw new Error("the distribution is unknown");
-  return { sample, p_value: pValue ?? null };
+  return { sample, p_value: pValue ?? null, ...rest };
 }
 
 type KnownDistribution = DistributionFact & { readonly sample: number };
 
-const formatPValue = (p: number): string =>
-  p < 1e-6 ? p.toExponential(1) : String(Number(p.toPrecision(3)));
+const shortNumber = (value: number): string =>
+  value < 1e-6 || value >= 1e6 ? value.toExponential(1) : String(Number(value.toPrecision(3)));

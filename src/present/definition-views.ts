@@ -191,7 +191,7 @@ function guardrailRequirement(guardrail: Guardrail): string {
     }
     case "distribution_drift": {
       const { p_value: pValue = defaultPValue, minimum = defaultMinimumSample } = guardrail;
-      return `p-value of at least ${pValue} once there are ${minimum} distinct inputs`;
+      return `e-value below 1 / ${pValue} once there are ${minimum} distinct inputs`;
     }
   }
 }

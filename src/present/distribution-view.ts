@@ -59,14 +59,17 @@ function headline(
   return shown.join("");
 }
 
-function verdict({ mismatch, reliable, p_value }: ShareCheck): {
+function verdict({ mismatch, reliable, p_value, e_value }: ShareCheck): {
   readonly text: string;
   readonly colour: Colour;
 } {
-  if (mismatch) return { text: "✗ not as expected (p < 0.001)", colour: "red" };
+  const values = `(e = ${shortNumber(e_value)}, p = ${shortNumber(p_value)})`;
+  if (mismatch) return { text: `✗ not as expected ${values}`, colour: "red" };
   if (!reliable) return { text: "– too few inputs to tell", colour: "yellow" };
-  return { text: `✓ as expected (p = ${Number(p_value.toPrecision(2))})`, colour: "green" };
+  return { text: `✓ as expected ${values}`, colour: "green" };
 }
+
+const shortNumber = (value: number): string => String(Number(value.toPrecision(2)));
 
 /** Drops the branches that were never selected from a long table. */
 function foldUnused(branches: readonly BranchShare[]): {

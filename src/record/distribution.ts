@@ -1,4 +1,4 @@
-import { binomialTail, chiSquareTail } from "./statistics.js";
+import { chiSquareTail, maxEValue, multinomialEValue } from "./statistics.js";
 import { defaultLabel, labelsOf, possibleOutcomes, casesOf } from "../definition/branches.js";
 import { isRouting } from "../definition/decision-types.js";
 import { isInputMasked } from "../definition/definition-reads.js";
@@ -32,7 +32,10 @@ export interface BranchShare {
   readonly expected_share: number | null;
 }
 
-/** A chi-square test of the current definition's selections: one trial per distinct input, as repeated inputs are not independent. */
+/**
+ * Tests of the current definition's selections: one trial per distinct input, as repeated inputs are not
+ * independent. The e-value decides, because it may be looked at after every input; the chi-square test is shown.
+ */
 export interface ShareCheck {
   readonly definition_hash: string;
   /** The number of distinct inputs. */
@@ -40,8 +43,11 @@ export interface ShareCheck {
   readonly statistic: number;
   readonly degrees_of_freedom: number;
   readonly p_value: number;
+  /** The evidence against the expected shares; capped at 1e308. */
+  readonly e_value: number;
   /** Whether at least five selections of every branch were expected; below that, the p value means little. */
   readonly reliable: boolean;
+  /** Whether the e-value is at least 1,000: at most 1 of 1,000 correct splits ever gets there. */
   readonly mismatch: boolean;
 }
 
@@ -137,7 +143,7 @@ function checkShares(
   branches: readonly ExpectedBranch[],
   tally: DefinitionTally | undefined,
 ): ShareCheck | null {
-  if (branches.some(({ share }) => share === null)) return null;
+  if (branches.length === 0 || branches.some(({ share }) => share === null)) return null;
   const observed = branches.map(({ label, share }) => ({
     share: share ?? 0,
     observed: countOf(tally?.distinct_counts ?? {}, label),
@@ -148,12 +154,19 @@ function checkShares(
   // A branch of weight 0 is never selected by chance, so one such input proves a mismatch.
   const isImpossible = observed.some((each) => each.share === 0 && each.observed > 0);
   const test = isImpossible ? { ...chiSquareTest(cells), p_value: 0 } : chiSquareTest(cells);
+  const e_value = isImpossible
+    ? maxEValue
+    : multinomialEValue(
+        possible.map((each) => each.observed),
+        possible.map(({ share }) => share),
+      );
   return {
     definition_hash,
     sample,
     ...test,
+    e_value,
     reliable: isImpossible || cells.every(({ expected }) => expected >= minExpectedCount),
-    mismatch: isImpossible || isUnlikely(cells, sample),
+    mismatch: e_value >= 1 / significanceLevel,
   };
 }
 
@@ -167,35 +180,4 @@ function chiSquareTest(
   // With one branch the sum is 0, except for rounding.
   const statistic = degrees_of_freedom === 0 ? 0 : Math.min(sum, Number.MAX_VALUE);
   return { statistic, degrees_of_freedom, p_value: chiSquareTail(statistic, degrees_of_freedom) };
-}
-
-/** With too few inputs for a chi-square test, tests each branch for an excess with the binomial distribution. */
-function isUnlikely(cells: readonly Cell[], sample: number): boolean {
-  const groups = poolRareCells(cells);
-  if (groups.length > 1) return chiSquareTest(groups).p_value < significanceLevel;
-  return cells.some(
-    ({ observed, expected }) =>
-      binomialTail(observed, sample, expected / sample) * cells.length < significanceLevel,
-  );
-}
-
-/**
- * Pools the rarest branches until at least five selections of each group are expected, so that few inputs cannot
- * raise a false alarm and one branch of tiny weight does not prevent a test of the others.
- */
-function poolRareCells(cells: readonly Cell[]): readonly Cell[] {
-  const groups: Cell[] = [];
-  let open: Cell = { observed: 0, expected: 0 };
-  for (const cell of cells.toSorted((a, b) => a.expected - b.expected)) {
-    open = addCells(open, cell);
-    if (open.expected < minExpectedCount) continue;
-    groups.push(open);
-    open = { observed: 0, expected: 0 };
-  }
-  const last = groups.pop();
-  return last === undefined ? [open] : [...groups, addCells(last, open)];
-}
-
-function addCells(a: Cell, b: Cell): Cell {
-  return { observed: a.observed + b.observed, expected: a.expected + b.expected };
 }

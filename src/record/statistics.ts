@@ -1,6 +1,6 @@
 /**
  * Returns the probability that a chi-square statistic is at least this large by chance: the upper tail of the
- * distribution, Q(df/2, x/2), to about ten digits. Hand-written: 80 lines need no statistics library.
+ * distribution, Q(df/2, x/2), to about ten digits. Hand-written: so few lines need no statistics library.
  */
 export function chiSquareTail(statistic: number, degreesOfFreedom: number): number {
   if (statistic <= 0) return 1;
@@ -48,8 +48,9 @@ function awayFromZero(value: number): number {
   return Math.abs(value) < 1e-300 ? 1e-300 : value;
 }
 
-/** Lanczos' approximation with g = 7, for a ≥ 1/2. */
+/** Lanczos' approximation with g = 7, for a > 0. */
 function logGamma(a: number): number {
+  if (a < 0.5) return logGamma(a + 1) - Math.log(a);
   const base = a + 6.5;
   const series = lanczos.reduce((sum, each, index) => sum + each / (a + index), 0.99999999999980993);
   return (a - 0.5) * Math.log(base) - base + Math.log(Math.sqrt(2 * Math.PI) * series);
@@ -60,27 +61,45 @@ const lanczos = [
   -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
 ];
 
+/** An e-value above this is reported as this, so that JSON can represent it. */
+export const maxEValue = 1e308;
+
 /**
- * Returns the probability of at least this many successes in independent trials with this chance of success;
- * 1 where the number is not above the mean.
+ * Returns the evidence against these shares (all above 0, with a sum of 1), as an e-value: 1 is none, and the
+ * probability that it ever reaches 1/p on a correct split is at most p, however often one looks. Half of it is the
+ * sequential multinomial test of Lindon and Malek (2022); the other half is the same test of each share against all
+ * others, which finds one wrong share among many.
  */
-export function binomialTail(successes: number, trials: number, chance: number): number {
-  if (successes <= trials * chance) return 1;
-  if (successes > trials || chance <= 0) return 0;
-  const odds = Math.log(chance) - Math.log1p(-chance);
-  let logarithm =
-    logGamma(trials + 1) -
-    logGamma(successes + 1) -
-    logGamma(trials - successes + 1) +
-    successes * odds +
-    trials * Math.log1p(-chance);
-  let tail = 0;
-  for (let count = successes; count <= trials; count++) {
-    const term = Math.exp(logarithm);
-    tail += term;
-    // Above the mean, terms decrease.
-    if (term <= tail * 1e-17) break;
-    logarithm += Math.log((trials - count) / (count + 1)) + odds;
+export function multinomialEValue(observed: readonly number[], shares: readonly number[]): number {
+  const total = observed.reduce((sum, count) => sum + count, 0);
+  const each = shares.map((share, index) => {
+    const count = observed[index] ?? 0;
+    // The share of the others must not be rounded to 0, which would make each of their inputs impossible.
+    return logBayesFactor([count, total - count], [share, Math.max(1 - share, Number.MIN_VALUE)]);
+  });
+  const logarithm = logMean([logBayesFactor(observed, shares), logMean(each)]);
+  return Math.min(Math.exp(logarithm), maxEValue);
+}
+
+/**
+ * The logarithm of the likelihood under a Dirichlet prior around the shares, divided by the likelihood under the
+ * shares. The prior weighs as much as one input per branch.
+ */
+function logBayesFactor(observed: readonly number[], shares: readonly number[]): number {
+  const weight = shares.length;
+  let logarithm = logGamma(weight) - logGamma(weight + observed.reduce((sum, count) => sum + count, 0));
+  for (const [index, share] of shares.entries()) {
+    const count = observed[index] ?? 0;
+    if (count === 0) continue;
+    const prior = weight * share;
+    logarithm += logGamma(prior + count) - logGamma(prior) - count * Math.log(share);
   }
-  return Math.min(1, tail);
+  return logarithm;
+}
+
+/** The logarithm of the mean of numbers that are given by their logarithms. */
+function logMean(logarithms: readonly number[]): number {
+  const most = Math.max(...logarithms);
+  const sum = logarithms.reduce((total, each) => total + Math.exp(each - most), 0);
+  return most + Math.log(sum / logarithms.length);
 }

@@ -420,7 +420,7 @@ describe("show", () => {
       "weight_bounds: weights from 5 to 90, else warn",
       "requires_approval: live in prod-* needs approval via desk, else escalate to desk",
       "requires_approval: every target needs approval, else warn",
-      "distribution_drift: p-value of at least 0.001 once there are 50 distinct inputs, else block",
+      "distribution_drift: e-value below 1 / 0.001 once there are 50 distinct inputs, else block",
       "no_disabled_targets: no route to disabled targets, else block (for every decision)",
     ]);
   });

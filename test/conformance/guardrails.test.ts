@@ -297,8 +297,8 @@ const drift = (more: { readonly p_value?: number; readonly minimum?: number } = 
   ...more,
 });
 
-const taken = (sample: number | null, p: number | null): { readonly facts: JsonObject } => ({
-  facts: { distribution: { sample, p_value: p } },
+const taken = (sample: number | null, p: number | null, e?: number): { readonly facts: JsonObject } => ({
+  facts: { distribution: { sample, p_value: p, ...(e !== undefined && { e_value: e }) } },
 });
 
 const halves = { A: 50, B: 50 };
@@ -312,7 +312,35 @@ describe("distribution_drift", () => {
       checks: [[true, "Distribution is not tested yet: 499 of 500 distinct inputs"]],
     },
     {
-      clause: "500 are enough",
+      clause: "an e-value of 1,000 is a drift, whatever p is",
+      definition: split(halves, [drift()]),
+      ...taken(500, 0.5, 1000),
+      checks: [
+        [
+          false,
+          "Distribution has drifted from the weights (e 1000, p 0.5 over 500 distinct inputs, e is at least 1000)",
+        ],
+      ],
+    },
+    {
+      clause: "an e-value below 1,000 is no drift, whatever p is",
+      definition: split(halves, [drift()]),
+      ...taken(500, 0.0001, 999),
+      checks: [[true, "Distribution matches the weights (e 999, p 0.0001 over 500 distinct inputs)"]],
+    },
+    {
+      clause: "the bound of the e-value is 1 / p_value",
+      definition: split(halves, [drift({ p_value: 0.05 })]),
+      ...taken(500, 0.5, 1e308),
+      checks: [
+        [
+          false,
+          "Distribution has drifted from the weights (e 1.0e+308, p 0.5 over 500 distinct inputs, e is at least 20)",
+        ],
+      ],
+    },
+    {
+      clause: "without an e-value, as in older records, p decides, and 500 are enough",
       definition: split(halves, [drift()]),
       ...taken(500, 0.0009),
       checks: [

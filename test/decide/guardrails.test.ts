@@ -329,7 +329,7 @@ describe("a split that has drifted", () => {
       { check_name: "distribution_drift", passed: false, on_fail: onFail },
     ]);
     expect(result.guardrails[0]?.message).toMatch(
-      /^Distribution has drifted from the weights \(p [\d.]+e-\d+ over 500 distinct inputs, below 0.001\)$/,
+      /^Distribution has drifted from the weights \(e [\d.]+e\+\d+, p [\d.]+e-\d+ over 500 distinct inputs, e is at least 1000\)$/,
     );
     expect(result.warnings.length).toBe(onFail === "warn" ? 1 : 0);
   });
@@ -358,7 +358,13 @@ describe("a split that has drifted", () => {
     const here = await drifted("{ type: distribution_drift, minimum: 40, on_fail: warn }", 40);
     await here.decide("split", { id: "x" });
     const last = (await here.log()).at(-1);
-    expect(last?.facts).toEqual({ distribution: { sample: 40, p_value: expect.any(Number) as number } });
+    expect(last?.facts).toEqual({
+      distribution: {
+        sample: 40,
+        p_value: expect.any(Number) as number,
+        e_value: expect.closeTo(2 ** 40 / 41, -4) as number,
+      },
+    });
   });
 
   it("is seen in a dry run", async () => {

@@ -10,6 +10,7 @@ const check: ShareCheck = {
   statistic: 1.69,
   degrees_of_freedom: 2,
   p_value: 0.4296,
+  e_value: 0.0312,
   reliable: true,
   mismatch: false,
 };
@@ -49,7 +50,7 @@ const firstLine = async (changed: Partial<ShareCheck>): Promise<string> =>
 describe("a distribution on a terminal", () => {
   it("starts with the verdict, then shows every branch with a bar", async () => {
     expect(await tableOf(weighted)).toEqual([
-      "decision-ab  1,234 records, 1,200 distinct inputs  ✓ as expected (p = 0.43)",
+      "decision-ab  1,234 records, 1,200 distinct inputs  ✓ as expected (e = 0.031, p = 0.43)",
       "",
       "LABEL           TARGET           COUNT   SHARE  EXPECTED",
       "Control (v1)    stage-prompt-v1    864  70.0 %    70.0 %  ████████████████│░░░░░░░",
@@ -71,11 +72,14 @@ describe("a distribution on a terminal", () => {
   });
 
   it.each([
-    [{ mismatch: true, p_value: 1e-9 }, "✗ not as expected (p < 0.001)"],
-    [{ mismatch: true, reliable: false, p_value: 0.002 }, "✗ not as expected (p < 0.001)"],
+    [{ mismatch: true, p_value: 1e-9, e_value: 21_234 }, "✗ not as expected (e = 21000, p = 1e-9)"],
+    [
+      { mismatch: true, reliable: false, p_value: 0, e_value: 1e308 },
+      "✗ not as expected (e = 1e+308, p = 0)",
+    ],
     [{ reliable: false, p_value: 1e-9 }, "– too few inputs to tell"],
-    [{ p_value: 0.00123 }, "✓ as expected (p = 0.0012)"],
-    [{ p_value: 1 }, "✓ as expected (p = 1)"],
+    [{ p_value: 0.00123 }, "✓ as expected (e = 0.031, p = 0.0012)"],
+    [{ p_value: 1 }, "✓ as expected (e = 0.031, p = 1)"],
   ])("describes the result of the check: %j", async (changed, verdict) => {
     expect(await firstLine(changed)).toBe(`decision-ab  1,234 records, 1,200 distinct inputs  ${verdict}`);
   });
@@ -117,7 +121,7 @@ describe("a distribution on a terminal", () => {
   it("breaks the first line where it does not fit", async () => {
     expect((await tableOf(weighted, 60)).slice(0, 2)).toEqual([
       "decision-ab  1,234 records, 1,200 distinct inputs",
-      "✓ as expected (p = 0.43)",
+      "✓ as expected (e = 0.031, p = 0.43)",
     ]);
   });
 
@@ -158,7 +162,7 @@ describe("a distribution on a terminal", () => {
     const paint: Style["paint"] = (colour, text) => (colour === "bold" ? text : `<${colour}>${text}</>`);
     const coloured = await present(distributionView(weighted), "table", { columns: 100, paint });
     expect(coloured.replace(/<[^>]*>/g, "").trimEnd()).toBe((await tableOf(weighted)).join("\n"));
-    expect(coloured).toContain("<green>✓ as expected (p = 0.43)</>");
+    expect(coloured).toContain("<green>✓ as expected (e = 0.031, p = 0.43)</>");
   });
 });
 

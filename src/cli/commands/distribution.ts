@@ -36,7 +36,8 @@ export function addDistributionCommand(parent: Command, io: Io, done: (code: Exi
     .summary("show how often each branch was selected")
     .description(
       "Count the records of a decision by branch. For a weighted decision, also test whether the split matches the " +
-        "weights: a chi-square test over the distinct inputs of the current definition, with a mismatch at p < 0.001.",
+        "weights, over the distinct inputs of the current definition. A mismatch is an e-value of at least 1,000, which " +
+        "at most 1 of 1,000 correct splits ever reaches, however often you look. The p of a chi-square test is shown, too.",
     )
     .addHelpText(
       "after",

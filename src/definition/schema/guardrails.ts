@@ -48,7 +48,8 @@ const propertiesByType: Readonly<Record<Guardrail["type"], object>> = {
       type: "number",
       exclusiveMinimum: 0,
       maximum: 1,
-      description: "The p-value below which the split counts as drifted. Default: 0.001.",
+      description:
+        "The share of correct splits that may ever count as drifted: the bound of the e-value is 1 / p_value. Default: 0.001.",
     },
     minimum: {
       type: "integer",
