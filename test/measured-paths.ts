@@ -3,9 +3,9 @@ export const measuredPaths: readonly string[] = [
   "src/evaluate/scored/",
   "src/evaluate/policy/",
   "src/evaluate/gate/",
+  "src/evaluate/limits.ts",
   "src/guard/",
   "src/expression/rule/",
   "src/replay/",
-  "src/errors.ts",
   "src/errors.ts",
 ];

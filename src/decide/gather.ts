@@ -2,10 +2,13 @@ import type { Bound } from "./bind.js";
 import type { Enriched } from "./enrich.js";
 import type { ReadyDefinition } from "./find.js";
 import type { CallState, DecisionRequest, World } from "./request.js";
-import { readsMasked } from "../definition/definition-reads.js";
+import { mayReadMasked } from "../definition/definition-reads.js";
 import { matchesGlob } from "../definition/tool-match.js";
 import { deepFreeze } from "../digest/freeze-json.js";
+import { isObject } from "../expression/equal.js";
 import type { Prepared } from "../evaluate/evaluate.js";
+import type { PreparedLimit } from "../evaluate/limits.js";
+import { fromMillionths } from "../evaluate/limits.js";
 import type {
   ParamsChange,
   PolicyFacts,
@@ -19,20 +22,21 @@ import { normalizePath } from "../expression/file-path.js";
 import { guardrailsOf } from "../guard/guard.js";
 import type { DistributionFact } from "../guard/run-guardrail.js";
 import type { LoadedDefinition, Definition } from "../model/definition.js";
-import type { JsonObject } from "../model/json.js";
+import type { Json, JsonObject } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
 import type { Ledger } from "../model/store.js";
-import type { Session } from "../record/counters.js";
+import type { LimitSubject, Session } from "../record/counters.js";
 import {
   allowedCallCounter,
+  allowedSumCounter,
   pathReadCounter,
   successCounter,
+  sumSince,
   overrideUseCounter,
   countSince,
   sessionOf,
 } from "../record/counters.js";
 import { computeDistribution } from "../record/distribution.js";
-import { parseDuration } from "../definition/duration.js";
 import { microsecondsOf } from "../record/timestamp.js";
 
 interface GatherOptions {
@@ -89,6 +93,7 @@ async function policyFacts(subject: Subject): Promise<JsonObject> {
   const facts = {
     ...(sessionId !== undefined && { session_id: sessionId }),
     ...(session !== undefined && (await sessionFacts(subject, session))),
+    ...(await limitFacts(subject, session)),
     ...(await overrideUses(subject)),
     ...(setParams !== undefined && { set_params: setParams }),
     ...(fixedParams && { fixed_params: true }),
@@ -99,7 +104,7 @@ async function policyFacts(subject: Subject): Promise<JsonObject> {
 
 async function sessionFacts(subject: Subject, session: Session): Promise<object> {
   const { prepared, world } = subject;
-  const { needs, definition } = prepared;
+  const { needs } = prepared;
   const log = world.records?.log;
   if (needs === undefined || log === undefined) return {};
   const succeeded = await countEach(needs.requires, async (tool) => [
@@ -107,16 +112,65 @@ async function sessionFacts(subject: Subject, session: Session): Promise<object>
     (await log.counter(successCounter(session, tool))).count,
   ]);
   const read = await readFacts(subject, session);
-  const calls = await countEach(needs.calls, async ({ policy, per }) => {
-    const counter = await log.counter(allowedCallCounter({ decision: definition.id, policy }, session));
-    return [policy, countSince(counter, windowStart(per, subject.scope.system.request_time))];
-  });
-  return {
-    ...(needs.requires.length > 0 && { succeeded }),
-    ...(read !== undefined && { read }),
-    ...(needs.calls.length > 0 && canCount(definition) && { calls }),
-  };
+  return { ...(needs.requires.length > 0 && { succeeded }), ...(read !== undefined && { read }) };
 }
+
+/** The calls and sums that count towards limits so far. */
+async function limitFacts(
+  { prepared, world, scope }: Subject,
+  session: Session | undefined,
+): Promise<object> {
+  const { needs, definition } = prepared;
+  const log = world.records?.log;
+  if (log === undefined || !canCount(definition)) return {};
+  const facts: { calls?: Record<string, number>; sums?: Record<string, number> } = {};
+  for (const limit of needs?.limits ?? []) {
+    const name = limitCounter(limit, definition, scope, session);
+    if (name === undefined) continue;
+    const counter = await log.counter(name);
+    const after = windowStart(limit, scope.system.request_time);
+    if (limit.name === "max_calls") (facts.calls ??= {})[limit.owner] = countSince(counter, after);
+    else (facts.sums ??= {})[limit.owner] = fromMillionths(sumSince(counter, after));
+  }
+  return facts;
+}
+
+/** The name of the counter of a limit; undefined without a session, caller or organisation to count for. */
+export function limitCounter(
+  { name, owner, per }: PreparedLimit,
+  definition: Definition,
+  { system }: Bound["scope"],
+  session: Session | undefined,
+): string | undefined {
+  const subject = limitSubject(per, definition, system["authenticated_caller"], session);
+  if (subject === undefined) return undefined;
+  const reference = { decision: definition.id, policy: owner };
+  return name === "max_calls"
+    ? allowedCallCounter(reference, ...subject)
+    : allowedSumCounter(reference, ...subject);
+}
+
+/** A gate belongs to an organisation; of other decisions it is that of the caller. */
+function limitSubject(
+  per: PreparedLimit["per"],
+  definition: Definition,
+  caller: Json | undefined,
+  session: Session | undefined,
+): LimitSubject | undefined {
+  const { issuer, subject, org_id } = isObject(caller) ? caller : {};
+  switch (per) {
+    case "session":
+      return session === undefined ? undefined : [session];
+    case "caller":
+      return isText(issuer) && isText(subject) ? ["caller", issuer, subject] : undefined;
+    case "org": {
+      const org = definition.type === "gate" ? definition.action.org : org_id;
+      return isText(org) ? ["org", org] : undefined;
+    }
+  }
+}
+
+const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 
 async function countEach<Item, Value>(
   items: readonly Item[],
@@ -128,9 +182,9 @@ async function countEach<Item, Value>(
 /** Calls are counted by their records. */
 const canCount = ({ logging }: Definition): boolean => logging?.log_decision !== false;
 
-/** Start of the window in which calls count, in microseconds; undefined: the whole session. */
-export const windowStart = (per: string, at: string): number | undefined =>
-  per === "session" ? undefined : microsecondsOf(at) - (parseDuration(per) ?? 0);
+/** Start of the window in which calls count, in microseconds; undefined: all of them count. */
+export const windowStart = ({ window }: PreparedLimit, at: string): number | undefined =>
+  window === undefined ? undefined : microsecondsOf(at) - window;
 
 const isWritten = ({ write_tools }: ReadNeed, { context }: Scope): boolean => {
   const { tool } = context;
@@ -168,12 +222,7 @@ export function filePathOf(
   { logging }: Definition,
   scope: Scope,
 ): string | { readonly error: string } {
-  const pointers = logging?.mask ?? [];
-  // `input` may refer to a masked value.
-  if (
-    pointers.length > 0 &&
-    path.reads.some((each) => /^input\b/.test(each) || readsMasked(each, pointers))
-  ) {
+  if (mayReadMasked(path.reads, logging?.mask ?? [])) {
     return { error: `\`${path.text}\` is masked and cannot be recorded` };
   }
   const value = path.evaluate(scope);

@@ -1,11 +1,10 @@
 import { DecisionError } from "../errors.js";
-import type { Evaluated } from "../evaluate/evaluate.js";
-import type { PolicyNeeds } from "../evaluate/policy/policy-facts.js";
+import type { Evaluated, Prepared } from "../evaluate/evaluate.js";
+import type { CountedLimit } from "../evaluate/limits.js";
 import type { DetailedPolicyOutcome } from "../evaluate/policy/policy-outcome.js";
 import type { Provenance } from "../model/record.js";
 import type { Count, Limit } from "../model/store.js";
-import type { Session } from "../record/counters.js";
-import { allowedCallCounter, overrideUseCounter } from "../record/counters.js";
+import { overrideUseCounter } from "../record/counters.js";
 import type { RecordDraft, Records } from "../record/records.js";
 import { microsecondsOf } from "../record/timestamp.js";
 import type { Bound } from "./bind.js";
@@ -13,7 +12,7 @@ import type { Decision } from "./decide.js";
 import type { Described } from "./describe.js";
 import type { Answer } from "./evaluate-cached.js";
 import type { ReadyDefinition } from "./find.js";
-import { windowStart } from "./gather.js";
+import { limitCounter, windowStart } from "./gather.js";
 import type { Masked } from "./mask.js";
 import type { World } from "./request.js";
 
@@ -94,26 +93,25 @@ export interface CallCounts {
 
 const noCounts: CallCounts = { counts: [], limits: [] };
 
-/** Counts uses of overrides and limited calls. Only calls that were finally allowed count. */
-export function countCall(
-  { prepared }: ReadyDefinition,
-  { outcome }: Evaluated,
-  { recordId, session, at }: Bound,
-): CallCounts {
-  if (recordId === undefined || outcome?.type !== "policy" || !outcome.allowed) return noCounts;
-  const call = { decisionId: prepared.definition.id, session, at, needs: prepared.needs };
-  const counted = [...countOverrides(outcome, call), ...countLimitedCalls(outcome, call)];
-  return {
-    counts: counted.map(({ count }) => count),
-    limits: counted.flatMap(({ limit }) => limit ?? []),
-  };
-}
-
-interface Call {
-  readonly decisionId: string;
-  readonly session: Session | undefined;
-  readonly at: string;
-  readonly needs: PolicyNeeds | undefined;
+/** Counts uses of overrides and limits. Only calls that were finally allowed count. */
+export function countCall({ prepared }: ReadyDefinition, { outcome }: Evaluated, bound: Bound): CallCounts {
+  if (bound.recordId === undefined) return noCounts;
+  switch (outcome?.type) {
+    case "gate":
+      return outcome.status === "GREEN"
+        ? toCallCounts(countLimits(outcome.counted, prepared, bound))
+        : noCounts;
+    case "policy":
+      return outcome.allowed
+        ? toCallCounts([
+            ...countOverrides(outcome, prepared),
+            ...countLimits(outcome.counted, prepared, bound),
+          ])
+        : noCounts;
+    case "scored":
+    case undefined:
+      return noCounts;
+  }
 }
 
 interface Counted {
@@ -121,30 +119,42 @@ interface Counted {
   readonly limit?: Limit;
 }
 
+const toCallCounts = (counted: readonly Counted[]): CallCounts => ({
+  counts: counted.map(({ count }) => count),
+  limits: counted.flatMap(({ limit }) => limit ?? []),
+});
+
 function countOverrides(
   { overrides }: DetailedPolicyOutcome,
-  { decisionId, needs }: Call,
+  { definition, needs }: Prepared,
 ): readonly Counted[] {
   return overrides.map(({ name }) => {
-    const counter = overrideUseCounter({ decision: decisionId, policy: name });
+    const counter = overrideUseCounter({ decision: definition.id, policy: name });
     const most = needs?.uses.find(({ override }) => override === name)?.most;
     return { count: counter, ...(most !== undefined && { limit: { counter, most } }) };
   });
 }
 
-/** Counts the call for each policy with `max_calls`. A call allowed by an override counts, but is not limited. */
-function countLimitedCalls(
-  { calls }: DetailedPolicyOutcome,
-  { decisionId, session, at, needs }: Call,
+/** Counts the call for each `max_calls` and `max_sum`. A call allowed by an override counts, but is not limited. */
+function countLimits(
+  counted: readonly CountedLimit[],
+  { definition, needs }: Prepared,
+  { scope, session, at }: Bound,
 ): readonly Counted[] {
-  if (session === undefined) return [];
-  return calls.flatMap(({ policy, limited }) => {
-    const need = needs?.calls.find((each) => each.policy === policy);
-    if (need === undefined) return [];
-    const counter = allowedCallCounter({ decision: decisionId, policy }, session);
-    const after = windowStart(need.per, at);
-    const count = after === undefined ? counter : { counter, keep: need.most, at: microsecondsOf(at) };
-    const limit = { counter, most: need.most, ...(after !== undefined && { after }) };
-    return [{ count, ...(limited && { limit }) }];
+  return counted.flatMap(({ name, owner, limited, amount }): readonly Counted[] => {
+    const limit = needs?.limits.find((each) => each.name === name && each.owner === owner);
+    const counter = limit && limitCounter(limit, definition, scope, session);
+    if (limit === undefined || counter === undefined) return [];
+    const { most, window } = limit;
+    const after = windowStart(limit, at);
+    const bound = { counter, most, ...(after !== undefined && { after }) };
+    const time = microsecondsOf(at);
+    if (name === "max_calls") {
+      const count = window === undefined ? counter : { counter, keep: most, at: time };
+      return [{ count, ...(limited && { limit: bound }) }];
+    }
+    if (amount === undefined) return [];
+    const count = { counter, add: amount, ...(window !== undefined && { at: time, window }) };
+    return [{ count, ...(limited && { limit: { ...bound, add: amount } }) }];
   });
 }

@@ -41,6 +41,10 @@ export function readsMasked(path: string, pointers: readonly string[]): boolean 
   });
 }
 
+/** Whether one of the paths may refer to a masked value; `input` may, whatever it reads. */
+export const mayReadMasked = (paths: readonly string[], pointers: readonly string[]): boolean =>
+  pointers.length > 0 && paths.some((path) => /^input\b/.test(path) || readsMasked(path, pointers));
+
 /** Whether the value at a path of an expression contains, or is part of, a param of the tool call. */
 export function readsParam(path: string, param: string): boolean {
   const steps = path.split(".");

@@ -176,7 +176,7 @@ function patternRequirement(path: Path): string {
     case "version":
       return "must be a semantic version such as 1.2.0";
     case "per":
-      return "must be `session` or a duration such as 1h";
+      return "must be `session`, `caller`, `org` or a duration such as 1h";
     case "org":
     case "domain":
       return keyPartRequirement;
@@ -251,7 +251,9 @@ const durationKeys: readonly unknown[] = ["ttl", "timeout", "base", "max", "per"
 
 /** Whether only a duration is allowed at a path. */
 function isDuration(path: Path): boolean {
-  if (path[0] !== "endpoints") return path.at(-2) === "cache" && path.at(-1) === "ttl";
+  if (path[0] !== "endpoints") {
+    return path.at(-1) === "window" || (path.at(-2) === "cache" && path.at(-1) === "ttl");
+  }
   return path.length > 2 && path[2] !== "headers" && durationKeys.includes(path.at(-1));
 }
 

@@ -48,6 +48,8 @@ const expressionPlaces: readonly { readonly path: readonly string[]; readonly co
   { path: ["policies", "*", "conditions", "*", "expression"], compile: compileCondition },
   { path: ["policies", "*", "when"], compile: compileCondition },
   { path: ["policies", "*", "read_before_write", "path"], compile: compileInput },
+  { path: ["policies", "*", "max_sum", "of"], compile: compileInput },
+  { path: ["max_sum", "of"], compile: compileInput },
   { path: ["policies", "*", "reason"], compile: compileTemplate },
   { path: ["policies", "*", "deny_reason"], compile: compileTemplate },
   { path: ["policies", "*", "params", "**"], compile: compileTemplate },

@@ -6,6 +6,7 @@ import type { Definition } from "../model/definition.js";
 import type { Json, JsonObject } from "../model/json.js";
 import type { EvaluationDetails, GateOutcome, ScoredOutcome } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
+import type { CountedLimit } from "./limits.js";
 import type { PolicyNeeds } from "./policy/policy-facts.js";
 import type { DetailedPolicyOutcome } from "./policy/policy-outcome.js";
 
@@ -72,7 +73,12 @@ export interface Evaluated {
 export type Outcome =
   | ({ readonly type: "scored" } & ScoredOutcome)
   | ({ readonly type: "policy" } & DetailedPolicyOutcome)
-  | ({ readonly type: "gate" } & GateOutcome);
+  | ({ readonly type: "gate" } & DetailedGateOutcome);
+
+/** The outcome of a gate, with the limits that count it. */
+interface DetailedGateOutcome extends GateOutcome {
+  readonly counted: readonly CountedLimit[];
+}
 
 /** An answer with the errors of its conditions; with `on_error: fail` they end the decision. */
 export interface EvaluatedWithErrors extends Evaluated {

@@ -115,7 +115,7 @@ function denyCall(evaluated: Evaluated, outcome: PolicyPart, { reason, context }
       params: context["params"] ?? null,
       overrides: [],
       set_params: {},
-      calls: [],
+      counted: [],
     },
   };
 }

@@ -247,12 +247,11 @@ interface CommonPolicy {
 }
 
 /** A policy that denies unless all its requirements hold. */
-export interface BasePolicy extends CommonPolicy {
+export interface BasePolicy extends CommonPolicy, Limits {
   readonly conditions?: readonly PolicyCondition[];
   /** Tools that must have succeeded in the session before. */
   readonly requires?: readonly string[];
   readonly read_before_write?: ReadBeforeWrite;
-  readonly max_calls?: MaxCalls;
   /** A template. */
   readonly deny_reason?: string;
   readonly overrides?: undefined;
@@ -270,10 +269,27 @@ interface ReadBeforeWrite {
   readonly path: string;
 }
 
-interface MaxCalls {
+/** The limits of a policy or a gate. */
+export interface Limits {
+  readonly max_calls?: MaxCalls;
+  readonly max_sum?: MaxSum;
+}
+
+export interface MaxCalls {
   readonly count: number;
-  /** `session`, or a duration: the window in which calls of the session count. */
+  /** `session`, `caller` or `org`; or a duration: the window in which calls of the session count. */
   readonly per: string;
+  /** A duration; absent: all calls count. */
+  readonly window?: string;
+}
+
+export interface MaxSum {
+  /** An expression that gives the amount of a call. */
+  readonly of: string;
+  readonly most: number;
+  readonly per: "session" | "caller" | "org";
+  /** A duration; absent: all calls count. */
+  readonly window?: string;
 }
 
 /** A policy that may flip the denials of the policies it names. */
@@ -289,7 +305,7 @@ export interface OverridePolicy extends CommonPolicy {
 }
 
 /** Decides whether and how an agent may proceed with an action. */
-export interface GateDefinition extends CommonDefinition {
+export interface GateDefinition extends CommonDefinition, Limits {
   readonly type: "gate";
   readonly action: GateAction;
   /** The JSON Schema of the supplied context. */

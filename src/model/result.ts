@@ -268,6 +268,8 @@ export interface GateMetadata {
   readonly errored_predicates: readonly ErroredPredicate[];
   readonly request_id: string;
   readonly request_time: string;
+  /** `max_calls` and `max_sum`; absent unless the gate has limits and its rules are GREEN. */
+  readonly limits?: readonly NamedCondition[];
 }
 
 export interface PredicateTrace {

@@ -50,8 +50,8 @@ export interface Entry {
   readonly limits?: readonly Limit[];
 }
 
-/** A counter, or a counter that also keeps the times of its newest increments. */
-export type Count = string | TimedCount;
+/** A counter, a counter that also keeps the times of its newest increments, or one that adds up amounts. */
+export type Count = string | TimedCount | SumCount;
 
 interface TimedCount {
   readonly counter: string;
@@ -60,11 +60,23 @@ interface TimedCount {
   readonly at: number;
 }
 
+interface SumCount {
+  readonly counter: string;
+  /** A whole number. */
+  readonly add: number;
+  /** In microseconds since 1970; with `window`. */
+  readonly at?: number;
+  /** For how long the amount counts, in microseconds; absent: for ever. */
+  readonly window?: number;
+}
+
 export interface Limit {
   readonly counter: string;
   readonly most: number;
   /** Start of the window in which increments count, in microseconds since 1970; needs a counter with times. */
   readonly after?: number;
+  /** The amount to add: the sum must not exceed `most`. Absent: the count must be below `most`. */
+  readonly add?: number;
 }
 
 export interface Counter {
@@ -73,7 +85,14 @@ export interface Counter {
   readonly seq: number;
   /** Oldest first. */
   readonly times?: readonly number[];
+  /** The sum of all amounts. */
+  readonly sum?: number;
+  /** The amounts of the newest window, oldest first; amounts close together may be one, at the time of the last. */
+  readonly amounts?: readonly TimedAmount[];
 }
+
+/** A time in microseconds since 1970, and the amount added until then. */
+export type TimedAmount = readonly [at: number, amount: number];
 
 /** The position of the last entry, or the limit that refused all of them. */
 export type Appended =

@@ -6,6 +6,7 @@ import type {
   Definition,
   EvaluatorDefinition,
   GateDefinition,
+  Limits,
   Policy,
   PolicyDefinition,
   RoutingDefinition,
@@ -139,16 +140,27 @@ function policyRequirements(policy: Policy): string {
     const when = policy.when === undefined ? "" : ` when ${policy.when}`;
     return `overrides ${policy.overrides.join(", ")}${when}: ${policy.action ?? "allow"}${uses}`;
   }
-  const { conditions = [], requires = [], read_before_write: rule, max_calls: limit } = policy;
+  const { conditions = [], requires = [], read_before_write: rule } = policy;
   return [
     ...conditions.map(({ expression }) => expression),
     ...requires.map((each) => `${each} has succeeded`),
     ...(rule === undefined ? [] : [`${rule.path} is read before it is written`]),
-    ...(limit === undefined ? [] : [`at most ${limit.count} calls per ${limit.per}`]),
+    ...limitTexts(policy),
   ].join("; ");
 }
 
-function gateRows({ action, rules, computed = {} }: GateDefinition): DefinitionRows {
+function limitTexts({ max_calls: calls, max_sum: sum }: Limits): readonly string[] {
+  const windowOf = ({ window }: { readonly window?: string }): string =>
+    window === undefined ? "" : ` in ${window}`;
+  return [
+    ...(calls === undefined ? [] : [`at most ${calls.count} calls per ${calls.per}${windowOf(calls)}`]),
+    ...(sum === undefined ? [] : [`${sum.of} of at most ${sum.most} per ${sum.per}${windowOf(sum)}`]),
+  ];
+}
+
+function gateRows(definition: GateDefinition): DefinitionRows {
+  const { action, rules, computed = {} } = definition;
+  const limits = limitTexts(definition);
   const expressions = Object.entries(computed).map(([name, expression]) => `${name} = ${expression}`);
   return {
     columns: [fixed("rule"), fixed("tier"), fixed("severity"), flexible("when"), fixed("status")],
@@ -162,6 +174,7 @@ function gateRows({ action, rules, computed = {} }: GateDefinition): DefinitionR
     fields: [
       ["action", gateKeyText(action)],
       ["computed", expressions.length === 0 ? undefined : expressions.join("; ")],
+      ["limits", limits.length === 0 ? undefined : limits.join("; ")],
     ],
   };
 }

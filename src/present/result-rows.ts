@@ -199,7 +199,7 @@ function skippedPolicyRows({ evaluation_details, allowed, lineage }: PolicyResul
 const policyVerdict = (decision: "allow" | "deny"): string => (decision === "allow" ? "allows" : "denies");
 
 function workFrameRows({ work_frame: frame, decision_metadata: metadata }: GateResult): readonly ResultRow[] {
-  const { suppressed, aggregation, errored_predicates } = metadata;
+  const { suppressed, aggregation, errored_predicates, limits = [] } = metadata;
   const rows: readonly (readonly [string, string | null])[] = [
     ["mode", frame.mode],
     ["next", frame.next_action],
@@ -209,6 +209,7 @@ function workFrameRows({ work_frame: frame, decision_metadata: metadata }: GateR
     ["evidence", frame.missing_evidence.map((each) => `${each} is missing`).join(", ")],
     ["output", frame.required_output === null ? null : JSON.stringify(frame.required_output)],
     ["rule", aggregation.deciding_rules.join(", ")],
+    ...limits.map(({ expression, result }) => ["limit", `${expression}: ${String(result)}`] as const),
     ...suppressed.map(({ rule, by }) => ["overruled", `${rule}, suppressed by ${by}`] as const),
     ...outweighedRules(metadata).map((text) => ["overruled", text] as const),
     ["errored", errored_predicates.length === 0 ? null : String(errored_predicates.length)],

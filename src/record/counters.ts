@@ -1,13 +1,46 @@
-import type { Count, Counter, Entry, Limit } from "../model/store.js";
+import type { Count, Counter, Entry, Limit, TimedAmount } from "../model/store.js";
 
 export const zeroCounter: Counter = Object.freeze({ count: 0, seq: 0 });
 
 /** Returns the counter after one more entry. */
 export function incrementCounter(counter: Counter, count: Count, seq: number): Counter {
-  const next = { count: counter.count + 1, seq };
-  if (typeof count === "string")
-    return counter.times === undefined ? next : { ...next, times: counter.times };
-  return { ...next, times: [...(counter.times ?? []), count.at].slice(-count.keep) };
+  const next = { ...counter, count: counter.count + 1, seq };
+  if (typeof count === "string") return next;
+  if ("keep" in count) return { ...next, times: [...(counter.times ?? []), count.at].slice(-count.keep) };
+  const { add, at, window } = count;
+  const sum = addSafely(counter.sum ?? 0, add);
+  if (at === undefined || window === undefined) return { ...next, sum };
+  return { ...next, sum, amounts: addAmount(counter.amounts ?? [], [at, add], window) };
+}
+
+/** Beyond this, sums are no longer exact; every limit is far below. */
+const addSafely = (a: number, b: number): number => Math.min(a + b, Number.MAX_SAFE_INTEGER);
+
+const maxAmounts = 200;
+
+/**
+ * Adds an amount to those of the last window. Of more than 200, those within one hundredth of the window become one at
+ * the time of the last: the number is bounded, and an amount may count for a little longer, but never for less.
+ */
+function addAmount(
+  amounts: readonly TimedAmount[],
+  added: TimedAmount,
+  window: number,
+): readonly TimedAmount[] {
+  const recent = [...amounts.filter(([time]) => time > added[0] - window), added];
+  if (recent.length <= maxAmounts) return recent;
+  const cells = new Map<number, TimedAmount>();
+  for (const [time, amount] of recent) {
+    const cell = Math.floor(time / (window / 100));
+    const [last, sum] = cells.get(cell) ?? [time, 0];
+    cells.set(cell, [Math.max(last, time), addSafely(sum, amount)]);
+  }
+  const merged = [...cells.values()].sort(([a], [b]) => a - b);
+  // Only clocks that go back make so many cells: the oldest become one.
+  const surplus = merged.splice(0, Math.max(0, merged.length - maxAmounts + 1));
+  const [last] = surplus.at(-1) ?? [];
+  const oldest = surplus.reduce((sum, [, amount]) => addSafely(sum, amount), 0);
+  return last === undefined ? merged : [[last, oldest], ...merged];
 }
 
 /** Counts the entries after a time, as far as the counter's times are kept. */
@@ -15,8 +48,14 @@ export function countSince({ count, times = [] }: Counter, after: number | undef
   return after === undefined ? count : times.filter((time) => time > after).length;
 }
 
-export const isLimitReached = (limit: Limit, counter: Counter): boolean =>
-  countSince(counter, limit.after) >= limit.most;
+/** Adds up the amounts after a time. */
+export function sumSince({ sum = 0, amounts = [] }: Counter, after: number | undefined): number {
+  if (after === undefined) return sum;
+  return amounts.reduce((total, [time, amount]) => (time > after ? addSafely(total, amount) : total), 0);
+}
+
+export const isLimitReached = ({ most, after, add }: Limit, counter: Counter): boolean =>
+  add === undefined ? countSince(counter, after) >= most : sumSince(counter, after) + add > most;
 
 /**
  * Returns the bodies of entries that are appended atomically. They contain what they count, so that counters can
@@ -83,9 +122,17 @@ export const pathReadCounter = (
   path: string,
 ): string => JSON.stringify(["read_evidence", decision, policy, session, path]);
 
-/** Counts calls that a policy allowed in a session, for `max_calls`. */
-export const allowedCallCounter = ({ decision, policy }: PolicyReference, session: Session): string =>
-  JSON.stringify(["allowed", decision, policy, session]);
+/** Whose calls a limit counts together: those of a session, a caller or an organisation. */
+export type LimitSubject =
+  readonly [Session] | readonly ["caller", issuer: string, subject: string] | readonly ["org", org: string];
+
+/** Counts calls that a policy or a gate allowed, for `max_calls`. */
+export const allowedCallCounter = ({ decision, policy }: PolicyReference, ...subject: LimitSubject): string =>
+  JSON.stringify(["allowed", decision, policy, ...subject]);
+
+/** Adds up the amounts of allowed calls, for `max_sum`. */
+export const allowedSumCounter = ({ decision, policy }: PolicyReference, ...subject: LimitSubject): string =>
+  JSON.stringify(["sum", decision, policy, ...subject]);
 
 /** Counts applications of an override. */
 export const overrideUseCounter = ({ decision, policy }: PolicyReference): string =>

@@ -249,7 +249,7 @@ function gateJson({
   decision_metadata,
 }: Pick<GateResult, "status" | "work_frame" | "decision_metadata">): string {
   const { matched_rules, suppressed, aggregation, predicate_traces } = decision_metadata;
-  const { errored_predicates, request_id, request_time } = decision_metadata;
+  const { errored_predicates, limits, request_id, request_time } = decision_metadata;
   const { mode, winner, deciding_rules } = aggregation;
   return (
     `,"status":"${status}","work_frame":${frozenJson(work_frame)}` +
@@ -259,7 +259,8 @@ function gateJson({
     `,"deciding_rules":${textListJson(deciding_rules)}}` +
     `,"predicate_traces":${frozenListJson(predicate_traces)}` +
     `,"errored_predicates":${listJson(errored_predicates)}` +
-    `,"request_id":"${request_id}","request_time":"${request_time}"}`
+    `,"request_id":"${request_id}","request_time":"${request_time}"` +
+    (limits === undefined ? "}" : `,"limits":${listJson(limits)}}`)
   );
 }
 

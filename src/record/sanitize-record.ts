@@ -314,6 +314,7 @@ function sanitizeGateMetadata(value: unknown): GateOutcome["decision_metadata"] 
     },
     predicate_traces: validItems(fields["predicate_traces"], isPredicateTrace),
     errored_predicates: validItems(fields["errored_predicates"], isErroredPredicate),
+    ...(fields["limits"] !== undefined && { limits: validItems(fields["limits"], isNamedCondition) }),
     request_id: isText(fields["request_id"]) ? fields["request_id"] : lostText,
     request_time: isText(fields["request_time"]) ? fields["request_time"] : lostText,
   };

@@ -2,6 +2,7 @@ import { destinationsOf } from "../definition/fetches.js";
 import { matchesGlob } from "../definition/tool-match.js";
 import type { Prepared } from "../evaluate/evaluate.js";
 import { evaluate } from "../evaluate/evaluate.js";
+import type { PreparedLimit } from "../evaluate/limits.js";
 import type { PolicyNeeds, ReadNeed } from "../evaluate/policy/policy-facts.js";
 import { paramsSetBy, policyFacts } from "../evaluate/policy/policy-facts.js";
 import { isObject } from "../expression/equal.js";
@@ -100,28 +101,39 @@ export function describeMissingFacts(
 
 function missingPolicyFacts(
   needs: PolicyNeeds | undefined,
-  { facts, context, session_id: session }: DecisionRecord,
+  { type, facts, context, session_id: session }: DecisionRecord,
   oldNeeds: PolicyNeeds | undefined,
 ): readonly string[] {
   if (needs === undefined) return [];
-  const { succeeded = {}, calls = {}, uses = {}, read = {} } = policyFacts(facts);
+  const { succeeded = {}, calls = {}, sums = {}, uses = {}, read = {} } = policyFacts(facts);
   const limited = needs.uses.filter(({ most }) => most !== undefined).map(({ override }) => override);
-  const unknownUses = missingKeys(uses, limited);
+  const isCounted = (limit: PreparedLimit): boolean =>
+    Object.hasOwn(limit.name === "max_calls" ? calls : sums, limit.owner) &&
+    (oldNeeds?.limits ?? []).some((each) => isSameLimit(each, limit));
+  // Without a session, caller or organisation nothing is counted, and the limit denies.
+  const caller = isObject(facts["authenticated_caller"]) ? facts["authenticated_caller"] : undefined;
+  const isKnown = {
+    session: session !== undefined,
+    caller: caller !== undefined,
+    org: type === "gate" || caller?.["org_id"] !== undefined,
+  };
+  const unknownCounts = needs.limits.filter((limit) => isKnown[limit.per] && !isCounted(limit));
+  const unknown = [...unknownCounts.map(({ owner }) => owner), ...missingKeys(uses, limited)];
   // Without a session no other facts are gathered.
-  if (session === undefined) return unknownUses;
-  const isCounted = ({ policy, per }: PolicyNeeds["calls"][number]): boolean =>
-    Object.hasOwn(calls, policy) && oldNeeds?.calls.find((each) => each.policy === policy)?.per === per;
+  if (session === undefined) return unknown;
   // Only tools that write depend on earlier reads.
   const written = needs.reads.filter(({ write_tools }) => matchesAnyTool(write_tools, context?.["tool"]));
   const isRead = (need: ReadNeed): boolean =>
     Object.hasOwn(read, need.policy) && (oldNeeds?.reads ?? []).some((each) => isSameReading(each, need));
   return [
     ...missingKeys(succeeded, needs.requires),
-    ...needs.calls.filter((need) => !isCounted(need)).map(({ policy }) => policy),
     ...written.filter((need) => !isRead(need)).map(({ policy }) => policy),
-    ...unknownUses,
+    ...unknown,
   ];
 }
+
+const isSameLimit = (a: PreparedLimit, b: PreparedLimit): boolean =>
+  a.name === b.name && a.owner === b.owner && a.per === b.per && a.window === b.window && a.of === b.of;
 
 const matchesAnyTool = (tools: readonly string[], tool: Json | undefined): boolean =>
   typeof tool === "string" && tools.some((each) => matchesGlob(each, tool));

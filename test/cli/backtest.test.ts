@@ -298,6 +298,12 @@ describe("facts that were not recorded", () => {
 
   it.each([
     { name: "needs what succeeded", recorded: {}, now: { requires: ["login"] }, why: ["login"] },
+    {
+      name: "adds up amounts",
+      recorded: {},
+      now: { max_sum: { of: "1", most: 1, per: "session" } },
+      why: ["first"],
+    },
     { name: "counts calls", recorded: {}, now: { max_calls: { count: 1, per: "session" } }, why: ["first"] },
     {
       name: "counts calls of another time",

@@ -196,6 +196,27 @@ describe("an invalid gate request", () => {
   });
 });
 
+describe("the limits of a gate", () => {
+  it("are shown, stop the action with exit code 4, and verify and replay", async () => {
+    const place = workplace();
+    const limits =
+      "  max_calls: { count: 9, per: session, window: 1h }\n  max_sum: { of: amount, most: 5, per: org }";
+    writeFileSync(
+      join(place.decisions, "refund.yaml"),
+      `decision:\n  id: refund\n  type: gate\n  action: { org: acme, domain: payments, name: refund }\n  rules: [{ id: all, tier: T3, severity: 1, when: "true", status: GREEN }]\n${limits}\n`,
+    );
+    const shown = await place.run(["show", "refund"], { terminal: true });
+    expect(shown.out).toContain("at most 9 calls per session in 1h; amount of at most 5 per org");
+    const refund = (amount: number): Promise<Ran> =>
+      place.run(["gate", "acme/payments/refund", "--input", `{"amount":${amount}}`, "--session-id", "s"]);
+    expect((await refund(3)).code).toBe(0);
+    expect((await refund(3)).code).toBe(4);
+    expect((await refund(2)).code).toBe(0);
+    expect((await place.run(["replay", "--all", "--json"])).code).toBe(0);
+    expect((await place.run(["verify"])).code).toBe(0);
+  });
+});
+
 describe("many inputs of a gate", () => {
   it("are answered a line each, in order, the bad ones too", async () => {
     const place = workplace();

@@ -3,10 +3,11 @@ import { spawn } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { DecisionRecord, LogRecord } from "../../src/model/record.js";
+import type { JsonObject } from "../../src/model/json.js";
+import type { AuthenticatedCaller, DecisionRecord, LogRecord } from "../../src/model/record.js";
 import type { Count } from "../../src/model/store.js";
 import type { JsonlOptions } from "../../src/store/drivers/jsonl/store.js";
-import { allowedCallCounter, overrideUseCounter } from "../../src/record/counters.js";
+import { allowedCallCounter, allowedSumCounter, overrideUseCounter } from "../../src/record/counters.js";
 import { cleanEnvironment } from "../acceptance/command.js";
 import { bundled } from "../store/bundle.js";
 import { chainProblems, chance } from "../store/entries.js";
@@ -16,6 +17,8 @@ import { expectSound, linesOf, openLog, storeDirectory } from "../store/jsonl-lo
 export interface Orders {
   readonly tool: string;
   readonly session: string;
+  readonly params: JsonObject;
+  readonly caller: AuthenticatedCaller;
   readonly checks: number;
   /** Does not end by itself. */
   readonly doomed?: boolean;
@@ -79,6 +82,24 @@ export function calls(count: number, per: string): Prize {
   return { decisions, counters, outcome: "allowed", most: count };
 }
 
+/** Amounts of 0.1, whose sum no binary number is exact for, by one caller. */
+export function sums(count: number, window?: string): Prize {
+  const max_sum = { of: "params.amount", most: count / 10, per: "caller", ...(window && { window }) };
+  const decisions = [policyDecision("thrifty", [{ name: "budget", version: "1.0.0", max_sum }])];
+  const { issuer, subject } = racer;
+  const reference = { decision: "thrifty", policy: "budget" };
+  const counters = new Map([["thrifty", allowedSumCounter(reference, "caller", issuer, subject)]]);
+  return { decisions, counters, outcome: "allowed", most: count };
+}
+
+const racer: AuthenticatedCaller = {
+  issuer: "https://id.example",
+  subject: "racer",
+  scopes: [],
+  delegated: false,
+  actors: [],
+};
+
 const policyDecision = (id: string, policies: readonly object[]): string =>
   JSON.stringify({ decision: { id, type: "policy", tool, policies } });
 
@@ -91,7 +112,7 @@ export async function race({ prize, processes, checks, kills = 0 }: Race): Promi
   const store = { durability: "full", segmentSize: 512 * 1024, checkpointEvery: 100 } as const;
   const runners = Array.from(
     { length: processes },
-    () => new Runner(home, { tool, session, checks, store }, kills),
+    () => new Runner(home, { tool, session, params: { amount: 0.1 }, caller: racer, checks, store }, kills),
   );
   for (const runner of runners) runner.start(checker);
   await until(() => runners.every((runner) => runner.isReady()));

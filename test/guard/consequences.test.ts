@@ -197,7 +197,7 @@ describe("a call", () => {
           params: { amount: 500 },
           set_params: {},
           overrides: [],
-          calls: [],
+          counted: [],
         },
       });
     },

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { compose } from "../../src/compose.js";
-import type { Result } from "../../src/model/result.js";
+import type { GateResult, Result } from "../../src/model/result.js";
 import {
   gateAnswerJson,
   leadingFieldOffset,
@@ -77,6 +77,14 @@ describe("a result as a line", () => {
       expect(resultJson(result)).toBe(JSON.stringify(result));
       expect(resultJson(result)).toBe(JSON.stringify(result));
     }
+  });
+
+  it("may have the limits of a gate", async () => {
+    const { decide } = await compose({ decisions });
+    const gate = (await decide({ decision_id: "gate-wire-approve", context: {} })) as GateResult;
+    const limits = [{ name: "max_sum", expression: 'say "so"', result: false, error: "e" }];
+    const result = { ...gate, decision_metadata: { ...gate.decision_metadata, limits } };
+    expect(resultJson(result)).toBe(JSON.stringify(result));
   });
 
   it("may have every optional field", async () => {

@@ -247,6 +247,10 @@ const gates: readonly Fields[] = [
       { type: "requires_approval", targets: ["gate-held"], on_fail: "escalate", escalate_to: "treasury" },
     ],
   }),
+  gate("gate-limited", {
+    computed: { is_large: "amount > 10000" },
+    max_sum: { of: "amount", most: 50_000, per: "org", window: "1h" },
+  }),
   gate("gate-timed", {
     computed: { is_large: "get(payee, 'name', '') != '' and starts_with(system.request_id, '0')" },
     rules: [

@@ -33,6 +33,7 @@ describe("a log of ten thousand decisions of all types", () => {
     { name: "what succeeded in a session", is: facts("succeeded") },
     { name: "what was read in a session", is: facts("read") },
     { name: "counted calls", is: facts("calls") },
+    { name: "sums", is: facts("sums") },
     { name: "uses of overrides", is: facts("uses") },
     { name: "params that another decision set", is: facts("set_params") },
     { name: "params that cannot be changed", is: facts("fixed_params") },

@@ -143,6 +143,7 @@ const makers: readonly ((index: number) => Asked)[] = [
   (index) => decided("gate", payment(index)),
   (index) => decided("gate-held", payment(index)),
   (index) => decided("gate-timed", payment(index)),
+  (index) => decided("gate-limited", payment(index)),
 ];
 
 /** Those that are not replayable. */

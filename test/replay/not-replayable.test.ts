@@ -137,6 +137,11 @@ describe("facts that a record lacks", () => {
     name: "reads",
     read_before_write: { read_tools: ["read"], write_tools: ["write"], path: "params.path" },
   };
+  const spent = { name: "spent", max_sum: { of: "params.amount", most: 5, per: "caller", window: "1h" } };
+  const orgCalls = { name: "org-calls", max_calls: { count: 1, per: "org" } };
+  const by = (caller: object, facts: object = {}): object => ({
+    facts: { ...facts, authenticated_caller: { subject: "alice", issuer: "i", ...caller } },
+  });
   const uses = { name: "uses", overrides: ["calls"], max_applications: 3 };
   const counted = { calls: { calls: 1 }, read: { reads: { path: "p", read: true } }, uses: { uses: 1 } };
 
@@ -150,6 +155,28 @@ describe("facts that a record lacks", () => {
     { name: "none are needed", policies: [], record: {} },
     { name: "the session is not known", policies: [calls], record: {} },
     { name: "uses are counted without a session", policies: [calls, uses], record: {}, missing: "uses" },
+    { name: "the caller is not known", policies: [spent, orgCalls], record: { session_id: "s" } },
+    { name: "sums were not counted", policies: [spent], record: by({}), missing: "spent" },
+    { name: "the caller has no organisation", policies: [orgCalls], record: by({}) },
+    {
+      name: "calls of the organisation were not counted",
+      policies: [orgCalls],
+      record: by({ org_id: "acme" }),
+      missing: "org-calls",
+    },
+    {
+      name: "sums were counted like this",
+      policies: [{ ...spent, max_sum: { ...spent.max_sum, most: 9 } }],
+      record: by({}, { sums: { spent: 2 } }),
+      made: readyFor([spent], "then"),
+    },
+    ...[{ of: "params.price" }, { per: "org" }, { window: "2h" }].map((change) => ({
+      name: `sums were counted differently: ${JSON.stringify(change)}`,
+      policies: [{ ...spent, max_sum: { ...spent.max_sum, ...change } }],
+      record: by({ org_id: "acme" }, { sums: { spent: 2 } }),
+      made: readyFor([spent], "then"),
+      missing: "spent",
+    })),
     {
       name: "nobody knows how calls were counted",
       policies: [calls],
@@ -188,6 +215,25 @@ describe("facts that a record lacks", () => {
       expect(found).toBe(missing && `it has no facts about ${missing}`);
     },
   );
+
+  it("are those of the organisation of a gate, whoever asks", () => {
+    const readyGate = (limits: object, definition_hash = "now"): ReplayableDefinition => {
+      const action = { org: "acme", domain: "d", name: "n" };
+      const definition = { id: "g", type: "gate", action, rules: [], ...limits } as unknown as Definition;
+      const loaded = {
+        definition,
+        definition_hash,
+        environment: {},
+        environment_hash: "",
+        file: "",
+        line: 0,
+      };
+      return { loaded, prepared: prepare(definition), fetches: [] };
+    };
+    const limited = readyGate({ max_calls: { count: 1, per: "org" } });
+    const found = describeMissingFacts(limited, recordWith({ type: "gate" }), readyGate({}, "then"));
+    expect(found).toBe("it has no facts about g");
+  });
 
   it("are none for the definition that the record was made with", () => {
     const ready = readyFor([calls, uses], "then");

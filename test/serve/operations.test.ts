@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { alice, invocationOf, sampleWorld } from "./sample-world.js";
+import type { AuthenticatedCaller } from "../../src/model/record.js";
 import type { GateResult } from "../../src/model/result.js";
 import { decideAction, dryRunDecision, evaluateDecision } from "../../src/serve/operations/decide.js";
 import { listActions, listDecisions, showDecision } from "../../src/serve/operations/definitions.js";
@@ -95,6 +99,28 @@ describe("decide", () => {
   ])("rejects an unknown $name", async ({ asked, hint }) => {
     const asking = decideAction.run({ ...asked, context: routine }, asker);
     await expect(asking).rejects.toMatchObject({ code: "definition_not_found", hint });
+  });
+});
+
+describe("limits per caller", () => {
+  it("count the calls of a token, whatever its session is, and deny without one", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "agent-33-limits-"));
+    const max_calls = { count: 1, per: "caller", window: "1h" };
+    const policies = [{ name: "few", version: "1.0.0", max_calls }];
+    writeFileSync(
+      join(directory, "pay.json"),
+      JSON.stringify({ decision: { id: "pay", type: "policy", tool: "pay", policies } }),
+    );
+    const limited = await sampleWorld(directory);
+    const allowed = async (session_id: string, caller?: AuthenticatedCaller): Promise<boolean> => {
+      const asking = invocationOf(limited, { caller });
+      return (await checkToolCall.run({ tool: "pay", params: {}, session_id }, asking)).allowed;
+    };
+    expect(await allowed("a", alice)).toBe(true);
+    expect(await allowed("b", alice)).toBe(false);
+    expect(await allowed("c", { ...alice, subject: "bob" })).toBe(true);
+    expect(await allowed("d")).toBe(false);
+    rmSync(directory, { recursive: true });
   });
 });
 

@@ -28,6 +28,7 @@ export function storeContract(open: () => Opened): void {
   describe("appending", () => appending(withStore));
   describe("limits", () => limits(withStore));
   describe("counters", () => counters(withStore));
+  describe("sums", () => sums(withStore));
   describe("selecting", () => selecting(withStore));
   describe("finding", () => finding(withStore));
   describe("tallying", () => tallying(withStore));
@@ -307,6 +308,60 @@ function counters(withStore: WithStore): void {
       await log.append(timed(7));
       const [line] = await collect(log.select({}));
       expect(line?.record).toMatchObject({ counted: [{ counter: "calls", keep: 3, at: start + 7 }] });
+    }),
+  );
+}
+
+function sums(withStore: WithStore): void {
+  const added = (add: number, time: number): Entry => ({
+    body: decided(),
+    counts: [{ counter: "spent", add, at: start + time, window: 100 }],
+  });
+  const limited = (add: number, most: number): Entry => ({
+    body: decided(),
+    counts: [{ counter: "spent", add }],
+    limits: [{ counter: "spent", most, add }],
+  });
+
+  it(
+    "admit amounts up to the limit exactly, under concurrency",
+    withStore(async ({ log }) => {
+      const appended = await Promise.all(Array.from({ length: 60 }, () => log.append(limited(3, 100))));
+      expect(appended.filter((each) => "seq" in each)).toHaveLength(33);
+      expect(await log.counter("spent")).toMatchObject({ count: 33, sum: 99 });
+      expect(await log.append(limited(1, 100))).toMatchObject({ seq: 34 });
+      const refused = { counter: "spent", most: 100, add: 1 };
+      expect(await log.append(limited(1, 100))).toEqual({ refused, count: 34 });
+    }),
+  );
+
+  it(
+    "refuse by the sum since a time, to the microsecond",
+    withStore(async ({ log }) => {
+      for (const time of [0, 10, 20]) await log.append(added(5, time));
+      expect(await log.counter("spent")).toEqual({
+        count: 3,
+        seq: 3,
+        sum: 15,
+        amounts: [0, 10, 20].map((time) => [start + time, 5]),
+      });
+      const within = (add: number, since: number): Entry => ({
+        body: decided(),
+        limits: [{ counter: "spent", most: 12, after: start + since, add }],
+      });
+      expect(await log.append(within(2, 9))).toMatchObject({ seq: 4 });
+      expect(await log.append(within(3, 9))).toMatchObject({ refused: { add: 3 }, count: 3 });
+      expect(await log.append(within(3, 10))).toMatchObject({ seq: 5 });
+    }),
+  );
+
+  it(
+    "write the amount into the record",
+    withStore(async ({ log }) => {
+      await log.append(added(7, 1));
+      const [line] = await collect(log.select({}));
+      const counted = [{ counter: "spent", add: 7, at: start + 1, window: 100 }];
+      expect(line?.record).toMatchObject({ counted });
     }),
   );
 }

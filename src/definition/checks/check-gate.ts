@@ -6,6 +6,7 @@ import type { GateDefinition, GateRule } from "../../model/definition.js";
 import { didYouMean } from "../../text.js";
 import { workModes } from "../decision-types.js";
 import type { DiagnosticText, Finding } from "../diagnostics.js";
+import { checkLimits } from "./check-limits.js";
 import { checkUniqueNames } from "./check-names.js";
 
 /** Checks a gate that fits the schema; paths are relative to the definition. */
@@ -16,6 +17,7 @@ export function checkGate(definition: GateDefinition): readonly Finding[] {
     ...checkUniqueNames(definition.rules, ["rules"], { key: "id", what: "the id" }),
     ...definition.rules.flatMap(checkRule),
     ...checkSuppression(definition.rules),
+    ...checkLimits(definition, []),
   ];
 }
 

@@ -1,6 +1,7 @@
 import { parseInstant } from "../../expression/instant.js";
 import type { Policy, PolicyDefinition } from "../../model/definition.js";
 import { didYouMean } from "../../text.js";
+import { checkLimits } from "./check-limits.js";
 import { checkUniqueNames } from "./check-names.js";
 import { baseKeys, overrideKeys } from "../schema/policy.js";
 import { toolsOf } from "../tool-match.js";
@@ -17,7 +18,7 @@ export function checkPolicies(definition: PolicyDefinition): readonly Finding[] 
       const path = ["policies", index];
       return [
         ...checkEffectivePeriod(policy, path),
-        ...checkCallLimit(policy, path),
+        ...(policy.overrides === undefined ? checkLimits(policy, path) : []),
         ...(policy.overrides === undefined
           ? checkBasePolicy(policy, path)
           : checkOverride(policy, path, policies)),
@@ -42,14 +43,6 @@ function checkTools(definition: PolicyDefinition): readonly Finding[] {
         ]
       : [],
   );
-}
-
-function checkCallLimit(policy: Policy, path: Path): readonly Finding[] {
-  if (policy.overrides !== undefined || policy.max_calls === undefined) return [];
-  const { per } = policy.max_calls;
-  if (per === "session" || /[1-9]/.test(per)) return [];
-  const at = [...path, "max_calls", "per"];
-  return [{ path: at, message: `\`per\` must be longer than 0 (got ${JSON.stringify(per)})` }];
 }
 
 function checkEffectivePeriod({ effective_from, expires_at }: Policy, path: Path): readonly Finding[] {

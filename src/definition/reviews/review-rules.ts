@@ -1,7 +1,13 @@
 import { compileCondition, compileInput } from "../../expression/template.js";
-import type { GateDefinition, Policy, PolicyDefinition, ScoredDefinition } from "../../model/definition.js";
+import type {
+  GateDefinition,
+  Limits,
+  Policy,
+  PolicyDefinition,
+  ScoredDefinition,
+} from "../../model/definition.js";
 import { possibleDecisions } from "../branches.js";
-import { readsMasked } from "../definition-reads.js";
+import { mayReadMasked, readsMasked } from "../definition-reads.js";
 import type { Finding } from "../diagnostics.js";
 import { matchesGlob, toolsOf } from "../tool-match.js";
 import type { Path } from "../yaml-source.js";
@@ -69,21 +75,34 @@ export function reviewPolicies(definition: PolicyDefinition): readonly Finding[]
   const findings = policies.flatMap((policy, index) => [
     ...reviewPolicy(policy, ["policies", index]),
     ...reviewMaskedPath(policy, ["policies", index], logging?.mask ?? []),
+    ...(policy.overrides === undefined
+      ? reviewMaskedAmount(policy, ["policies", index], logging?.mask ?? [])
+      : []),
     ...reviewWriteTools(policy, ["policies", index], toolsOf(definition)),
   ]);
   if (policies.every(({ overrides }) => overrides !== undefined)) {
     findings.push(warning(["tool"], "no policy can deny, so every call is allowed"));
   }
-  if (logging?.log_decision === false && policies.some(hasCallLimit)) {
+  if (logging?.log_decision === false && policies.some(isLimited)) {
     const message =
-      "without records nothing can be counted: overrides with `max_applications` never apply, and `max_calls` denies";
+      "without records nothing can be counted: overrides with `max_applications` never apply, and `max_calls` and `max_sum` deny";
     findings.push(warning(["logging", "log_decision"], message));
   }
   return findings;
 }
 
-const hasCallLimit = (policy: Policy): boolean =>
-  policy.overrides === undefined ? policy.max_calls !== undefined : policy.max_applications !== undefined;
+const isLimited = (policy: Policy): boolean =>
+  policy.overrides === undefined ? hasLimits(policy) : policy.max_applications !== undefined;
+
+const hasLimits = ({ max_calls, max_sum }: Limits): boolean =>
+  max_calls !== undefined || max_sum !== undefined;
+
+function reviewMaskedAmount({ max_sum }: Limits, path: Path, masks: readonly string[]): readonly Finding[] {
+  if (max_sum === undefined || !mayReadMasked(compileInput(max_sum.of).reads, masks)) return [];
+  return [
+    warning([...path, "max_sum", "of"], "the amount is masked, so it cannot be counted and always denies"),
+  ];
+}
 
 function reviewPolicy(policy: Policy, path: Path): readonly Finding[] {
   const { name, version } = policy;
@@ -95,8 +114,8 @@ function reviewPolicy(policy: Policy, path: Path): readonly Finding[] {
       findings.push(note(path, `\`${name}\` has no \`when\`, so it always applies`));
     return [...findings, ...reviewCondition([...path, "when"], name, policy.when)];
   }
-  const { conditions = [], requires, read_before_write, max_calls } = policy;
-  const hasOther = [requires, read_before_write, max_calls].some((each) => each !== undefined);
+  const { conditions = [], requires, read_before_write } = policy;
+  const hasOther = requires !== undefined || read_before_write !== undefined || hasLimits(policy);
   if (conditions.length === 0 && !hasOther)
     findings.push(warning(path, `\`${name}\` has no conditions, so it always allows`));
   const ofConditions = conditions.flatMap(({ name: condition, expression }, index) =>
@@ -125,11 +144,19 @@ function reviewWriteTools(policy: Policy, path: Path, tools: readonly string[]):
 }
 
 /** Reviews a `gate` decision. */
-export function reviewGate({ rules }: GateDefinition): readonly Finding[] {
-  const findings = rules.flatMap(({ id, when, applies_when }, index) => [
-    ...reviewCondition(["rules", index, "when"], id, when),
-    ...reviewCondition(["rules", index, "applies_when"], id, applies_when),
-  ]);
+export function reviewGate(definition: GateDefinition): readonly Finding[] {
+  const { rules, logging } = definition;
+  const findings = [
+    ...rules.flatMap(({ id, when, applies_when }, index) => [
+      ...reviewCondition(["rules", index, "when"], id, when),
+      ...reviewCondition(["rules", index, "applies_when"], id, applies_when),
+    ]),
+    ...reviewMaskedAmount(definition, [], logging?.mask ?? []),
+  ];
+  if (logging?.log_decision === false && hasLimits(definition)) {
+    const message = "without records nothing can be counted, so the limits make every GREEN answer RED";
+    findings.push(warning(["logging", "log_decision"], message));
+  }
   const permits = rules.some(({ status }) => status === "GREEN" || status === "GREEN-SKIP");
   if (permits) return findings;
   return [...findings, warning(["rules"], "no rule is GREEN or GREEN-SKIP, so nothing is ever allowed")];

@@ -108,3 +108,36 @@ export const onError = {
   description:
     "What happens if a condition cannot be evaluated: it does not match (no_match, the default), or the decision ends in an error (fail).",
 } as const;
+
+const limitScopes = "session|caller|org";
+
+/** The limits of a policy or a gate. */
+export const limits = {
+  max_calls: {
+    type: "object",
+    required: ["count", "per"],
+    additionalProperties: false,
+    properties: {
+      count: { type: "integer", minimum: 1, maximum: 10_000 },
+      per: {
+        ...duration,
+        pattern: `^(?:${limitScopes})$|${duration.pattern}`,
+        description: "`session`, `caller` or `org`; or a duration, which means `session` with this window.",
+      },
+      window: { ...duration, description: "The last so long counts, such as 1h. Default: all calls count." },
+    },
+    description: "The number of calls allowed to a session, a caller or an organisation.",
+  },
+  max_sum: {
+    type: "object",
+    required: ["of", "most", "per"],
+    additionalProperties: false,
+    properties: {
+      of: { ...text, description: "The amount of a call, such as params.amount." },
+      most: { type: "number", minimum: 0, maximum: 1_000_000_000 },
+      per: { enum: limitScopes.split("|") },
+      window: { ...duration, description: "The last so long counts, such as 1d. Default: all calls count." },
+    },
+    description: "The sum of amounts allowed to a session, a caller or an organisation.",
+  },
+} as const;

@@ -1,4 +1,4 @@
-import { condition, decisionSchema, name, text } from "./common.js";
+import { condition, decisionSchema, limits, name, text } from "./common.js";
 
 /** A part of a gate key: ORG/DOMAIN/ACTION@VERSION. */
 const keyPart = { type: "string", pattern: "^[^\\s/@\\u0000-\\u001f\\u007f-\\u009f]{1,128}$" } as const;
@@ -69,6 +69,7 @@ export const gateType = decisionSchema(
     },
     rules: { type: "array", minItems: 1, items: rule },
     aggregation: { enum: ["winner_takes_all"] },
+    ...limits,
   },
   ["action", "rules"],
 );

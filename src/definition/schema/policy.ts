@@ -1,4 +1,4 @@
-import { condition, decisionSchema, duration, name, text, version } from "./common.js";
+import { condition, decisionSchema, limits, name, text, version } from "./common.js";
 
 const tools = { type: "array", minItems: 1, items: name } as const;
 const moment = { type: "string", description: "A date, or a time with a time zone, in ISO 8601." } as const;
@@ -29,20 +29,7 @@ const base = {
     },
     description: "A file must have been read earlier in the session before it is written.",
   },
-  max_calls: {
-    type: "object",
-    required: ["count", "per"],
-    additionalProperties: false,
-    properties: {
-      count: { type: "integer", minimum: 1, maximum: 10_000 },
-      per: {
-        ...duration,
-        pattern: `^session$|${duration.pattern}`,
-        description: "`session`, or a duration.",
-      },
-    },
-    description: "The number of calls allowed in a session, or in a session within a duration.",
-  },
+  ...limits,
   deny_reason: { ...text, description: "The reason of a denial, for the agent. {{ … }} is filled in." },
 } as const;
 

@@ -3,23 +3,43 @@ import { isPermissive } from "./aggregation.js";
 import type { PreparedRule } from "./gate-rule.js";
 import { mergeWorkFrames } from "./work-frame.js";
 import type { Json, JsonObject } from "../../model/json.js";
-import type { ErroredPredicate, GateMetadata } from "../../model/result.js";
+import type { ErroredPredicate, GateMetadata, NamedCondition } from "../../model/result.js";
 import type { Scope } from "../../model/scope.js";
-import type { EvaluatedWithErrors } from "../evaluate.js";
+import type { EvaluatedWithErrors, Outcome } from "../evaluate.js";
+import type { LimitResult, PreparedLimit } from "../limits.js";
 
 /** Inputs of a gate's result in addition to the rules. */
 interface GateInputs {
   readonly input: Json;
   /** The fields that the context schema requires and the context does not have. */
   readonly missing: readonly string[];
+  readonly limits: readonly PreparedLimit[];
 }
 
-/** Creates the answer from the aggregated rules. If there are errors, the status is at least YELLOW. */
+/** Creates the answer from the aggregated rules, and tests the limits if it is GREEN: only then the action is taken. */
 export function toGateResult(
   aggregated: AggregatedRules,
   scope: Scope,
-  { input, missing }: GateInputs,
+  inputs: GateInputs,
 ): EvaluatedWithErrors {
+  const answer = answerOfRules(aggregated, scope, inputs);
+  const { limits } = inputs;
+  if (limits.length === 0 || answer.outcome.status !== "GREEN") return answer;
+  return withLimits(
+    answer,
+    aggregated,
+    limits.map((limit) => limit.evaluate(scope)),
+  );
+}
+
+type GateAnswer = EvaluatedWithErrors & { readonly outcome: Extract<Outcome, { readonly type: "gate" }> };
+
+/** If there are errors, the status is at least YELLOW. */
+function answerOfRules(
+  aggregated: AggregatedRules,
+  scope: Scope,
+  { input, missing }: GateInputs,
+): GateAnswer {
   const { deciding, errors } = aggregated;
   const errored = errors.length > 0;
   const raised = errored && isPermissive(aggregated.status);
@@ -43,9 +63,45 @@ export function toGateResult(
       status,
       work_frame: onlyRule?.frame ?? mergeWorkFrames(deciding, { status, errored, raised, missing }),
       decision_metadata: gateMetadata(aggregated, scope.system),
+      counted: [],
     },
   };
 }
+
+/** Adds the limits to a GREEN answer. It becomes RED if one of them is used up or cannot be counted. */
+function withLimits(
+  answer: GateAnswer,
+  { deciding }: AggregatedRules,
+  results: readonly LimitResult[],
+): GateAnswer {
+  const outcome = {
+    ...answer.outcome,
+    decision_metadata: { ...answer.outcome.decision_metadata, limits: results.map(toNamedCondition) },
+    counted: results.map(({ counted }) => counted),
+  };
+  const exceeded = results.filter(({ result }) => !result);
+  if (exceeded.length === 0) return { ...answer, outcome };
+  const messages = exceeded.flatMap(({ name, error }) =>
+    error === undefined ? [] : [`\`${name}\` could not be evaluated: ${error}`],
+  );
+  const frame = { status: "RED", errored: false, raised: true, missing: [] } as const;
+  return {
+    ...answer,
+    selected_labels: ["RED"],
+    because: exceeded.map(({ denial }) => denial),
+    failed_conditions: [...answer.failed_conditions, ...exceeded.map(({ expression }) => expression)],
+    warnings: messages,
+    errors: messages,
+    outcome: { ...outcome, status: "RED", work_frame: mergeWorkFrames(deciding, frame) },
+  };
+}
+
+const toNamedCondition = ({ name, expression, result, error }: LimitResult): NamedCondition => ({
+  name,
+  expression,
+  result,
+  ...(error !== undefined && { error }),
+});
 
 /** Returns the message for something that could not be evaluated. */
 export function describeErrored({ source, name = "", error }: ErroredPredicate): string {

@@ -16,6 +16,9 @@ import type { ErroredPredicate } from "../../model/result.js";
 import type { Scope } from "../../model/scope.js";
 import type { PreparedType } from "../evaluate.js";
 import { prepareShadowCheck } from "../evaluate.js";
+import type { PreparedLimit } from "../limits.js";
+import { prepareLimits } from "../limits.js";
+import { needsOf } from "../policy/policy-facts.js";
 
 /** `gate`: decides whether and how an agent may continue. It is never GREEN if anything cannot be evaluated. */
 export function prepareGate(definition: GateDefinition, input: Template | undefined): PreparedType {
@@ -25,15 +28,23 @@ export function prepareGate(definition: GateDefinition, input: Template | undefi
   const rules = definition.rules.map(prepareRule);
   const aggregateRules = prepareAggregation(rules);
   const requiredFetches = prepareRequiredFetches(definition);
-  const declared = declaredReads({ computed, rules });
+  const limits = prepareLimits(definition, {
+    owner: definition.id,
+    masks: definition.logging?.mask ?? [],
+    sourcesOf: (paths) => readsBehind(paths, computed),
+  });
+  const needs = needsOf([], limits);
+  const declared = declaredReads({ computed, rules, limits });
   const rejectShadowing = prepareShadowCheck([...(input?.reads ?? []), ...declared]);
   return {
     reads: [
-      ...readsOfGate({ input, computed, rules, checksContext: schema !== undefined }),
+      ...readsOfGate({ input, computed, rules, limits, checksContext: schema !== undefined }),
       ...requiredFetches.reads,
+      ...(needs === undefined ? [] : ["facts"]),
     ],
     conditionReads: declared.filter((path) => !computed.some(({ name }) => isUnder(path, name))),
     readsByCondition: new Map(rules.map(({ when, conditions }) => [when, conditions.when.reads])),
+    ...(needs !== undefined && { needs }),
     evaluate(scope) {
       rejectSystemKey(scope.context);
       rejectShadowing(scope.context);
@@ -46,7 +57,11 @@ export function prepareGate(definition: GateDefinition, input: Template | undefi
       const { context, facts, system } = scope;
       const extended = compute(computed, { context, input: value, facts, system }, errors);
       const missing = issues.flatMap((issue) => issue.missing ?? []);
-      return toGateResult(aggregateRules(extended, errors), extended, { input: value ?? null, missing });
+      return toGateResult(aggregateRules(extended, errors), extended, {
+        input: value ?? null,
+        missing,
+        limits,
+      });
     },
   };
 }
@@ -163,18 +178,31 @@ export function prepareRequiredFetches(definition: GateDefinition): RequiredFetc
   };
 }
 
+/** Returns the paths of the context that computed values stand for, and the other paths as they are. */
+function readsBehind(paths: readonly string[], computed: readonly ComputedValue[]): readonly string[] {
+  // Each value reads only those before it.
+  return computed
+    .toReversed()
+    .reduce<readonly string[]>(
+      (all, { name, expression }) => all.flatMap((path) => (isUnder(path, name) ? expression.reads : [path])),
+      paths,
+    );
+}
+
 interface GateExpressions {
   readonly input: Template | undefined;
   readonly computed: readonly ComputedValue[];
   readonly rules: readonly PreparedRule[];
+  readonly limits: readonly Pick<PreparedLimit, "reads">[];
   /** True if there is a schema, which reads the whole context. */
   readonly checksContext: boolean;
 }
 
 /** Returns the paths that a gate depends on; `input` and computed values are replaced by the paths that they read. */
-export function readsOfGate({ input, computed, rules, checksContext }: GateExpressions): readonly string[] {
+export function readsOfGate(expressions: GateExpressions): readonly string[] {
+  const { input, computed, checksContext } = expressions;
   const derived = new Set(["input", ...computed.map(({ name }) => name)]);
-  const direct = declaredReads({ computed, rules }).filter((path) => !derived.has(rootOf(path)));
+  const direct = declaredReads(expressions).filter((path) => !derived.has(rootOf(path)));
   const whole = checksContext || input === undefined ? ["context"] : [];
   return [...new Set([...whole, ...(input?.reads ?? []), ...direct])];
 }
@@ -185,8 +213,10 @@ const rootOf = (path: string): string => path.replace(/\..*/s, "");
 export function declaredReads({
   computed,
   rules,
-}: Pick<GateExpressions, "computed" | "rules">): readonly string[] {
+  limits,
+}: Pick<GateExpressions, "computed" | "rules" | "limits">): readonly string[] {
   return [
+    ...limits.flatMap(({ reads }) => reads),
     ...computed.flatMap(({ expression }) => expression.reads),
     ...rules.flatMap(({ conditions: { appliesWhen, when } }) => [
       ...(appliesWhen?.reads ?? []),

@@ -10,7 +10,7 @@ export interface FrameConditions {
   readonly status: Status;
   /** True if anything could not be evaluated. */
   readonly errored: boolean;
-  /** True if the status is YELLOW only because of those errors. */
+  /** True if the status is stricter than that of the rules, because of those errors or of a limit. */
   readonly raised: boolean;
   /** The fields that the context schema requires and the context does not have. */
   readonly missing: readonly string[];
@@ -23,7 +23,7 @@ const retry = "gather_evidence_and_retry";
 export function mergeWorkFrames(deciding: readonly GateRule[], conditions: FrameConditions): WorkFrame {
   const { status, errored, raised, missing } = conditions;
   const frames = deciding.flatMap(({ work_frame }) => work_frame ?? []);
-  // A rule that lets the agent continue must not grant actions when the status was raised to YELLOW.
+  // A rule that lets the agent continue must not grant actions when the status was raised.
   const permitting = raised ? [] : frames;
   return {
     mode: workModes[status],

@@ -1,5 +1,7 @@
 import type { PolicyFacts } from "./policy-facts.js";
 import { policyFacts } from "./policy-facts.js";
+import type { CountedLimit, PreparedLimit } from "../limits.js";
+import { prepareLimits } from "../limits.js";
 import { matchesGlob } from "../../definition/tool-match.js";
 import { canonicalJson } from "../../digest/canonical-json.js";
 import { deepFreeze } from "../../digest/freeze-json.js";
@@ -32,6 +34,7 @@ export interface PreparedBasePolicy {
   readonly policy: BasePolicy;
   readonly window: EffectivePeriod;
   readonly reads: readonly string[];
+  readonly limits: readonly PreparedLimit[];
   evaluate(tool: string, scope: Scope): BaseVerdict;
 }
 
@@ -55,25 +58,34 @@ interface CommonVerdict {
   readonly conditions: readonly NamedCondition[];
   /** The conditions for the lineage, with the paths that each of them reads. */
   readonly lineage: readonly LineageCondition[];
-  /** The result of `max_calls`; undefined if the policy has none. */
-  readonly withinCalls: boolean | undefined;
+  /** The limits of the policy, which count the call if it is finally allowed. */
+  readonly counted: readonly CountedLimit[];
 }
 
-export function prepareBasePolicy(policy: BasePolicy): PreparedBasePolicy {
+/** `masks` are the masked parts of the context. */
+export function prepareBasePolicy(policy: BasePolicy, masks: readonly string[] = []): PreparedBasePolicy {
   const identity = identityOf(policy);
   const conditions = (policy.conditions ?? []).map(preparePolicyCondition);
   const allowReason = policy.reason === undefined ? undefined : compileText(policy.reason);
   const denyReason = policy.deny_reason === undefined ? undefined : compileText(policy.deny_reason);
   const templates = [allowReason, denyReason].filter((each) => each !== undefined);
-  const isStateful = hasBuiltIns(policy);
-  const { read_before_write: rule } = policy;
-  const pathReads = rule === undefined ? none : compileInput(rule.path).reads;
+  const limits = prepareLimits(policy, { owner: policy.name, masks });
+  const { requires, read_before_write: rule } = policy;
+  const isStateful = requires !== undefined || rule !== undefined || limits.length > 0;
+  // Other built-in conditions read the store only.
+  const inputsOf: Readonly<Record<string, readonly string[]>> = {
+    ...(rule !== undefined && { read_before_write: compileInput(rule.path).reads }),
+    ...Object.fromEntries(limits.map(({ name, reads }) => [name, reads])),
+  };
   const allHolding = createAllowance(identity, conditions);
   return {
     identity,
     policy,
     window: effectivePeriod(policy),
-    reads: [...conditions.map(({ condition }) => condition), ...templates].flatMap(({ reads }) => reads),
+    reads: [...conditions.map(({ condition }) => condition), ...templates, ...limits].flatMap(
+      ({ reads }) => reads,
+    ),
+    limits,
     evaluate(tool, scope) {
       const details: NamedCondition[] = [];
       const lineage: LineageCondition[] = [];
@@ -86,13 +98,14 @@ export function prepareBasePolicy(policy: BasePolicy): PreparedBasePolicy {
       }
       if (defaultReason === undefined && !isStateful && allowReason === undefined) return allHolding;
       const builtIns = isStateful ? evaluateBuiltIns(policy, tool, policyFacts(scope.facts)) : none;
-      for (const each of builtIns) {
+      const limitResults = limits.map((limit) => limit.evaluate(scope));
+      for (const each of [...builtIns, ...limitResults]) {
         details.push(withoutDenial(each));
-        lineage.push(asLineage(each, pathReads));
+        lineage.push(asLineage(each, inputsOf[each.name] ?? none));
         if (!each.result) defaultReason ??= each.denial;
       }
-      const withinCalls = builtIns.find(({ name }) => name === "max_calls")?.result;
-      const common = { identity, conditions: details, lineage, withinCalls };
+      const counted = limitResults.map((each) => each.counted);
+      const common = { identity, conditions: details, lineage, counted };
       if (defaultReason === undefined) return { ...common, allows: true, reason: allowReason?.render(scope) };
       return { ...common, allows: false, reason: denyReason?.render(scope) ?? defaultReason };
     },
@@ -112,7 +125,7 @@ function createAllowance(
     reason: undefined,
     conditions: conditions.map(({ holds }) => holds.detail),
     lineage: conditions.map(({ holds }) => holds.lineage),
-    withinCalls: undefined,
+    counted: none,
   });
 }
 
@@ -123,16 +136,10 @@ const withoutDenial = ({ name, expression, result, error }: BuiltInResult): Name
   ...(error !== undefined && { error }),
 });
 
-/** Built-in conditions read the store; only `read_before_write` also reads the context. */
 const asLineage = (
   { name, expression, result }: BuiltInResult,
-  pathReads: readonly string[],
-): LineageCondition => ({
-  name,
-  expression,
-  result,
-  inputs_used: name === "read_before_write" ? pathReads : none,
-});
+  inputs_used: readonly string[],
+): LineageCondition => ({ name, expression, result, inputs_used });
 
 /** The outcome of a condition, for the details and for the lineage. */
 interface ConditionOutcome {
@@ -177,20 +184,13 @@ interface BuiltInResult extends NamedCondition {
   readonly denial: string;
 }
 
-const hasBuiltIns = ({ requires, read_before_write, max_calls }: BasePolicy): boolean =>
-  requires !== undefined || read_before_write !== undefined || max_calls !== undefined;
-
-/** Evaluates `requires`, `read_before_write` and `max_calls` against the facts of the session. */
+/** Evaluates `requires` and `read_before_write` against the facts of the session. */
 export function evaluateBuiltIns(
   policy: BasePolicy,
   tool: string,
   facts: PolicyFacts,
 ): readonly BuiltInResult[] {
-  return [
-    ...checkRequires(policy, facts),
-    ...checkReadBeforeWrite(policy, tool, facts),
-    ...checkMaxCalls(policy, facts),
-  ];
+  return [...checkRequires(policy, facts), ...checkReadBeforeWrite(policy, tool, facts)];
 }
 
 const noSessionMessage = "there is no recorded session";
@@ -216,20 +216,6 @@ function checkReadBeforeWrite(
   if ("error" in fact) return [unknownResult(common, fact.error)];
   const readers = rule.read_tools.map((each) => `\`${each}\``).join(" or ");
   return [{ ...common, result: fact.read, denial: `\`${fact.path}\` must be read with ${readers} first` }];
-}
-
-function checkMaxCalls(
-  { name, max_calls: most }: BasePolicy,
-  { calls }: PolicyFacts,
-): readonly BuiltInResult[] {
-  if (most === undefined) return [];
-  const span = most.per === "session" ? "session" : `last ${most.per} of the session`;
-  const expression = `fewer than ${most.count} calls in the ${span}`;
-  const common = { name: "max_calls", expression };
-  const made = calls?.[name];
-  if (made === undefined) return [unknownResult(common)];
-  const denial = `${made} of ${most.count} calls were made in the ${span}`;
-  return [{ ...common, result: made < most.count, denial }];
 }
 
 /** Fails closed: a condition without facts does not hold. */

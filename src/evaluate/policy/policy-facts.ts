@@ -1,17 +1,16 @@
+import type { LimitFacts, PreparedLimit } from "../limits.js";
 import type { Template } from "../../expression/template.js";
 import { compileInput } from "../../expression/template.js";
 import type { Policy } from "../../model/definition.js";
 import type { JsonObject } from "../../model/json.js";
 
 /** The facts from the store about a call. Most of them are absent without a session. */
-export interface PolicyFacts {
+export interface PolicyFacts extends LimitFacts {
   readonly session_id?: string;
   /** By required tool: how often it succeeded in the session. */
   readonly succeeded?: Readonly<Record<string, number>>;
   /** By policy: the path to write, and whether it was read in the session. */
   readonly read?: Readonly<Record<string, ReadFact>>;
-  /** By policy: the number of calls in the session that count. */
-  readonly calls?: Readonly<Record<string, number>>;
   /** By override: how often it was applied. */
   readonly uses?: Readonly<Record<string, number>>;
   /** The params that other decisions on the same call set. */
@@ -45,12 +44,12 @@ export const paramsSetBy = (changes: readonly Pick<ParamsChange, "set_params">[]
 /** Only `gather` creates facts, so they have this shape. */
 export const policyFacts = (facts: JsonObject): PolicyFacts => facts;
 
-/** The facts that policies need. */
+/** The facts that policies, or the limits of a gate, need. */
 export interface PolicyNeeds {
   readonly requires: readonly string[];
   /** For policies with `read_before_write`: the tools that read and write, and the path. */
   readonly reads: readonly ReadNeed[];
-  readonly calls: readonly { readonly policy: string; readonly most: number; readonly per: string }[];
+  readonly limits: readonly PreparedLimit[];
   /** The overrides, with the limit on their uses. */
   readonly uses: readonly { readonly override: string; readonly most: number | undefined }[];
 }
@@ -63,16 +62,17 @@ export interface ReadNeed {
 }
 
 /** Returns the facts that policies need; undefined if they need none. */
-export function needsOf(policies: readonly Policy[]): PolicyNeeds | undefined {
+export function needsOf(
+  policies: readonly Policy[],
+  limits: readonly PreparedLimit[],
+): PolicyNeeds | undefined {
   const bases = policies.flatMap((each) => (each.overrides === undefined ? each : []));
   const needs: PolicyNeeds = {
     requires: [...new Set(bases.flatMap(({ requires = [] }) => requires))],
     reads: bases.flatMap(({ name, read_before_write: rule }) =>
       rule === undefined ? [] : [{ policy: name, ...rule, path: compileInput(rule.path) }],
     ),
-    calls: bases.flatMap(({ name, max_calls: most }) =>
-      most === undefined ? [] : [{ policy: name, most: most.count, per: most.per }],
-    ),
+    limits,
     uses: policies.flatMap((each) =>
       each.overrides === undefined ? [] : [{ override: each.name, most: each.max_applications }],
     ),

@@ -1,3 +1,4 @@
+import type { CountedLimit } from "../limits.js";
 import { isObject } from "../../expression/equal.js";
 import type { JsonObject, Json } from "../../model/json.js";
 import type { LineageCondition, OverrideApplication, PolicyEvaluation } from "../../model/lineage.js";
@@ -11,14 +12,8 @@ export interface DetailedPolicyOutcome extends PolicyOutcome {
   readonly overrides: readonly OverrideApplication[];
   /** The params that they set; empty if the call is denied. */
   readonly set_params: JsonObject;
-  /** The policies that count calls. */
-  readonly calls: readonly CountedCall[];
-}
-
-interface CountedCall {
-  readonly policy: string;
-  /** The count was below the limit, which must still be true when the call is recorded. */
-  readonly limited: boolean;
+  /** The limits that count the call. */
+  readonly counted: readonly CountedLimit[];
 }
 
 /** Merges the params of a call with those that overrides set; only at the top level. */

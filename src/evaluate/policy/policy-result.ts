@@ -182,7 +182,7 @@ function whenOf({ policy }: PreparedOverride, verdict: OverrideVerdict): PolicyD
 function lineagePartsOf(
   { overrides }: PreparedPolicies,
   { verdicts, appliedOverrides }: PolicyVerdicts,
-): Pick<DetailedPolicyOutcome, "conditions" | "policies" | "overrides" | "calls"> {
+): Pick<DetailedPolicyOutcome, "conditions" | "policies" | "overrides" | "counted"> {
   const conditions: LineageCondition[] = [];
   for (const { lineage } of verdicts) conditions.push(...lineage);
   for (const override of overrides)
@@ -192,9 +192,7 @@ function lineagePartsOf(
     policies:
       verdicts.length === 0 ? [noPolicy] : verdicts.map((each) => evaluationOf(each, appliedOverrides)),
     overrides: appliedOverrides.applied.map(applicationOf),
-    calls: verdicts.flatMap(({ identity, withinCalls }) =>
-      withinCalls === undefined ? [] : [{ policy: identity.name, limited: withinCalls }],
-    ),
+    counted: verdicts.flatMap(({ counted }) => counted),
   };
 }
 

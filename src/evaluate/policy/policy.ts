@@ -3,6 +3,7 @@ import { prepareBasePolicy } from "./base-policy.js";
 import type { PreparedOverride } from "./override-policy.js";
 import { AppliedOverrides, prepareOverride } from "./override-policy.js";
 import type { ParamsChange } from "./policy-facts.js";
+import { largerAmounts } from "../limits.js";
 import { needsOf, paramsSetBy, policyFacts } from "./policy-facts.js";
 import { mergeParams } from "./policy-outcome.js";
 import { toPolicyResult } from "./policy-result.js";
@@ -49,10 +50,11 @@ export interface LeftOut {
 /** `policy`: all policies in effect must allow the call; an override can lift the denials that it names. */
 export function preparePolicy(definition: PolicyDefinition, input: Template | undefined): PreparedType {
   const policies = definition.policies ?? [];
+  const masks = definition.logging?.mask ?? [];
   const prepared: PreparedPolicies = {
     definition,
     bases: byPriority(
-      policies.flatMap((each) => (each.overrides === undefined ? prepareBasePolicy(each) : [])),
+      policies.flatMap((each) => (each.overrides === undefined ? prepareBasePolicy(each, masks) : [])),
     ),
     overrides: byPriority(
       policies.flatMap((each) => (each.overrides === undefined ? [] : prepareOverride(each))),
@@ -62,7 +64,10 @@ export function preparePolicy(definition: PolicyDefinition, input: Template | un
     fetchReads: fetchReads(definition),
   };
   const paths = [...prepared.bases, ...prepared.overrides].flatMap(({ reads }) => reads);
-  const needs = needsOf(policies);
+  const needs = needsOf(
+    policies,
+    prepared.bases.flatMap(({ limits }) => limits),
+  );
   const rejectShadowing = prepareShadowCheck([...(input?.reads ?? []), ...paths]);
   return {
     reads: readsWithInput(input, needs === undefined ? paths : [...paths, "facts"]),
@@ -177,9 +182,10 @@ function recheck(
   tool: string,
   { scope, setters, changedBy, isFetchedFor }: ChangedCall,
 ): BaseVerdict | LeftOut {
-  if ("leftOut" in requested || !requested.allows) return requested;
+  if ("leftOut" in requested) return requested;
   const changed = base.evaluate(tool, scope);
-  if (changed.allows && !isFetchedFor) return requested;
+  const counted = largerAmounts(requested.counted, changed.counted);
+  if (!requested.allows || (changed.allows && !isFetchedFor)) return { ...requested, counted };
   const why = changed.allows ? "data was fetched for the original params" : changed.reason;
   const reason = `the params set by ${setters} do not pass \`${base.identity.name}\`: ${why}`;
   return { ...changed, allows: false, reason, changedBy };

@@ -4,7 +4,7 @@ import type { Orders } from "../override-races.js";
 
 /** Asks about the same call time and again; each answer is on the disk before the next is asked for. */
 const [home = "", said = "", orders = "{}"] = process.argv.slice(2);
-const { checks, tool, session: session_id, store, doomed } = JSON.parse(orders) as Orders;
+const { checks, tool, session: session_id, params, caller, store, doomed } = JSON.parse(orders) as Orders;
 
 const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -20,7 +20,7 @@ async function work(): Promise<void> {
   writeSync(file, "ready\n");
   while (!existsSync(`${home}/go`)) await pause(1);
   for (let done = 0; done < checks; done++) {
-    const { outcome, decisions } = await world.check({ tool, params: {}, session_id });
+    const { outcome, decisions } = await world.check({ tool, params, session_id, caller });
     writeSync(file, `${JSON.stringify({ outcome, ids: decisions.map(({ record_id }) => record_id) })}\n`);
     fdatasyncSync(file);
   }

@@ -167,12 +167,12 @@ const cases: readonly Case[] = [
   {
     name: "a time that no calls can be counted per",
     policies: `- { name: p, max_calls: { count: 1, per: ${mark}sesion } }`,
-    said: ['`per` must be `session` or a duration such as 1h (got "sesion")'],
+    said: ['`per` must be `session`, `caller`, `org` or a duration such as 1h (got "sesion")'],
   },
   {
     name: "a negative duration",
     policies: `- { name: p, max_calls: { count: 1, per: ${mark}-1h } }`,
-    said: ['`per` must be `session` or a duration such as 1h (got "-1h")'],
+    said: ['`per` must be `session`, `caller`, `org` or a duration such as 1h (got "-1h")'],
   },
   {
     name: "no calls at all",
@@ -183,6 +183,29 @@ const cases: readonly Case[] = [
     name: "too many calls to remember",
     policies: `- { name: p, max_calls: { count: ${mark}10001, per: 1h } }`,
     said: ["`count` must be at most 10000 (got 10001)"],
+  },
+  {
+    name: "no duration for a window",
+    policies: `- { name: p, max_calls: { count: 1, per: caller, window: ${mark}soon } }`,
+    said: ['`window` must be a duration such as 500ms, 30s, 1h or 1h30m (got "soon")'],
+  },
+  {
+    name: "a sum that lacks everything",
+    policies: `- { name: p, max_sum: ${mark}${mark}${mark}{} }`,
+    said: ["of", "most", "per"].map((key) => `\`${key}\` is missing in \`max_sum\``),
+  },
+  {
+    name: "a sum that cannot be exact, and one of nobody",
+    policies: `- { name: p, max_sum: { of: x, most: ${mark}1e10, per: ${mark}1h } }`,
+    said: [
+      "`most` must be at most 1000000000 (got 10000000000)",
+      '`per` must be one of `session`, `caller`, `org` (got "1h")',
+    ],
+  },
+  {
+    name: "an amount that does not compile",
+    policies: `- { name: p, max_sum: { of: "params${mark}.", most: 1, per: session } }`,
+    said: ["unexpected `.`"],
   },
   {
     name: "no application at all",
@@ -328,9 +351,32 @@ describe("the tools of a policy", () => {
   });
 });
 
-describe("a limit of calls", () => {
-  it.each(["0s", "0h0m"])("is over some time: %s", (per) => {
-    const text = decisionOf(`- { name: p, max_calls: { count: 1, per: "${per}" } }`);
-    expect(problemsOf(text)).toEqual([`6:46 \`per\` must be longer than 0 (got "${per}")`]);
+describe("a limit", () => {
+  it.each([
+    ['max_calls: { count: 1, per: "0s" }', '46 `per` must be longer than 0 (got "0s")'],
+    ['max_calls: { count: 1, per: "0h0m" }', '46 `per` must be longer than 0 (got "0h0m")'],
+    ["max_calls: { count: 1, per: caller, window: 0s }", '62 `window` must be longer than 0 (got "0s")'],
+    ["max_sum: { of: x, most: 1, per: org, window: 0.0h }", '63 `window` must be longer than 0 (got "0.0h")'],
+    [
+      "max_calls: { count: 1, per: 2h, window: 1h }",
+      "58 `per: 2h` is a window already | write `per: session`, `per: caller` or `per: org`",
+    ],
+  ])("has one window that is longer than 0: %s", (limit, problem) => {
+    expect(problemsOf(decisionOf(`- { name: p, ${limit} }`))).toEqual([`6:${problem}`]);
+  });
+
+  it("is checked in a gate as in a policy", () => {
+    const gate = `decision:
+  id: g
+  type: gate
+  action: { org: acme, domain: pay, name: wire }
+  max_calls: { count: 1, per: 0s }
+  max_sum: { of: "amount +", most: 1, per: session }
+  rules: [{ id: r, tier: T3, severity: 1, when: "true", status: GREEN }]
+`;
+    expect(problemsOf(gate)).toEqual([
+      '5:31 `per` must be longer than 0 (got "0s")',
+      "6:27 expected a value, got the end of the expression",
+    ]);
   });
 });

@@ -77,6 +77,7 @@ describe("the answer of a gate", () => {
           errored_predicates: [],
           ...system,
         },
+        counted: [],
       },
     });
   });

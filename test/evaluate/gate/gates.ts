@@ -21,11 +21,20 @@ export function rule(id: string, extra: Partial<GateRule> = {}): GateRule {
   return { id, tier: "T2", severity: 10, when: id, status: "YELLOW", ...extra };
 }
 
-export const scopeOf = (context: JsonObject): Scope => ({ context, input: undefined, facts: {}, system });
+export const scopeOf = (context: JsonObject, facts: JsonObject = {}): Scope => ({
+  context,
+  input: undefined,
+  facts,
+  system,
+});
 
-export function ask(definition: GateDefinition, context: JsonObject = {}): EvaluatedWithErrors {
+export function ask(
+  definition: GateDefinition,
+  context: JsonObject = {},
+  facts: JsonObject = {},
+): EvaluatedWithErrors {
   const input = definition.input === undefined ? undefined : compileInput(definition.input);
-  return prepareGate(definition, input).evaluate(scopeOf(context));
+  return prepareGate(definition, input).evaluate(scopeOf(context, facts));
 }
 
 export function outcomeOf({ outcome }: EvaluatedWithErrors): GateOutcome {

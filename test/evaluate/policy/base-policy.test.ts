@@ -54,7 +54,7 @@ describe("a base policy", () => {
       allows: true,
       reason: undefined,
       conditions: [],
-      withinCalls: undefined,
+      counted: [],
     });
   });
 
@@ -117,10 +117,24 @@ describe("a base policy", () => {
     });
   });
 
-  it("has the result of `max_calls`", () => {
+  it("has the results of its limits, and denies beyond them", () => {
     const max_calls = { count: 1, per: "session" };
-    expect(ask({ max_calls }, {}, { calls: { p: 0 } }).withinCalls).toBe(true);
-    expect(ask({ max_calls }, {}, { calls: { p: 1 } }).withinCalls).toBe(false);
+    const max_sum = { of: "x", most: 5, per: "session" } as const;
+    const within = ask({ max_calls, max_sum }, { x: 2 }, { calls: { p: 0 }, sums: { p: 3 } });
+    expect(within).toMatchObject({
+      allows: true,
+      counted: [
+        { name: "max_calls", owner: "p", limited: true },
+        { name: "max_sum", owner: "p", limited: true, amount: 2_000_000 },
+      ],
+      lineage: [{ inputs_used: [] }, { name: "max_sum", inputs_used: ["x"] }],
+    });
+    const beyond = ask({ max_calls, max_sum }, { x: 2 }, { calls: { p: 1 }, sums: { p: 4 } });
+    expect(beyond).toMatchObject({
+      allows: false,
+      reason: "1 of 1 calls were made in the session",
+      counted: [{ limited: false }, { limited: false, amount: 2_000_000 }],
+    });
   });
 
   it("shows the built-in conditions like its own, with their errors", () => {

@@ -17,8 +17,6 @@ interface Case {
 
 const required = { name: "requires", expression: "`login` has succeeded in the session" };
 const readFirst = { name: "read_before_write", expression: "`params.path` was read in the session" };
-const inSession = { name: "max_calls", expression: "fewer than 3 calls in the session" };
-const inHour = { name: "max_calls", expression: "fewer than 3 calls in the last 1h of the session" };
 
 const cases: readonly Case[] = [
   { name: "nothing, where nothing is asked for", policy: {}, facts: {}, judged: [] },
@@ -77,24 +75,6 @@ const cases: readonly Case[] = [
     facts: {},
     judged: [],
   },
-  {
-    name: "that calls are left",
-    policy: { max_calls: { count: 3, per: "session" } },
-    facts: { calls: { p: 2 } },
-    judged: [{ ...inSession, result: true }],
-  },
-  {
-    name: "that no calls are left",
-    policy: { max_calls: { count: 3, per: "1h" } },
-    facts: { calls: { p: 3 } },
-    judged: [{ ...inHour, result: false, denial: "3 of 3 calls were made in the last 1h of the session" }],
-  },
-  {
-    name: "that it is not known how many calls were made",
-    policy: { max_calls: { count: 3, per: "session" } },
-    facts: { calls: {} },
-    judged: [{ ...inSession, result: false, error: unknown, denial: unknown }],
-  },
 ];
 
 describe("the built-in conditions of a policy", () => {
@@ -104,14 +84,12 @@ describe("the built-in conditions of a policy", () => {
     expect(answers).toMatchObject(judged);
   });
 
-  it("are evaluated in order: requires, read_before_write, max_calls", () => {
-    const max_calls = { count: 1, per: "session" };
-    const policy = { name: "p", max_calls, read_before_write: rule, requires: ["a", "b"] };
+  it("are evaluated in order: requires, read_before_write", () => {
+    const policy = { name: "p", read_before_write: rule, requires: ["a", "b"] };
     expect(evaluateBuiltIns(policy, "write_file", {}).map(({ name }) => name)).toEqual([
       "requires",
       "requires",
       "read_before_write",
-      "max_calls",
     ]);
   });
 });

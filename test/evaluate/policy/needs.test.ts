@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { prepareLimits } from "../../../src/evaluate/limits.js";
 import { needsOf } from "../../../src/evaluate/policy/policy-facts.js";
 import type { Policy } from "../../../src/model/definition.js";
 
@@ -10,11 +11,12 @@ describe("the facts that policies need", () => {
       [{ name: "p", conditions: [{ name: "c", expression: "true" }] }],
     ],
   ])("is %s", (_claim, policies) => {
-    expect(needsOf(policies)).toBeUndefined();
+    expect(needsOf(policies, [])).toBeUndefined();
   });
 
   it("are those of all policies", () => {
-    const needs = needsOf([
+    const limits = prepareLimits({ max_calls: { count: 2, per: "1h" } }, { owner: "p", masks: [] });
+    const policies: readonly Policy[] = [
       { name: "p", requires: ["a", "b"], max_calls: { count: 2, per: "1h" } },
       {
         name: "q",
@@ -23,8 +25,8 @@ describe("the facts that policies need", () => {
       },
       { name: "o", overrides: ["p"], max_applications: 3 },
       { name: "n", overrides: ["q"] },
-    ]);
-    expect(needs).toMatchObject({
+    ];
+    expect(needsOf(policies, limits)).toMatchObject({
       requires: ["a", "b", "c"],
       reads: [
         {
@@ -34,7 +36,7 @@ describe("the facts that policies need", () => {
           path: { text: "params.path", reads: ["params.path"] },
         },
       ],
-      calls: [{ policy: "p", most: 2, per: "1h" }],
+      limits: [{ name: "max_calls", owner: "p", most: 2, per: "session", window: 3_600_000_000 }],
       uses: [
         { override: "o", most: 3 },
         { override: "n", most: undefined },
@@ -43,6 +45,6 @@ describe("the facts that policies need", () => {
   });
 
   it("include the uses of every override", () => {
-    expect(needsOf([{ name: "p" }, { name: "o", overrides: ["p"] }])?.uses).toHaveLength(1);
+    expect(needsOf([{ name: "p" }, { name: "o", overrides: ["p"] }], [])?.uses).toHaveLength(1);
   });
 });

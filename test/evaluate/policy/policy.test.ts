@@ -176,14 +176,14 @@ describe("the outcome", () => {
     expect(judge([base("p", "false"), base("q", "false"), warning]).warnings).toEqual([]);
   });
 
-  it("lists the policies that count calls, and those below the limit", () => {
+  it("lists the limits that count the call, and those that are not reached", () => {
     const counting = (name: string): Policy => ({ name, max_calls: { count: 2, per: "session" } });
     const policies = [counting("a"), counting("b"), base("c", "true"), flip("o", ["b"])];
     expect(ask(policies, { facts: { calls: { a: 1, b: 2 } } })).toMatchObject({
       allowed: true,
-      calls: [
-        { policy: "a", limited: true },
-        { policy: "b", limited: false },
+      counted: [
+        { name: "max_calls", owner: "a", limited: true },
+        { name: "max_calls", owner: "b", limited: false },
       ],
     });
   });
