@@ -3,7 +3,7 @@ import type { DecisionRequest, World } from "./decide/decide.js";
 import { decide } from "./decide/decide.js";
 import type { OnDecided } from "./decide/follow.js";
 import { follow } from "./decide/follow.js";
-import type { CheckRequest, CheckResult } from "./decide/check.js";
+import type { CheckRequest, CheckResult, UnknownTools } from "./decide/check.js";
 import { check } from "./decide/check.js";
 import type { ToolResult, ToolResultRequest } from "./decide/tool-result.js";
 import { recordToolResult } from "./decide/tool-result.js";
@@ -24,7 +24,7 @@ import type { StoreConfiguration } from "./store/open-store.js";
 import { openStore } from "./store/open-store.js";
 import { version } from "./version.js";
 
-export interface Configuration extends FetchingConfiguration {
+export interface Configuration extends WorldOptions {
   /** The directory of definitions. */
   readonly decisions: string;
   /** The directory for cached parsed definitions; undefined: no cache. */
@@ -33,6 +33,12 @@ export interface Configuration extends FetchingConfiguration {
   readonly store?: StoreConfiguration | undefined;
   /** If set, only definitions approved with one of these keys are used. */
   readonly approval?: ApprovalConfiguration | undefined;
+}
+
+/** How decisions are made. */
+export interface WorldOptions extends FetchingConfiguration {
+  /** The answer of `check` about a tool that no policy matches; absent: allowed, unless there is no policy at all. */
+  readonly unknownTools?: UnknownTools | undefined;
 }
 
 export interface FetchingConfiguration {
@@ -68,16 +74,22 @@ export async function compose(configuration: Configuration): Promise<Composed> {
   const records = store === undefined ? undefined : await composeRecords(store, onWarning);
   const definitions = await composeDefinitions(configuration);
   if (approval === undefined) return composeWith(records, definitions, configuration);
-  return composeApproved(records, definitions, { decisions, ...approval, fetching: configuration });
+  return composeApproved(records, definitions, { decisions, ...approval, options: configuration });
 }
 
 /** Checks the configuration for callers without TypeScript. */
-function assertConfiguration({ decisions, store, approval }: Configuration): void {
+function assertConfiguration({ decisions, store, approval, unknownTools }: Configuration): void {
   const isStore =
     store === undefined ||
     store === "memory" ||
     (typeof (store as unknown) === "object" && typeof (store.directory as unknown) === "string");
   const isApproval = approval === undefined || Array.isArray(approval.trustedKeys);
+  if (unknownTools !== undefined && !["deny", "allow"].includes(unknownTools)) {
+    throw new DecisionError(
+      "usage",
+      `\`unknownTools\` must be \`deny\` or \`allow\` (got \`${String(unknownTools)}\`)`,
+    );
+  }
   if (typeof (decisions as unknown) === "string" && isStore && isApproval) return;
   throw new DecisionError(
     "usage",
@@ -92,10 +104,10 @@ function assertConfiguration({ decisions, store, approval }: Configuration): voi
 export function composeWith<Recorded extends Records | undefined>(
   records: Recorded,
   definitions: OpenedDefinitions,
-  fetching: FetchingConfiguration = {},
+  { unknownTools, ...fetching }: WorldOptions = {},
 ): Composed & { readonly records: Recorded } {
   const fetcher = once(() => composeFetcher(records?.store, fetching));
-  const world = { definitions, clock: systemClock, newId, records, fetcher };
+  const world = { definitions, clock: systemClock, newId, records, fetcher, unknownTools };
   return {
     ...world,
     decide: (request) => decide(request, world),
@@ -107,7 +119,7 @@ export function composeWith<Recorded extends Records | undefined>(
 }
 
 interface ApprovedBy extends ApprovalConfiguration, Pick<Configuration, "decisions"> {
-  readonly fetching: FetchingConfiguration;
+  readonly options: WorldOptions;
   /** Where the newest locks are recorded; absent: in the store. */
   readonly seenLocks?: Shelf;
 }
@@ -116,7 +128,7 @@ interface ApprovedBy extends ApprovalConfiguration, Pick<Configuration, "decisio
 export async function composeApproved<Recorded extends Records | undefined>(
   records: Recorded,
   opened: OpenedDefinitions,
-  { decisions: directory, trustedKeys, fetching, seenLocks }: ApprovedBy,
+  { decisions: directory, trustedKeys, options, seenLocks }: ApprovedBy,
 ): Promise<Composed & { readonly records: Recorded }> {
   const { openApprovedDefinitions } = await import("./store/approved-definitions.js");
   const shelf = seenLocks ?? (records && seenLocksIn(records.store));
@@ -125,7 +137,7 @@ export async function composeApproved<Recorded extends Records | undefined>(
     trustedKeys,
     shelf,
   });
-  const composed = composeWith(records, definitions, fetching);
+  const composed = composeWith(records, definitions, options);
   const recordingLock =
     <Request extends { readonly dry_run?: boolean }, More extends readonly unknown[], Answer>(
       operation: (request: Request, ...more: More) => Promise<Answer>,

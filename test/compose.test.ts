@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { compose } from "../src/compose.js";
@@ -44,6 +44,19 @@ it("takes secrets from the environment of the process where it is told no other"
   const { url } = await httpServer();
   const world = await compose({ decisions: decisionsDirectory(), store: "memory" });
   expect(await fetchIn(world, url)).toMatchObject({ ok: false, error: { code: "fetch_refused" } });
+});
+
+it("decides about tools without a policy as configured", async () => {
+  const directory = decisionsDirectory();
+  const call = { tool: "rm", params: {}, session_id: "s" };
+  const checked = async (unknownTools?: "deny" | "allow"): Promise<unknown> =>
+    (await compose({ decisions: directory, ...(unknownTools && { unknownTools }) })).check(call);
+  await expect(checked()).rejects.toMatchObject({ code: "definition_invalid" });
+  expect(await checked("allow")).toMatchObject({ allowed: true });
+  writeFileSync(join(directory, "p.yaml"), "decision: { id: p, type: policy, tool: ls, policies: [] }");
+  expect(await checked()).toMatchObject({ allowed: true });
+  expect(await checked("deny")).toMatchObject({ allowed: false });
+  await expect(checked("maybe" as "deny")).rejects.toMatchObject({ code: "usage" });
 });
 
 it("shares what endpoints answered by way of the store", async () => {

@@ -66,6 +66,7 @@ async function candidatesFor(
   if (expected === "record") return ["latest"];
   if (expected === "value" && args[0] === "durability") return durabilities;
   if (expected === "value" && args[0] === "require_approval") return ["true", "false"];
+  if (expected === "value" && args[0] === "unknown_tools") return unknownToolAnswers;
   if (expected === "key") return settingKeys;
   if (expected === "shell") return ["bash", "zsh", "fish"];
   return expected === "topic" ? Object.keys(topics) : [];
@@ -78,11 +79,13 @@ function argumentAt({ registeredArguments }: Command, index: number): string | u
 }
 
 const durabilities = ["full", "fast"];
+const unknownToolAnswers = ["deny", "allow"];
 
 const flagValues: Readonly<Record<string, readonly string[]>> = {
   "--type": decisionTypes,
   "--kind": ["decision", "tool_result", "note", "all"],
   "--durability": durabilities,
+  "--unknown-tools": unknownToolAnswers,
   "--outcome": ["allowed", "denied", "allowed_by_exception"],
   "--record": ["latest"],
 };

@@ -30,6 +30,15 @@ export interface StoreFlags extends CommonFlags {
 /** Flags of the commands that make decisions. */
 export interface DecideFlags extends StoreFlags {
   readonly requireApproval?: boolean;
+  readonly unknownTools?: string;
+}
+
+/** For the commands that check tool calls. */
+export function addUnknownToolsFlag(command: Command): Command {
+  return command.option(
+    "--unknown-tools <answer>",
+    "deny or allow tools that no policy matches (default: allow, unless there is no policy at all)",
+  );
 }
 
 export function addApprovalFlag(command: Command): Command {

@@ -5,7 +5,7 @@ import type { Io } from "./io.js";
 import { settingsFiles, approvalSettings, decisionsDirectory } from "./settings.js";
 import { cacheHome } from "./directories.js";
 import type { ReadableWorld } from "./world.js";
-import { warnAboutDefinitions, fetchingOptions, openStoreRecords, openSeenLocks } from "./world.js";
+import { warnAboutDefinitions, worldOptions, openStoreRecords, openSeenLocks } from "./world.js";
 import { systemClock } from "../clock.js";
 import type { Composed } from "../compose.js";
 import { composeApproved, composeDefinitions, composeWith } from "../compose.js";
@@ -79,7 +79,7 @@ export async function openWorldSource(flags: DecideFlags, io: Io): Promise<World
   const records = await openStoreRecords(flags, io, files);
   const { value: decisions } = decisionsDirectory(flags.decisions, io, files);
   const approval = approvalSettings(flags, io, files);
-  const fetching = fetchingOptions(flags, io);
+  const options = worldOptions(flags, io, files);
   const seenLocks = approval.required ? await openSeenLocks(flags, io, { files, records }) : undefined;
   return {
     records,
@@ -89,9 +89,9 @@ export async function openWorldSource(flags: DecideFlags, io: Io): Promise<World
       const definitions = await composeDefinitions({ decisions, cacheHome: cacheHome(io.env) });
       // Load all definitions now: the files may change before the first request for one of them.
       for (const id of definitions.ids) await definitions.findForInspection(id);
-      if (seenLocks === undefined) return composeWith(records, definitions, fetching);
+      if (seenLocks === undefined) return composeWith(records, definitions, options);
       const trustedKeys = approval.trustedKeys();
-      return composeApproved(records, definitions, { decisions, trustedKeys, fetching, seenLocks });
+      return composeApproved(records, definitions, { decisions, trustedKeys, options, seenLocks });
     },
   };
 }

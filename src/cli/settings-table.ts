@@ -101,6 +101,15 @@ export const settings = {
     fallback: () => ({ value: false, from: "the default" }),
     allowedInProject: (value) => value !== false,
   }),
+  // A guarded agent may be able to write the project's settings.
+  unknownTools: setting({
+    key: "unknown_tools",
+    description: "`deny` or `allow` calls of tools that no policy matches; a project file can only deny",
+    type: choice("deny", "allow"),
+    env: "AGENT33_UNKNOWN_TOOLS",
+    flag: "--unknown-tools",
+    allowedInProject: (value) => value !== "allow",
+  }),
   trustedKeys: setting({
     key: "trusted_keys",
     description: "public keys to accept approvals of; user's settings only",

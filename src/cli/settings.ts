@@ -67,6 +67,13 @@ export function approvalSettings(
   };
 }
 
+/** The answer about tools that no policy matches, if it is set. */
+export const unknownToolsSetting = (
+  flag: string | undefined,
+  io: Io,
+  files: SettingsFiles,
+): Setting<"deny" | "allow"> | undefined => findSetting(settings.unknownTools, { flag, io, files });
+
 interface Sources {
   readonly flag?: string | undefined;
   readonly io: Io;

@@ -9,13 +9,14 @@ import {
   approvalSettings,
   decisionsDirectory,
   storeSettings,
+  unknownToolsSetting,
   withoutProject,
   warnAboutIgnoredSettings,
   warnAboutUnknownSettings,
 } from "./settings.js";
 import { cacheHome } from "./directories.js";
 import { stopwatch } from "../clock.js";
-import type { Composed, FetchingConfiguration } from "../compose.js";
+import type { Composed, WorldOptions } from "../compose.js";
 import { composeApproved, composeDefinitions, composeRecords, composeWith, seenLocksIn } from "../compose.js";
 import { DecisionError } from "../errors.js";
 import type { Diagnostic } from "../model/diagnostic.js";
@@ -39,12 +40,12 @@ export async function openWorld(flags: DecideFlags, io: Io): Promise<Composed & 
   const files = settingsFiles(io);
   const { definitions, records } = await openReadableWorld(flags, io, files);
   const approval = approvalSettings(flags, io, files);
-  const fetching = fetchingOptions(flags, io);
-  if (!approval.required) return composeWith(records, definitions, fetching);
+  const options = worldOptions(flags, io, files);
+  if (!approval.required) return composeWith(records, definitions, options);
   const { value: decisions } = decisionsDirectory(flags.decisions, io, files);
   const trustedKeys = approval.trustedKeys();
   const seenLocks = await openSeenLocks(flags, io, { files, records });
-  return composeApproved(records, definitions, { decisions, trustedKeys, fetching, seenLocks });
+  return composeApproved(records, definitions, { decisions, trustedKeys, options, seenLocks });
 }
 
 /**
@@ -68,7 +69,8 @@ export async function openSeenLocks(
 export const openStoreRecords = (flags: StoreFlags, io: Io, files: SettingsFiles): Promise<Records> =>
   composeRecords(storeConfiguration(flags, io, files), (message) => warn(flags, io, message));
 
-export const fetchingOptions = (flags: StoreFlags, io: Io): FetchingConfiguration => ({
+export const worldOptions = (flags: DecideFlags, io: Io, files: SettingsFiles): WorldOptions => ({
+  unknownTools: unknownToolsSetting(flags.unknownTools, io, files)?.value,
   env: io.env,
   onRequest: fetchProgress(flags, io),
   onWarning: (message) => warn(flags, io, message),

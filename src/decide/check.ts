@@ -7,7 +7,7 @@ import { sha256Hex } from "../digest/sha256.js";
 import { DecisionError } from "../errors.js";
 import type { DetailedPolicyOutcome } from "../evaluate/policy/policy-outcome.js";
 import { mergeParams } from "../evaluate/policy/policy-outcome.js";
-import type { Environment, LoadedDefinition, PolicyDefinition } from "../model/definition.js";
+import type { Environment, LoadedDefinition, Policy, PolicyDefinition } from "../model/definition.js";
 import type { Json, JsonObject } from "../model/json.js";
 import type { AuthenticatedCaller, Provenance } from "../model/record.js";
 import type { PolicyOutcome, PolicyResult } from "../model/result.js";
@@ -46,7 +46,11 @@ export interface CheckResult extends PolicyOutcome {
 
 export interface CheckWorld extends World {
   readonly definitions: Library;
+  /** The answer about a tool that no policy matches; absent: allowed, unless there is no policy at all. */
+  readonly unknownTools?: UnknownTools | undefined;
 }
+
+export type UnknownTools = "deny" | "allow";
 
 /** Checks one tool call: every policy decision for the tool is made, and all of them must allow it. */
 export async function check(request: CheckRequest, world: CheckWorld): Promise<CheckResult> {
@@ -106,13 +110,28 @@ function checkContext({ tool, params, context = {} }: CheckRequest): JsonObject 
 async function policiesFor(tool: string, world: CheckWorld): Promise<readonly ReadyDefinition[]> {
   const ids = findPolicies(tool, world.definitions);
   if (ids.length > 0) return Promise.all(ids.map((id) => find(id, world)));
-  return [await prepareOnce(noPolicyDefinition(world.definitions.sharedEnvironment()))];
+  const { definitions, unknownTools } = world;
+  if (unknownTools !== "allow" && !hasPolicies(definitions)) throw noPolicyError();
+  return [await prepareOnce(unknownToolDefinition(definitions.sharedEnvironment(), unknownTools === "deny"))];
 }
 
-/** The definition for a tool without a policy: it allows the call, and the record says so. */
-function noPolicyDefinition(shared: Environment): LoadedDefinition {
+const hasPolicies = ({ summaries }: Library): boolean => summaries.some(({ tools }) => tools !== undefined);
+
+/** Policies that are all missing were more likely lost than never written. */
+const noPolicyError = (): DecisionError =>
+  new DecisionError("definition_invalid", "no policy is defined, so no call is allowed", {
+    hint: "add a policy, or allow tools without a policy with `--unknown-tools allow`",
+  });
+
+/** The definition for a tool that no policy matches. It is recorded, so a replay gives the same answer. */
+function unknownToolDefinition(shared: Environment, isDenied: boolean): LoadedDefinition {
   const environment = shared as unknown as JsonObject;
-  const definition: PolicyDefinition = { id: "none", type: "policy", tool: "*", policies: [] };
+  const definition: PolicyDefinition = {
+    id: "none",
+    type: "policy",
+    tool: "*",
+    policies: isDenied ? [denyUnknownTools] : [],
+  };
   return deepFreeze({
     definition,
     definition_hash: definitionHash(definition),
@@ -122,6 +141,12 @@ function noPolicyDefinition(shared: Environment): LoadedDefinition {
     line: 0,
   });
 }
+
+const denyUnknownTools: Policy = {
+  name: "unknown_tools",
+  conditions: [{ name: "has_policy", expression: "false" }],
+  deny_reason: "No policy matches the tool {{ tool }}",
+};
 
 interface DecideEachOptions {
   readonly request: CheckRequest;

@@ -49,6 +49,19 @@ export function unreadableFile(file: string, reason: string, beginning = ""): De
   return brokenFile(file, beginning, [diagnostic], { isRead: false });
 }
 
+/**
+ * Returns the entry of a file without a document. Most likely it lost its content while it was saved, so it may have
+ * contained any policy or gate.
+ */
+export function emptyFile(file: string): DefinitionFile {
+  const diagnostic = diagnosticAt(
+    { file, line: 1, column: 1 },
+    { message: "the file declares nothing", hint: "add a decision, or delete the file" },
+  );
+  const { summary, body } = brokenFile(file, "", [diagnostic]);
+  return { summary: { ...summary, hidesGates: "any" }, body };
+}
+
 function limitDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const last = diagnostics.at(maxDiagnostics);
   if (last === undefined) return diagnostics;

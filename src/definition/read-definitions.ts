@@ -1,5 +1,5 @@
 import { branchesOf } from "./branches.js";
-import { brokenFile, maxFileBytes, tooLargeMessage, unreadableFile } from "./broken-file.js";
+import { brokenFile, emptyFile, maxFileBytes, tooLargeMessage, unreadableFile } from "./broken-file.js";
 import type {
   TargetEntry,
   DeclaredEndpoint,
@@ -49,6 +49,7 @@ export function readDefinitions(
   const text = decode(content);
   if (typeof text !== "string") return unreadableFile(file, text.message, decodeLeniently(content));
   const yaml = readYaml(text);
+  if (yaml.documents.length === 0 && yaml.errors.length === 0) return emptyFile(file);
   const reader = new DefinitionReader(file);
   for (const document of yaml.documents) reader.read(document);
   const ofYaml = yaml.errors.map(({ line, column, ...error }) => diagnosticAt({ file, line, column }, error));

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.js";
@@ -114,6 +114,43 @@ describe("a check", () => {
     expect((await place.run(["validate", "--format", "plain"])).out).toContain(
       "`widen` sets `limit`, which `cap` tests",
     );
+  });
+
+  it("exits 3 while a file is empty, and other decisions only warn", async () => {
+    const place = workplace();
+    const file = join(place.decisions, "empty.yaml");
+    writeFileSync(file, "");
+    expect((await place.run(allowed)).code).toBe(3);
+    expect((await place.run(["validate"])).code).toBe(3);
+    const other = await place.run(["evaluate", "decision-quality-gate", "--input", "{}"]);
+    expect([other.code, other.err]).toEqual([0, expect.stringContaining(`${file}:1:1 is invalid`)]);
+    expect((await place.run(["gate", "acme/payments/wire.approve", "--input", "{}"])).code).toBe(3);
+  });
+
+  it("exits 3 without any policy, unless unknown tools are allowed", async () => {
+    const place = workplace();
+    for (const { name } of readdirSync(place.decisions, { withFileTypes: true }))
+      if (name !== "quality-gate.yaml") rmSync(join(place.decisions, name), { recursive: true });
+    const call = ["check", "anything", ...session];
+    expect((await place.run(call)).code).toBe(3);
+    expect((await place.run([...call, "--unknown-tools", "allow"])).code).toBe(0);
+    expect((await place.run(call, { env: { AGENT33_UNKNOWN_TOOLS: "allow" } })).code).toBe(0);
+    const event = JSON.stringify({ session_id: "s", tool_name: "Bash", tool_input: {} });
+    expect((await place.run(["check", "--event", "-"], { stdin: event })).code).toBe(3);
+  });
+
+  it("takes from a project file that unknown tools are denied, not that they are allowed", async () => {
+    const place = workplace();
+    const call = ["check", "anything", ...session];
+    const settings = join(place.root, "agent-33.json");
+    writeFileSync(settings, '{ "unknown_tools": "deny" }');
+    const ran = await place.run(call);
+    expect([ran.code, checkOf(ran).reason]).toEqual([4, "No policy matches the tool anything"]);
+    writeFileSync(settings, '{ "unknown_tools": "allow" }');
+    const ignored = await place.run(call, { env: { AGENT33_UNKNOWN_TOOLS: "" } });
+    expect(ignored.err).toContain("ignoring `unknown_tools`");
+    const denied = await place.run(call, { env: { AGENT33_UNKNOWN_TOOLS: "deny" } });
+    expect(denied.code).toBe(4);
   });
 
   it("exits 3 while any policy is invalid", async () => {

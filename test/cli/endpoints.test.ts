@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -210,7 +210,7 @@ other  CLOSED
   });
 
   it("are an empty list with a note if none are declared", async () => {
-    writeFileSync(join(place.decisions, "credit-check.yaml"), "");
+    rmSync(join(place.decisions, "credit-check.yaml"));
     const { code, out, err } = await place.run(["endpoints"]);
     expect({ code, value: JSON.parse(out) as unknown, err }).toEqual({
       code: 0,

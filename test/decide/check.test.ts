@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { CheckRequest, CheckResult, CheckWorld } from "../../src/decide/check.js";
+import type { CheckRequest, CheckResult, CheckWorld, UnknownTools } from "../../src/decide/check.js";
 import { check } from "../../src/decide/check.js";
 import type { ToolResult, ToolResultRequest } from "../../src/decide/tool-result.js";
 import { recordToolResult } from "../../src/decide/tool-result.js";
@@ -13,6 +13,8 @@ import { allowedCallCounter, overrideUseCounter } from "../../src/record/counter
 import { microsecondsOf, formatTimestamp } from "../../src/record/timestamp.js";
 import { newRecordId } from "../../src/record/record-id.js";
 import { Records } from "../../src/record/records.js";
+import { replayRecord } from "../../src/replay/replay-record.js";
+import { ReplayableDefinitions } from "../../src/replay/replayable-definitions.js";
 import { openMemoryStore } from "../../src/store/drivers/memory.js";
 
 const noon = "2026-03-02T12:00:00.000000Z";
@@ -33,7 +35,11 @@ interface Place {
 }
 
 /** A world with these files in it; each is a policy for `write_file` unless it is a whole document. */
-function place(files: readonly (string | Uint8Array)[], store = openMemoryStore()): Place {
+function place(
+  files: readonly (string | Uint8Array)[],
+  store = openMemoryStore(),
+  unknownTools?: UnknownTools,
+): Place {
   const read = files.map((file, index) => readDefinitions(`${index}.yaml`, Buffer.from(file)));
   const definitions = buildLibrary(
     read.map(({ summary }) => summary),
@@ -51,6 +57,7 @@ function place(files: readonly (string | Uint8Array)[], store = openMemoryStore(
     clock: () => here.now,
     newId: (timestamp) => newRecordId(microsecondsOf(timestamp), Math.random),
     records: new Records(store, { newNote, onWarning }),
+    unknownTools,
   };
   const here: Place = {
     now: noon,
@@ -289,6 +296,31 @@ describe("a call that no policy is about", () => {
     expect(result).toMatchObject({ allowed: true, outcome: "allowed", reason: "No policy constraints" });
     expect(await world.log()).toMatchObject([{ decision_id: "none", tool: "read_file", params: { x: 1 } }]);
   });
+
+  it("is denied with `unknown_tools: deny`, and the record replays", async () => {
+    const store = openMemoryStore();
+    const world = place([decision("a", [allows("p")])], store, "deny");
+    const reason = "No policy matches the tool read_file";
+    expect(await world.check({ x: 1 }, { tool: "read_file" })).toMatchObject({ allowed: false, reason });
+    expect(await world.check()).toMatchObject({ allowed: true });
+    const line = await store.log.find({ seq: 1 });
+    if (!("record" in line) || line.record.kind !== "decision") throw new Error("there is no record");
+    const { record } = line;
+    expect(record).toMatchObject({ decision_id: "none", tool: "read_file", allowed: false, reason });
+    const replayed = replayRecord({ ...line, record }, await new ReplayableDefinitions(store).get(record));
+    expect(replayed).toEqual({ status: "matched" });
+  });
+
+  it.each([undefined, "deny"] as const)(
+    "is refused without any policy (unknown_tools: %s)",
+    async (setting) => {
+      const route =
+        "decision: { id: r, type: switch, cases: [{ condition: 'true', target: t }], default: { target: z } }";
+      const world = place([route], openMemoryStore(), setting);
+      expect(await codeOf(world.check())).toBe("definition_invalid");
+      expect(await world.log()).toEqual([]);
+    },
+  );
 });
 
 describe("a policy that may be broken", () => {
@@ -300,6 +332,9 @@ describe("a policy that may be broken", () => {
     { name: "one with an unknown key", files: [decision("b", ["{ name: q, condtions: [] }"])] },
     { name: "one that is cut off before it says what it is", files: ["decision:\n  id: files\n  type: "] },
     { name: "a file that declares nothing that is known", files: ["decisionn: { id: b }"] },
+    { name: "an empty file", files: [""] },
+    { name: "a file of white space", files: [" \n\t\n"] },
+    { name: "a file of comments", files: ["# decision:\n#   id: b\n---\n# nothing\n"] },
     { name: "a file of bytes that are no text", files: [Uint8Array.of(0xff, 0xfe, 0x00, 0xc0)] },
     { name: "two with one id", files: [decision("b", [allows("p")]), decision("b", [denies("p")])] },
     {
@@ -791,8 +826,8 @@ describe("what speaks against nothing", () => {
     expect(decisions.flatMap((each) => each.warnings)).toEqual([]);
   });
 
-  it("warns where no policy is defined at all", async () => {
-    const { allowed, warnings } = await place([]).check();
+  it("warns where no policy is defined at all, and unknown tools are allowed", async () => {
+    const { allowed, warnings } = await place([], openMemoryStore(), "allow").check();
     expect({ allowed, warnings }).toEqual({
       allowed: true,
       warnings: ["no policy is defined: every call is allowed"],

@@ -218,7 +218,8 @@ describe("a call that is held back", () => {
   });
 
   it("is held back where no policy is about it", async () => {
-    const held = place([route("a"), everywhere(off("rm*"))]);
+    const other = "decision: { id: other, type: policy, tool: other, policies: [] }";
+    const held = place([route("a"), other, everywhere(off("rm*"))]);
     const result = await held.check("rm_all");
     expect(result).toMatchObject({ allowed: false, reason: "Target 'rm_all' is disabled" });
     expect(result.decisions).toMatchObject([{ decision_id: "none", blocked: true }]);

@@ -51,8 +51,11 @@ interface Case {
 
 const cases: readonly Case[] = [
   { name: "nothing wrong", yaml: valid, problems: [] },
-  { name: "an empty file", yaml: "", problems: [] },
-  { name: "only comments", yaml: "# nothing\n", problems: [] },
+  ...["", " \n\t\n", "# nothing\n"].map((yaml) => ({
+    name: `a file that declares nothing: ${JSON.stringify(yaml)}`,
+    yaml,
+    problems: ["1:1 the file declares nothing | add a decision, or delete the file"],
+  })),
   {
     name: "a key at the top that is misspelt",
     yaml: "decisions:\n  id: x\n",

@@ -8,6 +8,7 @@ import {
   addCommonFlags,
   addDurabilityFlag,
   addStoreFlags,
+  addUnknownToolsFlag,
   formatFor,
   styleFor,
   addProvenanceFlags,
@@ -35,7 +36,11 @@ export function addCheckCommand(parent: Command, io: Io, done: (code: ExitCode) 
     .option("--explain", "show the result of every condition")
     .option("--strict", "fail if a condition cannot be evaluated")
     .option("--dry-run", "do not record the decision or count it towards limits");
-  addApprovalFlag(addDurabilityFlag(addStoreFlags(addProvenanceFlags(command, { session: sessionHelp }))));
+  addApprovalFlag(
+    addUnknownToolsFlag(
+      addDurabilityFlag(addStoreFlags(addProvenanceFlags(command, { session: sessionHelp }))),
+    ),
+  );
   addCommonFlags(command, ["reason"])
     .summary("check whether a tool call is allowed")
     .description(

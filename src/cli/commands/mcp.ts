@@ -6,7 +6,7 @@ import { didYouMean } from "../../text.js";
 import { version } from "../../version.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { DecideFlags } from "../flags.js";
-import { addApprovalFlag, addDurabilityFlag, addStoreFlags } from "../flags.js";
+import { addApprovalFlag, addDurabilityFlag, addStoreFlags, addUnknownToolsFlag } from "../flags.js";
 import type { Io } from "../io.js";
 import { openReloadingWorld, openServerLog } from "../server-world.js";
 import { note } from "../world.js";
@@ -16,7 +16,7 @@ export function addMcpCommand(parent: Command, io: Io, done: (code: ExitCode) =>
     .command("mcp")
     .option("--scopes <list>", `offer only the tools of these scopes: ${scopes.join(", ")} (default: all)`)
     .option("--decisions <dir>", "directory of definitions");
-  addApprovalFlag(addDurabilityFlag(addStoreFlags(command)))
+  addApprovalFlag(addUnknownToolsFlag(addDurabilityFlag(addStoreFlags(command))))
     .option("-q, --quiet", "log errors only")
     .option("-v, --verbose", "print timings and the sources of settings")
     .summary("serve agents over MCP (stdio)")

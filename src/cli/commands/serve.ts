@@ -7,7 +7,7 @@ import type { AllowedOrigins } from "../../serve/check-origin.js";
 import { isValidAllowedHost, loopbackNames, parseWebOrigin } from "../../serve/check-origin.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { DecideFlags } from "../flags.js";
-import { addApprovalFlag, addDurabilityFlag, addStoreFlags } from "../flags.js";
+import { addApprovalFlag, addDurabilityFlag, addStoreFlags, addUnknownToolsFlag } from "../flags.js";
 import type { Io } from "../io.js";
 
 export function addServeCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
@@ -37,7 +37,7 @@ export function addServeCommand(parent: Command, io: Io, done: (code: ExitCode) 
     .option("--mcp", "serve MCP at /mcp too (streamable HTTP)")
     .option("--decisions <dir>", "directory of definitions")
     .option("-q, --quiet", "log warnings and errors only");
-  addApprovalFlag(addDurabilityFlag(addStoreFlags(command)))
+  addApprovalFlag(addUnknownToolsFlag(addDurabilityFlag(addStoreFlags(command))))
     .summary("serve decisions over HTTP")
     .description(
       "Serve the same functions as the command line over HTTP: POST /decide, /decisions/ID/evaluate, /decisions/ID/dry-run, " +
