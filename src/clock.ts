@@ -25,3 +25,16 @@ export function stopwatch(): number {
   const [seconds, nanoseconds] = process.hrtime(anchorTick);
   return seconds * 1e3 + nanoseconds / 1e6;
 }
+
+/** The current time in milliseconds, a stopwatch that no change of the clock affects, and a way to wait. */
+export interface TimeSource {
+  now(): number;
+  stopwatch(): number;
+  sleep(milliseconds: number): Promise<void>;
+}
+
+export const systemTime: TimeSource = {
+  now: () => Date.now(),
+  stopwatch,
+  sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+};

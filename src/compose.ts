@@ -87,7 +87,7 @@ function assertConfiguration({ decisions, store, approval, unknownTools }: Confi
   if (unknownTools !== undefined && !["deny", "allow"].includes(unknownTools)) {
     throw new DecisionError(
       "usage",
-      `\`unknownTools\` must be \`deny\` or \`allow\` (got \`${String(unknownTools)}\`)`,
+      `\`unknownTools\` must be \`deny\` or \`allow\` (got \`${unknownTools as string}\`)`,
     );
   }
   if (typeof (decisions as unknown) === "string" && isStore && isApproval) return;

@@ -11,21 +11,48 @@ export interface FoundFile {
   readonly stamp: string;
   /** When the file or its metadata last changed, in milliseconds since 1970. */
   readonly changedAt: number;
+  /** When its content last changed. */
+  readonly modifiedAt: number;
   readonly size: number;
   /** The reason why it cannot be opened. */
   readonly unusableBecause?: string;
 }
 
-/** Finds all definition files below a directory, sorted by path; or returns only one file. */
-export function findDefinitionFiles(directory: string, only?: string): readonly FoundFile[] {
-  if (only !== undefined) return [toFoundFile(only, statSync(`${directory}/${only}`, { bigint: true }))];
-  const found: FoundFile[] = [];
-  walkFolder(directory, "", new Set([fileIdentity(statIfExists(directory))]), found);
-  return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+/** The definition files below a directory, and the folders that they are in. */
+export interface FoundFiles {
+  /** Sorted by path. */
+  readonly files: readonly FoundFile[];
+  readonly folders: readonly FoundFolder[];
+}
+
+interface FoundFolder {
+  readonly path: string;
+  /** When a file was last added to it, removed or renamed. */
+  readonly modifiedAt: number;
+}
+
+/** Finds all definition files below a directory; or only one file. */
+export function findDefinitionFiles(directory: string, only?: string): FoundFiles {
+  if (only !== undefined) {
+    return { files: [toFoundFile(only, statSync(`${directory}/${only}`, { bigint: true }))], folders: [] };
+  }
+  const stats = statIfExists(directory);
+  const found: { readonly files: FoundFile[]; readonly folders: FoundFolder[] } = {
+    files: [],
+    folders: stats === undefined ? [] : [toFoundFolder("", stats)],
+  };
+  walkFolder(directory, "", new Set([fileIdentity(stats)]), found);
+  found.files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return found;
 }
 
 /** Follows links. A folder that several links lead to is visited once, which also ends cycles. */
-function walkFolder(directory: string, folder: string, seen: Set<string>, found: FoundFile[]): void {
+function walkFolder(
+  directory: string,
+  folder: string,
+  seen: Set<string>,
+  found: { readonly files: FoundFile[]; readonly folders: FoundFolder[] },
+): void {
   for (const entry of readFolder(directory, folder)) {
     if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
     const path = folder + entry.name;
@@ -33,14 +60,16 @@ function walkFolder(directory: string, folder: string, seen: Set<string>, found:
     if (!isLink && !entry.isDirectory() && !isDefinitionFile(path)) continue;
     const stats = statIfExists(`${directory}/${path}`);
     if (stats === undefined) {
-      if (isLink && couldHoldDefinitions(path)) found.push(brokenLink(path));
+      if (isLink && couldHoldDefinitions(path)) found.files.push(brokenLink(path));
       continue;
     }
     if (stats.isDirectory()) {
       const identity = fileIdentity(stats);
-      if (!seen.has(identity)) walkFolder(directory, `${path}/`, seen.add(identity), found);
+      if (seen.has(identity)) continue;
+      found.folders.push(toFoundFolder(path, stats));
+      walkFolder(directory, `${path}/`, seen.add(identity), found);
     } else if (stats.isFile() && isDefinitionFile(path)) {
-      found.push(toFoundFile(path, stats));
+      found.files.push(toFoundFile(path, stats));
     }
   }
 }
@@ -64,15 +93,32 @@ const brokenLink = (path: string): FoundFile => ({
   path,
   stamp: "broken link",
   changedAt: 0,
+  modifiedAt: 0,
   size: 0,
   unusableBecause: "it is a broken link",
 });
 
 const fileIdentity = (stats: BigIntStats | undefined): string => `${stats?.dev}:${stats?.ino}`;
 
-function toFoundFile(path: string, { size, ino, mtimeNs, ctimeNs }: BigIntStats): FoundFile {
-  const changedAt = Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n);
-  return { path, stamp: `${size}-${ino}-${mtimeNs}-${ctimeNs}`, changedAt, size: Number(size) };
+function toFoundFile(path: string, stats: BigIntStats): FoundFile {
+  const { size, mtimeMs, ctimeMs } = stats;
+  const modifiedAt = Number(mtimeMs);
+  const changedAt = Math.max(modifiedAt, Number(ctimeMs));
+  return { path, stamp: stampOf(stats), changedAt, modifiedAt, size: Number(size) };
+}
+
+const toFoundFolder = (path: string, { mtimeMs }: BigIntStats): FoundFolder => ({
+  path,
+  modifiedAt: Number(mtimeMs),
+});
+
+const stampOf = ({ size, ino, mtimeNs, ctimeNs }: BigIntStats): string =>
+  `${size}-${ino}-${mtimeNs}-${ctimeNs}`;
+
+/** Whether a file is still as it was found. */
+export function isUnchanged(directory: string, { path, stamp }: Pick<FoundFile, "path" | "stamp">): boolean {
+  const stats = statIfExists(`${directory}/${path}`);
+  return stats !== undefined && stampOf(stats) === stamp;
 }
 
 /** A JSON schema in the same directory, which editors use, is not a definition. */
@@ -103,12 +149,18 @@ function unreadableDirectoryError(directory: string, error: unknown): DecisionEr
   });
 }
 
+/** Returns the path of a file in the form that the user would write. */
+export function displayPath(directory: string, path: string): string {
+  if (path === "") return directory;
+  return directory === "." ? path : `${directory.replace(/\/$/, "")}/${path}`;
+}
+
 /** Returns a text that changes whenever a definition file of the directory or its approval lock changes. */
 export function definitionStamp(directory: string): string {
   const lock = statSync(approvalLockPath(directory), { bigint: true, throwIfNoEntry: false });
-  const files = findDefinitionFiles(directory).map(({ path, stamp }) => `${path}\0${stamp}`);
-  return [
-    ...files,
-    lock === undefined ? "" : `${lock.size}-${lock.ino}-${lock.mtimeNs}-${lock.ctimeNs}`,
-  ].join("\n");
+  return `${filesStamp(findDefinitionFiles(directory))}\n${lock === undefined ? "" : stampOf(lock)}`;
 }
+
+/** Returns a text that changes whenever a definition file does. */
+export const filesStamp = ({ files }: FoundFiles): string =>
+  files.map(({ path, stamp }) => `${path}\0${stamp}`).join("\n");

@@ -1,8 +1,11 @@
 import { closeSync, openSync, readFileSync, readSync, readdirSync, unlinkSync } from "node:fs";
 import { resolve, dirname } from "node:path";
 import type { FoundFile } from "./definition-directory.js";
-import { findDefinitionFiles } from "./definition-directory.js";
+import { displayPath, isUnchanged } from "./definition-directory.js";
 import { readCheckedJson, writeCheckedJson, makeDirectory, removeUnusedFolders } from "./files.js";
+import { SettledFiles } from "./settle.js";
+import type { TimeSource } from "../clock.js";
+import { systemTime } from "../clock.js";
 import { tooLargeMessage, unreadableFile, maxFileBytes } from "../definition/broken-file.js";
 import type { FileBody, FileSummary } from "../definition/definition-file.js";
 import type { Library } from "../definition/library.js";
@@ -22,6 +25,7 @@ export interface DefinitionOptions {
   readonly version: string;
   /** Called with each valid definition and its source. Turns the cache off, which has no sources. */
   readonly inspect?: (located: LocatedDefinition) => void;
+  readonly time?: TimeSource;
 }
 
 export interface OpenedDefinitions extends Library {
@@ -34,20 +38,49 @@ type Entry = CachedFile & { readonly body?: FileBody };
 
 /** Opens the current definitions of a directory. Unchanged files come from the cache. */
 export async function openDefinitions(options: DefinitionOptions): Promise<OpenedDefinitions> {
-  const startedAt = Date.now();
-  const found = findDefinitionFiles(options.directory);
+  const { time = systemTime } = options;
   const cache = openCache(options);
-  const entries: Entry[] = [];
-  const cacheable: Entry[] = [];
-  for (const file of found) {
-    const entry = findCached(cache, file) ?? (await readEntry(options, file));
-    entries.push(entry);
-    if (startedAt - file.changedAt > cacheableAfterMs) cacheable.push(entry);
-  }
+  const startedAt = time.now();
+  const read = await readFiles(options, cache);
+  const entries = read.map(({ entry }) => entry);
+  const cacheable = read
+    .filter(({ file }) => startedAt - file.changedAt > cacheableAfterMs)
+    .map(({ entry }) => entry);
   const filesRead = entries.filter((entry) => entry.body !== undefined).length;
   if (cache !== undefined && hasChanges(cache, cacheable)) cache.save(cacheable);
   const library = toLibrary(options, entries, cache);
   return { ...library, filesRead, filesCached: entries.length - filesRead };
+}
+
+/** A definition file as it was found, and what it declares. */
+interface ReadFile {
+  readonly file: FoundFile;
+  readonly entry: Entry;
+}
+
+/** Reads all files in one state: if one changes meanwhile, reads all again once they are settled. */
+async function readFiles(
+  options: DefinitionOptions,
+  cache: DefinitionCache | undefined,
+): Promise<readonly ReadFile[]> {
+  const { directory, onlyFile, inspect, time = systemTime } = options;
+  const settled = new SettledFiles({ directory, onlyFile, time });
+  for (;;) {
+    const located: LocatedDefinition[] = [];
+    const collecting = inspect && { ...options, inspect: (each: LocatedDefinition) => located.push(each) };
+    const read: ReadFile[] = [];
+    for (const file of await settled.find())
+      read.push({ file, entry: findCached(cache, file) ?? (await readEntry(collecting ?? options, file)) });
+    const changed = read.find(
+      ({ file, entry }) =>
+        entry.body !== undefined && file.unusableBecause === undefined && !isUnchanged(directory, file),
+    );
+    if (changed === undefined) {
+      for (const each of located) inspect?.(each);
+      return read;
+    }
+    settled.assertInTime(changed.file.path);
+  }
 }
 
 function openCache({
@@ -83,7 +116,8 @@ async function readEntry(options: DefinitionOptions, found: FoundFile): Promise<
   }
   const { inspect } = options;
   const inspectIn =
-    inspect && ((located: LocatedDefinition) => inspect({ ...located, file: displayPath(options, path) }));
+    inspect &&
+    ((located: LocatedDefinition) => inspect({ ...located, file: displayPath(options.directory, path) }));
   return { path, stamp, ...readDefinitions(path, content, inspectIn) };
 }
 
@@ -107,10 +141,8 @@ function readStart(directory: string, path: string): string {
 
 /** Reads what the files of a directory declare, without the cache. */
 export async function readSummaries(options: DefinitionOptions): Promise<readonly FileSummary[]> {
-  const found = findDefinitionFiles(options.directory, options.onlyFile);
-  const entries: Entry[] = [];
-  for (const file of found) entries.push(await readEntry(options, file));
-  return entries.map((entry) => withDisplayPath(options, entry));
+  const read = await readFiles(options, undefined);
+  return read.map(({ entry }) => withDisplayPath(options, entry));
 }
 
 function toLibrary(
@@ -118,7 +150,9 @@ function toLibrary(
   entries: readonly Entry[],
   cache: DefinitionCache | undefined,
 ): Library {
-  const byFile = new Map(entries.map((entry) => [displayPath(options, entry.path), entry] as const));
+  const byFile = new Map(
+    entries.map((entry) => [displayPath(options.directory, entry.path), entry] as const),
+  );
   const summaries = entries.map((entry) => withDisplayPath(options, entry));
   return buildLibrary(summaries, async (file, position) => {
     const entry = byFile.get(file);
@@ -130,25 +164,20 @@ function toLibrary(
 }
 
 function withDisplayPath(options: DefinitionOptions, { path, summary }: Entry): FileSummary {
-  const file = displayPath(options, path);
+  const file = displayPath(options.directory, path);
   return { ...summary, file, diagnostics: summary.diagnostics.map((problem) => ({ ...problem, file })) };
 }
 
 /** Parses a file again whose cached definitions were removed by another process after the cache index was read. */
 async function rereadBody(options: DefinitionOptions, entry: Entry): Promise<FileBody | undefined> {
-  const { summary, body } = await readEntry(options, { ...entry, changedAt: 0, size: 0 });
+  const { summary, body } = await readEntry(options, { ...entry, changedAt: 0, modifiedAt: 0, size: 0 });
   const hashes = (file: FileSummary): string => file.definitions.map((each) => each.definition_hash).join();
   if (hashes(summary) === hashes(entry.summary)) return body;
   throw new DecisionError(
-    "file_unreadable",
-    `\`${displayPath(options, entry.path)}\` changed while it was being read`,
+    "definition_invalid",
+    `\`${displayPath(options.directory, entry.path)}\` changed while it was being read`,
     { hint: "run the command again" },
   );
-}
-
-/** Returns the path of a file in the form that the user would write. */
-function displayPath({ directory }: DefinitionOptions, path: string): string {
-  return directory === "." ? path : `${directory.replace(/\/$/, "")}/${path}`;
 }
 
 /** Increase it when the format of the cached data changes. */

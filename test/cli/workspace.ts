@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync } from "node:fs";
+import { cpSync, mkdtempSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -33,7 +33,9 @@ export function workplace(): Workplace {
   const root = mkdtempSync(join(tmpdir(), "agent-33-workplace-"));
   const decisions = join(root, "decisions");
   const store = join(root, "store");
-  cpSync(samples, decisions, { recursive: true });
+  cpSync(samples, decisions, { recursive: true, preserveTimestamps: true });
+  // Commands wait until a directory that has just changed is settled.
+  utimesSync(decisions, 0, 0);
   return {
     root,
     decisions,

@@ -23,7 +23,7 @@ export function approvedLibrary<L extends Library>(library: L, lock: ApprovalLoc
     if (earlier !== undefined) return earlier;
     const lost = missing.find(({ entry }) => entry.decision_id === id);
     if (lost !== undefined && !library.broken.includes(id)) throw missingDecisionError(lost);
-    const loaded = withRecomputedHashes(await library.find(id).catch(rethrowAsUnapproved));
+    const loaded = withRecomputedHashes(await library.find(id));
     assertApproved(lock, id, loaded);
     approved.set(id, loaded);
     return loaded;
@@ -67,12 +67,6 @@ function missingApproved({ ids, broken }: Library, entry: LockEntry): readonly M
 }
 
 const invalidHint = "`agent-33 decision validate` shows what is wrong with it";
-
-/** A file that changes while it is read counts as not approved. */
-function rethrowAsUnapproved(error: unknown): never {
-  if (!(error instanceof DecisionError) || error.code !== "file_unreadable") throw error;
-  throw new DecisionError("not_approved", error.message, { hint: error.hint, cause: error });
-}
 
 /** Uses the approved tools and action of a decision, so that an edit cannot hide it from a lookup. */
 function withApprovedLookup(summary: DefinitionSummary, entry: LockEntry | undefined): DefinitionSummary {

@@ -1,0 +1,78 @@
+import type { TimeSource } from "../clock.js";
+import { DecisionError } from "../errors.js";
+import type { FoundFile, FoundFiles } from "./definition-directory.js";
+import { displayPath, filesStamp, findDefinitionFiles } from "./definition-directory.js";
+
+/** A file that was modified more recently may still be being saved: truncated, or written in part. */
+const settledAfterMs = 50;
+
+/** How long a file may keep changing before it is refused. */
+const maxWaitMs = 1_000;
+
+interface SettleOptions {
+  readonly directory: string;
+  /** A single file of the directory. */
+  readonly onlyFile?: string | undefined;
+  readonly time: TimeSource;
+}
+
+/** Finds definition files that are not being saved. */
+export class SettledFiles {
+  readonly #options: SettleOptions;
+  readonly #time: TimeSource;
+  readonly #startedAt: number;
+
+  constructor(options: SettleOptions) {
+    this.#options = options;
+    this.#time = options.time;
+    this.#startedAt = this.#time.stopwatch();
+  }
+
+  /**
+   * Waits until no file was modified within the last 50 ms, or all were seen unchanged for as long, which counts for
+   * modification times in the future. Throws if they keep changing for a second.
+   */
+  async find(): Promise<readonly FoundFile[]> {
+    let found = this.#find();
+    let unchangedSince = this.#time.stopwatch();
+    for (;;) {
+      const recent = mostRecent(found, this.#time.now());
+      const remaining = settledAfterMs - (this.#time.stopwatch() - unchangedSince);
+      if (recent === undefined || remaining <= 0) return found.files;
+      this.assertInTime(recent.path);
+      await this.#time.sleep(Math.min(recent.remaining, remaining));
+      const next = this.#find();
+      if (filesStamp(next) !== filesStamp(found)) unchangedSince = this.#time.stopwatch();
+      found = next;
+    }
+  }
+
+  /** Throws if files have been changing for too long. */
+  assertInTime(path: string): void {
+    if (this.#time.stopwatch() - this.#startedAt < maxWaitMs) return;
+    const shown = displayPath(this.#options.directory, path);
+    throw new DecisionError("definition_invalid", `\`${shown}\` keeps changing`, {
+      hint: "run the command again when the definitions are saved",
+    });
+  }
+
+  #find(): FoundFiles {
+    return findDefinitionFiles(this.#options.directory, this.#options.onlyFile);
+  }
+}
+
+interface RecentChange {
+  readonly path: string;
+  /** Milliseconds until it counts as settled. */
+  readonly remaining: number;
+}
+
+/** Returns the latest of the recent changes. */
+function mostRecent({ files, folders }: FoundFiles, now: number): RecentChange | undefined {
+  let latest: RecentChange | undefined;
+  for (const { path, modifiedAt } of [...folders, ...files]) {
+    const remaining = settledAfterMs - (now - modifiedAt);
+    if (remaining > (latest?.remaining ?? 0)) latest = { path, remaining };
+  }
+  return latest;
+}
