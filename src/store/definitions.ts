@@ -1,14 +1,24 @@
-import { closeSync, openSync, readFileSync, readSync, readdirSync, unlinkSync } from "node:fs";
+import {
+  closeSync,
+  openSync,
+  readFileSync,
+  readSync,
+  readdirSync,
+  lstatSync,
+  rmSync,
+  unlinkSync,
+} from "node:fs";
 import { resolve, dirname } from "node:path";
 import type { FoundFile } from "./definition-directory.js";
 import { displayPath, isUnchanged } from "./definition-directory.js";
-import { readCheckedJson, writeCheckedJson, makeDirectory, removeUnusedFolders } from "./files.js";
+import { isOwn, readOwnCheckedJson, writeCheckedJson, makeDirectory, removeUnusedFolders } from "./files.js";
 import { SettledFiles } from "./settle.js";
 import type { TimeSource } from "../clock.js";
 import { systemTime } from "../clock.js";
 import { tooLargeMessage, unreadableFile, maxFileBytes } from "../definition/broken-file.js";
 import type { FileBody, FileSummary } from "../definition/definition-file.js";
 import type { Library } from "../definition/library.js";
+import { definitionHash } from "../definition/loaded-definition.js";
 import { buildLibrary } from "../definition/library.js";
 import type { LocatedDefinition } from "../definition/read-definitions.js";
 import { checksum, sha256Hex } from "../digest/sha256.js";
@@ -156,11 +166,26 @@ function toLibrary(
   const summaries = entries.map((entry) => withDisplayPath(options, entry));
   return buildLibrary(summaries, async (file, position) => {
     const entry = byFile.get(file);
-    const body = entry && (entry.body ?? cache?.body(entry) ?? (await rereadBody(options, entry)));
-    const definition = body?.definitions[position];
+    if (entry === undefined) throw new Error(`${file} was not read`);
+    const body =
+      entry.body ?? cachedBody(entry, position, cache) ?? (await rereadBody(options, entry, cache));
+    const definition = body.definitions[position];
     if (definition === undefined) throw new Error(`${file} lost its definitions`);
     return definition;
   });
+}
+
+/** Returns the cached definitions of a file, unless the one at the position does not have the hash it is known by. */
+function cachedBody(
+  entry: Entry,
+  position: number,
+  cache: DefinitionCache | undefined,
+): FileBody | undefined {
+  const body = cache?.body(entry);
+  const definition = body?.definitions[position];
+  const summary = entry.summary.definitions[position];
+  if (definition === undefined || definition.id !== summary?.id) return undefined;
+  return definitionHash(definition) === summary.definition_hash ? body : undefined;
 }
 
 function withDisplayPath(options: DefinitionOptions, { path, summary }: Entry): FileSummary {
@@ -168,11 +193,17 @@ function withDisplayPath(options: DefinitionOptions, { path, summary }: Entry): 
   return { ...summary, file, diagnostics: summary.diagnostics.map((problem) => ({ ...problem, file })) };
 }
 
-/** Parses a file again whose cached definitions were removed by another process after the cache index was read. */
-async function rereadBody(options: DefinitionOptions, entry: Entry): Promise<FileBody | undefined> {
+/** Parses a file again whose cached definitions were removed after the cache index was read, or are damaged. */
+async function rereadBody(
+  options: DefinitionOptions,
+  entry: Entry,
+  cache: DefinitionCache | undefined,
+): Promise<FileBody> {
   const { summary, body } = await readEntry(options, { ...entry, changedAt: 0, modifiedAt: 0, size: 0 });
   const hashes = (file: FileSummary): string => file.definitions.map((each) => each.definition_hash).join();
-  if (hashes(summary) === hashes(entry.summary)) return body;
+  if (body !== undefined && hashes(summary) === hashes(entry.summary)) return body;
+  // If the file did not change, the index of the cache did.
+  cache?.remove();
   throw new DecisionError(
     "definition_invalid",
     `\`${displayPath(options.directory, entry.path)}\` changed while it was being read`,
@@ -188,6 +219,7 @@ interface DefinitionCache {
   readonly entries: ReadonlyMap<string, CachedFile>;
   /** Returns the definitions of a cached file, or undefined if they are missing or damaged. */
   body(cached: CachedFile): FileBody | undefined;
+  remove(): void;
   /** Replaces the content of the cache. Ignores errors. */
   save(files: readonly (CachedFile & { readonly body?: FileBody })[]): void;
 }
@@ -200,13 +232,29 @@ interface CachedFile {
   readonly bodyChecksum?: string;
 }
 
-function openDefinitionCache(cacheHome: string, directory: string, version: string): DefinitionCache {
+/** Returns undefined if another user could have written to the folder of the cache. */
+function openDefinitionCache(
+  cacheHome: string,
+  directory: string,
+  version: string,
+): DefinitionCache | undefined {
   const folder = `${cacheHome}/definitions/${folderName(`${cacheFormat} ${version} ${directory}`)}`;
+  if (!isPrivateFolder(folder)) return undefined;
   return {
     entries: readCacheIndex(`${folder}/index.json`),
-    body: (cached) => readCheckedJson(`${folder}/${bodyFileName(cached)}`) as FileBody | undefined,
+    body: (cached) => readOwnCheckedJson(`${folder}/${bodyFileName(cached)}`) as FileBody | undefined,
+    remove: () => rmSync(`${folder}/index.json`, { force: true }),
     save: (files) => saveCache(folder, files),
   };
+}
+
+function isPrivateFolder(folder: string): boolean {
+  try {
+    const stats = lstatSync(folder, { throwIfNoEntry: false });
+    return stats === undefined || (stats.isDirectory() && isOwn(stats));
+  } catch {
+    return false;
+  }
 }
 
 /** Uses the whole name while it is short enough for a folder, because two directories must never share a cache. */
@@ -219,7 +267,7 @@ const bodyFileName = ({ path, bodyChecksum = "" }: CachedFile): string =>
   `${checksum(path)}-${bodyChecksum}.json`;
 
 function readCacheIndex(path: string): ReadonlyMap<string, CachedFile> {
-  const files = readCheckedJson(path) as readonly CachedFile[] | undefined;
+  const files = readOwnCheckedJson(path) as readonly CachedFile[] | undefined;
   return new Map(files?.map((file) => [file.path, file]));
 }
 

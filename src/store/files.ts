@@ -1,4 +1,16 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import type { Stats } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { dirname } from "node:path";
 
 /**
@@ -39,13 +51,38 @@ export function writeCheckedJson(path: string, content: object): void {
 /** Reads JSON that `writeCheckedJson` wrote; undefined if the file is missing or damaged. */
 export function readCheckedJson(path: string): unknown {
   try {
-    const bytes = readFileSync(path);
-    const half = bytes.length / 2;
-    if (!bytes.subarray(0, half).equals(bytes.subarray(half))) return undefined;
-    return JSON.parse(bytes.toString("utf8", 0, half));
+    return parseChecked(readFileSync(path));
   } catch {
     return undefined;
   }
+}
+
+/** Like `readCheckedJson`, but ignores a file that another user owns or may write. */
+export function readOwnCheckedJson(path: string): unknown {
+  try {
+    const fd = openSync(path, "r");
+    try {
+      return isOwn(fstatSync(fd)) ? parseChecked(readFileSync(fd)) : undefined;
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+function parseChecked(bytes: Buffer): unknown {
+  const half = bytes.length / 2;
+  if (!bytes.subarray(0, half).equals(bytes.subarray(half))) return undefined;
+  return JSON.parse(bytes.toString("utf8", 0, half));
+}
+
+const writableByOthers = 0o022;
+
+/** Whether nobody but the user can write a file or directory. Always true on systems without user ids. */
+export function isOwn({ uid, mode }: Pick<Stats, "uid" | "mode">): boolean {
+  const user = process.getuid?.();
+  return user === undefined || (uid === user && (mode & writableByOthers) === 0);
 }
 
 const unusedAfterMs = 30 * 86_400_000;

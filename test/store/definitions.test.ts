@@ -1,8 +1,10 @@
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -12,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { definitionHash } from "../../src/definition/loaded-definition.js";
 import type { OpenedDefinitions } from "../../src/store/definitions.js";
 import { openDefinitions } from "../../src/store/definitions.js";
 
@@ -162,6 +165,70 @@ describe("definitions of a directory", () => {
     const cached = join(cacheHome, "definitions", folder);
     expect(statSync(cached).mode & 0o777).toBe(0o700);
     for (const file of readdirSync(cached)) expect(statSync(join(cached, file)).mode & 0o777).toBe(0o600);
+  });
+
+  describe("in a cache that somebody changed", () => {
+    let folder = "";
+    let body = "";
+
+    beforeEach(async () => {
+      write("a.yaml", definition("one", "genuine"));
+      await settle();
+      await open();
+      const [name = ""] = readdirSync(join(cacheHome, "definitions"));
+      folder = join(cacheHome, "definitions", name);
+      body = readdirSync(folder).find((each) => each !== "index.json") ?? "";
+    });
+
+    /** Replaces a text in a file of the cache, wherever it is, so that both copies stay equal. */
+    const forge = (name: string, from: string, to: string): void => {
+      const text = readFileSync(join(folder, name), "utf8");
+      expect(text).toContain(from);
+      writeFileSync(join(folder, name), text.replaceAll(from, to));
+    };
+
+    it("are read from their file if a cached definition does not have its hash", async () => {
+      forge(body, "genuine", "evil");
+      expect(await targetOf("one")).toBe("genuine");
+    });
+
+    it("are refused once if the cached hash is wrong, and then read from their file", async () => {
+      const { definition_hash: hash } = await (await open()).find("one");
+      forge("index.json", hash, "0".repeat(64));
+      await expect(targetOf("one")).rejects.toMatchObject({ code: "definition_invalid" });
+      expect(await targetOf("one")).toBe("genuine");
+      expect((await (await open()).find("one")).definition_hash).toBe(hash);
+    });
+
+    it("are never used under the hash of the genuine definition", async () => {
+      const genuine = await (await open()).find("one");
+      const forged = { ...genuine.definition, default: { target: "evil" } };
+      forge(body, '{"target":"z"}', '{"target":"evil"}');
+      forge("index.json", genuine.definition_hash, definitionHash(forged));
+      const found = await (await open()).find("one");
+      expect(found.definition_hash).toBe(definitionHash(found.definition));
+      expect(found.definition_hash).not.toBe(genuine.definition_hash);
+    });
+
+    it.each(["index.json", "body", "folder"])(
+      "are read from their file if others can write: %s",
+      async (what) => {
+        forge(body, "genuine", "evil");
+        const path = what === "folder" ? folder : join(folder, what === "body" ? body : what);
+        chmodSync(path, what === "folder" ? 0o720 : 0o620);
+        expect(await targetOf("one")).toBe("genuine");
+      },
+    );
+
+    it.skipIf(process.getuid?.() !== 0)(
+      "are read from their file if another user owns the cached one",
+      async () => {
+        chownSync(join(folder, "index.json"), 12_345, 12_345);
+        expect(await open()).toMatchObject({ filesRead: 1 });
+        chownSync(folder, 12_345, 12_345);
+        expect(await open()).toMatchObject({ filesRead: 1 });
+      },
+    );
   });
 
   it("remove deleted files from the cache", async () => {
