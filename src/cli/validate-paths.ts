@@ -61,9 +61,9 @@ export async function validatePaths(
   };
 }
 
-const isEmpty = ({ definitions, guardrails, targets, endpoints, diagnostics }: FileSummary): boolean =>
+const isEmpty = ({ definitions, guardrails, targets, endpoints, masks, diagnostics }: FileSummary): boolean =>
   definitions.length === 0 &&
-  [guardrails, targets, endpoints].every((each) => each === undefined) &&
+  [guardrails, targets, endpoints, masks].every((each) => each === undefined) &&
   diagnostics.length === 0;
 
 /** Removes duplicates, and paths inside another one of the paths. */

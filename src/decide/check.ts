@@ -1,5 +1,5 @@
 import type { Library } from "../definition/library.js";
-import { definitionHash } from "../definition/loaded-definition.js";
+import { definitionHash, masksOf } from "../definition/loaded-definition.js";
 import { findPolicies, matchesGlob } from "../definition/tool-match.js";
 import { canonicalJson } from "../digest/canonical-json.js";
 import { deepFreeze } from "../digest/freeze-json.js";
@@ -240,8 +240,12 @@ function countOnce(
 const digestLength = 32;
 
 /** Returns the params of a call without the values that any of the decisions masks. */
-export function maskParams(params: Json, definitions: readonly LoadedDefinition[]): Json {
-  const pointers = definitions.flatMap(({ definition }) => definition.logging?.mask ?? []);
+export function maskParams(
+  params: Json,
+  definitions: readonly LoadedDefinition[],
+  sharedMasks: readonly string[] = [],
+): Json {
+  const pointers = [...definitions.flatMap(masksOf), ...sharedMasks];
   return maskContext({ params }, pointers)["params"] ?? null;
 }
 

@@ -1,4 +1,5 @@
 import { readsMasked } from "../definition/definition-reads.js";
+import { masksOf } from "../definition/loaded-definition.js";
 import type { DeclaredFetch } from "../definition/fetches.js";
 import { destinationsOf, uniqueFetches } from "../definition/fetches.js";
 import { deepFreeze, maxDepth } from "../digest/freeze-json.js";
@@ -206,15 +207,14 @@ interface PreparedFetch extends DeclaredFetch {
 export function planFetches(loaded: LoadedDefinition): readonly FetchRound[] {
   // A definition with fetches carries its endpoints in its environment.
   if (!("endpoints" in loaded.environment)) return [];
-  const { definition } = loaded;
-  return orderFetches(uniqueFetches(definition).map((fetch) => prepareFetch(fetch, definition)));
+  return orderFetches(uniqueFetches(loaded.definition).map((fetch) => prepareFetch(fetch, loaded)));
 }
 
-function prepareFetch(fetch: DeclaredFetch, definition: Definition): PreparedFetch {
+function prepareFetch(fetch: DeclaredFetch, loaded: LoadedDefinition): PreparedFetch {
   const template = compileLenientDocument(fetch.params ?? {});
-  const masks = definition.logging?.mask ?? [];
+  const masks = masksOf(loaded);
   const touched = [...template.reads, ...destinationsOf(fetch)];
-  const isRecorded = definition.logging?.include_inputs !== false;
+  const isRecorded = loaded.definition.logging?.include_inputs !== false;
   return {
     ...fetch,
     template,

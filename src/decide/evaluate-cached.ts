@@ -48,7 +48,7 @@ async function findOrEvaluate(
 ): Promise<Answer> {
   const { strict, at, recordId, noCache, dryRun, org } = bound;
   const answers = noCache || dryRun ? undefined : world.records?.answers;
-  const lifetime = answers === undefined ? undefined : cacheLifetime(loaded.definition, prepared.reads);
+  const lifetime = answers === undefined ? undefined : cacheLifetime(prepared);
   if (answers === undefined || lifetime === undefined) {
     return { evaluated: evaluate(prepared, scope, strict), cached: false };
   }

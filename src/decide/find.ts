@@ -1,3 +1,4 @@
+import { masksOf } from "../definition/loaded-definition.js";
 import { DecisionError } from "../errors.js";
 import type { Prepared } from "../evaluate/evaluate.js";
 import { prepareLazily } from "../evaluate/prepare-lazily.js";
@@ -43,7 +44,7 @@ const ready = new WeakMap<LoadedDefinition, ReadyDefinition>();
 export async function prepareOnce(loaded: LoadedDefinition): Promise<ReadyDefinition> {
   const earlier = ready.get(loaded);
   if (earlier !== undefined) return earlier;
-  const prepared = await prepareLazily(loaded.definition);
+  const prepared = await prepareLazily(loaded.definition, masksOf(loaded));
   const definition = { loaded, prepared, fetchRounds: planFetches(loaded) };
   ready.set(loaded, definition);
   return definition;

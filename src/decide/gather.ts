@@ -210,7 +210,7 @@ async function recheckFacts(subject: Subject, changes: readonly ParamsChange[]):
 
 async function readFact(need: ReadNeed, subject: Subject, session: Session): Promise<ReadFact> {
   const { definition } = subject.prepared;
-  const path = filePathOf(need, definition, subject.scope);
+  const path = filePathOf(need, subject.prepared, subject.scope);
   if (typeof path !== "string") return path;
   const name = pathReadCounter({ decision: definition.id, policy: need.policy }, session, path);
   return { path, read: ((await subject.world.records?.log.counter(name))?.count ?? 0) > 0 };
@@ -219,10 +219,10 @@ async function readFact(need: ReadNeed, subject: Subject, session: Session): Pro
 /** The normalized path of a call, or why it has none. */
 export function filePathOf(
   { path }: ReadNeed,
-  { logging }: Definition,
+  { masks: pointers }: Pick<Prepared, "masks">,
   scope: Scope,
 ): string | { readonly error: string } {
-  if (mayReadMasked(path.reads, logging?.mask ?? [])) {
+  if (mayReadMasked(path.reads, pointers)) {
     return { error: `\`${path.text}\` is masked and cannot be recorded` };
   }
   const value = path.evaluate(scope);

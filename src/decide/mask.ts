@@ -18,7 +18,7 @@ export interface Masked {
   readonly evaluated: Evaluated;
 }
 
-/** Replaces the values that `logging.mask` names, before anything is hashed, shown or recorded. */
+/** Replaces the values that `logging.mask` and `masks` name, before anything is hashed, shown or recorded. */
 export function mask(prepared: Prepared, scope: Scope, evaluated: Evaluated): Masked {
   const secret = findSecrets(prepared, scope);
   if (secret === undefined) return { scope, evaluated };
@@ -58,7 +58,7 @@ export function maskFailure(error: unknown, prepared: Prepared, scope: Scope): u
 
 /** Finds the values to mask; undefined where nothing is masked. */
 function findSecrets(prepared: Prepared, { context, facts }: Scope): Secrets | undefined {
-  const pointers = prepared.definition.logging?.mask ?? [];
+  const { masks: pointers } = prepared;
   if (pointers.length === 0) return undefined;
   return {
     pointers,

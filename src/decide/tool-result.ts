@@ -134,11 +134,13 @@ async function reportedParams(
   session: Session,
   definitions: Library,
 ): Promise<ReportedParams | undefined> {
+  // Throws while masks may be missing: the counters of read files contain their paths.
+  const masks = definitions.sharedMasks();
   if (params === undefined) return undefined;
   const policies = await Promise.all(
     findValidPolicies(tool, definitions).map((id) => definitions.findForInspection(id)),
   );
-  const masked = maskParams(bindContext(params), policies);
+  const masked = maskParams(bindContext(params), policies, masks);
   return { tool, params: masked, counter: callCounter(session, tool, paramsDigest(masked)) };
 }
 
@@ -170,13 +172,13 @@ async function readsOf(
   const prepared = await Promise.all(
     policies.map(async ({ id }) => (await prepareOnce(await definitions.findForInspection(id))).prepared),
   );
-  return prepared.flatMap(({ needs, definition }) => {
+  return prepared.flatMap(({ needs, definition, masks }) => {
     const readNeeds = (needs?.reads ?? []).filter(
       ({ read_tools }) => typeof tool === "string" && read_tools.some((glob) => matchesGlob(glob, tool)),
     );
     return readNeeds.flatMap((need) => {
       const paths = contexts.map((context) =>
-        filePathOf(need, definition, { context, input: undefined, facts: {}, system: {} }),
+        filePathOf(need, { masks }, { context, input: undefined, facts: {}, system: {} }),
       );
       const path = paths.find((each) => typeof each === "string" && !each.includes(maskMarker));
       if (typeof path !== "string") return [];

@@ -98,7 +98,10 @@ function hiddenDeclarations(text: string, { isRead = true, documents }: ReadResu
   // A target that is disabled in an unreadable file must stay disabled.
   const isUnknown = !isRead && text === "";
   const isGuarding =
-    isUnknown || mayContainKey("guardrails", text, documents) || (hidesTargets && disabledKey.test(text));
+    isUnknown ||
+    mayContainKey("guardrails", text, documents) ||
+    mayContainKey("masks", text, documents) ||
+    (hidesTargets && disabledKey.test(text));
   const guards = isGuarding ? { hidesGuardrails: true as const } : {};
   if (!isRead)
     return { hidesPolicy: true, hidesGates: "any", hidesTargets: true, hidesEndpoints: true, ...guards };
@@ -112,10 +115,10 @@ function hiddenDeclarations(text: string, { isRead = true, documents }: ReadResu
   };
 }
 
-const topLevelKeys = ["decision", "guardrails", "endpoints", "targets", "tests"];
+const topLevelKeys = ["decision", "guardrails", "endpoints", "targets", "masks", "tests"];
 
 /** The top-level keys that affect decisions in other files. */
-type SharedKey = "guardrails" | "endpoints";
+type SharedKey = "guardrails" | "endpoints" | "masks";
 
 /** Whether a key is this one, even misspelt. */
 const isSpellingOf = (key: string, wanted: SharedKey): boolean =>
@@ -127,7 +130,7 @@ const braces = /^(?:---)?\s{0,64}\{/m;
 const bracedKeys = /([A-Za-z_-]{1,32})["']?\s{0,8}:/g;
 
 /**
- * Whether a broken file may contain guardrails for every decision, or endpoints. In text that is not YAML, the key
+ * Whether a broken file may contain guardrails or masks for every decision, or endpoints. In text that is not YAML, the key
  * is searched at the start of a line; in text with braces anywhere, because its nesting is not known.
  */
 function mayContainKey(wanted: SharedKey, text: string, documents: readonly unknown[] | undefined): boolean {

@@ -12,6 +12,8 @@ export interface FileSummary {
   readonly guardrails?: readonly LocatedGuardrail[];
   /** The endpoints that all decisions of the directory may fetch from. */
   readonly endpoints?: readonly DeclaredEndpoint[];
+  /** JSON pointers of values that no decision of the directory records. */
+  readonly masks?: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
   /** The ids that the text of a broken file contains. */
   readonly claimedIds: readonly string[];
@@ -19,7 +21,7 @@ export interface FileSummary {
   readonly hidesPolicy?: true;
   /** Set if the file is broken and may contain gates of these actions; `any` if it could not be read. */
   readonly hidesGates?: readonly string[] | "any";
-  /** Set if the file is broken and may contain guardrails for every decision, or disabled targets. */
+  /** Set if the file is broken and may contain guardrails or masks for every decision, or disabled targets. */
   readonly hidesGuardrails?: true;
   /** Set if the file is broken and may declare targets. */
   readonly hidesTargets?: true;

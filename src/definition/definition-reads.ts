@@ -12,8 +12,7 @@ export function definitionReads(definition: Definition): readonly string[] {
 }
 
 /** Whether the input is masked in the log, so that inputs cannot be distinguished there. */
-export function isInputMasked(definition: Definition): boolean {
-  const pointers = definition.logging?.mask ?? [];
+export function isInputMasked(definition: Definition, pointers: readonly string[]): boolean {
   return pointers.length > 0 && inputReads(definition).some((path) => readsMasked(path, pointers));
 }
 
@@ -55,8 +54,11 @@ const pathsOverlap = (read: readonly string[], masked: readonly string[]): boole
   masked.every((step, index) => step === wildcardStep || read[index] === undefined || read[index] === step);
 
 /** Returns why the answers of a definition cannot be cached; undefined if they can. */
-export function uncacheableReason(definition: Definition, reads: readonly string[]): string | undefined {
-  const pointers = definition.logging?.mask ?? [];
+export function uncacheableReason(
+  definition: Definition,
+  reads: readonly string[],
+  pointers: readonly string[],
+): string | undefined {
   if (!isRouting(definition))
     return `only routing decisions are cached, and this is a \`${definition.type}\` decision`;
   if (reads.some(isRequestTime)) return "it reads the request time, which differs for every request";

@@ -31,6 +31,8 @@ export interface Library {
   readonly brokenGates: readonly BrokenGate[];
   /** Returns the environment of every decision; throws if it may be incomplete. */
   sharedEnvironment(): Environment;
+  /** Returns the masks for every decision; throws if they may be incomplete. */
+  sharedMasks(): readonly string[];
   /** Returns a definition for a decision; throws an error that says why there is none. */
   find(id: string): Promise<LoadedDefinition>;
   /** Returns a definition to show it, even if guardrails for every decision are broken. */
@@ -57,6 +59,7 @@ export function buildLibrary(
     targets: [...new Map(targets.map((target) => [target.id, target])).values()],
     guardrails: files.flatMap((file) => (file.guardrails ?? []).map(({ guardrail }) => guardrail)),
     endpoints: Object.fromEntries(endpoints.map(({ name, endpoint }) => [name, endpoint])),
+    masks: [...new Set(files.flatMap(({ masks = [] }) => masks))],
   };
   const loaded = new Map<string, LoadedDefinition>();
   const findForInspection = async (id: string): Promise<LoadedDefinition> => {
@@ -83,6 +86,10 @@ export function buildLibrary(
       assertGuardrailsReadable(brokenGuardrails);
       return environmentOf({ reached: [] }, shared);
     },
+    sharedMasks() {
+      assertGuardrailsReadable(brokenGuardrails);
+      return shared.masks;
+    },
     async find(id) {
       if (valid.has(id)) assertGuardrailsReadable(brokenGuardrails);
       return loaded.get(id) ?? (await findForInspection(id));
@@ -91,13 +98,16 @@ export function buildLibrary(
   };
 }
 
-/** A guardrail that cannot be read could have blocked the answer, so there is no answer without it. */
+/**
+ * A guardrail that cannot be read could have blocked the answer, and a mask could have kept a value out of the log, so
+ * there is no answer without them.
+ */
 function assertGuardrailsReadable(problems: readonly Diagnostic[]): void {
   const [first] = problems;
   if (first === undefined) return;
   throw new DecisionError(
     "definition_invalid",
-    `\`${first.file}\`, which may contain guardrails for every decision, is not valid`,
+    `\`${first.file}\`, which may contain guardrails or masks for every decision, is not valid`,
     {
       hint: "no decision is made without them; run `agent-33 decision validate` to see all problems",
       details: { problems },

@@ -13,6 +13,7 @@ export interface SharedDeclarations {
   readonly targets: readonly Target[];
   readonly guardrails: readonly Guardrail[];
   readonly endpoints: Endpoints;
+  readonly masks: readonly string[];
 }
 
 /** Adds everything to a definition that its decisions depend on. */
@@ -50,13 +51,22 @@ export function definitionHash(definition: Definition): string {
   return sha256Hex(canonicalJson(definition as unknown as Json));
 }
 
+/** Returns the JSON pointers of the values that a decision does not record: its own, and those for all decisions. */
+export function masksOf({
+  definition,
+  environment,
+}: Pick<LoadedDefinition, "definition"> & Partial<Pick<LoadedDefinition, "environment">>): readonly string[] {
+  const { masks = [] } = (environment ?? {}) as unknown as Environment;
+  return [...(definition.logging?.mask ?? []), ...masks];
+}
+
 /**
- * Returns the part of the shared declarations that affects a definition: all guardrails, the targets it may lead to,
- * and the endpoints it fetches from.
+ * Returns the part of the shared declarations that affects a definition: all guardrails and masks, the targets it may
+ * lead to, and the endpoints it fetches from.
  */
 export function environmentOf(
   { reached, fetches = [] }: Pick<DefinitionSummary, "reached" | "fetches">,
-  { targets, guardrails, endpoints }: SharedDeclarations,
+  { targets, guardrails, endpoints, masks }: SharedDeclarations,
 ): Environment {
   const reachable = new Set([
     ...reached.map(({ target }) => target),
@@ -67,6 +77,7 @@ export function environmentOf(
     targets: targets.filter((target) => reachable.has(target.id)),
     ...(guardrails.length > 0 && { guardrails }),
     ...(fetched.length > 0 && { endpoints: pick(endpoints, fetched) }),
+    ...(masks.length > 0 && { masks }),
   };
 }
 

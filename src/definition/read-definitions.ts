@@ -70,6 +70,7 @@ class DefinitionReader {
   readonly #tests: DefinitionTest[] = [];
   readonly #guardrails: LocatedGuardrail[] = [];
   readonly #endpoints: DeclaredEndpoint[] = [];
+  readonly #masks: string[] = [];
   #targets: Map<string, DeclaredTarget> | undefined;
 
   constructor(file: string) {
@@ -88,6 +89,7 @@ class DefinitionReader {
     this.#readEndpoints(source, document.endpoints ?? {});
     if (document.targets)
       addTargets((this.#targets ??= new Map<string, DeclaredTarget>()), source, document.targets);
+    this.#masks.push(...(document.masks ?? []));
     this.#tests.push(...(document.tests ?? []));
     if (decision) this.#readDecision(source, decision);
   }
@@ -124,6 +126,7 @@ class DefinitionReader {
       ...(this.#targets && { targets: [...this.#targets.values()] }),
       ...(this.#guardrails.length > 0 && { guardrails: this.#guardrails }),
       ...(this.#endpoints.length > 0 && { endpoints: this.#endpoints }),
+      ...(this.#masks.length > 0 && { masks: this.#masks }),
     };
     return {
       summary: { file: this.#file, definitions, ...declared, diagnostics: [], claimedIds: [] },
@@ -145,6 +148,7 @@ interface RawDocument {
   readonly targets?: readonly TargetEntry[];
   readonly guardrails?: readonly Guardrail[];
   readonly endpoints?: Endpoints;
+  readonly masks?: readonly string[];
   readonly tests?: readonly DefinitionTest[];
 }
 

@@ -1,5 +1,5 @@
 import type { DecisionSchema } from "./schema/common.js";
-import { name, text } from "./schema/common.js";
+import { name, pointers, text } from "./schema/common.js";
 import { endpoints, enrich } from "./schema/endpoints.js";
 import { gateType } from "./schema/gate.js";
 import { guardrails } from "./schema/guardrails.js";
@@ -54,6 +54,11 @@ export const schema = {
       type: "array",
       items: target,
       description: "The stages and workflows that decisions may lead to.",
+    },
+    masks: {
+      ...pointers,
+      description:
+        "JSON pointers of values that no decision records, such as /params/password; also for tools without a policy.",
     },
     tests: {
       type: "array",

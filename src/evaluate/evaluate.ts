@@ -33,6 +33,8 @@ function conditionError(id: string, errors: readonly string[]): DecisionError {
 /** A compiled definition, which can be evaluated many times. */
 export interface Prepared extends PreparedType, CommonTemplates {
   readonly definition: Definition;
+  /** JSON pointers of the values that are not recorded. */
+  readonly masks: readonly string[];
 }
 
 /** The compiled templates that definitions of every type have. */

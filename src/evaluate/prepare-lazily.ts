@@ -5,9 +5,9 @@ import { compileCommonTemplates } from "./evaluate.js";
 import { prepareRouting } from "./routing.js";
 
 /** Like `prepare`, but loads the code for a type when it is first needed, which keeps start-up fast. */
-export async function prepareLazily(definition: Definition): Promise<Prepared> {
+export async function prepareLazily(definition: Definition, masks: readonly string[]): Promise<Prepared> {
   const templates = compileCommonTemplates(definition);
-  return { definition, ...templates, ...(await prepareType(definition, templates.input)) };
+  return { definition, masks, ...templates, ...(await prepareType(definition, templates.input)) };
 }
 
 async function prepareType(definition: Definition, input: Template | undefined): Promise<PreparedType> {

@@ -8,9 +8,9 @@ import { prepareRouting } from "./routing.js";
 import { prepareScored } from "./scored/scored.js";
 
 /** Compiles a definition of any type, so it can be evaluated many times. */
-export function prepare(definition: Definition): Prepared {
+export function prepare(definition: Definition, masks = definition.logging?.mask ?? []): Prepared {
   const templates = compileCommonTemplates(definition);
-  return { definition, ...templates, ...prepareType(definition, templates.input) };
+  return { definition, masks, ...templates, ...prepareType(definition, templates.input) };
 }
 
 function prepareType(definition: Definition, input: Template | undefined): PreparedType {

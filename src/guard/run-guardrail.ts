@@ -1,4 +1,5 @@
 import { untestableSplitReason } from "../definition/checks/check-guardrails.js";
+import { masksOf } from "../definition/loaded-definition.js";
 import { labelsOf } from "../definition/branches.js";
 import { matchesGlob } from "../definition/tool-match.js";
 import type {
@@ -158,12 +159,10 @@ export const defaultMinimumSample = 500;
 export const defaultPValue = 0.001;
 
 /** `distribution_drift`: one finding on a weighted decision; others have no split. */
-const checkDistributionDrift: GuardrailCheck<DistributionDrift> = (
-  guardrail,
-  { loaded: { definition }, facts },
-) => {
+const checkDistributionDrift: GuardrailCheck<DistributionDrift> = (guardrail, { loaded, facts }) => {
+  const { definition } = loaded;
   if (definition.type !== "weighted") return [];
-  const untestable = untestableSplitReason(definition);
+  const untestable = untestableSplitReason(definition, masksOf(loaded));
   if (untestable !== undefined) throw new Error(untestable);
   const { minimum = defaultMinimumSample, p_value: minPValue = defaultPValue } = guardrail;
   const { sample, p_value: pValue, e_value: eValue } = parseDistributionFact(facts["distribution"]);

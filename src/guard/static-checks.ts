@@ -2,6 +2,7 @@ import { guardrailsOf } from "./guard.js";
 import { matchesAny, checkWeightBounds } from "./run-guardrail.js";
 import { possibleOutcomes, escalationTarget } from "../definition/branches.js";
 import { untestableSplitReason } from "../definition/checks/check-guardrails.js";
+import { masksOf } from "../definition/loaded-definition.js";
 import type { LoadedDefinition, Guardrail } from "../model/definition.js";
 
 /** The result of checking a guardrail against a definition, without an input. */
@@ -41,7 +42,8 @@ function failuresOf(guardrail: Guardrail, loaded: LoadedDefinition): readonly st
       return disabled.map((target) => `Target '${target}' is disabled`);
     }
     case "distribution_drift": {
-      const reason = definition.type === "weighted" ? untestableSplitReason(definition) : undefined;
+      const reason =
+        definition.type === "weighted" ? untestableSplitReason(definition, masksOf(loaded)) : undefined;
       return reason === undefined ? undefined : [`Distribution cannot be checked: ${reason}`];
     }
     case "requires_approval":

@@ -35,8 +35,8 @@ export function buildLineage(prepared: Prepared, scope: Scope, evaluated: Evalua
 type TemplateEvaluator = (template: Template) => readonly string[];
 
 /** Skips templates that read masked values: all masked entities would look the same. */
-function templateEvaluator({ definition, input }: Prepared, scope: Scope): TemplateEvaluator {
-  const isMasking = (definition.logging?.mask ?? none).length > 0;
+function templateEvaluator({ masks, input }: Prepared, scope: Scope): TemplateEvaluator {
+  const isMasking = masks.length > 0;
   return (template) => {
     const used = input !== undefined && template.reads.some(isInput) ? [template, input] : [template];
     return isMasking && used.some((each) => readsMasked(each, scope))

@@ -71,13 +71,15 @@ export interface Environment {
   readonly guardrails?: readonly Guardrail[];
   /** The endpoints that the definition uses; absent: none. */
   readonly endpoints?: Endpoints;
+  /** JSON pointers of values that no decision records; absent: none. */
+  readonly masks?: readonly string[];
 }
 
 /** A loaded definition with its hashes and its place. */
 export interface LoadedDefinition {
   readonly definition: Definition;
   readonly definition_hash: string;
-  /** The guardrails, targets and endpoints that apply. */
+  /** The guardrails, targets, endpoints and masks that apply. */
   readonly environment: JsonObject;
   readonly environment_hash: string;
   readonly file: string;

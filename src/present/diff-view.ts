@@ -45,7 +45,10 @@ export function diffView(diff: DefinitionDiff): View {
   };
 }
 
-const partTitles = { definition: "definition", environment: "environment (guardrails, targets, endpoints)" };
+const partTitles = {
+  definition: "definition",
+  environment: "environment (guardrails, targets, endpoints, masks)",
+};
 
 const plainChange =
   (part: string) =>

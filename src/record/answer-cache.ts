@@ -1,8 +1,7 @@
 import { parseDuration } from "../definition/duration.js";
 import { uncacheableReason } from "../definition/definition-reads.js";
 import { sha256Hex } from "../digest/sha256.js";
-import type { Evaluated } from "../evaluate/evaluate.js";
-import type { Definition } from "../model/definition.js";
+import type { Evaluated, Prepared } from "../evaluate/evaluate.js";
 import type { Json, JsonObject } from "../model/json.js";
 import type { Shelf, ShelfEntry, Store } from "../model/store.js";
 
@@ -16,9 +15,9 @@ interface CachedAnswer {
 }
 
 /** Returns how long answers of a definition are cached, in microseconds; undefined: they are not cached. */
-export function cacheLifetime(definition: Definition, reads: readonly string[]): number | undefined {
+export function cacheLifetime({ definition, reads, masks }: Prepared): number | undefined {
   const { cache } = definition;
-  if (cache?.enabled !== true || uncacheableReason(definition, reads) !== undefined) return undefined;
+  if (cache?.enabled !== true || uncacheableReason(definition, reads, masks) !== undefined) return undefined;
   return cache.ttl === undefined ? defaultTtl : parseDuration(cache.ttl);
 }
 

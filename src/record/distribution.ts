@@ -2,6 +2,7 @@ import { chiSquareTail, maxEValue, multinomialEValue } from "./statistics.js";
 import { defaultLabel, labelsOf, possibleOutcomes, casesOf } from "../definition/branches.js";
 import { isRouting } from "../definition/decision-types.js";
 import { isInputMasked } from "../definition/definition-reads.js";
+import { masksOf } from "../definition/loaded-definition.js";
 import type { Definition, LoadedDefinition } from "../model/definition.js";
 import type { DefinitionTally, Tally } from "../model/store.js";
 
@@ -52,7 +53,10 @@ export interface ShareCheck {
 }
 
 /** The current definition, or the last one that is stored; undefined where there is none. */
-export type CurrentDefinition = Pick<LoadedDefinition, "definition" | "definition_hash"> | undefined;
+export type CurrentDefinition =
+  | (Pick<LoadedDefinition, "definition" | "definition_hash"> &
+      Partial<Pick<LoadedDefinition, "environment">>)
+  | undefined;
 
 export function computeDistribution(
   decisionId: string,
@@ -65,7 +69,7 @@ export function computeDistribution(
   const branches = [...expected, ...defaultBranch(current?.definition, expected, taken)];
   const all = [...branches, ...removedLabels(branches, counts)];
   const made = current === undefined ? undefined : definitions[current.definition_hash];
-  const isMasked = current !== undefined && isInputMasked(current.definition);
+  const isMasked = current !== undefined && isInputMasked(current.definition, masksOf(current));
   return {
     decision_id: decisionId,
     total,

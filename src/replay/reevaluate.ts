@@ -37,7 +37,11 @@ export function reevaluate(
   const { loaded, prepared } = definition;
   const { workflow_id: workflow } = record;
   if (record.context === undefined) return { notReplayable: "its inputs were not logged" };
-  if (mayBeMasked(record, loaded) && text.includes(quotedMaskMarker) && readsMaskedValues(prepared, record)) {
+  if (
+    mayBeMasked(record, definition) &&
+    text.includes(quotedMaskMarker) &&
+    readsMaskedValues(prepared, record)
+  ) {
     return { notReplayable: "it read masked values" };
   }
   const missing = describeMissingFacts(definition, record, madeWith);
@@ -72,10 +76,10 @@ function withoutOldFetches(
 const quotedMaskMarker = JSON.stringify(maskMarker);
 
 /** A caller may supply the mask marker as a value; only the definition that the record was made with can tell. */
-const mayBeMasked = (
-  { definition_hash: hash }: DecisionRecord,
-  { definition, definition_hash }: LoadedDefinition,
-): boolean => hash !== definition_hash || (definition.logging?.mask ?? []).length > 0;
+const mayBeMasked = (record: DecisionRecord, { loaded, prepared }: ReplayableDefinition): boolean =>
+  record.definition_hash !== loaded.definition_hash ||
+  record.environment_hash !== loaded.environment_hash ||
+  prepared.masks.length > 0;
 
 /**
  * Names the facts that a definition needs and a record does not have; undefined: none. Only a definition other

@@ -1,5 +1,6 @@
 import type { DeclaredFetch } from "../definition/fetches.js";
 import { uniqueFetches } from "../definition/fetches.js";
+import { masksOf } from "../definition/loaded-definition.js";
 import { canonicalJson } from "../digest/canonical-json.js";
 import { sha256Hex } from "../digest/sha256.js";
 import { DecisionError } from "../errors.js";
@@ -67,7 +68,11 @@ export class ReplayableDefinitions {
       line: 0,
     };
     try {
-      return { loaded, prepared: await prepareLazily(definition), fetches: uniqueFetches(definition) };
+      return {
+        loaded,
+        prepared: await prepareLazily(definition, masksOf(loaded)),
+        fetches: uniqueFetches(definition),
+      };
     } catch (error) {
       // Stored by a version that supports what this one does not.
       if (!(error instanceof DecisionError)) throw error;

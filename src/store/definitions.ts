@@ -212,7 +212,7 @@ async function rereadBody(
 }
 
 /** Increase it when the format of the cached data changes. */
-const cacheFormat = 8;
+const cacheFormat = 9;
 
 /** Parsed definition files of earlier runs, so that YAML need not be parsed again. */
 interface DefinitionCache {

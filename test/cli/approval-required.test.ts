@@ -278,13 +278,13 @@ const attacks: readonly Attack[] = [
         "guardrails.yaml",
         "guardrails:\n  - { type: weight_bounds, min_weight: 1, on_fail: warn }\n",
       ),
-    why: "its guardrails, targets or endpoints",
+    why: "its guardrails, targets, endpoints or masks",
   },
   {
     name: "a new file of targets",
     spoil: (project) =>
       project.write("targets.yaml", "targets: [{ id: deploy, kind: stage }, rework, one, two]\n"),
-    why: "its guardrails, targets or endpoints",
+    why: "its guardrails, targets, endpoints or masks",
   },
   {
     name: "a directory in the place of the lock",
@@ -372,7 +372,7 @@ describe("where approval is required", () => {
     expect(await project.run(...ask)).toMatchObject({
       exitCode: 3,
       stdout: "",
-      stderr: expect.stringContaining("its guardrails, targets or endpoints") as string,
+      stderr: expect.stringContaining("its guardrails, targets, endpoints or masks") as string,
     });
   });
 
@@ -478,7 +478,7 @@ describe("where approval is required", () => {
     expect(stderr).toContain(why);
   });
 
-  it("a cached definition that was tampered with is refused", async () => {
+  it("a cached definition that was tampered with is not used", async () => {
     const project = await ApprovedProject.make();
     await new Promise((settled) => setTimeout(settled, 80));
     await project.evaluate();
@@ -491,9 +491,8 @@ describe("where approval is required", () => {
       writeFileSync(file, readFileSync(file, "utf8").replaceAll("input >= 0.8", "input >= 0.1"));
     }
     const words = ["evaluate", "quality", "--input", '{"score": 0.5}', "--format", "target"];
-    const { exitCode, stdout, stderr } = await project.run(...words);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: "" });
-    expect(stderr).toContain("`quality` changed since it was approved");
+    const { exitCode, stdout } = await project.run(...words);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "rework\n" });
   });
 
   it("a project can switch it on, but neither off nor say whom to trust", async () => {

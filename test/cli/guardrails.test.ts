@@ -265,7 +265,7 @@ describe("guardrails for every decision that are broken", () => {
       error: {
         code: "definition_invalid",
         message: expect.stringContaining(
-          "which may contain guardrails for every decision, is not valid",
+          "which may contain guardrails or masks for every decision, is not valid",
         ) as string,
         details: { problems: [{ line: 2, column: 13 }] },
       },

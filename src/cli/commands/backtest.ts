@@ -5,6 +5,7 @@ import { uniqueFetches } from "../../definition/fetches.js";
 import type { FileSummary } from "../../definition/definition-file.js";
 import { declaredEndpoints } from "../../definition/definition-file.js";
 import type { Library } from "../../definition/library.js";
+import { masksOf } from "../../definition/loaded-definition.js";
 import { DecisionError } from "../../errors.js";
 import { prepareLazily } from "../../evaluate/prepare-lazily.js";
 import type { LoadedDefinition } from "../../model/definition.js";
@@ -112,7 +113,7 @@ async function run(
   const query = { ...timeRange(flags), decision_id: definition.id, kind: "decision" as const };
   const ready = {
     loaded,
-    prepared: await prepareLazily(definition),
+    prepared: await prepareLazily(definition, masksOf(loaded)),
     fetches: uniqueFetches(definition),
   };
   const report = await backtestLog(ready, store, query, (replayed) =>
@@ -152,14 +153,14 @@ async function draftLibrary(against: string, directory: string, id: string): Pro
 }
 
 function assertAffects(summary: FileSummary, id: string): void {
-  const { file, diagnostics, definitions, guardrails, targets, endpoints } = summary;
+  const { file, diagnostics, definitions, guardrails, targets, endpoints, masks } = summary;
   if (diagnostics.length > 0) {
     throw new DecisionError("definition_invalid", `\`${file}\` is not valid`, {
       details: { problems: diagnostics },
     });
   }
   const ids = definitions.map((each) => each.id);
-  const isShared = [guardrails, targets, endpoints].some((each) => each !== undefined);
+  const isShared = [guardrails, targets, endpoints, masks].some((each) => each !== undefined);
   if (isShared || ids.includes(id)) return;
   throw new DecisionError("definition_not_found", `\`${file}\` defines no decision called \`${id}\``, {
     hint:

@@ -3,7 +3,7 @@ import { deepFreeze } from "../../digest/freeze-json.js";
 import { DecisionError } from "../../errors.js";
 import type { ApprovalLock, LockEntry, Approval } from "../../model/approval.js";
 import type { Definition, Environment, LoadedDefinition } from "../../model/definition.js";
-import type { Json } from "../../model/json.js";
+import type { JsonObject } from "../../model/json.js";
 import type { DefinitionSummary } from "../definition-file.js";
 import { gatesIn } from "../gate-key.js";
 import { withRecomputedHashes } from "../loaded-definition.js";
@@ -37,7 +37,7 @@ export function approvedLibrary<L extends Library>(library: L, lock: ApprovalLoc
     find,
     sharedEnvironment() {
       const environment = deepFreeze(library.sharedEnvironment());
-      assertGuardrailsApproved(environment, lock);
+      assertSharedApproved(environment, lock);
       return environment;
     },
     async assertPoliciesApproved() {
@@ -95,19 +95,25 @@ function toBrokenGate({ entry, message, hint }: MissingDecision, file: string): 
   return [{ actions: [gate.action.name], diagnostics: [{ ...place, message, hint }] }];
 }
 
-/** The guardrails for every decision must be those of the newest approval. */
-function assertGuardrailsApproved({ guardrails = [] }: Environment, { entries }: ApprovalLock): void {
+/** The guardrails and masks for every decision must be those of the newest approval. */
+function assertSharedApproved(environment: Environment, { entries }: ApprovalLock): void {
   const newest = entries
     .filter(({ status }) => status === "approved")
     .toSorted((a, b) => b.serial - a.serial)
     .at(0);
   if (newest === undefined) return;
-  const approved = newest.environment?.["guardrails"] ?? [];
-  if (canonicalJson(approved) === canonicalJson(guardrails as unknown as Json)) return;
+  const { serial, decision_id: id, environment: approved = {} } = newest;
+  const current = environment as unknown as JsonObject;
+  const changed = (["guardrails", "masks"] as const).find(
+    (key) => canonicalJson(approved[key] ?? []) !== canonicalJson(current[key] ?? []),
+  );
+  if (changed === undefined) return;
   throw new DecisionError(
     "not_approved",
-    `the guardrails for every decision changed since serial ${newest.serial}`,
-    { hint: `see what changed with \`agent-33 decision diff ${newest.decision_id}\`` },
+    `the ${changed} for every decision changed since serial ${serial}`,
+    {
+      hint: `see what changed with \`agent-33 decision diff ${id}\``,
+    },
   );
 }
 
@@ -157,7 +163,9 @@ function notApprovedReason(entry: LockEntry | undefined, hashes: Hashes): string
 function changedParts(entry: LockEntry, hashes: Hashes): readonly string[] {
   return [
     ...(entry.definition_hash === hashes.definition_hash ? [] : ["its definition"]),
-    ...(entry.environment_hash === hashes.environment_hash ? [] : ["its guardrails, targets or endpoints"]),
+    ...(entry.environment_hash === hashes.environment_hash
+      ? []
+      : ["its guardrails, targets, endpoints or masks"]),
   ];
 }
 

@@ -50,15 +50,18 @@ export function checkGuardrail(guardrail: Guardrail, path: Path, leads = true): 
 /** A drift that cannot be measured must not be checked. */
 function checkDriftGuardrail({ type }: Guardrail, index: number, definition: Definition): readonly Finding[] {
   if (type !== "distribution_drift" || definition.type !== "weighted") return [];
-  const why = untestableSplitReason(definition);
+  const why = untestableSplitReason(definition, definition.logging?.mask ?? []);
   if (why === undefined) return [];
   return [{ path: ["guardrails", index, "type"], message: `\`${type}\` cannot be checked: ${why}` }];
 }
 
 /** Returns why the split of a weighted decision cannot be tested. */
-export function untestableSplitReason(definition: WeightedDefinition): string | undefined {
+export function untestableSplitReason(
+  definition: WeightedDefinition,
+  masks: readonly string[],
+): string | undefined {
   if (definition.logging?.log_decision === false) return "no decision is recorded";
-  if (isInputMasked(definition)) return "the input is masked, so inputs cannot be distinguished";
+  if (isInputMasked(definition, masks)) return "the input is masked, so inputs cannot be distinguished";
   if (definition.cases.some(({ condition = "" }) => condition.trim() !== "")) {
     return "cases have conditions, so the weights do not determine the split";
   }

@@ -45,7 +45,7 @@ function reviewByType(definition: Definition): readonly Finding[] {
 
 function reviewCache(definition: Definition): readonly Finding[] {
   if (definition.cache?.enabled !== true) return [];
-  const reason = uncacheableReason(definition, definitionReads(definition));
+  const reason = uncacheableReason(definition, definitionReads(definition), definition.logging?.mask ?? []);
   if (reason === undefined) return [];
   return [{ path: ["cache"], severity: "warning", message: `answers are never cached: ${reason}` }];
 }

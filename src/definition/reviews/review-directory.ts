@@ -15,9 +15,11 @@ import { reviewEndpoints } from "./review-endpoints.js";
 /** Returns the warnings and notes about valid definitions, each alone and all together. */
 export function reviewDirectory(
   files: readonly FileSummary[],
-  definitions: readonly LocatedDefinition[],
+  located: readonly LocatedDefinition[],
   options: ReviewOptions,
 ): readonly Diagnostic[] {
+  const masks = files.flatMap((file) => file.masks ?? []);
+  const definitions = masks.length === 0 ? located : located.map((each) => withMasks(each, masks));
   return [
     ...definitions.flatMap(reviewDefinition),
     ...reviewSharedBuckets(definitions),
@@ -25,6 +27,13 @@ export function reviewDirectory(
     ...reviewTargets(declaredTargets(files) ?? [], definitions),
     ...reviewEndpoints(declaredEndpoints(files), definitions, options),
   ];
+}
+
+/** Adds the masks for every decision to those of a definition. */
+function withMasks(located: LocatedDefinition, masks: readonly string[]): LocatedDefinition {
+  const { definition } = located;
+  const mask = [...(definition.logging?.mask ?? []), ...masks];
+  return { ...located, definition: { ...definition, logging: { ...definition.logging, mask } } };
 }
 
 /** Finds disabled targets that something leads to, and cycles of decisions. */

@@ -18,7 +18,7 @@ export function reviewWeights(definition: WeightedDefinition): readonly Finding[
   const { cases } = definition;
   const labels = labelsOf(cases);
   const findings: Finding[] = [];
-  if (isInputMasked(definition)) {
+  if (isInputMasked(definition, definition.logging?.mask ?? [])) {
     findings.push({
       path: ["logging", "mask"],
       severity: "note",

@@ -13,6 +13,12 @@ export const duration = {
   description: "A duration: 500ms, 30s, 5m, 1h, 7d, 2w, or a combination such as 1h30m.",
 } as const;
 
+/** JSON pointers (RFC 6901). */
+export const pointers = {
+  type: "array",
+  items: { type: "string", pattern: "^(?:/(?:[^~/]|~[01])*)*$" },
+} as const;
+
 /** The properties of a decision of any type. */
 export const common = {
   id: {
@@ -55,8 +61,7 @@ export const common = {
         description: "Whether records contain the steps of the evaluation. Default: true.",
       },
       mask: {
-        type: "array",
-        items: { type: "string", pattern: "^(?:/(?:[^~/]|~[01])*)*$" },
+        ...pointers,
         description: "JSON pointers of values that are never recorded, such as /customer/email.",
       },
     },

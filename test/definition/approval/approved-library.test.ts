@@ -16,11 +16,12 @@ const place = { line: 2, column: 1 };
 interface Files {
   readonly loaded: readonly LoadedDefinition[];
   readonly guardrails?: readonly Guardrail[];
+  readonly masks?: readonly string[];
   /** What the summaries say instead of the truth. */
   readonly lie?: (summary: DefinitionSummary) => DefinitionSummary;
 }
 
-function libraryOf({ loaded, guardrails = [], lie = (each) => each }: Files): Library {
+function libraryOf({ loaded, guardrails = [], masks = [], lie = (each) => each }: Files): Library {
   const definitions = loaded.map(({ definition, definition_hash }) =>
     lie({ id: definition.id, definition_hash, position: place, reached: [], ...named(definition) }),
   );
@@ -28,6 +29,7 @@ function libraryOf({ loaded, guardrails = [], lie = (each) => each }: Files): Li
     file: "all.yaml",
     definitions,
     guardrails: guardrails.map((guardrail) => ({ guardrail, ...place })),
+    masks,
     diagnostics: [],
     claimedIds: [],
   };
@@ -84,7 +86,7 @@ describe("a decision", () => {
       name: "has other guardrails beside it",
       files: { loaded: [binary("a")], guardrails: [bounds] },
       id: "a",
-      why: "changed since it was approved with serial 1: its guardrails, targets or endpoints",
+      why: "changed since it was approved with serial 1: its guardrails, targets, endpoints or masks",
     },
     {
       name: "is not there any more",
@@ -174,10 +176,13 @@ describe("policies", () => {
     expect(findPolicies("write_file", library)).toEqual(["p"]);
   });
 
-  it("leave calls that none is about to the guardrails that were approved", () => {
+  it("leave calls that none is about to the guardrails and masks that were approved", () => {
     const guardrail = { type: "requires_approval", approval_target: "x" } as Guardrail;
     expect(() => approved({ loaded: [], guardrails: [guardrail] }, lock).sharedEnvironment()).toThrow(
       "the guardrails for every decision changed since serial 2",
+    );
+    expect(() => approved({ loaded: [], masks: ["/a"] }, lock).sharedEnvironment()).toThrow(
+      "the masks for every decision changed since serial 2",
     );
     expect(approved({ loaded: [] }, lock).sharedEnvironment()).toEqual({ targets: [] });
   });

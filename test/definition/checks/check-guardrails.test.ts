@@ -285,7 +285,7 @@ describe("a broken file", () => {
       for (const id of ["route", "calls"]) {
         await expect(library.find(id)).rejects.toMatchObject({
           code: "definition_invalid",
-          message: "`2.yaml`, which may contain guardrails for every decision, is not valid",
+          message: "`2.yaml`, which may contain guardrails or masks for every decision, is not valid",
         });
       }
       expect(() => library.sharedEnvironment()).toThrow("is not valid");
