@@ -21,7 +21,7 @@ export const exitCodes = [
   {
     code: 3,
     means:
-      "invalid or unapproved definition, or invalid directory-wide guardrails; check: of any policy; gate: of any gate of the action",
+      "invalid or unapproved definition, a definition file that keeps changing, or invalid directory-wide guardrails or masks; check: any invalid policy, or no policy at all; gate: any invalid gate of the action",
   },
   { code: 4, means: "blocked by a guardrail, denied by a policy, or a RED gate" },
   { code: 5, means: "review needed: a YELLOW gate" },
