@@ -104,7 +104,7 @@ export const settings = {
   // A guarded agent may be able to write the project's settings.
   unknownTools: setting({
     key: "unknown_tools",
-    description: "`deny` or `allow` calls of tools that no policy matches; a project file can only deny",
+    description: "`deny` or `allow` tools that no policy matches",
     type: choice("deny", "allow"),
     env: "AGENT33_UNKNOWN_TOOLS",
     flag: "--unknown-tools",
