@@ -7,10 +7,14 @@ import { prepareRouting } from "./routing.js";
 /** Like `prepare`, but loads the code for a type when it is first needed, which keeps start-up fast. */
 export async function prepareLazily(definition: Definition, masks: readonly string[]): Promise<Prepared> {
   const templates = compileCommonTemplates(definition);
-  return { definition, masks, ...templates, ...(await prepareType(definition, templates.input)) };
+  return { definition, masks, ...templates, ...(await prepareType(definition, templates.input, masks)) };
 }
 
-async function prepareType(definition: Definition, input: Template | undefined): Promise<PreparedType> {
+async function prepareType(
+  definition: Definition,
+  input: Template | undefined,
+  masks: readonly string[],
+): Promise<PreparedType> {
   switch (definition.type) {
     case "binary":
     case "switch":
@@ -23,11 +27,11 @@ async function prepareType(definition: Definition, input: Template | undefined):
     }
     case "policy": {
       const { preparePolicy } = await import("./policy/policy.js");
-      return preparePolicy(definition, input);
+      return preparePolicy(definition, input, masks);
     }
     case "gate": {
       const { prepareGate } = await import("./gate/gate.js");
-      return prepareGate(definition, input);
+      return prepareGate(definition, input, masks);
     }
   }
 }

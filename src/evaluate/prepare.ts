@@ -10,10 +10,14 @@ import { prepareScored } from "./scored/scored.js";
 /** Compiles a definition of any type, so it can be evaluated many times. */
 export function prepare(definition: Definition, masks = definition.logging?.mask ?? []): Prepared {
   const templates = compileCommonTemplates(definition);
-  return { definition, masks, ...templates, ...prepareType(definition, templates.input) };
+  return { definition, masks, ...templates, ...prepareType(definition, templates.input, masks) };
 }
 
-function prepareType(definition: Definition, input: Template | undefined): PreparedType {
+function prepareType(
+  definition: Definition,
+  input: Template | undefined,
+  masks: readonly string[],
+): PreparedType {
   switch (definition.type) {
     case "binary":
     case "switch":
@@ -23,8 +27,8 @@ function prepareType(definition: Definition, input: Template | undefined): Prepa
     case "scored":
       return prepareScored(definition, input);
     case "policy":
-      return preparePolicy(definition, input);
+      return preparePolicy(definition, input, masks);
     case "gate":
-      return prepareGate(definition, input);
+      return prepareGate(definition, input, masks);
   }
 }

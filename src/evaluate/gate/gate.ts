@@ -21,7 +21,11 @@ import { prepareLimits } from "../limits.js";
 import { needsOf } from "../policy/policy-facts.js";
 
 /** `gate`: decides whether and how an agent may continue. It is never GREEN if anything cannot be evaluated. */
-export function prepareGate(definition: GateDefinition, input: Template | undefined): PreparedType {
+export function prepareGate(
+  definition: GateDefinition,
+  input: Template | undefined,
+  masks: readonly string[] = definition.logging?.mask ?? [],
+): PreparedType {
   const schema = definition.context_schema;
   const findIssues = schema === undefined ? () => [] : compileContextSchema(schema);
   const computed = prepareComputed(definition.computed);
@@ -30,7 +34,7 @@ export function prepareGate(definition: GateDefinition, input: Template | undefi
   const requiredFetches = prepareRequiredFetches(definition);
   const limits = prepareLimits(definition, {
     owner: definition.id,
-    masks: definition.logging?.mask ?? [],
+    masks,
     sourcesOf: (paths) => readsBehind(paths, computed),
   });
   const needs = needsOf([], limits);

@@ -48,9 +48,12 @@ export interface LeftOut {
 }
 
 /** `policy`: all policies in effect must allow the call; an override can lift the denials that it names. */
-export function preparePolicy(definition: PolicyDefinition, input: Template | undefined): PreparedType {
+export function preparePolicy(
+  definition: PolicyDefinition,
+  input: Template | undefined,
+  masks: readonly string[] = definition.logging?.mask ?? [],
+): PreparedType {
   const policies = definition.policies ?? [];
-  const masks = definition.logging?.mask ?? [];
   const prepared: PreparedPolicies = {
     definition,
     bases: byPriority(
