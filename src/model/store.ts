@@ -170,7 +170,7 @@ export interface Neighbour {
   /** The sources it read. */
   readonly sources: readonly string[];
   readonly labels: readonly string[];
-  /** Reads the record without verifying it; undefined where it is unreadable. */
+  /** Reads the record; undefined where it is unreadable. */
   read(): Promise<LogRecord | undefined>;
 }
 
@@ -233,6 +233,8 @@ export interface Query extends TimeRange {
   readonly reverse?: boolean;
   /** Only records with a greater sequence number. */
   readonly after?: number;
+  /** Decides by the records themselves, not by an index that was saved earlier. */
+  readonly unindexed?: boolean;
 }
 
 /** Counts over the records of one decision. Each label of a multiple selection counts. */

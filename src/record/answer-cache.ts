@@ -55,7 +55,7 @@ export class AnswerCache {
   async #onShelf(key: string): Promise<ShelfEntry | undefined> {
     try {
       const entry = await this.#shelf.get(key);
-      if (entry === undefined || storedDigest(entry) === entryDigest(entry)) return entry;
+      if (entry === undefined || isIntactAnswer(entry)) return entry;
       this.#onWarning("ignored a cached answer that was changed in the store");
       return undefined;
     } catch (error) {
@@ -102,6 +102,24 @@ function withDigest(entry: ShelfEntry): ShelfEntry {
 
 const storedDigest = ({ value }: ShelfEntry): Json | undefined =>
   (value as Partial<JsonObject> | null)?.["digest"];
+
+/** Returns whether an entry of the store is as it was written. */
+export const isIntactAnswer = (entry: ShelfEntry): boolean => storedDigest(entry) === entryDigest(entry);
+
+/** The outcome of a cached answer, and the record of the evaluation that produced it. */
+export interface CachedLabels {
+  readonly record_id: string;
+  readonly labels: readonly string[];
+  readonly targets: readonly string[];
+}
+
+/** Returns undefined if the evaluation was not recorded. */
+export function labelsOfAnswer({ value }: ShelfEntry): CachedLabels | undefined {
+  const { kept } = value as unknown as { readonly kept?: Partial<CachedAnswer> };
+  if (kept?.record_id === undefined || kept.answer === undefined) return undefined;
+  const { selected_labels: labels, selected_targets: targets } = kept.answer;
+  return { record_id: kept.record_id, labels, targets };
+}
 
 function entryDigest({ key, group, expires_at, value }: ShelfEntry): string {
   const { created_at, kept } = (value ?? {}) as Partial<JsonObject>;

@@ -2,6 +2,8 @@ import type { Count, Counter, Entry, Limit, TimedAmount } from "../model/store.j
 
 export const zeroCounter: Counter = Object.freeze({ count: 0, seq: 0 });
 
+export const counterName = (count: Count): string => (typeof count === "string" ? count : count.counter);
+
 /** Returns the counter after one more entry. */
 export function incrementCounter(counter: Counter, count: Count, seq: number): Counter {
   const next = { ...counter, count: counter.count + 1, seq };

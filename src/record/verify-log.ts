@@ -22,6 +22,9 @@ export type LogProblemKind =
   | "signature"
   | "expectation"
   | "definition"
+  | "approvals"
+  /** A file that is derived from the log differs from it. It is rebuilt; the log is not affected. */
+  | "derived"
   | "file";
 
 /** Further problems are not reported. */
@@ -40,6 +43,8 @@ export class LogVerifier {
   readonly #prunes: { readonly through: number; readonly hash: string; readonly seq: number }[] = [];
   /** Each definition that was used, with the first record made with it. */
   readonly definitions = new Map<string, number>();
+  /** Likewise for environments. */
+  readonly environments = new Map<string, number>();
   /** The hashes at the ends of files: only whole files are pruned. */
   readonly #ends = new Map<number, string>();
   readonly #hashes = new Map<number, string | undefined>();
@@ -111,27 +116,35 @@ export class LogVerifier {
     this.#size = link.seq;
     this.#head = link.hash;
     const definition = definitionIn(line);
-    if (definition !== undefined && !this.definitions.has(definition))
-      this.definitions.set(definition, link.seq);
+    if (definition !== undefined) {
+      if (!this.definitions.has(definition)) this.definitions.set(definition, link.seq);
+      const environment = environmentIn(line);
+      if (environment !== undefined && !this.environments.has(environment))
+        this.environments.set(environment, link.seq);
+    }
     if (this.#hashes.has(link.seq)) this.#hashes.set(link.seq, link.hash);
   }
 
-  /**
-   * Reports records that are missing at the start, unless a note in the log says that they were pruned; with
-   * signed checkpoints, a note that one of them covers.
-   */
-  checkStart(signedSize = Infinity): void {
+  /** Reports records that are missing at the start, unless a note in the log says that they were pruned. */
+  checkStart({ signedSize = Infinity, isPinned = () => true, pruned }: PruneWitness = {}): void {
     const base = this.#base;
     if (base === undefined || base.size === 0) return;
     this.#ends.set(base.size, base.head);
     const isPruned = this.#prunes.some(
       // An interrupted prune has not removed all records that its note names.
       ({ through, hash, seq }) =>
-        through >= base.size && this.#ends.get(through) === hash && seq <= signedSize,
+        through >= base.size &&
+        this.#ends.get(through) === hash &&
+        seq <= signedSize &&
+        isPinned(seq) &&
+        through <= (pruned ?? Infinity),
     );
     this.#isPruned = isPruned;
     if (isPruned) return;
-    const message = `records 1 to ${base.size} are missing, and the log has no note that they were pruned`;
+    const message =
+      this.#prunes.length === 0
+        ? `records 1 to ${base.size} are missing, and the log has no note that they were pruned`
+        : `records 1 to ${base.size} are missing, and no prune that the log notes has removed them`;
     this.addProblem({ kind: "missing", seq: 1, message });
   }
 
@@ -181,6 +194,16 @@ export class LogVerifier {
   }
 }
 
+/** What else shows that a note was written by a prune. */
+interface PruneWitness {
+  /** The number of records that a signed checkpoint covers. */
+  readonly signedSize?: number;
+  /** Whether a checkpoint was written right after this record. */
+  readonly isPinned?: (seq: number) => boolean;
+  /** The number of pruned records according to the head. */
+  readonly pruned?: number | undefined;
+}
+
 interface Note {
   readonly kind?: unknown;
   readonly note?: unknown;
@@ -198,9 +221,19 @@ function parseNote(line: Buffer): Note {
 
 const pruneNoteMarker = Buffer.from('"note":"pruned"');
 
-function recordIdIn(line: Buffer): { readonly record_id?: string } {
+/** Returns the id of a record by its place in the line. */
+export function recordIdIn(line: Buffer): { readonly record_id?: string } {
   const id = /"record_id":"([0-9a-f-]{36})"/.exec(line.toString("latin1", 0, 120))?.[1];
   return id === undefined ? {} : { record_id: id };
+}
+
+const environmentMarker = Buffer.from('"environment_hash":"');
+
+/** The quotes around a name are escaped inside a text, so the first match is the field. */
+function environmentIn(line: Buffer): string | undefined {
+  const at = line.indexOf(environmentMarker);
+  const from = at + environmentMarker.length;
+  return at === -1 ? undefined : line.toString("latin1", from, from + 64);
 }
 
 /** The position is that of the leading fields in record-json.ts. */

@@ -53,7 +53,7 @@ export async function walkLog(
     advanceTo(seq);
     if (!otherKindPrefix.test(text)) visitUnreadable(seq);
   };
-  for await (const line of store.log.select(query, onUnreadable)) {
+  for await (const line of store.log.select({ ...query, unindexed: true }, onUnreadable)) {
     // A changed line may claim any sequence number.
     advanceTo(line.intact ? line.record.seq : next);
     const visited = visitLine(line);

@@ -49,7 +49,10 @@ export async function writeExport(
   const contents = new ExportContents();
   const folder = new ExportFolder(where, signal);
   try {
-    const lines = contents.collect(store.log.select(query), { size: log.size, progress });
+    const lines = contents.collect(store.log.select({ ...query, unindexed: true }), {
+      size: log.size,
+      progress,
+    });
     const main = await folder.add(`records.${format}`, formatRecords(lines, format));
     const files: ExportedFile[] = [
       { ...main, records: contents.records },

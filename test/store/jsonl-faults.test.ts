@@ -256,7 +256,6 @@ describe("a file that cannot be written or opened", () => {
     { name: "open the segment", call: "openSync", file: segments },
     { name: "sync the directory", call: "openSync", file: /\/log$/ },
     { name: "write the counter", call: "writeSync", file: /^counters\// },
-    { name: "sync the counter", call: "fdatasyncSync", file: /^counters\// },
     { name: "open the counter", call: "openSync", file: /^counters\// },
   ] as const)("fails to $name and continues afterwards", async ({ call, file }) => {
     for (const code of ["EIO", "EACCES", "EMFILE", "ENOSPC"]) {

@@ -9,7 +9,7 @@ import type { JsonlOptions } from "../../src/store/drivers/jsonl/store.js";
 import { openJsonlStore } from "../../src/store/drivers/jsonl/store.js";
 import type { Verification, VerifyOptions } from "../../src/store/drivers/jsonl/verify-store.js";
 import { verifyStore } from "../../src/store/drivers/jsonl/verify-store.js";
-import { TestClock, decided, definitionOf, newId } from "./entries.js";
+import { TestClock, decided, definitionOf, newId, sha256 } from "./entries.js";
 
 const created: string[] = [];
 
@@ -37,13 +37,21 @@ export function openLog(directory: string, options: Partial<JsonlOptions> = {}):
 /** Stores definitions with the real file system, even if the store under test has a faulty one. */
 function keepDefinition(directory: string, { body }: Entry): void {
   const definition = definitionOf(body);
-  const shelf = new ShelfFiles(`${directory}/definitions`, {
-    files: systemFiles,
-    now: () => 0,
-    durable: false,
-  });
-  if (definition !== undefined && shelf.get(definition.key) === undefined) shelf.put([definition]);
+  for (const [name, entry] of [
+    ["definitions", definition],
+    ["environments", definition && emptyEnvironment],
+  ] as const) {
+    const shelf = new ShelfFiles(`${directory}/${name}`, {
+      files: systemFiles,
+      now: () => 0,
+      durable: false,
+    });
+    if (entry !== undefined && shelf.get(entry.key) === undefined) shelf.put([entry]);
+  }
 }
+
+/** The environment of all test definitions. */
+const emptyEnvironment = { key: sha256("{}"), value: {} };
 
 /** Creates a store with this many records and closes it. */
 export async function filled(

@@ -1,11 +1,20 @@
-import { statSync, utimesSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { Ledger } from "../../src/model/store.js";
 import type { JsonlOptions } from "../../src/store/drivers/jsonl/store.js";
-import { isModifiedAfterHead } from "../../src/store/drivers/jsonl/damage-detection.js";
 import { chance, decided } from "./entries.js";
 import { FaultyFiles } from "./faulty-files.js";
-import { expectSound, filled, logFile, openLog, readLog, segmentFiles, writeLog } from "./jsonl-log.js";
+import { chained, forgeLog } from "./forging.js";
+import {
+  expectSound,
+  filled,
+  linesOf,
+  logFile,
+  openLog,
+  readLog,
+  segmentFiles,
+  writeLog,
+} from "./jsonl-log.js";
 
 const smallSegments = { segmentSize: 8 * 1024 };
 
@@ -60,27 +69,57 @@ describe("a log that was edited without changing its length", () => {
   });
 });
 
+/** The verifications that were remembered. */
+const remembered = (directory: string): string =>
+  existsSync(logFile(directory, "index/verified.json"))
+    ? readFileSync(logFile(directory, "index/verified.json"), "utf8")
+    : "";
+
 describe("a log whose modification time changed but not its content", () => {
-  it("is verified once, and continues", async () => {
+  it("is verified once, even if the time is in the future", async () => {
     const directory = await filled(60, smallSegments);
     const [first = ""] = segmentFiles(directory);
-    touch(directory, first);
-    const later = statSync(logFile(directory, first)).mtimeMs / 1000 + 1;
-    expect(isModifiedAfterHead(`${directory}/log`)).toBe(true);
+    const future = new Date("2050-01-01T00:00:00Z");
+    utimesSync(logFile(directory, first), future, future);
     expect(await append(directory)).toMatchObject({ seq: 61 });
-    // The head was written since, but the test has set the segment's time ahead.
-    utimesSync(logFile(directory, "head"), later, later);
-    expect(isModifiedAfterHead(`${directory}/log`)).toBe(false);
+    const verified = statSync(logFile(directory, "index/verified.json")).mtimeMs;
+    expect(remembered(directory)).toContain(first);
+    expect(await append(directory)).toMatchObject({ seq: 62 });
     const heard: string[] = [];
     await openLog(directory, { onDamage: (message) => heard.push(message) }).log.tally("gate", {});
     expect(heard).toEqual([]);
+    expect(statSync(logFile(directory, "index/verified.json")).mtimeMs).toBe(verified);
   });
 
-  it("is not detected after an append", async () => {
+  it("is verified again if the file changes later", async () => {
     const directory = await filled(60, smallSegments);
-    expect(isModifiedAfterHead(`${directory}/log`)).toBe(false);
+    const [first = ""] = segmentFiles(directory);
+    const future = new Date("2050-01-01T00:00:00Z");
+    utimesSync(logFile(directory, first), future, future);
+    await append(directory);
+    const bytes = readLog(directory, first);
+    bytes[300] = (bytes[300] ?? 0) ^ 1;
+    writeLog(directory, first, bytes);
+    utimesSync(logFile(directory, first), future, future);
+    await expect(append(directory)).rejects.toMatchObject({ code: "log_damaged" });
+  });
+
+  it("is verified if the time was set back", async () => {
+    const directory = await filled(60, smallSegments);
+    const [first = ""] = segmentFiles(directory);
+    edit(directory, first, (bytes) => (bytes[300] = (bytes[300] ?? 0) ^ 1));
+    const past = new Date("2020-01-01T00:00:00Z");
+    for (const name of [...segmentFiles(directory), "checkpoints.jsonl", "head"])
+      utimesSync(logFile(directory, name), past, past);
+    await expect(append(directory)).rejects.toMatchObject({ code: "log_damaged" });
+  });
+
+  it("is not verified after an append", async () => {
+    const directory = await filled(60, smallSegments);
+    await append(directory);
     await append(directory, { durability: "fast" });
-    expect(isModifiedAfterHead(`${directory}/log`)).toBe(false);
+    await append(directory);
+    expect(remembered(directory)).toBe("");
   });
 
   it("is not detected after a failed append", async () => {
@@ -94,5 +133,61 @@ describe("a log whose modification time changed but not its content", () => {
     });
     const late = statSync(logFile(directory, "head")).mtimeMs;
     expect(late).toBeGreaterThan(early);
+  });
+});
+
+describe("a log with missing parts", () => {
+  const damages: { name: string; damage: (directory: string) => void }[] = [
+    {
+      name: "its first segment",
+      damage: (directory) => rmSync(logFile(directory, segmentFiles(directory)[0] ?? "")),
+    },
+    {
+      name: "a segment in the middle",
+      damage: (directory) => rmSync(logFile(directory, segmentFiles(directory)[2] ?? "")),
+    },
+    { name: "its checkpoints", damage: (directory) => rmSync(logFile(directory, "checkpoints.jsonl")) },
+    {
+      name: "its last checkpoint",
+      damage: (directory) => {
+        const lines = readLog(directory, "checkpoints.jsonl").toString().trimEnd().split("\n");
+        writeLog(
+          directory,
+          "checkpoints.jsonl",
+          lines
+            .slice(0, -1)
+            .map((line) => `${line}\n`)
+            .join(""),
+        );
+      },
+    },
+  ];
+
+  it.each(damages)("is not appended to without $name, and is read with a warning", async ({ damage }) => {
+    const directory = await filled(60, { ...smallSegments, checkpointEvery: 7 });
+    damage(directory);
+    // The head is newer, so that only the content shows the damage.
+    const later = new Date(Date.now() + 1000);
+    utimesSync(logFile(directory, "head"), later, later);
+    const heard: string[] = [];
+    await openLog(directory, { onDamage: (message) => heard.push(message) }).log.tally("gate", {});
+    expect(heard).toEqual([expect.stringContaining("is damaged")]);
+    await expect(append(directory)).rejects.toMatchObject({ code: "log_damaged" });
+    await expect(openLog(directory).log.ready()).rejects.toMatchObject({ code: "log_damaged" });
+  });
+
+  it("is not appended to if its checkpoints were edited", async () => {
+    const directory = await filled(60, { ...smallSegments, checkpointEvery: 7 });
+    edit(directory, "checkpoints.jsonl", (bytes) => (bytes[12] = (bytes[12] ?? 0) ^ 1));
+    await expect(append(directory)).rejects.toMatchObject({ code: "log_damaged" });
+  });
+
+  it("is not appended to if it was hashed again and contradicts its checkpoints", async () => {
+    const directory = await filled(20, { checkpointEvery: 7 });
+    const [changed = "", ...rest] = linesOf(directory);
+    forgeLog(directory, chained([changed.replace('["Pass"]', '["Fail"]'), ...rest]));
+    const later = new Date(Date.now() + 1000);
+    utimesSync(logFile(directory, "head"), later, later);
+    await expect(append(directory)).rejects.toMatchObject({ code: "log_damaged" });
   });
 });

@@ -84,7 +84,8 @@ async function exportRecords(flags: ExportFlags, io: Io): Promise<ExitCode> {
     if (flags.out !== undefined) return await exportTo(resolve(io.cwd, flags.out), source, { flags, io });
     // A file or a pipe receives the data as it is.
     const escape = io.out.isTerminal ? oneLine : undefined;
-    for await (const text of formatRecords(store.log.select(query), format, escape)) io.out.write(text);
+    const lines = store.log.select({ ...query, unindexed: true });
+    for await (const text of formatRecords(lines, format, escape)) io.out.write(text);
     return 0;
   } catch (error) {
     throw toReadError(error);

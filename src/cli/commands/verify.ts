@@ -78,16 +78,22 @@ interface VerifyOptions {
 
 async function verifyLog(directory: string, { key, ...options }: VerifyOptions): Promise<Verification> {
   const { verifyStore } = await import("../../store/drivers/jsonl/verify-store.js");
+  const { verifyDerived, discardDerived } = await import("../../store/drivers/jsonl/verify-derived.js");
   const { setDamageMark } = await import("../../store/drivers/jsonl/damage-detection.js");
   const { checkpointSignatureCheck } = await import("../../store/signing.js");
   const checkSignature = key === undefined ? undefined : checkpointSignatureCheck(key);
   const verification = verifyStore(directory, { ...options, checkSignature });
-  const [problem] = verification.problems.filter(
-    ({ kind }) => kind !== "expectation" && kind !== "signature",
-  );
+  const [problem] = verification.problems.filter(({ kind }) => !harmlessKinds.has(kind));
   setDamageMark(directory, problem?.message);
-  return verification;
+  if (problem !== undefined) return verification;
+  const derived = verifyDerived(directory);
+  discardDerived(directory, derived);
+  const { ok, problems } = verification;
+  return { ...verification, ok: ok && derived.length === 0, problems: [...problems, ...derived] };
 }
+
+/** Problems that do not stop the log from being written. */
+const harmlessKinds: ReadonlySet<LogProblemKind> = new Set(["expectation", "signature", "approvals"]);
 
 async function verifyExported(path: string, { key, ...options }: VerifyOptions): Promise<Verification> {
   const { verifyExport } = await import("../../store/verify-export.js");
@@ -143,6 +149,7 @@ function failureText(problems: readonly LogProblem[]): { readonly plain: string;
   const kinds = new Set(problems.map(({ kind }) => kind));
   const isOnly = (...expected: readonly LogProblemKind[]): boolean =>
     [...kinds].every((kind) => expected.includes(kind));
+  if (isOnly("derived")) return { plain: "derived", table: "files derived from the log were wrong" };
   if (isOnly("signature")) return { plain: "unsigned", table: "not signed with this key" };
   if (isOnly("signature", "expectation")) return { plain: "unexpected", table: "different from --expect" };
   return { plain: "damaged", table: "damaged" };

@@ -16,7 +16,13 @@ import type {
   TimeRange,
 } from "../../model/store.js";
 import { genesisHash, sealLine } from "../../record/chain.js";
-import { groupBodies, incrementCounter, isLimitReached, zeroCounter } from "../../record/counters.js";
+import {
+  counterName,
+  groupBodies,
+  incrementCounter,
+  isLimitReached,
+  zeroCounter,
+} from "../../record/counters.js";
 import { microsecondsOf } from "../../record/timestamp.js";
 import {
   entitiesOf,
@@ -71,7 +77,7 @@ function memoryLedger(): Ledger {
       const bodies = groupBodies(entries);
       const appended = entries.map(({ counts = [] }, index) => {
         for (const count of counts) {
-          const name = typeof count === "string" ? count : count.counter;
+          const name = counterName(count);
           counters.set(name, incrementCounter(counterOf(name), count, size + 1));
         }
         return add(bodies[index] ?? "");

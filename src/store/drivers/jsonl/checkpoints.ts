@@ -68,7 +68,8 @@ interface LastCheckpoint {
   readonly end: number;
 }
 
-function readLastCheckpoint(files: Files, path: string): LastCheckpoint {
+/** Returns the last complete line; its checkpoint is undefined if there is none or it was changed. */
+export function readLastCheckpoint(files: Files, path: string): LastCheckpoint {
   const fd = openIfExists(files, path, "r");
   if (fd === undefined) return { checkpoint: undefined, end: 0 };
   try {

@@ -1,73 +1,310 @@
-import { existsSync, rmSync, statSync, writeFileSync, closeSync, fstatSync, utimesSync } from "node:fs";
+import type { BigIntStats } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { readLastCheckpoint } from "./checkpoints.js";
 import { damagedLogError } from "./store-errors.js";
-import { readIfExists, openIfExists, systemFiles } from "./files.js";
+import { isNotFound, openIfExists, readAt, systemFiles } from "./files.js";
+import type { Head } from "./head.js";
 import { readHead } from "./head.js";
+import { readSealedJson, writeSealedJson } from "./index/sealed-json.js";
 import { segmentName, listSegments } from "./segments.js";
+import { verifyInSlices } from "./verify-store.js";
+import { parseChainLink, parseTailHash, tailLength } from "../../../record/chain.js";
 import { makeDirectory } from "../../files.js";
 
+/** A verification of the whole log has found a problem. */
 const damageMarkPath = (directory: string): string => `${directory}/log/index/damaged`;
+/** A reader has seen something that a verification must confirm. */
+const suspicionPath = (directory: string): string => `${directory}/log/index/suspected`;
+/** The doubts that a verification of the whole log has cleared. */
+const clearedPath = (directory: string): string => `${directory}/log/index/verified.json`;
 
 /**
- * Writes (or removes) a file that tells writers what a full verification has found. Errors are ignored: without the
- * mark, a writer finds the damage itself or `verify` does.
+ * Writes (or removes) a file that says what a full verification has found. Errors are ignored: without the mark, a
+ * writer finds the damage itself or `verify` does.
  */
 export function setDamageMark(directory: string, problem: string | undefined): void {
   try {
+    rmSync(suspicionPath(directory), { force: true });
     if (problem === undefined) rmSync(damageMarkPath(directory), { force: true });
-    else if (existsSync(`${directory}/log`)) {
-      makeDirectory(`${directory}/log/index`, 0o700);
-      writeFileSync(damageMarkPath(directory), `${problem}\n`, { mode: 0o600 });
-    }
+    else writeMark(directory, damageMarkPath(directory), problem);
   } catch {
     return;
   }
 }
 
-/** Throws if the log is damaged. Reads the whole log only if it is marked as damaged or was modified after the head. */
-export function assertUndamaged(directory: string, firstProblem: () => string | undefined): void {
-  const isMarked = existsSync(damageMarkPath(directory));
-  if (!isMarked && !isModifiedAfterHead(`${directory}/log`)) return;
-  const problem = firstProblem();
-  if (problem !== undefined) {
-    setDamageMark(directory, problem);
-    throw damagedLogError(`${directory}/log`, problem);
+/** Makes the next writer verify the whole log. Errors are ignored, as above. */
+export function suspectDamage(directory: string, message: string): void {
+  try {
+    writeMark(directory, suspicionPath(directory), message);
+  } catch {
+    return;
   }
-  if (isMarked) setDamageMark(directory, undefined);
 }
 
-/** Throws if an earlier verification found damage and the log has not changed since. Does not read the log. */
-export function assertNotMarkedDamaged(directory: string): void {
-  const mark = readIfExists(damageMarkPath(directory));
-  if (mark === undefined || isLogChangedSince(directory, statSync(damageMarkPath(directory)).mtimeMs)) return;
-  throw damagedLogError(`${directory}/log`, mark.toString().trim());
+function writeMark(directory: string, path: string, text: string): void {
+  if (!existsSync(`${directory}/log`)) return;
+  makeDirectory(`${directory}/log/index`, 0o700);
+  writeFileSync(path, `${text}\n`, { mode: 0o600 });
+}
+
+/** Returns the problem that an earlier verification found, if the log has not changed since. Does not read the log. */
+export function markedDamage(directory: string): string | undefined {
+  try {
+    const mark = readFileSync(damageMarkPath(directory), "utf8");
+    const isOutdated = isLogChangedSince(directory, statSync(damageMarkPath(directory)).mtimeMs);
+    return isOutdated ? undefined : mark.trim();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Compares ctime, because mtime can be set back by a program. */
 function isLogChangedSince(directory: string, moment: number): boolean {
-  const names = ["head", ...listSegments(`${directory}/log`).map(segmentName)];
+  const names = ["head", "checkpoints.jsonl", ...listSegments(`${directory}/log`).map(segmentName)];
   return names.some((name) => {
     const stats = statSync(`${directory}/log/${name}`, { throwIfNoEntry: false });
-    return stats === undefined || stats.ctimeMs > moment;
+    return stats !== undefined && stats.ctimeMs > moment;
   });
 }
 
+/** Detects damage from the names, sizes, times and ends of the files. Reads the whole log only if they raise a doubt. */
+export class DamageDetector {
+  readonly #directory: string;
+  readonly #log: string;
+  /** The complete segments whose order was checked last. */
+  #checkedSegments = "";
+  readonly #cleared = new Set<string>();
+
+  constructor(directory: string) {
+    this.#directory = directory;
+    this.#log = `${directory}/log`;
+  }
+
+  /** Throws if the log is damaged. */
+  async assertUndamaged(): Promise<void> {
+    const isSuspected = existsSync(suspicionPath(this.#directory));
+    const problem = await this.#findProblem({ isSuspected });
+    if (problem !== undefined) throw damagedLogError(this.#log, problem);
+    if (isSuspected) setDamageMark(this.#directory, undefined);
+  }
+
+  /** Returns the problem of a damaged log. */
+  findProblem(): Promise<string | undefined> {
+    return this.#findProblem({ isSuspected: false });
+  }
+
+  async #findProblem({ isSuspected }: { readonly isSuspected: boolean }): Promise<string | undefined> {
+    const marked = markedDamage(this.#directory);
+    if (marked !== undefined) return marked;
+    const { problem, doubts } = this.#inspect();
+    if (problem !== undefined) return problem;
+    const isMarked = existsSync(damageMarkPath(this.#directory));
+    if (!isSuspected && !isMarked && this.#areCleared(doubts)) return undefined;
+    const { problems } = await verifyInSlices(this.#directory);
+    const [first] = problems;
+    setDamageMark(this.#directory, first?.message);
+    if (first === undefined) this.#clear(doubts);
+    return first?.message;
+  }
+
+  #areCleared(doubts: readonly string[]): boolean {
+    if (doubts.every((doubt) => this.#cleared.has(doubt))) return true;
+    const saved = readSealedJson(clearedPath(this.#directory)) as
+      { readonly doubts: readonly string[] } | undefined;
+    for (const doubt of saved?.doubts ?? []) this.#cleared.add(doubt);
+    return doubts.every((doubt) => this.#cleared.has(doubt));
+  }
+
+  /** Remembers that the log was verified. Ignores errors: without the file, the next process verifies again. */
+  #clear(doubts: readonly string[]): void {
+    for (const doubt of doubts) this.#cleared.add(doubt);
+    try {
+      makeDirectory(`${this.#log}/index`, 0o700);
+      writeSealedJson(clearedPath(this.#directory), { doubts });
+    } catch {
+      return;
+    }
+  }
+
+  #inspect(): Inspection {
+    try {
+      // Before the head: segments are removed only after the head says so.
+      const segments = statFiles(this.#log, listSegments(this.#log).map(segmentName));
+      return this.#inspectFiles(segments);
+    } catch (error) {
+      // A segment was pruned meanwhile.
+      if (isNotFound(error)) return undamaged;
+      throw error;
+    }
+  }
+
+  #inspectFiles(segments: readonly FileStats[]): Inspection {
+    const fd = openIfExists(systemFiles, `${this.#log}/head`, "r");
+    // A log without a valid head is reported by those who read the head.
+    if (fd === undefined) return undamaged;
+    try {
+      const head = readHead(systemFiles, fd);
+      if (head === undefined) return undamaged;
+      const { mtimeNs } = fstatSync(fd, { bigint: true });
+      const start = inspectStart(segments, head);
+      const problem = start.problem ?? this.#inspectOrder(segments, head);
+      if (problem !== undefined) return { problem, doubts: [] };
+      const checkpoints = inspectCheckpoints(this.#log, segments, { head, mtimeNs });
+      const modified = modifiedSegments(segments, { head, mtimeNs });
+      return { ...checkpoints, doubts: [...start.doubts, ...checkpoints.doubts, ...modified] };
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** Checks that each segment continues the one before. Complete segments do not change, so once is enough. */
+  #inspectOrder(segments: readonly FileStats[], head: Head): string | undefined {
+    const covered = segments.filter(({ first }) => first <= head.segment);
+    const complete = covered
+      .filter(({ first }) => first < head.segment)
+      .map(describeFile)
+      .join();
+    if (complete === this.#checkedSegments) return undefined;
+    for (const [at, { first, name }] of covered.entries()) {
+      const before = covered[at - 1];
+      if (before === undefined || (first === head.segment && head.synced !== undefined)) continue;
+      const previous =
+        first === head.segment && head.bytes === 0 ? head.head : firstPreviousHash(`${this.#log}/${name}`);
+      if (previous !== lastHash(this.#log, before))
+        return `\`${name}\` does not follow \`${before.name}\`: a segment is missing or was changed`;
+    }
+    this.#checkedSegments = complete;
+    return undefined;
+  }
+}
+
+/** The result of an inspection. */
+interface Inspection {
+  readonly problem?: string | undefined;
+  /** Signs that another program has changed a file. Only a verification can tell whether the content changed. */
+  readonly doubts: readonly string[];
+}
+
+const undamaged: Inspection = { doubts: [] };
+
+interface FileStats {
+  readonly name: string;
+  /** The first sequence number of a segment; NaN for other files. */
+  readonly first: number;
+  readonly stats: BigIntStats;
+}
+
+function statFiles(log: string, names: readonly string[]): readonly FileStats[] {
+  return names.flatMap((name) => {
+    const stats = statSync(`${log}/${name}`, { bigint: true, throwIfNoEntry: false });
+    return stats === undefined ? [] : [{ name, first: Number.parseInt(name, 10), stats }];
+  });
+}
+
+const describeFile = ({ name, stats: { size, mtimeNs, ctimeNs } }: FileStats): string =>
+  `${name} ${size} ${mtimeNs} ${ctimeNs}`;
+
+/** Checks that only pruned records are missing at the start. */
+function inspectStart(segments: readonly FileStats[], { size, pruned }: Head): Inspection {
+  const first = segments[0]?.first ?? size + 1;
+  if (first <= (pruned ?? 0) + 1) return undamaged;
+  // Before version 0.2 the head did not say how many records were pruned.
+  if (pruned === undefined && segments.length > 0) return { doubts: [`starts with record ${first}`] };
+  const from = (pruned ?? 0) + 1;
+  return { problem: `records ${from} to ${first - 1} are missing and were not pruned`, doubts: [] };
+}
+
+/** A head, and when it was written. */
+interface WrittenHead {
+  readonly head: Head;
+  readonly mtimeNs: bigint;
+}
+
+/** Checks that the last checkpoint is the one that the head names, and that it covers the log. */
+function inspectCheckpoints(
+  log: string,
+  segments: readonly FileStats[],
+  { head, mtimeNs }: WrittenHead,
+): Inspection {
+  const modified = statFiles(log, ["checkpoints.jsonl"]).filter(isModifiedAfter(mtimeNs)).map(describeFile);
+  const { checkpoint: last } = readLastCheckpoint(systemFiles, `${log}/checkpoints.jsonl`);
+  const pin = head.checkpoint;
+  // A checkpoint is written before the head: this append is in progress, or a crash came between.
+  if (last !== undefined && last.size > head.size) return undamaged;
+  if (pin === undefined) return { doubts: last === undefined ? modified : ["the head names no checkpoint"] };
+  if (last === undefined || last.size < pin.size || (last.size === pin.size && last.hash !== pin.hash))
+    return { problem: `the checkpoint at ${pin.size} records is missing or was changed`, doubts: [] };
+  const covered = last.size > pin.size ? "unknown" : hashAtCheckpoint(log, segments, head);
+  if (covered === "unknown") return { doubts: [...modified, `checkpoint ${last.hash}`] };
+  if (covered === last.head) return { doubts: modified };
+  return { problem: `record ${pin.size} is not the one that a checkpoint covers`, doubts: [] };
+}
+
+/** Returns the hash of the record that the last checkpoint covers. */
+function hashAtCheckpoint(log: string, segments: readonly FileStats[], head: Head): string | undefined {
+  const { size = 0, end } = head.checkpoint ?? {};
+  if (end !== undefined) return tailHash(`${log}/${segmentName(head.segment)}`, end);
+  const before = segments.findLast(({ first }) => first < head.segment);
+  return size === head.segment - 1 && before !== undefined ? lastHash(log, before) : "unknown";
+}
+
 /**
- * Returns true if a segment was modified after the head. The head is written after every append, so another program
- * did it. A segment that is longer than the head says, or not synced, is left to recovery.
+ * Returns the segments that changed after the head. The head is written after every append, so another program did it.
+ * A segment that is longer than the head says, or not synced, is left to recovery.
  */
-export function isModifiedAfterHead(log: string): boolean {
-  const fd = openIfExists(systemFiles, `${log}/head`, "r");
-  if (fd === undefined) return false;
+function modifiedSegments(segments: readonly FileStats[], { head, mtimeNs }: WrittenHead): readonly string[] {
+  if (head.synced !== undefined) return [];
+  return segments
+    .filter(
+      ({ first, stats: { size } }) =>
+        first < head.segment || (first === head.segment && size === BigInt(head.bytes)),
+    )
+    .filter(isModifiedAfter(mtimeNs))
+    .map(describeFile);
+}
+
+/** Also compares ctime, because mtime can be set back by a program. */
+const isModifiedAfter =
+  (moment: bigint) =>
+  ({ stats: { mtimeNs, ctimeNs } }: FileStats): boolean =>
+    mtimeNs > moment || ctimeNs > moment;
+
+const lastHash = (log: string, { name, stats: { size } }: FileStats): string | undefined =>
+  tailHash(`${log}/${name}`, Number(size));
+
+/** Returns the hash of the record that ends at an offset. */
+function tailHash(path: string, end: number): string | undefined {
+  const fd = openSync(path, "r");
   try {
-    const head = readHead(systemFiles, fd);
-    if (head === undefined || head.synced !== undefined) return false;
-    const { mtimeMs } = fstatSync(fd);
-    return listSegments(log).some((first) => {
-      if (first > head.segment) return false;
-      const stats = statSync(`${log}/${segmentName(first)}`, { throwIfNoEntry: false });
-      if (stats === undefined || stats.mtimeMs <= mtimeMs) return false;
-      return first < head.segment || stats.size === head.bytes;
-    });
+    return parseTailHash(readAt(systemFiles, fd, end - tailLength, tailLength));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Most lines are shorter. */
+const initialReadLength = 4096;
+
+/** Returns the hash that the first record of a segment refers to. */
+function firstPreviousHash(path: string): string | undefined {
+  const fd = openSync(path, "r");
+  try {
+    for (let length = initialReadLength; ; length *= 16) {
+      const bytes = readAt(systemFiles, fd, 0, length);
+      const end = bytes.indexOf("\n");
+      if (end !== -1) return parseChainLink(bytes.subarray(0, end))?.previous;
+      if (bytes.length < length) return undefined;
+    }
   } finally {
     closeSync(fd);
   }

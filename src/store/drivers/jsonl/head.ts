@@ -3,6 +3,7 @@ import { damagedLogError, removedLogError } from "./store-errors.js";
 import type { Files } from "./files.js";
 import { readAt, writeAll, openIfExists, syncDirectory } from "./files.js";
 import { segmentName, listSegments } from "./segments.js";
+import { checksum } from "../../../digest/sha256.js";
 import { genesisHash } from "../../../record/chain.js";
 import { makeDirectory } from "../../files.js";
 
@@ -17,6 +18,12 @@ export interface Head {
   /** The length of the current segment. */
   readonly bytes: number;
   readonly checkpoint?: CheckpointPin;
+  /** The number of records that were pruned; absent: none, or an earlier version pruned them. */
+  readonly pruned?: number;
+  /** The pin of the counters; absent in heads of earlier versions. See `CounterFiles`. */
+  readonly counters?: string;
+  /** The sum of all serial numbers of approval locks that were seen, so that a removed one is noticed. */
+  readonly approvals?: number;
   /** The last synced position, if it is not this one (`durability: fast`): a power cut can remove all after it. */
   readonly synced?: Position;
   /** A torn tail that was moved to its own file and is not noted in the log yet. */
@@ -32,12 +39,14 @@ export interface TornTail {
 export type Position = Pick<Head, "size" | "head" | "segment" | "bytes">;
 
 /** The last checkpoint: the number of records it covers, and its own hash. */
-interface CheckpointPin {
+export interface CheckpointPin {
   readonly size: number;
   readonly hash: string;
+  /** The offset in the current segment where the last of these records ends; absent if it is in an earlier segment. */
+  readonly end?: number;
 }
 
-const emptyHead: Head = { size: 0, head: genesisHash, segment: 1, bytes: 0 };
+const emptyHead: Head = { size: 0, head: genesisHash, segment: 1, bytes: 0, counters: "0".repeat(16) };
 
 /** Fixed and no longer than a disk sector, so that the head can be overwritten in place in one atomic write. */
 const headLength = 512;
@@ -55,33 +64,59 @@ export const pickPosition = ({ size, head, segment, bytes }: Position): Position
   bytes,
 });
 
-export const pickCheckpoint = ({ checkpoint }: Head): Pick<Head, "checkpoint"> =>
-  checkpoint === undefined ? {} : { checkpoint };
+/** Picks the fields that an append keeps. */
+export const pickPins = ({ checkpoint, pruned, counters, approvals }: Head): Pins => ({
+  ...(checkpoint !== undefined && { checkpoint }),
+  ...(pruned !== undefined && { pruned }),
+  ...(counters !== undefined && { counters }),
+  ...(approvals !== undefined && { approvals }),
+});
 
-/** Accepts only bytes that `formatHead` would have written. */
+type Pins = Pick<Head, "checkpoint" | "pruned" | "counters" | "approvals">;
+
+/** Accepts only bytes that `formatHead` would have written, with a checksum or, as earlier versions did, without. */
 export function parseHead(bytes: Buffer): Head | undefined {
   const text = bytes.toString("latin1");
   try {
     const head = normalizeHead(JSON.parse(text) as Head);
     const { size, segment, bytes: length } = head;
     const areNumbersValid = [size, segment, length].every((each) => Number.isSafeInteger(each) && each >= 0);
-    const isValid = areNumbersValid && /^[0-9a-f]{64}$/.test(head.head) && formatHead(head) === text;
-    return isValid ? head : undefined;
+    const isValid = areNumbersValid && /^[0-9a-f]{64}$/.test(head.head);
+    return isValid && (formatHead(head) === text || padHead(headJson(head)) === text) ? head : undefined;
   } catch {
     return undefined;
   }
 }
 
-function normalizeHead({ checkpoint, synced, torn, ...position }: Head): Head {
+function normalizeHead({ checkpoint, synced, torn, ...head }: Head): Head {
   return {
-    ...pickPosition(position),
-    ...(checkpoint && { checkpoint: { size: checkpoint.size, hash: checkpoint.hash } }),
+    ...pickPosition(head),
+    ...pickPins({ ...head, ...(checkpoint && { checkpoint: normalizePin(checkpoint) }) }),
     ...(synced && { synced: pickPosition(synced) }),
     ...(torn && { torn: { file: torn.file, bytes: torn.bytes } }),
   };
 }
 
-const formatHead = (head: Head): string => `${JSON.stringify(normalizeHead(head)).padEnd(headLength - 1)}\n`;
+const normalizePin = ({ size, hash, end }: CheckpointPin): CheckpointPin => ({
+  size,
+  hash,
+  ...(end !== undefined && { end }),
+});
+
+const headJson = (head: Head): string => JSON.stringify(normalizeHead(head));
+
+const padHead = (json: string): string => `${json.padEnd(headLength - 1)}\n`;
+
+function formatHead(head: Head): string {
+  const json = headJson(head);
+  const text = padHead(`${json.slice(0, -1)},"sum":"${checksum(json)}"}`);
+  return text.length === headLength ? text : formatHead(withoutHints(head));
+}
+
+/** Leaves out what can be found again by reading the log. */
+function withoutHints({ checkpoint, counters: _counters, ...head }: Head): Head {
+  return { ...head, ...(checkpoint && { checkpoint: { size: checkpoint.size, hash: checkpoint.hash } }) };
+}
 
 export function writeHead(files: Files, fd: number, head: Head): void {
   writeAll(files, fd, Buffer.from(formatHead(head), "latin1"), 0);

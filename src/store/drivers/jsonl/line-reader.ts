@@ -3,9 +3,8 @@ import { openIfExists, systemFiles } from "./files.js";
 import type { LineLocation } from "./index/matching-rows.js";
 import { parseRecordLine } from "./index/shapes.js";
 import { segmentName } from "./segments.js";
-import type { LogRecord } from "../../../model/record.js";
 import type { LogLine } from "../../../model/store.js";
-import { matchesOwnHash, parseChainLink, isLineIntact } from "../../../record/chain.js";
+import { matchesOwnHash, parseChainLink } from "../../../record/chain.js";
 
 const readAheadBytes = 256 * 1024;
 
@@ -43,15 +42,6 @@ export class LineReader {
     return undefined;
   }
 
-  /** Like `read`, but checks the hash only when `intact` is read: the check takes longer than reading the line. */
-  readUnverified({ segment, offset, length }: LineLocation): LogLine | undefined {
-    if (!this.#ensure(segment, offset, length)) return undefined;
-    const from = offset - this.#start;
-    const text = this.#buffer.toString("utf8", from, from + length);
-    const record = parseRecordLine(text);
-    return record && new UnverifiedLine(text, record);
-  }
-
   close(): void {
     if (this.#open !== undefined) closeSync(this.#open.fd);
     this.#open = undefined;
@@ -78,20 +68,5 @@ export class LineReader {
     if (this.#memory.length < size) this.#memory = Buffer.allocUnsafe(size);
     this.#buffer = this.#memory.subarray(0, readSync(this.#open.fd, this.#memory, 0, size, this.#start));
     return true;
-  }
-}
-
-class UnverifiedLine implements LogLine {
-  readonly text: string;
-  readonly record: LogRecord;
-  #intact: boolean | undefined;
-
-  constructor(text: string, record: LogRecord) {
-    this.text = text;
-    this.record = record;
-  }
-
-  get intact(): boolean {
-    return (this.#intact ??= isLineIntact(this.text));
   }
 }

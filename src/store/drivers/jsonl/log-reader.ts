@@ -1,19 +1,23 @@
 import { closeSync } from "node:fs";
+import type { DamageDetector } from "./damage-detection.js";
 import { openIfExists, systemFiles } from "./files.js";
 import { readHead } from "./head.js";
 import type { LogIndex, Progress } from "./index/log-index.js";
 import { matchingLocations } from "./index/matching-rows.js";
 import { LiveIndex, openIndex } from "./index/open-index.js";
+import { DamagedIndexError } from "./index/page-sum.js";
 import { tallyDecision } from "./index/tally.js";
 import { LineReader } from "./line-reader.js";
 import { findPrunable } from "./prune.js";
 import { RelatedRecords } from "./related-records.js";
 import { wrapReadErrors } from "./store-errors.js";
+import { stopwatch } from "../../../clock.js";
 import type { Found, Ledger, LogLine, Query } from "../../../model/store.js";
 import { idTimeRange } from "../../../record/record-id.js";
 import { matchesQuery } from "../../../record/record-query.js";
 
 export interface ReaderOptions {
+  readonly detector: DamageDetector;
   readonly progress?: Progress;
   /** Called once if the log is found damaged. */
   readonly onDamage?: (message: string) => void;
@@ -31,22 +35,29 @@ export interface OpenReader {
   readonly close: () => void;
 }
 
-/** Answers queries on a log, using its index. */
+/** Answers queries on a log, using its index. A damaged index is rebuilt, and the query answered again. */
 export function openReader(log: string, options: ReaderOptions): OpenReader {
-  const { reportDamage, beginCheck } = watchForDamage(log, options);
-  const open = logOpener(log, { ...options, reportDamage, beginCheck });
+  const watch = watchForDamage(log, options);
+  const { reportDamage, beginCheck } = watch;
+  const open = logOpener(log, { ...options, ...watch });
   const withIndex = async <T>(query: (index: LogIndex, lines: LineReader) => T): Promise<T> => {
-    const { index, lines } = open();
-    try {
-      return await query(index, lines);
-    } finally {
-      index.close();
-      lines.close();
+    await watch.inspect();
+    for (const source of ["saved index", "new index"] as const) {
+      const { index, lines } = open(source);
+      try {
+        return await query(index, lines);
+      } catch (error) {
+        if (source === "new index" || !(error instanceof DamagedIndexError)) throw error;
+      } finally {
+        index.close();
+        lines.close();
+      }
     }
+    throw new Error("unreachable");
   };
   const lines = new LineReader(log, reportDamage);
   const liveIndex = new LiveIndex(log, { ...options, beginCheck, onReplaced: () => lines.close() });
-  const relatedRecords = new RelatedRecords(log, liveIndex, lines);
+  const relatedRecords = new RelatedRecords(log, { liveIndex, lines, inspect: watch.inspect });
   const reader: Reader = {
     state() {
       const sizeInHead = readHeadSize(log) ?? 0;
@@ -55,13 +66,14 @@ export function openReader(log: string, options: ReaderOptions): OpenReader {
         return { size, head, ...(sizeInHead > size && { lost: sizeInHead - size }) };
       });
     },
-    select: (query, onUnreadable) => select(open, query, onUnreadable),
+    select: (query, onUnreadable) => select({ open, inspect: watch.inspect }, query, onUnreadable),
     related: (key, range = {}) => relatedRecords.related(key, range),
     neighbours: (decisionId, entities, most, bounds = {}) =>
       relatedRecords.neighbours({ decisionId, entities, most, bounds }),
     find: (reference) => withIndex((index, lines) => findRecord(index, lines, reference)),
     tally: (decisionId, range) => withIndex((index) => tallyDecision(index, decisionId, range)),
-    prunable: (bound) => withIndex((index) => findPrunable(log, index, bound)),
+    prunable: (bound) =>
+      new Promise((resolve) => resolve(wrapReadErrors(log, () => findPrunable(log, bound)))),
     cacheUse: () =>
       withIndex(({ shapes }) => {
         const sum = (use: "hit" | "miss"): number =>
@@ -85,47 +97,80 @@ interface OpenedLog {
   readonly lines: LineReader;
 }
 
+/** `the log`: an index that is built in memory and not saved. */
+type IndexSource = "saved index" | "new index" | "the log";
+
+type OpenLog = (source: IndexSource) => OpenedLog;
+
 function logOpener(
   log: string,
   { progress, reportDamage, beginCheck }: ReaderOptions & DamageWatch,
-): () => OpenedLog {
-  return () => {
+): OpenLog {
+  return (source) => {
     const endCheck = beginCheck();
-    const index = wrapReadErrors(log, () => openIndex(log, { progress }));
+    const rebuild = source !== "saved index";
+    const minRowsToSave = source === "the log" ? Infinity : 1;
+    const index = wrapReadErrors(log, () => openIndex(log, { progress, rebuild, minRowsToSave }));
     endCheck(index);
     return { index, lines: new LineReader(log, reportDamage) };
   };
 }
 
-// eslint-disable-next-line @typescript-eslint/require-await -- other drivers await
 async function* select(
-  open: () => OpenedLog,
-  query: Query,
+  { open, inspect }: { readonly open: OpenLog; readonly inspect: () => Promise<void> },
+  { unindexed = false, ...query }: Query,
   onUnreadable?: Parameters<Ledger["select"]>[1],
 ): AsyncGenerator<LogLine> {
-  const { index, lines } = open();
-  try {
-    const { limit = Infinity, reverse = false } = query;
-    if (limit === Infinity && !reverse) {
-      for (const location of matchingLocations(index, query, "forwards")) {
-        const { seq } = location;
-        const line = lines.read(location, onUnreadable && ((text) => onUnreadable({ seq, text })));
-        if (line !== undefined && matchesQuery(line.record, query)) yield line;
+  await inspect();
+  let last: number | undefined;
+  const isNew = (seq: number): boolean => last === undefined || (query.reverse ? seq < last : seq > last);
+  const reportNew: typeof onUnreadable =
+    onUnreadable &&
+    ((line) => {
+      if (isNew(line.seq)) onUnreadable(line);
+    });
+  for (const source of unindexed ? (["the log"] as const) : (["saved index", "new index"] as const)) {
+    const { index, lines } = open(source);
+    try {
+      for (const line of selectLines(index, lines, query, reportNew)) {
+        // Only after a damaged index: the lines that were returned before the damage was found.
+        if (source === "new index" && !isNew(line.record.seq)) continue;
+        last = line.record.seq;
+        yield line;
       }
       return;
+    } catch (error) {
+      if (source !== "saved index" || !(error instanceof DamagedIndexError)) throw error;
+    } finally {
+      index.close();
+      lines.close();
     }
-    const newest: LogLine[] = [];
-    let taken = 0;
-    for (const line of matchingLines(index, lines, query, "backwards")) {
-      if (taken++ >= limit) break;
-      if (reverse) yield line;
-      else newest.push(line);
-    }
-    yield* newest.reverse();
-  } finally {
-    index.close();
-    lines.close();
   }
+}
+
+function* selectLines(
+  index: LogIndex,
+  lines: LineReader,
+  query: Query,
+  onUnreadable?: Parameters<Ledger["select"]>[1],
+): Generator<LogLine> {
+  const { limit = Infinity, reverse = false } = query;
+  if (limit === Infinity && !reverse) {
+    for (const location of matchingLocations(index, query, "forwards")) {
+      const { seq } = location;
+      const line = lines.read(location, onUnreadable && ((text) => onUnreadable({ seq, text })));
+      if (line !== undefined && matchesQuery(line.record, query)) yield line;
+    }
+    return;
+  }
+  const newest: LogLine[] = [];
+  let taken = 0;
+  for (const line of matchingLines(index, lines, query, "backwards")) {
+    if (taken++ >= limit) break;
+    if (reverse) yield line;
+    else newest.push(line);
+  }
+  yield* newest.reverse();
 }
 
 function* matchingLines(
@@ -181,19 +226,27 @@ function takeFirst<T>(items: Iterable<T>, count: number): readonly T[] {
 interface DamageWatch {
   /** Reports damage once. */
   readonly reportDamage: () => void;
+  /** Reports damage that the files of the log show before they are read. */
+  readonly inspect: () => Promise<void>;
   /** Call before opening the index; call the returned function with the index after it. */
   readonly beginCheck: () => (index: LogIndex) => void;
 }
 
+/** The longest time until damage by other programs is seen. */
+const reinspectAfterMs = 50;
+
 /** Detects damage that shows when a log is opened. */
-function watchForDamage(
-  log: string,
-  { onDamage }: { readonly onDamage?: (message: string) => void },
-): DamageWatch {
+function watchForDamage(log: string, { detector, onDamage }: ReaderOptions): DamageWatch {
   let isReported = false;
+  let inspectedAt = -Infinity;
   const reportDamage = (): void => {
     if (!isReported) onDamage?.(`the log in \`${log}\` is damaged; run \`agent-33 decision verify\``);
     isReported = true;
+  };
+  const inspect = async (): Promise<void> => {
+    if (isReported || stopwatch() - inspectedAt < reinspectAfterMs) return;
+    inspectedAt = stopwatch();
+    if ((await detector.findProblem()) !== undefined) reportDamage();
   };
   const beginCheck = (): ((index: LogIndex) => void) => {
     // Before the log is read: a head that is read later could already cover records appended meanwhile.
@@ -202,7 +255,7 @@ function watchForDamage(
       if (index.isDamaged || isCut(size, index)) reportDamage();
     };
   };
-  return { reportDamage, beginCheck };
+  return { reportDamage, inspect, beginCheck };
 }
 
 /** Returns the number of records according to the head; undefined without a head. */

@@ -2,14 +2,14 @@ import type { PendingCheckpoints } from "./checkpoints.js";
 import { prepareCheckpoints } from "./checkpoints.js";
 import type { Admission, Counters, EntryGroup } from "./counters.js";
 import type { Files } from "./files.js";
-import type { Head } from "./head.js";
-import { HeadFile, pickCheckpoint, pickPosition } from "./head.js";
-import type { LogTail, MakeNoteBody } from "./recover-tail.js";
+import type { CheckpointPin, Head } from "./head.js";
+import { HeadFile, pickPins, pickPosition } from "./head.js";
+import type { LogTail, MakeNoteBody, PlacedPin } from "./recover-tail.js";
 import { assertTailPresent, recoverTail } from "./recover-tail.js";
 import type { UnsyncedRange } from "./segments.js";
 import { SegmentFile } from "./segments.js";
 import type { Appended } from "../../../model/store.js";
-import type { Checkpoint, CheckpointContent, Signer } from "../../../record/chain.js";
+import type { Checkpoint, Signer } from "../../../record/chain.js";
 import { maxSealedByteLength, sealLineInto, sealedByteLength } from "../../../record/chain.js";
 
 interface WriterOptions {
@@ -22,7 +22,7 @@ interface WriterOptions {
   readonly clock: () => string;
   readonly makeNoteBody: MakeNoteBody;
   /** Throws if the log is damaged, so nothing may be appended. */
-  readonly assertWritable: () => void;
+  readonly assertWritable: () => Promise<void>;
 }
 
 /**
@@ -38,8 +38,8 @@ interface LastAppend {
 }
 
 interface AppendOptions {
-  /** Adds a checkpoint after the last record. */
-  readonly pinned?: boolean;
+  /** Records in the head that all records up to this one were pruned, and adds a checkpoint. */
+  readonly pruned?: number;
   /** The acquisition of the lock under which this append runs; see `LockQueue`. */
   readonly acquisition?: number;
 }
@@ -50,7 +50,7 @@ interface SealedBatch {
   readonly bytes: Buffer;
   readonly links: readonly { readonly seq: number; readonly hash: string }[];
   readonly head: Head;
-  readonly pins: readonly CheckpointContent[];
+  readonly pins: readonly PlacedPin[];
 }
 
 /**
@@ -61,7 +61,7 @@ interface SealedBatch {
  * 2. Limits are checked and new checkpoints are signed. Both can fail, and nothing has been written yet.
  * 3. The lines are appended to the segment and synced. They now survive a power cut; if the sync fails, they
  *    are truncated and the append is rejected.
- * 4. Checkpoints and counters are written. After a crash here, recovery derives both from the lines.
+ * 4. Checkpoints and counters are written. After a crash here, both are derived from the lines.
  * 5. The head is written last. A log that is longer than its head is therefore an unfinished append; a log that
  *    is shorter was cut.
  */
@@ -89,21 +89,21 @@ export class LogWriter {
    */
   async append(
     groups: readonly EntryGroup[],
-    { pinned = false, acquisition }: AppendOptions = {},
+    { pruned, acquisition }: AppendOptions = {},
   ): Promise<readonly Appended[]> {
-    const tail = this.#tailWithin(acquisition);
+    const tail = await this.#prepareCounters(await this.#tailWithin(acquisition), groups);
     const admission = this.#counters.admit(groups, tail.head.size + tail.notes.length + 1);
     const bodies = [...tail.notes, ...admission.bodies];
     if (bodies.length === 0) return admission.outcomes([]);
-    const batch = this.#sealBatch(bodies, tail, pinned);
+    const batch = this.#sealBatch(bodies, tail, pruned);
     const head = await this.#write(batch, tail.head, admission);
     if (acquisition !== undefined) this.#lastAppend = { acquisition, head };
     return admission.outcomes(batch.links.slice(tail.notes.length));
   }
 
   /** Throws if nothing can be appended now. Writes nothing. */
-  assertWritable(): void {
-    this.#options.assertWritable();
+  async assertWritable(): Promise<void> {
+    await this.#options.assertWritable();
     assertTailPresent(this.#directory, { head: this.#head, segment: this.#segment });
   }
 
@@ -116,16 +116,24 @@ export class LogWriter {
   rotate(): void {
     const { head, pins } = this.#recoverTail();
     if (head.bytes === 0) return;
-    const pin = { size: head.size, head: head.head, timestamp: this.#options.clock() };
+    const pin = { size: head.size, head: head.head, timestamp: this.#options.clock(), end: head.bytes };
     const checkpoints = this.#prepareCheckpoints([...pins, pin]);
     this.#syncBeforeLeaving(head);
     this.#segment.openOrCreate(head.size + 1);
     const position = {
       ...pickPosition(head),
-      ...pickCheckpoint(head),
+      ...pickPins(head),
       ...(head.torn && { torn: head.torn }),
     };
-    this.#writeHead({ ...position, segment: head.size + 1, bytes: 0 }, checkpoints?.write());
+    this.#writeHead({ ...position, segment: head.size + 1, bytes: 0 }, checkpoints?.write(), []);
+  }
+
+  /** Writes the sum of the serial numbers of all approval locks that were seen to the head. */
+  pinApprovals(approvals: number): void {
+    const head = this.#head.read();
+    if (head.approvals === approvals) return;
+    this.#lastAppend = undefined;
+    this.#head.write({ ...head, approvals });
   }
 
   /** Syncs the head file, so that a power cut cannot bring back an older head. */
@@ -142,7 +150,7 @@ export class LogWriter {
    * Returns the end of the log. Within one acquisition no other process has written, so the end of the last
    * append is reused if the files still look the same; otherwise the log is checked and recovered.
    */
-  #tailWithin(acquisition: number | undefined): LogTail {
+  async #tailWithin(acquisition: number | undefined): Promise<LogTail> {
     const last = this.#lastAppend;
     // Set again only after a successful append: a failed one leaves the end of the log uncertain.
     this.#lastAppend = undefined;
@@ -151,38 +159,61 @@ export class LogWriter {
       last?.acquisition === acquisition &&
       this.#head.isCurrentFile() &&
       this.#segment.sizeOf(last.head.segment) === last.head.bytes;
-    if (isUnchanged) return { head: last.head, notes: [], pins: [] };
-    this.#options.assertWritable();
+    if (isUnchanged) return { head: last.head, notes: [], pins: [], recovered: [] };
+    await this.#options.assertWritable();
     return this.#recoverTail();
+  }
+
+  /** Prepares the counters of these groups. If they were counted again, the head gets their new pin. */
+  async #prepareCounters(tail: LogTail, groups: readonly EntryGroup[]): Promise<LogTail> {
+    const counters = await this.#counters.prepare(tail, groups);
+    if (counters === undefined || counters === tail.head.counters) return tail;
+    const head = { ...tail.head, counters };
+    // After a crash the head is written with the append, because the checkpoints that are due come first.
+    if (tail.recovered.length === 0) {
+      this.#head.write(head);
+      this.#counters.removeEarlierFiles();
+    }
+    return { ...tail, head };
   }
 
   #recoverTail(): LogTail {
     const { files, checkpointEvery, clock, makeNoteBody } = this.#options;
-    const parts = { head: this.#head, segment: this.#segment, counters: this.#counters };
+    const parts = { head: this.#head, segment: this.#segment };
     return recoverTail(this.#directory, { ...parts, files, checkpointEvery, clock, makeNoteBody });
   }
 
   /** Turns bodies into chained lines and decides where they go and which checkpoints they need. */
-  #sealBatch(bodies: readonly string[], { head, pins: due }: LogTail, pinned: boolean): SealedBatch {
+  #sealBatch(
+    bodies: readonly string[],
+    { head, pins: due }: LogTail,
+    pruned: number | undefined,
+  ): SealedBatch {
     const { segmentSize, checkpointEvery, clock } = this.#options;
     const links: { seq: number; hash: string }[] = [];
-    const pins = [...due];
+    const ends: Omit<PlacedPin, "timestamp">[] = [];
     const buffer = this.#bufferFor(bodies);
     let length = 0;
     let { size: seq, head: hash } = head;
     for (const body of bodies) {
       ({ end: length, hash } = sealLineInto(buffer, length, { seq: ++seq, body, previous: hash }));
       links.push({ seq, hash });
-      if (seq % checkpointEvery === 0) pins.push({ size: seq, head: hash, timestamp: clock() });
+      if (seq % checkpointEvery === 0) ends.push({ size: seq, head: hash, end: length });
     }
-    if (pinned && seq % checkpointEvery !== 0) pins.push({ size: seq, head: hash, timestamp: clock() });
+    if (pruned !== undefined && seq % checkpointEvery !== 0)
+      ends.push({ size: seq, head: hash, end: length });
     const bytes = buffer.subarray(0, length);
     const isFull = head.bytes > 0 && head.bytes + bytes.length > segmentSize;
-    // A new segment pins the end of the old one. Checkpoints are ordered by size, so it goes before the new lines'.
-    if (isFull) pins.splice(due.length, 0, { size: head.size, head: head.head, timestamp: clock() });
-    const segment = isFull ? head.size + 1 : head.segment;
-    const end = (isFull ? 0 : head.bytes) + bytes.length;
-    return { bytes, links, pins, head: { ...head, size: seq, head: hash, segment, bytes: end } };
+    const start = isFull ? 0 : head.bytes;
+    const pins = [
+      ...due,
+      // A new segment pins the end of the old one.
+      ...(isFull ? [{ size: head.size, head: head.head, timestamp: clock(), end: head.bytes }] : []),
+      ...ends.map((pin) => ({ ...pin, timestamp: clock(), end: start + pin.end })),
+    ];
+    const position = { size: seq, head: hash, segment: isFull ? head.size + 1 : head.segment };
+    const total = { ...(pruned !== undefined && { pruned }), bytes: start + bytes.length };
+    return { bytes, links, pins, head: { ...head, ...position, ...total } };
   }
 
   /**
@@ -203,12 +234,14 @@ export class LogWriter {
     if (head.segment !== before.segment) this.#syncBeforeLeaving(before);
     this.#segment.append(head.segment, bytes, start);
     // A checkpoint must never cover a record that a power cut can still remove.
-    const isSynced = durable || pins.length > 0;
+    // Neither must a counter: a limit would be reset.
+    const isSynced = durable || pins.length > 0 || admission.isCounted;
     if (isSynced) await this.#sync(head.segment, { start, next: links[0]?.seq ?? 0 });
-    const last = this.#writeCheckpointsAndCounters(checkpoints, admission, { head, start });
-    const position = { ...pickPosition(head), ...pickCheckpoint(head) };
+    const { last, counters } = this.#writeCheckpointsAndCounters(checkpoints, admission, { head, start });
+    const pinned = { ...head, ...(counters !== undefined && { counters }) };
+    const position = { ...pickPosition(pinned), ...pickPins(pinned) };
     const synced = isSynced ? undefined : (before.synced ?? pickPosition(before));
-    return this.#writeHead(synced === undefined ? position : { ...position, synced }, last);
+    return this.#writeHead(synced === undefined ? position : { ...position, synced }, last, pins);
   }
 
   async #sync(segment: number, range: UnsyncedRange): Promise<void> {
@@ -223,11 +256,9 @@ export class LogWriter {
     checkpoints: PendingCheckpoints | undefined,
     admission: Admission,
     { head, start }: { readonly head: Head; readonly start: number },
-  ): Checkpoint | undefined {
+  ): { readonly last: Checkpoint | undefined; readonly counters: string | undefined } {
     try {
-      const last = checkpoints?.write();
-      admission.saveCounters();
-      return last;
+      return { last: checkpoints?.write(), counters: admission.saveCounters() };
     } catch (error) {
       if (checkpoints?.isWritten !== true) this.#segment.truncate(head.segment, start);
       throw error;
@@ -240,17 +271,23 @@ export class LogWriter {
   }
 
   /** Creates and signs checkpoints before any record is written: an unusable key must not leave a record behind. */
-  #prepareCheckpoints(pins: readonly CheckpointContent[]): PendingCheckpoints | undefined {
+  #prepareCheckpoints(pins: readonly PlacedPin[]): PendingCheckpoints | undefined {
     const { files, sign } = this.#options;
     if (pins.length === 0) return undefined;
     return prepareCheckpoints(files, `${this.#directory}/checkpoints.jsonl`, pins, sign);
   }
 
-  #writeHead(head: Head, last: Checkpoint | undefined): Head {
-    const pinned = last === undefined ? head : { ...head, checkpoint: { size: last.size, hash: last.hash } };
+  #writeHead(head: Head, last: Checkpoint | undefined, pins: readonly PlacedPin[]): Head {
+    const pinned = last === undefined ? head : { ...head, checkpoint: placePin(head, last, pins) };
     this.#head.write(pinned);
     return pinned;
   }
+}
+
+/** Returns the pin of the last checkpoint. */
+function placePin(head: Head, { size, hash }: Checkpoint, pins: readonly PlacedPin[]): CheckpointPin {
+  const end = size < head.segment ? undefined : pins.find((pin) => pin.size === size)?.end;
+  return { size, hash, ...(end !== undefined && { end }) };
 }
 
 /** Larger batches are rare and get a buffer of their own. */

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, statSync, unlinkSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readFileSync, unlinkSync } from "node:fs";
 import type { JsonObject } from "../../../model/json.js";
 import type { LogRecord } from "../../../model/record.js";
 import type { Prunable, PruneBound } from "../../../model/store.js";
@@ -6,39 +6,44 @@ import { parseTailHash, tailLength } from "../../../record/chain.js";
 import { DecisionError } from "../../../errors.js";
 import { damagedLogError } from "./store-errors.js";
 import { readAt, systemFiles } from "./files.js";
-import type { LogIndex } from "./index/log-index.js";
+import type { SegmentStats } from "./index/index-state.js";
+import { statSegments } from "./index/index-state.js";
+import { LogIndex } from "./index/log-index.js";
+import type { Counters } from "./counters.js";
 import type { LogWriter } from "./log-writer.js";
 import { segmentName, listSegments } from "./segments.js";
 import { verifyStore } from "./verify-store.js";
 
-const rowsPerRead = 64 * 1024;
-
-/** Finds the oldest segments of which every record may be removed. Only whole segments are pruned. */
-export function findPrunable(log: string, index: LogIndex, bound: PruneBound): Prunable {
-  const segments = listSegments(log);
-  const size = index.first + index.count - 1;
-  const nothing: Prunable = { records: 0, through: 0, bytes: 0 };
-  let found = nothing;
-  for (const [position, first] of segments.entries()) {
-    const last = (segments[position + 1] ?? size + 1) - 1;
-    if (last < first || !isRemovable(index, { first, last }, bound, size)) break;
-    const bytes = found.bytes + statSync(`${log}/${segmentName(first)}`).size;
-    found = { records: last - index.first + 1, through: last, bytes };
+/**
+ * Finds the oldest segments of which every record may be removed. Only whole segments are pruned. Reads the records
+ * themselves, because an index with wrong times would make it remove others.
+ */
+export function findPrunable(log: string, bound: PruneBound): Prunable {
+  const segments = statSegments(log);
+  const newest = segments.at(-1);
+  const oldest = segments[0]?.first ?? 1;
+  const size = newest === undefined ? 0 : newest.first + readSegment(log, newest).count - 1;
+  let found: Prunable = { records: 0, through: 0, bytes: 0 };
+  for (const [position, segment] of segments.entries()) {
+    const last = (segments[position + 1]?.first ?? size + 1) - 1;
+    if (last < segment.first) break;
+    const isRemovable = "keep" in bound ? last <= size - bound.keep : isOlder(log, segment, bound.before);
+    if (!isRemovable) break;
+    found = { records: last - oldest + 1, through: last, bytes: found.bytes + segment.bytes };
   }
   return found;
 }
 
-function isRemovable(
-  index: LogIndex,
-  { first, last }: { first: number; last: number },
-  bound: PruneBound,
-  size: number,
-): boolean {
-  if ("keep" in bound) return last <= size - bound.keep;
-  for (let start = first; start <= last; start += rowsPerRead) {
-    const rows = index.read(start - index.first, Math.min(start + rowsPerRead, last + 1) - index.first);
-    for (let row = 0; row < rows.count; row++) if (rows.time(row) >= bound.before) return false;
-  }
+/** Scans the lines of a segment. */
+function readSegment(log: string, segment: SegmentStats): LogIndex {
+  const index = new LogIndex(log, undefined);
+  index.catchUp(log, [segment]);
+  return index;
+}
+
+function isOlder(log: string, segment: SegmentStats, before: number): boolean {
+  const { unsaved: rows } = readSegment(log, segment).rows;
+  for (let row = 0; row < rows.count; row++) if (rows.time(row) >= before) return false;
   return true;
 }
 
@@ -48,13 +53,18 @@ export function assertVerified(directory: string): void {
   if (problem !== undefined) throw damagedLogError(`${directory}/log`, problem.message);
 }
 
+interface PrunedStore {
+  readonly directory: string;
+  readonly writer: LogWriter;
+  readonly counters: Counters;
+}
+
 /**
  * Removes segments after writing and syncing a note about it. A crash in between leaves a note and segments that the
  * next prune removes; segments that are missing without a note would count as damage.
  */
 export async function prune(
-  directory: string,
-  writer: LogWriter,
+  { directory, writer, counters }: PrunedStore,
   { through, records }: Prunable,
   makeNoteBody: (details: JsonObject) => string,
 ): Promise<void> {
@@ -64,9 +74,16 @@ export async function prune(
   if (writer.head().size === through) writer.rotate();
   else if (!listSegments(log).includes(through + 1)) throw logChangedError();
   const earlier = removable.flatMap((first) => readEarlierPrunes(`${log}/${segmentName(first)}`));
-  const details = { through, hash: readLastHash(`${log}/${segmentName(newest)}`), records };
-  const body = makeNoteBody(earlier.length === 0 ? details : { ...details, earlier });
-  await writer.append([[{ body }]], { pinned: true });
+  const counted = await counters.snapshot(writer.head());
+  const body = makeNoteBody({
+    through,
+    hash: readLastHash(`${log}/${segmentName(newest)}`),
+    records,
+    ...(earlier.length > 0 && { earlier }),
+    // The counters of this moment: without the removed records they could not be counted again.
+    ...(counted.size > 0 && { counters: Object.fromEntries(counted) as unknown as JsonObject }),
+  });
+  await writer.append([[{ body }]], { pruned: through });
   writer.syncHead();
   for (const first of removable) unlinkSync(`${log}/${segmentName(first)}`);
 }
@@ -79,7 +96,7 @@ function readEarlierPrunes(path: string): readonly JsonObject[] {
   return notes.flatMap((line) => {
     const record = JSON.parse(line) as LogRecord;
     if (record.kind !== "note" || record.note !== "pruned") return [];
-    const { earlier = [], ...details } = record.details;
+    const { earlier = [], counters: _counters, ...details } = record.details;
     return [...(earlier as readonly JsonObject[]), { timestamp: record.timestamp, ...details }];
   });
 }
@@ -87,7 +104,7 @@ function readEarlierPrunes(path: string): readonly JsonObject[] {
 function readLastHash(path: string): string {
   const fd = openSync(path, "r");
   try {
-    const { size } = statSync(path);
+    const { size } = fstatSync(fd);
     const hash = parseTailHash(readAt(systemFiles, fd, size - tailLength, tailLength));
     if (hash === undefined) throw logChangedError();
     return hash;

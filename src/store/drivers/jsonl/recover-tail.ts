@@ -1,14 +1,15 @@
 import { existsSync } from "node:fs";
-import type { Counters } from "./counters.js";
+import type { RecoveredCounts } from "./counters.js";
 import { countsInLine } from "./counters.js";
 import { damagedLogError } from "./store-errors.js";
 import type { Files } from "./files.js";
 import { openIfExists, readAt, syncDirectory, writeAll } from "./files.js";
 import type { Head, Position, HeadFile, TornTail } from "./head.js";
-import { pickCheckpoint, pickPosition } from "./head.js";
+import { pickPins, pickPosition } from "./head.js";
 import type { SegmentFile } from "./segments.js";
 import { segmentName } from "./segments.js";
 import type { JsonObject } from "../../../model/json.js";
+import type { LogRecord } from "../../../model/record.js";
 import type { ChainLink, CheckpointContent } from "../../../record/chain.js";
 import { matchesOwnHash, parseChainLink } from "../../../record/chain.js";
 
@@ -18,7 +19,14 @@ export interface LogTail {
   /** Bodies of notes that describe a repair. */
   readonly notes: readonly string[];
   /** Checkpoints that a crash prevented. */
-  readonly pins: readonly CheckpointContent[];
+  readonly pins: readonly PlacedPin[];
+  /** The records that the head on disk does not cover. */
+  readonly recovered: readonly RecoveredCounts[];
+}
+
+/** A checkpoint to write, and the offset in its segment where the last record that it covers ends. */
+export interface PlacedPin extends CheckpointContent {
+  readonly end: number;
 }
 
 /** Builds the body of a note about the log itself. */
@@ -27,7 +35,6 @@ export type MakeNoteBody = (note: "tail_repaired" | "tail_lost", details: JsonOb
 interface RecoveryParts {
   readonly head: HeadFile;
   readonly segment: SegmentFile;
-  readonly counters: Counters;
   readonly files: Files;
   readonly checkpointEvery: number;
   readonly clock: () => string;
@@ -51,7 +58,7 @@ export function recoverTail(directory: string, parts: RecoveryParts): LogTail {
   const size = parts.segment.sizeOf(head.segment);
   const next = findNextSegment(directory, head);
   if (size > head.bytes || next !== undefined) return recoverAfterCrash(directory, parts, head);
-  return { head, notes: repairNotes(head, parts), pins: [] };
+  return { head, notes: repairNotes(head, parts), pins: [], recovered: [] };
 }
 
 /** Throws if records that the head covers are missing. Writes nothing. */
@@ -75,23 +82,37 @@ function recoverAfterPowerCut(
   parts: RecoveryParts,
   { lost, synced }: { readonly lost: Head; readonly synced: Position },
 ): LogTail {
-  const tail = recoverAfterCrash(directory, parts, { ...pickPosition(synced), ...pickCheckpoint(lost) });
+  const tail = recoverAfterCrash(directory, parts, { ...pickPosition(synced), ...pickPins(lost) });
   const details = { from: tail.head.size + 1, to: lost.size, last_hash: lost.head };
   return { ...tail, notes: [...tail.notes, parts.makeNoteBody("tail_lost", details)] };
 }
 
-/** Takes over the complete records after a known head: counts them, and schedules the checkpoints they should have. */
+/** Takes over the complete records after a known head, and schedules the checkpoints they should have. */
 function recoverAfterCrash(directory: string, parts: RecoveryParts, known: Head): LogTail {
   const { files, checkpointEvery, clock } = parts;
   parts.segment.close();
   const { head: end, lines, segmentEnds, remainder } = scanPastHead(files, directory, known);
-  for (const { link, text } of lines) parts.counters.recountAfterCrash(countsInLine(text), link.seq);
-  const head = remainder.length === 0 ? end : repairTornTail(directory, parts, { end, remainder });
+  const recovered = lines.map(({ link, text }) => ({ seq: link.seq, counted: countsInLine(text) }));
+  const prune = lines.findLast(({ text }) => prunedThrough(text) !== undefined);
+  const pruned = prune && prunedThrough(prune.text);
+  const noted = pruned === undefined ? end : { ...end, pruned };
+  const head = remainder.length === 0 ? noted : repairTornTail(directory, parts, { end: noted, remainder });
   const timestamp = clock();
-  const due = lines.filter(({ link }) => link.seq % checkpointEvery === 0);
-  const pinned = [...due.map(({ link }) => ({ size: link.seq, head: link.hash })), ...segmentEnds];
-  const pins = pinned.map((each) => ({ size: each.size, head: each.head, timestamp }));
-  return { head, notes: repairNotes(head, parts), pins: pins.sort((a, b) => a.size - b.size) };
+  const due = lines.filter((line) => line.link.seq % checkpointEvery === 0 || line === prune);
+  const pinned = [
+    ...due.map(({ link, end }) => ({ size: link.seq, head: link.hash, bytes: end })),
+    ...segmentEnds,
+  ];
+  const pins = pinned.map(({ size, head: hash, bytes }) => ({ size, head: hash, timestamp, end: bytes }));
+  const ordered = pins.sort((a, b) => a.size - b.size);
+  return { head, notes: repairNotes(head, parts), pins: ordered, recovered };
+}
+
+/** Returns the last record that a prune removes, if this line is its note. */
+function prunedThrough(line: string): number | undefined {
+  if (!line.includes('"note":"pruned"')) return undefined;
+  const record = JSON.parse(line) as LogRecord;
+  return record.kind === "note" && record.note === "pruned" ? Number(record.details["through"]) : undefined;
 }
 
 /**
@@ -113,10 +134,17 @@ function repairNotes({ torn }: Head, { makeNoteBody }: RecoveryParts): readonly 
   return torn === undefined ? [] : [makeNoteBody("tail_repaired", { ...torn })];
 }
 
+/** A complete line, and the offset in its segment where it ends. */
+interface ScannedLine {
+  readonly link: ChainLink;
+  readonly text: string;
+  readonly end: number;
+}
+
 interface TailScan {
   readonly head: Head;
   /** The complete lines after the head, in order. */
-  readonly lines: readonly { readonly link: ChainLink; readonly text: string }[];
+  readonly lines: readonly ScannedLine[];
   /** The ends of the segments that were completed after the head. */
   readonly segmentEnds: readonly Position[];
   /** The bytes after the last complete line. */
@@ -128,7 +156,7 @@ const newline = 10;
 /** Reads from the head to the real end of the log, through all later segments. */
 function scanPastHead(files: Files, directory: string, head: Head): TailScan {
   let at = head;
-  const lines: { link: ChainLink; text: string }[] = [];
+  const lines: ScannedLine[] = [];
   const segmentEnds: Position[] = [];
   for (;;) {
     const rest = readFrom(files, `${directory}/${segmentName(at.segment)}`, at.bytes);
@@ -170,24 +198,20 @@ interface CompleteLines {
 }
 
 /** Takes valid lines. Entries appended as one group are taken together or not at all. */
-function takeCompleteGroups(
-  bytes: Buffer,
-  head: Head,
-  lines: { link: ChainLink; text: string }[],
-): CompleteLines {
+function takeCompleteGroups(bytes: Buffer, head: Head, lines: ScannedLine[]): CompleteLines {
   let at = head;
   let complete = head;
   let from = 0;
   let missing = 0;
-  let group: { link: ChainLink; text: string }[] = [];
+  let group: ScannedLine[] = [];
   for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, from)) {
     const line = bytes.subarray(from, end);
     const link = parseChainLink(line);
     if (link?.seq !== at.size + 1 || link.previous !== at.head || !matchesOwnHash(line, link)) break;
     const text = line.toString("utf8");
     missing = missing === 0 ? followingLines(text) : missing - 1;
-    group.push({ link, text });
     from = end + 1;
+    group.push({ link, text, end: head.bytes + from });
     at = { ...at, size: link.seq, head: link.hash, bytes: head.bytes + from };
     if (missing > 0) continue;
     lines.push(...group);

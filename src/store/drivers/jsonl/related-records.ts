@@ -3,6 +3,7 @@ import type { LogIndex } from "./index/log-index.js";
 import type { LineLocation } from "./index/matching-rows.js";
 import { relatedRows, RowsWithKeys, locateLine } from "./index/matching-rows.js";
 import type { LiveIndex } from "./index/open-index.js";
+import { DamagedIndexError } from "./index/page-sum.js";
 import type { LineReader } from "./line-reader.js";
 import { wrapReadErrors } from "./store-errors.js";
 import type { Entity } from "../../../model/lineage.js";
@@ -10,49 +11,75 @@ import type { LogRecord } from "../../../model/record.js";
 import type { LogLine, Neighbour, RecordKey, RelatedRange, NeighbourBounds } from "../../../model/store.js";
 import { matchesKey, isInRelatedRange } from "../../../record/record-keys.js";
 
+interface RelatedOptions {
+  readonly liveIndex: LiveIndex;
+  readonly lines: LineReader;
+  /** Reports damage of the log before it is read. */
+  readonly inspect: () => Promise<void>;
+}
+
 /** Finds records by entity, artifact, policy, session or reference, with an index that stays open between queries. */
 export class RelatedRecords {
   readonly #log: string;
-  readonly #liveIndex: LiveIndex;
-  readonly #lines: LineReader;
+  readonly #options: RelatedOptions;
 
-  constructor(log: string, liveIndex: LiveIndex, lines: LineReader) {
+  constructor(log: string, options: RelatedOptions) {
     this.#log = log;
-    this.#liveIndex = liveIndex;
-    this.#lines = lines;
+    this.#options = options;
   }
 
   /** Returns the newest records first. The index gives candidates (hashes can collide), so each record is checked. */
-  // eslint-disable-next-line @typescript-eslint/require-await -- other drivers await
   async *related(key: RecordKey, range: RelatedRange): AsyncGenerator<LogLine> {
     const { limit = Infinity } = range;
     if (limit <= 0) return;
-    const index = wrapReadErrors(this.#log, () => this.#liveIndex.acquire());
-    try {
-      let taken = 0;
-      for (const location of candidateLocations(index, key, range)) {
-        const line = this.#lines.readUnverified(location);
-        if (line === undefined || !matchesKey(line.record, key) || !isInRelatedRange(line.record, range))
-          continue;
-        yield line;
-        if (++taken >= limit) return;
+    const { lines, inspect } = this.#options;
+    await inspect();
+    let taken = 0;
+    let last = Infinity;
+    for (const isRetry of [false, true]) {
+      const index = this.#acquire();
+      try {
+        for (const location of candidateLocations(index, key, range)) {
+          const line = lines.read(location);
+          if (line === undefined || !matchesKey(line.record, key) || !isInRelatedRange(line.record, range))
+            continue;
+          // Only after a damaged index: the lines that were returned before the damage was found.
+          if (isRetry && line.record.seq >= last) continue;
+          last = line.record.seq;
+          yield line;
+          if (++taken >= limit) return;
+        }
+        return;
+      } catch (error) {
+        this.#rebuildIfDamaged(error, isRetry);
+      } finally {
+        this.#options.liveIndex.release(index);
       }
-    } finally {
-      this.#liveIndex.release(index);
     }
   }
 
-  neighbours(query: NeighbourQuery): Promise<readonly Neighbour[]> {
-    return new Promise((resolve) => resolve(this.#neighbours(query)));
+  async neighbours(query: NeighbourQuery): Promise<readonly Neighbour[]> {
+    await this.#options.inspect();
+    for (const isRetry of [false, true]) {
+      const index = this.#acquire();
+      try {
+        return findNeighbours(index, this.#options.lines, query);
+      } catch (error) {
+        this.#rebuildIfDamaged(error, isRetry);
+      } finally {
+        this.#options.liveIndex.release(index);
+      }
+    }
+    return [];
   }
 
-  #neighbours(query: NeighbourQuery): readonly Neighbour[] {
-    const index = wrapReadErrors(this.#log, () => this.#liveIndex.acquire());
-    try {
-      return findNeighbours(index, this.#lines, query);
-    } finally {
-      this.#liveIndex.release(index);
-    }
+  #acquire(): LogIndex {
+    return wrapReadErrors(this.#log, () => this.#options.liveIndex.acquire());
+  }
+
+  #rebuildIfDamaged(error: unknown, isRetry: boolean): void {
+    if (isRetry || !(error instanceof DamagedIndexError)) throw error;
+    wrapReadErrors(this.#log, () => this.#options.liveIndex.rebuild());
   }
 }
 
@@ -98,8 +125,7 @@ function findNeighbours(
       continue;
     }
     const { rows, row } = index.rows.at(number);
-    const readNow = (): LogRecord | undefined =>
-      lines.readUnverified(locateLine(index, rows, row, number))?.record;
+    const readNow = (): LogRecord | undefined => lines.read(locateLine(index, rows, row, number))?.record;
     const read = (): Promise<LogRecord | undefined> => Promise.resolve(readNow());
     // In a damaged log the row number does not determine the sequence number.
     const seq = index.hasGaps ? readNow()?.seq : index.first + number;

@@ -19,14 +19,21 @@ export function wrapReadErrors<T>(where: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
+    return throwReadError(where)(error);
+  }
+}
+
+/** Throws file system errors of a read as `store_failed`; other errors as they are. */
+export const throwReadError =
+  (where: string) =>
+  (error: unknown): never => {
     const { message, code } = error as NodeJS.ErrnoException;
     if (error instanceof DecisionError || code === undefined) throw error;
     throw new DecisionError("store_failed", `cannot read the store in \`${where}\`: ${message}`, {
       hint: `check that \`${where}\` is a directory and that you have permission to read its files`,
       cause: error,
     });
-  }
-}
+  };
 
 /** Turns file system errors of a write into `store_failed`; other errors stay as they are. */
 export function toWriteError(where: string, target: "record" | "store"): (error: unknown) => unknown {

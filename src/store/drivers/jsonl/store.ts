@@ -1,11 +1,7 @@
+import { sumOfSerials, witnessedShelf } from "./approval-witness.js";
 import type { EntryGroup } from "./counters.js";
 import { Counters } from "./counters.js";
-import {
-  setDamageMark,
-  assertUndamaged,
-  assertNotMarkedDamaged,
-  refreshHeadTime,
-} from "./damage-detection.js";
+import { DamageDetector, refreshHeadTime, suspectDamage } from "./damage-detection.js";
 import { fileShelf, ShelfFiles } from "./file-shelf.js";
 import type { Files } from "./files.js";
 import { systemFiles } from "./files.js";
@@ -17,8 +13,7 @@ import { openLock } from "./lock.js";
 import type { OpenReader, Reader, ReaderOptions } from "./log-reader.js";
 import { LogWriter } from "./log-writer.js";
 import { prune, assertVerified } from "./prune.js";
-import { toWriteError, wrapReadErrors } from "./store-errors.js";
-import { verifyStore } from "./verify-store.js";
+import { throwReadError, toWriteError } from "./store-errors.js";
 import { DecisionError } from "../../../errors.js";
 import type { Appended, Ledger, Store, LogLine } from "../../../model/store.js";
 import type { Signer } from "../../../record/chain.js";
@@ -49,7 +44,8 @@ export function openJsonlStore(options: JsonlOptions): Store {
   const now = (): number => microsecondsOf(clock());
   const shelfOf = (name: string): ShelfFiles =>
     new ShelfFiles(`${directory}/${name}`, { files, now, durable: !derivedShelves.has(name) });
-  const counters = new Counters(shelfOf("counters"));
+  const detector = new DamageDetector(directory);
+  const counters = new Counters(directory, { files, progress: options.progress });
   const writer = new LogWriter(`${directory}/log`, counters, {
     files,
     durable: options.durability !== "fast",
@@ -57,17 +53,17 @@ export function openJsonlStore(options: JsonlOptions): Store {
     checkpointEvery: options.checkpointEvery ?? 1000,
     sign: options.sign,
     clock,
-    assertWritable: () => assertUndamaged(directory, () => verifyStore(directory).problems[0]?.message),
+    assertWritable: () => detector.assertUndamaged(),
     makeNoteBody: (note, details) => {
       const timestamp = clock();
       return noteRecordBody({ record_id: options.newId(timestamp), timestamp, note, details });
     },
   });
   const onDamage = (message: string): void => {
-    setDamageMark(directory, message);
+    suspectDamage(directory, message);
     options.onDamage?.(message);
   };
-  const { reader, liveIndex, close } = lazyReader(`${directory}/log`, { ...options, onDamage });
+  const { reader, liveIndex, close } = lazyReader(`${directory}/log`, { ...options, onDamage, detector });
   const commit = new GroupCommit<EntryGroup, Appended>({
     runLocked: (write) => locked(write, "record"),
     write: async (groups, acquisition) => {
@@ -87,30 +83,26 @@ export function openJsonlStore(options: JsonlOptions): Store {
   const log: Ledger = {
     ...reader,
     append: (...entries) => commit.add(entries),
-    ready: () =>
-      locked(() => {
-        // First, because it is cheap: a health check must not read the whole damaged log each time.
-        assertNotMarkedDamaged(directory);
-        writer.assertWritable();
-      }),
-    counter: (name) => Promise.resolve(wrapReadErrors(directory, () => counters.get(name))),
+    ready: () => locked(() => writer.assertWritable()),
+    counter: (name) => counters.read(name).catch(throwReadError(directory)),
     prune: async (found, makeNoteBody) => {
       if (found.through === 0) return;
       // Outside the lock, because it reads the whole log and would block all writers.
       assertVerified(directory);
-      await locked(() => prune(directory, writer, found, makeNoteBody)).finally(() =>
+      await locked(() => prune({ directory, writer, counters }, found, makeNoteBody)).finally(() =>
         liveIndex.notifyChange("changed"),
       );
     },
   };
   return {
     log,
-    shelf: (name) =>
-      fileShelf(
-        shelfOf(name),
-        (work) => locked(work, derivedShelves.has(name) ? "store" : "record"),
-        `${directory}/${name}`,
-      ),
+    shelf(name) {
+      const files = shelfOf(name);
+      const target = derivedShelves.has(name) ? "store" : "record";
+      const shelf = fileShelf(files, (work) => locked(work, target), `${directory}/${name}`);
+      if (name !== "approvals") return shelf;
+      return witnessedShelf(shelf, () => locked(() => writer.pinApprovals(sumOfSerials(files)), target));
+    },
     async close() {
       await commit.idle();
       await queue.idle();

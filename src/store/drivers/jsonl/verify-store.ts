@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { sumOfSerials } from "./approval-witness.js";
 import { ShelfFiles } from "./file-shelf.js";
 import { wrapReadErrors } from "./store-errors.js";
 import { readIfExists, readAt, systemFiles } from "./files.js";
@@ -46,10 +47,27 @@ export interface Verification {
 
 /** Reads the whole log and checks that nothing in it was changed or removed. Writes nothing. */
 export function verifyStore(directory: string, options: VerifyOptions = {}): Verification {
-  return wrapReadErrors(directory, () => verifyFiles(directory, options));
+  return wrapReadErrors(directory, () => {
+    const steps = verifyFiles(directory, options);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+    }
+  });
 }
 
-function verifyFiles(directory: string, options: VerifyOptions): Verification {
+/** Like `verifyStore`, without blocking the event loop. */
+export async function verifyInSlices(directory: string, options: VerifyOptions = {}): Promise<Verification> {
+  const steps = verifyFiles(directory, options);
+  for (;;) {
+    const { done, value } = wrapReadErrors(directory, () => steps.next());
+    if (done) return value;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Yields after every part of the log. */
+function* verifyFiles(directory: string, options: VerifyOptions): Generator<void, Verification> {
   const log = `${directory}/log`;
   const notes: string[] = [];
   // The head is read before the log: records appended meanwhile make the log longer than the head, which is valid.
@@ -64,13 +82,19 @@ function verifyFiles(directory: string, options: VerifyOptions): Verification {
     expect?.size ?? 0,
   ]);
 
-  const ends = verifySegments(log, verifier, { head, notes, progress: options.progress });
+  const ends = yield* verifySegments(log, verifier, { head, notes, progress: options.progress });
   const lastSigned = pins.checkpoints.at(-1)?.size ?? 0;
-  verifier.checkStart(options.checkSignature === undefined ? Infinity : lastSigned);
+  const pinned = new Set(pins.checkpoints.map(({ size }) => size));
+  verifier.checkStart({
+    signedSize: options.checkSignature === undefined ? Infinity : lastSigned,
+    isPinned: (seq) => pinned.has(seq),
+    pruned: head?.pruned,
+  });
   checkHead(verifier, { head, isPresent: headFile !== undefined, ends });
   checkCheckpoints(verifier, pins, { head, checkSignature: options.checkSignature });
   if (expect !== undefined) checkExpectation(verifier, expect);
   const definitions = checkDefinitions(verifier, directory);
+  checkApprovals(verifier, directory, head);
   if (definitions > 0 && verifier.records === 0 && headFile === undefined) {
     notes.push("the store contains definitions but no records: the log may have been removed");
   }
@@ -163,11 +187,16 @@ interface SegmentCheck {
 /** The end of each record that the head refers to. */
 type RecordEnds = ReadonlyMap<number, { readonly segment: number; readonly bytes: number }>;
 
-const chunkSize = 4 * 1024 * 1024;
+/** Takes about ten milliseconds, which is how long `verifyInSlices` blocks. */
+const chunkSize = 1024 * 1024;
 const newline = 10;
 
 /** Feeds every line of every segment to the verifier. */
-function verifySegments(log: string, verifier: LogVerifier, check: SegmentCheck): RecordEnds {
+function* verifySegments(
+  log: string,
+  verifier: LogVerifier,
+  check: SegmentCheck,
+): Generator<void, RecordEnds> {
   const ends = new Map<number, { segment: number; bytes: number }>();
   const segments = listSegments(log);
   const total = segments.reduce((sum, first) => sum + fileSize(`${log}/${segmentName(first)}`), 0);
@@ -179,7 +208,7 @@ function verifySegments(log: string, verifier: LogVerifier, check: SegmentCheck)
     try {
       let line = 0;
       const isLast = first === segments.at(-1);
-      const done = forEachLine(fd, (bytes, end) => {
+      const done = yield* forEachLine(fd, (bytes, end) => {
         const start = end - bytes.length - 1;
         if (isLast && !isCoveredByHead(check.head, first, start) && isTornTailFrom(fd, start, bytes))
           return "stop";
@@ -220,10 +249,10 @@ function fileSize(path: string): number {
 }
 
 /** Calls `onLine` with each complete line and its end. Returns how many bytes were covered and how many are left. */
-function forEachLine(
+function* forEachLine(
   fd: number,
   onLine: (line: Buffer, end: number) => "continue" | "stop",
-): { readonly covered: number; readonly left: number } {
+): Generator<void, { readonly covered: number; readonly left: number }> {
   let buffer = Buffer.allocUnsafe(Math.min(chunkSize, fstatSync(fd).size + 1));
   let filled = 0;
   let covered = 0;
@@ -242,6 +271,7 @@ function forEachLine(
     filled -= start;
     covered += start;
     if (filled === buffer.length) buffer = Buffer.concat([buffer, Buffer.allocUnsafe(buffer.length)]);
+    yield;
   }
 }
 
@@ -320,8 +350,12 @@ function checkCheckpoints(
 
 /** Checks that each stored definition matches its hash and that records refer to stored ones. Returns their number. */
 function checkDefinitions(verifier: LogVerifier, directory: string): number {
-  const stored = new Set<string>();
-  for (const name of ["definitions", "environments"]) {
+  let count = 0;
+  for (const { name, what, used } of [
+    { name: "definitions", what: "definition", used: verifier.definitions },
+    { name: "environments", what: "environment", used: verifier.environments },
+  ]) {
+    const stored = new Set<string>();
     const shelf = new ShelfFiles(`${directory}/${name}`, { files: systemFiles, now: () => 0, durable: true });
     for (const leaf of shelf.leaves()) {
       for (const { key, value } of shelf.entriesOf(leaf)) {
@@ -335,11 +369,22 @@ function checkDefinitions(verifier: LogVerifier, directory: string): number {
         });
       }
     }
+    for (const [hash, seq] of used) {
+      if (stored.has(hash)) continue;
+      const message = `the ${what} ${hash.slice(0, 12)} used by record ${seq} is missing`;
+      verifier.addProblem({ kind: "definition", seq, message });
+    }
+    count += stored.size;
   }
-  for (const [hash, seq] of verifier.definitions) {
-    if (stored.has(hash)) continue;
-    const message = `the definition ${hash.slice(0, 12)} used by record ${seq} is missing`;
-    verifier.addProblem({ kind: "definition", seq, message });
-  }
-  return stored.size;
+  return count;
+}
+
+/** Checks that no approval lock that was seen has been forgotten: an older one could then be used. */
+function checkApprovals(verifier: LogVerifier, directory: string, head: Head | undefined): void {
+  if (head?.approvals === undefined) return;
+  const shelf = new ShelfFiles(`${directory}/approvals`, { files: systemFiles, now: () => 0, durable: true });
+  // A crash between writing the shelf and the head leaves more.
+  if (sumOfSerials(shelf) >= head.approvals) return;
+  const message = "approval locks that were seen are missing or older than before";
+  verifier.addProblem({ kind: "approvals", file: "approvals", message });
 }

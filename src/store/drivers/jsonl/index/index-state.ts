@@ -1,10 +1,9 @@
 import { closeSync, openSync, statSync } from "node:fs";
+import type { PagesState } from "./paged-file.js";
 import type { PostingsState } from "./postings.js";
-import { entryLength, postingsFileName } from "./postings.js";
-import { Rows, rowLength } from "./rows.js";
+import { readSealedJson, writeSealedJson } from "./sealed-json.js";
 import type { ShapesState } from "./shapes.js";
 import { parseTailHash, tailLength } from "../../../../record/chain.js";
-import { readCheckedJson, writeCheckedJson } from "../../../files.js";
 import { readAt, systemFiles } from "../files.js";
 import { segmentName, listSegments } from "../segments.js";
 
@@ -23,18 +22,10 @@ export function statSegments(log: string): readonly SegmentStats[] {
   });
 }
 
-/**
- * Returns true if the log still looks like the one that was indexed and the files of the index are complete. Reads
- * only their ends.
- */
+/** Returns true if the log still looks like the one that was indexed. */
 export function matchesLog(log: string, state: IndexState, found: readonly SegmentStats[]): boolean {
-  const { segments, rows, rows_file, postings } = state;
   try {
-    return (
-      coversSameLog(log, state, found) &&
-      readLastRowEnd(`${log}/index/${rows_file}`, rows) === segments.at(-1)?.bytes &&
-      hasLastEntry(`${log}/index/${postingsFileName(rows_file)}`, postings, rows)
-    );
+    return coversSameLog(log, state, found);
   } catch {
     return false;
   }
@@ -64,33 +55,6 @@ function isSegmentUnchanged({ bytes, changed_at }: CoveredSegment, found: Segmen
 const hasSegmentGrown = ({ bytes }: CoveredSegment, found: SegmentStats | undefined): boolean =>
   found !== undefined && found.bytes > bytes;
 
-/** Returns the end of the line of the last row. Rows that did not reach the disk are zeros, which do not match. */
-function readLastRowEnd(path: string, rows: number): number {
-  const fd = openSync(path, "r");
-  try {
-    const bytes = readAt(systemFiles, fd, (rows - 1) * rowLength, rowLength);
-    if (bytes.length < rowLength) return -1;
-    const last = new Rows(new Uint32Array(new Uint8Array(bytes).buffer), 1);
-    return last.offset(0) + last.length(0) + 1;
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** Returns true if the last entry is plausible. Entries that did not reach the disk are zeros. */
-function hasLastEntry(path: string, { entries }: PostingsState, rows: number): boolean {
-  if (entries === 0) return true;
-  const fd = openSync(path, "r");
-  try {
-    const bytes = readAt(systemFiles, fd, (entries - 1) * entryLength, entryLength);
-    if (bytes.length < entryLength) return false;
-    const [row = 0, before = 0, , high] = new Uint32Array(new Uint8Array(bytes).buffer);
-    return row < rows && before < entries && high !== 0;
-  } finally {
-    closeSync(fd);
-  }
-}
-
 function readHashAt(log: string, { first, bytes }: CoveredSegment): string | undefined {
   const fd = openSync(`${log}/${segmentName(first)}`, "r");
   try {
@@ -105,21 +69,19 @@ export const hashEndingAt = (fd: number, end: number): string | undefined =>
   parseTailHash(readAt(systemFiles, fd, end - tailLength, tailLength));
 
 /** Increase it when the format of the index changes; an index of another format is rebuilt. */
-const indexFormat = 4;
+const indexFormat = 5;
 
 /** What the saved index covers. It is used only while the log matches it. */
 export interface IndexState extends ShapesState {
   /** The name of the file of rows. */
   readonly rows_file: string;
-  readonly rows: number;
+  readonly rows: PagesState;
   /** The sequence number of the first row. */
   readonly first: number;
   readonly segments: readonly CoveredSegment[];
   readonly last_hash: string;
   /** True if the sequence numbers of the lines are not consecutive. */
   readonly gaps: boolean;
-  /** The problem that a verification found when the index was built. */
-  readonly damage?: string;
   readonly postings: PostingsState;
 }
 
@@ -133,11 +95,11 @@ export interface CoveredSegment {
 }
 
 export function readIndexState(directory: string): IndexState | undefined {
-  const kept = readCheckedJson(`${directory}/state.json`) as
+  const kept = readSealedJson(`${directory}/state.json`) as
     (IndexState & { readonly format: number }) | undefined;
   return kept?.format === indexFormat ? kept : undefined;
 }
 
 export function writeIndexState(directory: string, state: IndexState): void {
-  writeCheckedJson(`${directory}/state.json`, { format: indexFormat, ...state });
+  writeSealedJson(`${directory}/state.json`, { format: indexFormat, ...state });
 }

@@ -1,6 +1,7 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import type { KeyHash } from "./key-hash.js";
-import { readAt, systemFiles, writeAll } from "../files.js";
+import { areSumsEqual, DamagedIndexError, emptySum, extendSum, seedOf } from "./page-sum.js";
+import { systemFiles, writeAll } from "../files.js";
 
 /** A slot has the low and high half of the hash and the last entry plus one. A slot whose high half is 0 is free. */
 const numbersPerSlot = 3;
@@ -43,6 +44,16 @@ export class KeyTable {
     this.#slots[slot + 2] = entry + 1;
     if (before === 0 && ++this.#size * 3 > this.slotCount * 2) this.#grow();
     return before;
+  }
+
+  /** Returns true if both have the same keys with the same last entries. */
+  equals(other: KeyTable): boolean {
+    if (this.#size !== other.#size) return false;
+    for (let slot = 0; slot < this.#slots.length; slot += numbersPerSlot) {
+      const [low = 0, high = 0, last] = this.#slots.subarray(slot, slot + numbersPerSlot);
+      if (high !== 0 && other.get({ low, high }) !== last) return false;
+    }
+    return true;
   }
 
   /** Adds the entries of a newer table, which replace older ones. */
@@ -89,8 +100,11 @@ export interface KeyTableState {
   readonly slots: number;
 }
 
-/** Enough for nearly all lookups to end within one read. */
-const slotsPerRead = 16;
+/** A page on disk: this many slots, followed by their checksum. No table has fewer slots. */
+const slotsPerPage = 64;
+const numbersPerPage = slotsPerPage * numbersPerSlot;
+const storedNumbers = numbersPerPage + 2;
+const storedLength = storedNumbers * 4;
 
 /** Loading the whole table takes as long as one lookup per this many bytes, so after more lookups it is loaded. */
 const bytesPerLookup = 8 * 1024;
@@ -98,16 +112,15 @@ const bytesPerLookup = 8 * 1024;
 export class KeyTableFile {
   readonly state: KeyTableState;
   readonly #fd: number;
+  readonly #seed: number;
   #lookups = 0;
   #table: KeyTable | undefined;
 
-  /** Throws if the file is missing or incomplete. */
+  /** Throws if the file is missing. */
   constructor(directory: string, state: KeyTableState) {
     this.state = state;
+    this.#seed = seedOf(state.file);
     this.#fd = openSync(`${directory}/${state.file}`, "r");
-    if (isCompleteTable(this.#fd, state)) return;
-    closeSync(this.#fd);
-    throw new Error(`${state.file} is incomplete`);
   }
 
   /** Returns the last entry of the key, plus one; 0 if there is none. */
@@ -116,34 +129,51 @@ export class KeyTableFile {
     if (this.#table === undefined && ++this.#lookups * bytesPerLookup > slots * slotLength)
       this.#table = this.load();
     if (this.#table !== undefined) return this.#table.get(hash);
-    let place = hash.low & (slots - 1);
-    for (let seen = 0; seen < slots;) {
-      const count = Math.min(slotsPerRead, slots - place);
-      const found = findInSlots(this.#numbers(place, count), hash);
+    const pages = slots / slotsPerPage;
+    const place = hash.low & (slots - 1);
+    let from = place % slotsPerPage;
+    for (let page = Math.floor(place / slotsPerPage), seen = 0; seen <= pages; seen++) {
+      const found = findInSlots(this.#pages(page, 1).subarray(from * numbersPerSlot), hash);
       if (found !== undefined) return found;
-      seen += count;
-      place = (place + count) & (slots - 1);
+      page = (page + 1) % pages;
+      from = 0;
     }
     return 0;
   }
 
   /** Reads the whole table into memory. */
   load(): KeyTable {
-    const numbers = this.#numbers(0, this.state.slots);
+    const numbers = this.#pages(0, this.state.slots / slotsPerPage);
     let size = 0;
     for (let at = 1; at < numbers.length; at += numbersPerSlot) if (numbers[at] !== 0) size++;
-    // A lookup in a full table would never end. None is ever written, so this one is damaged.
-    return size < this.state.slots ? new KeyTable(numbers, size) : new KeyTable();
+    // A lookup in a full table would never end. None is ever written, so this one is forged.
+    if (size >= this.state.slots) throw new DamagedIndexError(this.state.file);
+    return new KeyTable(numbers, size);
   }
 
   close(): void {
     closeSync(this.#fd);
   }
 
-  #numbers(from: number, count: number): Uint32Array<ArrayBuffer> {
-    const numbers = new Uint32Array(count * numbersPerSlot);
-    readSync(this.#fd, new Uint8Array(numbers.buffer), 0, numbers.byteLength, from * slotLength);
-    return numbers;
+  /** Reads and verifies pages; returns their slots. */
+  #pages(first: number, count: number): Uint32Array<ArrayBuffer> {
+    const stored = new Uint32Array(count * storedNumbers);
+    try {
+      readSync(this.#fd, new Uint8Array(stored.buffer), 0, stored.byteLength, first * storedLength);
+    } catch {
+      // For example a directory, or a bad sector.
+      throw new DamagedIndexError(this.state.file);
+    }
+    const slots = new Uint32Array(count * numbersPerPage);
+    for (let page = 0; page < count; page++) {
+      const from = page * storedNumbers;
+      const to = from + numbersPerPage;
+      const actual = extendSum(emptySum(this.#seed, first + page), stored, from, to);
+      const expected = { low: stored[to] ?? 0, high: stored[to + 1] ?? 0 };
+      if (!areSumsEqual(actual, expected)) throw new DamagedIndexError(this.state.file);
+      slots.set(stored.subarray(from, to), page * numbersPerPage);
+    }
+    return slots;
   }
 }
 
@@ -157,24 +187,20 @@ function findInSlots(numbers: Uint32Array, { low, high }: KeyHash): number | und
   return undefined;
 }
 
-/** The trailer shows that the file is complete: one that did not reach the disk has zeros instead. */
-const formatTrailer = ({ slots, from, through }: KeyTableState): Uint32Array<ArrayBuffer> =>
-  Uint32Array.of(slots, from, through);
-
-export function writeKeyTable(directory: string, state: KeyTableState, table: KeyTable): void {
-  const fd = openSync(`${directory}/${state.file}`, "w", 0o600);
+export function writeKeyTable(directory: string, { file }: KeyTableState, table: KeyTable): void {
+  const seed = seedOf(file);
+  const pages = table.slotCount / slotsPerPage;
+  const stored = new Uint32Array(pages * storedNumbers);
+  for (let page = 0; page < pages; page++) {
+    const from = page * storedNumbers;
+    stored.set(table.slots.subarray(page * numbersPerPage, (page + 1) * numbersPerPage), from);
+    const sum = extendSum(emptySum(seed, page), stored, from, from + numbersPerPage);
+    stored.set([sum.low, sum.high], from + numbersPerPage);
+  }
+  const fd = openSync(`${directory}/${file}`, "w", 0o600);
   try {
-    const { slots } = table;
-    writeAll(systemFiles, fd, new Uint8Array(slots.buffer, slots.byteOffset, slots.byteLength), 0);
-    writeAll(systemFiles, fd, new Uint8Array(formatTrailer(state).buffer), slots.byteLength);
+    writeAll(systemFiles, fd, new Uint8Array(stored.buffer), 0);
   } finally {
     closeSync(fd);
   }
-}
-
-function isCompleteTable(fd: number, state: KeyTableState): boolean {
-  const length = state.slots * slotLength;
-  const trailer = new Uint8Array(formatTrailer(state).buffer);
-  if (fstatSync(fd).size !== length + trailer.length) return false;
-  return readAt(systemFiles, fd, length, trailer.length).equals(trailer);
 }

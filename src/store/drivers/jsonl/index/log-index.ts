@@ -31,25 +31,22 @@ export class LogIndex {
   first: number;
   /** True if the sequence numbers of the lines are not consecutive. */
   hasGaps: boolean;
-  /** The problem that a verification found when the index was built. */
-  damage: string | undefined;
   #segments: CoveredSegment[];
   #lastHash: string;
   readonly #prefixes = new PrefixCache();
 
-  /** Throws if the saved files are missing or damaged. */
+  /** Throws if the saved files are missing or known to be damaged. The rest is verified when it is read. */
   constructor(directory: string, state: IndexState | undefined) {
     this.directory = directory;
     this.shapes = new Shapes(state);
     this.first = state?.first ?? 1;
     this.hasGaps = state?.gaps ?? false;
-    this.damage = state?.damage;
     this.#segments = [...(state?.segments ?? [])];
     this.#lastHash = state?.last_hash ?? genesisHash;
     this.rowsFile =
       state?.rows_file ??
       `rows-${Date.now().toString(36)}-${process.pid}-${Math.random().toString(36).slice(2)}`;
-    this.rows = new RowFile(`${directory}/${this.rowsFile}`, state?.rows ?? 0);
+    this.rows = new RowFile(`${directory}/${this.rowsFile}`, state?.rows);
     try {
       this.postings = new Postings(directory, this.rowsFile, state?.postings);
     } catch (error) {
@@ -63,11 +60,9 @@ export class LogIndex {
     return this.rows.count;
   }
 
-  /** True if a line is unreadable, out of sequence or known to be changed. */
+  /** True if a line is unreadable or out of sequence. */
   get isDamaged(): boolean {
-    return (
-      this.hasGaps || this.damage !== undefined || this.shapes.list.some(({ kind }) => kind === "unreadable")
-    );
+    return this.hasGaps || this.shapes.list.some(({ kind }) => kind === "unreadable");
   }
 
   get lastHash(): string {
@@ -103,18 +98,22 @@ export class LogIndex {
     const total = found.reduce((sum, segment) => sum + due(segment), 0);
     if (this.count === 0) this.first = found[0]?.first ?? 1;
     let done = 0;
-    for (const segment of found.filter((each) => due(each) > 0)) {
-      const { first } = segment;
-      const report = (bytes: number): void => progress?.(done + bytes, total);
-      done += this.#readSegment(log, first, covered.get(first) ?? 0, report);
+    for (const { first, bytes } of found.filter((each) => due(each) > 0)) {
+      const report = (read: number): void => progress?.(done + read, total);
+      done += this.#readSegment(log, first, { from: covered.get(first) ?? 0, to: bytes }, report);
     }
   }
 
-  #readSegment(log: string, first: number, from: number, progress: (bytes: number) => void): number {
+  #readSegment(
+    log: string,
+    first: number,
+    { from, to }: { readonly from: number; readonly to: number },
+    progress: (bytes: number) => void,
+  ): number {
     const fd = openSync(`${log}/${segmentName(first)}`, "r");
     const rows_from = this.#segments.find((each) => each.first === first)?.rows_from ?? this.count;
     try {
-      const covered = this.#readLines(fd, from, progress);
+      const covered = this.#readLines(fd, { from, to }, progress);
       const { mtimeMs } = fstatSync(fd);
       this.#segments = this.#segments.filter((each) => each.first !== first);
       this.#segments.push({ first, rows_from, bytes: covered, changed_at: mtimeMs });
@@ -127,15 +126,20 @@ export class LogIndex {
   }
 
   /** Indexes complete lines only: the last one may still be in progress. */
-  #readLines(fd: number, from: number, progress: (bytes: number) => void): number {
-    let buffer = Buffer.allocUnsafe(Math.min(chunkSize, fstatSync(fd).size - from + 1));
+  #readLines(
+    fd: number,
+    { from, to }: { readonly from: number; readonly to: number },
+    progress: (bytes: number) => void,
+  ): number {
+    let buffer = Buffer.allocUnsafe(Math.min(chunkSize, to - from));
     let filled = 0;
     let covered = from;
     const { shapes, postings } = this;
     const { unsaved: rows, savedCount: base } = this.rows;
     const into = { rows, shapes, postings, prefixes: this.#prefixes, base };
     for (;;) {
-      const count = readSync(fd, buffer, filled, buffer.length - filled, covered + filled);
+      const room = Math.min(buffer.length - filled, to - covered - filled);
+      const count = room <= 0 ? 0 : readSync(fd, buffer, filled, room, covered + filled);
       if (count === 0) return covered;
       filled += count;
       let start = 0;

@@ -1,5 +1,4 @@
 import { readdirSync, rmSync, closeSync, fstatSync, openSync, statSync } from "node:fs";
-import { dirname } from "node:path";
 import type { SegmentStats, IndexState } from "./index-state.js";
 import {
   statSegments,
@@ -13,39 +12,51 @@ import type { Progress } from "./log-index.js";
 import { LogIndex } from "./log-index.js";
 import type { PostingsState } from "./postings.js";
 import { postingsFileName } from "./postings.js";
+import { DamagedIndexError } from "./page-sum.js";
 import { stopwatch } from "../../../../clock.js";
 import { makeDirectory } from "../../../files.js";
-import { isModifiedAfterHead } from "../damage-detection.js";
 import { isNotFound } from "../files.js";
 import { openLock } from "../lock.js";
 import { segmentName } from "../segments.js";
-import { verifyStore } from "../verify-store.js";
 
 interface OpenIndexOptions {
   readonly progress?: Progress | undefined;
   /** Saves the index if it has at least this many new rows. */
   readonly minRowsToSave?: number;
+  /** Ignores the saved index and builds a new one. */
+  readonly rebuild?: boolean;
 }
 
 const maxAttempts = 5;
 
 /** Opens the index of a log and brings it up to date. */
 export function openIndex(log: string, options: OpenIndexOptions = {}): LogIndex {
+  let { rebuild = false } = options;
   for (let tries = 1; ; tries++) {
     try {
-      return openOnce(log, options);
+      return openOnce(log, { ...options, rebuild });
     } catch (error) {
+      const isDamaged = error instanceof DamagedIndexError;
       // Retries, because a segment can be pruned while it is read.
-      if (!isNotFound(error) || tries === maxAttempts) throw error;
+      if ((!isDamaged && !isNotFound(error)) || tries === maxAttempts) throw error;
+      rebuild ||= isDamaged;
     }
   }
 }
 
-function openOnce(log: string, { progress, minRowsToSave: minRows = 1 }: OpenIndexOptions): LogIndex {
-  const { index, segments } = openSaved(log) ?? createIndex(log, progress);
-  index.catchUp(log, segments, progress);
-  saveIndex(index, minRows);
-  return index;
+function openOnce(
+  log: string,
+  { progress, minRowsToSave: minRows = 1, rebuild = false }: OpenIndexOptions,
+): LogIndex {
+  const { index, segments } = (rebuild ? undefined : openSaved(log)) ?? createIndex(log);
+  try {
+    index.catchUp(log, segments, progress);
+    saveIndex(index, minRows);
+    return index;
+  } catch (error) {
+    index.close();
+    throw error;
+  }
 }
 
 /** An index, and the segments of the log at the moment when the index matched it. */
@@ -54,11 +65,9 @@ interface FoundIndex {
   readonly segments: readonly SegmentStats[];
 }
 
-/** Starts an empty index. Indexing does not check hashes, so a log that another program modified is verified first. */
-function createIndex(log: string, progress?: Progress): FoundIndex {
-  const index = new LogIndex(indexDirectory(log), undefined);
-  if (isModifiedAfterHead(log)) index.damage = verifyStore(dirname(log), { progress }).problems[0]?.message;
-  return { index, segments: statSegments(log) };
+/** Starts an empty index. */
+function createIndex(log: string): FoundIndex {
+  return { index: new LogIndex(indexDirectory(log), undefined), segments: statSegments(log) };
 }
 
 const indexDirectory = (log: string): string => `${log}/index`;
@@ -73,7 +82,7 @@ function openSaved(log: string): FoundIndex | undefined {
     if (index !== undefined) return { index, segments };
     const before = state;
     state = readIndexState(indexDirectory(log));
-    if (state?.rows_file === before.rows_file && state.rows === before.rows) return undefined;
+    if (state?.rows_file === before.rows_file && state.rows.count === before.rows.count) return undefined;
   }
   return undefined;
 }
@@ -88,7 +97,8 @@ function tryOpen(log: string, state: IndexState): LogIndex | undefined {
 
 /**
  * Saves the index if it has enough new rows. Skips it if the directory is not writable or another process is saving.
- * Returns `outdated` if another process has saved a different index, which the caller must open instead.
+ * Returns `outdated` if another process has saved a different index, which the caller must open instead. Throws if a
+ * file of the index is damaged.
  */
 function saveIndex(index: LogIndex, minRows = 1): "saved" | "skipped" | "outdated" {
   if (index.rows.unsaved.count < minRows) return "skipped";
@@ -101,7 +111,8 @@ function saveIndex(index: LogIndex, minRows = 1): "saved" | "skipped" | "outdate
     } finally {
       release();
     }
-  } catch {
+  } catch (error) {
+    if (error instanceof DamagedIndexError) throw error;
     return "skipped";
   }
 }
@@ -110,29 +121,27 @@ function saveIndex(index: LogIndex, minRows = 1): "saved" | "skipped" | "outdate
 function writeIndex(index: LogIndex): "saved" | "outdated" {
   const { directory, rowsFile, rows, postings } = index;
   const current = readIndexState(directory);
-  const isOurs = current?.rows_file === rowsFile ? current.rows === rows.savedCount : rows.savedCount === 0;
+  const isOurs =
+    current?.rows_file === rowsFile ? current.rows.count === rows.savedCount : rows.savedCount === 0;
   if (!isOurs) return "outdated";
-  rows.write();
-  const written = postings.write();
+  const written = { rows: rows.write(), postings: postings.write() };
   writeIndexState(directory, toIndexState(index, written));
-  const hasSameFiles = current?.rows_file === rowsFile && hasSameTables(current.postings, written);
-  rows.markSaved();
-  postings.markSaved(written);
-  if (!hasSameFiles) removeUnusedFiles(directory, rowsFile, written);
+  const hasSameFiles = current?.rows_file === rowsFile && hasSameTables(current.postings, written.postings);
+  rows.markSaved(written.rows);
+  postings.markSaved(written.postings);
+  if (!hasSameFiles) removeUnusedFiles(directory, rowsFile, written.postings);
   return "saved";
 }
 
-function toIndexState(index: LogIndex, postings: PostingsState): IndexState {
-  const { rowsFile, count, first, segments, lastHash, hasGaps: gaps, damage, shapes } = index;
+function toIndexState(index: LogIndex, written: Pick<IndexState, "rows" | "postings">): IndexState {
+  const { rowsFile, first, segments, lastHash, hasGaps: gaps, shapes } = index;
   return {
     rows_file: rowsFile,
-    rows: count,
+    ...written,
     first,
     segments,
     last_hash: lastHash,
     gaps,
-    ...(damage !== undefined && { damage }),
-    postings,
     ...shapes.state,
   };
 }
@@ -201,23 +210,36 @@ export class LiveIndex {
     }
   }
 
+  /** Replaces a damaged index by one that is built from the log. */
+  rebuild(): void {
+    this.#replace({ rebuild: true });
+  }
+
   close(): void {
-    if (this.#index !== undefined) saveIndex(this.#index, minRowsToSave);
+    try {
+      if (this.#index !== undefined) saveIndex(this.#index, minRowsToSave);
+    } catch {
+      // A damaged index is rebuilt by the next process that reads it.
+    }
     this.#drop();
   }
 
   #current(): LogIndex {
-    if (this.#index === undefined || !this.#isCurrent(this.#index)) {
-      this.#drop();
-      this.#options.onReplaced();
-      const endCheck = this.#options.beginCheck();
-      const { progress } = this.#options;
-      this.#index = openIndex(this.#log, { progress, minRowsToSave });
-      endCheck(this.#index);
-      this.#checkedAt = stopwatch();
-      this.#change = "none";
-    }
+    if (this.#index === undefined || !this.#isCurrent(this.#index)) return this.#replace({});
     return this.#index;
+  }
+
+  #replace(options: Pick<OpenIndexOptions, "rebuild">): LogIndex {
+    this.#drop();
+    this.#options.onReplaced();
+    const endCheck = this.#options.beginCheck();
+    const { progress } = this.#options;
+    const index = openIndex(this.#log, { progress, minRowsToSave, ...options });
+    this.#index = index;
+    endCheck(index);
+    this.#checkedAt = stopwatch();
+    this.#change = "none";
+    return index;
   }
 
   /**
@@ -228,8 +250,8 @@ export class LiveIndex {
     try {
       return this.#refresh(index);
     } catch (error) {
-      // A segment was pruned meanwhile.
-      if (isNotFound(error)) return false;
+      // A segment was pruned meanwhile, or the index is damaged and must be opened again.
+      if (isNotFound(error) || error instanceof DamagedIndexError) return false;
       throw error;
     }
   }

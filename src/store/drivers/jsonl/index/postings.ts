@@ -1,16 +1,15 @@
-import { closeSync, openSync } from "node:fs";
 import type { KeyHash } from "./key-hash.js";
 import { isEntity, maxPackedCount, unpackCount, packCount, clearCount } from "./key-hash.js";
 import type { KeyTableState } from "./key-table.js";
 import { KeyTable, KeyTableFile, writeKeyTable } from "./key-table.js";
+import type { PagesState } from "./paged-file.js";
 import { PagedFile } from "./paged-file.js";
-import { systemFiles, writeAll } from "../files.js";
 
 /**
  * An entry has the row, the previous entry of the same key plus one, and the key's hash with the row's entity count.
  */
 const numbersPerEntry = 4;
-export const entryLength = numbersPerEntry * 4;
+const entryLength = numbersPerEntry * 4;
 
 /** At most this many entries are read when the index is opened; more are put into a table. */
 const maxUntabledEntries = 2048;
@@ -18,13 +17,11 @@ const maxUntabledEntries = 2048;
 const mergeFactor = 4;
 
 export interface PostingsState {
-  /** The number of saved entries. */
-  readonly entries: number;
+  readonly entries: PagesState;
   /** Oldest first; each continues where the previous one ends. */
   readonly tables: readonly KeyTableState[];
 }
 
-const emptyPostings: PostingsState = { entries: 0, tables: [] };
 const noNumbers = new Uint32Array();
 
 /** The file of entries that belongs to a file of rows. */
@@ -39,7 +36,6 @@ export class Postings {
   readonly #directory: string;
   readonly #name: string;
   readonly #pages: PagedFile;
-  #savedCount: number;
   #new = new Uint32Array(256 * numbersPerEntry);
   #count: number;
   #tables: KeyTableFile[] = [];
@@ -51,27 +47,62 @@ export class Postings {
   #to = 0;
 
   /** Throws if the saved files are missing or damaged. */
-  constructor(directory: string, rowsFile: string, { entries, tables }: PostingsState = emptyPostings) {
+  constructor(directory: string, rowsFile: string, saved?: PostingsState) {
     this.#directory = directory;
     this.#name = rowsFile;
-    this.#savedCount = entries;
-    this.#count = entries;
-    this.#pages = new PagedFile(`${directory}/${postingsFileName(rowsFile)}`, entryLength);
+    this.#pages = new PagedFile(`${directory}/${postingsFileName(rowsFile)}`, entryLength, saved?.entries);
+    this.#count = this.#savedCount;
     try {
-      if (entries > 0) this.#pages.open();
-      for (const table of tables) this.#tables.push(new KeyTableFile(directory, table));
+      if (this.#count > 0) this.#pages.open();
+      for (const table of saved?.tables ?? []) this.#tables.push(new KeyTableFile(directory, table));
+      for (let entry = this.#through; entry < this.#count; entry++) {
+        const at = this.#placeOf(entry);
+        this.#loose.put(this.#numbers[at + 2] ?? 0, clearCount(this.#numbers[at + 3] ?? 0), entry);
+      }
     } catch (error) {
       this.close();
       throw error;
     }
-    for (let entry = this.#through; entry < entries; entry++) {
-      const at = this.#placeOf(entry);
-      this.#loose.put(this.#numbers[at + 2] ?? 0, clearCount(this.#numbers[at + 3] ?? 0), entry);
-    }
   }
 
-  get state(): PostingsState {
-    return { entries: this.#savedCount, tables: this.#tables.map(({ state }) => state) };
+  /** The number of entries. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Returns the numbers of the entries `from` (inclusive) to `to` (exclusive): all saved, or all unsaved. */
+  read(from: number, to: number): Uint32Array {
+    if (from >= this.#savedCount)
+      return this.#new.subarray(
+        (from - this.#savedCount) * numbersPerEntry,
+        (to - this.#savedCount) * numbersPerEntry,
+      );
+    const numbers = new Uint32Array((to - from) * numbersPerEntry);
+    this.#pages.readInto(new Uint8Array(numbers.buffer), from);
+    return numbers;
+  }
+
+  /** Returns the files of the tables that do not match the entries. */
+  findWrongTables(): readonly string[] {
+    let covered = 0;
+    return this.#tables.flatMap((table) => {
+      const { file, from, through } = table.state;
+      const isNext = from === covered && through <= this.#savedCount;
+      covered = through;
+      return isNext && table.load().equals(this.#tableOf(from, through)) ? [] : [file];
+    });
+  }
+
+  #tableOf(from: number, through: number): KeyTable {
+    const table = new KeyTable();
+    const numbers = this.read(from, through);
+    for (let entry = from, at = 0; entry < through; entry++, at += numbersPerEntry)
+      table.put(numbers[at + 2] ?? 0, clearCount(numbers[at + 3] ?? 0), entry);
+    return table;
+  }
+
+  get #savedCount(): number {
+    return this.#pages.saved.count;
   }
 
   /** Adds all keys of a row. */
@@ -112,7 +143,7 @@ export class Postings {
   previous(entry: number): number {
     const at = this.#placeOf(entry);
     const before = this.#numbers[at + 1] ?? 0;
-    // Guards against a damaged link: one that leads forward would loop forever.
+    // Guards against a forged link: one that leads forward would loop forever.
     return before > entry ? entry : before;
   }
 
@@ -130,20 +161,10 @@ export class Postings {
 
   /** Writes the new entries, and a table if there are enough. Returns the state to save. */
   write(): PostingsState {
-    const fd = openSync(
-      `${this.#directory}/${postingsFileName(this.#name)}`,
-      this.#savedCount === 0 ? "w" : "r+",
-      0o600,
-    );
-    try {
-      const bytes = new Uint8Array(this.#new.buffer, 0, (this.#count - this.#savedCount) * entryLength);
-      writeAll(systemFiles, fd, bytes, this.#savedCount * entryLength);
-    } finally {
-      closeSync(fd);
-    }
-    const { tables } = this.state;
+    const added = (this.#count - this.#savedCount) * numbersPerEntry;
+    const entries = this.#pages.write(this.#new.subarray(0, added));
     const isDue = this.#count - this.#through >= maxUntabledEntries;
-    return { entries: this.#count, tables: isDue ? this.#writeTable() : tables };
+    return { entries, tables: isDue ? this.#writeTable() : this.#tables.map(({ state }) => state) };
   }
 
   #writeTable(): readonly KeyTableState[] {
@@ -174,10 +195,8 @@ export class Postings {
     for (const table of this.#tables.filter((each) => !opened.includes(each))) table.close();
     if (opened.length > 0 && opened.at(-1) !== this.#tables.at(-1)) this.#loose = new KeyTable();
     this.#tables = opened;
-    this.#pages.open();
-    this.#pages.invalidate(this.#savedCount);
+    this.#pages.markSaved(entries);
     this.#from = this.#to = 0;
-    this.#savedCount = entries;
     this.#new = new Uint32Array(256 * numbersPerEntry);
   }
 

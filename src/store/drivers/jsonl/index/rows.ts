@@ -1,6 +1,5 @@
-import { closeSync, openSync } from "node:fs";
+import type { PagesState } from "./paged-file.js";
 import { PagedFile } from "./paged-file.js";
-import { systemFiles, writeAll } from "../files.js";
 
 /**
  * The index has one row of 32 bytes per record, in log order, as eight 32-bit numbers: the time (a 64-bit float, so
@@ -37,10 +36,6 @@ export class Rows {
   /** The raw numbers, eight per row, for loops over very many rows. */
   get numbers(): Uint32Array {
     return this.#numbers;
-  }
-
-  bytes(): Uint8Array {
-    return new Uint8Array(this.#numbers.buffer, this.#numbers.byteOffset, this.#count * rowLength);
   }
 
   /** In microseconds since 1970. */
@@ -105,26 +100,22 @@ const timesView = ({ buffer, byteOffset, byteLength }: Uint32Array<ArrayBuffer>)
 
 /** All rows of an index: the saved ones on disk, followed by the unsaved ones in memory. */
 export class RowFile {
-  readonly #path: string;
   readonly #pages: PagedFile;
-  #savedCount: number;
   #new = new Rows();
   #page: { readonly number: number; readonly rows: Rows } | undefined;
 
-  constructor(path: string, savedCount: number) {
-    this.#path = path;
-    this.#savedCount = savedCount;
-    this.#pages = new PagedFile(path, rowLength);
+  constructor(path: string, saved?: PagesState) {
+    this.#pages = new PagedFile(path, rowLength, saved);
     // Now, because a process that creates a new index deletes this file.
-    if (savedCount > 0) this.#pages.open();
+    if (this.savedCount > 0) this.#pages.open();
   }
 
   get count(): number {
-    return this.#savedCount + this.#new.count;
+    return this.savedCount + this.#new.count;
   }
 
   get savedCount(): number {
-    return this.#savedCount;
+    return this.#pages.saved.count;
   }
 
   /** The rows that are not on disk yet. */
@@ -134,21 +125,22 @@ export class RowFile {
 
   /** Returns the rows `from` (inclusive) to `to` (exclusive), all in memory. For reading many rows. */
   read(from: number, to: number): Rows {
-    const saved = Math.max(0, Math.min(to, this.#savedCount) - from);
+    const { savedCount } = this;
+    const saved = Math.max(0, Math.min(to, savedCount) - from);
     const numbers = new Uint32Array((to - from) * numbersPerRow);
     const bytes = new Uint8Array(numbers.buffer);
     if (saved > 0) this.#pages.readInto(bytes.subarray(0, saved * rowLength), from);
-    if (to > this.#savedCount) {
-      const start = Math.max(0, from - this.#savedCount);
-      const unsaved = this.#new.bytes().subarray(start * rowLength, (to - this.#savedCount) * rowLength);
-      bytes.set(unsaved, saved * rowLength);
+    if (to > savedCount) {
+      const start = Math.max(0, from - savedCount);
+      const unsaved = this.#new.numbers.subarray(start * numbersPerRow, (to - savedCount) * numbersPerRow);
+      numbers.set(unsaved, saved * numbersPerRow);
     }
     return new Rows(numbers, to - from);
   }
 
   /** Returns a page of rows and the position of one row in it. For reading single rows. */
   at(number: number): { readonly rows: Rows; readonly row: number } {
-    if (number >= this.#savedCount) return { rows: this.#new, row: number - this.#savedCount };
+    if (number >= this.savedCount) return { rows: this.#new, row: number - this.savedCount };
     const { itemsPerPage } = this.#pages;
     const page = Math.floor(number / itemsPerPage);
     if (this.#page?.number !== page)
@@ -156,22 +148,15 @@ export class RowFile {
     return { rows: this.#page.rows, row: number - page * itemsPerPage };
   }
 
-  /** Writes the unsaved rows after the saved ones. Readers ignore them until the state of the index covers them. */
-  write(): void {
-    const fd = openSync(this.#path, this.#savedCount === 0 ? "w" : "r+", 0o600);
-    try {
-      writeAll(systemFiles, fd, this.#new.bytes(), this.#savedCount * rowLength);
-    } finally {
-      closeSync(fd);
-    }
+  /** Writes the unsaved rows. Returns the state to save. */
+  write(): PagesState {
+    return this.#pages.write(this.#new.numbers.subarray(0, this.#new.count * numbersPerRow));
   }
 
-  /** Call when the state of the index covers the written rows. */
-  markSaved(): void {
-    this.#pages.open();
-    this.#pages.invalidate(this.#savedCount);
+  /** Call when the state that `write` returned is saved. */
+  markSaved(saved: PagesState): void {
+    this.#pages.markSaved(saved);
     this.#page = undefined;
-    this.#savedCount = this.count;
     this.#new = new Rows();
   }
 

@@ -1,10 +1,11 @@
+import { existsSync, readdirSync } from "node:fs";
 import type { LogIndex } from "./log-index.js";
 import type { Rows } from "./rows.js";
 import { digestAt, numbersPerRow, shapeAt } from "./rows.js";
+import { readSealedJson, writeSealedJson } from "./sealed-json.js";
 import { sha256Hex } from "../../../../digest/sha256.js";
 import type { Tally, TimeRange } from "../../../../model/store.js";
 import { TallyBuilder } from "../../../../record/tally.js";
-import { readCheckedJson, writeCheckedJson } from "../../../files.js";
 
 const rowsPerBlock = 64 * 1024;
 
@@ -22,7 +23,7 @@ export function tallyDecision(index: LogIndex, decisionId: string, range: TimeRa
   if (range.since !== undefined || range.until !== undefined) {
     return toTally(index, countRows(index, shapes, { from: 0, range }));
   }
-  const path = `${index.directory}/tally-${sha256Hex(JSON.stringify(decisionId))}.json`;
+  const path = `${index.directory}/${tallyFileName(decisionId)}`;
   const saved = readSavedTally(path, index);
   const last = index.shapes.lastRows.get(decisionId) ?? 0;
   if (saved !== undefined && last <= saved.through) return toTally(index, saved);
@@ -32,26 +33,46 @@ export function tallyDecision(index: LogIndex, decisionId: string, range: TimeRa
   return toTally(index, counted);
 }
 
-function shapesOfDecision(index: LogIndex, decisionId: string): Uint8Array {
+const tallyFileName = (decisionId: string): string => `tally-${sha256Hex(JSON.stringify(decisionId))}.json`;
+
+function shapesOfDecision(index: LogIndex, decisionId: string | undefined): Uint8Array {
   return Uint8Array.from(index.shapes.list, (shape) => (shape.decision_id === decisionId ? 1 : 0));
 }
 
 function readSavedTally(path: string, { rowsFile, count }: LogIndex): SavedTally | undefined {
-  const counted = readCheckedJson(path) as SavedTally | undefined;
+  const counted = readSealedJson(path) as SavedTally | undefined;
   return counted?.rows_file === rowsFile && counted.through <= count ? counted : undefined;
 }
 
 /** Ignores errors: a tally that cannot be saved is counted again next time. */
 function saveTally(path: string, counted: SavedTally): void {
   try {
-    writeCheckedJson(path, counted);
+    writeSealedJson(path, counted);
   } catch {
     return;
   }
 }
 
+/** Returns the files of saved tallies that differ from the rows. */
+export function findWrongTallies(index: LogIndex, rowsFile: string): readonly string[] {
+  const names = existsSync(index.directory) ? readdirSync(index.directory) : [];
+  const decisionIds = new Map([...index.shapes.lastRows.keys()].map((id) => [tallyFileName(id), id]));
+  return names
+    .filter((name) => /^tally-[0-9a-f]{64}\.json$/.test(name))
+    .filter((name) => {
+      const saved = readSealedJson(`${index.directory}/${name}`) as SavedTally | undefined;
+      if (saved === undefined) return true;
+      // An outdated tally is never used.
+      if (saved.rows_file !== rowsFile || saved.through > index.count) return false;
+      const shapes = shapesOfDecision(index, decisionIds.get(name));
+      const { records, distinct } = countRows(index, shapes, { from: 0, to: saved.through, range: {} });
+      return JSON.stringify([records, distinct]) !== JSON.stringify([saved.records, saved.distinct]);
+    });
+}
+
 interface RowSpan {
   readonly from: number;
+  readonly to?: number;
   readonly range: TimeRange;
   /** The inputs that are already counted. */
   readonly seen?: DigestSet;
@@ -60,12 +81,12 @@ interface RowSpan {
 function countRows(
   index: LogIndex,
   shapes: Uint8Array,
-  { from, range, seen = new DigestSet() }: RowSpan,
+  { from, to = index.count, range, seen = new DigestSet() }: RowSpan,
 ): SavedTally {
   const { since = -Infinity, until = Infinity } = range;
   const records = new Float64Array(shapes.length);
   const distinct = new Float64Array(shapes.length);
-  forEachRow(index, shapes, { from, to: index.count }, (rows, row, shape) => {
+  forEachRow(index, shapes, { from, to }, (rows, row, shape) => {
     const time = rows.time(row);
     if (time < since || time > until) return;
     records[shape] = (records[shape] ?? 0) + 1;
@@ -73,7 +94,7 @@ function countRows(
   });
   return {
     rows_file: index.rowsFile,
-    through: index.count,
+    through: to,
     records: toCountObject(records),
     distinct: toCountObject(distinct),
   };

@@ -1,0 +1,141 @@
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import type { Head } from "./head.js";
+import { listSegments, segmentName } from "./segments.js";
+import type { LogRecord } from "../../../model/record.js";
+import type { Count, Counter } from "../../../model/store.js";
+import { counterName, incrementCounter, zeroCounter } from "../../../record/counters.js";
+
+/** Reports progress in bytes. */
+type Progress = (done: number, total: number) => void;
+
+type CountedUpTo = Pick<Head, "segment" | "bytes">;
+
+/** All counters of a log, and the end of the records that they cover. */
+export interface CountedLog {
+  readonly counters: Map<string, Counter>;
+  readonly end: CountedUpTo;
+}
+
+/**
+ * Counts what the records up to the head count. A prune notes the counters of that moment, so only the records after
+ * the last such note are counted. Continues from `before`, if given. Yields after every chunk.
+ */
+export function* countLog(
+  log: string,
+  { segment, bytes }: CountedUpTo,
+  { before, progress }: { readonly before?: CountedLog; readonly progress?: Progress | undefined } = {},
+): Generator<void, CountedLog> {
+  const parts = listParts(log, { segment, bytes }, before?.end);
+  const total = parts.reduce((sum, { from, to }) => sum + to - from, 0);
+  let { counters = new Map<string, Counter>() } = before ?? {};
+  let done = 0;
+  for (const part of parts) {
+    const onChunk = (read: number): void => progress?.(done + read, total);
+    for (const line of yield* findLines(log, part, onChunk)) {
+      const record = JSON.parse(line) as LogRecord & { readonly counted?: readonly Count[] };
+      const noted = countersInNote(record);
+      if (noted !== undefined) counters = new Map(Object.entries(noted));
+      countEntry(counters, record.counted ?? [], record.seq);
+    }
+    done += part.to - part.from;
+  }
+  return { counters, end: { segment, bytes } };
+}
+
+/** Returns the counters in the note of a prune. */
+function countersInNote(record: LogRecord): Readonly<Record<string, Counter>> | undefined {
+  if (record.kind !== "note" || record.note !== "pruned") return undefined;
+  return record.details["counters"] as unknown as Readonly<Record<string, Counter>> | undefined;
+}
+
+/** Increments counters in place. */
+export function countEntry(counters: Map<string, Counter>, counted: readonly Count[], seq: number): void {
+  for (const count of counted) {
+    const name = counterName(count);
+    counters.set(name, incrementCounter(counters.get(name) ?? zeroCounter, count, seq));
+  }
+}
+
+/** Runs to the end at once. */
+export function runToEnd<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Runs to the end without blocking the event loop. */
+export async function runInSlices<T>(steps: Generator<void, T>): Promise<T> {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** A part of a segment: whole lines from `from` (inclusive) to `to` (exclusive). */
+interface SegmentPart {
+  readonly first: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+function listParts(log: string, end: CountedUpTo, before: CountedUpTo | undefined): readonly SegmentPart[] {
+  return listSegments(log)
+    .filter((first) => first <= end.segment && first >= (before?.segment ?? 0))
+    .map((first) => ({
+      first,
+      from: first === before?.segment ? before.bytes : 0,
+      to: first === end.segment ? end.bytes : statSync(`${log}/${segmentName(first)}`).size,
+    }));
+}
+
+/** A record with one of these texts may count something, or be the note of a prune. */
+const markers = [Buffer.from('"counted":['), Buffer.from('"note":"pruned"')];
+const chunkSize = 4 * 1024 * 1024;
+
+/** Returns the lines with a marker, in order. Yields after every chunk. */
+function* findLines(
+  log: string,
+  { first, from, to }: SegmentPart,
+  progress: (bytes: number) => void,
+): Generator<void, readonly string[]> {
+  const lines: string[] = [];
+  const fd = openSync(`${log}/${segmentName(first)}`, "r");
+  try {
+    let buffer = Buffer.allocUnsafe(Math.min(chunkSize, to - from));
+    let filled = 0;
+    for (let start = from; start + filled < to;) {
+      const room = Math.min(buffer.length - filled, to - start - filled);
+      const count = readSync(fd, buffer, filled, room, start + filled);
+      if (count === 0) break;
+      filled += count;
+      const end = buffer.subarray(0, filled).lastIndexOf("\n") + 1;
+      lines.push(...markedLines(buffer.subarray(0, end)));
+      buffer.copyWithin(0, end, filled);
+      start += end;
+      filled -= end;
+      if (filled === buffer.length) buffer = Buffer.concat([buffer, Buffer.allocUnsafe(buffer.length)]);
+      progress(start - from);
+      yield;
+    }
+  } finally {
+    closeSync(fd);
+  }
+  return lines;
+}
+
+function* markedLines(bytes: Buffer): Generator<string> {
+  const places = markers.map((marker) => bytes.indexOf(marker));
+  for (;;) {
+    const found = places.filter((place) => place !== -1);
+    if (found.length === 0) return;
+    const at = Math.min(...found);
+    const end = bytes.indexOf("\n", at);
+    yield bytes.toString("utf8", bytes.lastIndexOf("\n", at) + 1, end);
+    for (const [number, marker] of markers.entries()) {
+      const place = places[number] ?? -1;
+      if (place !== -1 && place < end) places[number] = bytes.indexOf(marker, end);
+    }
+  }
+}
