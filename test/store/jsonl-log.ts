@@ -95,13 +95,20 @@ export interface HeadFile {
   readonly segment: number;
   readonly bytes: number;
   readonly checkpoint?: { readonly size: number; readonly hash: string };
+  readonly pruned?: number;
+  readonly counters?: string;
 }
 
 export const headOf = (directory: string): HeadFile =>
   JSON.parse(readLog(directory, "head").toString("latin1")) as HeadFile;
 
-export function writeHeadFile(directory: string, head: HeadFile): void {
-  writeLog(directory, "head", `${JSON.stringify(head).padEnd(511)}\n`);
+/** Writes a head without a checksum, as earlier versions did. */
+export function writeHeadFile(
+  directory: string,
+  { size, head, segment, bytes, checkpoint, pruned, counters, ...others }: HeadFile,
+): void {
+  const fields = { size, head, segment, bytes, checkpoint, pruned, counters, ...others, sum: undefined };
+  writeLog(directory, "head", `${JSON.stringify(fields).padEnd(511)}\n`);
 }
 
 export interface CheckpointLine {

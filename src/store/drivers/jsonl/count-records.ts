@@ -1,5 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import type { Head } from "./head.js";
+import { parseRecordLine } from "./index/shapes.js";
+import { damagedLogError } from "./store-errors.js";
 import { listSegments, segmentName } from "./segments.js";
 import type { LogRecord } from "../../../model/record.js";
 import type { Count, Counter } from "../../../model/store.js";
@@ -32,7 +34,8 @@ export function* countLog(
   for (const part of parts) {
     const onChunk = (read: number): void => progress?.(done + read, total);
     for (const line of yield* findLines(log, part, onChunk)) {
-      const record = JSON.parse(line) as LogRecord & { readonly counted?: readonly Count[] };
+      const record = parseRecordLine(line) as CountedRecord | undefined;
+      if (record === undefined) throw damagedLogError(log, "a record is not readable");
       const noted = countersInNote(record);
       if (noted !== undefined) counters = new Map(Object.entries(noted));
       countEntry(counters, record.counted ?? [], record.seq);
@@ -41,6 +44,8 @@ export function* countLog(
   }
   return { counters, end: { segment, bytes } };
 }
+
+type CountedRecord = LogRecord & { readonly counted?: readonly Count[] };
 
 /** Returns the counters in the note of a prune. */
 function countersInNote(record: LogRecord): Readonly<Record<string, Counter>> | undefined {
@@ -86,7 +91,10 @@ function listParts(log: string, end: CountedUpTo, before: CountedUpTo | undefine
     .map((first) => ({
       first,
       from: first === before?.segment ? before.bytes : 0,
-      to: first === end.segment ? end.bytes : statSync(`${log}/${segmentName(first)}`).size,
+      to: Math.min(
+        first === end.segment ? end.bytes : Infinity,
+        statSync(`${log}/${segmentName(first)}`).size,
+      ),
     }));
 }
 

@@ -8,6 +8,7 @@ import type { Head } from "./head.js";
 import { readHead } from "./head.js";
 import type { Progress } from "./index/log-index.js";
 import { listSegments } from "./segments.js";
+import { damagedLogError } from "./store-errors.js";
 import type { Appended, Count, Counter, Entry, Limit } from "../../../model/store.js";
 import {
   counterName,
@@ -78,7 +79,11 @@ export class Counters {
     let head: Head | undefined;
     for (let tries = 0; tries < maxReads; tries++) {
       head = readHeadFile(this.#log);
-      if (head === undefined) return zeroCounter;
+      if (head === undefined) {
+        if (listSegments(this.#log).length > 0)
+          throw damagedLogError(this.#log, "its head file cannot be read");
+        return zeroCounter;
+      }
       try {
         if (this.#files.matches(head.counters)) return this.#files.get(name) ?? zeroCounter;
       } catch (error) {
@@ -86,7 +91,11 @@ export class Counters {
         if (!(error instanceof DamagedCountersError)) throw error;
       }
     }
-    return head === undefined ? zeroCounter : ((await this.#recount(head)).get(name) ?? zeroCounter);
+    if (head === undefined) return zeroCounter;
+    // Through the end of the log: the head itself may be an older copy.
+    const segment = Math.max(head.segment, ...listSegments(this.#log));
+    const end = { ...head, segment, bytes: Infinity };
+    return (await this.#recount(end)).get(name) ?? zeroCounter;
   }
 
   /**

@@ -110,10 +110,15 @@ export class DamageDetector {
     if (problem !== undefined) return problem;
     const isMarked = existsSync(damageMarkPath(this.#directory));
     if (!isSuspected && !isMarked && this.#areCleared(doubts)) return undefined;
-    const { problems } = await verifyInSlices(this.#directory);
-    const [first] = problems;
+    const found = await this.verify();
+    if (found === undefined) this.#clear(doubts);
+    return found;
+  }
+
+  /** Reads the whole log and returns the first problem. */
+  async verify(): Promise<string | undefined> {
+    const [first] = (await verifyInSlices(this.#directory)).problems;
     setDamageMark(this.#directory, first?.message);
-    if (first === undefined) this.#clear(doubts);
     return first?.message;
   }
 
@@ -150,14 +155,15 @@ export class DamageDetector {
 
   #inspectFiles(segments: readonly FileStats[]): Inspection {
     const fd = openIfExists(systemFiles, `${this.#log}/head`, "r");
-    // A log without a valid head is reported by those who read the head.
-    if (fd === undefined) return undamaged;
+    const hasRecords = segments.some(({ stats }) => stats.size > 0n);
+    if (fd === undefined) return hasRecords ? { problem: "its head file is missing", doubts: [] } : undamaged;
     try {
       const head = readHead(systemFiles, fd);
-      if (head === undefined) return undamaged;
+      if (head === undefined)
+        return hasRecords ? { problem: "its head file cannot be read", doubts: [] } : undamaged;
       const { mtimeNs } = fstatSync(fd, { bigint: true });
       const start = inspectStart(segments, head);
-      const problem = start.problem ?? this.#inspectOrder(segments, head);
+      const problem = start.problem ?? inspectEnd(this.#log, head) ?? this.#inspectOrder(segments, head);
       if (problem !== undefined) return { problem, doubts: [] };
       const checkpoints = inspectCheckpoints(this.#log, segments, { head, mtimeNs });
       const modified = modifiedSegments(segments, { head, mtimeNs });
@@ -222,6 +228,15 @@ function inspectStart(segments: readonly FileStats[], { size, pruned }: Head): I
   if (pruned === undefined && segments.length > 0) return { doubts: [`starts with record ${first}`] };
   const from = (pruned ?? 0) + 1;
   return { problem: `records ${from} to ${first - 1} are missing and were not pruned`, doubts: [] };
+}
+
+/** Checks that the current segment is as long as the head says. What a power cut may have removed is left to recovery. */
+function inspectEnd(log: string, { segment, bytes, synced }: Head): string | undefined {
+  if (synced !== undefined || bytes === 0) return undefined;
+  const { size = 0 } = statSync(`${log}/${segmentName(segment)}`, { throwIfNoEntry: false }) ?? {};
+  return size < bytes
+    ? "it is shorter than before: its end was removed or its content was changed"
+    : undefined;
 }
 
 /** A head, and when it was written. */

@@ -276,18 +276,19 @@ function needsCompaction(header: Buffer, size: number): boolean {
   return size > Number(threshold ?? minCompactionBytes);
 }
 
-const formatEntry = ({ key, group, expires_at, value }: ShelfEntry): string =>
-  `${JSON.stringify({ key, group, expires_at, value })}\n`;
+/** Returns a line that ends with a checksum of the rest. */
+function formatEntry({ key, group, expires_at, value }: ShelfEntry): string {
+  const json = JSON.stringify({ key, group, expires_at, value });
+  return `${json.slice(0, -1)},"sum":"${checksum(json)}"}\n`;
+}
 
 /** Returns the latest entry of a key. */
 function findEntry(bytes: Buffer, key: string): ShelfEntry | undefined {
   const start = `\n{"key":${JSON.stringify(key)},`;
   // The last match can be an incomplete line that a crash left; then the one before it counts.
-  for (let at = bytes.lastIndexOf(start); at !== -1; at = bytes.lastIndexOf(start, at - 1)) {
+  for (let at = bytes.lastIndexOf(start); at > 0; at = bytes.lastIndexOf(start, at - 1)) {
     const end = bytes.indexOf("\n", at + 1);
-    const entry = end === -1 ? undefined : parseEntry(bytes.toString("utf8", at + 1, end));
-    if (entry !== undefined) return entry;
-    if (at === 0) break;
+    if (end !== -1) return parseEntry(bytes.toString("utf8", at + 1, end));
   }
   return undefined;
 }
@@ -297,7 +298,8 @@ function readEntries(bytes: Buffer): readonly ShelfEntry[] {
   const latest = new Map<string, ShelfEntry>();
   // An incomplete line can follow the last newline.
   for (const line of bytes.toString("utf8").split("\n").slice(0, -1)) {
-    const entry = line.startsWith('{"key":') ? parseEntry(line) : undefined;
+    if (!line.startsWith('{"key":')) continue;
+    const entry = parseEntry(line);
     if (entry !== undefined) latest.set(entry.key, entry);
   }
   return [...latest.values()];
@@ -312,10 +314,19 @@ function containsExpired(bytes: Buffer, now: number): boolean {
 const hasExpired = ({ expires_at }: ShelfEntry, now: number): boolean =>
   expires_at !== undefined && now >= expires_at;
 
+const sumPattern = /,"sum":"([0-9a-f]{8})"\}$/;
+
+/** Returns undefined for a line that was damaged. Lines of earlier versions have no checksum. */
 function parseEntry(line: string): ShelfEntry | undefined {
   try {
-    return JSON.parse(line) as ShelfEntry;
+    const sum = sumPattern.exec(line)?.[1];
+    if (sum === undefined) return JSON.parse(line) as ShelfEntry;
+    const json = `${line.slice(0, -sumLength)}}`;
+    return checksum(json) === sum ? (JSON.parse(json) as ShelfEntry) : undefined;
   } catch {
     return undefined;
   }
 }
+
+/** The length of `,"sum":"…"}`. */
+const sumLength = 18;

@@ -66,14 +66,16 @@ export function openReader(log: string, options: ReaderOptions): OpenReader {
         return { size, head, ...(sizeInHead > size && { lost: sizeInHead - size }) };
       });
     },
-    select: (query, onUnreadable) => select({ open, inspect: watch.inspect }, query, onUnreadable),
+    select: (query, onUnreadable) => select({ ...watch, open }, query, onUnreadable),
     related: (key, range = {}) => relatedRecords.related(key, range),
     neighbours: (decisionId, entities, most, bounds = {}) =>
       relatedRecords.neighbours({ decisionId, entities, most, bounds }),
     find: (reference) => withIndex((index, lines) => findRecord(index, lines, reference)),
     tally: (decisionId, range) => withIndex((index) => tallyDecision(index, decisionId, range)),
-    prunable: (bound) =>
-      new Promise((resolve) => resolve(wrapReadErrors(log, () => findPrunable(log, bound)))),
+    async prunable(bound) {
+      await ("keep" in bound ? watch.inspect() : watch.verify());
+      return wrapReadErrors(log, () => findPrunable(log, bound));
+    },
     cacheUse: () =>
       withIndex(({ shapes }) => {
         const sum = (use: "hit" | "miss"): number =>
@@ -117,11 +119,11 @@ function logOpener(
 }
 
 async function* select(
-  { open, inspect }: { readonly open: OpenLog; readonly inspect: () => Promise<void> },
+  { open, inspect, verify }: DamageWatch & { readonly open: OpenLog },
   { unindexed = false, ...query }: Query,
   onUnreadable?: Parameters<Ledger["select"]>[1],
 ): AsyncGenerator<LogLine> {
-  await inspect();
+  await (unindexed ? verify() : inspect());
   let last: number | undefined;
   const isNew = (seq: number): boolean => last === undefined || (query.reverse ? seq < last : seq > last);
   const reportNew: typeof onUnreadable =
@@ -228,6 +230,8 @@ interface DamageWatch {
   readonly reportDamage: () => void;
   /** Reports damage that the files of the log show before they are read. */
   readonly inspect: () => Promise<void>;
+  /** Reads the whole log and reports damage. Needed where lines are selected by what they contain. */
+  readonly verify: () => Promise<void>;
   /** Call before opening the index; call the returned function with the index after it. */
   readonly beginCheck: () => (index: LogIndex) => void;
 }
@@ -248,6 +252,9 @@ function watchForDamage(log: string, { detector, onDamage }: ReaderOptions): Dam
     inspectedAt = stopwatch();
     if ((await detector.findProblem()) !== undefined) reportDamage();
   };
+  const verify = async (): Promise<void> => {
+    if (!isReported && (await detector.verify()) !== undefined) reportDamage();
+  };
   const beginCheck = (): ((index: LogIndex) => void) => {
     // Before the log is read: a head that is read later could already cover records appended meanwhile.
     const size = readHeadSize(log);
@@ -255,7 +262,7 @@ function watchForDamage(log: string, { detector, onDamage }: ReaderOptions): Dam
       if (index.isDamaged || isCut(size, index)) reportDamage();
     };
   };
-  return { reportDamage, inspect, beginCheck };
+  return { reportDamage, inspect, verify, beginCheck };
 }
 
 /** Returns the number of records according to the head; undefined without a head. */

@@ -5,7 +5,8 @@ import type { Prunable, PruneBound } from "../../../model/store.js";
 import { parseTailHash, tailLength } from "../../../record/chain.js";
 import { DecisionError } from "../../../errors.js";
 import { damagedLogError } from "./store-errors.js";
-import { readAt, systemFiles } from "./files.js";
+import { readAt, readIfExists, systemFiles } from "./files.js";
+import { parseHead } from "./head.js";
 import type { SegmentStats } from "./index/index-state.js";
 import { statSegments } from "./index/index-state.js";
 import { LogIndex } from "./index/log-index.js";
@@ -22,7 +23,7 @@ export function findPrunable(log: string, bound: PruneBound): Prunable {
   const segments = statSegments(log);
   const newest = segments.at(-1);
   const oldest = segments[0]?.first ?? 1;
-  const size = newest === undefined ? 0 : newest.first + readSegment(log, newest).count - 1;
+  const size = newest === undefined ? 0 : findSize(log, newest);
   let found: Prunable = { records: 0, through: 0, bytes: 0 };
   for (const [position, segment] of segments.entries()) {
     const last = (segments[position + 1]?.first ?? size + 1) - 1;
@@ -32,6 +33,14 @@ export function findPrunable(log: string, bound: PruneBound): Prunable {
     found = { records: last - oldest + 1, through: last, bytes: found.bytes + segment.bytes };
   }
   return found;
+}
+
+/** Returns the number of the last record. After a crash the log is longer than its head says. */
+function findSize(log: string, newest: SegmentStats): number {
+  const bytes = readIfExists(`${log}/head`);
+  const head = bytes && parseHead(bytes);
+  if (head?.segment === newest.first && head.bytes === newest.bytes) return head.size;
+  return newest.first + readSegment(log, newest).count - 1;
 }
 
 /** Scans the lines of a segment. */

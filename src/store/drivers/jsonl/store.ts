@@ -1,4 +1,4 @@
-import { sumOfSerials, witnessedShelf } from "./approval-witness.js";
+import { assertNoneForgotten, sumOfSerials, witnessedShelf } from "./approval-witness.js";
 import type { EntryGroup } from "./counters.js";
 import { Counters } from "./counters.js";
 import { DamageDetector, refreshHeadTime, suspectDamage } from "./damage-detection.js";
@@ -101,7 +101,10 @@ export function openJsonlStore(options: JsonlOptions): Store {
       const target = derivedShelves.has(name) ? "store" : "record";
       const shelf = fileShelf(files, (work) => locked(work, target), `${directory}/${name}`);
       if (name !== "approvals") return shelf;
-      return witnessedShelf(shelf, () => locked(() => writer.pinApprovals(sumOfSerials(files)), target));
+      return witnessedShelf(shelf, {
+        remember: () => locked(() => writer.pinApprovals(sumOfSerials(files)), target),
+        check: () => assertNoneForgotten(directory, files),
+      });
     },
     async close() {
       await commit.idle();

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { sumOfSerials } from "./approval-witness.js";
+import { forgottenMessage, sumOfSerials } from "./approval-witness.js";
 import { ShelfFiles } from "./file-shelf.js";
 import { wrapReadErrors } from "./store-errors.js";
 import { readIfExists, readAt, systemFiles } from "./files.js";
@@ -385,6 +385,5 @@ function checkApprovals(verifier: LogVerifier, directory: string, head: Head | u
   const shelf = new ShelfFiles(`${directory}/approvals`, { files: systemFiles, now: () => 0, durable: true });
   // A crash between writing the shelf and the head leaves more.
   if (sumOfSerials(shelf) >= head.approvals) return;
-  const message = "approval locks that were seen are missing or older than before";
-  verifier.addProblem({ kind: "approvals", file: "approvals", message });
+  verifier.addProblem({ kind: "approvals", file: "approvals", message: forgottenMessage });
 }
