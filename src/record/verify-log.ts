@@ -27,6 +27,11 @@ export type LogProblemKind =
   | "derived"
   | "file";
 
+const otherKinds: ReadonlySet<LogProblemKind> = new Set(["expectation", "signature", "approvals", "derived"]);
+
+/** Whether a problem is damage of the log itself, so that nothing may be appended to it. */
+export const isLogDamage = ({ kind }: LogProblem): boolean => !otherKinds.has(kind);
+
 /** Further problems are not reported. */
 const maxProblems = 20;
 

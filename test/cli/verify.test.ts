@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Verification } from "../../src/store/drivers/jsonl/verify-store.js";
@@ -73,6 +73,21 @@ describe("verify", () => {
     expect(await verdict()).toBe("damaged");
     const { code, found } = await verify();
     expect({ code, first: found.problems[0] }).toMatchObject({ code: 6, first: { kind: "changed", seq: 1 } });
+  });
+
+  it("names a derived file that differs from the log, and has it rebuilt", async () => {
+    await place.run(["distribution", "decision-quality-gate"]);
+    const index = join(place.store, "log/index");
+    const tally = readdirSync(index).find((name) => name.startsWith("tally-")) ?? "";
+    writeFileSync(join(index, tally), readFileSync(join(index, tally), "utf8").replace(/\d/, "7"));
+    const { code, found } = await verify();
+    expect({ code, found }).toMatchObject({
+      code: 6,
+      found: { ok: false, size: 5, problems: [{ kind: "derived", file: `log/index/${tally}` }] },
+    });
+    await place.run(["distribution", "decision-quality-gate"]);
+    expect((await verify()).code).toBe(0);
+    expect((await decide()).code).toBe(0);
   });
 
   it("says of a line that became longer where that shows", async () => {

@@ -128,7 +128,7 @@ async function readAll(directory: string, first = 0): Promise<Reading> {
       onDamage: () => reported.add(name),
     });
     try {
-      answers[name] = JSON.stringify(await ask(store)) ?? "missing";
+      answers[name] = JSON.stringify((await ask(store)) ?? "missing");
     } catch {
       reported.add(name);
     } finally {
@@ -260,7 +260,7 @@ export async function damageAtRandom(
     const wrong = Object.keys(queries).filter((name) => {
       const answer = reading.answers[name];
       if (reading.reported.has(name) || answer === answers[name]) return false;
-      return !(replaceable.has(name) && answer === "missing");
+      return !(replaceable.has(name) && answer === '"missing"');
     });
     if (wrong.length > 0) silent.push(`${kind} in ${path}: ${wrong.join(", ")}`);
     if (reading.reported.size > 0) reported++;

@@ -4,6 +4,7 @@ import { composeRecords } from "../../compose.js";
 import { DecisionError } from "../../errors.js";
 import type { Style } from "../../present/format.js";
 import { formatBytes, formatCount } from "../../present/text.js";
+import { isLogDamage } from "../../record/verify-log.js";
 import { verifyStore } from "../../store/drivers/jsonl/verify-store.js";
 import type { Manifest } from "../../store/export-manifest.js";
 import type { RecordFormat, ExportSource } from "../../store/write-export.js";
@@ -102,7 +103,7 @@ function recordFormat({ format = "jsonl", json, out }: ExportFlags): RecordForma
 
 /** Throws if the log is damaged: the export of a damaged log would look valid to its reader. */
 function assertIntact(log: string): void {
-  const [problem] = verifyStore(dirname(log)).problems;
+  const problem = verifyStore(dirname(log)).problems.find(isLogDamage);
   if (problem === undefined) return;
   throw new DecisionError("log_damaged", `the log is damaged, nothing exported: ${problem.message}`, {
     hint: "run `agent-33 decision verify`; without --out, the readable records can still be printed",

@@ -4,6 +4,7 @@ import { formatCount } from "../../present/text.js";
 import type { Style, View } from "../../present/format.js";
 import { present } from "../../present/format.js";
 import type { LogProblem, LogProblemKind } from "../../record/verify-log.js";
+import { isLogDamage } from "../../record/verify-log.js";
 import type { Expectation, Verification } from "../../store/drivers/jsonl/verify-store.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { StoreFlags } from "../flags.js";
@@ -83,7 +84,7 @@ async function verifyLog(directory: string, { key, ...options }: VerifyOptions):
   const { checkpointSignatureCheck } = await import("../../store/signing.js");
   const checkSignature = key === undefined ? undefined : checkpointSignatureCheck(key);
   const verification = verifyStore(directory, { ...options, checkSignature });
-  const [problem] = verification.problems.filter(({ kind }) => !harmlessKinds.has(kind));
+  const problem = verification.problems.find(isLogDamage);
   setDamageMark(directory, problem?.message);
   if (problem !== undefined) return verification;
   const derived = verifyDerived(directory);
@@ -91,9 +92,6 @@ async function verifyLog(directory: string, { key, ...options }: VerifyOptions):
   const { ok, problems } = verification;
   return { ...verification, ok: ok && derived.length === 0, problems: [...problems, ...derived] };
 }
-
-/** Problems that do not stop the log from being written. */
-const harmlessKinds: ReadonlySet<LogProblemKind> = new Set(["expectation", "signature", "approvals"]);
 
 async function verifyExported(path: string, { key, ...options }: VerifyOptions): Promise<Verification> {
   const { verifyExport } = await import("../../store/verify-export.js");

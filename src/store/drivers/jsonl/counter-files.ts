@@ -35,7 +35,6 @@ export class CounterFiles {
   #table: Uint32Array<ArrayBuffer> | undefined;
   #pin = "";
   readonly #buckets = new Map<number, Bucket>();
-  #exists = false;
 
   constructor(directory: string, files: Files) {
     this.#directory = directory;
@@ -73,7 +72,7 @@ export class CounterFiles {
     }));
     // Until all is written, the files match no head.
     this.#table = undefined;
-    this.#prepareDirectory();
+    makeDirectory(this.#directory, 0o700);
     for (const { number, counters } of buckets) {
       const { low, high } = this.#writeBucket(number, counters);
       table.set([low, high], number * 2);
@@ -89,7 +88,7 @@ export class CounterFiles {
 
   /** Replaces all counters and returns the new pin. */
   replace(all: ReadonlyMap<string, Counter>): string {
-    this.#prepareDirectory();
+    makeDirectory(this.#directory, 0o700);
     for (const name of readdirSync(this.#directory))
       if (/^(?:[0-9a-f]{3}\.json(?:\.tmp)?|table)$/.test(name))
         rmSync(`${this.#directory}/${name}`, { recursive: true });
@@ -175,11 +174,6 @@ export class CounterFiles {
     } finally {
       this.#files.closeSync(fd);
     }
-  }
-
-  #prepareDirectory(): void {
-    if (!this.#exists) makeDirectory(this.#directory, 0o700);
-    this.#exists = true;
   }
 }
 

@@ -19,6 +19,7 @@ import { readSealedJson, writeSealedJson } from "./index/sealed-json.js";
 import { segmentName, listSegments } from "./segments.js";
 import { verifyInSlices } from "./verify-store.js";
 import { parseChainLink, parseTailHash, tailLength } from "../../../record/chain.js";
+import { isLogDamage } from "../../../record/verify-log.js";
 import { makeDirectory } from "../../files.js";
 
 /** A verification of the whole log has found a problem. */
@@ -117,9 +118,9 @@ export class DamageDetector {
 
   /** Reads the whole log and returns the first problem. */
   async verify(): Promise<string | undefined> {
-    const [first] = (await verifyInSlices(this.#directory)).problems;
-    setDamageMark(this.#directory, first?.message);
-    return first?.message;
+    const problem = (await verifyInSlices(this.#directory)).problems.find(isLogDamage);
+    setDamageMark(this.#directory, problem?.message);
+    return problem?.message;
   }
 
   #areCleared(doubts: readonly string[]): boolean {

@@ -53,6 +53,8 @@ interface ShelfOptions {
   readonly now: () => number;
   /** Syncs every write to the disk. */
   readonly durable: boolean;
+  /** Adds a checksum to every line. Not needed where the reader checks the value by its hash. */
+  readonly checked?: boolean;
 }
 
 /**
@@ -92,7 +94,7 @@ export class ShelfFiles {
     for (const entry of entries) {
       const sum = checksum(entry.key);
       const leaf = this.#leafOf(sum) ?? this.#newLeaf(sum);
-      byLeaf.set(leaf, (byLeaf.get(leaf) ?? "") + formatEntry(entry));
+      byLeaf.set(leaf, (byLeaf.get(leaf) ?? "") + this.#format(entry));
     }
     for (const [leaf, lines] of byLeaf) this.#append(leaf, lines);
     this.#compactOtherFiles(entries);
@@ -148,6 +150,19 @@ export class ShelfFiles {
       return parts.flatMap((part) => this.entriesOf(part));
     }
     return readEntries(bytes);
+  }
+
+  /** Returns true if a file has a line that cannot be read. */
+  hasDamagedLine(leaf: string): boolean {
+    const [, ...lines] = (readIfExists(this.#path(leaf)) ?? noBytes)
+      .toString("utf8")
+      .split("\n")
+      .slice(0, -1);
+    return lines.some((line) => parseEntry(line)?.key === undefined);
+  }
+
+  #format(entry: ShelfEntry): string {
+    return formatEntry(entry, this.#options.checked === true);
   }
 
   sizeOf(leaf: string): number {
@@ -243,7 +258,7 @@ export class ShelfFiles {
   #rewrite(leaf: string, entries: readonly ShelfEntry[]): void {
     const { files, durable } = this.#options;
     const path = this.#path(leaf);
-    const lines = entries.map(formatEntry).join("");
+    const lines = entries.map((entry) => this.#format(entry)).join("");
     const temporary = `${path}.${process.pid}.tmp`;
     const fd = files.openSync(temporary, "w", 0o600);
     try {
@@ -276,10 +291,9 @@ function needsCompaction(header: Buffer, size: number): boolean {
   return size > Number(threshold ?? minCompactionBytes);
 }
 
-/** Returns a line that ends with a checksum of the rest. */
-function formatEntry({ key, group, expires_at, value }: ShelfEntry): string {
+function formatEntry({ key, group, expires_at, value }: ShelfEntry, isChecked: boolean): string {
   const json = JSON.stringify({ key, group, expires_at, value });
-  return `${json.slice(0, -1)},"sum":"${checksum(json)}"}\n`;
+  return isChecked ? `${json.slice(0, -1)},"sum":"${checksum(json)}"}\n` : `${json}\n`;
 }
 
 /** Returns the latest entry of a key. */
@@ -316,7 +330,7 @@ const hasExpired = ({ expires_at }: ShelfEntry, now: number): boolean =>
 
 const sumPattern = /,"sum":"([0-9a-f]{8})"\}$/;
 
-/** Returns undefined for a line that was damaged. Lines of earlier versions have no checksum. */
+/** Returns undefined for a line that was damaged. */
 function parseEntry(line: string): ShelfEntry | undefined {
   try {
     const sum = sumPattern.exec(line)?.[1];

@@ -108,14 +108,24 @@ const headJson = (head: Head): string => JSON.stringify(normalizeHead(head));
 const padHead = (json: string): string => `${json.padEnd(headLength - 1)}\n`;
 
 function formatHead(head: Head): string {
-  const json = headJson(head);
-  const text = padHead(`${json.slice(0, -1)},"sum":"${checksum(json)}"}`);
-  return text.length === headLength ? text : formatHead(withoutHints(head));
+  const text = sealHead(head);
+  return text.length === headLength ? text : sealHead(withoutHints(head));
 }
 
-/** Leaves out what can be found again by reading the log. */
-function withoutHints({ checkpoint, counters: _counters, ...head }: Head): Head {
-  return { ...head, ...(checkpoint && { checkpoint: { size: checkpoint.size, hash: checkpoint.hash } }) };
+function sealHead(head: Head): string {
+  const json = headJson(head);
+  return padHead(`${json.slice(0, -1)},"sum":"${checksum(json)}"}`);
+}
+
+/** Leaves out what can be found again by reading the log, for a head that would be too long. */
+function withoutHints(head: Head): Head {
+  const kept: { -readonly [Name in keyof Head]: Head[Name] } = { ...head };
+  delete kept.counters;
+  if (kept.checkpoint !== undefined) {
+    const { size, hash } = kept.checkpoint;
+    kept.checkpoint = { size, hash };
+  }
+  return kept;
 }
 
 export function writeHead(files: Files, fd: number, head: Head): void {

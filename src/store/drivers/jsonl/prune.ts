@@ -3,6 +3,7 @@ import type { JsonObject } from "../../../model/json.js";
 import type { LogRecord } from "../../../model/record.js";
 import type { Prunable, PruneBound } from "../../../model/store.js";
 import { parseTailHash, tailLength } from "../../../record/chain.js";
+import { isLogDamage } from "../../../record/verify-log.js";
 import { DecisionError } from "../../../errors.js";
 import { damagedLogError } from "./store-errors.js";
 import { readAt, readIfExists, systemFiles } from "./files.js";
@@ -58,7 +59,7 @@ function isOlder(log: string, segment: SegmentStats, before: number): boolean {
 
 /** Refuses to prune a damaged log: removing segments would destroy the evidence. */
 export function assertVerified(directory: string): void {
-  const [problem] = verifyStore(directory).problems;
+  const problem = verifyStore(directory).problems.find(isLogDamage);
   if (problem !== undefined) throw damagedLogError(`${directory}/log`, problem.message);
 }
 
@@ -105,8 +106,10 @@ function readEarlierPrunes(path: string): readonly JsonObject[] {
   return notes.flatMap((line) => {
     const record = JSON.parse(line) as LogRecord;
     if (record.kind !== "note" || record.note !== "pruned") return [];
-    const { earlier = [], counters: _counters, ...details } = record.details;
-    return [...(earlier as readonly JsonObject[]), { timestamp: record.timestamp, ...details }];
+    const { earlier = [], ...details } = record.details;
+    // The new note has newer counters.
+    const kept = Object.fromEntries(Object.entries(details).filter(([name]) => name !== "counters"));
+    return [...(earlier as readonly JsonObject[]), { timestamp: record.timestamp, ...kept }];
   });
 }
 

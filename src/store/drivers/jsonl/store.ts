@@ -43,7 +43,12 @@ export function openJsonlStore(options: JsonlOptions): Store {
   const locked = lockedRunner(directory, queue);
   const now = (): number => microsecondsOf(clock());
   const shelfOf = (name: string): ShelfFiles =>
-    new ShelfFiles(`${directory}/${name}`, { files, now, durable: !derivedShelves.has(name) });
+    new ShelfFiles(`${directory}/${name}`, {
+      files,
+      now,
+      durable: !derivedShelves.has(name),
+      checked: checkedShelves.has(name),
+    });
   const detector = new DamageDetector(directory);
   const counters = new Counters(directory, { files, progress: options.progress });
   const writer = new LogWriter(`${directory}/log`, counters, {
@@ -122,6 +127,9 @@ type LockedRun = <T>(
 
 /** Shelves whose values can be computed or fetched again, so they are not synced to the disk. */
 const derivedShelves: ReadonlySet<string> = new Set(["cache", "breakers", "responses"]);
+
+/** Shelves whose values are not checked by those who read them. */
+const checkedShelves: ReadonlySet<string> = new Set(["breakers", "responses", "approvals"]);
 
 /** In characters. */
 const maxBatchChars = 16 * 1024 * 1024;

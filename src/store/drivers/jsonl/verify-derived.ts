@@ -13,7 +13,7 @@ import { wrapReadErrors } from "./store-errors.js";
 import type { CachedLabels } from "../../../record/answer-cache.js";
 import { isIntactAnswer, labelsOfAnswer } from "../../../record/answer-cache.js";
 import { recordIdIn } from "../../../record/verify-log.js";
-import type { DecisionRecord } from "../../../model/record.js";
+import type { DecisionRecord, LogRecord } from "../../../model/record.js";
 import type { LogProblem } from "../../../record/verify-log.js";
 
 /** A derived file that differs from the log, relative to the store's directory. */
@@ -34,6 +34,7 @@ export function verifyDerived(directory: string): readonly LogProblem[] {
         ...findMemoDifferences(directory),
         ...findCounterDifferences(directory),
         ...findCacheDifferences(directory),
+        ...["cache", "responses", "breakers"].flatMap((name) => findDamagedLines(directory, name)),
       ];
       return differences.map(({ file, message }) => ({ kind: "derived", file, message }));
     } catch (error) {
@@ -112,6 +113,14 @@ function readHeadFile(log: string): Head | undefined {
   return bytes && parseHead(bytes);
 }
 
+function findDamagedLines(directory: string, name: string): readonly Difference[] {
+  const shelf = new ShelfFiles(`${directory}/${name}`, { files: systemFiles, now: () => 0, durable: false });
+  return shelf
+    .leaves()
+    .filter((leaf) => shelf.hasDamagedLine(leaf))
+    .map((leaf) => ({ file: `${name}/all${leaf}.jsonl`, message: "a line does not match its checksum" }));
+}
+
 /** Checks that each cached answer is unchanged and is the one that was recorded when it was cached. */
 function findCacheDifferences(directory: string): readonly Difference[] {
   const shelf = new ShelfFiles(`${directory}/cache`, { files: systemFiles, now: () => 0, durable: false });
@@ -145,7 +154,7 @@ function* findRecords(log: string, ids: ReadonlyMap<string, unknown>): Generator
       const line = bytes.subarray(start, end);
       const { record_id } = recordIdIn(line);
       if (record_id !== undefined && ids.has(record_id)) {
-        const record = JSON.parse(line.toString("utf8")) as DecisionRecord;
+        const record = JSON.parse(line.toString("utf8")) as LogRecord;
         if (record.kind === "decision") yield record;
       }
       start = end + 1;
