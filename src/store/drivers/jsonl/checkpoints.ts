@@ -1,7 +1,7 @@
 import type { Checkpoint, CheckpointContent, Signer } from "../../../record/chain.js";
 import { formatCheckpoint, parseCheckpoint } from "../../../record/chain.js";
 import type { Files } from "./files.js";
-import { openIfExists, readAt, readIfExists, syncOrTruncate, writeOrTruncate } from "./files.js";
+import { openIfExists, readAt, readIfExists, syncOrTruncate, systemFiles, writeOrTruncate } from "./files.js";
 
 /** Longer than any line. */
 const maxLineBytes = 2048;
@@ -68,23 +68,35 @@ interface LastCheckpoint {
   readonly end: number;
 }
 
-/** Returns the last complete line; its checkpoint is undefined if there is none or it was changed. */
-export function readLastCheckpoint(files: Files, path: string): LastCheckpoint {
+function readLastCheckpoint(files: Files, path: string): LastCheckpoint {
+  const { line, end } = readLastLine(files, path);
+  return { checkpoint: line === undefined ? undefined : parseCheckpoint(line), end };
+}
+
+/** Returns the fields of the last checkpoint without checking its hash, which would slow every decision down. */
+export function peekLastCheckpoint(path: string): Pick<Checkpoint, "size" | "head" | "hash"> | undefined {
+  const { line = "" } = readLastLine(systemFiles, path);
+  const [, size, head = "", hash = ""] =
+    /^\{"size":(\d+),"head":"([0-9a-f]{64})",.*,"hash":"([0-9a-f]{64})"\}$/.exec(line) ?? [];
+  return size === undefined ? undefined : { size: Number(size), head, hash };
+}
+
+/** Returns the last complete line, and where it ends. */
+function readLastLine(
+  files: Files,
+  path: string,
+): { readonly line: string | undefined; readonly end: number } {
   const fd = openIfExists(files, path, "r");
-  if (fd === undefined) return { checkpoint: undefined, end: 0 };
+  if (fd === undefined) return { line: undefined, end: 0 };
   try {
-    return parseLastLine(files, fd);
+    const { size } = files.fstatSync(fd);
+    const from = Math.max(0, size - maxLineBytes);
+    const bytes = readAt(files, fd, from, size - from);
+    const end = bytes.lastIndexOf("\n");
+    if (end === -1) return { line: undefined, end: from === 0 ? 0 : size };
+    const start = bytes.lastIndexOf("\n", end - 1) + 1;
+    return { line: bytes.toString("utf8", start, end), end: from + end + 1 };
   } finally {
     files.closeSync(fd);
   }
-}
-
-function parseLastLine(files: Files, fd: number): LastCheckpoint {
-  const { size } = files.fstatSync(fd);
-  const from = Math.max(0, size - maxLineBytes);
-  const bytes = readAt(files, fd, from, size - from);
-  const end = bytes.lastIndexOf("\n");
-  if (end === -1) return { checkpoint: undefined, end: from === 0 ? 0 : size };
-  const start = bytes.lastIndexOf("\n", end - 1) + 1;
-  return { checkpoint: parseCheckpoint(bytes.toString("utf8", start, end)), end: from + end + 1 };
 }

@@ -1,18 +1,17 @@
-import type { BigIntStats } from "node:fs";
+import type { Stats } from "node:fs";
 import {
   closeSync,
   existsSync,
   fstatSync,
   openSync,
-  readFileSync,
   rmSync,
   statSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { readLastCheckpoint } from "./checkpoints.js";
+import { peekLastCheckpoint } from "./checkpoints.js";
 import { damagedLogError } from "./store-errors.js";
-import { isNotFound, openIfExists, readAt, systemFiles } from "./files.js";
+import { isNotFound, openIfExists, readAt, readIfExists, systemFiles } from "./files.js";
 import type { Head } from "./head.js";
 import { readHead } from "./head.js";
 import { readSealedJson, writeSealedJson } from "./index/sealed-json.js";
@@ -59,14 +58,10 @@ function writeMark(directory: string, path: string, text: string): void {
 }
 
 /** Returns the problem that an earlier verification found, if the log has not changed since. Does not read the log. */
-export function markedDamage(directory: string): string | undefined {
-  try {
-    const mark = readFileSync(damageMarkPath(directory), "utf8");
-    const isOutdated = isLogChangedSince(directory, statSync(damageMarkPath(directory)).mtimeMs);
-    return isOutdated ? undefined : mark.trim();
-  } catch {
-    return undefined;
-  }
+function markedDamage(directory: string): string | undefined {
+  const path = damageMarkPath(directory);
+  if (!existsSync(path) || isLogChangedSince(directory, statSync(path).mtimeMs)) return undefined;
+  return readIfExists(path)?.toString("utf8").trim();
 }
 
 /** Compares ctime, because mtime can be set back by a program. */
@@ -156,18 +151,18 @@ export class DamageDetector {
 
   #inspectFiles(segments: readonly FileStats[]): Inspection {
     const fd = openIfExists(systemFiles, `${this.#log}/head`, "r");
-    const hasRecords = segments.some(({ stats }) => stats.size > 0n);
+    const hasRecords = segments.some(({ stats }) => stats.size > 0);
     if (fd === undefined) return hasRecords ? { problem: "its head file is missing", doubts: [] } : undamaged;
     try {
       const head = readHead(systemFiles, fd);
       if (head === undefined)
         return hasRecords ? { problem: "its head file cannot be read", doubts: [] } : undamaged;
-      const { mtimeNs } = fstatSync(fd, { bigint: true });
+      const { mtimeMs } = fstatSync(fd);
       const start = inspectStart(segments, head);
       const problem = start.problem ?? inspectEnd(this.#log, head) ?? this.#inspectOrder(segments, head);
       if (problem !== undefined) return { problem, doubts: [] };
-      const checkpoints = inspectCheckpoints(this.#log, segments, { head, mtimeNs });
-      const modified = modifiedSegments(segments, { head, mtimeNs });
+      const checkpoints = inspectCheckpoints(this.#log, segments, { head, mtimeMs });
+      const modified = modifiedSegments(segments, { head, mtimeMs });
       return { ...checkpoints, doubts: [...start.doubts, ...checkpoints.doubts, ...modified] };
     } finally {
       closeSync(fd);
@@ -208,18 +203,18 @@ interface FileStats {
   readonly name: string;
   /** The first sequence number of a segment; NaN for other files. */
   readonly first: number;
-  readonly stats: BigIntStats;
+  readonly stats: Stats;
 }
 
 function statFiles(log: string, names: readonly string[]): readonly FileStats[] {
   return names.flatMap((name) => {
-    const stats = statSync(`${log}/${name}`, { bigint: true, throwIfNoEntry: false });
+    const stats = statSync(`${log}/${name}`, { throwIfNoEntry: false });
     return stats === undefined ? [] : [{ name, first: Number.parseInt(name, 10), stats }];
   });
 }
 
-const describeFile = ({ name, stats: { size, mtimeNs, ctimeNs } }: FileStats): string =>
-  `${name} ${size} ${mtimeNs} ${ctimeNs}`;
+const describeFile = ({ name, stats: { size, mtimeMs, ctimeMs } }: FileStats): string =>
+  `${name} ${size} ${mtimeMs} ${ctimeMs}`;
 
 /** Checks that only pruned records are missing at the start. */
 function inspectStart(segments: readonly FileStats[], { size, pruned }: Head): Inspection {
@@ -243,17 +238,17 @@ function inspectEnd(log: string, { segment, bytes, synced }: Head): string | und
 /** A head, and when it was written. */
 interface WrittenHead {
   readonly head: Head;
-  readonly mtimeNs: bigint;
+  readonly mtimeMs: number;
 }
 
 /** Checks that the last checkpoint is the one that the head names, and that it covers the log. */
 function inspectCheckpoints(
   log: string,
   segments: readonly FileStats[],
-  { head, mtimeNs }: WrittenHead,
+  { head, mtimeMs }: WrittenHead,
 ): Inspection {
-  const modified = statFiles(log, ["checkpoints.jsonl"]).filter(isModifiedAfter(mtimeNs)).map(describeFile);
-  const { checkpoint: last } = readLastCheckpoint(systemFiles, `${log}/checkpoints.jsonl`);
+  const modified = statFiles(log, ["checkpoints.jsonl"]).filter(isModifiedAfter(mtimeMs)).map(describeFile);
+  const last = peekLastCheckpoint(`${log}/checkpoints.jsonl`);
   const pin = head.checkpoint;
   // A checkpoint is written before the head: this append is in progress, or a crash came between.
   if (last !== undefined && last.size > head.size) return undamaged;
@@ -278,25 +273,24 @@ function hashAtCheckpoint(log: string, segments: readonly FileStats[], head: Hea
  * Returns the segments that changed after the head. The head is written after every append, so another program did it.
  * A segment that is longer than the head says, or not synced, is left to recovery.
  */
-function modifiedSegments(segments: readonly FileStats[], { head, mtimeNs }: WrittenHead): readonly string[] {
+function modifiedSegments(segments: readonly FileStats[], { head, mtimeMs }: WrittenHead): readonly string[] {
   if (head.synced !== undefined) return [];
   return segments
     .filter(
-      ({ first, stats: { size } }) =>
-        first < head.segment || (first === head.segment && size === BigInt(head.bytes)),
+      ({ first, stats: { size } }) => first < head.segment || (first === head.segment && size === head.bytes),
     )
-    .filter(isModifiedAfter(mtimeNs))
+    .filter(isModifiedAfter(mtimeMs))
     .map(describeFile);
 }
 
 /** Also compares ctime, because mtime can be set back by a program. */
 const isModifiedAfter =
-  (moment: bigint) =>
-  ({ stats: { mtimeNs, ctimeNs } }: FileStats): boolean =>
-    mtimeNs > moment || ctimeNs > moment;
+  (moment: number) =>
+  ({ stats: { mtimeMs, ctimeMs } }: FileStats): boolean =>
+    mtimeMs > moment || ctimeMs > moment;
 
 const lastHash = (log: string, { name, stats: { size } }: FileStats): string | undefined =>
-  tailHash(`${log}/${name}`, Number(size));
+  tailHash(`${log}/${name}`, size);
 
 /** Returns the hash of the record that ends at an offset. */
 function tailHash(path: string, end: number): string | undefined {

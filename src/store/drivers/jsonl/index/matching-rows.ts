@@ -15,7 +15,8 @@ export interface LineLocation {
   readonly seq: number;
 }
 
-const rowsPerBlock = 8 * 1024;
+/** A few pages: most queries end after the first ones. */
+const rowsPerBlock = 1024;
 
 /** Yields the locations of records that may match a query, according to the index. */
 export function* matchingLocations(
