@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs"
 import { describe, expect, it } from "vitest";
 import type { Ledger } from "../../src/model/store.js";
 import type { JsonlOptions } from "../../src/store/drivers/jsonl/store.js";
+import { verifyInSlices } from "../../src/store/drivers/jsonl/verify-store.js";
 import { chance, decided } from "./entries.js";
 import { FaultyFiles } from "./faulty-files.js";
 import { chained, forgeLog } from "./forging.js";
@@ -13,6 +14,7 @@ import {
   openLog,
   readLog,
   segmentFiles,
+  storeDirectory,
   writeLog,
 } from "./jsonl-log.js";
 
@@ -89,6 +91,23 @@ describe("a log whose modification time changed but not its content", () => {
     await openLog(directory, { onDamage: (message) => heard.push(message) }).log.tally("gate", {});
     expect(heard).toEqual([]);
     expect(statSync(logFile(directory, "index/verified.json")).mtimeMs).toBe(verified);
+  });
+
+  it("is verified without blocking the event loop", async () => {
+    const directory = storeDirectory();
+    const store = openLog(directory, { durability: "fast" });
+    const context = { text: "x".repeat(500_000) };
+    for (let input = 0; input < 10; input++) await store.log.append({ body: decided({ input, context }) });
+    await store.close();
+    let turns = 0;
+    const count = (): void => {
+      turns++;
+      timer = setImmediate(count);
+    };
+    let timer = setImmediate(count);
+    expect(await verifyInSlices(directory)).toMatchObject({ ok: true, records: 10 });
+    clearImmediate(timer);
+    expect(turns).toBeGreaterThanOrEqual(4);
   });
 
   it("is verified again if the file changes later", async () => {

@@ -64,23 +64,6 @@ export function countEntry(counters: Map<string, Counter>, counted: readonly Cou
   }
 }
 
-/** Runs to the end at once. */
-export function runToEnd<T>(steps: Generator<void, T>): T {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-  }
-}
-
-/** Runs to the end without blocking the event loop. */
-export async function runInSlices<T>(steps: Generator<void, T>): Promise<T> {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
 /** A part of a segment: whole lines from `from` (inclusive) to `to` (exclusive). */
 interface SegmentPart {
   readonly first: number;

@@ -1,5 +1,5 @@
 import { closeSync } from "node:fs";
-import { countEntry, countLog, runInSlices } from "./count-records.js";
+import { countEntry, countLog } from "./count-records.js";
 import { CounterFiles, DamagedCountersError, removeEarlierCounters } from "./counter-files.js";
 import { ShelfFiles } from "./file-shelf.js";
 import type { Files } from "./files.js";
@@ -8,6 +8,7 @@ import type { Head } from "./head.js";
 import { readHead } from "./head.js";
 import type { Progress } from "./index/log-index.js";
 import { listSegments } from "./segments.js";
+import { runInSlices } from "./slices.js";
 import { damagedLogError } from "./store-errors.js";
 import type { Appended, Count, Counter, Entry, Limit } from "../../../model/store.js";
 import {

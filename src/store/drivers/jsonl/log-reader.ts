@@ -40,20 +40,24 @@ export function openReader(log: string, options: ReaderOptions): OpenReader {
   const watch = watchForDamage(log, options);
   const { reportDamage, beginCheck } = watch;
   const open = logOpener(log, { ...options, ...watch });
-  const withIndex = async <T>(query: (index: LogIndex, lines: LineReader) => T): Promise<T> => {
-    await watch.inspect();
-    for (const source of ["saved index", "new index"] as const) {
-      const { index, lines } = open(source);
-      try {
-        return await query(index, lines);
-      } catch (error) {
-        if (source === "new index" || !(error instanceof DamagedIndexError)) throw error;
-      } finally {
-        index.close();
-        lines.close();
-      }
+  type IndexQuery<T> = (index: LogIndex, lines: LineReader) => T;
+  const queryIndex = async <T>(source: IndexSource, query: IndexQuery<T>): Promise<T> => {
+    const { index, lines } = open(source);
+    try {
+      return await query(index, lines);
+    } finally {
+      index.close();
+      lines.close();
     }
-    throw new Error("unreachable");
+  };
+  const withIndex = async <T>(query: IndexQuery<T>): Promise<T> => {
+    await watch.inspect();
+    try {
+      return await queryIndex("saved index", query);
+    } catch (error) {
+      if (!(error instanceof DamagedIndexError)) throw error;
+      return await queryIndex("new index", query);
+    }
   };
   const lines = new LineReader(log, reportDamage);
   const liveIndex = new LiveIndex(log, { ...options, beginCheck, onReplaced: () => lines.close() });

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import type { CountedLog } from "./count-records.js";
-import { countLog, runToEnd } from "./count-records.js";
+import { countLog } from "./count-records.js";
 import { CounterFiles, pinOfCounters } from "./counter-files.js";
 import { ShelfFiles } from "./file-shelf.js";
 import { isNotFound, readIfExists, systemFiles } from "./files.js";
@@ -9,6 +9,7 @@ import { parseHead } from "./head.js";
 import { findIndexDifferences } from "./index/compare-index.js";
 import { readSealedJson } from "./index/sealed-json.js";
 import { listSegments, segmentName } from "./segments.js";
+import { runToEnd } from "./slices.js";
 import { wrapReadErrors } from "./store-errors.js";
 import type { CachedLabels } from "../../../record/answer-cache.js";
 import { isIntactAnswer, labelsOfAnswer } from "../../../record/answer-cache.js";
@@ -52,9 +53,10 @@ export function discardDerived(directory: string, problems: readonly LogProblem[
   );
   const discarded = new Set(
     files.flatMap((file) => {
-      // The parts of an index, and of the counters, belong together. Without this file none of them is used.
+      // The parts of an index, and of the counters, belong together. Without these files none of them is used.
       if (file.startsWith("log/index/")) return [file, "log/index/state.json"];
-      return file.startsWith("counters/") ? ["counters/table"] : [];
+      if (file.startsWith("counters/")) return ["counters/table"];
+      return file === "log/head" ? [] : [file];
     }),
   );
   for (const file of discarded) {

@@ -1,7 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { forgottenMessage, sumOfSerials } from "./approval-witness.js";
 import { ShelfFiles } from "./file-shelf.js";
-import { wrapReadErrors } from "./store-errors.js";
+import { runInSlices, runToEnd } from "./slices.js";
+import { throwReadError, wrapReadErrors } from "./store-errors.js";
 import { readIfExists, readAt, systemFiles } from "./files.js";
 import type { Head, Position } from "./head.js";
 import { parseHead } from "./head.js";
@@ -47,23 +48,12 @@ export interface Verification {
 
 /** Reads the whole log and checks that nothing in it was changed or removed. Writes nothing. */
 export function verifyStore(directory: string, options: VerifyOptions = {}): Verification {
-  return wrapReadErrors(directory, () => {
-    const steps = verifyFiles(directory, options);
-    for (;;) {
-      const { done, value } = steps.next();
-      if (done) return value;
-    }
-  });
+  return wrapReadErrors(directory, () => runToEnd(verifyFiles(directory, options)));
 }
 
 /** Like `verifyStore`, without blocking the event loop. */
-export async function verifyInSlices(directory: string, options: VerifyOptions = {}): Promise<Verification> {
-  const steps = verifyFiles(directory, options);
-  for (;;) {
-    const { done, value } = wrapReadErrors(directory, () => steps.next());
-    if (done) return value;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+export function verifyInSlices(directory: string, options: VerifyOptions = {}): Promise<Verification> {
+  return runInSlices(verifyFiles(directory, options)).catch(throwReadError(directory));
 }
 
 /** Yields after every part of the log. */
