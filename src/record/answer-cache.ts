@@ -115,7 +115,7 @@ export interface CachedLabels {
 
 /** Returns undefined if the evaluation was not recorded. */
 export function labelsOfAnswer({ value }: ShelfEntry): CachedLabels | undefined {
-  const { kept } = value as unknown as { readonly kept?: Partial<CachedAnswer> };
+  const { kept } = (value ?? {}) as unknown as { readonly kept?: Partial<CachedAnswer> };
   if (kept?.record_id === undefined || kept.answer === undefined) return undefined;
   const { selected_labels: labels, selected_targets: targets } = kept.answer;
   return { record_id: kept.record_id, labels, targets };

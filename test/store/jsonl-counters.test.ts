@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Entry, Store } from "../../src/model/store.js";
@@ -12,6 +12,7 @@ import {
   linesOf,
   logFile,
   openLog,
+  segmentFile,
   storeDirectory,
   writeHeadFile,
 } from "./jsonl-log.js";
@@ -107,6 +108,29 @@ describe("counters are counted again from the log", () => {
     await store.log.append(limited());
     await openLog(directory, { ...small, progress: (done) => progress.push(done) }).log.append(limited());
     expect(progress).toHaveLength(read);
+  });
+});
+
+describe("records that a crash left behind the head", () => {
+  it.each([
+    { name: "with an incomplete line after them", rest: '{"seq":' },
+    { name: "and nothing after them", rest: "" },
+  ])("are counted once $name, even if the next append is refused", async ({ rest }) => {
+    const directory = storeDirectory();
+    const store = openLog(directory);
+    await store.log.append({ body: decided() });
+    const before = readFileSync(logFile(directory, "head"));
+    const counters = join(directory, "counters");
+    for (let input = 0; input < 6; input++) await store.log.append(limited(input));
+    await store.close();
+    rmSync(counters, { recursive: true });
+    writeFileSync(logFile(directory, "head"), before);
+    appendFileSync(logFile(directory, segmentFile(1)), rest);
+    for (let times = 0; times < 3; times++)
+      expect(await openLog(directory).log.append(limited())).toMatchObject({ refused: {}, count: 6 });
+    expect(await openLog(directory).log.append({ body: decided() })).toHaveProperty("seq");
+    expect(await openLog(directory).log.append(limited())).toMatchObject({ refused: {}, count: 6 });
+    expectSound(directory);
   });
 });
 

@@ -147,7 +147,7 @@ describe("verify", () => {
     const cache = new AnswerCache(store.shelf("cache"), () => undefined);
     for (const label of ["Fail", "Pass"]) {
       const answer = { selected_labels: [label], selected_targets: [`to-${label}`] } as never;
-      cache.set("key", { answer, record_id }, { group: "gate", now: 1, lifetime: 1e15 });
+      cache.set("key", { answer, record_id }, { group: "gate", now: microsecondsOf(noon), lifetime: 1e15 });
       await cache.persist(["key"]);
       const files = verifyDerived(directory).map(({ file }) => file);
       expect({ label, files }).toEqual({ label, files: label === "Fail" ? [] : ["cache/all.jsonl"] });

@@ -119,12 +119,15 @@ function sealHead(head: Head): string {
 
 /** Leaves out what can be found again by reading the log, for a head that would be too long. */
 function withoutHints(head: Head): Head {
+  const { checkpoint } = head;
+  const pin = checkpoint && { checkpoint: { size: checkpoint.size, hash: checkpoint.hash } };
+  return { ...withoutCounters(head), ...pin };
+}
+
+/** Leaves out the pin of the counters, so that they are counted again. */
+export function withoutCounters(head: Head): Head {
   const kept: { -readonly [Name in keyof Head]: Head[Name] } = { ...head };
   delete kept.counters;
-  if (kept.checkpoint !== undefined) {
-    const { size, hash } = kept.checkpoint;
-    kept.checkpoint = { size, hash };
-  }
   return kept;
 }
 

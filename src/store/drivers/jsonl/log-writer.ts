@@ -3,7 +3,7 @@ import { prepareCheckpoints } from "./checkpoints.js";
 import type { Admission, Counters, EntryGroup } from "./counters.js";
 import type { Files } from "./files.js";
 import type { CheckpointPin, Head } from "./head.js";
-import { HeadFile, pickPins, pickPosition } from "./head.js";
+import { HeadFile, pickPins, pickPosition, withoutCounters } from "./head.js";
 import type { LogTail, MakeNoteBody, PlacedPin } from "./recover-tail.js";
 import { assertTailPresent, recoverTail } from "./recover-tail.js";
 import type { UnsyncedRange } from "./segments.js";
@@ -114,15 +114,16 @@ export class LogWriter {
 
   /** Starts a new segment, so that the next record goes there. */
   rotate(): void {
-    const { head, pins } = this.#recoverTail();
+    const { head, pins, recovered } = this.#recoverTail();
     if (head.bytes === 0) return;
+    const isCounted = recovered.every(({ counted }) => counted.length === 0);
     const pin = { size: head.size, head: head.head, timestamp: this.#options.clock(), end: head.bytes };
     const checkpoints = this.#prepareCheckpoints([...pins, pin]);
     this.#syncBeforeLeaving(head);
     this.#segment.openOrCreate(head.size + 1);
     const position = {
       ...pickPosition(head),
-      ...pickPins(head),
+      ...pickPins(isCounted ? head : withoutCounters(head)),
       ...(head.torn && { torn: head.torn }),
     };
     this.#writeHead({ ...position, segment: head.size + 1, bytes: 0 }, checkpoints?.write(), []);

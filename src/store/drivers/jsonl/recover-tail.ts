@@ -5,7 +5,7 @@ import { damagedLogError } from "./store-errors.js";
 import type { Files } from "./files.js";
 import { openIfExists, readAt, syncDirectory, writeAll } from "./files.js";
 import type { Head, Position, HeadFile, TornTail } from "./head.js";
-import { pickPins, pickPosition } from "./head.js";
+import { pickPins, pickPosition, withoutCounters } from "./head.js";
 import type { SegmentFile } from "./segments.js";
 import { segmentName } from "./segments.js";
 import type { JsonObject } from "../../../model/json.js";
@@ -96,7 +96,10 @@ function recoverAfterCrash(directory: string, parts: RecoveryParts, known: Head)
   const prune = lines.findLast(({ text }) => prunedThrough(text) !== undefined);
   const pruned = prune && prunedThrough(prune.text);
   const noted = pruned === undefined ? end : { ...end, pruned };
-  const head = remainder.length === 0 ? noted : repairTornTail(directory, parts, { end: noted, remainder });
+  // The repair writes a head that covers the recovered records, which are not counted yet.
+  const uncounted = recovered.some(({ counted }) => counted.length > 0) ? withoutCounters(noted) : noted;
+  const head =
+    remainder.length === 0 ? noted : repairTornTail(directory, parts, { end: uncounted, remainder });
   const timestamp = clock();
   const due = lines.filter((line) => line.link.seq % checkpointEvery === 0 || line === prune);
   const pinned = [
