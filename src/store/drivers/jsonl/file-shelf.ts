@@ -334,13 +334,19 @@ const sumPattern = /,"sum":"([0-9a-f]{8})"\}$/;
 function parseEntry(line: string): ShelfEntry | undefined {
   try {
     const sum = sumPattern.exec(line)?.[1];
-    if (sum === undefined) return JSON.parse(line) as ShelfEntry;
+    if (sum === undefined) return onlyKnownFields(JSON.parse(line) as ShelfEntry);
     const json = `${line.slice(0, -sumLength)}}`;
     return checksum(json) === sum ? (JSON.parse(json) as ShelfEntry) : undefined;
   } catch {
     return undefined;
   }
 }
+
+const knownFields: ReadonlySet<string> = new Set(["key", "group", "expires_at", "value"]);
+
+/** Returns undefined if there is another field: it may be a damaged checksum. */
+const onlyKnownFields = (entry: ShelfEntry): ShelfEntry | undefined =>
+  Object.keys(entry).every((name) => knownFields.has(name)) ? entry : undefined;
 
 /** The length of `,"sum":"…"}`. */
 const sumLength = 18;

@@ -1,6 +1,7 @@
 import { closeSync } from "node:fs";
 import type { DamageDetector } from "./damage-detection.js";
 import { openIfExists, systemFiles } from "./files.js";
+import type { Head } from "./head.js";
 import { readHead } from "./head.js";
 import type { LogIndex, Progress } from "./index/log-index.js";
 import { matchingLocations } from "./index/matching-rows.js";
@@ -64,7 +65,7 @@ export function openReader(log: string, options: ReaderOptions): OpenReader {
   const relatedRecords = new RelatedRecords(log, { liveIndex, lines, inspect: watch.inspect });
   const reader: Reader = {
     state() {
-      const sizeInHead = readHeadSize(log) ?? 0;
+      const { size: sizeInHead = 0 } = readLogHead(log) ?? {};
       return withIndex(({ first, count, lastHash: head }) => {
         const size = first + count - 1;
         return { size, head, ...(sizeInHead > size && { lost: sizeInHead - size }) };
@@ -261,25 +262,28 @@ function watchForDamage(log: string, { detector, onDamage }: ReaderOptions): Dam
   };
   const beginCheck = (): ((index: LogIndex) => void) => {
     // Before the log is read: a head that is read later could already cover records appended meanwhile.
-    const size = readHeadSize(log);
+    const head = readLogHead(log);
     return (index) => {
-      if (index.isDamaged || isCut(size, index)) reportDamage();
+      if (index.isDamaged || contradicts(head, index)) reportDamage();
     };
   };
   return { reportDamage, inspect, verify, beginCheck };
 }
 
-/** Returns the number of records according to the head; undefined without a head. */
-function readHeadSize(log: string): number | undefined {
+/** Returns undefined if there is no valid head. */
+function readLogHead(log: string): Head | undefined {
   const fd = openIfExists(systemFiles, `${log}/head`, "r");
   if (fd === undefined) return undefined;
   try {
-    return readHead(systemFiles, fd)?.size;
+    return readHead(systemFiles, fd);
   } finally {
     closeSync(fd);
   }
 }
 
-/** Returns true if the head covers more records than the log has, or if a log with records has no head. */
-const isCut = (size: number | undefined, { first, count }: LogIndex): boolean =>
-  size === undefined ? count > 0 : size > first + count - 1;
+/** Returns true if the head covers more records than the log has, or others, or if a log with records has no head. */
+function contradicts(head: Head | undefined, { first, count, lastHash }: LogIndex): boolean {
+  if (head === undefined) return count > 0;
+  const size = first + count - 1;
+  return head.size > size || (count > 0 && head.size === size && head.head !== lastHash);
+}
