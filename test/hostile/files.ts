@@ -10,7 +10,7 @@ import { bundleChild, watch } from "./watched-child.js";
 
 const validateCodes: Readonly<Record<Soundness, readonly number[]>> = {
   sound: [0],
-  void: [0],
+  void: [3],
   broken: [3],
   alien: [3],
   illegible: [3],
