@@ -197,21 +197,19 @@ function combine(tool: string, context: JsonObject, made: readonly Decision[]): 
   const warnings = decisions.flatMap((each) => each.warnings);
   const [first] = outcomes;
   if (first === undefined) throw new Error("a check makes at least one decision");
+  const combined = (decided: DetailedPolicyOutcome, params = decided.params): CheckResult => {
+    const { allowed, outcome } = decided;
+    // The reason of the result does not show masked values.
+    const reason = decisions[outcomes.indexOf(decided)]?.reason ?? decided.reason;
+    return { tool, allowed, outcome, reason, params, warnings, decisions };
+  };
   const denial = outcomes.find(({ allowed }) => !allowed);
-  if (denial !== undefined) return { ...toOutcome(tool, denial), warnings, decisions };
+  if (denial !== undefined) return combined(denial);
   const exception = outcomes.find(({ outcome }) => outcome === "allowed_by_exception");
   const setParams = outcomes.reduce<JsonObject>((all, each) => ({ ...all, ...each.set_params }), {});
   const params = mergeParams(context["params"] ?? null, setParams);
-  return { ...toOutcome(tool, exception ?? first), params, warnings, decisions };
+  return combined(exception ?? first, params);
 }
-
-const toOutcome = (tool: string, { allowed, outcome, reason, params }: PolicyOutcome): PolicyOutcome => ({
-  tool,
-  allowed,
-  outcome,
-  reason,
-  params,
-});
 
 /** A call that one decision denies is counted by none. */
 const withoutCounts = (decisions: readonly Decision[]): readonly Decision[] =>

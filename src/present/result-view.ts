@@ -1,8 +1,11 @@
 import type { CheckResult } from "../decide/check.js";
 import { ruleTracesOf } from "../evaluate/scored/rule-traces.js";
+import { isObject } from "../expression/equal.js";
+import type { Json } from "../model/json.js";
 import type { EvaluatorDetail, Result, RollDetails } from "../model/result.js";
 import type { ConditionResult } from "../record/condition-results.js";
 import { conditionResults, isRollDetails } from "../record/condition-results.js";
+import { maskMarker } from "../record/mask.js";
 import type { Style, View } from "./format.js";
 import { fieldLine } from "./format.js";
 import {
@@ -99,7 +102,11 @@ async function describeCheck(result: CheckResult, explain: boolean, style: Style
   const colour = result.allowed ? (result.outcome === "allowed" ? "green" : "yellow") : "red";
   const answer = paint(colour, paint("bold", result.outcome));
   const lines = [`${answer}  ${paint("dim", oneLine(result.reason))}`, "", field("tool", result.tool, style)];
-  lines.push(field("params", JSON.stringify(result.params), style));
+  const params = hideMasked(
+    result.params,
+    result.decisions.map((each) => each.params),
+  );
+  lines.push(field("params", JSON.stringify(params), style));
   for (const each of result.decisions) {
     const outcome = paint(answerColour(each), each.outcome);
     lines.push(fieldLine("decision", `${each.decision_id} ${outcome}`, style));
@@ -111,6 +118,29 @@ async function describeCheck(result: CheckResult, explain: boolean, style: Style
   }
   if (explain) lines.push("", await decisionTables(result, style));
   return lines.join("\n");
+}
+
+/** Hides values that a decision masks. The caller needs the real params, so only people do not see them. */
+function hideMasked(value: Json, shown: readonly (Json | undefined)[]): Json {
+  const masked = shown.find((each) => typeof each === "string" && each.includes(maskMarker));
+  if (masked !== undefined) return masked;
+  if (Array.isArray(value))
+    return value.map((item: Json, index) =>
+      hideMasked(
+        item,
+        shown.map((each) => (Array.isArray(each) ? (each as Json[])[index] : undefined)),
+      ),
+    );
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key,
+      hideMasked(
+        item,
+        shown.map((each) => (isObject(each) ? each[key] : undefined)),
+      ),
+    ]),
+  );
 }
 
 async function decisionTables({ decisions }: CheckResult, style: Style): Promise<string> {

@@ -88,7 +88,7 @@ export function explainCall(
 function withChangedParams(record: PolicyRecord): PolicyRecord {
   const { context, facts } = record;
   const { changes } = isObject(facts["recheck"]) ? facts["recheck"] : {};
-  if (context === undefined) return record;
+  if (!isObject(context)) return record;
   const set = paramsSetBy(
     validItems(changes, hasShape<Pick<ParamsChange, "set_params">>({ set_params: isObject })),
   );

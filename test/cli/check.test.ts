@@ -52,6 +52,45 @@ async function logOf(place: Workplace, ...words: readonly string[]): Promise<rea
   return json(await place.run(["log", "--json", ...words])) as readonly ToolResultRecord[];
 }
 
+describe("masked params", () => {
+  const policy = `decision:
+  id: login
+  type: policy
+  tool: login
+  logging: { mask: [/params/password, /params/keys/*/value] }
+  policies:
+    - name: never
+      conditions: [{ name: no, expression: "params.user == 'root'" }]
+      deny_reason: "not with {{ params.password }}"
+`;
+  const params = { user: "root", password: "hunter22", keys: [{ name: "a", value: "hunter33" }] };
+  const login = (user: string, format: string): readonly string[] => [
+    "check",
+    "login",
+    "--params",
+    JSON.stringify({ ...params, user }),
+    ...session,
+    "--format",
+    format,
+  ];
+
+  it.each(["table", "plain", "reason"])("are hidden from people in the format %s", async (format) => {
+    const place = workplace();
+    writeFileSync(join(place.decisions, "login.yaml"), policy);
+    for (const user of ["root", "guest"]) {
+      const { out, err } = await place.run(login(user, format));
+      expect(out).not.toBe("");
+      expect(out + err).not.toMatch(/hunter/);
+    }
+  });
+
+  it("are returned to the program that makes the call", async () => {
+    const place = workplace();
+    writeFileSync(join(place.decisions, "login.yaml"), policy);
+    expect(checkOf(await place.run(login("root", "json"))).params).toEqual(params);
+  });
+});
+
 describe("a check", () => {
   it("exits 0 where the call is allowed, with the params to call with", async () => {
     const ran = await workplace().run(allowed);
