@@ -45,6 +45,8 @@ const lazyParts = {
 };
 /** The file name of a library. */
 const fileOf = (library) => library.replace("@", "").replace("/", "-");
+/** What libraries need only for features that we do not use: schemas and migrations of settings, injected requests. */
+const unusedPackages = { conf: ["ajv", "ajv-formats", "semver"], fastify: ["light-my-request"] };
 /** Makes the default export of a CommonJS file the value that `require` returns. */
 const defaultOnly = { js: "module.exports = module.exports.default;" };
 const footers = { conf: defaultOnly, "string-width": defaultOnly };
@@ -93,6 +95,7 @@ async function main() {
         entryPoints: [file],
         outfile: `${out}/${name}.cjs`,
         footer: footers[name],
+        plugins: name in unusedPackages ? [without(unusedPackages[name])] : [],
       }),
     ),
     ...Object.entries(lazyParts).map(([name, file]) =>
@@ -171,6 +174,16 @@ const lazyVendor = {
   },
 };
 
+/** Leaves packages out of a bundle. */
+const without = (packages) => ({
+  name: "without",
+  setup({ onResolve, onLoad }) {
+    const filter = new RegExp(`^(${packages.join("|")})(/|$)`);
+    onResolve({ filter }, ({ path }) => ({ path, namespace: "unused" }));
+    onLoad({ filter: /.*/, namespace: "unused" }, () => ({ contents: "module.exports = {};" }));
+  },
+});
+
 /** Leaves all other commands out of a bundle. The help of the program lists `help` and `completion`. */
 const onlyCommands = (bundle) => ({
   name: "only-commands",
@@ -217,15 +230,24 @@ function licences(metafiles) {
   const names = new Set(
     inputs.flatMap((input) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1] ?? []),
   );
-  return `${[...names].sort().map(licenceOf).join("\n\n")}\n`;
+  const headings = new Map();
+  for (const { heading, terms } of [...names].sort().map(licenceOf)) {
+    headings.set(terms, [...(headings.get(terms) ?? []), heading]);
+  }
+  const sections = Array.from(headings, ([terms, all]) => [...all, terms].join("\n\n"));
+  return `${sections.join("\n\n")}\n`;
 }
 
+/** The name and copyright of a package, and its terms; packages with the same terms share them. */
 function licenceOf(name) {
   const folder = `node_modules/${name}`;
   const { version, license } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
   const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
   const text = file === undefined ? `Licence: ${license}` : readFileSync(`${folder}/${file}`, "utf8").trim();
-  return `## ${name} ${version}\n\n${text}`;
+  const start = text.search(/^Permission (is hereby granted|to use)/m);
+  if (start <= 0) return { heading: `## ${name} ${version}`, terms: text };
+  const terms = text.slice(start).replace(/\s+/g, " ");
+  return { heading: `## ${name} ${version}\n\n${text.slice(0, start).trim()}`, terms };
 }
 
 function putInPlace() {
