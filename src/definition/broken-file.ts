@@ -3,6 +3,7 @@ import { diagnosticAt, sortDiagnostics } from "./diagnostics.js";
 import type { DefinitionFile, FileSummary } from "./definition-file.js";
 import type { DecisionType } from "../model/definition.js";
 import type { Diagnostic } from "../model/diagnostic.js";
+import { isObject } from "../expression/equal.js";
 import { nearest } from "../text.js";
 
 /** Larger files are not read. */
@@ -74,12 +75,44 @@ const idLine = /(?<![A-Za-z0-9_-])id["']?[ \t]{0,8}:[ \t]{0,8}["']?([A-Za-z0-9._
 const decisionKeys = /(?<![A-Za-z0-9_-])decision["']?[ \t]{0,8}:/g;
 const typeKeys = /(?<![A-Za-z0-9_-])type["']?[ \t]{0,8}:[ \t]{0,8}["']?([A-Za-z_]{1,32})/g;
 
-/** Whether the text may declare a decision of this type. */
-function mayDeclare(wanted: DecisionType, text: string): boolean {
+/**
+ * Whether a broken file may declare a decision of this type. In text that is not YAML, `type` can also belong to an
+ * entity, a param or a comment, so it is certain only if there is one for each decision and all are of other types.
+ */
+function mayDeclare(wanted: DecisionType, text: string, documents: readonly unknown[] | undefined): boolean {
+  if (documents !== undefined) return documents.some((document) => mayBeOfType(wanted, document));
   const decisions = [...text.matchAll(decisionKeys)].length;
   const types = [...text.matchAll(typeKeys)].map(([, type = ""]) => nearest(type, decisionTypes));
-  const others = types.filter((type) => type !== undefined && type !== wanted);
-  return decisions === 0 || others.length < decisions;
+  if (decisions === 0 || decisions !== types.length) return true;
+  return types.some((type) => type === undefined || type === wanted);
+}
+
+/** Whether a document may be a decision of this type, with mistakes. */
+function mayBeOfType(wanted: DecisionType, document: unknown): boolean {
+  if (!isObject(document)) return true;
+  const { decision } = document;
+  if (decision === undefined) return !Object.keys(document).every((key) => topLevelKeys.includes(key));
+  const type = isObject(decision) ? decision["type"] : undefined;
+  const known = typeof type === "string" ? nearest(type, decisionTypes) : undefined;
+  return known === undefined || known === wanted;
+}
+
+/** The names of the actions of gates that a broken file may declare; any where a name cannot be read. */
+function hiddenActions(text: string, documents: readonly unknown[] | undefined): readonly string[] | "any" {
+  if (documents === undefined) {
+    const names = [...text.matchAll(actionNameKeys)].map(([, name = ""]) => name);
+    return names.length === 0 ? "any" : names;
+  }
+  const names = documents
+    .filter((document) => mayBeOfType("gate", document))
+    .flatMap((document) => {
+      const decision = isObject(document) ? document["decision"] : undefined;
+      if (!isObject(decision)) return [undefined];
+      const action = Object.keys(decision).find((key) => nearest(key, ["action"]) !== undefined);
+      return action === undefined ? [] : [decision[action]];
+    })
+    .map((action) => (isObject(action) ? action["name"] : undefined));
+  return names.every((name) => typeof name === "string") ? names : "any";
 }
 
 const actionNameKeys = /(?<![A-Za-z0-9_-])name["']?[ \t]{0,8}:[ \t]{0,8}["']?([^\s"',{}]{1,128})/g;
@@ -105,10 +138,9 @@ function hiddenDeclarations(text: string, { isRead = true, documents }: ReadResu
   const guards = isGuarding ? { hidesGuardrails: true as const } : {};
   if (!isRead)
     return { hidesPolicy: true, hidesGates: "any", hidesTargets: true, hidesEndpoints: true, ...guards };
-  const names = [...text.matchAll(actionNameKeys)].map(([, name = ""]) => name);
   return {
-    ...(mayDeclare("policy", text) && { hidesPolicy: true }),
-    ...(mayDeclare("gate", text) && { hidesGates: names }),
+    ...(mayDeclare("policy", text, documents) && { hidesPolicy: true }),
+    ...(mayDeclare("gate", text, documents) && { hidesGates: hiddenActions(text, documents) }),
     ...guards,
     ...(hidesTargets && { hidesTargets: true }),
     ...(mayContainKey("endpoints", text, documents) && { hidesEndpoints: true }),
@@ -124,7 +156,7 @@ type SharedKey = "guardrails" | "endpoints" | "masks";
 const isSpellingOf = (key: string, wanted: SharedKey): boolean =>
   nearest(key.replaceAll(/[_-]/g, ""), topLevelKeys) === wanted;
 
-const topKeys = /^["']?([A-Za-z_-]{1,32})["']?[ \t]{0,8}:/gm;
+const topKeys = /^(?:\?[ \t]{1,8})?["']?([A-Za-z_-]{1,32})["']?[ \t]{0,8}(?::|$)/gm;
 
 const braces = /^(?:---)?\s{0,64}\{/m;
 const bracedKeys = /([A-Za-z_-]{1,32})["']?\s{0,8}:/g;

@@ -1,7 +1,7 @@
 import type { Diagnostic } from "../model/diagnostic.js";
 import type { Paint, View } from "./format.js";
 import { plural } from "./text.js";
-import { printable } from "../text.js";
+import { oneLine, printable } from "../text.js";
 
 interface CheckedCounts {
   readonly decisions: number;
@@ -52,7 +52,7 @@ function printableDiagnostic(diagnostic: Diagnostic): Diagnostic {
   const { file, message, hint, excerpt, ...rest } = diagnostic;
   return {
     ...rest,
-    file: printable(file),
+    file: oneLine(file),
     message: printable(message).replaceAll("\n", " "),
     ...(hint !== undefined && { hint: printable(hint) }),
     ...(excerpt !== undefined && { excerpt: printable(excerpt) }),

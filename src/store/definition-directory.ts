@@ -37,10 +37,7 @@ export function findDefinitionFiles(directory: string, only?: string): FoundFile
     return { files: [toFoundFile(only, statSync(`${directory}/${only}`, { bigint: true }))], folders: [] };
   }
   const stats = statIfExists(directory);
-  const found: { readonly files: FoundFile[]; readonly folders: FoundFolder[] } = {
-    files: [],
-    folders: stats === undefined ? [] : [toFoundFolder("", stats)],
-  };
+  const found: { readonly files: FoundFile[]; readonly folders: FoundFolder[] } = { files: [], folders: [] };
   walkFolder(directory, "", new Set([fileIdentity(stats)]), found);
   found.files.sort((a, b) => (a.path < b.path ? -1 : 1));
   return found;
@@ -60,18 +57,24 @@ function walkFolder(
     if (!isLink && !entry.isDirectory() && !isDefinitionFile(path)) continue;
     const stats = statIfExists(`${directory}/${path}`);
     if (stats === undefined) {
-      if (isLink && couldHoldDefinitions(path)) found.files.push(brokenLink(path));
+      if (!isLink)
+        found.folders.push({ path, modifiedAt: Infinity }); // removed or renamed since the folder was read
+      else if (!otherFiles.test(path)) found.files.push(unusableFile(path, "it is a broken link"));
       continue;
     }
     if (stats.isDirectory()) {
       const identity = fileIdentity(stats);
       if (seen.has(identity)) continue;
-      found.folders.push(toFoundFolder(path, stats));
       walkFolder(directory, `${path}/`, seen.add(identity), found);
-    } else if (stats.isFile() && isDefinitionFile(path)) {
-      found.files.push(toFoundFile(path, stats));
+    } else if (isDefinitionFile(path)) {
+      found.files.push(
+        stats.isFile() ? toFoundFile(path, stats) : unusableFile(path, "it is not a regular file"),
+      );
     }
   }
+  // A file may have been renamed while the folder was read, so that neither of its names was found.
+  const after = statIfExists(`${directory}/${folder}`);
+  if (after !== undefined) found.folders.push(toFoundFolder(folder, after));
 }
 
 /** Returns undefined for a missing file and for a broken link. */
@@ -85,17 +88,17 @@ function statIfExists(path: string): BigIntStats | undefined {
   }
 }
 
-/** Returns true for the name of a definition file or of a folder. */
-const couldHoldDefinitions = (path: string): boolean => isDefinitionFile(path) || !/\.[^/]*$/.test(path);
+/** Files that are no definitions. Any other name can be that of a folder with definitions, such as `policies.d`. */
+const otherFiles = /\.(?:md|txt|csv|html|sh|py|[cm]?[jt]s|lock|log|bak|orig|swp|tmp)$/i;
 
-/** A broken link is an error: a call must not be allowed because a folder of policies is missing. */
-const brokenLink = (path: string): FoundFile => ({
+/** A file that cannot be read is an error: a call must not be allowed because its policy is missing. */
+const unusableFile = (path: string, unusableBecause: string): FoundFile => ({
   path,
-  stamp: "broken link",
+  stamp: unusableBecause,
   changedAt: 0,
   modifiedAt: 0,
   size: 0,
-  unusableBecause: "it is a broken link",
+  unusableBecause,
 });
 
 const fileIdentity = (stats: BigIntStats | undefined): string => `${stats?.dev}:${stats?.ino}`;

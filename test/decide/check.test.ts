@@ -332,6 +332,16 @@ describe("a policy that may be broken", () => {
     { name: "one with an unknown key", files: [decision("b", ["{ name: q, condtions: [] }"])] },
     { name: "one that is cut off before it says what it is", files: ["decision:\n  id: files\n  type: "] },
     { name: "a file that declares nothing that is known", files: ["decisionn: { id: b }"] },
+    {
+      name: "one with an entity of the name of another type",
+      files: [
+        "decision:\n  id: b\n  type: policy\n  tool: t\n  entities: [{ type: switch, id: s }]\n  polices: []\n",
+      ],
+    },
+    {
+      name: "one that is no YAML, with the name of another type in a comment",
+      files: ["decision:\n  id: b\n  type: policy # files of type: binary are refused\n  tool: [t\n"],
+    },
     { name: "an empty file", files: [""] },
     { name: "a file of white space", files: [" \n\t\n"] },
     { name: "a file of comments", files: ["# decision:\n#   id: b\n---\n# nothing\n"] },

@@ -262,17 +262,28 @@ describe("definitions of a directory", () => {
     expect([...opened.ids].sort()).toEqual(["one", "two"]);
   });
 
-  it.each(["c.yaml", "shared"])("behind the broken link `%s` are reported as missing", async (name) => {
+  it.each(["c.yaml", "shared", "policies.d"])(
+    "behind the broken link `%s` are reported as missing",
+    async (name) => {
+      write("a.yaml", definition("one"));
+      symlinkSync(join(home, "gone"), join(directory, name));
+      symlinkSync(join(home, "gone"), join(directory, "notes.txt"));
+      for (let time = 0; time < 2; time++) {
+        const opened = await open();
+        expect(opened.ids).toEqual(["one"]);
+        expect(opened.diagnostics.map(({ message }) => message)).toEqual(["it is a broken link"]);
+        expect(opened.brokenPolicies).toEqual(opened.diagnostics);
+      }
+      symlinkSync(join(directory, "a.yaml"), join(home, "gone"));
+    },
+  );
+
+  it("are missing where a file of their name is no regular file", async () => {
     write("a.yaml", definition("one"));
-    symlinkSync(join(home, "gone"), join(directory, name));
-    symlinkSync(join(home, "gone"), join(directory, "notes.txt"));
-    for (let time = 0; time < 2; time++) {
-      const opened = await open();
-      expect(opened.ids).toEqual(["one"]);
-      expect(opened.diagnostics.map(({ message }) => message)).toEqual(["it is a broken link"]);
-      expect(opened.brokenPolicies).toEqual(opened.diagnostics);
-    }
-    symlinkSync(join(directory, "a.yaml"), join(home, "gone"));
+    symlinkSync("/dev/null", join(directory, "b.yaml"));
+    const opened = await open();
+    expect(opened.diagnostics.map(({ message }) => message)).toEqual(["it is not a regular file"]);
+    expect(opened.brokenPolicies).toEqual(opened.diagnostics);
   });
 
   it.skipIf(process.getuid?.() === 0)(
