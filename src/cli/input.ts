@@ -4,7 +4,8 @@ import type { Io } from "./io.js";
 import type { JsonLimits } from "../digest/parse-json.js";
 import { InvalidJson, parseJson } from "../digest/parse-json.js";
 import { DecisionError } from "../errors.js";
-import { callOfEvent } from "../decide/hook-event.js";
+import { callOfEvent, hasSucceeded } from "../decide/hook-event.js";
+import type { JsonObject } from "../model/json.js";
 
 /** Reads the JSON document of a flag such as `--input`: JSON, `@file`, or `-` for standard input. */
 export function readDocument(value: string, io: Io, flag = "--input"): unknown {
@@ -122,7 +123,7 @@ export function addCallFlags(command: Command): Command {
 export function readCall(tool: string | undefined, flags: CallFlags, io: Io): ToolCall {
   const context = flags.context === undefined ? undefined : readDocument(flags.context, io, "--context");
   const more = context === undefined ? {} : { context };
-  if (flags.event !== undefined) return { ...readEvent(tool, flags, io), ...more };
+  if (flags.event !== undefined) return { ...readEvent(tool, flags, io).call, ...more };
   // An unset variable in a script gives an empty argument.
   if (tool === undefined || tool === "") {
     throw new DecisionError("usage", "specify a tool", {
@@ -135,17 +136,43 @@ export function readCall(tool: string | undefined, flags: CallFlags, io: Io): To
   return { tool, params, session_id: sessionId, ...more };
 }
 
+/** Flags that say how a call went. */
+export interface ResultFlags extends CallFlags {
+  readonly ok?: boolean;
+  readonly failed?: boolean;
+}
+
+/** Reads a tool call and whether it succeeded. Without --ok and --failed, the event says it. */
+export function readToolResult(
+  tool: string | undefined,
+  flags: ResultFlags,
+  io: Io,
+): ToolCall & { readonly ok: boolean } {
+  const { ok = false, failed = false } = flags;
+  if (ok && failed) {
+    throw new DecisionError("usage", "--ok and --failed cannot be combined", { hint: "use --ok or --failed" });
+  }
+  if (ok || failed) return { ...readCall(tool, flags, io), ok };
+  if (flags.event === undefined) {
+    throw new DecisionError("usage", "specify the result of the call", { hint: "use --ok or --failed" });
+  }
+  const { call, event } = readEvent(tool, flags, io);
+  return { ...call, ok: hasSucceeded(event, { otherWay: "use --ok or --failed" }) };
+}
+
 function readEvent(
   tool: string | undefined,
-  { event = "-", params, sessionId }: CallFlags,
+  { event: value = "-", params, sessionId: defaultSession }: CallFlags,
   io: Io,
-): ToolCall {
+): { readonly call: ToolCall; readonly event: JsonObject } {
   if (tool !== undefined || params !== undefined) {
     throw new DecisionError("usage", "--event cannot be combined with a tool or --params", {
       hint: "remove the tool and --params: the event has both",
     });
   }
-  return callOfEvent(readDocument(event, io, "--event"), sessionId);
+  const event = readDocument(value, io, "--event");
+  const call = callOfEvent(event, { defaultSession, otherWay: "use --session-id ID" });
+  return { call, event: event as JsonObject };
 }
 
 const missingSession = (hint: string): DecisionError =>

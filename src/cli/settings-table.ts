@@ -28,6 +28,8 @@ export interface SettingDefinition<T extends SettingValue = SettingValue> {
   implied?(io: Io): Setting<T> | undefined;
   /** Whether a project file may set this value. Absent: always. */
   allowedInProject?(value: unknown): boolean;
+  /** The value that a project file may set, for the warning about another one. Absent: none. */
+  readonly onlyInProject?: T;
   /** Checks a value before `config set` stores it, and returns the value to store. */
   beforeStoring?(value: T): Promise<T>;
   /** Do not resolve a relative path from a flag or variable, so that messages show it as typed. */
@@ -100,6 +102,7 @@ export const settings = {
     flag: "--require-approval",
     fallback: () => ({ value: false, from: "the default" }),
     allowedInProject: (value) => value !== false,
+    onlyInProject: true,
   }),
   // A guarded agent may be able to write the project's settings.
   unknownTools: setting({
@@ -109,6 +112,7 @@ export const settings = {
     env: "AGENT33_UNKNOWN_TOOLS",
     flag: "--unknown-tools",
     allowedInProject: (value) => value !== "allow",
+    onlyInProject: "deny",
   }),
   trustedKeys: setting({
     key: "trusted_keys",

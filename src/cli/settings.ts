@@ -176,9 +176,13 @@ export function warnAboutIgnoredSettings(
 ): void {
   if (file === undefined) return;
   for (const definition of settingDefinitions) {
-    const { key } = definition;
+    const { key, onlyInProject } = definition;
     if (!Object.hasOwn(file.values, key) || isAllowedInProject(definition, file)) continue;
-    warn(`ignoring \`${key}\` in \`${file.path}\`: only the user's own settings can set it`);
+    const why =
+      onlyInProject === undefined
+        ? "only the user's own settings can set it"
+        : `a project file can only set \`${onlyInProject}\``;
+    warn(`ignoring \`${key}\` in \`${file.path}\`: ${why}`);
   }
 }
 

@@ -14,8 +14,16 @@ export interface HookCall {
 export const isHookEvent = (document: unknown): document is JsonObject =>
   isObject(document) && Object.hasOwn(document, "tool_name") && !Object.hasOwn(document, "tool");
 
+/** How the command line completes an event. */
+interface EventOptions {
+  /** The session of an event without one. */
+  readonly defaultSession?: string | undefined;
+  /** Names another way than the event to say what is missing, such as `use --session-id ID`. */
+  readonly otherWay?: string;
+}
+
 /** Reads the call from an event: {session_id, tool_name, tool_input}. Other keys are ignored. */
-export function callOfEvent(event: unknown, defaultSession?: string): HookCall {
+export function callOfEvent(event: unknown, { defaultSession, otherWay }: EventOptions = {}): HookCall {
   if (!isObject(event)) {
     throw new DecisionError("input_invalid", "the event must be a JSON object", { hint: eventHint });
   }
@@ -29,11 +37,14 @@ export function callOfEvent(event: unknown, defaultSession?: string): HookCall {
   }
   if (typeof session_id !== "string" || session_id === "") {
     throw new DecisionError("usage", "specify a session", {
-      hint: "add a `session_id` string to the event, or use --session-id ID",
+      hint: oneOf("add a `session_id` string to the event", otherWay),
     });
   }
   return { tool, params, session_id };
 }
+
+const oneOf = (hint: string, otherWay: string | undefined): string =>
+  otherWay === undefined ? hint : `${hint}, or ${otherWay}`;
 
 const eventHint =
   'for example {"session_id": "s-1", "tool_name": "write_file", "tool_input": {"path": "a.txt"}}';
@@ -51,10 +62,10 @@ export function assertBeforeCall(event: JsonObject): void {
 }
 
 /** Whether the call of an event succeeded. Anything that may be a failure is one: a success can allow later calls. */
-export function hasSucceeded(event: JsonObject): boolean {
+export function hasSucceeded(event: JsonObject, { otherWay }: Pick<EventOptions, "otherWay"> = {}): boolean {
   if (!isAfterCall(event)) {
     throw new DecisionError("input_invalid", "the event has no `tool_response`", {
-      hint: "send the event from after the call; `POST /check` accepts those from before it",
+      hint: oneOf("send the event from after the call, not the one from before it", otherWay),
     });
   }
   if (isFailureEvent(event)) return false;

@@ -166,6 +166,10 @@ const isZeroToOne = ({ schemaPath }: SchemaError): boolean =>
 
 const keyPartRequirement = "may contain no spaces, `/` or `@`, and at most 128 characters";
 const noControlCharacters = "must not contain control characters";
+const pointerRequirements: Readonly<Record<string, string>> = {
+  mask: "must be a JSON pointer such as /customer/email",
+  masks: "must be a JSON pointer such as /params/password",
+};
 
 function patternRequirement(path: Path): string {
   if (isDuration(path)) return "must be a duration such as 500ms, 30s, 1h or 1h30m";
@@ -183,7 +187,7 @@ function patternRequirement(path: Path): string {
     case "name":
       return path.at(-2) === "action" ? keyPartRequirement : noControlCharacters;
     default:
-      return path.at(-2) === "mask" ? "must be a JSON pointer such as /customer/email" : noControlCharacters;
+      return pointerRequirements[String(path.at(-2))] ?? noControlCharacters;
   }
 }
 

@@ -187,7 +187,7 @@ describe("a check", () => {
     expect([ran.code, checkOf(ran).reason]).toEqual([4, "No policy matches the tool anything"]);
     writeFileSync(settings, '{ "unknown_tools": "allow" }');
     const ignored = await place.run(call, { env: { AGENT33_UNKNOWN_TOOLS: "" } });
-    expect(ignored.err).toContain("ignoring `unknown_tools`");
+    expect(ignored.err).toMatch(/ignoring `unknown_tools` in `[^`]+`: a project file can only set `deny`/);
     const denied = await place.run(call, { env: { AGENT33_UNKNOWN_TOOLS: "deny" } });
     expect(denied.code).toBe(4);
   });
@@ -523,6 +523,22 @@ describe("the result of a call", () => {
     expect((await place.run(["check", "--event", "-"], { stdin })).code).toBe(0);
     expect((await place.run(["result", "--event", "-", "--ok"], { stdin })).code).toBe(0);
     expect((await place.run(write)).code).toBe(0);
+  });
+
+  it("is what the event says, unless a flag says it", async () => {
+    const place = workplace();
+    const after = (tool_response: object): string =>
+      JSON.stringify({ session_id: "s-1", tool_name: "read", tool_input: {}, tool_response });
+    const okOf = async (response: object, ...flags: string[]): Promise<boolean> =>
+      resultOf(await place.run(["result", "--event", "-", "--quiet", ...flags], { stdin: after(response) })).ok;
+    expect(await okOf({ content: "x" })).toBe(true);
+    expect(await okOf({ is_error: true })).toBe(false);
+    expect(await okOf({ is_error: true }, "--ok")).toBe(true);
+    const before = await place.run(["result", "--event", '{"tool_name":"t"}', ...session, "--json"]);
+    expect(errorOf(before)).toMatchObject({
+      message: "the event has no `tool_response`",
+      hint: "send the event from after the call, not the one from before it, or use --ok or --failed",
+    });
   });
 
   it.each<[string, readonly string[], string]>([

@@ -45,7 +45,8 @@ export function addCheckCommand(parent: Command, io: Io, done: (code: ExitCode) 
     .summary("check whether a tool call is allowed")
     .description(
       "Evaluate every policy that applies to the tool; all must allow the call. Print the outcome, the reason and the " +
-        "parameters to call the tool with. Exit codes: 0 allowed, 4 denied, 3 a policy is invalid, so nothing is allowed.",
+        "parameters to call the tool with. Exit codes: 0 allowed, 4 denied, 3 a policy is invalid, or there is none, so " +
+        "nothing is allowed.",
     )
     .addHelpText(
       "after",

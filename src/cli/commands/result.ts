@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import type { ToolResult } from "../../decide/tool-result.js";
-import { DecisionError } from "../../errors.js";
 import type { View } from "../../present/format.js";
 import { present } from "../../present/format.js";
 import { toolResultSentence } from "../../present/record-text.js";
@@ -8,23 +7,21 @@ import type { StoreFlags } from "../flags.js";
 import { addCommonFlags, addDurabilityFlag, addStoreFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
 import { findDecision, allowedCallHint } from "../../record/find-records.js";
-import type { CallFlags } from "../input.js";
-import { addCallFlags, readCall } from "../input.js";
+import type { ResultFlags } from "../input.js";
+import { addCallFlags, readToolResult } from "../input.js";
 import { openForToolResults, warn, warnAboutDefinitions } from "../world.js";
 import { oneLine } from "../../text.js";
 
 const sessionHelp = "session of the call (required, unless --event contains it)";
 
-interface ResultFlags extends StoreFlags, CallFlags {
-  readonly ok?: boolean;
-  readonly failed?: boolean;
+interface CommandFlags extends StoreFlags, ResultFlags {
   readonly record?: string;
 }
 
 export function addResultCommand(parent: Command, io: Io): void {
   const command = addCallFlags(parent.command("result").argument("[tool]", "name of the tool"))
     .option("--session-id <id>", sessionHelp)
-    .option("--ok", "the call succeeded")
+    .option("--ok", "the call succeeded (default: what the `tool_response` of --event says)")
     .option("--failed", "the call failed")
     .option(
       "--record <record>",
@@ -42,12 +39,12 @@ export function addResultCommand(parent: Command, io: Io): void {
 Examples:
   $ agent-33 decision result select_metric --session-id s-1 --ok
   $ agent-33 decision result write_file --session-id s-1 --failed \\
-      --record 0199a3f2-1c44`,
+      --record 0199a3f2-1c44
+  $ agent-33 decision result --event - < event.json`,
     )
-    .action(async (tool: string | undefined, flags: ResultFlags) => {
+    .action(async (tool: string | undefined, flags: CommandFlags) => {
       const format = formatFor(flags, io, { answer: "one" });
-      const ok = succeeded(flags);
-      const { tool: name, session_id, params } = readCall(tool, flags, io);
+      const { tool: name, session_id, params, ok } = readToolResult(tool, flags, io);
       const world = await openForToolResults(flags, io);
       const decision =
         flags.record === undefined
@@ -65,17 +62,6 @@ Examples:
       for (const warning of result.warnings) warn(flags, io, warning);
       warnAboutDefinitions(flags, io, world.definitions.diagnostics);
     });
-}
-
-function succeeded({ ok = false, failed = false }: ResultFlags): boolean {
-  if (ok !== failed) return ok;
-  throw new DecisionError(
-    "usage",
-    ok ? "--ok and --failed cannot be combined" : "specify the result of the call",
-    {
-      hint: "use --ok or --failed",
-    },
-  );
 }
 
 function resultView(result: ToolResult): View {
