@@ -150,7 +150,9 @@ export function readToolResult(
 ): ToolCall & { readonly ok: boolean } {
   const { ok = false, failed = false } = flags;
   if (ok && failed) {
-    throw new DecisionError("usage", "--ok and --failed cannot be combined", { hint: "use --ok or --failed" });
+    throw new DecisionError("usage", "--ok and --failed cannot be combined", {
+      hint: "use --ok or --failed",
+    });
   }
   if (ok || failed) return { ...readCall(tool, flags, io), ok };
   if (flags.event === undefined) {

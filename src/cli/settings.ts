@@ -153,9 +153,13 @@ function fromFile<T extends SettingValue>(
   return { value, from: file.path };
 }
 
-export function invalidValue({ type }: SettingDefinition, value: unknown, where: string): DecisionError {
+export function invalidValue(
+  { type, description }: SettingDefinition,
+  value: unknown,
+  where: string,
+): DecisionError {
   return new DecisionError("usage", `${where} must be ${type.expected} (got ${describeValue(value)})`, {
-    hint: "see `agent-33 decision config --help`",
+    hint: `${description}; see \`agent-33 decision config --help\``,
   });
 }
 

@@ -19,11 +19,16 @@ export function gateKeyText({ org, domain, name, world_model_version = 1 }: Gate
 
 const gateKeyPattern = /^([^\s/@]+)\/([^\s/@]+)\/([^\s/@]+)(?:@(\d{1,15}))?$/;
 
-export function parseGateKey(text: string): GateKey {
+/** Parses the key of a gate. The gates are for the hint where the text is the id of one of them. */
+export function parseGateKey(text: string, gates: readonly GateSummary[] = []): GateKey {
   const [, org, domain, action, version] = gateKeyPattern.exec(text) ?? [];
   if (org === undefined || domain === undefined || action === undefined) {
+    const named = gates.find(({ id }) => id === text);
     throw new DecisionError("usage", `\`${text}\` is not a gate key`, {
-      hint: "write ORG/DOMAIN/ACTION or ORG/DOMAIN/ACTION@VERSION, such as acme/payments/wire.approve@3",
+      hint:
+        named === undefined
+          ? "write ORG/DOMAIN/ACTION or ORG/DOMAIN/ACTION@VERSION, such as acme/payments/wire.approve@3"
+          : `write ${gateKeyText(named.action)}, or use \`agent-33 decision evaluate ${text}\``,
     });
   }
   return { org, domain, action, version: version === undefined ? undefined : Number(version) };

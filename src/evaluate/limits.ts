@@ -158,15 +158,15 @@ export function limitSpan({ per, window }: MaxCalls): {
 /** Describes which calls count, such as `by the caller in the last 1h`. */
 export function spanText(per: LimitScope, window: string | undefined): string {
   if (per === "session")
-    return window === undefined ? "in the session" : `in the last ${window} of the session`;
+    return window === undefined ? "in the session" : `in this session, in the last ${window}`;
   const by = per === "caller" ? "by the caller" : "by the organisation";
   return window === undefined ? by : `${by} in the last ${window}`;
 }
 
 const missingText: Readonly<Record<LimitScope, string>> = {
   session: "there is no recorded session",
-  caller: "there is no recorded caller",
-  org: "there is no recorded organisation",
+  caller: "there is no recorded caller: only servers with authentication know callers",
+  org: "there is no recorded organisation: only servers with authentication know organisations",
 };
 
 /** Fails closed: what cannot be counted is not within the limit. */

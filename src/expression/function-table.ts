@@ -90,7 +90,7 @@ export function toCallable({ name, pattern }: CallNode): {
 }
 
 function search(pattern: Pattern, text: Json | undefined): boolean {
-  if (typeof text !== "string") fail("`matches` needs text");
+  if (typeof text !== "string") fail(`\`~=\` and \`matches\` need text, got ${displayValue(text ?? null)}`);
   return pattern.test(text) ?? fail(textTooLongMessage);
 }
 

@@ -69,7 +69,10 @@ function verdict({ mismatch, reliable, p_value, e_value }: ShareCheck): {
   return { text: `✓ as expected ${values}`, colour: "green" };
 }
 
-const shortNumber = (value: number): string => String(Number(value.toPrecision(2)));
+function shortNumber(value: number): string {
+  const rounded = Number(value.toPrecision(2));
+  return rounded < 1e6 ? String(rounded) : rounded.toExponential().replace("+", "");
+}
 
 /** Drops the branches that were never selected from a long table. */
 function foldUnused(branches: readonly BranchShare[]): {

@@ -530,7 +530,8 @@ describe("the result of a call", () => {
     const after = (tool_response: object): string =>
       JSON.stringify({ session_id: "s-1", tool_name: "read", tool_input: {}, tool_response });
     const okOf = async (response: object, ...flags: string[]): Promise<boolean> =>
-      resultOf(await place.run(["result", "--event", "-", "--quiet", ...flags], { stdin: after(response) })).ok;
+      resultOf(await place.run(["result", "--event", "-", "--quiet", ...flags], { stdin: after(response) }))
+        .ok;
     expect(await okOf({ content: "x" })).toBe(true);
     expect(await okOf({ is_error: true })).toBe(false);
     expect(await okOf({ is_error: true }, "--ok")).toBe(true);

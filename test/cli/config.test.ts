@@ -287,7 +287,11 @@ describe("config", () => {
   it.each([
     [["sett", "a", "b"], "unknown command `sett`", "did you mean `set`?"],
     [["set", "store"], "missing required argument `value`", "see `agent-33 decision config set --help`"],
-    [["set", "durability", "quick"], "(got `quick`)", "see `agent-33 decision config --help`"],
+    [
+      ["set", "durability", "quick"],
+      "(got `quick`)",
+      "`full`: wait until a record is on disk; `fast`: do not wait; see `agent-33 decision config --help`",
+    ],
   ])("tells what is wrong as JSON: %j", async (words, message, hint) => {
     const { exitCode, stderr } = await newUser().config([...words, "--json"]);
     expect(exitCode).toBe(2);

@@ -108,7 +108,7 @@ describe("an invalid gate request", () => {
       "the id of a decision",
       ["gate", "gate-wire-approve", "--input", "{}"],
       "`gate-wire-approve` is not a gate key",
-      "write ORG/DOMAIN/ACTION",
+      `write ${key}@3, or use \`agent-33 decision evaluate gate-wire-approve\``,
     ],
     ["no input", ["gate", key], "specify a context", "--input"],
     ["input that is no JSON", gate("{amount}"), "--input is not valid JSON", "quote the JSON"],

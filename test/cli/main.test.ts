@@ -310,6 +310,9 @@ describe("help", () => {
     [["gates"], "See also: `agent-33 help expressions`"],
     [["exit", "codes"], "See also: `agent-33 help http`"],
     [["ab", "test"], "EXPERIMENTS"],
+    [["operators"], "See also: `agent-33 help expressions`"],
+    [["starts_with"], "FUNCTIONS"],
+    [["gte"], "RULE OPERATORS"],
   ])("on %j has %s", async (words, text) => {
     expect((await run(["help", ...words])).out).toContain(text);
   });

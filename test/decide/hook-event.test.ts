@@ -27,7 +27,11 @@ describe("a hook event of a coding agent", () => {
 
   it("has tool, params and session of the call", () => {
     expect(callOfEvent(before)).toEqual({ tool: "Write", params: { file_path: "a.txt" }, session_id: "s-1" });
-    expect(callOfEvent({ tool_name: "t" }, { defaultSession: "s-2" })).toEqual({ tool: "t", params: {}, session_id: "s-2" });
+    expect(callOfEvent({ tool_name: "t" }, { defaultSession: "s-2" })).toEqual({
+      tool: "t",
+      params: {},
+      session_id: "s-2",
+    });
   });
 
   it.each([

@@ -75,7 +75,7 @@ describe("max_calls of a policy", () => {
     ];
     expect(allowed).toEqual([true, true, false, true, true]);
     expect(await pay(place, 1)).toBe(false);
-    expect((await place.newest()).because).toEqual(["there is no recorded caller"]);
+    expect((await place.newest()).because).toEqual([expect.stringContaining("there is no recorded caller")]);
     expect(await mismatches(place)).toEqual([]);
   });
 
@@ -89,7 +89,9 @@ describe("max_calls of a policy", () => {
       await pay(place, 1, caller("nobody")),
     ];
     expect(allowed).toEqual([true, true, false, true, false]);
-    expect((await place.newest()).because).toEqual(["there is no recorded organisation"]);
+    expect((await place.newest()).because).toEqual([
+      expect.stringContaining("there is no recorded organisation"),
+    ]);
   });
 
   it("takes no caller from the context or an incomplete one", async () => {

@@ -51,6 +51,11 @@ interface Case {
 
 const cases: readonly Case[] = [
   { name: "nothing wrong", yaml: valid, problems: [] },
+  {
+    name: "a mask for all decisions that is not a pointer",
+    yaml: `masks: [params.password]\n${valid}`,
+    problems: ['1:9 `masks[0]` must be a JSON pointer such as /params/password (got "params.password")'],
+  },
   ...["", " \n\t\n", "# nothing\n"].map((yaml) => ({
     name: `a file that declares nothing: ${JSON.stringify(yaml)}`,
     yaml,

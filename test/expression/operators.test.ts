@@ -193,6 +193,10 @@ describe("arithmetic", () => {
 });
 
 describe("pattern search", () => {
+  it("names the operator and what it got instead of text", () => {
+    expect(whyErrored("x ~= 'a'", { x: 5 })).toBe("`~=` and `matches` need text, got a number");
+  });
+
   it.each([
     ["'abc' ~= 'b'", true],
     ["'abc' ~= '^b'", false],

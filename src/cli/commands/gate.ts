@@ -9,7 +9,7 @@ export function addGateCommand(parent: Command, io: Io, done: Done): void {
     name: "gate",
     dryRun: false,
     argument: ["<action>", "ORG/DOMAIN/ACTION or ORG/DOMAIN/ACTION@VERSION (default: the highest version)"],
-    resolve: (key, definitions) => findGate(parseGateKey(key), definitions),
+    resolve: (key, definitions) => findGate(parseGateKey(key, definitions.gates), definitions),
     examples: [
       `agent-33 decision gate acme/payments/wire.approve \\\n      --input '{"amount": 250, "payee": {"country": "DE"}}'`,
       "agent-33 decision gate acme/payments/wire.approve@3 --input @in.json --json",

@@ -3,7 +3,8 @@ import { DecisionError } from "../../errors.js";
 import { didYouMean } from "../../text.js";
 import type { Io } from "../io.js";
 import { unknownCommandHint } from "../suggestions.js";
-import { findTopic, topics } from "../topics/topics.js";
+import type { Topic } from "../topics/topics.js";
+import { findTopic, topicAliases, topics } from "../topics/topics.js";
 
 export function addHelpCommand(program: Command, io: Io): void {
   program
@@ -13,7 +14,9 @@ export function addHelpCommand(program: Command, io: Io): void {
     .addHelpText("after", examples)
     .action(async (words: readonly string[]) => {
       const command = findCommand(program, words);
-      const topic = findTopic(words, command !== undefined);
+      const topic =
+        findTopic(words, command !== undefined) ??
+        (command === undefined ? await findLanguageTopic(words.join(" ")) : undefined);
       if (topic !== undefined) {
         const { renderTopic } = await import("../topics/render-topic.js");
         io.out.write(renderTopic(topic, io.out.columns));
@@ -21,6 +24,14 @@ export function addHelpCommand(program: Command, io: Io): void {
       } else if (command !== undefined) command.outputHelp();
       else throw unknownTopic(program, words);
     });
+}
+
+/** Finds the table that describes a function of expressions or an operator of rules. */
+async function findLanguageTopic(name: string): Promise<Topic | undefined> {
+  const { functionTable } = await import("../../expression/function-table.js");
+  if (functionTable.has(name)) return topicAliases["functions"];
+  const { ruleOperators } = await import("../../expression/rule/rule-operators.js");
+  return ruleOperators.has(name) ? topics["operators"] : undefined;
 }
 
 const examples = `

@@ -69,7 +69,7 @@ describe("the limits of a gate", () => {
     const answer = ask(limited(), { ...context, amount: "40" }, {});
     expect(answer.selected_labels).toEqual(["RED"]);
     expect(answer.errors).toEqual([
-      "`max_calls` could not be evaluated: there is no recorded caller",
+      "`max_calls` could not be evaluated: there is no recorded caller: only servers with authentication know callers",
       "`max_sum` could not be evaluated: `amount` must be a number of at least 0",
     ]);
     expect(answer.warnings).toEqual(answer.errors);
