@@ -97,7 +97,7 @@ function invalidInput(
   const unused = accepted.filter((key) => !isValidKey(key, input, issues));
   const suggestion = unknownKeys(input, accepted).flatMap((key) => didYouMean(key, unused) ?? [])[0];
   return new DecisionError("input_invalid", issues.map(({ message }) => message).join("; "), {
-    hint: suggestion ?? acceptedKeysHint(unused, input, accepted),
+    hint: suggestion ?? missingKeysHint(issues) ?? acceptedKeysHint(unused, input, accepted),
     details: { errors: issues },
   });
 }
@@ -106,6 +106,13 @@ function invalidInput(
 function isValidKey(key: string, input: unknown, issues: readonly SchemaViolation[]): boolean {
   if (!isObject(input) || !Object.hasOwn(input, key)) return false;
   return !issues.some(({ path }) => path === key || path.startsWith(`${key}.`));
+}
+
+/** Names the keys to add, if that is all that is wrong. */
+function missingKeysHint(issues: readonly SchemaViolation[]): string | undefined {
+  const missing = issues.flatMap(({ path, missing: key }) => (path === "" && key !== undefined ? [key] : []));
+  if (missing.length < issues.length) return undefined;
+  return `add ${missing.map((key) => `\`${key}\``).join(", ")}`;
 }
 
 function acceptedKeysHint(unused: readonly string[], input: unknown, accepted: readonly string[]): string {

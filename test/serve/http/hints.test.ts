@@ -59,6 +59,11 @@ describe("the hint of an error response", () => {
     expect(answer.body["hint"]).not.toContain("decision_id");
   });
 
+  it("names the keys to add, if only these are wrong", async () => {
+    const { body } = await post(server, "/check", { tool: "t", params: {} });
+    expect(body).toMatchObject({ status: 400, detail: "`session_id` is missing", hint: "add `session_id`" });
+  });
+
   it("says that no other keys are accepted", async () => {
     const { body } = await get(server, "/records/1?zzzz=1");
     expect(body).toMatchObject({ status: 400, hint: "no other keys are accepted" });
