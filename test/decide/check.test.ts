@@ -727,8 +727,8 @@ describe("masked params", () => {
     ],
   ])("are not told by %s", async (_what, base, override) => {
     const world = place([decision("a", override === "" ? [base] : [base, override], masking)]);
-    const { params: _params, ...result } = await world.check({ card: secret });
-    expect(JSON.stringify(result)).not.toContain(secret);
+    const result = await world.check({ card: secret });
+    expect(JSON.stringify({ ...result, params: undefined })).not.toContain(secret);
     expect(await kept(world)).not.toContain(secret);
   });
 

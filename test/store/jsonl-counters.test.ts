@@ -52,6 +52,12 @@ async function expectOneLeft(directory: string): Promise<void> {
   expectSound(directory);
 }
 
+const prune = async ({ log }: Store): Promise<void> => {
+  const found = await log.prunable({ keep: 1 });
+  expect(found.records).toBeGreaterThan(0);
+  await log.prune(found, noted);
+};
+
 describe("counters are counted again from the log", () => {
   it("if their directory was removed", async () => {
     const directory = await usedFiveTimes();
@@ -135,12 +141,6 @@ describe("records that a crash left behind the head", () => {
 });
 
 describe("a prune", () => {
-  const prune = async ({ log }: Store): Promise<void> => {
-    const found = await log.prunable({ keep: 1 });
-    expect(found.records).toBeGreaterThan(0);
-    await log.prune(found, noted);
-  };
-
   it("resets no limit, even if the counters are removed afterwards", async () => {
     const directory = await usedFiveTimes();
     await prune(openLog(directory, small));
@@ -165,8 +165,8 @@ describe("a prune", () => {
 });
 
 describe("counters of an earlier version, without checksums", () => {
-  it("are taken over, even of records that were pruned", async () => {
-    const directory = await usedFiveTimes();
+  /** Replaces the counters and the head by those that an earlier version would have. */
+  function makeEarlier(directory: string): ShelfFiles {
     rmSync(join(directory, "counters"), { recursive: true });
     const shelf = new ShelfFiles(join(directory, "counters"), {
       files: systemFiles,
@@ -176,10 +176,26 @@ describe("counters of an earlier version, without checksums", () => {
     shelf.put([{ key: "uses", value: { count: 6, seq: 9 } }]);
     const { size, head, segment, bytes, checkpoint } = headOf(directory);
     writeHeadFile(directory, { size, head, segment, bytes, ...(checkpoint && { checkpoint }) });
+    return shelf;
+  }
+
+  it("are taken over where records that they count were pruned", async () => {
+    const directory = await usedFiveTimes();
+    await prune(openLog(directory, small));
+    const shelf = makeEarlier(directory);
     const { log } = openLog(directory, small);
     expect(await log.counter("uses")).toMatchObject({ count: 6 });
     expect(await log.append(limited())).toMatchObject({ refused: {}, count: 6 });
     expect(shelf.leaves()).toEqual([]);
+    expect(await log.counter("uses")).toMatchObject({ count: 6 });
+  });
+
+  it("are not trusted where all records are present", async () => {
+    const directory = await usedFiveTimes();
+    makeEarlier(directory);
+    const { log } = openLog(directory, small);
+    expect(await log.counter("uses")).toMatchObject({ count: 5 });
+    expect(await log.append(limited())).not.toHaveProperty("refused");
     expect(await log.counter("uses")).toMatchObject({ count: 6 });
   });
 });

@@ -40,6 +40,21 @@ const indexFile = (directory: string, kind: string): string =>
 
 const nameOf = (path: string): string => path.replace(/^.*\/log\//, "log/");
 
+it("a tally of a decision without records is no difference, even if the log has notes", async () => {
+  const directory = await indexed();
+  const { log } = openLog(directory, small);
+  await log.prune(await log.prunable({ keep: 1 }), noted);
+  await openLog(directory, small).log.tally("unknown", {});
+  expect(verifyDerived(directory)).toEqual([]);
+});
+
+it("counters that a backup left out are no difference", async () => {
+  const directory = await filled(3, small);
+  await openLog(directory, small).log.append({ body: decided({}), counts: ["uses"] });
+  rmSync(join(directory, "counters"), { recursive: true });
+  expect(verifyDerived(directory)).toEqual([]);
+});
+
 describe("a file of the index that was changed", () => {
   const edits: { kind: string; edit: (bytes: Buffer) => void }[] = [
     { kind: "rows-", edit: (bytes) => bytes.fill(0xff, 4, 8) },

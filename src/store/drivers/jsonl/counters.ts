@@ -128,10 +128,13 @@ export class Counters {
 
   /** Returns all counters, for the note of a prune. */
   async snapshot(head: Head): Promise<ReadonlyMap<string, Counter>> {
-    const isComplete = head.pruned !== undefined || (listSegments(this.#log)[0] ?? 1) === 1;
-    // An earlier version has pruned records without noting their counters.
-    if (!isComplete && this.#areUsable(head, [])) return new Map(this.#files.entries());
+    if (!this.#canRecount(head) && this.#areUsable(head, [])) return new Map(this.#files.entries());
     return await this.#recount(head);
+  }
+
+  /** Returns false if an earlier version has pruned records without noting their counters. */
+  #canRecount({ pruned }: Head): boolean {
+    return pruned !== undefined || (listSegments(this.#log)[0] ?? 1) === 1;
   }
 
   /** Removes the files of earlier versions, once the head has a pin. */
@@ -190,10 +193,12 @@ export class Counters {
     }
   }
 
-  /** Counts all records. A store of an earlier version has counters without a pin, which are taken over. */
+  /** Counts all records. Counters of an earlier version are used only where it has pruned records that they count. */
   async #recount(head: Head): Promise<Map<string, Counter>> {
-    const earlier = head.counters === undefined ? this.#readEarlierCounters() : new Map<string, Counter>();
-    if (earlier.size > 0) return earlier;
+    if (head.counters === undefined && !this.#canRecount(head)) {
+      const earlier = this.#readEarlierCounters();
+      if (earlier.size > 0) return earlier;
+    }
     return (await runInSlices(countLog(this.#log, head, { progress: this.#progress }))).counters;
   }
 

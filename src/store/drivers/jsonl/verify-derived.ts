@@ -81,8 +81,10 @@ const maxAttempts = 5;
 function findCounterDifferences(directory: string): readonly Difference[] {
   const log = `${directory}/log`;
   let head = readHeadFile(log);
-  // Without a pin, they are those of an earlier version, and not used before they are counted again.
-  if (head?.counters === undefined || !isCountable(log, head)) return [];
+  // Without a pin, they are those of an earlier version, and not used before they are counted again. A backup may
+  // leave them out.
+  if (head?.counters === undefined || !isCountable(log, head) || !existsSync(`${directory}/counters`))
+    return [];
   let counted: CountedLog | undefined;
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     counted = runToEnd(countLog(log, head, counted && { before: counted }));

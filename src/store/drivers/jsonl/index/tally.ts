@@ -35,8 +35,11 @@ export function tallyDecision(index: LogIndex, decisionId: string, range: TimeRa
 
 const tallyFileName = (decisionId: string): string => `tally-${sha256Hex(JSON.stringify(decisionId))}.json`;
 
+/** Marks the shapes of a decision; none for a decision without records. */
 function shapesOfDecision(index: LogIndex, decisionId: string | undefined): Uint8Array {
-  return Uint8Array.from(index.shapes.list, (shape) => (shape.decision_id === decisionId ? 1 : 0));
+  return Uint8Array.from(index.shapes.list, ({ decision_id: id }) =>
+    id !== undefined && id === decisionId ? 1 : 0,
+  );
 }
 
 function readSavedTally(path: string, { rowsFile, count }: LogIndex): SavedTally | undefined {
