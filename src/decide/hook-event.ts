@@ -1,6 +1,6 @@
 import { DecisionError } from "../errors.js";
 import { isObject } from "../expression/equal.js";
-import type { JsonObject } from "../model/json.js";
+import type { Json, JsonObject } from "../model/json.js";
 
 /** A tool call as a hook event of a coding agent describes it. */
 export interface HookCall {
@@ -69,11 +69,25 @@ export function hasSucceeded(event: JsonObject, { otherWay }: Pick<EventOptions,
     });
   }
   if (isFailureEvent(event)) return false;
-  const { tool_response: response = null } = event;
-  if (!isObject(response)) return response !== null;
-  const { success, error = null } = response;
-  const hasFailed = ["is_error", "isError", "interrupted"].some((key) => (response[key] ?? false) !== false);
-  return !hasFailed && (success ?? true) === true && (error === null || error === false || error === "");
+  return isSuccess(event["tool_response"] ?? null);
+}
+
+const failureFlags: readonly string[] = ["iserror", "interrupted", "failed", "timedout"];
+const failureWords: readonly unknown[] = ["error", "failed", "failure"];
+
+function isSuccess(response: Json): boolean {
+  if (Array.isArray(response)) return response.every(isSuccess);
+  if (!isObject(response)) return response !== null && response !== false;
+  return Object.entries(response).every(([name, value]) => {
+    const key = name.toLowerCase().replaceAll("_", "");
+    const isEmpty =
+      value === null || value === false || value === "" || (Array.isArray(value) && value.length === 0);
+    if (failureFlags.includes(key) || key === "error" || key === "errors") return isEmpty;
+    if (key === "success" || key === "ok") return value === true || value === null;
+    if (key === "exitcode") return value === 0 || value === null;
+    if (key === "status" || key === "type") return !failureWords.includes(value);
+    return true;
+  });
 }
 
 const isAfterCall = (event: JsonObject): boolean =>

@@ -38,7 +38,7 @@ function addAmount(
     cells.set(cell, [Math.max(last, time), addSafely(sum, amount)]);
   }
   const merged = [...cells.values()].sort(([a], [b]) => a - b);
-  // Only clocks that go back make so many cells: the oldest become one.
+  // Only clocks that are set back create more cells; the oldest ones are merged.
   const surplus = merged.splice(0, Math.max(0, merged.length - maxAmounts + 1));
   const [last] = surplus.at(-1) ?? [];
   const oldest = surplus.reduce((sum, [, amount]) => addSafely(sum, amount), 0);

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../src/model/json.js";
 
 const before: JsonObject = {
   session_id: "s-1",
-  transcript_path: "/home/user/transcript.jsonl",
+  transcript_path: "transcript.jsonl",
   cwd: "/repo",
   hook_event_name: "PreToolUse",
   tool_name: "Write",
@@ -68,6 +68,14 @@ describe("a hook event of a coding agent", () => {
     { response: { error: "not found" }, ok: false },
     { response: { error: { code: 1 } }, ok: false },
     { response: null, ok: false },
+    { response: false, ok: false },
+    { response: [{ type: "text", text: "x", isError: true }], ok: false },
+    { response: { type: "error" }, ok: false },
+    { response: { status: "failed" }, ok: false },
+    { response: { exit_code: 1 }, ok: false },
+    { response: { exit_code: 0, errors: [] }, ok: true },
+    { response: { errors: ["x"] }, ok: false },
+    { response: { IsError: true }, ok: false },
   ])("has succeeded ($ok) with the response $response", ({ response, ok }) => {
     expect(hasSucceeded(after(response))).toBe(ok);
   });

@@ -136,8 +136,8 @@ function boundedRange(
 
 /** Returns warnings about conditions that are valid but hardly intended. */
 export function conditionWarnings(tree: Node): readonly string[] {
-  const doubts = isNeverBoolean(tree) ? ["the condition is never true or false, so it never matches"] : [];
-  return [...doubts, ...warningsWithin(tree)];
+  const findings = isNeverBoolean(tree) ? ["the condition is never true or false, so it never matches"] : [];
+  return [...findings, ...warningsWithin(tree)];
 }
 
 function warningsWithin(node: Node): readonly string[] {

@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 const event = (name: string, tool_name: string, more: object = {}): object => ({
   session_id: "s-1",
-  transcript_path: "/home/user/transcript.jsonl",
+  transcript_path: "transcript.jsonl",
   cwd: "/repo",
   permission_mode: "default",
   hook_event_name: name,

@@ -1,11 +1,10 @@
-import { closeSync } from "node:fs";
 import { countEntry, countLog } from "./count-records.js";
 import { CounterFiles, DamagedCountersError, removeEarlierCounters } from "./counter-files.js";
 import { ShelfFiles } from "./file-shelf.js";
 import type { Files } from "./files.js";
-import { openIfExists, systemFiles } from "./files.js";
+import { systemFiles } from "./files.js";
 import type { Head } from "./head.js";
-import { readHead } from "./head.js";
+import { readHeadFile } from "./head.js";
 import type { Progress } from "./index/log-index.js";
 import { listSegments } from "./segments.js";
 import { runInSlices } from "./slices.js";
@@ -215,16 +214,6 @@ export class Counters {
 
 /** Another process needs less time to write its counters and its head. */
 const maxReads = 20;
-
-function readHeadFile(log: string): Head | undefined {
-  const fd = openIfExists(systemFiles, `${log}/head`, "r");
-  if (fd === undefined) return undefined;
-  try {
-    return readHead(systemFiles, fd);
-  } finally {
-    closeSync(fd);
-  }
-}
 
 function* namesIn(groups: readonly EntryGroup[], recovered: readonly RecoveredCounts[]): Generator<string> {
   for (const { counted } of recovered) yield* counted.map(counterName);

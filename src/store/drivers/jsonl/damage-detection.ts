@@ -25,7 +25,7 @@ import { makeDirectory } from "../../files.js";
 const damageMarkPath = (directory: string): string => `${directory}/log/index/damaged`;
 /** A reader has seen something that a verification must confirm. */
 const suspicionPath = (directory: string): string => `${directory}/log/index/suspected`;
-/** The doubts that a verification of the whole log has cleared. */
+/** The suspicions that a verification of the whole log has cleared. */
 const clearedPath = (directory: string): string => `${directory}/log/index/verified.json`;
 
 /**
@@ -73,7 +73,7 @@ function isLogChangedSince(directory: string, moment: number): boolean {
   });
 }
 
-/** Detects damage from the names, sizes, times and ends of the files. Reads the whole log only if they raise a doubt. */
+/** Detects damage from the names, sizes, times and ends of the files. Reads the whole log only if they raise a suspicion. */
 export class DamageDetector {
   readonly #directory: string;
   readonly #log: string;
@@ -102,12 +102,12 @@ export class DamageDetector {
   async #findProblem({ isSuspected }: { readonly isSuspected: boolean }): Promise<string | undefined> {
     const marked = markedDamage(this.#directory);
     if (marked !== undefined) return marked;
-    const { problem, doubts } = this.#inspect();
+    const { problem, suspicions } = this.#inspect();
     if (problem !== undefined) return problem;
     const isMarked = existsSync(damageMarkPath(this.#directory));
-    if (!isSuspected && !isMarked && this.#areCleared(doubts)) return undefined;
+    if (!isSuspected && !isMarked && this.#areCleared(suspicions)) return undefined;
     const found = await this.verify();
-    if (found === undefined) this.#clear(doubts);
+    if (found === undefined) this.#clear(suspicions);
     return found;
   }
 
@@ -118,20 +118,20 @@ export class DamageDetector {
     return problem?.message;
   }
 
-  #areCleared(doubts: readonly string[]): boolean {
-    if (doubts.every((doubt) => this.#cleared.has(doubt))) return true;
+  #areCleared(suspicions: readonly string[]): boolean {
+    if (suspicions.every((suspicion) => this.#cleared.has(suspicion))) return true;
     const saved = readSealedJson(clearedPath(this.#directory)) as
-      { readonly doubts: readonly string[] } | undefined;
-    for (const doubt of saved?.doubts ?? []) this.#cleared.add(doubt);
-    return doubts.every((doubt) => this.#cleared.has(doubt));
+      { readonly suspicions: readonly string[] } | undefined;
+    for (const suspicion of saved?.suspicions ?? []) this.#cleared.add(suspicion);
+    return suspicions.every((suspicion) => this.#cleared.has(suspicion));
   }
 
   /** Remembers that the log was verified. Ignores errors: without the file, the next process verifies again. */
-  #clear(doubts: readonly string[]): void {
-    for (const doubt of doubts) this.#cleared.add(doubt);
+  #clear(suspicions: readonly string[]): void {
+    for (const suspicion of suspicions) this.#cleared.add(suspicion);
     try {
       makeDirectory(`${this.#log}/index`, 0o700);
-      writeSealedJson(clearedPath(this.#directory), { doubts });
+      writeSealedJson(clearedPath(this.#directory), { suspicions });
     } catch {
       return;
     }
@@ -152,18 +152,19 @@ export class DamageDetector {
   #inspectFiles(segments: readonly FileStats[]): Inspection {
     const fd = openIfExists(systemFiles, `${this.#log}/head`, "r");
     const hasRecords = segments.some(({ stats }) => stats.size > 0);
-    if (fd === undefined) return hasRecords ? { problem: "its head file is missing", doubts: [] } : undamaged;
+    if (fd === undefined)
+      return hasRecords ? { problem: "its head file is missing", suspicions: [] } : undamaged;
     try {
       const head = readHead(systemFiles, fd);
       if (head === undefined)
-        return hasRecords ? { problem: "its head file cannot be read", doubts: [] } : undamaged;
+        return hasRecords ? { problem: "its head file cannot be read", suspicions: [] } : undamaged;
       const { mtimeMs } = fstatSync(fd);
       const start = inspectStart(segments, head);
       const problem = start.problem ?? inspectEnd(this.#log, head) ?? this.#inspectOrder(segments, head);
-      if (problem !== undefined) return { problem, doubts: [] };
+      if (problem !== undefined) return { problem, suspicions: [] };
       const checkpoints = inspectCheckpoints(this.#log, segments, { head, mtimeMs });
       const modified = modifiedSegments(segments, { head, mtimeMs });
-      return { ...checkpoints, doubts: [...start.doubts, ...checkpoints.doubts, ...modified] };
+      return { ...checkpoints, suspicions: [...start.suspicions, ...checkpoints.suspicions, ...modified] };
     } finally {
       closeSync(fd);
     }
@@ -194,10 +195,10 @@ export class DamageDetector {
 interface Inspection {
   readonly problem?: string | undefined;
   /** Signs that another program has changed a file. Only a verification can tell whether the content changed. */
-  readonly doubts: readonly string[];
+  readonly suspicions: readonly string[];
 }
 
-const undamaged: Inspection = { doubts: [] };
+const undamaged: Inspection = { suspicions: [] };
 
 interface FileStats {
   readonly name: string;
@@ -221,9 +222,9 @@ function inspectStart(segments: readonly FileStats[], { size, pruned }: Head): I
   const first = segments[0]?.first ?? size + 1;
   if (first <= (pruned ?? 0) + 1) return undamaged;
   // Before version 0.2 the head did not say how many records were pruned.
-  if (pruned === undefined && segments.length > 0) return { doubts: [`starts with record ${first}`] };
+  if (pruned === undefined && segments.length > 0) return { suspicions: [`starts with record ${first}`] };
   const from = (pruned ?? 0) + 1;
-  return { problem: `records ${from} to ${first - 1} are missing and were not pruned`, doubts: [] };
+  return { problem: `records ${from} to ${first - 1} are missing and were not pruned`, suspicions: [] };
 }
 
 /** Checks that the current segment is as long as the head says. What a power cut may have removed is left to recovery. */
@@ -252,13 +253,14 @@ function inspectCheckpoints(
   const pin = head.checkpoint;
   // A checkpoint is written before the head: this append is in progress, or a crash came between.
   if (last !== undefined && last.size > head.size) return undamaged;
-  if (pin === undefined) return { doubts: last === undefined ? modified : ["the head names no checkpoint"] };
+  if (pin === undefined)
+    return { suspicions: last === undefined ? modified : ["the head names no checkpoint"] };
   if (last === undefined || last.size < pin.size || (last.size === pin.size && last.hash !== pin.hash))
-    return { problem: `the checkpoint at ${pin.size} records is missing or was changed`, doubts: [] };
+    return { problem: `the checkpoint at ${pin.size} records is missing or was changed`, suspicions: [] };
   const covered = last.size > pin.size ? "unknown" : hashAtCheckpoint(log, segments, head);
-  if (covered === "unknown") return { doubts: [...modified, `checkpoint ${last.hash}`] };
-  if (covered === last.head) return { doubts: modified };
-  return { problem: `record ${pin.size} is not the one that a checkpoint covers`, doubts: [] };
+  if (covered === "unknown") return { suspicions: [...modified, `checkpoint ${last.hash}`] };
+  if (covered === last.head) return { suspicions: modified };
+  return { problem: `record ${pin.size} is not the one that a checkpoint covers`, suspicions: [] };
 }
 
 /** Returns the hash of the record that the last checkpoint covers. */

@@ -1,7 +1,7 @@
 import { renameSync, statSync } from "node:fs";
 import { damagedLogError, removedLogError } from "./store-errors.js";
 import type { Files } from "./files.js";
-import { readAt, writeAll, openIfExists, syncDirectory } from "./files.js";
+import { openIfExists, readAt, readIfExists, syncDirectory, writeAll } from "./files.js";
 import { segmentName, listSegments } from "./segments.js";
 import { checksum } from "../../../digest/sha256.js";
 import { genesisHash } from "../../../record/chain.js";
@@ -55,6 +55,12 @@ const headLength = 512;
 export function readHead(files: Files, fd: number): Head | undefined {
   const bytes = readAt(files, fd, 0, headLength + 1);
   return parseHead(bytes);
+}
+
+/** Reads the head of a log; undefined if it is missing or invalid. */
+export function readHeadFile(log: string): Head | undefined {
+  const bytes = readIfExists(`${log}/head`);
+  return bytes && parseHead(bytes);
 }
 
 export const pickPosition = ({ size, head, segment, bytes }: Position): Position => ({

@@ -1,8 +1,6 @@
-import { closeSync } from "node:fs";
 import type { DamageDetector } from "./damage-detection.js";
-import { openIfExists, systemFiles } from "./files.js";
 import type { Head } from "./head.js";
-import { readHead } from "./head.js";
+import { readHeadFile } from "./head.js";
 import type { LogIndex, Progress } from "./index/log-index.js";
 import { matchingLocations } from "./index/matching-rows.js";
 import { LiveIndex, openIndex } from "./index/open-index.js";
@@ -65,7 +63,7 @@ export function openReader(log: string, options: ReaderOptions): OpenReader {
   const relatedRecords = new RelatedRecords(log, { liveIndex, lines, inspect: watch.inspect });
   const reader: Reader = {
     state() {
-      const { size: sizeInHead = 0 } = readLogHead(log) ?? {};
+      const { size: sizeInHead = 0 } = readHeadFile(log) ?? {};
       return withIndex(({ first, count, lastHash: head }) => {
         const size = first + count - 1;
         return { size, head, ...(sizeInHead > size && { lost: sizeInHead - size }) };
@@ -262,23 +260,12 @@ function watchForDamage(log: string, { detector, onDamage }: ReaderOptions): Dam
   };
   const beginCheck = (): ((index: LogIndex) => void) => {
     // Before the log is read: a head that is read later could already cover records appended meanwhile.
-    const head = readLogHead(log);
+    const head = readHeadFile(log);
     return (index) => {
       if (index.isDamaged || contradicts(head, index)) reportDamage();
     };
   };
   return { reportDamage, inspect, verify, beginCheck };
-}
-
-/** Returns undefined if there is no valid head. */
-function readLogHead(log: string): Head | undefined {
-  const fd = openIfExists(systemFiles, `${log}/head`, "r");
-  if (fd === undefined) return undefined;
-  try {
-    return readHead(systemFiles, fd);
-  } finally {
-    closeSync(fd);
-  }
 }
 
 /** Returns true if the head covers more records than the log has, or others, or if a log with records has no head. */

@@ -3,9 +3,9 @@ import type { CountedLog } from "./count-records.js";
 import { countLog } from "./count-records.js";
 import { CounterFiles, pinOfCounters } from "./counter-files.js";
 import { ShelfFiles } from "./file-shelf.js";
-import { isNotFound, readIfExists, systemFiles } from "./files.js";
+import { isNotFound, systemFiles } from "./files.js";
 import type { Head } from "./head.js";
-import { parseHead } from "./head.js";
+import { readHeadFile } from "./head.js";
 import { findIndexDifferences } from "./index/compare-index.js";
 import { readSealedJson } from "./index/sealed-json.js";
 import { listSegments, segmentName } from "./segments.js";
@@ -111,11 +111,6 @@ function findCounterDifferences(directory: string): readonly Difference[] {
 /** Returns false if an earlier version pruned records without noting what they count. */
 const isCountable = (log: string, { pruned }: Head): boolean =>
   pruned !== undefined || (listSegments(log)[0] ?? 1) === 1;
-
-function readHeadFile(log: string): Head | undefined {
-  const bytes = readIfExists(`${log}/head`);
-  return bytes && parseHead(bytes);
-}
 
 function findDamagedLines(directory: string, name: string): readonly Difference[] {
   const shelf = new ShelfFiles(`${directory}/${name}`, { files: systemFiles, now: () => 0, durable: false });
