@@ -79,7 +79,7 @@ function parseChecked(bytes: Buffer): unknown {
 
 const writableByOthers = 0o022;
 
-/** Whether nobody but the user can write a file or directory. Always true on systems without user ids. */
+/** Whether only the user can write a file or directory. Always true on systems without user ids. */
 export function isOwn({ uid, mode }: Pick<Stats, "uid" | "mode">): boolean {
   const user = process.getuid?.();
   return user === undefined || (uid === user && (mode & writableByOthers) === 0);

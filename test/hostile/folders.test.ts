@@ -95,16 +95,6 @@ const companions: readonly Folder[] = [
     },
   },
   {
-    name: "a pipe called y.yaml",
-    make: (folder) => execa("mkfifo", [join(folder, "y.yaml")]),
-    spawned: true,
-  },
-  {
-    name: "a link to a device",
-    make: (folder) => symlinkSync("/dev/zero", join(folder, "y.yaml")),
-    spawned: true,
-  },
-  {
     name: "names that no terminal should see",
     make: (folder) => {
       for (const name of ["\u001b[2J", "a\nb", "\u202e", " ", "__proto__", "$(exit 9)", "-rf"]) {
@@ -139,6 +129,17 @@ describe("a folder of definitions with", () => {
     const { stdout } = await attack([...validate, "."], { cwd: folder, exitCode: 0, spawned });
     expect(stdout).toBe("");
     expect((await attack(evaluate, { cwd: folder, exitCode: 0, spawned })).stdout).toBe("hit\n");
+  });
+
+  it.each<{ name: string; make: (folder: string) => unknown }>([
+    { name: "a pipe called y.yaml", make: (folder) => execa("mkfifo", [join(folder, "y.yaml")]) },
+    { name: "a link to a device", make: (folder) => symlinkSync("/dev/zero", join(folder, "y.yaml")) },
+  ])("$name is refused: it may hide what guards decisions", async ({ make }) => {
+    const folder = folderWithX();
+    await make(folder);
+    const { stdout } = await attack([...validate, "."], { cwd: folder, exitCode: 3, spawned: true });
+    expect(stdout).toContain("it is not a regular file");
+    await attack(evaluate, { cwd: folder, exitCode: 3, spawned: true });
   });
 
   it("a link to itself is read, or refused with a reason", async () => {

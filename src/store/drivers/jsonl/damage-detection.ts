@@ -69,7 +69,8 @@ function isLogChangedSince(directory: string, moment: number): boolean {
   const names = ["head", "checkpoints.jsonl", ...listSegments(`${directory}/log`).map(segmentName)];
   return names.some((name) => {
     const stats = statSync(`${directory}/log/${name}`, { throwIfNoEntry: false });
-    return stats !== undefined && stats.ctimeMs > moment;
+    // Equal times can be a change just after the mark: file systems round times to a few milliseconds.
+    return stats !== undefined && stats.ctimeMs >= moment;
   });
 }
 
