@@ -74,10 +74,7 @@ describe("a distribution on a terminal", () => {
   it.each([
     [{ mismatch: true, p_value: 1e-9, e_value: 21_234 }, "✗ not as expected (e = 21000, p = 1e-9)"],
     [{ mismatch: true, p_value: 1e-9, e_value: 4.51e19 }, "✗ not as expected (e = 4.5e19, p = 1e-9)"],
-    [
-      { mismatch: true, reliable: false, p_value: 0, e_value: 1e308 },
-      "✗ not as expected (e = 1e308, p = 0)",
-    ],
+    [{ mismatch: true, reliable: false, p_value: 0, e_value: 1e308 }, "✗ not as expected (e = 1e308, p = 0)"],
     [{ reliable: false, p_value: 1e-9 }, "– too few inputs to tell"],
     [{ p_value: 0.00123 }, "✓ as expected (e = 0.031, p = 0.0012)"],
     [{ p_value: 1 }, "✓ as expected (e = 0.031, p = 1)"],

@@ -129,7 +129,10 @@ export const limits = {
         pattern: `^(?:${limitScopes})$|${duration.pattern}`,
         description: "`session`, `caller` or `org`; or a duration, which means `session` with this window.",
       },
-      window: { ...duration, description: "The period in which calls count, such as 1h. Default: all calls count." },
+      window: {
+        ...duration,
+        description: "The period in which calls count, such as 1h. Default: all calls count.",
+      },
     },
     description: "The number of calls allowed to a session, a caller or an organisation.",
   },
@@ -141,7 +144,10 @@ export const limits = {
       of: { ...text, description: "The amount of a call, such as params.amount." },
       most: { type: "number", minimum: 0, maximum: 1_000_000_000 },
       per: { enum: limitScopes.split("|") },
-      window: { ...duration, description: "The period in which calls count, such as 1d. Default: all calls count." },
+      window: {
+        ...duration,
+        description: "The period in which calls count, such as 1d. Default: all calls count.",
+      },
     },
     description: "The sum of amounts allowed to a session, a caller or an organisation.",
   },
