@@ -45,8 +45,14 @@ const lazyParts = {
 };
 /** The file name of a library. */
 const fileOf = (library) => library.replace("@", "").replace("/", "-");
-/** What libraries need only for features that we do not use: schemas and migrations of settings, injected requests. */
-const unusedPackages = { conf: ["ajv", "ajv-formats", "semver"], fastify: ["light-my-request"] };
+/**
+ * What libraries need only for features that we do not use: schemas and migrations of settings; injected requests,
+ * schemas of routes and the log of the server.
+ */
+const unusedPackages = {
+  conf: ["ajv", "ajv-formats", "semver"],
+  fastify: ["light-my-request", "@fastify/ajv-compiler", "@fastify/fast-json-stringify-compiler", "pino"],
+};
 /** Makes the default export of a CommonJS file the value that `require` returns. */
 const defaultOnly = { js: "module.exports = module.exports.default;" };
 const footers = { conf: defaultOnly, "string-width": defaultOnly };
@@ -55,8 +61,9 @@ const footers = { conf: defaultOnly, "string-width": defaultOnly };
  * those that look something up in the log, and the program's own flags. All others share one.
  */
 const bundles = {
-  hot: ["evaluate", "dry-run", "check", "gate"],
-  lookup: ["log", "explain", "distribution", "lineage", "precedents"],
+  hot: ["evaluate", "dry-run", "check", "gate", "precedents"],
+  log: ["log"],
+  explain: ["explain", "lineage", "distribution"],
   front: ["--help", "-h", "--version", "-V"],
 };
 const validator = "src/definition/validate-schema.generated.js";
@@ -114,6 +121,7 @@ async function main() {
       plugins: [lazyVendor],
     }),
   ]);
+  escapeNonAscii();
   await writeLibrary();
   const __BUNDLE_HASH__ = JSON.stringify(bundleHash());
   const define = { ...common.define, __BUNDLE_HASH__, __BUNDLES__: JSON.stringify(bundles) };
@@ -132,6 +140,21 @@ async function main() {
   linkCommand();
 }
 
+/**
+ * Escapes what is not ASCII: files are read as Latin-1, which is faster. esbuild does the same, except in regular
+ * expressions.
+ */
+function escapeNonAscii() {
+  for (const name of readdirSync(out).filter((each) => each.endsWith(".cjs"))) {
+    const text = readFileSync(`${out}/${name}`, "utf8");
+    const escaped = text.replace(
+      /[^\0-\x7f]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
+    if (escaped !== text) writeFileSync(`${out}/${name}`, escaped);
+  }
+}
+
 /** Writes the ES module that exports the library by name. The code is CommonJS, so that it can load libraries lazily. */
 async function writeLibrary() {
   const names = Object.keys(require(`${process.cwd()}/${out}/library.cjs`)).sort();
@@ -146,7 +169,14 @@ async function generateValidator() {
   const [{ contents }] = (await build(options)).outputFiles;
   const { schema } = await import(`data:text/javascript;base64,${Buffer.from(contents).toString("base64")}`);
   const code = { source: true, esm: true, lines: true };
-  const ajv = new Ajv({ allErrors: true, discriminator: true, allowUnionTypes: true, code });
+  const ajv = new Ajv({
+    allErrors: true,
+    discriminator: true,
+    allowUnionTypes: true,
+    inlineRefs: false,
+    messages: false,
+    code,
+  });
   const stdin = { contents: standaloneCode(ajv, ajv.compile(schema)), resolveDir: process.cwd() };
   await build({ stdin, bundle: true, format: "esm", outfile: `${out}/validator.js` });
   renameSync(`${out}/validator.js`, validator);

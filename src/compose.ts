@@ -1,6 +1,7 @@
 import { systemClock } from "./clock.js";
 import type { DecisionRequest, World } from "./decide/decide.js";
 import { decide } from "./decide/decide.js";
+import type { OnScope } from "./decide/request.js";
 import type { OnDecided } from "./decide/follow.js";
 import { follow } from "./decide/follow.js";
 import type { CheckRequest, CheckResult, UnknownTools } from "./decide/check.js";
@@ -12,6 +13,8 @@ import type { DataEnrichmentClient } from "./enrichment/client.js";
 import { createClient } from "./enrichment/client.js";
 import type { EndpointFetcher } from "./enrichment/fetcher.js";
 import { DecisionError } from "./errors.js";
+import type { CustomVoters, Evaluator } from "./evaluate/scored/plug-ins.js";
+import { registerEvaluators } from "./evaluate/scored/plug-ins.js";
 import type { Endpoints } from "./model/endpoint.js";
 import type { Result } from "./model/result.js";
 import type { Shelf, Store } from "./model/store.js";
@@ -24,21 +27,30 @@ import type { StoreConfiguration } from "./store/open-store.js";
 import { openStore } from "./store/open-store.js";
 import { version } from "./version.js";
 
-export interface Configuration extends WorldOptions {
+export interface Configuration extends Omit<WorldOptions, "voters"> {
+  /** The custom evaluators that `scored` decisions name. */
+  readonly evaluators?: readonly Evaluator[] | undefined;
   /** The directory of definitions. */
   readonly decisions: string;
   /** The directory for cached parsed definitions; undefined: no cache. */
   readonly cacheHome?: string | undefined;
-  /** Where decisions are recorded and cached; undefined: nothing is recorded, and results have no record id. */
-  readonly store?: StoreConfiguration | undefined;
+  /**
+   * Where decisions are recorded and cached; undefined: nothing is recorded, and results have no record id. A store that
+   * is opened already stays open when the world is closed.
+   */
+  readonly store?: StoreConfiguration | Store | undefined;
   /** If set, only definitions approved with one of these keys are used. */
   readonly approval?: ApprovalConfiguration | undefined;
 }
 
 /** How decisions are made. */
 export interface WorldOptions extends FetchingConfiguration {
+  /** The custom evaluators that `scored` decisions name. */
+  readonly voters?: CustomVoters | undefined;
   /** The answer of `check` about a tool that no policy matches; absent: allowed, unless there is no policy at all. */
   readonly unknownTools?: UnknownTools | undefined;
+  /** Called with the values that each decision is made with, masked. */
+  readonly onScope?: OnScope | undefined;
 }
 
 export interface FetchingConfiguration {
@@ -55,12 +67,22 @@ export interface ApprovalConfiguration {
   readonly trustedKeys: readonly string[];
 }
 
+/** The key of a gate. */
+export interface GateKey {
+  readonly org_id: string;
+  readonly domain: string;
+  readonly action: string;
+  readonly world_model_version?: number | undefined;
+}
+
 /** A composed world: definitions, store and network, with the operations on them. */
 export interface Composed extends World {
   readonly definitions: OpenedDefinitions;
   readonly decide: (request: DecisionRequest) => Promise<Result>;
   /** Makes a decision and those that it leads to. */
   readonly follow: (request: DecisionRequest, onDecided?: OnDecided) => Promise<Result>;
+  /** Returns the id of the gate of an action; without a version, that of the highest. */
+  readonly findGate: (key: GateKey) => Promise<string>;
   /** Checks a tool call against every policy decision for the tool. */
   readonly check: (request: CheckRequest) => Promise<CheckResult>;
   /** Records the result of a tool call. */
@@ -70,11 +92,19 @@ export interface Composed extends World {
 
 export async function compose(configuration: Configuration): Promise<Composed> {
   assertConfiguration(configuration);
-  const { store, onWarning, approval, decisions } = configuration;
+  const { store, onWarning, approval, decisions, evaluators } = configuration;
+  const voters = evaluators && registerEvaluators(evaluators);
   const records = store === undefined ? undefined : await composeRecords(store, onWarning);
   const definitions = await composeDefinitions(configuration);
-  if (approval === undefined) return composeWith(records, definitions, configuration);
-  return composeApproved(records, definitions, { decisions, ...approval, options: configuration });
+  const world =
+    approval === undefined
+      ? composeWith(records, definitions, { ...configuration, voters })
+      : await composeApproved(records, definitions, {
+          decisions,
+          ...approval,
+          options: { ...configuration, voters },
+        });
+  return isOpenStore(store) ? { ...world, close: () => Promise.resolve() } : world;
 }
 
 /** Checks the configuration for callers without TypeScript. */
@@ -82,6 +112,7 @@ function assertConfiguration({ decisions, store, approval, unknownTools }: Confi
   const isStore =
     store === undefined ||
     store === "memory" ||
+    isOpenStore(store) ||
     (typeof (store as unknown) === "object" && typeof (store.directory as unknown) === "string");
   const isApproval = approval === undefined || Array.isArray(approval.trustedKeys);
   if (unknownTools !== undefined && !["deny", "allow"].includes(unknownTools)) {
@@ -100,18 +131,35 @@ function assertConfiguration({ decisions, store, approval, unknownTools }: Confi
   );
 }
 
+/** Whether it is a store of the caller rather than the place of one. */
+const isOpenStore = (store: Configuration["store"]): store is Store =>
+  typeof store === "object" && "log" in store && typeof store.shelf === "function";
+
 /** Composes a world from an opened store and opened definitions. */
 export function composeWith<Recorded extends Records | undefined>(
   records: Recorded,
   definitions: OpenedDefinitions,
-  { unknownTools, ...fetching }: WorldOptions = {},
+  { unknownTools, voters, onScope, ...fetching }: WorldOptions = {},
 ): Composed & { readonly records: Recorded } {
   const fetcher = once(() => composeFetcher(records?.store, fetching));
-  const world = { definitions, clock: systemClock, newId, records, fetcher, unknownTools };
+  const world = {
+    definitions,
+    clock: systemClock,
+    newId,
+    records,
+    fetcher,
+    unknownTools,
+    voters,
+    onScope,
+  };
   return {
     ...world,
     decide: (request) => decide(request, world),
     follow: (request, onDecided) => follow(request, world, onDecided),
+    findGate: async ({ org_id: org, domain, action, world_model_version: version }) => {
+      const { findGate } = await import("./definition/gate-key.js");
+      return findGate({ org, domain, action, version }, definitions);
+    },
     check: (request) => check(request, world),
     recordToolResult: (request) => recordToolResult(request, world),
     close: async () => records?.store.close(),
@@ -166,18 +214,20 @@ export function composeDefinitions({
 
 /** Opens the records of a store. */
 export async function composeRecords(
-  store: StoreConfiguration,
+  store: StoreConfiguration | Store,
   onWarning: (message: string) => void = () => undefined,
 ): Promise<Records> {
   const newNote = (): { record_id: string; timestamp: string } => {
     const timestamp = systemClock();
     return { record_id: newId(timestamp), timestamp };
   };
-  return new Records(await openStore(store, { clock: systemClock, newId }), {
-    newNote,
-    onWarning,
-  });
+  const opened = isOpenStore(store) ? store : await openSystemStore(store);
+  return new Records(opened, { newNote, onWarning });
 }
+
+/** Opens a store with the clock of the system. */
+export const openSystemStore = (store: StoreConfiguration): Promise<Store> =>
+  openStore(store, { clock: systemClock, newId });
 
 /** Creates the fetcher. It is loaded lazily, because most decisions fetch nothing. */
 async function composeFetcher(
@@ -185,7 +235,7 @@ async function composeFetcher(
   { env = process.env, onRequest, onWarning }: FetchingConfiguration,
 ): Promise<EndpointFetcher> {
   const { createNetworkFetcher } = await import("./enrichment/fetcher.js");
-  const kept = store ?? (await openStore("memory", { clock: systemClock, newId }));
+  const kept = store ?? (await openSystemStore("memory"));
   const shelves = { breakers: kept.shelf("breakers"), responses: kept.shelf("responses") };
   return createNetworkFetcher({ shelves, env, onRequest, onWarning });
 }
@@ -194,14 +244,14 @@ export interface DataEnrichmentOptions extends Pick<FetchingConfiguration, "env"
   /** Endpoints as in a definition file. */
   readonly endpoints: Endpoints;
   /** Where answers and circuit states are kept; absent: in memory. */
-  readonly store?: StoreConfiguration;
+  readonly store?: StoreConfiguration | Store;
 }
 
 /** Creates a client that fetches from endpoints in your own program, as `enrich` does. */
 export function dataEnrichmentClient(options: DataEnrichmentOptions): DataEnrichmentClient {
   const { store = "memory" } = options;
   const fetcher = once(async () =>
-    composeFetcher(await openStore(store, { clock: systemClock, newId }), options),
+    composeFetcher(isOpenStore(store) ? store : await openSystemStore(store), options),
   );
   return createClient(options.endpoints, fetcher);
 }

@@ -25,6 +25,7 @@ export type ErrorCode =
   | "invalid_scoring_strategy"
   | "invalid_audit_adapter"
   | "replay_mismatch"
+  | "nothing_to_check"
   | "not_approved"
   | "forbidden"
   | "fetch_refused"
@@ -69,6 +70,48 @@ export function errorDocument({ code, message, hint, details }: DecisionError): 
   return {
     error: { code, message, ...(hint !== undefined && { hint }), ...(details !== undefined && { details }) },
   };
+}
+
+/** How to fix errors of the file system, by their code; `it` is the path. */
+const fileErrorHints: Readonly<Record<string, (it: string) => string>> = {
+  EACCES: (it) => `check the owner and the permissions of ${it} and of the directories above it`,
+  EPERM: (it) => `check the owner and the permissions of ${it} and of the directories above it`,
+  EISDIR: (it) => `${it} is a directory; specify a file`,
+  ENOTDIR: (it) => `a part of ${it} is a file, not a directory; choose another path`,
+  ENOENT: (it) => `check the path ${it}`,
+  ELOOP: (it) => `${it} is a symbolic link that leads back to itself; replace it`,
+  ENAMETOOLONG: (it) => `${it} is too long; choose a shorter path`,
+  EROFS: (it) => `the file system of ${it} is read-only; choose another directory`,
+  ENOSPC: (it) => `free some space on the disk of ${it}`,
+  EDQUOT: (it) => `free some space: the disk quota for ${it} is used up`,
+  EFBIG: () => "raise the limit on the size of files (`ulimit -f`)",
+  EMFILE: () => "raise the limit on open files (`ulimit -n`)",
+  ENFILE: () => "close other programs: the system has too many open files",
+  EIO: (it) => `the disk of ${it} has failed; check the log of the system`,
+  EBUSY: (it) => `${it} is in use; try again`,
+};
+
+/** Returns how to fix an error of the file system; undefined for other errors. */
+export function fileErrorHint(error: unknown, path?: string): string | undefined {
+  const { code = "", path: failedPath = path } = (error ?? {}) as NodeJS.ErrnoException;
+  const hint = Object.hasOwn(fileErrorHints, code) ? fileErrorHints[code] : undefined;
+  return hint?.(failedPath === undefined ? "the path" : `\`${failedPath}\``);
+}
+
+const readingCalls: ReadonlySet<string> = new Set(["access", "lstat", "open", "read", "scandir", "stat"]);
+
+/** Returns an error of the file system as an error that the user can act on; undefined for other errors. */
+export function toFileError(error: unknown): DecisionError | undefined {
+  const hint = fileErrorHint(error);
+  if (hint === undefined || error instanceof DecisionError) return undefined;
+  const { code = "", message, path, syscall = "read" } = error as NodeJS.ErrnoException;
+  const isRead = readingCalls.has(syscall) && !["EROFS", "ENOSPC", "EDQUOT", "EFBIG"].includes(code);
+  const file = path === undefined ? "a file" : `\`${path}\``;
+  return new DecisionError(
+    isRead ? "file_unreadable" : "file_unwritable",
+    `cannot ${isRead ? "read" : "write"} ${file}: ${message}`,
+    { hint, cause: error },
+  );
 }
 
 /** The weight of a vote is below 0 or above 1. */

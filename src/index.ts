@@ -2,14 +2,27 @@
 import type { ReplayOptions, ReplayedDecision } from "./replay/replay-payload.js";
 import { replayPayload } from "./replay/replay-payload.js";
 
-export type { ApprovalConfiguration, Composed, Configuration, DataEnrichmentOptions } from "./compose.js";
-export { compose, dataEnrichmentClient } from "./compose.js";
+export type {
+  ApprovalConfiguration,
+  Composed,
+  Configuration,
+  DataEnrichmentOptions,
+  GateKey,
+} from "./compose.js";
+export { compose, dataEnrichmentClient, openSystemStore as openStore } from "./compose.js";
 export type { CheckRequest, CheckResult } from "./decide/check.js";
 export type { DecisionRequest } from "./decide/decide.js";
-export type { AuditAdapter, ScoredAgent, ScoredAgentOptions } from "./decide/scored-agent.js";
+export type {
+  AuditAdapter,
+  ScoredAgent,
+  ScoredAgentOptions,
+  ScoredAgentRequest,
+} from "./decide/scored-agent.js";
 export { scoredAgent } from "./decide/scored-agent.js";
 export type { ToolResult, ToolResultRequest } from "./decide/tool-result.js";
 export { canonicalJson } from "./digest/canonical-json.js";
+export type { CircuitBreaker, CircuitBreakerOptions } from "./enrichment/circuit-breaker.js";
+export { circuitBreaker } from "./enrichment/circuit-breaker.js";
 export type { DataEnrichmentClient } from "./enrichment/client.js";
 export type { ErrorCode } from "./errors.js";
 export { DecisionError } from "./errors.js";
@@ -32,16 +45,25 @@ export type { Evaluated, Prepared } from "./evaluate/evaluate.js";
 export { evaluate } from "./evaluate/evaluate.js";
 export { prepare } from "./evaluate/prepare.js";
 export { validateEvaluation as evaluation } from "./evaluate/scored/evaluation.js";
-export type { EvaluationGiven, Evaluator, ScoringPlugIn } from "./evaluate/scored/plug-ins.js";
+export type { CustomVote, EvaluationGiven, Evaluator, ScoringPlugIn } from "./evaluate/scored/plug-ins.js";
 export type { Expression } from "./expression/compile.js";
 export { compile } from "./expression/compile.js";
+export { Failure } from "./expression/failure.js";
+export type { ValidationOptions } from "./guard/guard.js";
+export { validateDecision } from "./guard/guard.js";
+export type { Assessment, Deviation } from "./lineage/deviations.js";
+export { assessConsistency } from "./lineage/deviations.js";
+export type { Traits as PrecedentTraits } from "./lineage/precedents.js";
+export { precedentSimilarity, precedentTraits } from "./lineage/precedents.js";
 export type {
   Case,
+  CustomEvaluatorDefinition,
   DecisionType,
   Definition,
   EvaluatorDefinition,
   GateDefinition,
   GateRule,
+  Guardrail,
   HitPolicy,
   LoadedDefinition,
   Policy,
@@ -56,8 +78,16 @@ export type {
 export type { Endpoint, Endpoints, Enrichment } from "./model/endpoint.js";
 export type { Json, JsonObject } from "./model/json.js";
 export type { Diagnostic as Problem } from "./model/diagnostic.js";
-export type { Lineage } from "./model/lineage.js";
-export type { DecisionRecord, LogRecord, NoteRecord, Provenance, ToolResultRecord } from "./model/record.js";
+export type { Entity, Lineage } from "./model/lineage.js";
+export type {
+  Actor,
+  AuthenticatedCaller,
+  DecisionRecord,
+  LogRecord,
+  NoteRecord,
+  Provenance,
+  ToolResultRecord,
+} from "./model/record.js";
 export type { Ledger, LogLine, Prunable, Query, Shelf, Store, Tally, TimeRange } from "./model/store.js";
 export type { StoreConfiguration } from "./store/open-store.js";
 export type {
@@ -87,6 +117,6 @@ export { version } from "./version.js";
  * where the result differs. Warnings go to `warn`, by default standard error.
  */
 export function replay(payload: unknown, options: Partial<ReplayOptions> = {}): ReplayedDecision {
-  const { strict = true, warn = (text) => process.stderr.write(`${text}\n`) } = options;
-  return replayPayload(payload, { strict, warn });
+  const { strict = true, warn = (text) => process.stderr.write(`${text}\n`), strategies = [] } = options;
+  return replayPayload(payload, { strict, warn, strategies });
 }

@@ -4,11 +4,11 @@ import type { ToContext } from "./input.js";
 import { parseDocument, assertNotTerminal, stripByteOrderMark } from "./input.js";
 import type { Input, Io } from "./io.js";
 import { input } from "./io.js";
-import { Progress } from "./progress.js";
+import { Progress, shareDone } from "./progress.js";
 import type { Composed } from "../compose.js";
 import type { DecisionRequest } from "../decide/decide.js";
 import type { ErrorCode } from "../errors.js";
-import { errorDocument, DecisionError } from "../errors.js";
+import { DecisionError, errorDocument, fileErrorHint } from "../errors.js";
 import type { Result } from "../model/result.js";
 import { targetLine } from "../present/result-rows.js";
 import { auditText, plainResult } from "../present/result-view.js";
@@ -36,22 +36,60 @@ const windowSizes = { recorded: 256, dry: 32 };
 /** Decides each line of a file or stream as it arrives. Returns the number of failed lines. */
 export function runBatch(batch: Batch, world: Composed, io: Io): Promise<number | "interrupted"> {
   const opened = openInput(batch.file, io);
-  return untilInterrupted((signal) => {
-    const chunks = withReadErrors(batch.file, readChunks(opened, signal));
-    return decideAll(readLines(chunks, signal), { batch, world, io });
+  const bytes: ReadBytes = { before: 0, current: 0, total: sizeOfFile(opened) };
+  return untilInterrupted(async (signal) => {
+    const chunks = countBytes(withReadErrors(batch.file, readChunks(opened, signal)), bytes);
+    const progress = new Progress(io, batch.quiet);
+    try {
+      return await decideAll(onlyJsonLines(readLines(chunks, signal), batch.file), {
+        batch,
+        world,
+        io,
+        bytes,
+        progress,
+      });
+    } finally {
+      progress.erase();
+    }
   });
+}
+
+/** How much of the input was read: before the current chunk, the chunk, and of how many bytes in all. */
+interface ReadBytes {
+  before: number;
+  current: number;
+  /** Undefined where the input is not a file, such as a pipe. */
+  readonly total: number | undefined;
+}
+
+function sizeOfFile({ fd }: Input): number | undefined {
+  const stats = fd === undefined ? undefined : fstatSync(fd);
+  return stats?.isFile() ? stats.size : undefined;
+}
+
+async function* countBytes(chunks: AsyncIterable<Buffer>, bytes: ReadBytes): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    bytes.before += bytes.current;
+    bytes.current = chunk.length;
+    yield chunk;
+  }
 }
 
 interface BatchRun {
   readonly batch: Batch;
   readonly world: Composed;
   readonly io: Io;
+  readonly bytes: ReadBytes;
+  readonly progress: Progress;
 }
 
 async function decideAll(batches: AsyncIterable<readonly Line[]>, run: BatchRun): Promise<number> {
-  const { batch, world, io } = run;
-  const progress = new Progress(io, batch.quiet);
+  const { batch, world, io, bytes, progress } = run;
   const warnings = new WarningSummary();
+  const writeOut = io.out.isTerminal
+    ? (text: string): void => progress.below(() => io.out.write(text))
+    : (text: string): void => io.out.write(text);
+  const output = { batch, warnings, io, progress, writeOut };
   const window = batch.request.dry_run ? windowSizes.dry : windowSizes.recorded;
   let failed = 0;
   let decided = 0;
@@ -59,13 +97,10 @@ async function decideAll(batches: AsyncIterable<readonly Line[]>, run: BatchRun)
     for (let from = 0; from < lines.length; from += window) {
       const pending = lines.slice(from, from + window).filter((line) => !isBlank(line));
       const outcomes = await Promise.all(pending.map((line) => decideLine(line, batch, world)));
-      progress.erase();
-      failed += writeResults(pending, outcomes, { batch, warnings, io });
+      failed += writeResults(pending, outcomes, output);
       decided += pending.length;
-      const done = decided;
-      progress.show(
-        (seconds) => `${formatCount(done)} decided, ${formatCount(Math.round(done / seconds))} per second`,
-      );
+      const done = { decided, share: Math.min(1, (from + window) / lines.length) };
+      progress.show((seconds) => progressText(done, bytes, seconds));
     }
   }
   progress.erase();
@@ -75,24 +110,39 @@ async function decideAll(batches: AsyncIterable<readonly Line[]>, run: BatchRun)
 
 const formatCount = (number: number): string => number.toLocaleString("en");
 
+/** `share` is the part of the current chunk that is decided. */
+function progressText(
+  { decided, share }: { readonly decided: number; readonly share: number },
+  { before, current, total }: ReadBytes,
+  seconds: number,
+): string {
+  const speed = `${formatCount(decided)} decided, ${formatCount(Math.round(decided / seconds))} per second`;
+  if (total === undefined || total === 0) return speed;
+  const { percent, left } = shareDone(Math.min(1, (before + share * current) / total), seconds);
+  return `${percent}, ${speed}, ${left}`;
+}
+
 const isBlank = (line: Line): boolean => "text" in line && line.text.trim() === "";
 
 interface BatchOutput {
   readonly batch: Batch;
   readonly warnings: WarningSummary;
   readonly io: Io;
+  readonly progress: Progress;
+  /** Writes to standard output, above the progress line if both are on the terminal. */
+  readonly writeOut: (text: string) => void;
 }
 
 /** Writes results and errors in the order of the lines. Returns the number of errors. */
 function writeResults(
   lines: readonly Line[],
   outcomes: readonly (Result | DecisionError)[],
-  { batch: { format }, warnings, io }: BatchOutput,
+  { batch: { format }, warnings, io, progress, writeOut }: BatchOutput,
 ): number {
   let failed = 0;
   let text = "";
   const flush = (): void => {
-    io.out.write(text);
+    if (text !== "") writeOut(text);
     text = "";
   };
   for (const [index, outcome] of outcomes.entries()) {
@@ -109,11 +159,115 @@ function writeResults(
       // An empty line keeps output lines aligned with input lines.
       text += "\n";
       flush();
-      io.err.write(`error: line ${line}: ${oneLine(outcome.message)}\n`);
+      progress.below(() => io.err.write(`error: line ${line}: ${oneLine(outcome.message)}\n`));
     }
   }
   flush();
   return failed;
+}
+
+/**
+ * Passes the lines on once it is clear that the input is JSON Lines. Only a first line that could be the start of
+ * something else waits for more: a live stream gets its answers at once.
+ */
+async function* onlyJsonLines(
+  batches: AsyncIterable<readonly Line[]>,
+  file: string,
+): AsyncGenerator<readonly Line[]> {
+  let held: readonly Line[] | undefined = [];
+  for await (const lines of batches) {
+    if (held === undefined) {
+      yield lines;
+      continue;
+    }
+    const isMore: boolean = held.length > 0;
+    held = [...held, ...lines];
+    if (!isMore && isUnclear(textsOf(held)[0] ?? "")) continue;
+    assertJsonLines(held, file);
+    yield held;
+    held = undefined;
+  }
+  if (held === undefined) return;
+  assertJsonLines(held, file);
+  yield held;
+}
+
+const isUnclear = (first: string): boolean =>
+  parsed(first) === undefined && (/^\s*[{[]/.test(first) || isCsv(first, []));
+
+const textsOf = (lines: readonly Line[]): readonly string[] =>
+  lines.flatMap((line) => ("text" in line && !isBlank(line) ? [line.text] : []));
+
+/**
+ * Throws one error for input that is not JSON Lines at all, instead of one for each line: JSON over several lines, an
+ * array, or CSV.
+ */
+function assertJsonLines(lines: readonly Line[], file: string): void {
+  const [text = "", ...others] = textsOf(lines);
+  const shape = shapeOf(stripByteOrderMark(text).trim(), others);
+  if (shape === undefined) return;
+  const [source, given] = file === "-" ? ["standard input", ""] : [`\`${file}\``, ` ${file}`];
+  const { name, convert } = shapes[shape];
+  throw new DecisionError(
+    "input_invalid",
+    `${source} is ${name}, but --inputs needs one JSON object per line`,
+    {
+      hint: `convert it first, for example with \`${convert}${given}\``,
+    },
+  );
+}
+
+const shapes = {
+  array: { name: "a JSON array", convert: "jq -c '.[]'" },
+  object: { name: "JSON over several lines", convert: "jq -c ." },
+  csv: { name: "CSV", convert: "mlr --icsv --ojsonl cat" },
+} as const;
+
+/** Returns what a text is instead of JSON Lines; undefined where its first line may be a single bad one. */
+function shapeOf(first: string, others: readonly string[]): keyof typeof shapes | undefined {
+  if (first.startsWith("[")) return isListOfObjects(first) || isSplit(first, others) ? "array" : undefined;
+  if (first.startsWith("{")) return isSplit(first, others) ? "object" : undefined;
+  return isCsv(first, others) ? "csv" : undefined;
+}
+
+/** Events of `--map` may be lists of other values. */
+function isListOfObjects(text: string): boolean {
+  const value = parsed(text);
+  return (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((item) => typeof item === "object" && item !== null)
+  );
+}
+
+/** A large document has its end beyond the first lines that are read. */
+const maxEnds = 5;
+
+/** Whether a document starts on the first line and ends on a later one; or whether it only opens there. */
+function isSplit(first: string, others: readonly string[]): boolean {
+  if (/^(?:\[\s*\{?|\{)$/.test(first)) return true;
+  if (parsed(first) !== undefined) return false;
+  const ends = others.flatMap((line, index) => (/^\s*[}\]\s]+$/.test(line) ? [index + 1] : []));
+  return ends
+    .slice(0, maxEnds)
+    .some((end) => parsed([first, ...others.slice(0, end)].join("\n")) !== undefined);
+}
+
+/** A line of names, and lines with as many values that are not JSON. */
+function isCsv(first: string, others: readonly string[]): boolean {
+  const separator = [",", ";", "\t"].find((each) => first.includes(each));
+  if (separator === undefined || !/^[\w .,;"'\t-]+$/.test(first) || parsed(first) !== undefined) return false;
+  const columns = first.split(separator).length;
+  const [second] = others;
+  return second === undefined || (second.split(separator).length >= columns && !/^\s*[{[]/.test(second));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
 function openInput(file: string, io: Io): Input {
@@ -139,7 +293,7 @@ async function* withReadErrors(file: string, chunks: AsyncIterable<Buffer>): Asy
 function readError(file: string, error: unknown): DecisionError {
   const source = file === "-" ? "standard input" : `\`${file}\``;
   const message = `cannot read ${source}: ${(error as Error).message}`;
-  return new DecisionError("input_invalid", message, { cause: error });
+  return new DecisionError("input_invalid", message, { hint: fileErrorHint(error, file), cause: error });
 }
 
 async function decideLine(line: Line, batch: Batch, world: Composed): Promise<Result | DecisionError> {

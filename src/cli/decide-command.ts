@@ -15,13 +15,15 @@ import {
 } from "./flags.js";
 import { readDocument, readEventMap } from "./input.js";
 import type { Io } from "./io.js";
-import { note, openWorld, warn, warnAboutDefinitions } from "./world.js";
+import { note, openWorld, valueReaderFor, warn, warnAboutDefinitions } from "./world.js";
 import { stopwatch } from "../clock.js";
 import type { Composed } from "../compose.js";
 import type { DecisionRequest } from "../decide/decide.js";
+import type { OnScope } from "../decide/request.js";
 import { labelsOf, casesOf } from "../definition/branches.js";
 import type { Library } from "../definition/library.js";
 import { DecisionError } from "../errors.js";
+import type { Scope } from "../model/scope.js";
 import { present } from "../present/format.js";
 import { targetLine } from "../present/result-rows.js";
 import { auditText, resultView } from "../present/result-view.js";
@@ -131,7 +133,9 @@ async function decideOne(invocation: Invocation, io: Io): Promise<ExitCode> {
   const toContext = await readEventMap(flags.map, io);
   const context = toContext(readDocument(flags.input, io));
   const feedback = readFeedback(flags, io);
-  const world = await openWorld(flags, io);
+  const scopes = new Map<string, Scope>();
+  const onScope: OnScope = (id, scope) => scopes.set(id, scope);
+  const world = await openWorld(flags, io, flags.explain ? { onScope } : {});
   const id = await resolveDecision(invocation, world);
   const startedAt = stopwatch();
   const decide = flags.follow ? world.follow : world.decide;
@@ -144,7 +148,12 @@ async function decideOne(invocation: Invocation, io: Io): Promise<ExitCode> {
   } else if (format === "audit") io.out.write(auditText(result, 2));
   else {
     const { explain = false, verbose = false } = flags;
-    const view = resultView(result, { explain, verbose, cases: await casesFor(result.decision_id, world) });
+    const view = resultView(result, {
+      explain,
+      verbose,
+      cases: await casesFor(result.decision_id, world),
+      readValues: await valueReaderFor(result, scopes, world),
+    });
     io.out.write(await present(view, format, await styleFor(flags, io)));
   }
   for (const warning of result.warnings.slice(0, maxWarnings)) warn(flags, io, warning);

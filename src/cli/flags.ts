@@ -181,6 +181,7 @@ export interface QueryFlags extends TimeRangeFlags {
   readonly stageId?: string;
   readonly sessionId?: string;
   readonly correlationId?: string;
+  readonly caller?: string;
   readonly label?: string;
   readonly target?: string;
   readonly type?: string;
@@ -194,7 +195,8 @@ export function addQueryFlags(command: Command): Command {
     .option("--workflow-id <id>", "filter by workflow")
     .option("--stage-id <id>", "filter by stage")
     .option("--session-id <id>", "filter by session")
-    .option("--correlation-id <id>", "filter by correlation id");
+    .option("--correlation-id <id>", "filter by correlation id")
+    .option("--caller <subject>", "filter by caller: the subject of the token, or one who acts for it");
   return addTimeRangeFlags(command)
     .option("--label <label>", "filter by selected branch")
     .option("--target <target>", "filter by selected target")
@@ -217,4 +219,19 @@ export function queryFor(flags: QueryFlags): Query {
     correlation_id: correlationId,
   };
   return parseRecordFilter({ ...others, ...ids }, systemClock(), flagName);
+}
+
+export interface AllowEmptyFlag {
+  readonly allowEmpty?: boolean;
+}
+
+export const addAllowEmptyFlag = (command: Command): Command =>
+  command.option("--allow-empty", "succeed if there is nothing to check");
+
+/** Throws for a check that had nothing to check, unless --allow-empty is given. */
+export function failUnlessAllowed({ allowEmpty }: AllowEmptyFlag, reason: string): void {
+  if (allowEmpty) return;
+  throw new DecisionError("nothing_to_check", `nothing to check: ${reason}`, {
+    hint: "add --allow-empty if that is expected",
+  });
 }

@@ -3,8 +3,8 @@ import type { Command } from "commander";
 import type { Io } from "./io.js";
 import type { JsonLimits } from "../digest/parse-json.js";
 import { InvalidJson, parseJson } from "../digest/parse-json.js";
-import { DecisionError } from "../errors.js";
-import { callOfEvent, hasSucceeded } from "../decide/hook-event.js";
+import { DecisionError, fileErrorHint } from "../errors.js";
+import { assertBeforeCall, callOfEvent, hasSucceeded } from "../decide/hook-event.js";
 import type { JsonObject } from "../model/json.js";
 
 /** Reads the JSON document of a flag such as `--input`: JSON, `@file`, or `-` for standard input. */
@@ -37,7 +37,8 @@ export function parseDocument(
 export const stripByteOrderMark = (text: string): string =>
   text.startsWith("\ufeff") ? text.slice(1) : text;
 
-function jsonHint(value: string, flag: string): string | undefined {
+/** Returns the hint for a value of a flag that is not JSON. */
+export function jsonHint(value: string, flag: string): string | undefined {
   if (value === "-" || value.startsWith("@")) return undefined;
   if (existsSync(value)) return `to read the file, use ${flag} @${value}`;
   return `quote the JSON for the shell, as in ${flag} '{"key": "value"}', or use ${flag} @file`;
@@ -55,7 +56,10 @@ export function readText(
     return { text: readFileSync(path, "utf8"), from: `\`${path}\`` };
   } catch (error) {
     throw new DecisionError("input_invalid", `cannot read \`${path}\`: ${(error as Error).message}`, {
-      hint: "@ must be followed by a path, relative to the current directory",
+      hint:
+        (error as NodeJS.ErrnoException).code === "ENOENT"
+          ? "@ must be followed by a path, relative to the current directory"
+          : fileErrorHint(error, path),
       cause: error,
     });
   }
@@ -107,7 +111,7 @@ interface ToolCall {
   readonly tool: string;
   readonly params: unknown;
   readonly context?: unknown;
-  readonly session_id: string;
+  readonly session_id?: string;
 }
 
 export function addCallFlags(command: Command): Command {
@@ -119,11 +123,27 @@ export function addCallFlags(command: Command): Command {
     );
 }
 
+/** Reads a tool call to check. The event must be from before the call. */
+export function readCallToCheck(tool: string | undefined, flags: CallFlags, io: Io): ToolCall {
+  return readCall(tool, flags, io, (event) => {
+    assertBeforeCall(event, { otherWay: "`agent-33 decision result --event -`" });
+  });
+}
+
 /** Reads a tool call from the command line or from a hook event. */
-export function readCall(tool: string | undefined, flags: CallFlags, io: Io): ToolCall {
+function readCall(
+  tool: string | undefined,
+  flags: CallFlags,
+  io: Io,
+  checkEvent?: (event: JsonObject) => void,
+): ToolCall {
   const context = flags.context === undefined ? undefined : readDocument(flags.context, io, "--context");
   const more = context === undefined ? {} : { context };
-  if (flags.event !== undefined) return { ...readEvent(tool, flags, io).call, ...more };
+  if (flags.event !== undefined) {
+    const { call, event } = readEvent(tool, flags, io);
+    checkEvent?.(event);
+    return { ...call, ...more };
+  }
   // An unset variable in a script gives an empty argument.
   if (tool === undefined || tool === "") {
     throw new DecisionError("usage", "specify a tool", {
@@ -131,23 +151,34 @@ export function readCall(tool: string | undefined, flags: CallFlags, io: Io): To
     });
   }
   const { sessionId } = flags;
-  if (sessionId === undefined || sessionId === "") throw missingSession("add --session-id ID");
+  if (sessionId === "") throw missingSession();
   const params = flags.params === undefined ? {} : readDocument(flags.params, io, "--params");
-  return { tool, params, session_id: sessionId, ...more };
+  return { tool, params, ...(sessionId !== undefined && { session_id: sessionId }), ...more };
 }
 
 /** Flags that say how a call went. */
 export interface ResultFlags extends CallFlags {
   readonly ok?: boolean;
   readonly failed?: boolean;
+  readonly record?: string;
+  readonly value?: string;
+}
+
+interface ReportedCall extends ToolCall {
+  readonly ok: boolean;
+  readonly value?: unknown;
+}
+
+/** Reads a tool call and how it went. Its session may be that of --record. */
+export function readToolResult(tool: string | undefined, flags: ResultFlags, io: Io): ReportedCall {
+  const result = readOutcome(tool, flags, io);
+  if (result.session_id === undefined && flags.record === undefined)
+    throw missingSession(", or --record RECORD");
+  return flags.value === undefined ? result : { ...result, value: readDocument(flags.value, io, "--value") };
 }
 
 /** Reads a tool call and whether it succeeded. Without --ok and --failed, the event says it. */
-export function readToolResult(
-  tool: string | undefined,
-  flags: ResultFlags,
-  io: Io,
-): ToolCall & { readonly ok: boolean } {
+function readOutcome(tool: string | undefined, flags: ResultFlags, io: Io): ReportedCall {
   const { ok = false, failed = false } = flags;
   if (ok && failed) {
     throw new DecisionError("usage", "--ok and --failed cannot be combined", {
@@ -177,5 +208,5 @@ function readEvent(
   return { call, event: event as JsonObject };
 }
 
-const missingSession = (hint: string): DecisionError =>
-  new DecisionError("usage", "specify a session", { hint });
+const missingSession = (otherWay = ""): DecisionError =>
+  new DecisionError("usage", "specify a session", { hint: `add --session-id ID${otherWay}` });

@@ -1,5 +1,6 @@
 import { fstatSync, readSync, statSync, writeSync } from "node:fs";
 import { DecisionError } from "../errors.js";
+import { wrapMessages } from "../present/text-width.js";
 import { terminalText } from "../text.js";
 
 /** Environment and streams of a command. Commands write through it only. */
@@ -20,12 +21,16 @@ export interface Stream {
   write(text: string): void;
 }
 
-/** Writes through `io`, but escapes what data could do to a terminal. A pipe receives the data as it is. */
+/**
+ * Writes through `io`, but escapes what data could do to a terminal, and wraps messages to its width. A pipe receives
+ * the data as it is.
+ */
 export function escapeForTerminal(io: Io): Io {
-  return { ...io, out: escapingStream(io.out), err: escapingStream(io.err) };
+  const wrapped = (text: string): string => wrapMessages(text, io.err.columns);
+  return { ...io, out: escapingStream(io.out), err: escapingStream(io.err, wrapped) };
 }
 
-function escapingStream(stream: Stream): Stream {
+function escapingStream(stream: Stream, format = (text: string): string => text): Stream {
   let isTerminal: boolean | undefined;
   return {
     get isTerminal() {
@@ -36,7 +41,7 @@ function escapingStream(stream: Stream): Stream {
     },
     write(text) {
       isTerminal ??= stream.isTerminal;
-      stream.write(isTerminal ? terminalText(text) : text);
+      stream.write(isTerminal ? format(terminalText(text)) : text);
     },
     draw: (text) => stream.draw(text),
   };

@@ -7,7 +7,7 @@ import type { Io } from "./io.js";
 import { escapeForTerminal, OutputClosed } from "./io.js";
 import { buildProgram } from "./program.js";
 import { unknownCommandHint } from "./suggestions.js";
-import { errorDocument, DecisionError } from "../errors.js";
+import { DecisionError, errorDocument, fileErrorHint, toFileError } from "../errors.js";
 import type { Diagnostic } from "../model/diagnostic.js";
 import type { Paint } from "../present/format.js";
 import { describeDiagnostic } from "../present/diagnostics-view.js";
@@ -88,7 +88,8 @@ function usageHint({ text, suggestion, argv, path }: UsageProblem): string | und
 
 const flagsAfterCommand = "put flags after the command";
 
-async function reportError(error: unknown, argv: readonly string[], io: Io): Promise<ExitCode> {
+async function reportError(thrown: unknown, argv: readonly string[], io: Io): Promise<ExitCode> {
+  const error = withFileHint(toFileError(thrown) ?? thrown);
   const isExpected = error instanceof DecisionError;
   if (wantsJsonErrors(argv)) {
     io.err.write(`${JSON.stringify(isExpected ? errorDocument(error) : bugDocument(error))}\n`);
@@ -97,6 +98,14 @@ async function reportError(error: unknown, argv: readonly string[], io: Io): Pro
     io.err.write(describeError(error, paint));
   }
   return isExpected ? exitCodeOf(error.code) : 1;
+}
+
+/** Adds the hint of an error of the file system where the error has none. */
+function withFileHint(error: unknown): unknown {
+  if (!(error instanceof DecisionError) || error.hint !== undefined) return error;
+  const hint = fileErrorHint(error.cause);
+  if (hint === undefined) return error;
+  return new DecisionError(error.code, error.message, { hint, details: error.details, cause: error.cause });
 }
 
 /** The error details that are printed as text. */

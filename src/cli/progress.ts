@@ -1,6 +1,7 @@
 import type { CommonFlags } from "./flags.js";
 import type { Io } from "./io.js";
 import { stopwatch } from "../clock.js";
+import { truncate } from "../present/text-width.js";
 import { oneLine } from "../text.js";
 
 /** A progress line on a terminal, shown after 300 ms. Prints nothing if stderr is not a terminal. */
@@ -9,27 +10,58 @@ export class Progress {
   readonly #enabled: boolean;
   readonly #startedAt = stopwatch();
   #shownAt = 0;
-  #visible = false;
+  /** The line on the screen; empty: there is none. */
+  #line = "";
 
   constructor(io: Io, quiet = false) {
     this.#io = io;
     this.#enabled = io.err.isTerminal && !quiet;
   }
 
-  /** Redraws the line at most every 100 ms; `text` receives the seconds since the start. */
+  /** Redraws the line in place, at most every 100 ms; `text` receives the seconds since the start. */
   show(text: (seconds: number) => string): void {
     if (!this.#enabled) return;
     const now = stopwatch();
     if (now - this.#startedAt < 300 || now - this.#shownAt < 100) return;
-    this.#io.err.draw(`\r${oneLine(text((now - this.#startedAt) / 1000))}\u001b[K`);
+    // A line as wide as the terminal would start a second one.
+    const line = truncate(oneLine(text((now - this.#startedAt) / 1000)), this.#io.err.columns - 1);
+    this.#draw(line);
     this.#shownAt = now;
-    this.#visible = true;
+  }
+
+  /** Runs a function that writes to the same terminal: the line is below the new text at once, so it does not flicker. */
+  below(write: () => void): void {
+    const line = this.#line;
+    this.erase();
+    write();
+    if (line !== "") this.#draw(line);
   }
 
   erase(): void {
-    if (this.#visible) this.#io.err.draw("\r\u001b[K");
-    this.#visible = false;
+    if (this.#line !== "") this.#io.err.draw("\r\u001b[K");
+    this.#line = "";
   }
+
+  #draw(line: string): void {
+    this.#io.err.draw(`\r${line}\u001b[K`);
+    this.#line = line;
+  }
+}
+
+/** Returns the percentage and the time left, at the same speed, of work of which a share is done in some seconds. */
+export function shareDone(
+  share: number,
+  seconds: number,
+): { readonly percent: string; readonly left: string } {
+  const left = share > 0 ? Math.ceil((seconds * (1 - share)) / share) : 0;
+  return { percent: percent(share, 1), left: `${durationText(left)} left` };
+}
+
+function durationText(seconds: number): string {
+  const minutes = Math.floor(seconds / 60);
+  if (minutes === 0) return `${seconds} s`;
+  const hours = Math.floor(minutes / 60);
+  return hours === 0 ? `${minutes} min ${seconds % 60} s` : `${hours} h ${minutes % 60} min`;
 }
 
 export const percent = (done: number, total: number): string =>

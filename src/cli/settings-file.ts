@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type Conf from "conf";
-import { DecisionError } from "../errors.js";
+import { DecisionError, fileErrorHint } from "../errors.js";
 import { formatPublicKey, parseTrustedKey } from "../store/approval-keys.js";
 import { makeDirectory } from "../store/files.js";
 import type { SettingValue } from "./settings-table.js";
@@ -33,7 +33,7 @@ async function changeFile(path: string, change: (conf: Conf) => void): Promise<v
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
     throw new DecisionError("file_unwritable", `cannot write \`${path}\`: ${message}`, {
-      hint: "make the directory writable, or set AGENT33_HOME to another one",
+      hint: `${fileErrorHint(error, path) ?? "make the directory writable"}, or set AGENT33_HOME to another directory`,
       cause: error,
     });
   }
@@ -61,6 +61,7 @@ function readKeyFile(file: string): Buffer {
     return readFileSync(file);
   } catch (error) {
     throw new DecisionError("usage", `cannot read \`${file}\`: ${(error as Error).message}`, {
+      hint: fileErrorHint(error, file) ?? "specify a file with an Ed25519 private key in PEM",
       cause: error,
     });
   }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { InvalidJson, parseJson } from "../digest/parse-json.js";
-import { DecisionError } from "../errors.js";
+import { DecisionError, fileErrorHint } from "../errors.js";
 import { didYouMean } from "../text.js";
 import { agentHome } from "./directories.js";
 import type { Io } from "./io.js";
@@ -228,6 +228,20 @@ export const withoutProject = (files: SettingsFiles): SettingsFiles => ({
   project: () => undefined,
 });
 
+/**
+ * Settings for the hook of a coding agent. `store` of the project is ignored: with a new store, an agent that can write
+ * the file would reset all limits.
+ */
+export const withoutProjectStore = (files: SettingsFiles): SettingsFiles => ({
+  user: () => files.user(),
+  project: () => {
+    const file = files.project();
+    if (file === undefined) return undefined;
+    const values = Object.entries(file.values).filter(([key]) => key !== settings.store.key);
+    return { ...file, values: Object.fromEntries(values) };
+  },
+});
+
 /** The file in which conf stores the user's settings; read without conf, which takes most of the start-up time. */
 export function settingsFile(io: Io): string {
   return join(agentHome(io), "config.json");
@@ -249,7 +263,7 @@ function readSettingsFile(path: string): SettingsFile {
   } catch (error) {
     throw unusableFile(
       `cannot read \`${path}\`: ${(error as Error).message}`,
-      "check its permissions",
+      fileErrorHint(error, path) ?? fixHint,
       error,
     );
   }

@@ -7,11 +7,13 @@ const destructiveCommands: ReadonlySet<string> = new Set(["prune", "retire", "cl
 /** Words of other tools, and the commands of `agent-33 decision` that do the same. */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
   run: ["evaluate"],
+  exec: ["evaluate"],
   eval: ["evaluate"],
   decide: ["evaluate"],
   test: ["dry-run", "validate"],
   init: ["new"],
   create: ["new"],
+  add: ["new"],
   lint: ["validate"],
   server: ["serve"],
   start: ["serve"],

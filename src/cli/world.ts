@@ -1,5 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import type { CommonFlags, DecideFlags, StoreFlags } from "./flags.js";
+import type { CallFlags } from "./input.js";
 import type { Io } from "./io.js";
 import { fetchProgress, Progress, percent } from "./progress.js";
 import type { SettingsFiles } from "./settings.js";
@@ -11,6 +12,7 @@ import {
   storeSettings,
   unknownToolsSetting,
   withoutProject,
+  withoutProjectStore,
   warnAboutIgnoredSettings,
   warnAboutUnknownSettings,
 } from "./settings.js";
@@ -20,8 +22,11 @@ import type { Composed, WorldOptions } from "../compose.js";
 import { composeApproved, composeDefinitions, composeRecords, composeWith, seenLocksIn } from "../compose.js";
 import { DecisionError } from "../errors.js";
 import type { Diagnostic } from "../model/diagnostic.js";
+import type { Result } from "../model/result.js";
+import type { Scope } from "../model/scope.js";
 import type { Shelf } from "../model/store.js";
 import type { FindApproval } from "../present/definition-views.js";
+import type { ReadValues } from "../record/recorded-values.js";
 import type { Records } from "../record/records.js";
 import type { OpenedDefinitions } from "../store/definitions.js";
 import { hasApprovalLock } from "../store/approval-lock-file.js";
@@ -35,17 +40,37 @@ export interface ReadableWorld {
   readonly records: Records;
 }
 
+interface OpenOptions extends Pick<WorldOptions, "onScope"> {
+  readonly files?: SettingsFiles;
+}
+
 /** Opens everything a decision needs, as configured by flags, environment and settings. */
-export async function openWorld(flags: DecideFlags, io: Io): Promise<Composed & ReadableWorld> {
-  const files = settingsFiles(io);
+export async function openWorld(
+  flags: DecideFlags,
+  io: Io,
+  { files = settingsFiles(io), onScope }: OpenOptions = {},
+): Promise<Composed & ReadableWorld> {
   const { definitions, records } = await openReadableWorld(flags, io, files);
   const approval = approvalSettings(flags, io, files);
-  const options = worldOptions(flags, io, files);
+  const options = { ...worldOptions(flags, io, files), onScope };
   if (!approval.required) return composeWith(records, definitions, options);
   const { value: decisions } = decisionsDirectory(flags.decisions, io, files);
   const trustedKeys = approval.trustedKeys();
   const seenLocks = await openSeenLocks(flags, io, { files, records });
   return composeApproved(records, definitions, { decisions, trustedKeys, options, seenLocks });
+}
+
+/** Returns a function that finds the values that a condition read; undefined where the scope is not known. */
+export async function valueReaderFor(
+  { decision_id, input_value: input }: Pick<Result, "decision_id" | "input_value">,
+  scopes: ReadonlyMap<string, Scope>,
+  world: Composed,
+): Promise<ReadValues | undefined> {
+  const scope = scopes.get(decision_id);
+  if (scope === undefined) return undefined;
+  const { scopeValueReader } = await import("../record/recorded-values.js");
+  const { definition } = await world.definitions.find(decision_id);
+  return scopeValueReader({ ...scope, input }, definition);
 }
 
 /**
@@ -77,9 +102,26 @@ export const worldOptions = (flags: DecideFlags, io: Io, files: SettingsFiles): 
 });
 
 /** Opens the world to record tool results in. They need no approved definitions. */
-export async function openForToolResults(flags: StoreFlags, io: Io): Promise<Composed & ReadableWorld> {
-  const { definitions, records } = await openReadableWorld(flags, io);
+export async function openForToolResults(
+  flags: StoreFlags,
+  io: Io,
+  files: SettingsFiles,
+): Promise<Composed & ReadableWorld> {
+  const { definitions, records } = await openReadableWorld(flags, io, files);
   return composeWith(records, definitions);
+}
+
+/** The settings files for a tool call; a hook event does not use the store of the project. */
+export function settingsForCall(flags: StoreFlags & Pick<CallFlags, "event">, io: Io): SettingsFiles {
+  const files = settingsFiles(io);
+  if (flags.event === undefined) return files;
+  const ofHook = withoutProjectStore(files);
+  const { directory } = storeSettings(flags, io, files);
+  if (directory.value !== storeSettings(flags, io, ofHook).directory.value) {
+    const why = "an agent that can write this file could reset all limits";
+    warn(flags, io, `--event ignores \`store\` in \`${directory.from}\`: ${why}; use --store DIR`);
+  }
+  return ofHook;
 }
 
 export async function openReadableWorld(
@@ -102,7 +144,7 @@ export async function openReadableWorld(
       io,
       `definitions: ${ids.length} in ${took} ms (${filesRead} files read, ${filesCached} from the cache)`,
     );
-    noteStore(flags, io);
+    noteStore(flags, io, files);
   }
   return { definitions, records };
 }
@@ -118,7 +160,7 @@ export function openRecords(flags: StoreFlags, io: Io): Promise<Records> {
 function missingStorePath(flags: StoreFlags, io: Io): string | undefined {
   if (flags.store === undefined) return undefined;
   const { directory } = storeSettings(flags, io);
-  return existsSync(directory.value) ? undefined : directory.value;
+  return stateOfPath(directory.value) === "missing" ? directory.value : undefined;
 }
 
 export function warnIfStoreMissing(flags: StoreFlags, io: Io): void {
@@ -165,10 +207,22 @@ function warnAboutSettings(flags: StoreFlags, io: Io, files: SettingsFiles): voi
 }
 
 function assertDirectory(directory: string): void {
-  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== false) return;
+  if (stateOfPath(directory) !== "other") return;
   throw new DecisionError("store_failed", `the store \`${directory}\` is not a directory`, {
     hint: "specify a directory with --store DIR",
   });
+}
+
+/** `other`: a file, or a path that leads through a file. Throws if the path cannot be inspected. */
+function stateOfPath(path: string): "missing" | "directory" | "other" {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return "missing";
+    return stats.isDirectory() ? "directory" : "other";
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return "other";
+    throw error;
+  }
 }
 
 function missingKey({ value, from }: Setting): DecisionError {
@@ -177,8 +231,8 @@ function missingKey({ value, from }: Setting): DecisionError {
   });
 }
 
-function noteStore(flags: StoreFlags, io: Io): void {
-  const { directory } = storeSettings(flags, io);
+function noteStore(flags: StoreFlags, io: Io, files?: SettingsFiles): void {
+  const { directory } = storeSettings(flags, io, files);
   note(io, `store: ${directory.value} (from ${directory.from})`);
 }
 

@@ -85,6 +85,11 @@ export function bindEvent(event: unknown): Json {
   return copyJson(event, "the event");
 }
 
+/** Copies and freezes the value that a call returned; it may be any JSON value. */
+export function bindValue(value: unknown): Json {
+  return copyJson(value, "the value");
+}
+
 function bindObject(document: unknown, name: string, hint: string): JsonObject {
   if (!isObject(document)) {
     throw new DecisionError("input_invalid", `${name} must be a JSON object (got ${kindOf(document)})`, {

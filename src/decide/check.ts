@@ -1,6 +1,6 @@
 import type { Library } from "../definition/library.js";
 import { definitionHash, masksOf } from "../definition/loaded-definition.js";
-import { findPolicies, matchesGlob } from "../definition/tool-match.js";
+import { findPolicies, hasOverridesOnly, matchesGlob } from "../definition/tool-match.js";
 import { canonicalJson } from "../digest/canonical-json.js";
 import { deepFreeze } from "../digest/freeze-json.js";
 import { sha256Hex } from "../digest/sha256.js";
@@ -11,12 +11,16 @@ import type { Environment, LoadedDefinition, Policy, PolicyDefinition } from "..
 import type { Json, JsonObject } from "../model/json.js";
 import type { AuthenticatedCaller, Provenance } from "../model/record.js";
 import type { PolicyOutcome, PolicyResult } from "../model/result.js";
+import type { Count } from "../model/store.js";
 import { callCounter, sessionOf } from "../record/counters.js";
 import { maskContext } from "../record/mask.js";
 import { bindContext } from "./bind.js";
 import { checkChangedParams } from "./changed-params.js";
+import type { CallContext } from "./check-session.js";
+import { assertSessionIfNeeded, countSessionState, withSessionState } from "./check-session.js";
 import type { Decision } from "./decide.js";
 import { makeDecision } from "./decide.js";
+import type { Enriched } from "./enrich.js";
 import type { ReadyDefinition } from "./find.js";
 import { find, prepareOnce } from "./find.js";
 import { recordWithRetry } from "./record.js";
@@ -55,19 +59,25 @@ export type UnknownTools = "deny" | "allow";
 /** Checks one tool call: every policy decision for the tool is made, and all of them must allow it. */
 export async function check(request: CheckRequest, world: CheckWorld): Promise<CheckResult> {
   assertNamed(request);
-  const context = checkContext(request);
+  const supplied = checkContext(request);
   await world.definitions.assertPoliciesApproved?.();
   const policies = await policiesFor(request.tool, world);
-  const enriched: CallState["enriched"] = new Map();
+  assertSessionIfNeeded(request, policies, world.clock);
+  // By the record of the session's state: fetched data may depend on it.
+  const enriched = new Map<string, NonNullable<CallState["enriched"]>>();
   const checked = await recordWithRetry(request, world, async () => {
+    const call = await withSessionState(supplied, request, policies, world.records?.log);
+    const stateRecord = call.keptIn ?? "";
+    const fetched = enriched.get(stateRecord) ?? new Map<LoadedDefinition, Enriched>();
+    enriched.set(stateRecord, fetched);
     const decisions = await checkChangedParams(world, (changes) =>
-      decideEach(policies, { request, context, world, enriched, changes }),
+      decideEach(policies, { request, call, world, enriched: fetched, changes }),
     );
-    const answer = combine(request.tool, context, decisions);
-    return {
-      answer,
-      decisions: answer.allowed ? countOnce(decisions, answer, request, policies) : withoutCounts(decisions),
-    };
+    const answer = combine(request.tool, call.context, decisions);
+    const counted = answer.allowed
+      ? countOnce(withoutRepeatedCounts(decisions), answer, request, policies)
+      : withoutCounts(decisions);
+    return { answer, decisions: countSessionState(counted, call) };
   });
   const warning = unmatchedWarning(request.tool, world.definitions);
   return warning === undefined ? checked : { ...checked, warnings: [...checked.warnings, warning] };
@@ -75,7 +85,7 @@ export async function check(request: CheckRequest, world: CheckWorld): Promise<C
 
 /** Returns a warning if there is no policy at all, or none for a tool whose name may be misspelt. */
 function unmatchedWarning(tool: string, definitions: Library): string | undefined {
-  const tools = definitions.summaries.flatMap((each) => each.tools ?? []);
+  const tools = definitions.summaries.flatMap((each) => (hasOverridesOnly(each) ? [] : (each.tools ?? [])));
   if (tools.length === 0) return "no policy is defined: every call is allowed";
   if (tools.some((glob) => matchesGlob(glob, tool))) return undefined;
   const hint = didYouMean(
@@ -115,7 +125,8 @@ async function policiesFor(tool: string, world: CheckWorld): Promise<readonly Re
   return [await prepareOnce(unknownToolDefinition(definitions.sharedEnvironment(), unknownTools === "deny"))];
 }
 
-const hasPolicies = ({ summaries }: Library): boolean => summaries.some(({ tools }) => tools !== undefined);
+const hasPolicies = ({ summaries }: Library): boolean =>
+  summaries.some((each) => each.tools !== undefined && !hasOverridesOnly(each));
 
 /** Policies that are all missing were more likely lost than never written. */
 const noPolicyError = (): DecisionError =>
@@ -150,7 +161,7 @@ const denyUnknownTools: Policy = {
 
 interface DecideEachOptions {
   readonly request: CheckRequest;
-  readonly context: JsonObject;
+  readonly call: CallContext;
   readonly world: CheckWorld;
   readonly enriched: CallState["enriched"];
   readonly changes: CallState["changes"] | undefined;
@@ -159,7 +170,7 @@ interface DecideEachOptions {
 /** Makes the decisions one after the other: each one sees the params that those before it have set. */
 async function decideEach(
   policies: readonly ReadyDefinition[],
-  { request, context, world, enriched, changes }: DecideEachOptions,
+  { request, call: { context, keptIn }, world, enriched, changes }: DecideEachOptions,
 ): Promise<readonly Decision[]> {
   const at = world.clock();
   const check_id = world.newId(at);
@@ -173,6 +184,7 @@ async function decideEach(
       fixedParams: request.fixed_params ?? false,
       ...(Object.keys(setParams).length > 0 && { setParams }),
       ...(changes && { changes }),
+      hasKeptState: keptIn !== undefined,
     };
     const decision = await makeDecision(policy, decisionRequest, world, call).catch((error: unknown) => {
       // The decisions before this one are never recorded, so they are no precedents.
@@ -215,6 +227,18 @@ function combine(tool: string, context: JsonObject, made: readonly Decision[]): 
 const withoutCounts = (decisions: readonly Decision[]): readonly Decision[] =>
   decisions.map((each) => ({ ...each, draft: each.draft && { ...each.draft, counts: [], limits: [] } }));
 
+/** An override that flips denials of several decisions is counted once per call, with the first record. */
+function withoutRepeatedCounts(decisions: readonly Decision[]): readonly Decision[] {
+  const seen = new Set<Count>();
+  return decisions.map((decision) => {
+    const { draft } = decision;
+    if (draft === undefined) return decision;
+    const counts = draft.counts.filter((each) => !seen.has(each));
+    for (const each of draft.counts) seen.add(each);
+    return counts.length === draft.counts.length ? decision : { ...decision, draft: { ...draft, counts } };
+  });
+}
+
 /** A call that several decisions allow is counted once, with the first record; its result can find it by its params, as requested or as changed. */
 function countOnce(
   decisions: readonly Decision[],
@@ -225,8 +249,8 @@ function countOnce(
   const session = sessionOf(request);
   const first = decisions.find(({ draft }) => draft !== undefined);
   if (session === undefined) return decisions;
-  const definitions = policies.map(({ loaded }) => loaded);
-  const digests = [request.params as Json, params].map((each) => paramsDigest(maskParams(each, definitions)));
+  const masks = policies.flatMap(({ loaded }) => masksOf(loaded));
+  const digests = [request.params as Json, params].map((each) => callDigest(maskParams(each, masks)));
   const calls = [undefined, ...new Set(digests)].map((digest) => callCounter(session, tool, digest));
   return decisions.map((decision) => {
     const { draft } = decision;
@@ -237,15 +261,12 @@ function countOnce(
 
 const digestLength = 32;
 
-/** Returns the params of a call without the values that any of the decisions masks. */
-export function maskParams(
-  params: Json,
-  definitions: readonly LoadedDefinition[],
-  sharedMasks: readonly string[] = [],
-): Json {
-  const pointers = [...definitions.flatMap(masksOf), ...sharedMasks];
-  return maskContext({ params }, pointers)["params"] ?? null;
-}
+/** Returns the params of a call without the values that are masked. */
+export const maskParams = (params: Json, pointers: readonly string[]): Json =>
+  maskContext({ params }, pointers)["params"] ?? null;
+
+/** Returns the digest of the params of a call, without the values that are masked. */
+export const paramsDigest = (masked: Json): string => sha256Hex(canonicalJson(masked));
 
 /** Returns the digest by which a result finds its call. */
-export const paramsDigest = (masked: Json): string => sha256Hex(canonicalJson(masked)).slice(0, digestLength);
+export const callDigest = (masked: Json): string => paramsDigest(masked).slice(0, digestLength);

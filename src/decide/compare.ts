@@ -3,7 +3,7 @@ import { find } from "./find.js";
 import type { DecisionRequest, World } from "./request.js";
 import { buildLineage } from "../lineage/build-lineage.js";
 import type { PrecedentComparison, PrecedentOptions } from "../lineage/precedents.js";
-import { compareResult } from "../lineage/precedents.js";
+import { compareResult, traitsOfLineage } from "../lineage/precedents.js";
 import type { Records } from "../record/records.js";
 
 /** Compares the answer that a decision would give now with its precedents; records nothing. */
@@ -14,7 +14,7 @@ export async function compareWithPrecedents(
 ): Promise<PrecedentComparison> {
   const definition = await find(request.decision_id, world, request.caller);
   const { result, masked } = await makeSingleDecision(definition, { ...request, dry_run: true }, world);
-  const { entities, inputs } = buildLineage(definition.prepared, masked.scope, masked.evaluated);
-  const sources = inputs.map(({ source }) => source);
-  return compareResult({ result, entities, sources }, world.records.log, wanted);
+  const lineage = buildLineage(definition.prepared, masked.scope, masked.evaluated);
+  const decision = { result, entities: lineage.entities, ...traitsOfLineage(lineage) };
+  return compareResult(decision, world.records.log, wanted);
 }

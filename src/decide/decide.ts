@@ -1,4 +1,8 @@
+import { matchesGlob, toolsOf } from "../definition/tool-match.js";
+import { DecisionError } from "../errors.js";
 import type { Evaluated } from "../evaluate/evaluate.js";
+import { policyFacts } from "../evaluate/policy/policy-facts.js";
+import { isObject } from "../expression/equal.js";
 import { guard } from "../guard/guard.js";
 import type { Result } from "../model/result.js";
 import type { RecordDraft } from "../record/records.js";
@@ -20,6 +24,7 @@ export type { DecisionRequest, World } from "./request.js";
 /** Makes one decision. CLI, HTTP and MCP all enter here. */
 export async function decide(request: DecisionRequest, world: World): Promise<Result> {
   const definition = await find(request.decision_id, world, request.caller);
+  assertAboutTool(definition, request.context);
   const call: CallState = { enriched: new Map() };
   return recordWithRetry(request, world, async () => {
     const decision = await makeSingleDecision(definition, request, world, call);
@@ -38,6 +43,18 @@ export async function makeSingleDecision(
     await makeDecision(definition, request, world, { ...call, ...(changes && { changes }) }),
   ]);
   return decision;
+}
+
+/** Throws if a policy is asked by its id about a tool that it does not match: its answer would look like a permission. */
+function assertAboutTool({ loaded: { definition } }: ReadyDefinition, context: unknown): void {
+  if (definition.type !== "policy" || !isObject(context) || !Object.hasOwn(context, "tool")) return;
+  const { tool } = context;
+  const globs = toolsOf(definition);
+  if (typeof tool === "string" && globs.some((glob) => matchesGlob(glob, tool))) return;
+  const asked = typeof tool === "string" ? `the tool \`${tool}\`` : "a tool that is not text";
+  throw new DecisionError("input_invalid", `\`${definition.id}\` is not about ${asked}`, {
+    hint: `it is about ${globs.map((glob) => `\`${glob}\``).join(", ")}; to ask all policies for a tool, use \`agent-33 decision check\``,
+  });
 }
 
 /** A decision that is made but not yet recorded. */
@@ -75,7 +92,8 @@ export async function makeDecision(
     workflow: request.workflow_id,
   });
   const masked = mask(definition.prepared, scope, guarded.evaluated);
-  const counted = countCall(definition, guarded.evaluated, bound); // uses of overrides and limits on calls
+  world.onScope?.(definition.loaded.definition.id, masked.scope);
+  const counted = countCall(definition, guarded.evaluated, bound, policyFacts(facts)); // uses of overrides and limits on calls
   const described = await describe(definition, { bound, answer, guarded, masked, counted }, world);
   return {
     result: described.result,

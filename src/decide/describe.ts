@@ -63,9 +63,16 @@ async function lineageFor(
 ): Promise<Lineage> {
   const lineage = buildLineage(prepared, scope, evaluated);
   if (lineage.entities.length === 0 || records === undefined) return lineage;
-  const { selected_labels: labels, selected_targets: targets } = evaluated;
+  const { selected_labels: labels, selected_targets: targets, outcome } = evaluated;
   const { findPrecedents } = await import("./find-precedents.js");
-  const decision = { decisionId: prepared.definition.id, recordId, lineage, labels, targets };
+  const tool = outcome?.type === "policy" ? outcome.tool : undefined;
+  const decision = {
+    subject: { decision_id: prepared.definition.id, tool },
+    recordId,
+    lineage,
+    labels,
+    targets,
+  };
   return { ...lineage, precedents: await findPrecedents(decision, records) };
 }
 

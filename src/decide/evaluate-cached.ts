@@ -19,6 +19,8 @@ export interface Answer {
   readonly cached: boolean;
   /** The record of the decision that the cached answer comes from. */
   readonly cachedFrom?: string | undefined;
+  /** The digest of an answer that is new in the cache of the store. */
+  readonly digest?: string | undefined;
 }
 
 /** Evaluates, or returns the cached answer to the same values. Errors name no masked value. */
@@ -54,22 +56,22 @@ async function findOrEvaluate(
   }
   const key = cacheKey(loaded, valuesReadJson(prepared, scope), org);
   const now = microsecondsOf(at);
-  const entry = await answers.get(key, now);
+  const adapter = loaded.definition.cache?.adapter;
+  const entry = await answers.get(key, { now, lifetime, adapter });
   if (entry !== undefined) {
     const evaluated = { ...entry.answer, input_value: inputOf(prepared, scope) };
     return { evaluated, cacheKey: key, cached: true, cachedFrom: entry.record_id };
   }
   try {
     const evaluated = evaluate(prepared, scope, strict);
-    if (evaluated.warnings.length === 0) {
-      const answer = withoutInput(evaluated);
-      answers.set(
-        key,
-        { answer, ...(recordId !== undefined && { record_id: recordId }) },
-        { group: loaded.definition.id, now, lifetime },
-      );
-    }
-    return { evaluated, cacheKey: key, cached: false };
+    if (evaluated.warnings.length > 0) return { evaluated, cacheKey: key, cached: false };
+    const answer = withoutInput(evaluated);
+    const digest = answers.set(
+      key,
+      { answer, ...(recordId !== undefined && { record_id: recordId }) },
+      { group: loaded.definition.id, now, lifetime, adapter },
+    );
+    return { evaluated, cacheKey: key, cached: false, digest };
   } finally {
     answers.release(key);
   }

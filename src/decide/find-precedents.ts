@@ -4,13 +4,15 @@ import {
   cannotReachSimilarity,
   maxNeighbours,
   defaultPrecedentLimit,
+  traitsOfLineage,
 } from "../lineage/precedents.js";
 import type { Lineage, Precedent } from "../model/lineage.js";
+import type { NeighbourSubject } from "../model/store.js";
 import type { Records } from "../record/records.js";
 
 /** A decision that is about to be recorded. */
 interface Decided {
-  readonly decisionId: string;
+  readonly subject: NeighbourSubject;
   /** Undefined where it is not recorded, or can still lose a limit race. */
   readonly recordId: string | undefined;
   readonly lineage: Lineage;
@@ -20,22 +22,22 @@ interface Decided {
 
 /** Finds the most similar earlier decisions. Runs after the answer is known, so precedents never influence it. */
 export async function findPrecedents(decided: Decided, records: Records): Promise<readonly Precedent[]> {
-  const { decisionId, recordId, lineage, labels, targets } = decided;
-  const { entities, inputs } = lineage;
+  const { subject, recordId, lineage, labels, targets } = decided;
+  const { entities } = lineage;
   if (entities.length === 0) return [];
-  const sources = inputs.map(({ source }) => source);
-  const recent = records.pending.neighbours(decisionId, entities);
+  const own = traitsOfLineage(lineage);
+  const recent = records.pending.neighbours(subject, entities);
   // Added at once: later decisions of the same batch may have it as a precedent.
   if (recordId !== undefined) {
-    records.pending.add({ record_id: recordId, decision_id: decisionId, entities, sources, labels, targets });
+    records.pending.add({ record_id: recordId, subject, entities, traits: own, labels, targets });
   }
   const choose = async (): Promise<readonly Precedent[]> => {
-    const traits = { entities, sources, labels, targets };
+    const traits = { entities, ...own, labels, targets };
     // A decision that is just being recorded may be found both as pending and in the log.
     const stopAfter = stopAfterLimit(traits, { limit: defaultPrecedentLimit + recent.length });
     const bounds = { stopAfter, cannotMatch: cannotReachSimilarity(traits) };
     const most = Math.max(0, maxNeighbours - recent.length);
-    const known = await records.log.neighbours(decisionId, entities, most, bounds);
+    const known = await records.log.neighbours(subject, entities, most, bounds);
     const found = await choosePrecedents(traits, [...recent, ...known]);
     return found.map(({ precedent }) => precedent);
   };

@@ -1,9 +1,8 @@
-import { masksOf } from "../definition/loaded-definition.js";
 import { DecisionError } from "../errors.js";
 import type { Prepared } from "../evaluate/evaluate.js";
-import { prepareLazily } from "../evaluate/prepare-lazily.js";
+import { prepareLoaded } from "../evaluate/prepare-lazily.js";
 import { decisionNotFound } from "../definition/library.js";
-import { isVisibleTo } from "../definition/organisation.js";
+import { isBrokenVisibleTo, isVisibleTo } from "../definition/organisation.js";
 import type { Definition, LoadedDefinition } from "../model/definition.js";
 import type { AuthenticatedCaller } from "../model/record.js";
 import type { FetchRound } from "./enrich.js";
@@ -29,6 +28,7 @@ export async function find(
   if (typeof id !== "string") {
     throw new DecisionError("input_invalid", "a request needs a `decision_id` of type string");
   }
+  if (!isBrokenVisibleTo(caller?.org_id, definitions.brokenOrgs?.get(id))) throw decisionNotFound(id, []);
   const loaded = await definitions.find(id);
   if (!isVisibleTo(caller?.org_id, orgOf(loaded.definition))) throw decisionNotFound(id, []);
   return ready.get(loaded) ?? prepareOnce(loaded);
@@ -44,7 +44,7 @@ const ready = new WeakMap<LoadedDefinition, ReadyDefinition>();
 export async function prepareOnce(loaded: LoadedDefinition): Promise<ReadyDefinition> {
   const earlier = ready.get(loaded);
   if (earlier !== undefined) return earlier;
-  const prepared = await prepareLazily(loaded.definition, masksOf(loaded));
+  const prepared = await prepareLoaded(loaded);
   const definition = { loaded, prepared, fetchRounds: planFetches(loaded) };
   ready.set(loaded, definition);
   return definition;

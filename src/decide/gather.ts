@@ -1,15 +1,20 @@
 import type { Bound } from "./bind.js";
+import { bindFeedback } from "./bind.js";
 import type { Enriched } from "./enrich.js";
 import type { ReadyDefinition } from "./find.js";
 import type { CallState, DecisionRequest, World } from "./request.js";
-import { mayReadMasked } from "../definition/definition-reads.js";
+import { maskTexts } from "./mask.js";
+import { mayReadAny } from "../definition/definition-reads.js";
 import { matchesGlob } from "../definition/tool-match.js";
 import { deepFreeze } from "../digest/freeze-json.js";
+import { InvalidEvaluatorError } from "../errors.js";
 import { isObject } from "../expression/equal.js";
 import type { Prepared } from "../evaluate/evaluate.js";
+import type { VoteFact } from "../evaluate/scored/evaluator.js";
 import type { PreparedLimit } from "../evaluate/limits.js";
 import { fromMillionths } from "../evaluate/limits.js";
 import type {
+  OverrideNeed,
   ParamsChange,
   PolicyFacts,
   ReadFact,
@@ -37,11 +42,12 @@ import {
   sessionOf,
 } from "../record/counters.js";
 import { computeDistribution } from "../record/distribution.js";
+import { maskedTexts, maskText } from "../record/mask.js";
 import { microsecondsOf } from "../record/timestamp.js";
 
 interface GatherOptions {
   readonly request: DecisionRequest;
-  readonly world: Pick<World, "records">;
+  readonly world: Pick<World, "records" | "voters">;
   readonly call: CallState;
 }
 
@@ -61,6 +67,9 @@ export async function gather(
   const facts = deepFreeze({
     ...(authenticated_caller !== undefined && { authenticated_caller }),
     ...(needsPolicyFacts(prepared, options.call) && (await policyFacts({ ...options, prepared, scope }))),
+    ...(prepared.customEvaluators !== undefined && {
+      votes: await gatherVotes(prepared.customEvaluators, { ...options, prepared, scope }),
+    }),
     ...(fetched !== undefined && { fetched }),
     ...(needsDistribution(loaded) && {
       distribution: { ...(await distributionFact(loaded, options.world.records?.log, request_time)) },
@@ -77,21 +86,60 @@ export const needsFacts = (
 ): boolean =>
   caller !== undefined ||
   fetchRounds.length > 0 ||
+  prepared.customEvaluators !== undefined ||
   needsPolicyFacts(prepared, call) ||
   needsDistribution(loaded);
 
 const needsPolicyFacts = (
   { needs }: Prepared,
-  { setParams, fixedParams = false, changes }: CallState,
-): boolean => needs !== undefined || setParams !== undefined || fixedParams || changes !== undefined;
+  { setParams, fixedParams = false, changes, hasKeptState = false }: CallState,
+): boolean =>
+  needs !== undefined || setParams !== undefined || fixedParams || changes !== undefined || hasKeptState;
+
+/** The votes of custom evaluators. They are facts, so that a replay does not need the code of the evaluators. */
+async function gatherVotes(
+  names: readonly string[],
+  { prepared, scope, request, world }: Subject,
+): Promise<JsonObject> {
+  const feedback = bindFeedback(request.feedback) ?? {};
+  const secrets = maskedTexts(scope.context, prepared.masks);
+  const voters = names.map((name) => {
+    const voter = world.voters?.get(name);
+    if (voter !== undefined) return voter;
+    throw new InvalidEvaluatorError(
+      `the evaluator \`${name}\` of \`${prepared.definition.id}\` is not registered`,
+      { hint: "a program registers it with the option `evaluators` of `compose`; the command line has none" },
+    );
+  });
+  const votes = await Promise.all(
+    voters.map(async (castVote): Promise<VoteFact> => {
+      try {
+        const vote = await castVote(scope.context, feedback);
+        if (vote === undefined) return null;
+        const { decision, weight, reason, metadata } = vote;
+        return {
+          decision,
+          weight,
+          reason: maskText(reason, secrets),
+          metadata: maskTexts(metadata, secrets) as JsonObject,
+        };
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        return { error: maskText(reason, secrets) };
+      }
+    }),
+  );
+  return Object.fromEntries(names.map((name, index) => [name, votes[index] ?? null]));
+}
 
 /** Facts from the store about a tool call. A fact that cannot be found is absent, and its policy then denies. */
 async function policyFacts(subject: Subject): Promise<JsonObject> {
   const { session_id: sessionId } = subject.request;
   const session = sessionOf(subject.request);
-  const { setParams, fixedParams = false, changes } = subject.call;
+  const { setParams, fixedParams = false, changes, hasKeptState = false } = subject.call;
   const facts = {
     ...(sessionId !== undefined && { session_id: sessionId }),
+    ...(hasKeptState && { session_state: "kept" }),
     ...(session !== undefined && (await sessionFacts(subject, session))),
     ...(await limitFacts(subject, session)),
     ...(await overrideUses(subject)),
@@ -205,7 +253,7 @@ async function recheckFacts(subject: Subject, changes: readonly ParamsChange[]):
   const changed = { ...subject, scope: { ...scope, context: { ...scope.context, params } } };
   const session = sessionOf(request);
   const read = session === undefined ? undefined : await readFacts(changed, session);
-  return { changes, ...(read !== undefined && { read }) };
+  return { changes, ...(read !== undefined && { read }), overridden: true };
 }
 
 async function readFact(need: ReadNeed, subject: Subject, session: Session): Promise<ReadFact> {
@@ -222,7 +270,7 @@ export function filePathOf(
   { masks: pointers }: Pick<Prepared, "masks">,
   scope: Scope,
 ): string | { readonly error: string } {
-  if (mayReadMasked(path.reads, pointers)) {
+  if (mayReadAny(path.reads, pointers)) {
     return { error: `\`${path.text}\` is masked and cannot be recorded` };
   }
   const value = path.evaluate(scope);
@@ -230,16 +278,27 @@ export function filePathOf(
   return { error: `\`${path.text}\` is not a path` };
 }
 
-async function overrideUses({ prepared, world }: Subject): Promise<object> {
+/**
+ * The uses of the overrides that have a limit. A caller of an organisation shares them with that organisation and with
+ * callers without one: those include the uses that earlier versions did not count by organisation.
+ */
+async function overrideUses({ prepared, world, request }: Subject): Promise<object> {
   const { needs, definition } = prepared;
   const log = world.records?.log;
   const limited = (needs?.uses ?? []).filter(({ most }) => most !== undefined);
   if (log === undefined || limited.length === 0 || !canCount(definition)) return {};
-  const uses = await countEach(limited, async ({ override }) => {
-    const counter = await log.counter(overrideUseCounter({ decision: definition.id, policy: override }));
-    return [override, counter.count];
-  });
-  return { uses };
+  const org = request.caller?.org_id;
+  const count = (
+    { override, decision = definition.id }: OverrideNeed,
+    ...subject: readonly [] | readonly ["org", string]
+  ) => log.counter(overrideUseCounter({ decision, policy: override }, ...subject));
+  const shared = await countEach(limited, async (need) => [need.override, (await count(need)).count]);
+  if (org === undefined) return { uses: shared };
+  const uses = await countEach(limited, async (need) => [
+    need.override,
+    (shared[need.override] ?? 0) + (await count(need, "org", org)).count,
+  ]);
+  return { uses, shared_uses: shared };
 }
 
 /** Whether a guardrail tests the distribution so far. */

@@ -50,14 +50,12 @@ const eventHint =
   'for example {"session_id": "s-1", "tool_name": "write_file", "tool_input": {"path": "a.txt"}}';
 
 /** Throws if the call of an event was made already: a check after the call cannot prevent it. */
-export function assertBeforeCall(event: JsonObject): void {
-  if (!isAfterCall(event)) return;
+export function assertBeforeCall(event: JsonObject, { otherWay }: Pick<EventOptions, "otherWay"> = {}): void {
+  if (!isAfterCall(event) && !isNamed(event, /^(?:post|after)/i)) return;
   throw new DecisionError(
     "input_invalid",
     "the event is from after the call, so the call cannot be checked",
-    {
-      hint: "send the event from before the call; `POST /results` accepts this one",
-    },
+    { hint: `send the event from before the call; ${otherWay ?? "`POST /results`"} accepts this one` },
   );
 }
 
@@ -93,5 +91,7 @@ function isSuccess(response: Json): boolean {
 const isAfterCall = (event: JsonObject): boolean =>
   Object.hasOwn(event, "tool_response") || isFailureEvent(event);
 
-const isFailureEvent = ({ hook_event_name: name }: JsonObject): boolean =>
-  typeof name === "string" && /fail/i.test(name);
+const isFailureEvent = (event: JsonObject): boolean => isNamed(event, /fail/i);
+
+const isNamed = ({ hook_event_name: name }: JsonObject, pattern: RegExp): boolean =>
+  typeof name === "string" && pattern.test(name);

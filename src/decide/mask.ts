@@ -133,15 +133,15 @@ function maskPart(part: Json, secret: Secrets): Json {
 }
 
 function maskSetParams(params: Json, secret: Secrets): Json {
-  return maskTexts(maskContext({ params }, secret.pointers)["params"] ?? null, secret);
+  return maskTexts(maskContext({ params }, secret.pointers)["params"] ?? null, secret.secrets);
 }
 
-/** Masks every value that contains a masked text: `set_params` may be built from anything. */
-function maskTexts(part: Json, secret: Secrets): Json {
-  if (Array.isArray(part)) return (part as readonly Json[]).map((each) => maskTexts(each, secret));
+/** Masks every value that contains a masked text: a document may be built from anything. */
+export function maskTexts(part: Json, secrets: readonly string[]): Json {
+  if (Array.isArray(part)) return (part as readonly Json[]).map((each) => maskTexts(each, secrets));
   if (isObject(part)) {
-    return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, maskTexts(value, secret)]));
+    return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, maskTexts(value, secrets)]));
   }
   const text = typeof part === "string" ? part : JSON.stringify(part);
-  return secret.secrets.some((each) => text.includes(each)) ? maskMarker : part;
+  return secrets.some((each) => text.includes(each)) ? maskMarker : part;
 }

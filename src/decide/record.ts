@@ -1,7 +1,8 @@
 import { DecisionError } from "../errors.js";
 import type { Evaluated, Prepared } from "../evaluate/evaluate.js";
 import type { CountedLimit } from "../evaluate/limits.js";
-import type { DetailedPolicyOutcome } from "../evaluate/policy/policy-outcome.js";
+import type { PolicyFacts } from "../evaluate/policy/policy-facts.js";
+import type { OverrideApplication } from "../model/lineage.js";
 import type { Provenance } from "../model/record.js";
 import type { Count, Limit } from "../model/store.js";
 import { overrideUseCounter } from "../record/counters.js";
@@ -81,6 +82,7 @@ export function draftRecord({ loaded }: ReadyDefinition, parts: DraftParts): Rec
     feedback: bound.feedback,
     cacheKey: answer.cacheKey,
     cachedFrom: answer.cachedFrom,
+    answerDigest: answer.digest,
   };
   return { result, metadata, loaded, counts: counted.counts, limits: counted.limits };
 }
@@ -94,7 +96,12 @@ export interface CallCounts {
 const noCounts: CallCounts = { counts: [], limits: [] };
 
 /** Counts uses of overrides and limits. Only calls that were finally allowed count. */
-export function countCall({ prepared }: ReadyDefinition, { outcome }: Evaluated, bound: Bound): CallCounts {
+export function countCall(
+  { prepared }: ReadyDefinition,
+  { outcome }: Evaluated,
+  bound: Bound,
+  facts: PolicyFacts,
+): CallCounts {
   if (bound.recordId === undefined) return noCounts;
   switch (outcome?.type) {
     case "gate":
@@ -104,7 +111,7 @@ export function countCall({ prepared }: ReadyDefinition, { outcome }: Evaluated,
     case "policy":
       return outcome.allowed
         ? toCallCounts([
-            ...countOverrides(outcome, prepared),
+            ...outcome.overrides.flatMap((each) => countUse(each, prepared, bound, facts)),
             ...countLimits(outcome.counted, prepared, bound),
           ])
         : noCounts;
@@ -124,15 +131,27 @@ const toCallCounts = (counted: readonly Counted[]): CallCounts => ({
   limits: counted.flatMap(({ limit }) => limit ?? []),
 });
 
-function countOverrides(
-  { overrides }: DetailedPolicyOutcome,
+/** Counts a use of an override, for the organisation of the caller if there is one. */
+function countUse(
+  { name: policy, decision }: OverrideApplication,
   { definition, needs }: Prepared,
+  { org }: Bound,
+  { shared_uses }: PolicyFacts,
 ): readonly Counted[] {
-  return overrides.map(({ name }) => {
-    const counter = overrideUseCounter({ decision: definition.id, policy: name });
-    const most = needs?.uses.find(({ override }) => override === name)?.most;
-    return { count: counter, ...(most !== undefined && { limit: { counter, most } }) };
-  });
+  const reference = { decision: decision ?? definition.id, policy };
+  const most = needs?.uses.find(({ override }) => override === policy)?.most;
+  const shared = overrideUseCounter(reference);
+  if (org === undefined)
+    return [{ count: shared, ...(most !== undefined && { limit: { counter: shared, most } }) }];
+  const own = overrideUseCounter(reference, "org", org);
+  const all = { count: overrideUseCounter(reference, "orgs") };
+  if (most === undefined) return [{ count: own }, all];
+  const known = shared_uses?.[policy] ?? 0;
+  return [
+    { count: own, limit: { counter: own, most: most - known } },
+    // The uses that all organisations share must be as many as were known.
+    { ...all, limit: { counter: shared, most: known + 1 } },
+  ];
 }
 
 /** Counts the call for each `max_calls` and `max_sum`. A call allowed by an override counts, but is not limited. */

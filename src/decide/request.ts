@@ -1,9 +1,11 @@
 import type { Library } from "../definition/library.js";
 import type { LoadedDefinition } from "../model/definition.js";
 import type { ParamsChange } from "../evaluate/policy/policy-facts.js";
+import type { CustomVoters } from "../evaluate/scored/plug-ins.js";
 import type { Fetcher } from "../model/endpoint.js";
 import type { JsonObject } from "../model/json.js";
 import type { AuthenticatedCaller, Provenance } from "../model/record.js";
+import type { Scope } from "../model/scope.js";
 import type { Records } from "../record/records.js";
 import type { Enriched } from "./enrich.js";
 
@@ -25,15 +27,21 @@ export interface DecisionRequest extends Provenance {
 
 /** Everything a decision needs from outside: definitions, time, ids, the store and the network. */
 export interface World {
-  readonly definitions: Pick<Library, "find">;
+  readonly definitions: Pick<Library, "find"> & Partial<Pick<Library, "brokenOrgs">>;
   readonly clock: Clock;
   /** Returns a new record id for a timestamp. */
   readonly newId: (timestamp: string) => string;
   /** Undefined: nothing is recorded. */
   readonly records?: Records | undefined;
+  /** The custom evaluators that `scored` decisions name; undefined: none are registered. */
+  readonly voters?: CustomVoters | undefined;
   /** Undefined: nothing can be fetched. */
   readonly fetcher?: (() => Promise<Fetcher>) | undefined;
+  /** Called with the values that a decision is made with, masked; again where it is made again. */
+  readonly onScope?: OnScope | undefined;
 }
+
+export type OnScope = (decisionId: string, scope: Scope) => void;
 
 /** Returns the current time as an ISO 8601 text in UTC with six decimals. */
 export type Clock = () => string;
@@ -55,6 +63,8 @@ export interface CallState {
   readonly setParams?: JsonObject;
   /** The caller cannot change the params, so no override may set them. */
   readonly fixedParams?: boolean;
+  /** Whether the state of the session was sent with an earlier call. */
+  readonly hasKeptState?: boolean;
   /** The changes of the params by all decisions of the call: the changed params are checked again. */
   readonly changes?: readonly ParamsChange[];
 }

@@ -116,10 +116,17 @@ export function possibleOutcomes(definition: Definition): readonly PossibleOutco
 const outcomesWithoutTarget = (labels: readonly string[]): readonly PossibleOutcome[] =>
   labels.map((label) => ({ label, target: null }));
 
-/** Returns every decision that a `scored` definition can make, in the order of the file. */
+/**
+ * Returns every decision that a `scored` definition can make, in the order of the file. A custom evaluator may vote for
+ * others, too.
+ */
 export function possibleDecisions({ evaluators, scoring }: ScoredDefinition): readonly string[] {
   const votes = evaluators.flatMap((each) =>
-    "rules" in each ? each.rules.map(({ then }) => then.decision) : [each.static.decision],
+    "rules" in each
+      ? each.rules.map(({ then }) => then.decision)
+      : "static" in each
+        ? [each.static.decision]
+        : [],
   );
   const fallback = scoring?.strategy === "threshold" ? (scoring.fallback_decision ?? []) : [];
   return [...new Set([...votes, ...[fallback].flat()])];

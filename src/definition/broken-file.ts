@@ -1,6 +1,6 @@
 import { decisionTypes } from "./decision-types.js";
 import { diagnosticAt, sortDiagnostics } from "./diagnostics.js";
-import type { DefinitionFile, FileSummary } from "./definition-file.js";
+import type { DefinitionFile, FileSummary, HiddenGate } from "./definition-file.js";
 import type { DecisionType } from "../model/definition.js";
 import type { Diagnostic } from "../model/diagnostic.js";
 import { isObject } from "../expression/equal.js";
@@ -18,6 +18,8 @@ const maxDiagnostics = 200;
 interface ReadResult {
   /** Whether its text could be read. */
   readonly isRead?: boolean;
+  /** Whether its text is only the beginning of the file. */
+  readonly isPartial?: boolean;
   /** Its documents, if it is valid YAML. */
   readonly documents?: readonly unknown[] | undefined;
 }
@@ -44,23 +46,28 @@ export function brokenFile(
   };
 }
 
-/** Returns the entry of a file that could not be read. */
-export function unreadableFile(file: string, reason: string, beginning = ""): DefinitionFile {
+/** Returns the entry of a file that could not be read, or whose beginning only. */
+export function unreadableFile(file: string, reason: string, beginning?: string): DefinitionFile {
   const diagnostic = diagnosticAt({ file, line: 1, column: 1 }, { message: reason });
-  return brokenFile(file, beginning, [diagnostic], { isRead: false });
+  return brokenFile(file, beginning ?? "", [diagnostic], { isRead: false, isPartial: true });
+}
+
+/** Returns the entry of a file that is not text, with as much of it as could be decoded. */
+export function undecodableFile(file: string, reason: string, decoded: string): DefinitionFile {
+  const diagnostic = diagnosticAt({ file, line: 1, column: 1 }, { message: reason });
+  return brokenFile(file, decoded, [diagnostic], { isRead: false });
 }
 
 /**
  * Returns the entry of a file without a document. Most likely it lost its content while it was saved, so it may have
- * contained any policy or gate.
+ * contained any policy or gate, and guardrails or masks for every decision.
  */
 export function emptyFile(file: string): DefinitionFile {
   const diagnostic = diagnosticAt(
     { file, line: 1, column: 1 },
     { message: "the file declares nothing", hint: "add a decision, or delete the file" },
   );
-  const { summary, body } = brokenFile(file, "", [diagnostic]);
-  return { summary: { ...summary, hidesGates: "any" }, body };
+  return brokenFile(file, "", [diagnostic], { isPartial: true });
 }
 
 function limitDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
@@ -97,25 +104,42 @@ function mayBeOfType(wanted: DecisionType, document: unknown): boolean {
   return known === undefined || known === wanted;
 }
 
-/** The names of the actions of gates that a broken file may declare; any where a name cannot be read. */
-function hiddenActions(text: string, documents: readonly unknown[] | undefined): readonly string[] | "any" {
-  if (documents === undefined) {
-    const names = [...text.matchAll(actionNameKeys)].map(([, name = ""]) => name);
-    return names.length === 0 ? "any" : names;
-  }
-  const names = documents
-    .filter((document) => mayBeOfType("gate", document))
-    .flatMap((document) => {
-      const decision = isObject(document) ? document["decision"] : undefined;
-      if (!isObject(decision)) return [undefined];
-      const action = Object.keys(decision).find((key) => nearest(key, ["action"]) !== undefined);
-      return action === undefined ? [] : [decision[action]];
-    })
-    .map((action) => (isObject(action) ? action["name"] : undefined));
-  return names.every((name) => typeof name === "string") ? names : "any";
+const anyGate: HiddenGate = { orgs: "any", actions: "any" };
+
+/** The gates that a broken file may declare. */
+function hiddenGates(text: string, documents: readonly unknown[] | undefined): readonly HiddenGate[] {
+  if (documents === undefined) return [{ orgs: valuesOf("org", text), actions: valuesOf("name", text) }];
+  return documents.filter((document) => mayBeOfType("gate", document)).flatMap(hiddenGate);
 }
 
-const actionNameKeys = /(?<![A-Za-z0-9_-])name["']?[ \t]{0,8}:[ \t]{0,8}["']?([^\s"',{}]{1,128})/g;
+function hiddenGate(document: unknown): readonly HiddenGate[] {
+  const decision = isObject(document) ? document["decision"] : undefined;
+  if (!isObject(decision)) return [anyGate];
+  const key = Object.keys(decision).find((each) => nearest(each, ["action"]) !== undefined);
+  if (key === undefined) return [];
+  const action = decision[key];
+  const { org, name } = isObject(action) ? action : {};
+  return [
+    {
+      orgs: typeof org === "string" ? [org] : "any",
+      actions: typeof name === "string" ? [name] : "any",
+    },
+  ];
+}
+
+/** Returns the values of a key in text that is not YAML; `any` where there is none, or one cannot be read. */
+function valuesOf(key: "org" | "name", text: string): readonly string[] | "any" {
+  const found = text.matchAll(keyValues[key]);
+  const values = [...found].map(([, value]) => value);
+  // A backslash may be part of an escape sequence.
+  const isReadable = (value: string | undefined): value is string => value?.includes("\\") === false;
+  return values.length > 0 && values.every(isReadable) ? [...new Set(values)] : "any";
+}
+
+const keyValues = {
+  org: /(?<![A-Za-z0-9_-])org["']?[ \t]{0,8}:(?:[ \t]{0,8}["']?([A-Za-z0-9][^\s"',{}[\]]{0,127}))?/g,
+  name: /(?<![A-Za-z0-9_-])name["']?[ \t]{0,8}:(?:[ \t]{0,8}["']?([A-Za-z0-9][^\s"',{}[\]]{0,127}))?/g,
+};
 
 /** The `targets` key of a document, even misspelt; in a document in braces, of any map. */
 const targetsKey = /(?:^["']?targ[a-z]{0,8}|(?:^[ \t]{0,80}"|[{,][ \t]{0,8}["']?)targets)["']?[ \t]{0,8}:/m;
@@ -126,50 +150,54 @@ type HiddenDeclarations = Pick<
   "hidesPolicy" | "hidesGates" | "hidesGuardrails" | "hidesTargets" | "hidesEndpoints"
 >;
 
-function hiddenDeclarations(text: string, { isRead = true, documents }: ReadResult): HiddenDeclarations {
+function hiddenDeclarations(
+  text: string,
+  { isRead = true, isPartial = false, documents }: ReadResult,
+): HiddenDeclarations {
   const hidesTargets = targetsKey.test(text);
-  // A target that is disabled in an unreadable file must stay disabled.
-  const isUnknown = !isRead && text === "";
   const isGuarding =
-    isUnknown ||
-    mayContainKey("guardrails", text, documents) ||
-    mayContainKey("masks", text, documents) ||
-    (hidesTargets && disabledKey.test(text));
+    isPartial || mayHoldGuardrails(text, documents) || (hidesTargets && disabledKey.test(text));
   const guards = isGuarding ? { hidesGuardrails: true as const } : {};
   if (!isRead)
-    return { hidesPolicy: true, hidesGates: "any", hidesTargets: true, hidesEndpoints: true, ...guards };
+    return { hidesPolicy: true, hidesGates: [anyGate], hidesTargets: true, hidesEndpoints: true, ...guards };
+  const gates = isPartial ? [anyGate] : mayDeclare("gate", text, documents) && hiddenGates(text, documents);
   return {
     ...(mayDeclare("policy", text, documents) && { hidesPolicy: true }),
-    ...(mayDeclare("gate", text, documents) && { hidesGates: hiddenActions(text, documents) }),
+    ...(gates !== false && { hidesGates: gates }),
     ...guards,
     ...(hidesTargets && { hidesTargets: true }),
-    ...(mayContainKey("endpoints", text, documents) && { hidesEndpoints: true }),
+    ...(mayContainEndpoints(text, documents) && { hidesEndpoints: true }),
   };
 }
 
 const topLevelKeys = ["decision", "guardrails", "endpoints", "targets", "masks", "tests"];
 
-/** The top-level keys that affect decisions in other files. */
-type SharedKey = "guardrails" | "endpoints" | "masks";
+/** Returns the top-level key that a key is, even misspelt. */
+const topLevelKey = (key: string): string | undefined => nearest(key.replaceAll(/[_-]/g, ""), topLevelKeys);
 
-/** Whether a key is this one, even misspelt. */
-const isSpellingOf = (key: string, wanted: SharedKey): boolean =>
-  nearest(key.replaceAll(/[_-]/g, ""), topLevelKeys) === wanted;
-
-const topKeys = /^(?:\?[ \t]{1,8})?["']?([A-Za-z_-]{1,32})["']?[ \t]{0,8}(?::|$)/gm;
-
-const braces = /^(?:---)?\s{0,64}\{/m;
-const bracedKeys = /([A-Za-z_-]{1,32})["']?\s{0,8}:/g;
+const isGuardingKey = (key: string): boolean => ["guardrails", "masks"].includes(topLevelKey(key) ?? "");
 
 /**
- * Whether a broken file may contain guardrails or masks for every decision, or endpoints. In text that is not YAML, the key
- * is searched at the start of a line; in text with braces anywhere, because its nesting is not known.
+ * Whether a broken file may contain guardrails or masks for every decision. It may, unless it can be shown to
+ * contain something else: as YAML, maps without these keys; as other text, another top-level key, and these keys only
+ * within it.
  */
-function mayContainKey(wanted: SharedKey, text: string, documents: readonly unknown[] | undefined): boolean {
-  if (documents !== undefined) return documents.flatMap(keysOf).some((key) => isSpellingOf(key, wanted));
-  return (
-    hasSpellingOf(wanted, text, topKeys) || (braces.test(text) && hasSpellingOf(wanted, text, bracedKeys))
-  );
+function mayHoldGuardrails(text: string, documents: readonly unknown[] | undefined): boolean {
+  if (documents !== undefined)
+    return !documents.flat().every((each) => isObject(each) && !Object.keys(each).some(isGuardingKey));
+  const keys = braces.test(text) ? bracedKeysOf(text) : outerKeysOf(text);
+  return keys.some(isGuardingKey) || !keys.some((key) => topLevelKey(key) !== undefined);
+}
+
+function mayContainEndpoints(text: string, documents: readonly unknown[] | undefined): boolean {
+  const keys =
+    documents === undefined
+      ? [
+          ...[...text.matchAll(firstKeys)].map(([, key = ""]) => key),
+          ...(braces.test(text) ? bracedKeysOf(text) : []),
+        ]
+      : documents.flatMap(keysOf);
+  return keys.some((key) => topLevelKey(key) === "endpoints");
 }
 
 /** The keys of a document; for a list, those of its items. */
@@ -178,7 +206,39 @@ function keysOf(document: unknown): readonly string[] {
   return typeof document === "object" && document !== null ? Object.keys(document) : [];
 }
 
-function hasSpellingOf(wanted: SharedKey, text: string, keys: RegExp): boolean {
-  const found = new Set([...text.matchAll(keys)].map(([, key = ""]) => key));
-  return [...found].some((key) => isSpellingOf(key, wanted));
+const firstKeys = /^(?:\?[ \t]{1,8})?["']?([A-Za-z_-]{1,32})["']?[ \t]{0,8}(?::|$)/gm;
+
+const braces = /^(?:---)?\s{0,64}\{/m;
+const bracedKeys = /([A-Za-z_-]{1,32})["']?\s{0,8}:/g;
+
+/** All keys of text with braces: their nesting is not known. */
+const bracedKeysOf = (text: string): readonly string[] => [
+  ...new Set([...text.matchAll(bracedKeys)].map(([, key = ""]) => key)),
+];
+
+/** A line that starts with a key, with its indentation; dashes, tags and anchors before the key count as such. */
+const keyLine =
+  /^((?:---)?[ \t]{0,256}(?:[-?][ \t]{1,256}|[!&][^\s]{0,64}[ \t]{1,256}){0,8})["']?([A-Za-z_-]{1,32})["']?[ \t]{0,8}(?::|$)/;
+
+/** The keys of text that is not YAML, without those that are clearly nested in a top-level key. */
+function outerKeysOf(text: string): readonly string[] {
+  const keys = new Set<string>();
+  let outer = Infinity;
+  let inner = Infinity;
+  for (const line of text.split(/\r\n?|\n/)) {
+    if (/^(?:---|\.\.\.)/.test(line)) outer = inner = Infinity;
+    const [, { length: indentation } = "", key] = keyLine.exec(line) ?? [];
+    if (key === undefined) continue;
+    if (indentation > outer) {
+      // The first key within another one sets the indentation of all its keys.
+      if (inner === Infinity) inner = indentation;
+      if (indentation >= inner) continue;
+      keys.add(key);
+    } else {
+      keys.add(key);
+      outer = topLevelKey(key) === undefined || isGuardingKey(key) ? Infinity : indentation;
+      inner = Infinity;
+    }
+  }
+  return [...keys];
 }

@@ -1,5 +1,12 @@
 import type { Position, SourceDocument } from "./yaml-source.js";
-import type { Definition, DefinitionTest, GateAction, Target, Guardrail } from "../model/definition.js";
+import type {
+  Definition,
+  DefinitionTest,
+  GateAction,
+  Guardrail,
+  OverridePolicy,
+  Target,
+} from "../model/definition.js";
 import type { Endpoint } from "../model/endpoint.js";
 import type { Diagnostic } from "../model/diagnostic.js";
 
@@ -19,14 +26,23 @@ export interface FileSummary {
   readonly claimedIds: readonly string[];
   /** Set if the file is broken and may contain a policy. */
   readonly hidesPolicy?: true;
-  /** Set if the file is broken and may contain gates of these actions; `any` if it could not be read. */
-  readonly hidesGates?: readonly string[] | "any";
+  /** Set if the file is broken and may contain these gates. */
+  readonly hidesGates?: readonly HiddenGate[];
   /** Set if the file is broken and may contain guardrails or masks for every decision, or disabled targets. */
   readonly hidesGuardrails?: true;
+  /** Set if the file is broken and contained such guardrails, masks or targets when it was valid last. */
+  readonly heldGuardrails?: true;
   /** Set if the file is broken and may declare targets. */
   readonly hidesTargets?: true;
   /** Set if the file is broken and may declare endpoints. */
   readonly hidesEndpoints?: true;
+}
+
+/** A gate that a broken file may contain; `any` where its text does not say it. */
+export interface HiddenGate {
+  readonly orgs: readonly string[] | "any";
+  /** The names of the actions. */
+  readonly actions: readonly string[] | "any";
 }
 
 /** An endpoint, with the position of its declaration. */
@@ -49,8 +65,24 @@ export interface DefinitionSummary {
   readonly fetches?: readonly EndpointReference[];
   /** For a policy: its tools, or globs. */
   readonly tools?: readonly string[];
+  /** For a policy: the names of its policies that are not overrides. */
+  readonly policies?: readonly string[];
+  /** For a policy: the names of its overrides; absent: none. */
+  readonly overrides?: readonly string[];
+  /** For a policy: the overrides that name policies of other decisions; absent: none. */
+  readonly foreignOverrides?: readonly OverrideDeclaration[];
   /** For a gate. */
   readonly action?: GateAction;
+}
+
+/** An override, with the policies of other decisions that it names and the positions of their names. */
+export interface OverrideDeclaration extends Position {
+  readonly override: OverridePolicy;
+  readonly foreign: readonly PolicyReference[];
+}
+
+export interface PolicyReference extends Position {
+  readonly policy: string;
 }
 
 export interface TargetReference extends Position {

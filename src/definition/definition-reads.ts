@@ -40,8 +40,8 @@ export function readsMasked(path: string, pointers: readonly string[]): boolean 
   });
 }
 
-/** Whether one of the paths may refer to a masked value; `input` may, whatever it reads. */
-export const mayReadMasked = (paths: readonly string[], pointers: readonly string[]): boolean =>
+/** Whether one of the paths may refer to a value at one of the pointers; `input` may, whatever it reads. */
+export const mayReadAny = (paths: readonly string[], pointers: readonly string[]): boolean =>
   pointers.length > 0 && paths.some((path) => /^input\b/.test(path) || readsMasked(path, pointers));
 
 /** Whether the value at a path of an expression contains, or is part of, a param of the tool call. */
@@ -61,6 +61,8 @@ export function uncacheableReason(
 ): string | undefined {
   if (!isRouting(definition))
     return `only routing decisions are cached, and this is a \`${definition.type}\` decision`;
+  if (definition.logging?.log_decision === false && definition.cache?.adapter !== "memory")
+    return "its decisions are not recorded, and only recorded answers are cached in the store (use `adapter: memory`)";
   if (reads.some(isRequestTime)) return "it reads the request time, which differs for every request";
   // A cache key of masked values could be guessed, and a key without them would mix up different inputs.
   const secret = reads.find((path) => readsMasked(path, pointers));

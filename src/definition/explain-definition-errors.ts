@@ -110,7 +110,12 @@ function explainSpecially({ keyword, params, path, schemaPath, value }: SchemaEr
 }
 
 function unknownKey(path: Path, key: string, schemaPath: string): Finding {
-  const { properties = {} } = (schemaAt(schemaPath) ?? {}) as { readonly properties?: object };
+  const typeWithKey = branchKeyTypes[key];
+  if (typeWithKey !== undefined && (path[1] === "cases" || path[1] === "rules") && path.length === 3) {
+    const message = `\`${key}\` has no effect in a \`${decisionTypeAt(schemaPath)}\` decision`;
+    return { path, key, message, hint: `remove it; only \`${typeWithKey}\` decisions use it` };
+  }
+  const { properties = {} } = (schemaAt(schemaPath, path) ?? {}) as { readonly properties?: object };
   const allowed = Object.keys(properties);
   const hint =
     foreignKeyHint(path, key) ??
@@ -118,6 +123,18 @@ function unknownKey(path: Path, key: string, schemaPath: string): Finding {
     didYouMean(key, allowed) ??
     `known here: ${allowed.join(", ")}`;
   return { path, key, message: `unknown key \`${key}\``, hint };
+}
+
+/** The keys of cases that only one type of decision has. */
+const branchKeyTypes: Readonly<Partial<Record<string, string>>> = {
+  weight: "weighted",
+  priority: "rule_table",
+};
+
+/** Returns the type of decision that a part of the schema belongs to. */
+function decisionTypeAt(schemaPath: string): string {
+  const [decision = ""] = /^#\/properties\/decision\/oneOf\/\d+/.exec(schemaPath) ?? [];
+  return (schemaAt(`${decision}/properties/type/const`, []) as { readonly const: string }).const;
 }
 
 function wrongType(parent: Path, type: unknown): Finding {
@@ -134,7 +151,7 @@ function allowedTypes(path: Path): readonly string[] {
 
 function oneOfMessage(path: Path): string {
   const parent = path.at(-2);
-  if (parent === "evaluators") return "an evaluator needs either `rules` or `static`, not both";
+  if (parent === "evaluators") return "an evaluator needs one of `rules`, `static` and `custom`";
   if (parent === "rules") return "a rule needs either `if` or `when`, not both";
   return "a rule table needs either `rules` or `cases`, not both";
 }
@@ -161,8 +178,8 @@ function requirement(error: SchemaError): string | undefined {
 }
 
 /** Whether the schema asks for a confidence, a threshold or another number from 0 to 1. */
-const isZeroToOne = ({ schemaPath }: SchemaError): boolean =>
-  (schemaAt(schemaPath) as { readonly maximum?: unknown } | undefined)?.maximum === 1;
+const isZeroToOne = ({ schemaPath, path }: SchemaError): boolean =>
+  (schemaAt(schemaPath, path) as { readonly maximum?: unknown } | undefined)?.maximum === 1;
 
 const keyPartRequirement = "may contain no spaces, `/` or `@`, and at most 128 characters";
 const noControlCharacters = "must not contain control characters";
@@ -178,7 +195,9 @@ function patternRequirement(path: Path): string {
     case "id":
       return "may contain only letters, digits, `.`, `_` and `-`, at most 128 characters";
     case "version":
-      return "must be a semantic version such as 1.2.0";
+      return path.includes("policies")
+        ? "must be a semantic version such as 1.2.0, or a commit hash of 7 to 40 hex digits"
+        : "must be a semantic version such as 1.2.0";
     case "per":
       return "must be `session`, `caller`, `org` or a duration such as 1h";
     case "org":
@@ -198,9 +217,14 @@ function endpointPatternRequirement(path: Path): string {
     : "must be the name of an environment variable";
 }
 
-/** The part of the schema that contains a keyword. */
-function schemaAt(schemaPath: string): unknown {
-  let at: unknown = schema;
+/**
+ * The part of the schema that contains a keyword. Paths in a schema that is referred to start there: it has the name of
+ * the key that refers to it.
+ */
+function schemaAt(schemaPath: string, path: Path): unknown {
+  const { definitions } = schema as { readonly definitions: Readonly<Record<string, unknown>> };
+  const key = path.find((step) => typeof step === "string" && Object.hasOwn(definitions, step));
+  let at: unknown = key !== undefined && schemaPath.startsWith("#/items/") ? definitions[key] : schema;
   for (const step of schemaPath.replace(/^#\//, "").split("/").slice(0, -1)) {
     at = (at as Record<string, unknown> | undefined)?.[step.replaceAll("~1", "/").replaceAll("~0", "~")];
   }
@@ -236,7 +260,9 @@ function quotesHint({ params, path, value }: SchemaError): string | undefined {
     return 'put it in quotes, as in "{{ artifact.type }}"';
   if (path.at(-1) === "default" && typeof value === "string") return `write default: { target: ${value} }`;
   if (path.at(-1) === "version" && typeof value === "number")
-    return 'write all three parts in quotes, as in "1.2.0"';
+    return path.includes("policies")
+      ? 'write all three parts in quotes, as in "1.2.0"; a commit hash needs quotes too'
+      : 'write all three parts in quotes, as in "1.2.0"';
   if (!isText || (typeof value !== "number" && typeof value !== "boolean")) return undefined;
   const quoted = mayBeSecret(path) ? "put it in quotes" : `put it in quotes: "${String(value)}"`;
   return durationHint(path, value) ?? quoted;
@@ -283,7 +309,6 @@ function secretHint(path: Path): string | undefined {
 
 /** Keys of similar tools that do not exist here or have another name. */
 const foreignKeys: Readonly<Record<string, string>> = {
-  adapter: "answers are cached in the store; remove it",
   retry_config: "did you mean `retry`?",
   retries: "did you mean `retry`?",
 };

@@ -77,7 +77,10 @@ function assertGatesReadable(
   { org, domain, action }: GateKey,
   { brokenGates }: Pick<Library, "brokenGates">,
 ): void {
-  const broken = brokenGates.filter(({ actions }) => actions === "any" || actions.includes(action));
+  const broken = brokenGates.filter(
+    ({ orgs, actions }) =>
+      (orgs === "any" || orgs.includes(org)) && (actions === "any" || actions.includes(action)),
+  );
   if (broken.length === 0) return;
   throw new DecisionError("definition_invalid", `a gate of \`${org}/${domain}/${action}\` is not valid`, {
     hint: "run `agent-33 decision validate` to see all problems",

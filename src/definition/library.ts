@@ -8,6 +8,7 @@ import type { DefinitionSummary, FileSummary, LocatedEndpoint } from "./definiti
 import { declaredEndpoints, declaredTargets } from "./definition-file.js";
 import type { GateSummary } from "./gate-key.js";
 import { gatesIn } from "./gate-key.js";
+import type { DeclaredOverrides } from "./loaded-definition.js";
 import { environmentOf, toLoadedDefinition } from "./loaded-definition.js";
 
 /** All definitions of a directory. */
@@ -29,6 +30,8 @@ export interface Library {
   readonly brokenPolicies: readonly Diagnostic[];
   /** The errors of files and decisions that are, or may be, gates. */
   readonly brokenGates: readonly BrokenGate[];
+  /** By invalid id: the organisations that it may belong to; absent: to none, so it is not a gate. */
+  readonly brokenOrgs: ReadonlyMap<string, readonly string[] | "any">;
   /** Returns the environment of every decision; throws if it may be incomplete. */
   sharedEnvironment(): Environment;
   /** Returns the masks for every decision; throws if they may be incomplete. */
@@ -60,6 +63,7 @@ export function buildLibrary(
     guardrails: files.flatMap((file) => (file.guardrails ?? []).map(({ guardrail }) => guardrail)),
     endpoints: Object.fromEntries(endpoints.map(({ name, endpoint }) => [name, endpoint])),
     masks: [...new Set(files.flatMap(({ masks = [] }) => masks))],
+    overrides: declaredOverrides(summaries),
   };
   const loaded = new Map<string, LoadedDefinition>();
   const findForInspection = async (id: string): Promise<LoadedDefinition> => {
@@ -82,6 +86,7 @@ export function buildLibrary(
     endpoints,
     brokenPolicies: checked.brokenPolicies,
     brokenGates: checked.brokenGates,
+    brokenOrgs: checked.brokenOrgs,
     sharedEnvironment() {
       assertGuardrailsReadable(brokenGuardrails);
       return environmentOf({ reached: [] }, shared);
@@ -96,6 +101,15 @@ export function buildLibrary(
     },
     findForInspection,
   };
+}
+
+/** Returns the overrides that name policies of other decisions, in the order of the ids of their decisions. */
+function declaredOverrides(summaries: readonly DefinitionSummary[]): readonly DeclaredOverrides[] {
+  return summaries
+    .flatMap(({ id: decision, tools = [], foreignOverrides: overrides }) =>
+      overrides === undefined ? [] : [{ decision, tools, overrides }],
+    )
+    .sort((a, b) => (a.decision < b.decision ? -1 : 1));
 }
 
 /**

@@ -1,12 +1,20 @@
 import { canonicalJson } from "../digest/canonical-json.js";
 import { deepFreeze } from "../digest/freeze-json.js";
 import { sha256Hex } from "../digest/sha256.js";
-import type { Definition, Environment, Guardrail, LoadedDefinition, Target } from "../model/definition.js";
+import type {
+  Definition,
+  Environment,
+  ForeignOverride,
+  Guardrail,
+  LoadedDefinition,
+  Target,
+} from "../model/definition.js";
 import type { Endpoints } from "../model/endpoint.js";
 import type { Json, JsonObject } from "../model/json.js";
 import { escalationTarget } from "./branches.js";
 import type { DefinitionPlace } from "./checks/check-library.js";
-import type { DefinitionSummary } from "./definition-file.js";
+import type { DefinitionSummary, OverrideDeclaration } from "./definition-file.js";
+import { haveCommonTool } from "./tool-match.js";
 
 /** What a directory declares for all decisions. */
 export interface SharedDeclarations {
@@ -14,6 +22,14 @@ export interface SharedDeclarations {
   readonly guardrails: readonly Guardrail[];
   readonly endpoints: Endpoints;
   readonly masks: readonly string[];
+  readonly overrides: readonly DeclaredOverrides[];
+}
+
+/** The overrides of one decision that name policies of others. */
+export interface DeclaredOverrides {
+  readonly decision: string;
+  readonly tools: readonly string[];
+  readonly overrides: readonly OverrideDeclaration[];
 }
 
 /** Adds everything to a definition that its decisions depend on. */
@@ -60,14 +76,22 @@ export function masksOf({
   return [...(definition.logging?.mask ?? []), ...masks];
 }
 
+/** Returns the overrides of other decisions that may flip denials of a decision. */
+export const foreignOverridesOf = ({
+  environment,
+}: Pick<LoadedDefinition, "environment">): readonly ForeignOverride[] =>
+  (environment as unknown as Environment).overrides ?? [];
+
 /**
  * Returns the part of the shared declarations that affects a definition: all guardrails and masks, the targets it may
- * lead to, and the endpoints it fetches from.
+ * lead to, the endpoints it fetches from, and the overrides of its policies.
  */
 export function environmentOf(
-  { reached, fetches = [] }: Pick<DefinitionSummary, "reached" | "fetches">,
-  { targets, guardrails, endpoints, masks }: SharedDeclarations,
+  summary: Pick<DefinitionSummary, "reached" | "fetches"> & Partial<DefinitionSummary>,
+  { targets, guardrails, endpoints, masks, overrides }: SharedDeclarations,
 ): Environment {
+  const { reached, fetches = [] } = summary;
+  const foreign = overridesFor(summary, overrides);
   const reachable = new Set([
     ...reached.map(({ target }) => target),
     ...guardrails.flatMap((guardrail) => escalationTarget(guardrail) ?? []),
@@ -78,7 +102,24 @@ export function environmentOf(
     ...(guardrails.length > 0 && { guardrails }),
     ...(fetched.length > 0 && { endpoints: pick(endpoints, fetched) }),
     ...(masks.length > 0 && { masks }),
+    ...(foreign.length > 0 && { overrides: foreign }),
   };
+}
+
+/** Returns the overrides of other decisions that name a policy of this one and have a tool in common with it. */
+function overridesFor(
+  { id, policies = [], tools = [] }: Partial<DefinitionSummary>,
+  declared: readonly DeclaredOverrides[],
+): readonly ForeignOverride[] {
+  if (policies.length === 0) return [];
+  return declared
+    .filter((each) => each.decision !== id && haveCommonTool(each.tools, tools))
+    .flatMap(({ decision, tools: ofOverride, overrides }) =>
+      overrides.flatMap(({ override, foreign }) => {
+        const named = foreign.map(({ policy }) => policy).filter((name) => policies.includes(name));
+        return named.length === 0 ? [] : [{ decision, tools: ofOverride, policies: named, override }];
+      }),
+    );
 }
 
 const pick = (endpoints: Endpoints, names: readonly string[]): Endpoints =>

@@ -1,5 +1,12 @@
 import { branchesOf } from "./branches.js";
-import { brokenFile, emptyFile, maxFileBytes, tooLargeMessage, unreadableFile } from "./broken-file.js";
+import {
+  brokenFile,
+  emptyFile,
+  maxFileBytes,
+  tooLargeMessage,
+  undecodableFile,
+  unreadableFile,
+} from "./broken-file.js";
 import type {
   TargetEntry,
   DeclaredEndpoint,
@@ -8,6 +15,7 @@ import type {
   DefinitionSummary,
   LocatedGuardrail,
   EndpointReference,
+  OverrideDeclaration,
   TargetReference,
 } from "./definition-file.js";
 import { addTargets } from "./definition-file.js";
@@ -28,7 +36,7 @@ import { toolsOf } from "./tool-match.js";
 import { validate as validateSchema } from "./validate-schema.generated.js";
 import type { Path, SourceDocument } from "./yaml-source.js";
 import { readYaml } from "./yaml-source.js";
-import type { Definition, DefinitionTest, Guardrail } from "../model/definition.js";
+import type { Definition, DefinitionTest, Guardrail, PolicyDefinition } from "../model/definition.js";
 import type { Endpoints } from "../model/endpoint.js";
 import type { Diagnostic } from "../model/diagnostic.js";
 
@@ -47,7 +55,10 @@ export function readDefinitions(
   inspect?: (located: LocatedDefinition) => void,
 ): DefinitionFile {
   const text = decode(content);
-  if (typeof text !== "string") return unreadableFile(file, text.message, decodeLeniently(content));
+  if (typeof text !== "string")
+    return content.byteLength > maxFileBytes
+      ? unreadableFile(file, text.message)
+      : undecodableFile(file, text.message, decodeLeniently(content));
   const yaml = readYaml(text);
   if (yaml.documents.length === 0 && yaml.errors.length === 0) return emptyFile(file);
   const reader = new DefinitionReader(file);
@@ -166,9 +177,7 @@ function decode(content: Uint8Array): string | Error {
 /** Decodes as much of a file that is not UTF-8 as is needed to find the ids it declares. */
 function decodeLeniently(content: Uint8Array): string {
   // In UTF-16 text, every other byte is NUL.
-  return content.byteLength > maxFileBytes
-    ? ""
-    : new TextDecoder().decode(content).replaceAll(/\0|^\ufffd+/g, "");
+  return new TextDecoder().decode(content).replaceAll(/\0|^\ufffd+/g, "");
 }
 
 /** Returns the part of a definition that is known without loading it. */
@@ -180,14 +189,38 @@ export function summarizeDefinition(definition: Definition, source: SourceDocume
     position: source.locateKey([], "decision"),
     reached: reachedTargets(definition, source),
     ...(fetches.length > 0 && { fetches }),
-    ...lookupKeys(definition),
+    ...lookupKeys(definition, source),
   };
 }
 
 /** What a decision is found by, in addition to its id. */
-function lookupKeys(definition: Definition): Pick<DefinitionSummary, "tools" | "action"> {
-  if (definition.type === "policy") return { tools: toolsOf(definition) };
+function lookupKeys(
+  definition: Definition,
+  source: SourceDocument,
+): Pick<DefinitionSummary, "tools" | "action" | "policies" | "overrides" | "foreignOverrides"> {
+  if (definition.type === "policy") return { tools: toolsOf(definition), ...policyNames(definition, source) };
   return definition.type === "gate" ? { action: definition.action } : {};
+}
+
+function policyNames(
+  { policies = [] }: PolicyDefinition,
+  source: SourceDocument,
+): Pick<DefinitionSummary, "policies" | "overrides" | "foreignOverrides"> {
+  const bases = policies.flatMap(({ name, overrides }) => (overrides === undefined ? [name] : []));
+  const overrides = policies.flatMap((each) => (each.overrides === undefined ? [] : [each.name]));
+  const foreignOverrides = policies.flatMap((override, index): readonly OverrideDeclaration[] => {
+    if (override.overrides === undefined) return [];
+    const path = ["decision", "policies", index];
+    const foreign = override.overrides.flatMap((policy, at) =>
+      bases.includes(policy) ? [] : [{ policy, ...source.locate([...path, "overrides", at]) }],
+    );
+    return foreign.length === 0 ? [] : [{ override, foreign, ...source.locate([...path, "name"]) }];
+  });
+  return {
+    policies: bases,
+    ...(overrides.length > 0 && { overrides }),
+    ...(foreignOverrides.length > 0 && { foreignOverrides }),
+  };
 }
 
 function reachedTargets(definition: Definition, source: SourceDocument): readonly TargetReference[] {

@@ -1,5 +1,6 @@
 import { DecisionError } from "../errors.js";
 import type { PolicyDefinition } from "../model/definition.js";
+import type { DefinitionSummary } from "./definition-file.js";
 import type { Library } from "./library.js";
 
 /** Returns the tools of a policy: names and globs. */
@@ -18,10 +19,20 @@ export function findValidPolicies(
   { summaries }: Pick<Library, "summaries">,
 ): readonly string[] {
   return summaries
-    .filter(({ tools }) => tools?.some((glob) => matchesGlob(glob, tool)) === true)
+    .filter(({ tools, ...summary }) => {
+      const isAboutTool = tools?.some((glob) => matchesGlob(glob, tool)) === true;
+      return isAboutTool && !hasOverridesOnly(summary);
+    })
     .map(({ id }) => id)
     .sort();
 }
+
+/** Whether a decision has only overrides for other decisions: they take part there, and it decides about no tool. */
+export const hasOverridesOnly = ({
+  policies,
+  foreignOverrides = [],
+}: Pick<DefinitionSummary, "policies" | "foreignOverrides">): boolean =>
+  policies?.length === 0 && foreignOverrides.length > 0;
 
 function assertPoliciesReadable(problems: Library["brokenPolicies"]): void {
   if (problems.length === 0) return;
@@ -44,20 +55,32 @@ export function matchesGlob(glob: string, tool: string): boolean {
     if (glob[at] === "*") {
       star = at++;
       resume = place;
-    } else if (at < glob.length && (glob[at] === "?" || glob[at] === tool[place])) {
+    } else if (glob[at] === "?") {
+      at++;
+      place += characterLength(tool, place);
+    } else if (at < glob.length && glob[at] === tool[place]) {
       at++;
       place++;
     } else if (star !== -1) {
       at = star + 1;
-      place = ++resume;
+      resume += characterLength(tool, resume);
+      place = resume;
     } else return false;
   }
   while (glob[at] === "*") at++;
   return at === glob.length;
 }
 
+/** A character outside the basic plane, such as an emoji, has two UTF-16 units. */
+const characterLength = (text: string, at: number): number => ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
+
+/** Whether some tool matches a glob of both lists. */
+export const haveCommonTool = (some: readonly string[], others: readonly string[]): boolean =>
+  some.some((glob) => others.some((other) => globsOverlap(glob, other)));
+
 /** Whether some name matches both globs. */
-export function globsOverlap(a: string, b: string): boolean {
+export function globsOverlap(one: string, other: string): boolean {
+  const [a, b] = [Array.from(one), Array.from(other)];
   // For each position in `b`: whether the rest of `a` and the rest of `b` overlap; from the end of `a` to its start.
   let below: readonly boolean[] = [];
   for (let i = a.length; i >= 0; i--) {

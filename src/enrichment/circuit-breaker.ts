@@ -1,5 +1,9 @@
 import type { BreakerSettings } from "./endpoint-settings.js";
+import { breakerSettings } from "./endpoint-settings.js";
 import type { EndpointState } from "./endpoint-state.js";
+import { systemTime } from "../clock.js";
+import { CircuitOpenError, InvalidConfigurationError } from "../errors.js";
+import type { BreakerSettings as WrittenSettings } from "../model/endpoint.js";
 import { initialState } from "./endpoint-state.js";
 
 export type CircuitAdmission =
@@ -100,4 +104,67 @@ export const closeCircuit = ({ sent, last }: EndpointState): EndpointState => ({
 function withoutProbe(state: EndpointState): EndpointState {
   const { circuit, failures, successes, opened_at = 0 } = state;
   return { ...closeCircuit(state), circuit, failures, successes, opened_at };
+}
+
+/** A circuit breaker around any work of a program, as endpoints have one. Its state is in memory. */
+export interface CircuitBreaker {
+  /** An open circuit becomes half open with the first call after its timeout. */
+  readonly state: EndpointState["circuit"];
+  /** Runs the work, or rejects with a `CircuitOpenError`. Half open, one call at a time is let through. */
+  call<T>(work: () => T | Promise<T>): Promise<T>;
+  /** Closes the circuit and forgets its failures. */
+  reset(): void;
+}
+
+export interface CircuitBreakerOptions extends WrittenSettings {
+  /** Whether an error says that the service is unhealthy; absent: every error does. */
+  readonly isFailure?: (error: unknown) => boolean;
+  /** Returns the current time in milliseconds. */
+  readonly now?: () => number;
+}
+
+export function circuitBreaker(options: CircuitBreakerOptions = {}): CircuitBreaker {
+  const { isFailure = () => true, now = () => systemTime.now(), ...written } = options;
+  const settings = breakerSettings(assertThresholds(written), written.timeout ?? "60s");
+  const clock = (): number => now() * 1000;
+  let state = initialState;
+  const finish = (verdict: Verdict, probe: number | undefined): void => {
+    state = applyVerdict(state, { verdict, probe }, { settings, now: clock() });
+  };
+  return {
+    get state() {
+      return state.circuit;
+    },
+    async call(work) {
+      const admission = admitThroughCircuit(state, settings, clock());
+      if ("openUntil" in admission) {
+        const until = new Date(admission.openUntil / 1000).toISOString();
+        throw new CircuitOpenError(`the circuit is open until ${until}`);
+      }
+      ({ state } = admission);
+      const { probe } = admission;
+      try {
+        const answer = await work();
+        finish("success", probe);
+        return answer;
+      } catch (error) {
+        finish(isFailure(error) ? "failure" : "neither", probe);
+        throw error;
+      }
+    },
+    reset() {
+      state = closeCircuit(state);
+    },
+  };
+}
+
+function assertThresholds(settings: WrittenSettings): WrittenSettings {
+  for (const name of ["failure_threshold", "success_threshold"] as const) {
+    const value = settings[name] ?? 1;
+    if (!Number.isInteger(value) || value < 1)
+      throw new InvalidConfigurationError(
+        `\`${name}\` must be a whole number of at least 1 (got \`${value}\`)`,
+      );
+  }
+  return settings;
 }

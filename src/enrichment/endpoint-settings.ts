@@ -1,7 +1,12 @@
 import { InvalidConfigurationError } from "../errors.js";
 import { canonicalJson } from "../digest/canonical-json.js";
 import { sha256Hex } from "../digest/sha256.js";
-import type { Endpoint, Fetch, Method } from "../model/endpoint.js";
+import type {
+  BreakerSettings as WrittenBreakerSettings,
+  Endpoint,
+  Fetch,
+  Method,
+} from "../model/endpoint.js";
 import type { Json } from "../model/json.js";
 import { parseDuration } from "../definition/duration.js";
 
@@ -83,14 +88,20 @@ export function endpointSettings({
     },
     lifetime: cache && toMicroseconds(cache.ttl),
     limit: limit && { count: limit.count, per: toMicroseconds(limit.per) },
-    breaker: {
-      failureThreshold: breaker.failure_threshold ?? 5,
-      openFor: toMicroseconds(breaker.timeout ?? "60s"),
-      successThreshold: breaker.success_threshold ?? 2,
-      probeFor: toMicroseconds(timeout),
-    },
+    breaker: breakerSettings(breaker, timeout),
   };
 }
+
+/** Applies the defaults of a circuit breaker. `probeFor` is how long a probe may take. */
+export const breakerSettings = (
+  { failure_threshold = 5, timeout = "60s", success_threshold = 2 }: WrittenBreakerSettings,
+  probeFor: string,
+): BreakerSettings => ({
+  failureThreshold: failure_threshold,
+  openFor: toMicroseconds(timeout),
+  successThreshold: success_threshold,
+  probeFor: toMicroseconds(probeFor),
+});
 
 function toMicroseconds(text: string): number {
   const microseconds = parseDuration(text);

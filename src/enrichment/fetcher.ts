@@ -1,6 +1,6 @@
 import { stopwatch, systemClock } from "../clock.js";
 import { deepFreeze } from "../digest/freeze-json.js";
-import type { Fetch, Fetched, FetchedData, Fetcher, LastFetch } from "../model/endpoint.js";
+import type { CacheAdapter, Fetch, Fetched, FetchedData, Fetcher, LastFetch } from "../model/endpoint.js";
 import type { Shelf } from "../model/store.js";
 import { microsecondsOf } from "../record/timestamp.js";
 import { admitFetch, admitRetry } from "./admission.js";
@@ -18,7 +18,7 @@ import { lazyExchange } from "./exchange.js";
 import type { FailedExchange } from "./fetch-failure.js";
 import { fetchFailure, fetchVerdict, refusalFailure } from "./fetch-failure.js";
 import type { CachedResponse } from "./response-cache.js";
-import { isFresh, ResponseCache, responseKey } from "./response-cache.js";
+import { isFresh, memoryShelf, ResponseCache, responseKey } from "./response-cache.js";
 import type { Attempt } from "./retry.js";
 import { requestWithRetries } from "./retry.js";
 
@@ -72,7 +72,10 @@ export function createFetcher(options: FetcherOptions): EndpointFetcher {
       limits.set(stateKey, limit);
       return limit;
     },
-    cache: new ResponseCache(options.shelves.responses, onWarning),
+    caches: {
+      store: new ResponseCache(options.shelves.responses, onWarning),
+      memory: new ResponseCache(memoryShelf(), onWarning),
+    },
     states: new EndpointStates(options.shelves.breakers, { wall, onWarning }),
   };
   /** Running fetches by key. The same fetch waits for the running one. */
@@ -97,7 +100,7 @@ const maxConcurrentFetches = 16;
 interface FetcherContext extends FetcherOptions {
   readonly limitFor: (fetch: PreparedFetch) => ConcurrencyLimit;
   readonly wall: () => number;
-  readonly cache: ResponseCache;
+  readonly caches: Readonly<Record<CacheAdapter, ResponseCache>>;
   readonly states: EndpointStates;
 }
 
@@ -107,11 +110,14 @@ async function fetchCached(
   context: FetcherContext,
 ): Promise<FetchOutcome> {
   const now = context.wall();
-  const response = await context.cache.get(key, now);
+  const response = await cacheOf(fetch, context).get(key, now);
   if (response !== undefined && isFresh(response, fetch, now))
     return { ok: true, ...response, from: "cache" };
   return fetchLimited(fetch, { key, stale: response }, context);
 }
+
+const cacheOf = ({ endpoint }: PreparedFetch, { caches }: FetcherContext): ResponseCache =>
+  caches[endpoint.cache?.adapter ?? "store"];
 
 interface CacheSlot {
   readonly key: string;
@@ -204,7 +210,7 @@ async function conclude(
   }));
   const isCached = outcome.ok && key !== undefined && !fetch.dryRun;
   const responseWritten = isCached
-    ? context.cache.put(key, fetch, { ...dataOf(outcome), fetched_at: at })
+    ? cacheOf(fetch, context).put(key, fetch, { ...dataOf(outcome), fetched_at: at })
     : undefined;
   const wait = new Deadline(maxWriteWait, context);
   await wait.race(Promise.all([stateWritten, responseWritten]));

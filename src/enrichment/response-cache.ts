@@ -28,12 +28,34 @@ export function responseKey({
   return sha256Hex(canonicalJson([name, configuration, params, ...(org === undefined ? [] : [org])]));
 }
 
-/** The responses of endpoints, shared by all processes. Its failures are warnings and never stop a fetch. */
+type ResponseShelf = Pick<Shelf, "get" | "put">;
+
+/** Responses that a process keeps for itself. */
+const maxOwnResponses = 10_000;
+
+/** The shelf of endpoints with `cache: { adapter: memory }`. The oldest responses make room for new ones. */
+export function memoryShelf(): ResponseShelf {
+  const entries = new Map<string, ShelfEntry>();
+  return {
+    get: (key) => Promise.resolve(entries.get(key)),
+    put(added) {
+      for (const entry of added) {
+        entries.delete(entry.key);
+        entries.set(entry.key, entry);
+      }
+      for (const key of [...entries.keys()].slice(0, Math.max(0, entries.size - maxOwnResponses)))
+        entries.delete(key);
+      return Promise.resolve();
+    },
+  };
+}
+
+/** The responses of endpoints. Its failures are warnings and never stop a fetch. */
 export class ResponseCache {
-  readonly #shelf: Shelf;
+  readonly #shelf: ResponseShelf;
   readonly #onWarning: (message: string) => void;
 
-  constructor(shelf: Shelf, onWarning: (message: string) => void) {
+  constructor(shelf: ResponseShelf, onWarning: (message: string) => void) {
     this.#shelf = shelf;
     this.#onWarning = onWarning;
   }

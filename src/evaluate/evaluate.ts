@@ -50,10 +50,19 @@ export interface PreparedType {
   readonly reads: readonly string[];
   /** The paths in its conditions as they are written, so `input` is not resolved. */
   readonly conditionReads: readonly string[];
-  /** The paths that each condition reads, by the text of the condition. */
-  readonly readsByCondition: ReadonlyMap<string, readonly string[]>;
+  /** The paths that each condition reads, by the text of the condition; of policies, the outcome has them. */
+  readonly inputsByCondition: ReadonlyMap<string, readonly string[]>;
+  /**
+   * Returns the paths that each evaluated condition reads, for the lineage. The lists of the same conditions are the
+   * same objects.
+   */
+  inputsRead(evaluated: Evaluated): readonly (readonly string[])[];
+  /** Replaces a computed value by the paths behind it. */
+  readonly inputsBehind?: (path: string) => readonly string[];
   /** The facts that must be gathered from the store before the evaluation. */
   readonly needs?: PolicyNeeds;
+  /** The custom evaluators whose votes must be gathered before the evaluation. */
+  readonly customEvaluators?: readonly string[];
   /** Pure: the same scope always gives the same answer. */
   evaluate(scope: Scope): EvaluatedWithErrors;
 }

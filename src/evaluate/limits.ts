@@ -1,6 +1,7 @@
-import { mayReadMasked } from "../definition/definition-reads.js";
+import { mayReadAny } from "../definition/definition-reads.js";
 import { parseDuration } from "../definition/duration.js";
 import { Failure } from "../expression/failure.js";
+import { pathText } from "../expression/syntax.js";
 import { compileInput } from "../expression/template.js";
 import type { Limits, MaxCalls, MaxSum } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";
@@ -32,6 +33,8 @@ export interface PreparedLimit {
   readonly of: string | undefined;
   /** The paths that `of` reads. */
   readonly reads: readonly string[];
+  /** The same for the lineage, with the fact that is compared. */
+  readonly inputs: readonly string[];
   evaluate(scope: Scope): LimitResult;
 }
 
@@ -90,6 +93,7 @@ function prepareMaxCalls(limit: MaxCalls, { owner }: LimitOwner): PreparedLimit 
     most,
     of: undefined,
     reads: [],
+    inputs: [pathText(["facts", "calls", owner])],
     evaluate({ facts }) {
       const made = limitFacts(facts).calls?.[owner];
       if (made === undefined) return unknownResult(common, owner, missingText[per]);
@@ -107,7 +111,7 @@ function prepareMaxSum(
   const { of, per, window } = limit;
   const span = spanText(per, window);
   const template = compileInput(of);
-  const isMasked = mayReadMasked(sourcesOf(template.reads), masks);
+  const isMasked = mayReadAny(sourcesOf(template.reads), masks);
   const most = toMillionths(limit.most);
   const common = {
     name: "max_sum",
@@ -121,6 +125,7 @@ function prepareMaxSum(
     most,
     of,
     reads: template.reads,
+    inputs: [...template.inputs, pathText(["facts", "sums", owner])],
     evaluate(scope) {
       const amount = isMasked
         ? `\`${of}\` is masked and cannot be counted`

@@ -1,4 +1,4 @@
-import type { Router, ErroredBranch, Selection } from "./branch.js";
+import type { Branch, Router, ErroredBranch, Selection } from "./branch.js";
 import {
   routeToDefault,
   toConditionDetail,
@@ -21,14 +21,16 @@ import type { Scope } from "../model/scope.js";
 /** `binary`, `switch`, `weighted` and `rule_table`: the answer is a target to route to. */
 export function prepareRouting(definition: RoutingDefinition, input: Template | undefined): PreparedType {
   const router = prepareRouter(definition);
+  const { branches } = router;
   const readsByCondition = new Map(
-    router.branches.map(({ text, condition }) => [text, condition?.reads ?? none] as const),
+    branches.map(({ text, condition }) => [text, condition?.reads ?? none] as const),
   );
   const conditionReads = [...readsByCondition.values()].flat();
   return {
     reads: readsWithInput(input, conditionReads),
     conditionReads,
-    readsByCondition,
+    inputsByCondition: new Map(branches.map(({ text, condition }) => [text, condition?.inputs ?? none])),
+    inputsRead: prepareInputsRead(definition, branches),
     evaluate(scope) {
       const value = input === undefined ? scope.context : input.evaluate(scope);
       if (value instanceof Failure) return routeWithoutInput(definition, value);
@@ -47,6 +49,20 @@ export function prepareRouting(definition: RoutingDefinition, input: Template | 
 }
 
 const none: readonly string[] = Object.freeze([]);
+
+/** `binary` and `switch` end with the first match; the others evaluate every condition. */
+function prepareInputsRead(
+  { type }: RoutingDefinition,
+  branches: readonly Branch[],
+): PreparedType["inputsRead"] {
+  const all = branches.map(({ condition }) => condition?.inputs ?? none);
+  if (type === "weighted" || type === "rule_table") return () => all;
+  const evaluated: (readonly (readonly string[])[])[] = [];
+  return ({ evaluation_details: details }) => {
+    const count = Object.keys(details).length;
+    return (evaluated[count] ??= all.slice(0, count));
+  };
+}
 
 function prepareRouter(definition: RoutingDefinition): Router {
   switch (definition.type) {

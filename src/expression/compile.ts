@@ -9,13 +9,15 @@ import { parse } from "./parse.js";
 import type { PathGetter } from "./path.js";
 import { pathGetter } from "./path.js";
 import type { CallNode, Literal, Node } from "./syntax.js";
-import { readsOf } from "./syntax.js";
+import { inputsOf, readsOf } from "./syntax.js";
 
 /** A compiled expression. */
 export interface Expression {
   readonly text: string;
   /** The paths it reads, in the order of their first mention. */
   readonly reads: readonly string[];
+  /** The same for the lineage: with the keys of `get(a, 'key')`. */
+  readonly inputs: readonly string[];
   readonly tree: Node;
   /** Returns the value, or a `Failure` with the reason why there is none. Never throws. */
   evaluate(scope: Scope): Json | Failure;
@@ -27,12 +29,14 @@ export interface Expression {
  */
 export function compile(text: string): Expression {
   const tree = parse(text);
+  const reads = readsOf(tree);
   let run: Run | undefined;
   let isFirst = true;
   return {
     text,
     tree,
-    reads: readsOf(tree),
+    reads,
+    inputs: inputsOf(tree, reads),
     evaluate(scope) {
       if (run === undefined && tree.kind !== "path" && isFirst) {
         isFirst = false;

@@ -12,9 +12,14 @@ function stepsOf(path: string): readonly string[] {
 
 export const isAbsolute = (path: string): boolean => path.startsWith("/");
 
-/** Normalizes a path, so that `./a//b/../c` and `a/c` are equal. Does not access the file system. */
+/**
+ * Normalizes a path, so that `./a//b/../c` and `a/c` are equal. Does not access the file system. `./~` stays, because
+ * some tools replace `~` at the start of a path.
+ */
 export function normalizePath(path: string): string {
-  return (isAbsolute(path) ? "/" : "") + stepsOf(path).join("/") || ".";
+  const steps = stepsOf(path).join("/");
+  if (isAbsolute(path)) return `/${steps}`;
+  return steps.startsWith("~") && !path.startsWith("~") ? `./${steps}` : steps || ".";
 }
 
 /** Whether a path is the base or below it. Both are absolute, or both relative to the same directory. */

@@ -3,19 +3,33 @@ import { fail, typeName } from "./failure.js";
 import { isUnambiguousPath } from "./file-path.js";
 import { dateFunctions } from "./functions/dates.js";
 import { listFunctions, lookupFunctions } from "./functions/lists.js";
+import { financialFunctions, mathematicalFunctions } from "./functions/mathematics.js";
 import { numberFunctions } from "./functions/numbers.js";
 import { pathFunctions } from "./functions/paths.js";
+import { placeFunctions } from "./functions/places.js";
+import { statisticalFunctions } from "./functions/statistics.js";
 import { textFunctions } from "./functions/texts.js";
 import { parseInstant } from "./instant.js";
 import { parseIsoDuration } from "./iso-duration.js";
 import type { Pattern } from "./pattern.js";
 import { textTooLongMessage } from "./pattern.js";
+import { parsePlace, parsePolygon, placeDescription, polygonDescription } from "./place.js";
 import type { CallNode } from "./syntax.js";
 import type { Json } from "../model/json.js";
 
 /** The type of an argument. An argument of another type fails the expression. */
 export type ParameterType =
-  "any" | "text" | "number" | "list" | "text or list" | "number or list" | "date" | "duration" | "path";
+  | "any"
+  | "text"
+  | "number"
+  | "list"
+  | "text or list"
+  | "number or list"
+  | "date"
+  | "duration"
+  | "path"
+  | "place"
+  | "polygon";
 
 export interface Parameter {
   readonly name: string;
@@ -58,9 +72,16 @@ export const functionGroups: readonly {
   { title: "Lists", entries: listFunctions },
   { title: "Numbers", entries: numberFunctions },
   {
+    title: "Mathematics (logarithms, angles and the like have 12 significant digits)",
+    entries: mathematicalFunctions,
+  },
+  { title: "Statistics", entries: statisticalFunctions },
+  { title: "Finance (a rate is a share, such as 0.05)", entries: financialFunctions },
+  {
     title: "Dates and durations (ISO 8601 text; a date alone is UTC, a time needs a zone)",
     entries: dateFunctions,
   },
+  { title: "Places", entries: placeFunctions },
 ];
 
 export const functionTable: ReadonlyMap<string, FunctionEntry> = new Map(
@@ -101,14 +122,18 @@ function withArgumentChecks(entry: FunctionEntry): CheckedFunction {
   return (...args) => {
     for (let index = 0; index < args.length; index++) {
       const parameter = parameters[Math.min(index, parameters.length - 1)];
-      if (parameter !== undefined) checkArgument(entry.name, parameter, args[index] ?? null);
+      const error = parameter && argumentError(entry.name, parameter, args[index] ?? null);
+      if (error !== undefined) fail(error);
     }
     return run(...args);
   };
 }
 
-function checkArgument(name: string, { type }: Parameter, value: Json): void {
-  if (!matchesType(type, value)) fail(`\`${name}\` needs ${describeType(type)}, got ${displayValue(value)}`);
+/** Returns why an argument is not accepted. */
+export function argumentError(name: string, { type }: Parameter, value: Json): string | undefined {
+  return matchesType(type, value)
+    ? undefined
+    : `\`${name}\` needs ${describeType(type)}, got ${displayValue(value)}`;
 }
 
 /** Returns short text itself, because the type alone does not explain an invalid date. */
@@ -116,7 +141,7 @@ function displayValue(value: Json): string {
   return typeof value === "string" && value.length < 40 ? JSON.stringify(value) : typeName(value);
 }
 
-function matchesType(type: ParameterType, value: Json): boolean {
+export function matchesType(type: ParameterType, value: Json): boolean {
   switch (type) {
     case "any":
       return true;
@@ -136,10 +161,14 @@ function matchesType(type: ParameterType, value: Json): boolean {
       return typeof value === "string" && parseIsoDuration(value) !== undefined;
     case "path":
       return typeof value === "string" && isUnambiguousPath(value);
+    case "place":
+      return parsePlace(value) !== undefined;
+    case "polygon":
+      return parsePolygon(value) !== undefined;
   }
 }
 
-function describeType(type: ParameterType): string {
+export function describeType(type: ParameterType): string {
   switch (type) {
     case "number":
     case "list":
@@ -150,6 +179,10 @@ function describeType(type: ParameterType): string {
       return "an ISO 8601 duration (such as PT8H)";
     case "path":
       return "a path (text that is not empty, without backslashes)";
+    case "place":
+      return `a place: ${placeDescription}`;
+    case "polygon":
+      return polygonDescription;
     case "any":
     case "text":
       return type;

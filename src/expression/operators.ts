@@ -44,7 +44,7 @@ function requireNumber(operator: string, value: Json): number {
   return value;
 }
 
-const maxTextLength = 4_000_000;
+export const maxTextLength = 4_000_000;
 
 function add(a: Json, b: Json): Json {
   if (typeof a === "string" && typeof b === "string") {

@@ -18,12 +18,15 @@ const relations: ReadonlySet<string> = new Set<Relation>(["==", "!=", "<", "<=",
 const sums: ReadonlySet<string> = new Set<Arithmetic>(["+", "-"]);
 const products: ReadonlySet<string> = new Set<Arithmetic>(["*", "/", "mod"]);
 
-/** Parses an expression. Throws `expression_invalid` with the position of the error. */
-export function parse(text: string): Node {
+/** The positions of nodes and of the comparisons in a chain, where messages about them point to. */
+export type NodePositions = Map<Node | Comparison, number>;
+
+/** Parses an expression. Throws `expression_invalid` with the position of the error. Adds to `positions`, if given. */
+export function parse(text: string, positions?: NodePositions): Node {
   if (Buffer.byteLength(text) > maxExpressionBytes) {
     throw expressionError(text.slice(0, 60), 0, `the expression is longer than ${maxExpressionBytes} bytes`);
   }
-  const tree = new Parser(text).parse();
+  const tree = new Parser(text, positions).parse();
   if (depthOf(tree) > maxTreeDepth) throw expressionError(text, 0, "too many chained operators");
   return tree;
 }
@@ -34,10 +37,17 @@ function depthOf(node: Node): number {
 
 class Parser {
   readonly #cursor: Cursor;
+  readonly #positions: NodePositions | undefined;
   #depth = 0;
 
-  constructor(text: string) {
+  constructor(text: string, positions: NodePositions | undefined) {
     this.#cursor = new Cursor(text);
+    this.#positions = positions;
+  }
+
+  #placed<Part extends Node | Comparison>(part: Part, { at }: Token): Part {
+    this.#positions?.set(part, at);
+    return part;
   }
 
   parse(): Node {
@@ -55,11 +65,12 @@ class Parser {
   }
 
   #choice(): Node {
+    const start = this.#cursor.previous;
     const condition = this.#expression();
     this.#cursor.expect("then");
     const then = this.#expression();
     this.#cursor.expect("else");
-    return { kind: "choice", condition, then, otherwise: this.#expression() };
+    return this.#placed({ kind: "choice", condition, then, otherwise: this.#expression() }, start);
   }
 
   #and(): Node {
@@ -67,35 +78,40 @@ class Parser {
   }
 
   #logic(operator: "and" | "or", operand: () => Node): Node {
+    const start = this.#cursor.next;
     const first = operand();
     const operands = [first];
     while (this.#cursor.accept(operator)) operands.push(operand());
-    return operands.length === 1 ? first : { kind: "logic", operator, operands };
+    return operands.length === 1 ? first : this.#placed({ kind: "logic", operator, operands }, start);
   }
 
   /** `not` applies to a whole comparison, as in Python and SQL; `!` only to the next operand, as in C. */
   #not(): Node {
     if (isWord(this.#cursor.next, "not")) {
-      this.#cursor.advance();
-      return this.#nested(() => ({ kind: "not", operand: this.#not() }));
+      const start = this.#cursor.advance();
+      return this.#nested(() => this.#placed({ kind: "not", operand: this.#not() }, start));
     }
     return this.#comparison();
   }
 
   #comparison(): Node {
     const first = this.#sum();
-    if (this.#cursor.accept("~=")) return this.#call("matches", [first, this.#sum()], this.#cursor.previous);
+    const operator = this.#cursor.next;
+    if (this.#cursor.accept("~=")) {
+      const call = this.#call("matches", [first, this.#sum()], this.#cursor.previous);
+      return this.#placed(call, operator);
+    }
     const negated = isWord(this.#cursor.next, "not") && isWord(this.#cursor.peek(1), "in");
     if (negated) this.#cursor.advance();
-    if (this.#cursor.accept("in"))
-      return { kind: "membership", negated, item: first, list: this.#memberList() };
-
+    if (this.#cursor.accept("in")) {
+      return this.#placed({ kind: "membership", negated, item: first, list: this.#memberList() }, operator);
+    }
     const rest: Comparison[] = [];
     while (this.#cursor.next.kind === "symbol" && relations.has(this.#cursor.next.value)) {
-      const operator = this.#cursor.advance().value as Relation;
-      rest.push({ operator, operand: this.#sum() });
+      const token = this.#cursor.advance();
+      rest.push(this.#placed({ operator: token.value as Relation, operand: this.#sum() }, token));
     }
-    return rest.length === 0 ? first : { kind: "compare", first, rest };
+    return rest.length === 0 ? first : this.#placed({ kind: "compare", first, rest }, operator);
   }
 
   /** After `in`, brackets around a single value still make a list: `x in ('a')`. */
@@ -116,21 +132,35 @@ class Parser {
   #arithmetic(operators: ReadonlySet<string>, operand: () => Node): Node {
     let left = operand();
     while (this.#cursor.next.kind !== "text" && operators.has(this.#cursor.next.value)) {
-      const operator = this.#cursor.advance().value as Arithmetic;
-      left = { kind: "arithmetic", operator, left, right: operand() };
+      const token = this.#cursor.advance();
+      const operator = token.value as Arithmetic;
+      left = this.#placed({ kind: "arithmetic", operator, left, right: operand() }, token);
     }
     return left;
   }
 
   #unary(): Node {
-    if (this.#cursor.accept("!")) return this.#nested(() => ({ kind: "not", operand: this.#unary() }));
-    if (this.#cursor.accept("-")) return this.#nested(() => negative(this.#unary()));
+    const start = this.#cursor.next;
+    if (this.#cursor.accept("!"))
+      return this.#nested(() => this.#placed({ kind: "not", operand: this.#unary() }, start));
+    if (this.#cursor.accept("-")) return this.#nested(() => this.#placed(negative(this.#unary()), start));
     const base = this.#primary();
+    const power = this.#cursor.next;
     if (!this.#cursor.accept("^")) return base;
-    return this.#nested(() => ({ kind: "arithmetic", operator: "^", left: base, right: this.#unary() }));
+    return this.#nested(() =>
+      this.#placed({ kind: "arithmetic", operator: "^", left: base, right: this.#unary() }, power),
+    );
   }
 
   #primary(): Node {
+    const token = this.#cursor.next;
+    const node = this.#value();
+    // Brackets do not move what they enclose.
+    if (this.#positions?.has(node) === false) this.#placed(node, token);
+    return node;
+  }
+
+  #value(): Node {
     const token = this.#cursor.advance();
     switch (token.kind) {
       case "number":
@@ -260,4 +290,13 @@ const functionAliases: Readonly<Record<string, string>> = {
   endsWith: "did you mean `ends_with`?",
   toLowerCase: "did you mean `lower`?",
   toUpperCase: "did you mean `upper`?",
+  mean: "did you mean `average`?",
+  avg: "did you mean `average`?",
+  standard_deviation: "did you mean `stddev`?",
+  pow: "did you mean `power`, or `a ^ b`?",
+  ln: "did you mean `log`?",
+  trunc: "did you mean `truncate`?",
+  count: "did you mean `length`?",
+  hour_of_day: "did you mean `hour`?",
+  day_of_month: "did you mean `day`?",
 };

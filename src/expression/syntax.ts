@@ -76,6 +76,54 @@ function collect(node: Node, found: Set<string>): void {
   for (const child of children(node)) collect(child, found);
 }
 
+/**
+ * Returns the paths whose values a tree reads, as `readsOf` does, but with the keys of `get(a, 'key')`: `a.key`. These
+ * are for the lineage only; hashes and caches depend on `readsOf`.
+ */
+export function inputsOf(tree: Node, reads: readonly string[]): readonly string[] {
+  if (!hasGet(tree)) return reads;
+  const found = new Set<string>();
+  collectInputs(tree, found);
+  return [...found];
+}
+
+const hasGet = (node: Node): boolean =>
+  (node.kind === "call" && node.name === "get") || children(node).some(hasGet);
+
+function collectInputs(node: Node, found: Set<string>): void {
+  const segments = segmentsOf(node);
+  if (segments !== undefined) found.add(pathText(segments));
+  const rest = segments === undefined ? children(node) : node.kind === "call" ? node.args.slice(2) : [];
+  for (const child of rest) collectInputs(child, found);
+}
+
+/** Returns the steps of a path, or of `get` on a path with a literal key; undefined for anything else. */
+function segmentsOf(node: Node): readonly string[] | undefined {
+  if (node.kind === "path") return node.segments;
+  if (node.kind !== "call" || node.name !== "get") return undefined;
+  const [from, key] = node.args;
+  const segments = from && segmentsOf(from);
+  if (segments === undefined || key?.kind !== "literal") return undefined;
+  const { value } = key;
+  return typeof value === "string" || typeof value === "number" ? [...segments, String(value)] : undefined;
+}
+
+/** Writes a path; a step that is not a plain key is written as `['a.b']`. */
+export const pathText = (segments: readonly string[]): string =>
+  segments
+    .map((step, index) => {
+      if (step === "" || /[.[\]'\\]/.test(step)) return `['${step.replace(/['\\]/g, "\\$&")}']`;
+      return index === 0 ? step : `.${step}`;
+    })
+    .join("");
+
+/** Returns the steps of a path that `pathText` wrote. */
+export function splitPath(text: string): readonly string[] {
+  if (!text.includes("[")) return text.split(".");
+  const steps = text.matchAll(/\['((?:\\.|[^'\\])*)'\]|([^.[]+)/g);
+  return Array.from(steps, ([, quoted, plain = ""]) => quoted?.replace(/\\(.)/g, "$1") ?? plain);
+}
+
 /** `path == literal` or `path in (literals)`: the path must have one of these values. */
 interface Equality {
   readonly segments: readonly string[];

@@ -13,6 +13,8 @@ export interface Template {
   readonly tree?: Node;
   readonly text: string;
   readonly reads: readonly string[];
+  /** The same for the lineage: with the keys of `get(a, 'key')`. */
+  readonly inputs: readonly string[];
   evaluate(scope: Scope): Json | Failure;
 }
 
@@ -23,11 +25,12 @@ export function compileTemplate(text: string): Template {
   const parts = splitParts(text);
   const [only] = parts;
   if (parts.length === 1 && only !== undefined && typeof only !== "string") return { ...only, text };
-  return { text, reads: readsOfParts(parts), evaluate: (scope) => render(parts, scope) };
+  const reads = readsOfParts(parts, "reads");
+  return { text, reads, inputs: readsOfParts(parts, "inputs"), evaluate: (scope) => render(parts, scope) };
 }
 
-function readsOfParts(parts: readonly Part[]): readonly string[] {
-  return [...new Set(parts.flatMap((part) => (typeof part === "string" ? [] : part.reads)))];
+function readsOfParts(parts: readonly Part[], key: "reads" | "inputs"): readonly string[] {
+  return [...new Set(parts.flatMap((part) => (typeof part === "string" ? [] : part[key])))];
 }
 
 /** A compiled text for people, such as a reason. */
@@ -40,18 +43,38 @@ export interface TextTemplate {
 /** Compiles a text for people; `placeholder` replaces an expression without a value. */
 export function compileText(
   text: string,
-  placeholder: (expression: string) => string = () => "(nothing)",
+  placeholder: (failure: Failure) => string = ({ message }) => `(${message})`,
 ): TextTemplate {
   const parts = splitParts(text);
   const renderAll = (scope: Scope): string =>
     parts.map((part) => renderPart(part, scope, placeholder)).join("");
-  return { reads: readsOfParts(parts), render: renderAll };
+  return { reads: readsOfParts(parts, "reads"), render: renderAll };
 }
 
-function renderPart(part: Part, scope: Scope, placeholder: (expression: string) => string): string {
+/** Returns the syntax trees of the expressions within a text. */
+export const expressionsIn = (text: string): readonly Node[] =>
+  parsedExpressionsIn(text).map(({ tree }) => tree);
+
+/** An expression within a text, and where it starts. */
+interface ExpressionWithin {
+  readonly tree: Node;
+  readonly expression: string;
+  readonly offset: number;
+}
+
+/** Returns the expressions within a text, between `{{ }}` or `${ }`, with their syntax trees. */
+export function parsedExpressionsIn(text: string): readonly ExpressionWithin[] {
+  return [...enclosedIn(text)].map(({ from, end }) => ({
+    tree: compileWithin(text, from, end).tree,
+    expression: text.slice(from, end),
+    offset: from,
+  }));
+}
+
+function renderPart(part: Part, scope: Scope, placeholder: (failure: Failure) => string): string {
   if (typeof part === "string") return part;
   const value = part.evaluate(scope);
-  if (value instanceof Failure) return placeholder(part.text);
+  if (value instanceof Failure) return placeholder(value);
   return typeof value === "string" ? value : canonicalJson(value);
 }
 
@@ -109,6 +132,24 @@ function render(parts: readonly Part[], scope: Scope): string | Failure {
 function splitParts(text: string): readonly Part[] {
   const parts: Part[] = [];
   let from = 0;
+  for (const { opens, from: start, end, closes } of enclosedIn(text)) {
+    if (opens > from) parts.push(text.slice(from, opens));
+    parts.push(compileWithin(text, start, end));
+    from = closes;
+  }
+  if (from < text.length || parts.length === 0) parts.push(text.slice(from));
+  return parts;
+}
+
+/** The place of an expression between `{{` and `}}`, or `${` and `}`. */
+interface Enclosed {
+  readonly opens: number;
+  readonly from: number;
+  readonly end: number;
+  readonly closes: number;
+}
+
+function* enclosedIn(text: string): Generator<Enclosed> {
   let at = 0;
   while (at < text.length) {
     const close = openingAt(text, at);
@@ -117,12 +158,28 @@ function splitParts(text: string): readonly Part[] {
       continue;
     }
     const end = closingAt(text, at + 2, close);
-    if (at > from) parts.push(text.slice(from, at));
-    parts.push(compileWithin(text, at + 2, end));
-    from = at = end + close.length;
+    yield { opens: at, from: at + 2, end, closes: end + close.length };
+    at = end + close.length;
   }
-  if (from < text.length || parts.length === 0) parts.push(text.slice(from));
-  return parts;
+}
+
+/** An expression within a text, and where it starts. */
+interface LocatedExpression {
+  readonly text: string;
+  readonly at: number;
+}
+
+/** Returns the expressions in a condition or an input, which may be bare, or in a template, where they never are. */
+export function expressionsWithin(
+  text: string,
+  kind: "expression" | "template",
+): readonly LocatedExpression[] {
+  const isBare = openingAt(text, text.length - text.trimStart().length) === undefined && !hasOpening(text);
+  if (kind === "expression" && isBare) return [{ text, at: 0 }];
+  return [...enclosedIn(text)].map(({ from, end }) => {
+    const inner = text.slice(from, end);
+    return { text: inner.trim(), at: from + inner.length - inner.trimStart().length };
+  });
 }
 
 function openingAt(text: string, at: number): "}}" | "}" | undefined {

@@ -67,7 +67,9 @@ function readToken(text: string, at: number): Token {
 function readNumber(text: string, at: number, digits: string): Token {
   const next = text[at + digits.length];
   if (next !== undefined && /[\w.]/.test(next)) {
-    throw expressionError(text, at, `\`${digits}${next}\` is not a number`);
+    const isDate = /\d{4}-\d{2}-$/.test(text.slice(0, at)) && next === "T";
+    const hint = isDate ? "write dates in quotes, such as '2024-01-01T00:00:00Z'" : undefined;
+    throw expressionError(text, at, `\`${digits}${next}\` is not a number`, hint);
   }
   if (!Number.isFinite(Number(digits)))
     throw expressionError(text, at, `\`${digits}\` is too large a number`);

@@ -4,9 +4,12 @@ import type { GuardrailContext, GuardrailResult } from "./run-guardrail.js";
 import { runGuardrail } from "./run-guardrail.js";
 import { escalationTarget } from "../definition/branches.js";
 import type { Evaluated } from "../evaluate/evaluate.js";
-import type { Environment, LoadedDefinition, Guardrail } from "../model/definition.js";
+import { guardrailTypes } from "../definition/decision-types.js";
+import { DecisionError } from "../errors.js";
+import type { Definition, Environment, LoadedDefinition, Guardrail, Target } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";
-import type { Check } from "../model/result.js";
+import type { Check, Result } from "../model/result.js";
+import { didYouMean } from "../text.js";
 
 export type { Guarded } from "./consequences.js";
 
@@ -40,6 +43,54 @@ export function guard(loaded: LoadedDefinition, evaluated: Evaluated, request: G
   }
   const messages = failed.map(({ check }) => check.message);
   return { ...warnAnswer(evaluated, messages), checks };
+}
+
+/** What the guardrails of a result may depend on, besides the result. */
+export interface ValidationOptions {
+  readonly workflow_id?: string;
+  /** Declared targets; a disabled one is refused by `no_disabled_targets`. */
+  readonly targets?: readonly Target[];
+  /** The facts of the decision, for `distribution_drift`. */
+  readonly facts?: JsonObject;
+}
+
+/**
+ * Checks a result against guardrails, by default those of its definition, and returns one check for each thing that
+ * they check. The result is not changed. A guardrail that cannot be checked fails.
+ */
+export function validateDecision(
+  definition: Definition,
+  result: Result,
+  guardrails: readonly Guardrail[] = definition.guardrails ?? none,
+  { workflow_id: workflow, targets = none, facts = {} }: ValidationOptions = {},
+): readonly Check[] {
+  const environment = { targets } as unknown as JsonObject;
+  const loaded = { definition, definition_hash: "", environment, environment_hash: "", file: "", line: 0 };
+  const context = { loaded, targets: actsOn(definition, result), workflow, facts };
+  for (const { type } of guardrails) if (!guardrailTypes.includes(type)) throw unknownGuardrail(type);
+  return guardrails.flatMap((guardrail) => runGuardrail(guardrail, context).map(({ check }) => check));
+}
+
+function unknownGuardrail(type: string): DecisionError {
+  return new DecisionError("input_invalid", `unknown guardrail \`${type}\``, {
+    hint: didYouMean(type, guardrailTypes) ?? `choose one of ${guardrailTypes.join(", ")}`,
+  });
+}
+
+/** Returns the targets that a result leads to, the tool of an allowed call, or the action of a GREEN gate. */
+function actsOn(definition: Definition, result: Result): readonly string[] {
+  switch (result.type) {
+    case "policy":
+      return result.allowed ? [result.tool] : [];
+    case "gate":
+      return result.status === "GREEN" && definition.type === "gate" ? [definition.action.name] : [];
+    case "binary":
+    case "switch":
+    case "weighted":
+    case "rule_table":
+    case "scored":
+      return result.selected_targets;
+  }
 }
 
 const none: readonly never[] = Object.freeze([]);

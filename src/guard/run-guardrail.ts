@@ -26,7 +26,7 @@ export interface GuardrailResult {
 export function runGuardrail(guardrail: Guardrail, context: GuardrailContext): readonly GuardrailResult[] {
   return findingsOf(guardrail, context).map(({ passed, message, isError = false }) => {
     const onFail = isError ? "block" : (guardrail.on_fail ?? "block");
-    const check = { check_name: guardrail.type, passed, message };
+    const check = { decision_id: context.loaded.definition.id, check_name: guardrail.type, passed, message };
     return { check: passed ? check : { ...check, on_fail: onFail }, onFail, guardrail };
   });
 }

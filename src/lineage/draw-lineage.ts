@@ -147,7 +147,7 @@ interface RelatedNode {
 
 /** Returns what a record depends on, without its parent's parents. */
 function dependencyNodes({ restedOn }: LineageTrace): readonly RelatedNode[] {
-  const { artifacts, entities, inputs, policies, override, allowed_by, parents, cached_from } = restedOn;
+  const { artifacts, entities, inputs, policies, overrides, allowed_by, parents, cached_from } = restedOn;
   return [
     ...artifacts.map((each) => ({
       node: artifactOrRecord(each, restedOn.artifact_records),
@@ -156,7 +156,7 @@ function dependencyNodes({ restedOn }: LineageTrace): readonly RelatedNode[] {
     ...entities.map((each) => ({ node: entityNode(each), kind: "about" })),
     ...inputs.map((each) => ({ node: inputNode(each), kind: "read_by" })),
     ...policies.map((each) => ({ node: policyNode(each), kind: "governs" })),
-    ...(override === null ? [] : [{ node: overrideNode(override), kind: "overrides" }]),
+    ...overrides.map((each) => ({ node: overrideNode(each), kind: "overrides" })),
     ...allowed_by.map((each) => ({ node: recordNode(each), kind: "result" })),
     ...(allowed_by.length > 0 ? [] : parents.slice(0, 1).map((each) => parentNode(each))),
     ...(cached_from === null ? [] : [{ node: recordNode(cached_from), kind: "cached_answer" }]),
@@ -294,8 +294,9 @@ const entityNode = ({ type, id }: Entity): DrawnNode => ({
   kind: "entity",
 });
 
-export const inputNode = ({ source, keys }: InputSource): DrawnNode => ({
-  id: `input:${source}`,
+export const inputNode = ({ source, source_type: type, keys }: InputSource): DrawnNode => ({
+  // Fetched data may be in a part of the context that the caller has supplied too.
+  id: type === "external" ? `input:${source}:external` : `input:${source}`,
   name: source,
   ...(keys.length > 0 && { label: keys.join(", ") }),
   kind: "input",

@@ -1,9 +1,9 @@
 import type { DecisionType } from "../model/definition.js";
-import type { Entity, Precedent } from "../model/lineage.js";
+import type { Entity, Lineage, Precedent } from "../model/lineage.js";
 import type { DecisionRecord } from "../model/record.js";
 import type { Result } from "../model/result.js";
-import type { Neighbour, Ledger } from "../model/store.js";
-import { entitiesOf, isSameEntity, inputSourcesOf } from "../record/record-keys.js";
+import type { Ledger, Neighbour, NeighbourTraits } from "../model/store.js";
+import { entitiesOf, isSameEntity, policiesOf, toolOf, traitsOf } from "../record/record-keys.js";
 import { isWellFormedRecord } from "../record/well-formed.js";
 
 /** Older records are not considered. */
@@ -14,6 +14,8 @@ export const defaultPrecedentLimit = 5;
 export interface PrecedentOptions {
   readonly limit?: number;
   readonly minSimilarity?: number;
+  /** Only records that consulted this policy or applied this override; absent: all. */
+  readonly policy?: string;
   /** Limits precedents to records that the caller may see; absent: all. */
   readonly maySee?: (record: DecisionRecord) => Promise<boolean>;
 }
@@ -34,26 +36,29 @@ interface SelectedOutcome {
 export async function choosePrecedents(
   { labels, targets, ...traits }: Traits & SelectedOutcome,
   neighbours: readonly Neighbour[],
-  { limit = defaultPrecedentLimit, minSimilarity = defaultMinSimilarity, maySee }: PrecedentOptions = {},
+  options: PrecedentOptions = {},
 ): Promise<readonly FoundPrecedent[]> {
+  const { limit = defaultPrecedentLimit, minSimilarity = defaultMinSimilarity, policy, maySee } = options;
   const similarity = similarityScorer(traits);
-  const ranked: { readonly neighbour: Neighbour; readonly score: number }[] = [];
+  const ranked: { neighbour: Neighbour; others: NeighbourTraits; score: number }[] = [];
   for (const neighbour of neighbours.slice(0, maxNeighbours)) {
-    const score = similarity(neighbour);
-    if (score >= minSimilarity) ranked.push({ neighbour, score });
+    const others = neighbour.traits ?? (await readTraits(neighbour));
+    const score = others === undefined ? 0 : similarity(neighbour, others);
+    if (others !== undefined && score >= minSimilarity) ranked.push({ neighbour, others, score });
   }
   ranked.sort((a, b) => b.score - a.score || b.neighbour.seq - a.neighbour.seq);
   const found = new Map<string, FoundPrecedent>();
-  for (const { neighbour, score } of ranked) {
+  for (const { neighbour, others, score } of ranked) {
     if (found.size >= limit) break;
     const record = await neighbour.read();
     // A pending decision may have been recorded in the meantime.
     if (record?.kind !== "decision" || found.has(record.record_id)) continue;
+    if (policy !== undefined && !policiesOf(record).includes(policy)) continue;
     if (maySee !== undefined && !(await maySee(record))) continue;
     const precedent = {
       record_id: record.record_id,
       similarity: rounded(score),
-      match_reason: matchReason(traits, entitiesOf(record), neighbour.sources),
+      match_reason: matchReason(traits, entitiesOf(record), others),
       outcome_matched:
         haveSameItems(labels, neighbour.labels) && haveSameItems(targets, record.selected_targets),
     };
@@ -62,79 +67,115 @@ export async function choosePrecedents(
   return [...found.values()];
 }
 
+async function readTraits(neighbour: Neighbour): Promise<NeighbourTraits | undefined> {
+  const record = await neighbour.read();
+  return record && traitsOf(record);
+}
+
+/** Returns the traits, besides entities, that precedents are compared by. */
+export const traitsOfLineage = ({ inputs, param_names: params = [] }: Lineage): NeighbourTraits => ({
+  sources: inputs.map(({ source }) => source),
+  params,
+});
+
 /** Returns a test that is true once `limit` identical neighbours were seen: older ones cannot rank higher. */
 export function stopAfterLimit(
   traits: Traits,
-  { limit = defaultPrecedentLimit, maySee }: PrecedentOptions = {},
+  { limit = defaultPrecedentLimit, policy, maySee }: PrecedentOptions = {},
 ): (found: Neighbour) => boolean {
-  // Visibility is only known once a record is read.
-  if (maySee !== undefined) return () => false;
+  // Visibility and policies are only known once a record is read.
+  if (maySee !== undefined || policy !== undefined) return () => false;
   const similarity = similarityScorer(traits);
   let same = 0;
-  return (found) => similarity(found) === 1 && ++same >= limit;
+  return (found) => found.traits !== undefined && similarity(found, found.traits) === 1 && ++same >= limit;
 }
 
-/** Returns a test for neighbours whose entities alone rule out the minimum similarity, even with the same sources. */
+/** Returns a test for neighbours whose entities alone rule out the minimum similarity, even with the same other traits. */
 export function cannotReachSimilarity(
-  { entities, sources }: Traits,
+  { entities, sources, params }: Traits,
   { minSimilarity = defaultMinSimilarity }: PrecedentOptions = {},
 ): (shared: number, others: number) => boolean {
-  const read = new Set(sources).size;
-  return (shared, others) => (shared + read) / (entities.length + others - shared + read) < minSimilarity;
+  const same = new Set(sources).size + new Set(params).size;
+  return (shared, others) => (shared + same) / (entities.length + others - shared + same) < minSimilarity;
 }
 
 const rounded = (score: number): number => Math.round(score * 10_000) / 10_000;
 
 /** Describes what two decisions have in common. */
 function matchReason(
-  { entities, sources }: Traits,
+  { entities, sources, params }: Traits,
   others: readonly Entity[],
-  otherSources: readonly string[],
+  otherTraits: NeighbourTraits,
 ): string {
   const shared = entities.filter((each) => others.some((other) => isSameEntity(each, other)));
   const names = shared.map(({ type, id }) => `${type}:${id}`);
-  const read = sources.filter((source) => otherSources.includes(source));
-  const about = `same ${names.slice(0, maxListedEntities).join(", ")}${names.length > maxListedEntities ? " and others" : ""}`;
-  return read.length === 0 ? about : `${about}; both read ${read.join(", ")}`;
+  const about = `same ${firstOf(names)}`;
+  const read = sources.filter((source) => otherTraits.sources.includes(source));
+  const given = params.filter((name) => otherTraits.params.includes(name));
+  return [
+    about,
+    ...(read.length === 0 ? [] : [`both read ${read.join(", ")}`]),
+    ...(given.length === 0 ? [] : [`both have params ${firstOf(given)}`]),
+  ].join("; ");
 }
 
-const maxListedEntities = 3;
+const maxListed = 3;
 
-/** The traits by which decisions are compared: their unique entities, and the parts of the context they read. */
-interface Traits {
+const firstOf = (names: readonly string[]): string =>
+  `${names.slice(0, maxListed).join(", ")}${names.length > maxListed ? " and others" : ""}`;
+
+/** The traits by which decisions are compared: their unique entities, the parts of the context they read, and the names of params. */
+export interface Traits extends NeighbourTraits {
   readonly entities: readonly Entity[];
-  readonly sources: readonly string[];
 }
 
-type ScoredNeighbour = Pick<Neighbour, "shared" | "entities" | "sources">;
+/** Returns the traits of a record by which precedents are compared. */
+export const precedentTraits = (record: DecisionRecord): Traits => ({
+  entities: entitiesOf(record),
+  ...traitsOf(record),
+});
+
+/**
+ * Returns how similar two decisions are, from 0 to 1: the shared entities, sources and names of params, divided by all
+ * of both. Precedents are chosen by it.
+ */
+export function precedentSimilarity(a: Traits, b: Traits): number {
+  const shared = a.entities.filter((each) => b.entities.some((other) => isSameEntity(each, other))).length;
+  return rounded(similarityScorer(a)({ shared, entities: b.entities.length }, b));
+}
+
+type Scorer = (other: Pick<Neighbour, "shared" | "entities">, traits: NeighbourTraits) => number;
 
 /** Returns a function that scores similarity from 0 to 1: shared traits divided by all traits (Jaccard). */
-function similarityScorer({ entities, sources }: Traits): (other: ScoredNeighbour) => number {
-  const own = new Set(sources);
-  // All decisions of one definition have the same list of sources.
-  const overlaps = new Map<readonly string[], SourceOverlap>();
-  const overlapWith = (others: readonly string[]): SourceOverlap => {
+function similarityScorer({ entities, sources, params }: Traits): Scorer {
+  const ownSources = new Set(sources);
+  const ownParams = new Set(params);
+  // Most decisions of one definition have the same traits.
+  const overlaps = new Map<NeighbourTraits, Overlap>();
+  const overlapWith = (others: NeighbourTraits): Overlap => {
     let overlap = overlaps.get(others);
     if (overlap === undefined) {
-      overlap = sourceOverlap(own, new Set(others));
+      const bySource = overlapOf(ownSources, new Set(others.sources));
+      const byParam = overlapOf(ownParams, new Set(others.params));
+      overlap = { shared: bySource.shared + byParam.shared, union: bySource.union + byParam.union };
       overlaps.set(others, overlap);
     }
     return overlap;
   };
-  return ({ shared, entities: others, sources: read }) => {
-    const overlap = overlapWith(read);
+  return ({ shared, entities: others }, traits) => {
+    const overlap = overlapWith(traits);
     const union = entities.length + others - shared + overlap.union;
     return union === 0 ? 0 : (shared + overlap.shared) / union;
   };
 }
 
-interface SourceOverlap {
+interface Overlap {
   readonly shared: number;
   readonly union: number;
 }
 
-function sourceOverlap(own: ReadonlySet<string>, other: ReadonlySet<string>): SourceOverlap {
-  const shared = [...own].filter((source) => other.has(source)).length;
+function overlapOf(own: ReadonlySet<string>, other: ReadonlySet<string>): Overlap {
+  const shared = [...own].filter((name) => other.has(name)).length;
   return { shared, union: own.size + other.size - shared };
 }
 
@@ -150,10 +191,14 @@ export interface PrecedentComparison {
   /** Absent where the decision is not recorded. */
   readonly record_id?: string;
   readonly type: DecisionType;
+  /** The tool that a policy decided about. */
+  readonly tool?: string;
   readonly outcome: string;
   readonly entities: readonly Entity[];
   /** The top-level parts of the context that it reads. */
   readonly sources: readonly string[];
+  /** The names of the params of a tool call. */
+  readonly param_names: readonly string[];
   /** The most similar first. */
   readonly precedents: readonly ComparedPrecedent[];
 }
@@ -172,7 +217,7 @@ export async function compareRecord(
   log: Pick<Ledger, "neighbours">,
   options: PrecedentOptions,
 ): Promise<PrecedentComparison> {
-  const decision = { result: record, entities: entitiesOf(record), sources: inputSourcesOf(record) };
+  const decision = { result: record, entities: entitiesOf(record), ...traitsOf(record) };
   return compare(decision, { log, before: record.seq }, options);
 }
 
@@ -183,10 +228,8 @@ export const compareResult = (
   options: PrecedentOptions,
 ): Promise<PrecedentComparison> => compare(decision, { log, before: Infinity }, options);
 
-interface ComparedDecision {
+interface ComparedDecision extends Traits {
   readonly result: Result;
-  readonly entities: readonly Entity[];
-  readonly sources: readonly string[];
 }
 
 interface EarlierRecords {
@@ -196,27 +239,31 @@ interface EarlierRecords {
 }
 
 async function compare(
-  { result, entities, sources }: ComparedDecision,
+  { result, entities, sources, params }: ComparedDecision,
   { log, before }: EarlierRecords,
   options: PrecedentOptions,
 ): Promise<PrecedentComparison> {
   const { decision_id, record_id, type, selected_labels: labels, selected_targets: targets } = result;
-  const traits = { entities, sources, labels, targets };
+  const traits = { entities, sources, params, labels, targets };
+  // A damaged record may contain anything.
+  const tool = toolOf({ ...result, kind: "decision" } as DecisionRecord);
   const bounds = {
     before,
     stopAfter: stopAfterLimit(traits, options),
     cannotMatch: cannotReachSimilarity(traits, options),
   };
   const earlier =
-    entities.length === 0 ? [] : await log.neighbours(decision_id, entities, maxNeighbours, bounds);
+    entities.length === 0 ? [] : await log.neighbours({ decision_id, tool }, entities, maxNeighbours, bounds);
   const found = await choosePrecedents(traits, earlier, options);
   return {
     decision_id,
     ...(record_id !== undefined && { record_id }),
     type,
+    ...(tool !== undefined && { tool }),
     outcome: outcomeText(result),
     entities,
     sources,
+    param_names: params,
     precedents: found
       .filter(({ record }) => isWellFormedRecord(record))
       .map(({ precedent, record }) => describePrecedent(precedent, record)),

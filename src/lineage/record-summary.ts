@@ -5,6 +5,7 @@ import type {
   OverrideApplication,
   PolicyEvaluation,
   Precedent,
+  SourceType,
 } from "../model/lineage.js";
 import type { LogRecord } from "../model/record.js";
 import { provenanceFields } from "../record/record-json.js";
@@ -143,17 +144,23 @@ function pairLabelsWithTargets(labels: readonly string[], targets: readonly stri
 export type RecordedLineage = Pick<
   Lineage,
   "artifacts" | "entities" | "inputs" | "policies" | "override" | "precedents"
->;
+> & {
+  /** Of an older record, the one that decided. */
+  readonly overrides: readonly OverrideApplication[];
+};
 
 /** Returns the well-formed parts of a record's lineage: old records have none, damaged ones may contain anything. */
 export function recordedLineage(record: LogRecord): RecordedLineage {
   const lineage = fieldsOf("lineage" in record ? record.lineage : undefined);
+  const override = overrideOf(fieldsOf(lineage["override"]));
+  const overrides = itemsOf(lineage["overrides"]).flatMap((each) => overrideOf(each) ?? []);
   return {
     artifacts: textsOf(lineage["artifacts"]),
     entities: itemsOf(lineage["entities"]).flatMap(entityOf),
     inputs: itemsOf(lineage["inputs"]).flatMap(inputOf),
     policies: itemsOf(lineage["policies"]).flatMap(policyOf),
-    override: overrideOf(fieldsOf(lineage["override"])),
+    override,
+    overrides: overrides.length > 0 || override === null ? overrides : [override],
     precedents: itemsOf(lineage["precedents"]).flatMap(precedentOf),
   };
 }
@@ -164,9 +171,15 @@ function entityOf({ type, id }: Fields): readonly Entity[] {
   return isText(type) && isText(id) ? [{ type, id }] : [];
 }
 
-function inputOf({ source, keys, digest }: Fields): readonly InputSource[] {
-  return isText(source) ? [{ source, keys: textsOf(keys), digest: textOr(digest, "") }] : [];
+function inputOf({ source, source_type: type, keys, digest }: Fields): readonly InputSource[] {
+  if (!isText(source)) return [];
+  const typed = isSourceType(type) ? { source_type: type } : {};
+  return [{ source, ...typed, keys: textsOf(keys), digest: textOr(digest, "") }];
 }
+
+const sourceTypes: readonly unknown[] = ["session_state", "params", "resource", "external", "context"];
+
+const isSourceType = (value: unknown): value is SourceType => sourceTypes.includes(value);
 
 function policyOf({ name, version, hash, ...more }: Fields): readonly PolicyEvaluation[] {
   if (!isText(name)) return [];
@@ -185,11 +198,13 @@ function policyOf({ name, version, hash, ...more }: Fields): readonly PolicyEval
 
 function overrideOf({ name, version, hash, ...more }: Fields): OverrideApplication | null {
   if (!isText(name)) return null;
-  const { overrides, condition, action, reason, expires_at } = more;
+  const { description, decision, overrides, condition, action, reason, expires_at } = more;
   return {
     name,
     version: textOr(version, ""),
     hash: textOr(hash, ""),
+    description: textOr(description, null),
+    ...(isText(decision) && { decision }),
     overrides: textsOf(overrides),
     condition: textOr(condition, null),
     action: action === "allow_with_warning" || action === "modify_params" ? action : "allow",

@@ -1,4 +1,4 @@
-import type { Endpoints, Enrichment } from "./endpoint.js";
+import type { CacheAdapter, Endpoints, Enrichment } from "./endpoint.js";
 import type { Json, JsonObject } from "./json.js";
 
 export type * from "./endpoint.js";
@@ -73,6 +73,18 @@ export interface Environment {
   readonly endpoints?: Endpoints;
   /** JSON pointers of values that no decision records; absent: none. */
   readonly masks?: readonly string[];
+  /** The overrides of other decisions that may flip denials of a policy decision; absent: none. */
+  readonly overrides?: readonly ForeignOverride[];
+}
+
+/** An override that another decision declares. */
+export interface ForeignOverride {
+  readonly decision: string;
+  /** The tools of that decision: the override applies to no others. */
+  readonly tools: readonly string[];
+  /** The policies of this decision that it names. */
+  readonly policies: readonly string[];
+  readonly override: OverridePolicy;
 }
 
 /** A loaded definition with its hashes and its place. */
@@ -100,7 +112,7 @@ interface CommonDefinition {
   readonly entities?: readonly { readonly type: string; readonly id: string }[];
   readonly artifacts?: readonly string[];
   readonly logging?: Logging;
-  readonly cache?: { readonly enabled?: boolean; readonly ttl?: string };
+  readonly cache?: { readonly enabled?: boolean; readonly ttl?: string; readonly adapter?: CacheAdapter };
 }
 
 /** The effect of a condition that cannot be evaluated. */
@@ -172,18 +184,28 @@ export interface ScoredDefinition extends CommonDefinition {
   readonly targets?: Readonly<Record<string, string>>;
 }
 
-export type EvaluatorDefinition = RulesetDefinition | StaticEvaluatorDefinition;
+export type EvaluatorDefinition = RulesetDefinition | StaticEvaluatorDefinition | CustomEvaluatorDefinition;
 
 /** An evaluator with rules: the first matching rule votes. */
 export interface RulesetDefinition {
   readonly name: string;
   readonly ruleset?: string;
+  /** Recorded with each of its votes. */
+  readonly metadata?: JsonObject;
   readonly rules: readonly ScoredRule[];
 }
 
 export interface StaticEvaluatorDefinition {
   readonly name: string;
+  readonly metadata?: JsonObject;
   readonly static: Vote;
+}
+
+/** An evaluator whose vote comes from code that a program registers under this name. */
+export interface CustomEvaluatorDefinition {
+  readonly name: string;
+  readonly metadata?: JsonObject;
+  readonly custom: string;
 }
 
 /** A rule matches by `if` or by `when`. */
@@ -197,9 +219,11 @@ export interface ScoredRule {
 
 export interface Vote {
   readonly decision: string;
-  /** A confidence, from 0 to 1. */
-  readonly weight: number;
+  /** A confidence, from 0 to 1; absent: 1. */
+  readonly weight?: number;
   readonly reason?: string;
+  /** Recorded with the vote, over that of the evaluator. */
+  readonly metadata?: JsonObject;
 }
 
 export type RuleCondition =

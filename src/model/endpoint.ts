@@ -9,7 +9,7 @@ export interface Endpoint {
   /** Time limit of a fetch with all its retries; absent: 5s. */
   readonly timeout?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly cache?: { readonly ttl: string };
+  readonly cache?: { readonly ttl: string; readonly adapter?: CacheAdapter };
   readonly retry?: Retry;
   readonly rate_limit?: RateLimit;
   /** Absent: the defaults. */
@@ -17,6 +17,9 @@ export interface Endpoint {
   /** Allows loopback and private addresses. */
   readonly allow_private?: boolean;
 }
+
+/** Where cached values are kept: in this process, or in the store for all processes (the default). */
+export type CacheAdapter = "memory" | "store";
 
 export type Method = "get" | "post" | "put" | "delete";
 
@@ -124,7 +127,12 @@ export interface EndpointStatus {
   readonly url: string;
   readonly circuit: Circuit;
   /** Number of cached answers: fresh ones, and expired ones for use while the circuit is open. */
-  readonly cache: { readonly ttl?: string; readonly fresh: number; readonly stale: number };
+  readonly cache: {
+    readonly ttl?: string;
+    readonly adapter?: CacheAdapter;
+    readonly fresh: number;
+    readonly stale: number;
+  };
   readonly rate_limit?: RateLimit;
   /** The environment variables that hold its secrets. */
   readonly needs: readonly { readonly variable: string; readonly set: boolean }[];

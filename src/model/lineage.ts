@@ -2,22 +2,35 @@
 export interface Lineage {
   readonly entities: readonly Entity[];
   readonly artifacts: readonly string[];
-  /** One source for each top-level key of the context that was read. */
+  /** The names of the params of a tool call, as requested. Older records have none. */
+  readonly param_names?: readonly string[];
+  /** What the conditions that were evaluated read, by source. */
   readonly inputs: readonly InputSource[];
   readonly conditions: readonly LineageCondition[];
   readonly policies: readonly PolicyEvaluation[];
-  /** The override that decided. */
+  /** The first override that decided. */
   readonly override: OverrideApplication | null;
+  /** Every override that was applied, in the order of the denials. Older records have none. */
+  readonly overrides?: readonly OverrideApplication[];
   readonly params_digest: string | null;
   readonly precedents: readonly Precedent[];
 }
 
 export interface InputSource {
+  /** A top-level key of the context, `context` for all of it, `facts` or `system`. */
   readonly source: string;
+  /** Older records have none. */
+  readonly source_type?: SourceType;
   readonly keys: readonly string[];
   /** SHA-256 of the values, to detect changes. */
   readonly digest: string;
 }
+
+/**
+ * Where a value comes from: the state of the session (also what the store knows about it), the params of a tool call, its
+ * resources, data that was fetched, or another part of the context.
+ */
+export type SourceType = "session_state" | "params" | "resource" | "external" | "context";
 
 /** An entity that a decision is about. */
 export interface Entity {
@@ -36,6 +49,8 @@ export interface Precedent {
 }
 
 export interface LineageCondition {
+  /** The policy or override that it belongs to. Older records, and other types, have none. */
+  readonly policy?: string;
   readonly name: string;
   readonly expression: string;
   readonly result: boolean;
@@ -57,6 +72,10 @@ export interface OverrideApplication {
   readonly name: string;
   readonly version: string;
   readonly hash: string;
+  /** Older records have none. */
+  readonly description?: string | null;
+  /** The decision that declares it; absent: the one that was made. */
+  readonly decision?: string;
   /** The denials it flipped. */
   readonly overrides: readonly string[];
   readonly condition: string | null;

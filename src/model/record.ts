@@ -1,4 +1,4 @@
-import type { JsonObject } from "./json.js";
+import type { Json, JsonObject } from "./json.js";
 import type { Lineage } from "./lineage.js";
 import type { Result, RoutingResult } from "./result.js";
 import type { Count } from "./store.js";
@@ -12,6 +12,8 @@ export type RecordKind = LogRecord["kind"];
 interface Chained {
   /** On the first entry of a group: the number of entries that were appended together. A crash keeps all or none. */
   readonly together?: number;
+  /** True if a checkpoint was written right after this entry. */
+  readonly checkpoint?: true;
   /** Counts from 1 without gaps. */
   readonly seq: number;
   /** The hash of the line before. */
@@ -38,6 +40,8 @@ interface Remembered extends Provenance, Chained {
   readonly cache_key?: string;
   /** The record that the cached answer comes from. */
   readonly cached_from?: string;
+  /** The SHA-256 of the answer that was cached with this record. */
+  readonly answer_digest?: string;
   /** Supplied by the caller; it does not influence the decision. */
   readonly feedback?: JsonObject;
   /** The counters that this entry incremented. */
@@ -57,6 +61,10 @@ export interface ToolResultRecord extends Provenance, Chained {
   readonly decision_records: readonly string[];
   /** Whether it is the result of a call that a check allowed; other results are no evidence. Older records have none. */
   readonly linked?: boolean;
+  /** SHA-256 of the canonical JSON of the params, with masked values replaced; absent where they are not known. */
+  readonly params_digest?: string;
+  /** What the call returned, with masked values replaced, where it was reported. */
+  readonly value?: Json;
   readonly counted?: readonly Count[];
 }
 
@@ -71,12 +79,12 @@ export interface Provenance {
   readonly check_id?: string;
 }
 
-/** A note about the log itself: a repair or a prune. */
+/** A note about the log itself, such as a repair or a prune. */
 export interface NoteRecord extends Chained {
   readonly kind: "note";
   readonly record_id: string;
   readonly timestamp: string;
-  readonly note: "tail_repaired" | "tail_lost" | "pruned";
+  readonly note: "tail_repaired" | "tail_lost" | "pruned" | "counters_migrated" | "approvals_seen";
   readonly details: JsonObject;
 }
 
@@ -93,7 +101,11 @@ export interface AuthenticatedCaller {
   readonly delegated: boolean;
   /** The chain of actors, the current one first (RFC 8693, `act`). */
   readonly actors: readonly Actor[];
+  /** Whether an operator or a customer holds the session; absent where the token does not say. */
+  readonly mode?: SessionMode;
 }
+
+export type SessionMode = "operator" | "customer";
 
 export interface Actor {
   readonly subject: string;

@@ -139,6 +139,8 @@ export interface NamedCondition {
 
 /** One guardrail's verdict on a result. */
 export interface Check {
+  /** The decision that was checked; records of earlier versions have none. */
+  readonly decision_id?: string;
   readonly check_name: string;
   readonly passed: boolean;
   readonly message: string;
@@ -263,6 +265,8 @@ export interface GateMetadata {
     readonly winner: string | null;
     /** All rules whose work frames were merged. */
     readonly deciding_rules: readonly string[];
+    /** Set where errors or limits made the status stricter than that of the rules. */
+    readonly raised?: { readonly from: Status; readonly to: Status; readonly reason: string };
   };
   readonly predicate_traces: readonly PredicateTrace[];
   readonly errored_predicates: readonly ErroredPredicate[];
@@ -290,5 +294,7 @@ export interface ErroredPredicate {
   /** The rule, the computed value or the endpoint; absent for the others. */
   readonly name?: string;
   readonly expression?: string;
+  /** The path of the required data that is missing in the context. */
+  readonly missing?: string;
   readonly error: string;
 }

@@ -94,9 +94,13 @@ export interface Counter {
 /** A time in microseconds since 1970, and the amount added until then. */
 export type TimedAmount = readonly [at: number, amount: number];
 
-/** The position of the last entry, or the limit that refused all of them. */
+/** The position of the last entry and the places of all, or the limit that refused them. */
 export type Appended =
-  { readonly seq: number; readonly hash: string } | { readonly refused: Limit; readonly count: number };
+  | { readonly seq: number; readonly hash: string; readonly places: readonly LogPlace[] }
+  | { readonly refused: Limit; readonly count: number };
+
+/** Where an entry is in the log, for `Ledger.at`. Its meaning depends on the driver. */
+export type LogPlace = Readonly<Record<string, number>>;
 
 export interface Ledger {
   /**
@@ -107,6 +111,8 @@ export interface Ledger {
   /** Throws the error that `append` would throw now, if any. */
   ready(): Promise<void>;
   counter(name: string): Promise<Counter>;
+  /** Reads the entry at a place, in constant time; undefined: no unchanged entry is there. */
+  at(place: LogPlace): Promise<LogLine | undefined>;
   /** The number of entries ever appended, and the hash of the last one. */
   state(): Promise<LedgerState>;
   /**
@@ -118,15 +124,17 @@ export interface Ledger {
   find(reference: Reference): Promise<Found>;
   /** The records with a key, newest first. */
   related(key: RecordKey, range?: RelatedRange): AsyncIterable<LogLine>;
-  /** The newest records of a decision that share at least one of the entities, newest first. */
+  /** The newest records of the same decision and tool that share at least one of the entities, newest first. */
   neighbours(
-    decisionId: string,
+    subject: NeighbourSubject,
     entities: readonly Entity[],
     most: number,
     bounds?: NeighbourBounds,
   ): Promise<readonly Neighbour[]>;
   /** How often each branch of a decision was selected. */
   tally(decisionId: string, range: TimeRange): Promise<Tally>;
+  /** The same for each hour that has records, oldest first. */
+  tallyByHour(decisionId: string, range: TimeRange): Promise<readonly HourTally[]>;
   /** What a prune would remove. */
   prunable(bound: PruneBound): Promise<Prunable>;
   /** Removes records permanently and appends a note. */
@@ -151,6 +159,12 @@ export interface RelatedRange extends TimeRange {
   readonly label?: string;
 }
 
+/** The decision, and the tool that it is about; only policies have one. */
+export interface NeighbourSubject {
+  readonly decision_id: string;
+  readonly tool?: string | undefined;
+}
+
 export interface NeighbourBounds {
   /** Only records with a smaller sequence number. */
   readonly before?: number;
@@ -167,11 +181,19 @@ export interface Neighbour {
   readonly shared: number;
   /** Number of its own entities. */
   readonly entities: number;
-  /** The sources it read. */
-  readonly sources: readonly string[];
+  /** Undefined: known only once the record is read. */
+  readonly traits: NeighbourTraits | undefined;
   readonly labels: readonly string[];
   /** Reads the record; undefined where it is unreadable. */
   read(): Promise<LogRecord | undefined>;
+}
+
+/** The traits of a record, besides its entities, that precedents are compared by. */
+export interface NeighbourTraits {
+  /** The parts of the context that it read. */
+  readonly sources: readonly string[];
+  /** The names of the params of its tool call. */
+  readonly params: readonly string[];
 }
 
 /** A record and its line in the log. */
@@ -224,6 +246,8 @@ export interface Query extends TimeRange {
   readonly stage_id?: string;
   readonly session_id?: string;
   readonly correlation_id?: string;
+  /** The authenticated caller of a decision, or one who acts for it. */
+  readonly caller?: string;
   readonly label?: string;
   readonly target?: string;
   readonly type?: DecisionType;
@@ -251,4 +275,13 @@ export interface DefinitionTally {
   readonly distinct_inputs: number;
   /** Number of distinct inputs for each label. */
   readonly distinct_counts: Readonly<Record<string, number>>;
+}
+
+/** How many records of one hour were made with a definition and selected these labels. */
+export interface HourTally {
+  /** In hours since 1970. */
+  readonly hour: number;
+  readonly definition_hash: string;
+  readonly labels: readonly string[];
+  readonly count: number;
 }

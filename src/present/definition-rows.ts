@@ -89,10 +89,11 @@ function scoredRows({ evaluators, scoring, targets = {} }: ScoredDefinition): De
 function evaluatorRows(evaluator: EvaluatorDefinition): readonly (readonly string[])[] {
   const { name } = evaluator;
   if ("static" in evaluator) return [[name, "static", "always", voteText(evaluator.static)]];
+  if ("custom" in evaluator) return [[name, "custom", evaluator.custom, ""]];
   return evaluator.rules.map((rule) => [name, rule.id, conditionText(rule), voteText(rule.then)]);
 }
 
-const voteText = ({ decision, weight }: ScoredRule["then"]): string => `${decision} ${weight}`;
+const voteText = ({ decision, weight = 1 }: ScoredRule["then"]): string => `${decision} ${weight}`;
 
 function conditionText({ if: condition, when = "" }: ScoredRule): string {
   if (condition === undefined) return when;
@@ -134,7 +135,8 @@ export function windowText({
   return from === null && until === null ? "always" : `${from ?? "…"} – ${until ?? "…"}`;
 }
 
-function policyRequirements(policy: Policy): string {
+/** Describes what a policy requires, or what an override does. */
+export function policyRequirements(policy: Policy): string {
   if (policy.overrides !== undefined) {
     const uses = policy.max_applications === undefined ? "" : `, at most ${policy.max_applications} times`;
     const when = policy.when === undefined ? "" : ` when ${policy.when}`;

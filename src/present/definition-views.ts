@@ -1,14 +1,15 @@
 import { casesOf, escalationTarget } from "../definition/branches.js";
 import type { DeclaredFetch } from "../definition/fetches.js";
 import { uniqueFetches } from "../definition/fetches.js";
+import { foreignOverridesOf } from "../definition/loaded-definition.js";
 import { guardrailsOf } from "../guard/guard.js";
 import { defaultMinimumSample, defaultPValue } from "../guard/run-guardrail.js";
 import type { Approval } from "../model/approval.js";
-import type { Definition, Guardrail, LoadedDefinition } from "../model/definition.js";
+import type { Definition, ForeignOverride, Guardrail, LoadedDefinition } from "../model/definition.js";
 import type { Endpoint, Endpoints } from "../model/endpoint.js";
 import type { StoredDefinition } from "../record/stored-definition.js";
 import { approvalText } from "./approval-views.js";
-import { definitionRows } from "./definition-rows.js";
+import { definitionRows, policyRequirements } from "./definition-rows.js";
 import type { Style, View } from "./format.js";
 import { fieldLine } from "./format.js";
 import { oneLine } from "../text.js";
@@ -79,10 +80,12 @@ function countParts(definition: Definition): number {
 export function definitionView(loaded: LoadedDefinition, approval?: Approval): View {
   const { definition, definition_hash, environment, environment_hash, file, line } = loaded;
   const endpoints = "endpoints" in environment ? { endpoints: environment["endpoints"] } : {};
+  const foreign = foreignOverridesOf(loaded);
   return {
     value: {
       ...definition,
       ...endpoints,
+      ...(foreign.length > 0 && { foreign_overrides: foreign }),
       definition_hash,
       environment_hash,
       file,
@@ -119,6 +122,7 @@ async function describeDefinition(
     ...fields.flatMap(([name, value]) => field(name, value)),
     ...guardrailLines(loaded).flatMap((text) => field("guardrail", text)),
     ...fetchLines(loaded).flatMap((text) => field("fetches", text)),
+    ...foreignOverridesOf(loaded).flatMap((each) => field("override", foreignOverrideText(each))),
     ...field("cache", definition.cache?.enabled ? (definition.cache.ttl ?? "1h") : undefined),
     ...field("file", file === "" ? undefined : `${file}:${line}`),
     ...field("hash", definition_hash),
@@ -127,6 +131,9 @@ async function describeDefinition(
     grid(columns, rows, style),
   ].join("\n");
 }
+
+const foreignOverrideText = ({ decision, policies, override }: ForeignOverride): string =>
+  `${override.name} of ${decision}: ${policyRequirements({ ...override, overrides: policies })}`;
 
 /** Includes the guardrails for every decision. */
 function guardrailLines(loaded: LoadedDefinition): readonly string[] {

@@ -1,9 +1,11 @@
 import type { Diagnostic } from "../model/diagnostic.js";
 import type { Paint, View } from "./format.js";
+import { wrapMessages } from "./text-width.js";
 import { plural } from "./text.js";
 import { oneLine, printable } from "../text.js";
 
-interface CheckedCounts {
+interface ValidationSummary {
+  readonly valid: boolean;
   readonly decisions: number;
   /** Guardrails that were checked without input. */
   readonly guardrails: number;
@@ -11,20 +13,18 @@ interface CheckedCounts {
 
 export function diagnosticsView(
   diagnostics: readonly Diagnostic[],
-  { decisions, guardrails }: CheckedCounts,
+  { valid, decisions, guardrails }: ValidationSummary,
 ): View {
-  const valid = !diagnostics.some(({ severity }) => severity === "error");
   return {
     value: { valid, problems: diagnostics, guardrails_checked: guardrails },
     items: diagnostics,
     plain: () => diagnostics.map(plainDiagnostic).join("\n"),
-    table: ({ paint }) => {
+    table: ({ paint, columns }) => {
       const lines = diagnostics.map((each) => describeDiagnostic(each, paint));
       const verdict = valid ? paint("green", "✓ valid") : paint("red", "✗ not valid");
-      return [
-        `${verdict}  ${plural(decisions, "decision")}${guardrailsText(guardrails)}${severityCounts(diagnostics)}`,
-        ...lines,
-      ].join("\n");
+      const checked = `${plural(decisions, "decision")}${guardrailsText(guardrails)}`;
+      const text = [`${verdict}  ${checked}${severityCounts(diagnostics)}`, ...lines].join("\n");
+      return wrapMessages(text, columns);
     },
   };
 }

@@ -1,20 +1,55 @@
-import type { BranchShare, Distribution, ShareCheck } from "../record/distribution.js";
+import type {
+  BranchShare,
+  DefinitionDistribution,
+  Distribution,
+  PeriodCounts,
+  ShareCheck,
+} from "../record/distribution.js";
 import type { Colour, Style, View } from "./format.js";
 import { displayWidth } from "./text-width.js";
 import { formatCount, formatPercent, plural, shareBar } from "./text.js";
 import { oneLine } from "../text.js";
 
 export function distributionView(distribution: Distribution): View {
+  const { branches, other_definitions: others = [], periods } = distribution;
   return {
     value: distribution,
-    plain: () => distribution.branches.map(plainBranch).join("\n"),
+    plain: () =>
+      periods === undefined
+        ? [
+            ...branches.map((branch) => plainBranch(branch)),
+            ...others.flatMap((other) => other.branches.map((branch) => plainBranch(branch, other))),
+          ].join("\n")
+        : periods.flatMap((period) => plainPeriod(period, branches)).join("\n"),
     table: (style) => describeDistribution(distribution, style),
   };
 }
 
-function plainBranch({ label, target, count, share, expected_share }: BranchShare): string {
+/** Branches of another definition end with its hash. */
+function plainBranch(
+  { label, target, count, share, expected_share }: BranchShare,
+  other?: DefinitionDistribution,
+): string {
   const expected = expected_share === null ? "" : rounded(expected_share);
-  return [oneLine(label), oneLine(target ?? ""), count, rounded(share), expected].join("\t");
+  const cells = [oneLine(label), oneLine(target ?? ""), count, rounded(share), expected];
+  return [...cells, ...(other === undefined ? [] : [other.definition_hash ?? ""])].join("\t");
+}
+
+function plainPeriod(period: PeriodCounts, branches: readonly BranchShare[]): readonly string[] {
+  return branchesOf(period, branches).map(({ label, count, share }) =>
+    [period.period, oneLine(label), count, rounded(share)].join("\t"),
+  );
+}
+
+/** Returns the branches with their counts and shares in the period. */
+function branchesOf(
+  { total, counts }: PeriodCounts,
+  branches: readonly BranchShare[],
+): readonly BranchShare[] {
+  return branches.map((branch) => {
+    const count = Object.hasOwn(counts, branch.label) ? (counts[branch.label] ?? 0) : 0;
+    return { ...branch, count, share: total === 0 ? 0 : count / total };
+  });
 }
 
 function rounded(share: number): number {
@@ -22,11 +57,37 @@ function rounded(share: number): number {
 }
 
 async function describeDistribution(distribution: Distribution, style: Style): Promise<string> {
+  const { decision_id, total, all_total, periods, other_definitions } = distribution;
+  const isCurrent = distribution.definition_hash === distribution.current_definition_hash;
+  const name = isCurrent ? decision_id : `${decision_id}, ${definitionName(distribution)}`;
+  const parts = [await describeDefinition(name, distribution, style)];
+  const others = all_total - total;
+  if (others > 0 && other_definitions === undefined) {
+    const which = isCurrent ? "earlier" : "other";
+    const text = `${plural(others, "record")} of ${which} definitions not counted; see --all-definitions`;
+    parts.push(style.paint("dim", text));
+  }
+  if (periods !== undefined) parts.push(await describePeriods(periods, distribution, style));
+  for (const other of other_definitions ?? [])
+    parts.push(await describeDefinition(definitionName(other), other, style));
+  return parts.join("\n\n");
+}
+
+function definitionName({ definition_hash, decision_version }: DefinitionDistribution): string {
+  const version = decision_version === null ? "" : ` (${decision_version})`;
+  return `definition ${definition_hash?.slice(0, 12) ?? "unknown"}${version}`;
+}
+
+async function describeDefinition(
+  name: string,
+  distribution: DefinitionDistribution,
+  style: Style,
+): Promise<string> {
   const { branches, check, distinct_inputs } = distribution;
   const dim = (text: string): string => style.paint("dim", text);
   const { rows, folded } = foldUnused(branches);
   const isPartial = check !== null && check.sample > 0 && check.sample !== distinct_inputs;
-  const lines = [headline(distribution, style)];
+  const lines = [headline(name, distribution, style)];
   if (isPartial)
     lines.push(
       dim(`the check uses the ${plural(check.sample, "distinct input")} that the weights have split`),
@@ -36,17 +97,35 @@ async function describeDistribution(distribution: Distribution, style: Style): P
   return lines.join("\n");
 }
 
+/** Lists each period with the branches that were selected in it. */
+async function describePeriods(
+  periods: readonly PeriodCounts[],
+  { branches }: Distribution,
+  style: Style,
+): Promise<string> {
+  if (periods.length === 0) return style.paint("dim", "no records in any period");
+  const rows = periods.flatMap((period) => {
+    const selected = branchesOf(period, branches).filter(({ count }) => count > 0);
+    return selected.map((branch, index) => ({ branch, name: index === 0 ? period.period : "" }));
+  });
+  const first = { title: "period", cells: rows.map(({ name }) => name) };
+  return await table(
+    rows.map(({ branch }) => branch),
+    style,
+    first,
+  );
+}
+
 /** Sums up the distribution on one line, or on more where the terminal is narrow. */
 function headline(
-  { decision_id, total, current_total, distinct_inputs, check }: Distribution,
+  name: string,
+  { total, distinct_inputs, check }: DefinitionDistribution,
   style: Style,
 ): string {
-  const current = current_total === total ? "" : ` (${formatCount(current_total)} of this definition)`;
   const inputs = distinct_inputs === null ? "inputs masked" : plural(distinct_inputs, "distinct input");
-  const sums = `${plural(total, "record")}${current}, ${inputs}`;
   const parts: { readonly text: string; readonly colour?: Colour }[] = [
-    { text: oneLine(decision_id), colour: "bold" },
-    { text: sums },
+    { text: oneLine(name), colour: "bold" },
+    { text: `${plural(total, "record")}, ${inputs}` },
     ...(check === null ? [] : [verdict(check)]),
   ];
   let column = -2;
@@ -92,9 +171,9 @@ interface ShownColumn {
   readonly flexible?: boolean;
 }
 
-async function table(branches: readonly BranchShare[], style: Style): Promise<string> {
+async function table(branches: readonly BranchShare[], style: Style, first?: ShownColumn): Promise<string> {
   const { grid } = await import("./grid.js");
-  const columns = columnsFor(branches, style.columns);
+  const columns = columnsFor(branches, style.columns, first);
   const rows = branches.map((_, row) => columns.map(({ cells }) => cells[row] ?? ""));
   const isMarked = columns.at(-1)?.title === barTitle && branches.some(hasMark);
   return (
@@ -103,7 +182,12 @@ async function table(branches: readonly BranchShare[], style: Style): Promise<st
 }
 
 /** Picks the columns that fit: a shorter bar, no bar, and then no target on narrow terminals. */
-function columnsFor(branches: readonly BranchShare[], width: number): readonly ShownColumn[] {
+function columnsFor(
+  branches: readonly BranchShare[],
+  width: number,
+  first?: ShownColumn,
+): readonly ShownColumn[] {
+  const period = first === undefined ? [] : [first];
   const label = {
     title: "label",
     cells: branches.map((each) => oneLine(each.label)),
@@ -127,15 +211,15 @@ function columnsFor(branches: readonly BranchShare[], width: number): readonly S
     cells: branches.map((each) => markedBar(each, length)),
   });
   const choices = [
-    [label, ...targets, ...numbers, barOf(24)],
-    [label, ...targets, ...numbers, barOf(12)],
-    [label, ...targets, ...numbers],
+    [...period, label, ...targets, ...numbers, barOf(24)],
+    [...period, label, ...targets, ...numbers, barOf(12)],
+    [...period, label, ...targets, ...numbers],
   ];
-  return choices.find((columns) => totalWidth(columns) <= width) ?? [label, ...numbers];
+  return choices.find((columns) => totalWidth(columns) <= width) ?? [...period, label, ...numbers];
 }
 
 function targetCell({ target }: BranchShare): string {
-  return target === null ? "– (older)" : oneLine(target);
+  return target === null ? "–" : oneLine(target);
 }
 
 function expectedColumn(branches: readonly BranchShare[]): readonly ShownColumn[] {

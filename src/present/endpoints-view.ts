@@ -47,7 +47,8 @@ function circuitText({ circuit: { state, open_until: until } }: EndpointStatus):
   return until === undefined ? state : `${state} until ${readableSeconds(until)}`;
 }
 
-function cacheText({ cache: { ttl, fresh, stale } }: EndpointStatus): string {
+function cacheText({ cache: { ttl, adapter, fresh, stale } }: EndpointStatus): string {
+  if (adapter === "memory") return "by each process for itself";
   return ttl === undefined ? "" : `${formatCount(fresh)} fresh, ${formatCount(stale)} stale`;
 }
 

@@ -1,10 +1,10 @@
 import type { DecisionRecord, NoteRecord, ToolResultRecord } from "../model/record.js";
-import { isRollDetails } from "../record/condition-results.js";
+import { isRollDetails, takenLabels } from "../record/condition-results.js";
 import type { ExplainedCall } from "../record/explain-call.js";
 import type { ExplainedCondition, ExplainedConditions, Explanation } from "../record/explain.js";
 import { sanitizeRecord } from "../record/sanitize-record.js";
 import type { Style, View } from "./format.js";
-import { fieldLine } from "./format.js";
+import { fieldLine, hangingText, headline } from "./format.js";
 import { policyTree } from "./policy-tree.js";
 import type { RecordRow } from "./record-text.js";
 import {
@@ -22,7 +22,7 @@ import {
   verboseRows,
 } from "./record-text.js";
 import { answerColour, answerDetail, fetchRows, resultRows } from "./result-rows.js";
-import { rollTable } from "./result-view.js";
+import { caseCell, rollTable } from "./result-view.js";
 import { truncate } from "./text-width.js";
 import { formatCount } from "./text.js";
 import { drawBranches, withFullValues } from "./tree.js";
@@ -63,7 +63,12 @@ export function noteView(record: NoteRecord, intact: boolean): View {
 
 export function toolResultView(record: ToolResultRecord, intact: boolean): View {
   const decisions = record.decision_records.map((text) => ({ name: "allowed by", text }));
-  const rows = [...identityRows(record, intact), ...provenanceRows(record), ...decisions];
+  const { params_digest: digest, value } = record;
+  const reported = [
+    ...(typeof digest === "string" ? [{ name: "params", text: `SHA-256 ${digest}` }] : []),
+    ...(value === undefined ? [] : [{ name: "value", text: JSON.stringify(value) }]),
+  ];
+  const rows = [...identityRows(record, intact), ...provenanceRows(record), ...decisions, ...reported];
   return sentenceView(record, toolResultSentence(record), rows, intact);
 }
 
@@ -107,8 +112,7 @@ async function describeExplanation(explained: ExplainedRecord, style: Style): Pr
   if (record.type === "policy" && call !== undefined)
     return describeCall({ ...explained, record, call }, style);
   const answer = paint(answerColour(record), paint("bold", oneLine(explanation.answer)));
-  const detail = oneLine(answerDetail(record));
-  const lines = [detail === "" ? answer : `${answer}  ${paint("dim", detail)}`, ""];
+  const lines = [headline(answer, paint("dim", oneLine(answerDetail(record))), style), ""];
   const rows = rowsOf(explained);
   if (all === undefined) return [...lines, ...tableRows(shortened(rows, style), style)].join("\n");
   const tables = await conditionTables(record, all, style);
@@ -135,8 +139,13 @@ const nameWidth = 13;
 function tableRows(rows: readonly RecordRow[], style: Style): readonly string[] {
   return rows.flatMap(({ name, text, under = [] }) => [
     fieldLine(name, oneLine(text), style, nameWidth),
-    ...under.map((each) => `${" ".repeat(nameWidth + 5)}${oneLine(each)}`),
+    ...under.map((each) => underLine(each, style)),
   ]);
+}
+
+function underLine(text: string, style: Style): string {
+  const indent = nameWidth + 5;
+  return " ".repeat(indent) + hangingText(oneLine(text), style, { start: indent, indent });
 }
 
 const maxFailedRows = 10;
@@ -206,9 +215,9 @@ async function conditionTables(
   if (isRollDetails(details)) {
     parts.push(await rollTable(details, record.selected_labels, style), `  rolled ${details.roll}`);
   }
-  const rows = conditionCells(all, style);
+  const rows = conditionCells(all, takenLabels(record), style);
   const columns = [
-    { title: "case" },
+    { title: "  case", flexible: true },
     { title: "result" },
     { title: "condition", flexible: true },
     { title: "values", flexible: true },
@@ -222,15 +231,19 @@ async function conditionTables(
   return parts.length === 0 ? undefined : parts.join("\n");
 }
 
-function conditionCells({ conditions, not_asked }: ExplainedConditions, style: Style): readonly string[][] {
+function conditionCells(
+  { conditions, not_asked }: ExplainedConditions,
+  taken: ReadonlySet<string>,
+  style: Style,
+): readonly string[][] {
   const evaluated = conditions.map((each) => [
-    oneLine(each.label),
+    caseCell(each.label, taken, style),
     conditionVerdict(each, style),
     oneLine(each.condition),
     readValueTexts(each).map(oneLine).join(", "),
   ]);
   const others = not_asked.map(({ label, condition }) => [
-    oneLine(label),
+    `  ${oneLine(label)}`,
     style.paint("dim", "– not evaluated"),
     oneLine(condition),
     "",

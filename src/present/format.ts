@@ -1,3 +1,4 @@
+import { displayWidth, wrap } from "./text-width.js";
 import { terminalText } from "../text.js";
 
 /** An output format. */
@@ -40,13 +41,42 @@ export async function present(view: View, format: Format, style: Style): Promise
   }
 }
 
-/** Formats a line of a description: an indented name and its value. */
-export const fieldLine = (
-  name: string,
+/** Formats a line of a description: an indented name and its value, which continues below itself. */
+export function fieldLine(name: string, text: string, style: Style, nameWidth = 9): string {
+  const title = `  ${style.paint("dim", name.padEnd(nameWidth))} `;
+  return title + hangingText(text, style, { start: nameWidth + 3, indent: nameWidth + 3 });
+}
+
+/** Formats the first line of a description: the answer and its detail. */
+export function headline(answer: string, detail: string, style: Style): string {
+  const start = displayWidth(answer) + 2;
+  return displayWidth(detail) === 0
+    ? answer
+    : `${answer}  ${hangingText(detail, style, { start, indent: 2 })}`;
+}
+
+/** The indentation of a word that is too wide for the place of the others, such as a hash. */
+const outdent = 4;
+
+/**
+ * Wraps a text that starts at a column, and indents its further lines. A word that does not fit there, but fits
+ * further to the left, starts there.
+ */
+export function hangingText(
   text: string,
-  { paint }: Pick<Style, "paint">,
-  nameWidth = 9,
-): string => `  ${paint("dim", name.padEnd(nameWidth))} ${text}`;
+  { columns }: Pick<Style, "columns">,
+  { start, indent }: { readonly start: number; readonly indent: number },
+): string {
+  if (!Number.isFinite(columns) || start + displayWidth(text) <= columns) return text;
+  const lines = wrap(text, { first: columns - start, rest: columns - indent });
+  return lines
+    .map((line, index) => {
+      if (index === 0 && (line === "" || start + displayWidth(line) <= columns)) return line;
+      const fits = indent + displayWidth(line) <= columns;
+      return `${index === 0 ? "\n" : ""}${" ".repeat(fits ? indent : Math.min(indent, outdent))}${line}`;
+    })
+    .join("\n");
+}
 
 function endLine(text: string): string {
   return text === "" || text.endsWith("\n") ? text : `${text}\n`;

@@ -152,8 +152,10 @@ function conditionBranch(condition: ExplainedCondition): Branch {
 }
 
 function overrideBranch(override: ExplainedOverride, isRepeated: boolean): Branch {
-  const { name, version = "", action, reason, expires_at: expires, conditions, set } = override;
-  const title = `overridden by ${[name, version].join(" ").trimEnd()}${action === undefined ? "" : ` (${action})`}`;
+  const { name, version = "", description, decision, action, reason } = override;
+  const { expires_at: expires, conditions, set } = override;
+  const where = decision === undefined ? "" : ` of ${decision}`;
+  const title = `overridden by ${[name, version].join(" ").trimEnd()}${where}${action === undefined ? "" : ` (${action})`}`;
   if (isRepeated) return { mark: "✓", name: title, colour: "yellow", sentence: "as above" };
   return {
     mark: "✓",
@@ -161,6 +163,7 @@ function overrideBranch(override: ExplainedOverride, isRepeated: boolean): Branc
     colour: "yellow",
     ...(reason !== undefined && { sentence: reason }),
     under: [
+      ...(description === undefined ? [] : [{ name: "description", sentence: description }]),
       ...conditions.map(conditionBranch),
       ...Object.entries(set).map(([param, value]) => ({ value: `sets ${assignmentText(param, value)}` })),
       ...(expires === undefined

@@ -27,15 +27,17 @@ const precedentCells = (each: ComparedPrecedent): readonly string[] => [
 ];
 
 async function describeComparison(compared: PrecedentComparison, style: Style): Promise<string> {
-  const { decision_id, record_id, outcome, entities, sources, precedents } = compared;
+  const { decision_id, record_id, tool, outcome, entities, sources, param_names, precedents } = compared;
   const { paint } = style;
   const field = (name: string, text: string): string => fieldLine(name, oneLine(text), style);
   const lines = [
     `${paint("bold", oneLine(outcome))}  ${paint("dim", oneLine(decision_id))}`,
     "",
     ...(record_id === undefined ? [] : [field("record", record_id)]),
+    ...(tool === undefined ? [] : [field("tool", tool)]),
     field("entities", entities.map(({ type, id }) => `${type}:${id}`).join(", ") || "none"),
     field("sources", sources.join(", ") || "none"),
+    ...(tool === undefined ? [] : [field("params", param_names.join(", ") || "none")]),
   ];
   if (precedents.length === 0) return lines.join("\n");
   const { grid } = await import("./grid.js");

@@ -1,10 +1,10 @@
-import { isObject } from "../expression/equal.js";
 import type { Json, JsonObject } from "../model/json.js";
 import type { Precedent } from "../model/lineage.js";
 import type { DecisionRecord, LogRecord, NoteRecord, ToolResultRecord } from "../model/record.js";
 import type { Check } from "../model/result.js";
 import type { ExplainedCondition, Explanation } from "../record/explain.js";
 import { maskMarker } from "../record/mask.js";
+import { callersOf } from "../record/record-keys.js";
 import { formatCount } from "./text.js";
 
 /** Formats a timestamp for reading, still in UTC. */
@@ -93,6 +93,10 @@ export function noteSentence({ note, details }: NoteRecord): string {
       return `records ${detailText(details, "from")} to ${detailText(details, "to")} were lost in a power failure, because writes were not synced to disk`;
     case "pruned":
       return `the oldest ${countPhrase(details, "records", "record")} removed, up to number ${detailText(details, "through")}${pruneOptionText(details)}`;
+    case "counters_migrated":
+      return "the counters of limits were taken over from an earlier version";
+    case "approvals_seen":
+      return `a new approval lock was used; the sum of all serial numbers is ${detailText(details, "approvals")}`;
   }
 }
 
@@ -111,7 +115,9 @@ function detailText(details: JsonObject, name: string): string {
 }
 
 /** Returns the error of a condition and the values it read, one text per path. */
-export function readValueTexts(condition: ExplainedCondition): readonly string[] {
+export function readValueTexts(
+  condition: Pick<ExplainedCondition, "error" | "values" | "missing" | "not_recorded">,
+): readonly string[] {
   const { error, values, missing = [], not_recorded = [] } = condition;
   const isListedBelow = missing.length > 0 && error?.endsWith(" is missing");
   return [
@@ -158,17 +164,8 @@ export function provenanceRows(record: DecisionRecord | ToolResultRecord): reado
     correlation: record.correlation_id,
     parent: record.parent_record_id,
     check: record.check_id,
-    caller: record.kind === "decision" ? callerText(record.facts) : undefined,
+    caller: callersOf(record).join(", by ") || undefined,
   });
-}
-
-/** Names the subject and those who act for it. A damaged record may contain other types. */
-function callerText({ authenticated_caller: caller }: JsonObject): string | undefined {
-  if (caller === undefined || !isObject(caller) || typeof caller["subject"] !== "string") return undefined;
-  const actors = (Array.isArray(caller["actors"]) ? caller["actors"] : []) as readonly Json[];
-  const subjects = actors.flatMap((each) => (isObject(each) ? [each["subject"]] : []));
-  const names = [caller["subject"], ...subjects].filter((each) => typeof each === "string");
-  return names.join(", by ");
 }
 
 /** Makes a row of each text. A damaged record may contain other types. */

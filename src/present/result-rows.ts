@@ -168,13 +168,12 @@ function policyRows(result: PolicyResult): readonly ResultRow[] {
     const flipped = override === null ? "" : `, overridden by ${override}`;
     return { name: "policy", text: `${name} ${version} ${policyVerdict(base_decision)}${flipped}${denial}` };
   });
-  const { override } = lineage;
-  const applied =
-    override === null
-      ? []
-      : [{ name: "override", text: `${override.name} ${override.version} (${override.action})` }];
-  const changed =
-    outcome === "allowed_by_exception" && isObject(params) && override?.action === "modify_params";
+  const overrides = outcome === "allowed_by_exception" ? (lineage.overrides ?? []) : [];
+  const applied = overrides.map(({ name, version, action, decision }) => {
+    const where = decision === undefined ? "" : ` of ${decision}`;
+    return { name: "override", text: `${name} ${version}${where} (${action})` };
+  });
+  const changed = isObject(params) && overrides.some(({ action }) => action === "modify_params");
   return [
     { name: "tool", text: tool },
     ...policies,
@@ -212,10 +211,14 @@ function workFrameRows({ work_frame: frame, decision_metadata: metadata }: GateR
     ...limits.map(({ expression, result }) => ["limit", `${expression}: ${String(result)}`] as const),
     ...suppressed.map(({ rule, by }) => ["overruled", `${rule}, suppressed by ${by}`] as const),
     ...outweighedRules(metadata).map((text) => ["overruled", text] as const),
+    ["raised", raisedText(aggregation)],
     ["errored", errored_predicates.length === 0 ? null : String(errored_predicates.length)],
   ];
   return rows.flatMap(([name, text]) => (text === null || text === "" ? [] : [{ name, text }]));
 }
+
+const raisedText = ({ raised }: GateMetadata["aggregation"]): string | null =>
+  raised === undefined ? null : `${raised.from} to ${raised.to}`;
 
 /** Returns one row per precedent. Only policy results have any. */
 export function precedentRows(result: Result): readonly ResultRow[] {

@@ -1,13 +1,16 @@
 import type { CheckResult } from "../decide/check.js";
+import { defaultLabel } from "../definition/branches.js";
 import { ruleTracesOf } from "../evaluate/scored/rule-traces.js";
 import { isObject } from "../expression/equal.js";
 import type { Json } from "../model/json.js";
 import type { EvaluatorDetail, Result, RollDetails } from "../model/result.js";
 import type { ConditionResult } from "../record/condition-results.js";
-import { conditionResults, isRollDetails } from "../record/condition-results.js";
+import { conditionResults, isRollDetails, takenLabels } from "../record/condition-results.js";
 import { maskMarker } from "../record/mask.js";
+import type { ReadValues } from "../record/recorded-values.js";
 import type { Style, View } from "./format.js";
-import { fieldLine } from "./format.js";
+import { fieldLine, headline } from "./format.js";
+import { readValueTexts } from "./record-text.js";
 import {
   answerColour,
   answerDetail,
@@ -16,6 +19,7 @@ import {
   precedentRows,
   resultRows,
 } from "./result-rows.js";
+import { truncate } from "./text-width.js";
 import { formatPercent, shareBar } from "./text.js";
 import { oneLine } from "../text.js";
 
@@ -25,6 +29,8 @@ export interface ResultOptions {
   readonly verbose?: boolean;
   /** All cases, so that those not evaluated are shown too. */
   readonly cases?: readonly { readonly label: string; readonly condition: string }[];
+  /** Finds the values that a condition read; absent: they are not shown. */
+  readonly readValues?: ReadValues | undefined;
 }
 
 export function resultView(result: Result, options: ResultOptions): View {
@@ -52,15 +58,11 @@ export function plainResult(result: Result): string {
   return [answerText(result), ...cells.map(oneLine)].join("\t");
 }
 
-async function describeResult(
-  result: Result,
-  { explain, cases = [] }: ResultOptions,
-  style: Style,
-): Promise<string> {
+async function describeResult(result: Result, options: ResultOptions, style: Style): Promise<string> {
+  const { explain } = options;
   const { paint } = style;
   const answer = paint(answerColour(result), paint("bold", answerText(result)));
-  const detail = answerDetail(result);
-  const lines = [detail === "" ? answer : `${answer}  ${paint("dim", detail)}`, ""];
+  const lines = [headline(answer, paint("dim", answerDetail(result)), style), ""];
   const name = result.decision_name === undefined ? "" : ` (${result.decision_name})`;
   lines.push(
     field(
@@ -85,23 +87,34 @@ async function describeResult(
   if (result.record_id !== undefined) {
     lines.push(field("record", `${result.record_id}${result.cached ? " (from the cache)" : ""}`, style));
   }
-  if (explain) lines.push("", await explanationTables(result, cases, style));
+  if (explain) lines.push("", await explanationTables(result, options, style));
   return lines.join("\n");
 }
 
-export function checkView(result: CheckResult, { explain }: { readonly explain: boolean }): View {
+interface CheckOptions {
+  readonly explain: boolean;
+  /** Returns a function that finds the values that a condition of a decision read. */
+  readonly readValuesOf?: (decisionId: string) => ReadValues | undefined;
+}
+
+export function checkView(result: CheckResult, options: CheckOptions): View {
   return {
     value: result,
     plain: () => [result.outcome, result.tool, result.reason].map(oneLine).join("\t"),
-    table: (style) => describeCheck(result, explain, style),
+    table: (style) => describeCheck(result, options, style),
   };
 }
 
-async function describeCheck(result: CheckResult, explain: boolean, style: Style): Promise<string> {
+async function describeCheck(result: CheckResult, options: CheckOptions, style: Style): Promise<string> {
+  const { explain } = options;
   const { paint } = style;
   const colour = result.allowed ? (result.outcome === "allowed" ? "green" : "yellow") : "red";
   const answer = paint(colour, paint("bold", result.outcome));
-  const lines = [`${answer}  ${paint("dim", oneLine(result.reason))}`, "", field("tool", result.tool, style)];
+  const lines = [
+    headline(answer, paint("dim", oneLine(result.reason)), style),
+    "",
+    field("tool", result.tool, style),
+  ];
   const params = hideMasked(
     result.params,
     result.decisions.map((each) => each.params),
@@ -116,7 +129,7 @@ async function describeCheck(result: CheckResult, explain: boolean, style: Style
     }
     if (each.record_id !== undefined) lines.push(field("record", each.record_id, style));
   }
-  if (explain) lines.push("", await decisionTables(result, style));
+  if (explain) lines.push("", await decisionTables(result, options, style));
   return lines.join("\n");
 }
 
@@ -143,10 +156,14 @@ function hideMasked(value: Json, shown: readonly (Json | undefined)[]): Json {
   );
 }
 
-async function decisionTables({ decisions }: CheckResult, style: Style): Promise<string> {
+async function decisionTables(
+  { decisions }: CheckResult,
+  { readValuesOf }: CheckOptions,
+  style: Style,
+): Promise<string> {
   const tables = await Promise.all(
     decisions.flatMap((each) => [
-      conditionTable(each, style),
+      conditionTable(each, { readValues: readValuesOf?.(each.decision_id) }, style),
       ...(each.guardrails.length === 0 ? [] : [checkTable(each, style)]),
     ]),
   );
@@ -155,21 +172,14 @@ async function decisionTables({ decisions }: CheckResult, style: Style): Promise
 
 const field = (name: string, value: string, style: Style): string => fieldLine(name, oneLine(value), style);
 
-function truncatedJson(value: unknown, length: number): string {
-  const text = JSON.stringify(value);
-  const max = Math.max(20, length);
-  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
-}
+const truncatedJson = (value: unknown, columns: number): string =>
+  truncate(oneLine(JSON.stringify(value)), Math.max(20, columns));
 
-async function explanationTables(
-  result: Result,
-  cases: NonNullable<ResultOptions["cases"]>,
-  style: Style,
-): Promise<string> {
+async function explanationTables(result: Result, options: ResultOptions, style: Style): Promise<string> {
   const details = result.evaluation_details;
   const conditions = isRollDetails(details)
     ? await rollTable(details, result.selected_labels, style)
-    : await conditionTable(result, style, cases);
+    : await conditionTable(result, options, style);
   return result.guardrails.length === 0 ? conditions : `${conditions}\n${await checkTable(result, style)}`;
 }
 
@@ -187,27 +197,40 @@ async function checkTable({ guardrails }: Result, style: Style): Promise<string>
 
 async function conditionTable(
   result: Result,
+  { cases = [], readValues }: Pick<ResultOptions, "cases" | "readValues">,
   style: Style,
-  cases: NonNullable<ResultOptions["cases"]> = [],
 ): Promise<string> {
   const { grid } = await import("./grid.js");
+  const taken = takenLabels(result);
   const rows = conditionResults(result).map((each) => [
-    oneLine(each.label),
+    caseCell(each.label, taken, style),
     conditionVerdict(each, style),
     oneLine(each.condition),
-    oneLine(conditionDetail(each)),
+    oneLine(conditionDetail(each, readValues)),
   ]);
   const total = result.rules_total;
-  if (total === undefined) rows.push(...unevaluatedRows(cases, result.evaluation_details, style));
   const rest = total === undefined ? "" : `${total - rows.length} of ${total} rules did not match`;
+  if (total === undefined) rows.push(...unevaluatedRows(cases, result.evaluation_details, style));
+  if (isRoutingResult(result) && taken.has(defaultLabel))
+    rows.push([caseCell(defaultLabel, taken, style), style.paint("green", "✓ taken"), "", noneMatched]);
   if (rows.length === 0) return `  ${style.paint("dim", rest || "no condition was evaluated")}`;
   const columns = [
-    { title: "case" },
+    { title: "  case", flexible: true },
     { title: "result" },
     { title: "condition", flexible: true },
     { title: "why", flexible: true },
   ];
   return grid(columns, rows, style) + (rest === "" ? "" : `\n${rest}`);
+}
+
+const noneMatched = "no condition matched";
+
+const isRoutingResult = ({ type }: Result): boolean =>
+  type === "binary" || type === "switch" || type === "weighted" || type === "rule_table";
+
+/** Marks the cases that led to the answer. */
+export function caseCell(label: string, taken: ReadonlySet<string>, { paint }: Style): string {
+  return taken.has(label) ? paint("green", `→ ${oneLine(label)}`) : `  ${oneLine(label)}`;
 }
 
 function unevaluatedRows(
@@ -217,10 +240,10 @@ function unevaluatedRows(
 ): readonly string[][] {
   const rest = cases.filter(({ label }) => !Object.hasOwn(details, label));
   return rest.map(({ label, condition }) => [
-    oneLine(label),
+    `  ${oneLine(label)}`,
     paint("dim", "– not evaluated"),
     oneLine(condition),
-    "",
+    "an earlier case matched",
   ]);
 }
 
@@ -229,13 +252,17 @@ function conditionVerdict({ result, error, values }: ConditionResult, { paint }:
   return result ? paint("green", "✓ matched") : paint("dim", "✗ not matched");
 }
 
-/** Returns the error of a condition, or the values it read. */
-function conditionDetail({ error, values = {} }: ConditionResult): string {
-  return (
-    error ??
-    Object.entries(values)
-      .map(([path, value]) => `${path} = ${JSON.stringify(value)}`)
-      .join(", ")
+/** Returns the error of a condition and the values it read. */
+function conditionDetail(
+  { condition, error, values }: ConditionResult,
+  readValues: ReadValues = () => ({ values: {} }),
+): string {
+  const read = values === undefined ? readValues(condition) : { values };
+  if (error !== undefined && values !== undefined) return error;
+  const found = readValueTexts(read);
+  // The error of a missing value names it.
+  return (error === undefined ? found : [error, ...found.filter((text) => !text.endsWith(": missing"))]).join(
+    ", ",
   );
 }
 

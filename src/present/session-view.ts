@@ -228,7 +228,7 @@ function authorityText(step: MethodologyStep): string {
 }
 
 const nameAndVersion = ({ name, version }: Authority): string =>
-  version === undefined ? name : `${name} v${version}`;
+  version === undefined ? name : version.includes(".") ? `${name} v${version}` : `${name}@${version}`;
 
 function sourceLines({ sources, artifacts }: Methodology): readonly string[] {
   const read = sources.map(({ source, keys }) =>

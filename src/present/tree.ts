@@ -10,7 +10,7 @@ export interface Branch {
   /** Printed first, never wrapped or truncated. */
   readonly name?: string;
   readonly colour?: Colour;
-  /** At most one of these follows the name: a sentence is wrapped, a value is truncated, an id is neither. */
+  /** At most one of these follows the name: a value is truncated, the others are wrapped. */
   readonly sentence?: string;
   readonly value?: string;
   readonly id?: string;
@@ -141,7 +141,7 @@ function branchTexts(
 ): readonly string[] {
   if (sentence !== undefined) return wrap(oneLine(sentence), room);
   if (value !== undefined) return [truncate(oneLine(value), Math.max(minValueWidth, room.first))];
-  return id === undefined ? [] : [oneLine(id)];
+  return id === undefined ? [] : wrap(oneLine(id), room);
 }
 
 /** A node of a graph, and the edge that led to it. */

@@ -16,7 +16,7 @@ export function sealLine(seq: number, body: string, previous: string): SealedLin
 }
 
 /** An upper bound for the bytes of a line in addition to its entry. */
-const frameLength = 200;
+const frameLength = 240;
 /** A UTF-16 unit takes at most this many bytes in UTF-8. */
 const maxBytesPerCharacter = 3;
 
@@ -47,6 +47,17 @@ const hashLength = `,"hash":"`.length + 64 + `"}`.length;
 const endLength = `"prev_hash":"`.length + 64 + `"`.length + hashLength;
 const linkEnd = /^"prev_hash":"([0-9a-f]{64})","hash":"([0-9a-f]{64})"\}$/;
 const linkStart = /^\{"seq":([1-9]\d{0,15}),/;
+
+/** Ends the body of a record that a checkpoint is written for, so that a removed checkpoint is noticed. */
+export const checkpointMark = ',"checkpoint":true';
+const markBytes = Buffer.from(`${checkpointMark},`);
+
+/** Whether a line (without its newline) says that a checkpoint was written right after it. */
+export function hasCheckpointMark(line: Buffer): boolean {
+  const end = line.length - endLength;
+  const start = end - markBytes.length;
+  return start > 0 && line.compare(markBytes, 0, markBytes.length, start, end) === 0;
+}
 
 export interface ChainLink {
   readonly seq: number;

@@ -6,6 +6,7 @@ import type {
   EvaluatorDetail,
   FieldTrace,
   PolicyDetail,
+  PolicyResult,
   Result,
   EvaluationDetails,
   RollDetails,
@@ -86,6 +87,38 @@ function policyResults([name, detail]: Named<PolicyDetail>): readonly ConditionR
     result,
     ...(error !== undefined && { error }),
   }));
+}
+
+/** Returns the labels of the conditions that led to the answer. A record that was changed may contain anything. */
+export function takenLabels(result: Result): ReadonlySet<string> {
+  switch (result.type) {
+    case "scored":
+      return new Set(
+        entriesOf<EvaluatorDetail>(result.evaluation_details).flatMap(([name, detail]) =>
+          detail?.decision === result.decision ? [`${name} / ${detail.rule_id}`] : [],
+        ),
+      );
+    case "policy":
+      return new Set(
+        decidingPolicies(result)
+          .flatMap(policyResults)
+          .filter((each) => each.result === result.allowed)
+          .map(({ label }) => label),
+      );
+    case "gate":
+      return new Set(listOf(result.decision_metadata.aggregation.deciding_rules));
+    default:
+      return new Set(result.proposed_labels ?? result.selected_labels);
+  }
+}
+
+/** The overrides that were applied, or the policies whose denial stands; none where no policy denies. */
+function decidingPolicies({ allowed, evaluation_details }: PolicyResult): readonly Named<PolicyDetail>[] {
+  return entriesOf<PolicyDetail>(evaluation_details).filter(([, detail]) =>
+    allowed
+      ? detail?.result === true && listOf(detail.overrides).length > 0
+      : detail?.result === false && detail.left_out === undefined && detail.overridden_by === undefined,
+  );
 }
 
 /** Whether these are the details of a weighted decision. */

@@ -15,6 +15,14 @@ export function incrementCounter(counter: Counter, count: Count, seq: number): C
   return { ...next, sum, amounts: addAmount(counter.amounts ?? [], [at, add], window) };
 }
 
+/** Increments counters in place. */
+export function countEntry(counters: Map<string, Counter>, counted: readonly Count[], seq: number): void {
+  for (const count of counted) {
+    const name = counterName(count);
+    counters.set(name, incrementCounter(counters.get(name) ?? zeroCounter, count, seq));
+  }
+}
+
 /** Beyond this, sums are no longer exact; every limit is far below. */
 const addSafely = (a: number, b: number): number => Math.min(a + b, Number.MAX_SAFE_INTEGER);
 
@@ -111,6 +119,9 @@ export const resultCounter = (callCounterName: string): string =>
 /** Counts the result of one call: there is at most one. */
 export const callResultCounter = (checkId: string): string => JSON.stringify(["reported", checkId]);
 
+/** Counts the calls of a session that sent its state. */
+export const sessionStateCounter = (session: Session): string => JSON.stringify(["session_state", session]);
+
 /** A policy of a decision. */
 interface PolicyReference {
   readonly decision: string;
@@ -136,6 +147,9 @@ export const allowedCallCounter = ({ decision, policy }: PolicyReference, ...sub
 export const allowedSumCounter = ({ decision, policy }: PolicyReference, ...subject: LimitSubject): string =>
   JSON.stringify(["sum", decision, policy, ...subject]);
 
-/** Counts applications of an override. */
-export const overrideUseCounter = ({ decision, policy }: PolicyReference): string =>
-  JSON.stringify(["applied", decision, policy]);
+/** Whose applications of an override are counted; nothing: those of callers without an organisation. */
+type UseSubject = readonly [] | readonly ["org", org: string] | readonly ["orgs"];
+
+/** Counts applications of an override, by callers without an organisation, by those of one, or of all of them. */
+export const overrideUseCounter = ({ decision, policy }: PolicyReference, ...subject: UseSubject): string =>
+  JSON.stringify(["applied", decision, policy, ...subject]);

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../model/json.js";
 import type { LogRecord } from "../model/record.js";
+import { callersOf } from "./record-keys.js";
 
 /** The columns of an export as CSV; the JSON lines have every field. */
 export const csvColumns = [
@@ -26,13 +27,15 @@ export const csvColumns = [
   "definition_hash",
   "deterministic_hash",
   "hash",
+  "caller",
 ] as const;
 
 export const csvHeader = `${csvColumns.join(",")}\r\n`;
 
 /** Formats a record as a line of CSV (RFC 4180); missing fields are empty. `escape` changes the text of each cell. */
 export function csvLine(record: LogRecord, escape: (text: string) => string = (text) => text): string {
-  const fields = record as unknown as Partial<JsonObject>;
+  const caller = callersOf(record).join(", by ");
+  const fields = { ...record, ...(caller !== "" && { caller }) } as unknown as Partial<JsonObject>;
   return `${csvColumns.map((column) => quoteCell(escape(cell(column, fields[column])))).join(",")}\r\n`;
 }
 

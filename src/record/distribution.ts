@@ -4,17 +4,31 @@ import { isRouting } from "../definition/decision-types.js";
 import { isInputMasked } from "../definition/definition-reads.js";
 import { masksOf } from "../definition/loaded-definition.js";
 import type { Definition, LoadedDefinition } from "../model/definition.js";
-import type { DefinitionTally, Tally } from "../model/store.js";
+import type { DefinitionTally, HourTally, Tally } from "../model/store.js";
 
 /** How often each branch of a decision was selected, as `distribution --format json` prints it. */
-export interface Distribution {
+export interface Distribution extends DefinitionDistribution {
   readonly decision_id: string;
-  /** Records made with any version of the definition. */
-  readonly total: number;
-  /** For the current definition, like `check`; null where inputs are masked and therefore all equal. */
-  readonly distinct_inputs: number | null;
+  /** Null where no definition of the decision is stored. */
+  readonly current_definition_hash: string | null;
   /** Records made with the current definition. */
   readonly current_total: number;
+  /** Records made with any version of the definition. */
+  readonly all_total: number;
+  /** The other definitions that have records, the newest first; only if they are asked for. */
+  readonly other_definitions?: readonly DefinitionDistribution[];
+  /** Only if they are asked for. */
+  readonly periods?: readonly PeriodCounts[];
+}
+
+/** The records of one version of a definition. Counts, shares, expected shares and check all refer to it. */
+export interface DefinitionDistribution {
+  /** Null where no definition of the decision is stored: the records of all versions are counted together. */
+  readonly definition_hash: string | null;
+  readonly decision_version: string | null;
+  readonly total: number;
+  /** Null where inputs are masked and therefore all equal. */
+  readonly distinct_inputs: number | null;
   /** Every label that was selected; each label of a record counts. */
   readonly counts: Readonly<Record<string, number>>;
   readonly branches: readonly BranchShare[];
@@ -22,19 +36,27 @@ export interface Distribution {
   readonly check: ShareCheck | null;
 }
 
+/** The records of one day or hour, in UTC. */
+export interface PeriodCounts {
+  /** Such as `2026-11-15` or `2026-11-15T10:00Z`. */
+  readonly period: string;
+  readonly total: number;
+  readonly counts: Readonly<Record<string, number>>;
+}
+
 export interface BranchShare {
   readonly label: string;
-  /** In the current definition; null where it has no such label. */
+  /** Null where the definition has no such label. */
   readonly target: string | null;
   readonly count: number;
-  /** Of all records; the sum exceeds 1 where several branches are selected at once. */
+  /** Of the records of the definition; the sum exceeds 1 where several branches are selected at once. */
   readonly share: number;
   /** From the weights; null unless weights alone decide. */
   readonly expected_share: number | null;
 }
 
 /**
- * Tests of the current definition's selections: one trial per distinct input, as repeated inputs are not
+ * Tests of the definition's selections: one trial per distinct input, as repeated inputs are not
  * independent. The e-value decides, because it may be looked at after every input; the chi-square test is shown.
  */
 export interface ShareCheck {
@@ -52,36 +74,72 @@ export interface ShareCheck {
   readonly mismatch: boolean;
 }
 
-/** The current definition, or the last one that is stored; undefined where there is none. */
+/** A definition, from a file or from the store; undefined where there is none. */
 export type CurrentDefinition =
   | (Pick<LoadedDefinition, "definition" | "definition_hash"> &
       Partial<Pick<LoadedDefinition, "environment">>)
   | undefined;
 
+/** Computes the distribution of one definition: the current one, or `shown`. */
 export function computeDistribution(
   decisionId: string,
   tally: Tally,
   current: CurrentDefinition,
+  shown: CurrentDefinition = current,
 ): Distribution {
-  const { total, counts, definitions } = tally;
-  const expected = current === undefined ? [] : expectedBranches(current.definition);
-  const taken = new Set(Object.keys(counts));
-  const branches = [...expected, ...defaultBranch(current?.definition, expected, taken)];
-  const all = [...branches, ...removedLabels(branches, counts)];
-  const made = current === undefined ? undefined : definitions[current.definition_hash];
-  const isMasked = current !== undefined && isInputMasked(current.definition, masksOf(current));
   return {
     decision_id: decisionId,
+    ...distributionOf(shown, tally),
+    current_definition_hash: current?.definition_hash ?? null,
+    current_total: current === undefined ? 0 : (tally.definitions[current.definition_hash]?.total ?? 0),
+    all_total: tally.total,
+  };
+}
+
+/** Computes the distribution of one definition; of all together where there is none. */
+export function distributionOf(shown: CurrentDefinition, tally: Tally): DefinitionDistribution {
+  const made = shown === undefined ? undefined : tally.definitions[shown.definition_hash];
+  const { total, counts } = shown === undefined ? tally : (made ?? { total: 0, counts: {} });
+  const expected = shown === undefined ? [] : expectedBranches(shown.definition);
+  const taken = new Set(Object.keys(counts));
+  const branches = [...expected, ...defaultBranch(shown?.definition, expected, taken)];
+  const all = [...branches, ...undefinedLabels(branches, counts)];
+  const isMasked = shown !== undefined && isInputMasked(shown.definition, masksOf(shown));
+  return {
+    definition_hash: shown?.definition_hash ?? null,
+    decision_version: shown?.definition.version ?? null,
     total,
     distinct_inputs: isMasked ? null : (made?.distinct_inputs ?? 0),
-    current_total: made?.total ?? 0,
     counts,
     branches: all.map(({ label, target, share }) => {
       const count = countOf(counts, label);
       return { label, target, count, share: total === 0 ? 0 : count / total, expected_share: share };
     }),
-    check: current === undefined || isMasked ? null : checkShares(current, expected, made),
+    check: shown === undefined || isMasked ? null : checkShares(shown, expected, made),
   };
+}
+
+/** Sums up the hours of a definition, or of all where the hash is null, to periods. */
+export function countPeriods(
+  hours: readonly HourTally[],
+  definitionHash: string | null,
+  by: "day" | "hour",
+): readonly PeriodCounts[] {
+  const periods = new Map<string, { total: number; readonly counts: Map<string, number> }>();
+  for (const { hour, definition_hash, labels, count } of hours) {
+    if (definitionHash !== null && definition_hash !== definitionHash) continue;
+    const time = new Date(hour * 3_600_000).toISOString();
+    const name = by === "day" ? time.slice(0, 10) : `${time.slice(0, 16)}Z`;
+    const period = periods.get(name) ?? { total: 0, counts: new Map<string, number>() };
+    periods.set(name, period);
+    period.total += count;
+    for (const label of labels) period.counts.set(label, (period.counts.get(label) ?? 0) + count);
+  }
+  return [...periods].map(([period, { total, counts }]) => ({
+    period,
+    total,
+    counts: Object.fromEntries(counts),
+  }));
 }
 
 interface ExpectedBranch {
@@ -118,14 +176,14 @@ function defaultBranch(
   return [{ label: defaultLabel, target: definition.default.target, share: null }];
 }
 
-/** Returns labels that only older definitions had, the most frequent first. */
-function removedLabels(
+/** Returns labels that the definition does not have, such as those of a missing definition; the most frequent first. */
+function undefinedLabels(
   branches: readonly ExpectedBranch[],
   counts: Tally["counts"],
 ): readonly ExpectedBranch[] {
   const labels = new Set(branches.map(({ label }) => label));
-  const removed = Object.entries(counts).filter(([label]) => !labels.has(label));
-  const sorted = removed.toSorted(([a, count], [b, other]) => other - count || (a < b ? -1 : 1));
+  const others = Object.entries(counts).filter(([label]) => !labels.has(label));
+  const sorted = others.toSorted(([a, count], [b, other]) => other - count || (a < b ? -1 : 1));
   return sorted.map(([label]) => ({ label, target: null, share: null }));
 }
 

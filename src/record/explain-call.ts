@@ -61,11 +61,14 @@ export function explainCall(
   const applied = new Set(policies.flatMap(({ override = [] }) => override));
   const read = conditionValueReader(record, definition);
   const readChanged = conditionValueReader(withChangedParams(record), definition);
-  const conditionsOf = (name: string): readonly ExplainedCondition[] => {
+  const conditionsOf = (name: string, denied?: ConsultedPolicy): readonly ExplainedCondition[] => {
     const { conditions = [], changed_by } = details.get(name) ?? {};
-    const readValues = changed_by === undefined ? read : readChanged;
+    const denial = denied && { denial: denialOf(denied, details) };
+    const ofCall = denial === undefined ? read : conditionValueReader(record, definition, denial);
+    const readValues = changed_by === undefined ? ofCall : readChanged;
     return conditions.map((each) => ({ ...toLabelledCondition(each), ...readValues(each.expression) }));
   };
+  const firstDenied = policies.find(({ allows }) => !allows);
   return {
     inputs: explainInputs(record),
     policies: policies.map(({ override: name, ...policy }) => ({
@@ -74,14 +77,21 @@ export function explainCall(
       ...(name !== undefined && {
         override: {
           ...explainOverride(name, { record, definition, isOnlyOne: applied.size === 1 }),
-          conditions: conditionsOf(name),
+          conditions: conditionsOf(name, policy),
         },
       }),
     })),
     left_out: [...details].flatMap(([name, { version, left_out: why }]) =>
-      why === undefined ? [] : [{ name, version, why, conditions: conditionsOf(name) }],
+      why === undefined ? [] : [{ name, version, why, conditions: conditionsOf(name, firstDenied) }],
     ),
   };
+}
+
+/** Returns what an override reads as `denial`. */
+function denialOf({ name, version, reason = "" }: ConsultedPolicy, details: Details): JsonObject {
+  const { conditions = [] } = details.get(name) ?? {};
+  const failed = conditions.filter(({ result }) => !result).map((each) => each.name);
+  return { policy: name, version, reason, failed_conditions: failed };
 }
 
 /** Returns the record with the params that overrides changed, which were then denied. */
@@ -161,6 +171,9 @@ function policiesFromDetails(details: Details): readonly ConsultedPolicy[] {
 interface AppliedOverride {
   readonly name: string;
   readonly version?: string;
+  readonly description?: string;
+  /** The decision that declares it, if it is another one. */
+  readonly decision?: string;
   readonly action?: string;
   readonly reason?: string;
   /** Null: never; absent: unknown. */
@@ -176,20 +189,24 @@ interface OverrideContext {
   readonly isOnlyOne: boolean;
 }
 
-/** Describes an applied override: the deciding one from the lineage, the others from the definition. */
+/** Describes an applied override, from the lineage; older records have only the deciding one there. */
 export function explainOverride(name: string, context: OverrideContext): AppliedOverride {
   const { lineage, evaluation_details } = context.record;
   const details = evaluation_details as Readonly<Record<string, PolicyDetail>>;
   const detail = Object.hasOwn(details, name) ? details[name] : undefined;
-  const applied = lineage.override?.name === name ? lineage.override : undefined;
+  const listed = [...(lineage.overrides ?? []), ...(lineage.override === null ? [] : [lineage.override])];
+  const applied = listed.find((each) => each.name === name);
   const written = findOverrideDefinition(name, context.definition);
   const version = applied?.version ?? detail?.version ?? written?.version;
   const action = applied?.action ?? (written && (written.action ?? "allow"));
   const reason = applied?.reason ?? detail?.reason;
+  const description = applied?.description ?? written?.description;
   const expires = applied === undefined ? written && (written.expires_at ?? null) : applied.expires_at;
   return {
     name,
     ...(version !== undefined && { version }),
+    ...(description !== undefined && { description }),
+    ...(applied?.decision !== undefined && { decision: applied.decision }),
     ...(action !== undefined && { action }),
     ...(reason !== undefined && { reason }),
     ...(expires !== undefined && { expires_at: expires }),

@@ -1,7 +1,8 @@
 import { parseInstant } from "../expression/instant.js";
 import type { OverridePolicy, PolicyDefinition } from "../model/definition.js";
 import type { Ledger } from "../model/store.js";
-import { overrideUseCounter } from "./counters.js";
+import { counterName, overrideUseCounter } from "./counters.js";
+import { microsecondsOf } from "./timestamp.js";
 
 /** An override with its state and its uses, as `overrides --format json` prints it. */
 export interface OverrideStatus {
@@ -15,6 +16,9 @@ export interface OverrideStatus {
   readonly expires_at: string | null;
   readonly max_applications: number | null;
   readonly uses: number;
+  /** The part of `uses` by callers of organisations, each of which has its own limit. */
+  readonly org_uses: number;
+  /** For callers without an organisation. */
   readonly uses_left: number | null;
   readonly last_used: string | null;
   /** The newest records that used it, newest first. */
@@ -23,7 +27,7 @@ export interface OverrideStatus {
 
 interface OverrideQuery {
   readonly log: Ledger;
-  /** In milliseconds since 1970. */
+  /** In milliseconds since 1970. Uses after this time do not count. */
   readonly now: number;
   /** How many records to list per override. */
   readonly records: number;
@@ -34,27 +38,22 @@ export async function overrideStatuses(
   { log, now, records }: OverrideQuery,
 ): Promise<readonly OverrideStatus[]> {
   const overrides = (definition.policies ?? []).flatMap((each) => (each.overrides === undefined ? [] : each));
-  const counted = await Promise.all(
+  return Promise.all(
     overrides.map(async (policy) => {
-      const counter = overrideUseCounter({ decision: definition.id, policy: policy.name });
-      return { policy, counter, uses: (await log.counter(counter)).count };
+      const { uses, org_uses, newest } = await findUses(policy.name, definition.id, { log, now, records });
+      return {
+        ...describeOverride(definition.id, policy, { uses, org_uses, now }),
+        last_used: newest[0]?.timestamp ?? null,
+        records: newest.slice(0, records).map(({ record_id }) => record_id),
+      };
     }),
   );
-  const used = await findUses(definition.id, counted, { log, records });
-  return counted.map(({ policy, counter, uses }) => {
-    const found = used.get(counter) ?? [];
-    return {
-      ...describeOverride(definition.id, policy, { uses, now }),
-      last_used: found[0]?.timestamp ?? null,
-      records: found.map(({ record_id }) => record_id),
-    };
-  });
 }
 
 function describeOverride(
   decision_id: string,
   policy: OverridePolicy,
-  { uses, now }: { readonly uses: number; readonly now: number },
+  { uses, org_uses, now }: Pick<OverrideStatus, "uses" | "org_uses"> & Pick<OverrideQuery, "now">,
 ): Omit<OverrideStatus, "last_used" | "records"> {
   const { name, version = "0.0.0", overrides, action = "allow", max_applications: most } = policy;
   return {
@@ -63,12 +62,13 @@ function describeOverride(
     version,
     overrides,
     action,
-    status: statusOf(policy, uses, now),
+    status: statusOf(policy, uses - org_uses, now),
     effective_from: policy.effective_from ?? null,
     expires_at: policy.expires_at ?? null,
     max_applications: most ?? null,
     uses,
-    uses_left: most === undefined ? null : Math.max(0, most - uses),
+    org_uses,
+    uses_left: most === undefined ? null : Math.max(0, most - (uses - org_uses)),
   };
 }
 
@@ -86,32 +86,34 @@ interface OverrideUse {
   readonly timestamp: string;
 }
 
-/** Finds the uses of each override, starting with the newest record. */
+interface OverrideUses extends Pick<OverrideStatus, "uses" | "org_uses"> {
+  /** Newest first. */
+  readonly newest: readonly OverrideUse[];
+}
+
+/** Counts the uses of an override up to a time, and finds the newest ones. */
 async function findUses(
-  decisionId: string,
-  counted: readonly { readonly counter: string; readonly uses: number }[],
-  { log, records }: { readonly log: Ledger; readonly records: number },
-): Promise<ReadonlyMap<string, readonly OverrideUse[]>> {
-  const found = new Map<string, OverrideUse[]>();
-  const limits = new Map(counted.map(({ counter, uses }) => [counter, Math.min(uses, Math.max(1, records))]));
-  const isMissing = (): boolean =>
-    [...limits].some(([name, count]) => (found.get(name)?.length ?? 0) < count);
-  if (!isMissing()) return found;
-  const query = {
-    decision_id: decisionId,
-    kind: "decision",
-    label: "allowed_by_exception",
-    reverse: true,
-  } as const;
-  for await (const { record } of log.select(query)) {
+  name: string,
+  decision: string,
+  { log, now, records }: OverrideQuery,
+): Promise<OverrideUses> {
+  const reference = { decision, policy: name };
+  const shared = overrideUseCounter(reference);
+  const ofOrgs = overrideUseCounter(reference, "orgs");
+  const counts = { shared: (await log.counter(shared)).count, orgs: (await log.counter(ofOrgs)).count };
+  const newest: OverrideUse[] = [];
+  const isComplete = (): boolean =>
+    newest.length >= Math.min(counts.shared + counts.orgs, Math.max(1, records));
+  const used = isComplete() ? [] : log.related({ policy: name }, { label: "allowed_by_exception" });
+  for await (const { record } of used) {
     if (record.kind !== "decision") continue;
-    for (const count of record.counted ?? []) {
-      const name = typeof count === "string" ? count : count.counter;
-      const uses = found.get(name) ?? [];
-      if (uses.length >= (limits.get(name) ?? 0)) continue;
-      found.set(name, [...uses, { record_id: record.record_id, timestamp: record.timestamp }]);
-    }
-    if (!isMissing()) break;
+    // Overrides of other decisions may have the same name.
+    const counted = (record.counted ?? []).map(counterName);
+    const count = counted.includes(shared) ? "shared" : counted.includes(ofOrgs) ? "orgs" : undefined;
+    if (count === undefined) continue;
+    if (microsecondsOf(record.timestamp) > now * 1000) counts[count]--;
+    else newest.push({ record_id: record.record_id, timestamp: record.timestamp });
+    if (isComplete()) break;
   }
-  return found;
+  return { uses: counts.shared + counts.orgs, org_uses: counts.orgs, newest };
 }

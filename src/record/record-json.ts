@@ -19,6 +19,7 @@ export interface RecordMetadata {
   readonly feedback?: JsonObject | undefined;
   readonly cacheKey?: string | undefined;
   readonly cachedFrom?: string | undefined;
+  readonly answerDigest?: string | undefined;
 }
 
 /**
@@ -55,7 +56,7 @@ export function decisionRecordBody(
   { include_inputs: withInputs = true, include_evaluation: withEvaluation = true }: Logging = {},
 ): string {
   const { decision_name: name, decision_version: version, rules_total: total } = result;
-  const { cacheKey, cachedFrom, feedback } = metadata;
+  const { cacheKey, cachedFrom, answerDigest, feedback } = metadata;
   return (
     `"kind":"decision","record_id":"${result.record_id ?? ""}","timestamp":"${result.timestamp}"` +
     `,"deterministic_hash":"${result.deterministic_hash}","definition_hash":"${result.definition_hash}"` +
@@ -68,6 +69,7 @@ export function decisionRecordBody(
     (version === undefined ? "" : `,"decision_version":${textJson(version)}`) +
     `,"environment_hash":"${result.environment_hash}"` +
     provenanceJson(metadata.provenance) +
+    (result.type === "policy" ? `,"tool":${textJson(result.tool)}` : "") +
     `,"lineage":${lineageJson(metadata.lineage, withEvaluation)}` +
     (withInputs ? `,"input_value":${JSON.stringify(result.input_value)}` : "") +
     `,"evaluation_details":${withEvaluation ? recordedDetailsJson(result, withInputs) : "{}"}` +
@@ -78,7 +80,8 @@ export function decisionRecordBody(
     outcomeJson(result, { withInputs, isRecord: true }) +
     (withInputs ? `,"context":${JSON.stringify(metadata.context)}` : "") +
     `,"facts":${JSON.stringify(metadata.facts)}` +
-    (feedback === undefined ? "" : `,"feedback":${JSON.stringify(feedback)}`)
+    (feedback === undefined ? "" : `,"feedback":${JSON.stringify(feedback)}`) +
+    (answerDigest === undefined ? "" : `,"answer_digest":"${answerDigest}"`)
   );
 }
 
@@ -86,12 +89,14 @@ export function decisionRecordBody(
 export function toolResultRecordBody(
   result: Omit<ToolResultRecord, "kind" | "seq" | "prev_hash" | "hash" | "counted">,
 ): string {
-  const { record_id, timestamp, tool, ok, decision_records, linked, org_id } = result;
+  const { record_id, timestamp, tool, ok, decision_records, linked, org_id, params_digest, value } = result;
   const fields = { kind: "tool_result", record_id, timestamp, tool, ok, decision_records };
   // The provenance comes before the others, because the index expects it right after the decisions.
   const link = linked === undefined ? "" : `,"linked":${linked}`;
   const org = org_id === undefined ? "" : `,"org_id":${textJson(org_id)}`;
-  return JSON.stringify(fields).slice(1, -1) + provenanceJson(result) + link + org;
+  const digest = params_digest === undefined ? "" : `,"params_digest":"${params_digest}"`;
+  const returned = value === undefined ? "" : `,"value":${JSON.stringify(value)}`;
+  return JSON.stringify(fields).slice(1, -1) + provenanceJson(result) + link + org + digest + returned;
 }
 
 /** Returns the fields of a note's record as JSON, without braces. */
@@ -164,11 +169,15 @@ function provenanceJson(provenance: Provenance): string {
 }
 
 function lineageJson(lineage: Lineage, withConditions: boolean): string {
-  const { entities, artifacts, inputs, conditions, policies, override, params_digest, precedents } = lineage;
+  const { entities, artifacts, param_names: params, inputs, conditions } = lineage;
+  const { policies, override, overrides, params_digest, precedents } = lineage;
   return (
-    `{"entities":${listJson(entities)},"artifacts":${listJson(artifacts)},"inputs":${inputsJson(inputs)}` +
+    `{"entities":${listJson(entities)},"artifacts":${listJson(artifacts)}` +
+    (params === undefined ? "" : `,"param_names":${listJson(params)}`) +
+    `,"inputs":${inputsJson(inputs)}` +
     `,"conditions":${withConditions ? frozenListJson(conditions) : "[]"},"policies":${listJson(policies)}` +
     `,"override":${JSON.stringify(override)}` +
+    (overrides === undefined ? "" : `,"overrides":${listJson(overrides)}`) +
     `,"params_digest":${JSON.stringify(params_digest)}` +
     `,"precedents":${listJson(precedents)}}`
   );
@@ -176,8 +185,9 @@ function lineageJson(lineage: Lineage, withConditions: boolean): string {
 
 function inputsJson(inputs: readonly InputSource[]): string {
   let json = "[";
-  for (const { source, keys, digest } of inputs) {
-    const fields = `"source":${textJson(source)},"keys":${textListJson(keys)},"digest":${JSON.stringify(digest)}`;
+  for (const { source, source_type: type, keys, digest } of inputs) {
+    const typed = type === undefined ? "" : `,"source_type":"${type}"`;
+    const fields = `"source":${textJson(source)}${typed},"keys":${textListJson(keys)},"digest":${JSON.stringify(digest)}`;
     json += `${json === "[" ? "" : ","}{${fields}}`;
   }
   return `${json}]`;
@@ -201,7 +211,7 @@ function detailsJson(details: EvaluationDetails): string {
 interface OutcomeOptions {
   /** False: the audit payload of a scored decision and the params of a call are left out, as they repeat inputs. */
   readonly withInputs: boolean;
-  /** A record has the lineage of a policy elsewhere. */
+  /** A record has the tool and the lineage of a policy elsewhere. */
   readonly isRecord: boolean;
 }
 
@@ -237,8 +247,8 @@ function outcomeFields(
     }
     case "policy": {
       const { tool, allowed, outcome, reason, params, lineage } = result;
-      const fields = { tool, allowed, outcome, reason, ...(withInputs && { params }) };
-      return { ...fields, ...(!isRecord && { lineage }) };
+      const fields = { allowed, outcome, reason, ...(withInputs && { params }) };
+      return isRecord ? fields : { tool, ...fields, lineage };
     }
   }
 }
@@ -250,13 +260,14 @@ function gateJson({
 }: Pick<GateResult, "status" | "work_frame" | "decision_metadata">): string {
   const { matched_rules, suppressed, aggregation, predicate_traces } = decision_metadata;
   const { errored_predicates, limits, request_id, request_time } = decision_metadata;
-  const { mode, winner, deciding_rules } = aggregation;
+  const { mode, winner, deciding_rules, raised } = aggregation;
   return (
     `,"status":"${status}","work_frame":${frozenJson(work_frame)}` +
     `,"decision_metadata":{"matched_rules":${textListJson(matched_rules)}` +
     `,"suppressed":${listJson(suppressed)}` +
     `,"aggregation":{"mode":"${mode}","winner":${winner === null ? "null" : textJson(winner)}` +
-    `,"deciding_rules":${textListJson(deciding_rules)}}` +
+    `,"deciding_rules":${textListJson(deciding_rules)}` +
+    (raised === undefined ? "}" : `,"raised":${JSON.stringify(raised)}}`) +
     `,"predicate_traces":${frozenListJson(predicate_traces)}` +
     `,"errored_predicates":${listJson(errored_predicates)}` +
     `,"request_id":"${request_id}","request_time":"${request_time}"` +

@@ -1,7 +1,7 @@
 import type { Entity } from "../model/lineage.js";
 import type { Json } from "../model/json.js";
 import type { DecisionRecord, LogRecord } from "../model/record.js";
-import type { RecordKey, RelatedRange } from "../model/store.js";
+import type { NeighbourTraits, RecordKey, RelatedRange } from "../model/store.js";
 import { isObject } from "../expression/equal.js";
 import { microsecondsOf } from "./timestamp.js";
 
@@ -40,6 +40,15 @@ export function policiesOf(record: LogRecord): readonly string[] {
   ];
 }
 
+/** Returns the subject that a decision was made for and those who act for it. A damaged record may contain anything. */
+export function callersOf(record: LogRecord): readonly string[] {
+  const caller: unknown = record.kind === "decision" ? record.facts["authenticated_caller"] : undefined;
+  if (!isObject(caller)) return [];
+  const actors = (Array.isArray(caller["actors"]) ? caller["actors"] : []) as readonly unknown[];
+  const subjects = [caller, ...actors].map((each) => (isObject(each) ? each["subject"] : undefined));
+  return subjects.filter((each) => typeof each === "string");
+}
+
 /** Returns the organisation that the caller of a decision was bound to. */
 export function orgOfCaller({ facts }: DecisionRecord): string | undefined {
   const caller: Json = facts["authenticated_caller"] ?? null;
@@ -49,13 +58,33 @@ export function orgOfCaller({ facts }: DecisionRecord): string | undefined {
 
 export const isSameEntity = (a: Entity, b: Entity): boolean => a.type === b.type && a.id === b.id;
 
-/** Returns the top-level parts of the context that a decision read. */
-export const inputSourcesOf = (record: LogRecord): readonly string[] =>
-  record.kind === "decision"
-    ? listOf(record.lineage?.inputs)
-        .filter(isStructured)
-        .map(({ source }) => source)
-    : [];
+/** Returns the parts of the context that a decision read, and the names of the params of its tool call. */
+export const traitsOf = (record: LogRecord): NeighbourTraits => ({
+  sources:
+    record.kind === "decision"
+      ? listOf(record.lineage?.inputs)
+          .filter(isStructured)
+          .map(({ source }) => source)
+      : [],
+  params: paramNamesOf(record),
+});
+
+/** Older records do not list the names, but most have the params. */
+function paramNamesOf(record: LogRecord): readonly string[] {
+  if (record.kind !== "decision" || record.type !== "policy") return [];
+  const { lineage } = record as DecisionRecord;
+  const names: unknown = lineage?.param_names;
+  if (Array.isArray(names)) return (names as readonly unknown[]).filter((each) => typeof each === "string");
+  const params = [record.context?.["params"], record.params].find(isObject);
+  return params === undefined ? [] : Object.keys(params).sort();
+}
+
+/** Returns the tool that a policy decided about. */
+export function toolOf(record: LogRecord): string | undefined {
+  if (record.kind !== "decision" || record.type !== "policy") return undefined;
+  const tool: unknown = record.tool;
+  return typeof tool === "string" ? tool : undefined;
+}
 
 export function isInRelatedRange(
   record: LogRecord,

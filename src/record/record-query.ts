@@ -1,3 +1,4 @@
+import { callersOf } from "./record-keys.js";
 import { microsecondsOf, parseTime, formatTimestamp } from "./timestamp.js";
 import { decisionTypes } from "../definition/decision-types.js";
 import { DecisionError } from "../errors.js";
@@ -12,6 +13,8 @@ export interface RecordFilter extends TimeRangeFilter {
   readonly stage_id?: string | undefined;
   readonly session_id?: string | undefined;
   readonly correlation_id?: string | undefined;
+  /** The subject of the token, or one who acts for it. */
+  readonly caller?: string | undefined;
   readonly label?: string | undefined;
   readonly target?: string | undefined;
   readonly type?: string | undefined;
@@ -24,7 +27,7 @@ export const recordKinds = ["decision", "tool_result", "note", "all"] as const;
 
 /** Parses a filter; durations are relative to `at`. Throws a usage error for invalid values. */
 export function parseRecordFilter(filter: RecordFilter, at: string, nameOf: FieldDisplayName): Query {
-  const { decision_id, workflow_id, stage_id, session_id, correlation_id, label, target } = filter;
+  const { decision_id, workflow_id, stage_id, session_id, correlation_id, caller, label, target } = filter;
   const kind = parseChoice("kind", filter.kind ?? "decision", recordKinds);
   return {
     ...parseTimeRange(filter, at, nameOf),
@@ -36,6 +39,7 @@ export function parseRecordFilter(filter: RecordFilter, at: string, nameOf: Fiel
     ...(stage_id !== undefined && { stage_id }),
     ...(session_id !== undefined && { session_id }),
     ...(correlation_id !== undefined && { correlation_id }),
+    ...(caller !== undefined && { caller }),
     ...(label !== undefined && { label }),
     ...(target !== undefined && { target }),
   };
@@ -85,7 +89,8 @@ export function parseTimeRange(
   return range;
 }
 
-function parseTimeField(name: string, text: string, now: number): number {
+/** Parses a time in microseconds; a duration is counted back from `now`. */
+export function parseTimeField(name: string, text: string, now: number): number {
   const time = parseTime(text, now);
   if (time !== undefined) return time;
   const isWithoutZone = parseTime(`${text}Z`, now) !== undefined;
@@ -108,6 +113,7 @@ export function matchesQuery(record: LogRecord, query: Query): boolean {
     isOfCaller &&
     isUnsetOrEqual(query.decision_id, record.decision_id) &&
     isUnsetOrEqual(query.type, record.type) &&
+    (query.caller === undefined || callersOf(record).includes(query.caller)) &&
     (query.label === undefined || record.selected_labels.includes(query.label)) &&
     (query.target === undefined || record.selected_targets.includes(query.target))
   );
@@ -120,7 +126,7 @@ const isUnsetOrEqual = (expected: string | undefined, actual: string | undefined
 const callerFields = ["workflow_id", "stage_id", "session_id", "correlation_id"] as const;
 
 /** Only decisions have these fields. */
-const decisionFields = ["decision_id", "type", "label", "target"] as const;
+const decisionFields = ["decision_id", "type", "caller", "label", "target"] as const;
 
 const filtersBy = (names: readonly (keyof Query)[], query: Query): boolean =>
   names.some((name) => query[name] !== undefined);

@@ -1,6 +1,7 @@
 import { maskMarker } from "./mask.js";
 import { DecisionError } from "../errors.js";
 import { pathGetter } from "../expression/path.js";
+import { splitPath } from "../expression/syntax.js";
 import type { Template } from "../expression/template.js";
 import { compileCondition, compileInput } from "../expression/template.js";
 import type { Definition } from "../model/definition.js";
@@ -17,30 +18,54 @@ export interface RecordedValues {
   readonly not_recorded?: readonly string[];
 }
 
-/** Returns a function that finds the values a condition read; `input` is replaced with the context paths it stands for. */
+/** Finds the values that a condition read; `input` is replaced with the context paths it stands for. */
+export type ReadValues = (condition: string) => RecordedValues;
+
+/**
+ * Returns a function that finds the values a condition read when the decision was recorded. `computed` has values that
+ * are not in the context, such as `denial`.
+ */
 export function conditionValueReader(
   record: DecisionRecord,
   definition: Definition | undefined,
-): (condition: string) => RecordedValues {
+  computed?: JsonObject,
+): ReadValues {
   const sources = inputSourceResolver(definition, recordedScope(record));
-  const readingsAt = pathValueReader(record);
+  const readingsAt = pathValueReader(record, computed);
   return (condition) => readingsAt([...new Set(pathsIn(condition).flatMap(sources))]);
 }
 
+/** The same for a decision that has just been made. */
+export function scopeValueReader(scope: Scope, definition: Definition): ReadValues {
+  const sources = inputSourceResolver(definition, scope);
+  return (condition) => valuesAt([...new Set(pathsIn(condition).flatMap(sources))], scope);
+}
+
 /** Returns a function that finds the values at paths when the decision was made. */
-export function pathValueReader(record: DecisionRecord): (paths: readonly string[]) => RecordedValues {
-  const scope = recordedScope(record);
+export function pathValueReader(
+  record: DecisionRecord,
+  computed: JsonObject = {},
+): (paths: readonly string[]) => RecordedValues {
+  const scope = { ...recordedScope(record), computed };
   const isRecorded = (path: string): boolean =>
-    record.context !== undefined || /^(?:facts|system)\b/.test(path);
+    record.context !== undefined ||
+    /^(?:facts|system)\b/.test(path) ||
+    Object.hasOwn(computed, path.split(".")[0] ?? "");
   return (paths) => {
-    const recorded = paths.filter(isRecorded).map((path) => [path, read(path, scope)] as const);
-    const missing = recorded.flatMap(([path, value]) => (value === undefined ? [path] : []));
     const unrecorded = paths.filter((path) => !isRecorded(path));
     return {
-      values: Object.fromEntries(recorded.filter(isFound)),
-      ...(missing.length > 0 && { missing }),
+      ...valuesAt(paths.filter(isRecorded), scope),
       ...(unrecorded.length > 0 && { not_recorded: unrecorded }),
     };
+  };
+}
+
+function valuesAt(paths: readonly string[], scope: Scope): RecordedValues {
+  const found = paths.map((path) => [path, read(path, scope)] as const);
+  const missing = found.flatMap(([path, value]) => (value === undefined ? [path] : []));
+  return {
+    values: Object.fromEntries(found.filter(isFound)),
+    ...(missing.length > 0 && { missing }),
   };
 }
 
@@ -66,7 +91,7 @@ function pathsIn(condition: string): readonly string[] {
 
 /** A masked value hides everything below it. */
 function read(path: string, scope: Scope): Json | undefined {
-  const segments = path.split(".");
+  const segments = splitPath(path);
   const isMasked = segments.some(
     (_, index) => pathGetter(segments.slice(0, index + 1))(scope) === maskMarker,
   );

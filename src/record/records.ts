@@ -6,7 +6,18 @@ import type { Json, JsonObject } from "../model/json.js";
 import type { Entity } from "../model/lineage.js";
 import type { LogRecord } from "../model/record.js";
 import type { Result } from "../model/result.js";
-import type { Count, Entry, Ledger, Limit, Prunable, Store, Neighbour } from "../model/store.js";
+import type {
+  Count,
+  Entry,
+  Ledger,
+  Limit,
+  LogPlace,
+  Neighbour,
+  NeighbourSubject,
+  NeighbourTraits,
+  Prunable,
+  Store,
+} from "../model/store.js";
 
 interface RecordsOptions {
   /** Returns the id and timestamp for a new note. */
@@ -39,7 +50,7 @@ export class Records {
   constructor(store: Store, { newNote, onWarning }: RecordsOptions) {
     this.store = store;
     this.#newNote = newNote;
-    this.answers = new AnswerCache(store.shelf("cache"), onWarning);
+    this.answers = new AnswerCache(store, onWarning);
     this.#onWarning = onWarning;
   }
 
@@ -57,10 +68,18 @@ export class Records {
         this.#isStored.add(loaded);
       }
       const appended = await this.store.log.append(toEntry(first), ...others.map(toEntry));
-      return "refused" in appended ? appended.refused : undefined;
+      if ("refused" in appended) return appended.refused;
+      for (const [index, draft] of drafts.entries()) this.#setPlace(draft, appended.places[index]);
+      return undefined;
     } finally {
       for (const { result } of drafts) this.pending.remove(result.record_id ?? "");
     }
+  }
+
+  /** Says where the record of a new cached answer is. */
+  #setPlace({ result, metadata }: RecordDraft, place: LogPlace | undefined): void {
+    if (metadata.answerDigest === undefined || metadata.cacheKey === undefined || place === undefined) return;
+    this.answers.setPlace(metadata.cacheKey, result.record_id ?? "", place);
   }
 
   /** Writes a cached answer for other processes; answers of one event loop turn are written together. */
@@ -117,9 +136,9 @@ const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 /** A decision that was made and is not in the log yet. */
 interface PendingDecision {
   readonly record_id: string;
-  readonly decision_id: string;
+  readonly subject: NeighbourSubject;
   readonly entities: readonly Entity[];
-  readonly sources: readonly string[];
+  readonly traits: NeighbourTraits;
   readonly labels: readonly string[];
   readonly targets: readonly string[];
 }
@@ -166,10 +185,10 @@ class PendingDecisions {
   }
 
   /** Returns the decisions that share an entity, newest first, with sequence numbers after the end of the log. */
-  neighbours(decisionId: string, entities: readonly Entity[]): readonly Neighbour[] {
+  neighbours(subject: NeighbourSubject, entities: readonly Entity[]): readonly Neighbour[] {
     if (this.#byId.size === 0) return [];
     const shared = new Map<NumberedDecision, number>();
-    for (const key of entityKeys({ decision_id: decisionId, entities })) {
+    for (const key of entityKeys({ subject, entities })) {
       for (const each of this.#byEntity.get(key)?.values() ?? [])
         shared.set(each, (shared.get(each) ?? 0) + 1);
     }
@@ -182,25 +201,25 @@ class PendingDecisions {
 const firstPendingSeq = 2 ** 52;
 
 const entityKeys = ({
-  decision_id,
+  subject: { decision_id, tool },
   entities,
-}: Pick<PendingDecision, "decision_id" | "entities">): readonly string[] =>
-  entities.map(({ type, id }) => JSON.stringify([decision_id, type, id]));
+}: Pick<PendingDecision, "subject" | "entities">): readonly string[] =>
+  entities.map(({ type, id }) => JSON.stringify([decision_id, tool, type, id]));
 
 function toNeighbour(decision: PendingDecision, shared: number, seq: number): Neighbour {
-  const { record_id, decision_id, entities, sources, labels, targets } = decision;
+  const { record_id, subject, entities, traits, labels, targets } = decision;
   return {
     seq,
     shared,
     entities: entities.length,
-    sources,
+    traits,
     labels,
     read() {
       // The fields that callers use.
       const record = {
         kind: "decision",
         record_id,
-        decision_id,
+        decision_id: subject.decision_id,
         selected_targets: targets,
         lineage: { entities },
       };

@@ -66,6 +66,7 @@ export function sanitizeRecord(record: DecisionRecord): DecisionRecord {
 }
 
 const isCheck = hasShape<Check>({
+  decision_id: optional(isText),
   check_name: isText,
   passed: isBoolean,
   message: isText,
@@ -77,6 +78,7 @@ const textFields: readonly string[] = [
   "decision_version",
   "cache_key",
   "cached_from",
+  "answer_digest",
   "proposed_outcome",
   "proposed_status",
   ...provenanceFields,
@@ -186,18 +188,18 @@ const isFieldTrace = hasShape<FieldTrace>({
 
 /** Keeps the well-formed parts of a lineage; old records have none, changed ones may contain anything. */
 function sanitizeLineage(value: unknown): Lineage {
-  const { entities, artifacts, inputs, conditions, policies, override, params_digest, precedents } = isObject(
-    value,
-  )
-    ? value
-    : {};
+  const fields = isObject(value) ? value : {};
+  const { entities, artifacts, param_names, inputs, conditions } = fields;
+  const { policies, override, overrides, params_digest, precedents } = fields;
   return {
     entities: validItems(entities, isEntity),
     artifacts: validItems(artifacts, isText),
+    ...(param_names !== undefined && { param_names: validItems(param_names, isText) }),
     inputs: validItems(inputs, isInputSource),
     conditions: validItems(conditions, isLineageCondition),
     policies: validItems(policies, isPolicyEvaluation),
     override: isOverrideApplication(override) ? override : null,
+    ...(overrides !== undefined && { overrides: validItems(overrides, isOverrideApplication) }),
     params_digest: isText(params_digest) ? params_digest : null,
     precedents: validItems(precedents, isPrecedent),
   };
@@ -208,6 +210,7 @@ const isEntity = hasShape<Entity>({ type: isText, id: isText });
 const isInputSource = hasShape<InputSource>({ source: isText, keys: isTextList });
 
 const isLineageCondition = hasShape<LineageCondition>({
+  policy: optional(isText),
   name: isText,
   expression: isText,
   result: isBoolean,
@@ -225,6 +228,8 @@ const isPolicyEvaluation = hasShape<PolicyEvaluation>({
 const isOverrideApplication = hasShape<OverrideApplication>({
   name: isText,
   version: isText,
+  description: optional(isTextOrNull),
+  decision: optional(isText),
   overrides: isTextList,
   condition: isTextOrNull,
   action: isText,
@@ -303,7 +308,11 @@ const closedWorkFrame: GateOutcome["work_frame"] = {
 
 function sanitizeGateMetadata(value: unknown): GateOutcome["decision_metadata"] {
   const fields = isObject(value) ? value : {};
-  const { winner, deciding_rules: deciding } = isObject(fields["aggregation"]) ? fields["aggregation"] : {};
+  const {
+    winner,
+    deciding_rules: deciding,
+    raised,
+  } = isObject(fields["aggregation"]) ? fields["aggregation"] : {};
   return {
     matched_rules: validItems(fields["matched_rules"], isText),
     suppressed: validItems(fields["suppressed"], isSuppressed),
@@ -311,6 +320,7 @@ function sanitizeGateMetadata(value: unknown): GateOutcome["decision_metadata"] 
       mode: "winner_takes_all",
       winner: isText(winner) ? winner : null,
       deciding_rules: validItems(deciding, isText),
+      ...(isRaised(raised) && { raised }),
     },
     predicate_traces: validItems(fields["predicate_traces"], isPredicateTrace),
     errored_predicates: validItems(fields["errored_predicates"], isErroredPredicate),
@@ -319,6 +329,12 @@ function sanitizeGateMetadata(value: unknown): GateOutcome["decision_metadata"] 
     request_time: isText(fields["request_time"]) ? fields["request_time"] : lostText,
   };
 }
+
+const isRaised = hasShape<NonNullable<GateOutcome["decision_metadata"]["aggregation"]["raised"]>>({
+  from: isText,
+  to: isText,
+  reason: isText,
+});
 
 const isSuppressed = hasShape<{ readonly rule: string; readonly by: string }>({ rule: isText, by: isText });
 

@@ -1,5 +1,7 @@
 import type { Checkpoint, ChainLink } from "./chain.js";
-import { matchesOwnHash, parseChainLink, genesisHash } from "./chain.js";
+import { genesisHash, hasCheckpointMark, matchesOwnHash, parseChainLink } from "./chain.js";
+import { approvalsInNote, countersInNote, parseNote, serialsInNote } from "./notes.js";
+import type { NoteRecord } from "../model/record.js";
 
 /** A part of the log that is not as it was written. */
 export interface LogProblem {
@@ -46,6 +48,10 @@ export class LogVerifier {
   #isPruned = false;
   /** Notes about pruning: the last pruned record, its hash, and the record of the note. */
   readonly #prunes: { readonly through: number; readonly hash: string; readonly seq: number }[] = [];
+  #hasCounters = false;
+  #approvals = 0;
+  /** The newest serial number of each approval lock that was seen, as the notes say. */
+  readonly serials = new Map<string, number>();
   /** Each definition that was used, with the first record made with it. */
   readonly definitions = new Map<string, number>();
   /** Likewise for environments. */
@@ -53,6 +59,8 @@ export class LogVerifier {
   /** The hashes at the ends of files: only whole files are pruned. */
   readonly #ends = new Map<number, string>();
   readonly #hashes = new Map<number, string | undefined>();
+  /** The records that say that a checkpoint was written for them. */
+  readonly #marked: number[] = [];
 
   /** Keeps the hashes at these sizes for `hashAt`. */
   constructor(sizes: Iterable<number>) {
@@ -79,6 +87,16 @@ export class LogVerifier {
   /** How many of them were pruned: all, if a note in the log says so; else none. */
   get pruned(): number {
     return this.#isPruned ? this.missingAtStart : 0;
+  }
+
+  /** Whether a note has counters, which the records before it may contradict. */
+  get hasNotedCounters(): boolean {
+    return this.#hasCounters;
+  }
+
+  /** The sum of the serial numbers of all approval locks that were seen, as the notes say. */
+  get approvals(): number {
+    return this.#approvals;
   }
 
   hashAt(size: number): string | undefined {
@@ -120,6 +138,7 @@ export class LogVerifier {
     this.#check(link, line, where);
     this.#size = link.seq;
     this.#head = link.hash;
+    if (hasCheckpointMark(line)) this.#marked.push(link.seq);
     const definition = definitionIn(line);
     if (definition !== undefined) {
       if (!this.definitions.has(definition)) this.definitions.set(definition, link.seq);
@@ -153,6 +172,25 @@ export class LogVerifier {
     this.addProblem({ kind: "missing", seq: 1, message });
   }
 
+  /**
+   * Reports the first checkpoint that is missing: one is written for each record that says so, and when a file is
+   * full. Later ones than the head are not there yet.
+   */
+  checkPinned(head: { readonly size: number; readonly segment: number }, pinned: ReadonlySet<number>): void {
+    const ends = [...this.#ends.keys()].filter((end) => end > this.missingAtStart && end < head.segment);
+    const marked = this.#marked.filter((seq) => seq <= head.size);
+    const missing = [...ends, ...marked].filter((seq) => !pinned.has(seq));
+    if (missing.length === 0) return;
+    const seq = Math.min(...missing);
+    const message = `the checkpoint at ${seq} records is missing`;
+    this.addProblem({
+      kind: "checkpoint",
+      seq,
+      file: "checkpoints.jsonl",
+      message,
+    });
+  }
+
   checkCheckpoint({ size, head }: Checkpoint): void {
     if (size < this.missingAtStart) return;
     const actual = this.hashAt(size);
@@ -182,7 +220,7 @@ export class LogVerifier {
       const name = recordIdIn(line);
       const message = `record ${link.seq} was changed after it was written`;
       this.addProblem({ kind: "changed", seq: link.seq, ...name, ...where, message });
-    } else if (line.includes(pruneNoteMarker)) this.#addPrune(line);
+    } else this.#addNote(parseNote(line));
     if (link.seq !== this.#size + 1) {
       const message = `found record ${link.seq} instead of record ${this.#size + 1}`;
       this.addProblem({ kind: "order", seq: this.#size + 1, ...where, message });
@@ -192,10 +230,15 @@ export class LogVerifier {
     }
   }
 
-  #addPrune(line: Buffer): void {
-    const { kind, note, seq, details } = parseNote(line);
-    if (kind !== "note" || note !== "pruned" || details === undefined) return;
-    this.#prunes.push({ through: Number(details.through), hash: String(details.hash), seq: Number(seq) });
+  #addNote(note: NoteRecord | undefined): void {
+    if (note === undefined) return;
+    this.#hasCounters ||= countersInNote(note) !== undefined;
+    this.#approvals = Math.max(this.#approvals, approvalsInNote(note));
+    for (const [id, serial] of serialsInNote(note))
+      this.serials.set(id, Math.max(serial, this.serials.get(id) ?? 0));
+    if (note.note !== "pruned") return;
+    const { through, hash } = note.details;
+    if (typeof hash === "string") this.#prunes.push({ through: Number(through), hash, seq: note.seq });
   }
 }
 
@@ -208,23 +251,6 @@ interface PruneWitness {
   /** The number of pruned records according to the head. */
   readonly pruned?: number | undefined;
 }
-
-interface Note {
-  readonly kind?: unknown;
-  readonly note?: unknown;
-  readonly seq?: unknown;
-  readonly details?: { readonly through?: unknown; readonly hash?: unknown };
-}
-
-function parseNote(line: Buffer): Note {
-  try {
-    return JSON.parse(line.toString("utf8")) as Note;
-  } catch {
-    return {};
-  }
-}
-
-const pruneNoteMarker = Buffer.from('"note":"pruned"');
 
 /** Returns the id of a record by its place in the line. */
 export function recordIdIn(line: Buffer): { readonly record_id?: string } {

@@ -28,6 +28,8 @@ const noteKinds: Readonly<Record<NoteRecord["note"], true>> = {
   tail_repaired: true,
   tail_lost: true,
   pruned: true,
+  counters_migrated: true,
+  approvals_seen: true,
 };
 
 const areTexts = (values: readonly unknown[]): boolean => values.every(isText);

@@ -56,7 +56,9 @@ export function reevaluate(
 /** Another definition may change params where the old one did not; they are then checked again. */
 function withRecheck(facts: JsonObject): JsonObject {
   const { read } = facts;
-  return { recheck: { changes: [], ...(read !== undefined && { read }) }, ...facts };
+  const { recheck } = policyFacts(facts);
+  const checked = recheck ?? { changes: [], ...(read !== undefined && { read }) };
+  return { ...facts, recheck: { ...checked, overridden: true } as unknown as Json };
 }
 
 /** Removes the data that the old definition fetched and the new one does not. */
@@ -97,6 +99,7 @@ export function describeMissingFacts(
     ...(loaded.definition_hash === record.definition_hash
       ? []
       : missingPolicyFacts(prepared.needs, record, oldNeeds)),
+    ...missingVotes(prepared, record),
     ...missingGuardrailFacts(loaded, record),
     ...missingFetches(definition, record),
   ];
@@ -155,6 +158,12 @@ function missingFetches({ fetches }: ReplayableDefinition, { facts }: DecisionRe
   const fetched = isObject(facts["fetched"]) ? facts["fetched"] : {};
   const missing = fetches.filter(({ key }) => !Object.hasOwn(fetched, key));
   return [...new Set(missing.map(({ endpoint }) => `the data of \`${endpoint}\``))];
+}
+
+/** Another definition may ask custom evaluators that have not voted. */
+function missingVotes({ customEvaluators = [] }: Prepared, { facts }: DecisionRecord): readonly string[] {
+  const votes = isObject(facts["votes"]) ? facts["votes"] : {};
+  return missingKeys(votes, customEvaluators).map((name) => `the vote of \`${name}\``);
 }
 
 function missingGuardrailFacts(loaded: LoadedDefinition, { facts }: DecisionRecord): readonly string[] {

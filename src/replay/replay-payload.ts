@@ -1,6 +1,8 @@
 import { deepFreeze } from "../digest/freeze-json.js";
-import { ReplayMismatchError } from "../errors.js";
+import { canonicalJson } from "../digest/canonical-json.js";
+import { InvalidScoringStrategyError, ReplayMismatchError } from "../errors.js";
 import type { EvaluatorVote } from "../evaluate/scored/evaluator.js";
+import type { ScoringPlugIn } from "../evaluate/scored/plug-ins.js";
 import { toStrategy } from "../evaluate/scored/plug-ins.js";
 import type { Strategy } from "../evaluate/scored/scoring.js";
 import { tallyVotes } from "../evaluate/scored/tally-votes.js";
@@ -18,11 +20,16 @@ export interface ReplayOptions {
   readonly strict: boolean;
   /** Receives assumptions and, in non-strict mode, differences. */
   readonly warn: (text: string) => void;
+  /** Custom scoring strategies, for payloads that name one of them. */
+  readonly strategies?: readonly ScoringPlugIn[];
 }
 
 /** Decides again from the votes in an audit payload; throws if it is not one and, in strict mode, if the replay differs. */
-export function replayPayload(payload: unknown, { strict, warn }: ReplayOptions): ReplayedDecision {
-  const { replayed, differences, warnings } = compareWithPayload(payload);
+export function replayPayload(
+  payload: unknown,
+  { strict, warn, strategies }: ReplayOptions,
+): ReplayedDecision {
+  const { replayed, differences, warnings } = compareWithPayload(payload, { strategies });
   for (const warning of warnings) warn(`[DecisionAgent::Replay] ${valueText(warning)}`);
   if (differences.length === 0) return replayed;
   if (strict) throw mismatchError(differences, replayed);
@@ -63,9 +70,12 @@ export interface Difference {
 }
 
 /** Decides again from the votes in an audit payload and lists the differences; throws only if the document is not an audit payload. */
-export function compareWithPayload(payload: unknown): Comparison {
+export function compareWithPayload(
+  payload: unknown,
+  { strategies = [] }: { readonly strategies?: readonly ScoringPlugIn[] | undefined } = {},
+): Comparison {
   const stored = readPayload(payload);
-  const { strategy, warnings } = resolveStrategy(stored);
+  const { strategy, warnings } = findCustomStrategy(stored, strategies) ?? resolveStrategy(stored);
   const again = replayVotes(stored, strategy);
   return { replayed: again, differences: findDifferences(stored, again), warnings };
 }
@@ -141,6 +151,22 @@ interface ResolvedStrategy {
   readonly warnings: readonly string[];
 }
 
+/** A custom strategy may not have the name of a built-in one, which other payloads mean. */
+function findCustomStrategy(
+  { scoring_strategy: name, scoring_parameters: stored }: StoredPayload,
+  plugIns: readonly ScoringPlugIn[],
+): ResolvedStrategy | undefined {
+  const custom = plugIns.map(toStrategy);
+  const builtIn = custom.find((each) => builtInStrategies.has(each.name));
+  if (builtIn !== undefined)
+    throw new InvalidScoringStrategyError(`\`${builtIn.name}\` is the name of a built-in scoring strategy`);
+  const strategy = custom.find((each) => each.name === name);
+  if (strategy === undefined) return undefined;
+  const isSame = canonicalJson(stored) === canonicalJson(strategy.parameters);
+  const warning = `the payload was made with other parameters of \`${name}\``;
+  return { strategy, warnings: isSame ? [] : [warning] };
+}
+
 const classNames: Readonly<Record<ScoringStrategy, string>> = {
   weighted_average: "WeightedAverage",
   max_weight: "MaxWeight",
@@ -148,7 +174,7 @@ const classNames: Readonly<Record<ScoringStrategy, string>> = {
   threshold: "Threshold",
 };
 
-const strategies: ReadonlyMap<string, ScoringStrategy> = new Map(
+const builtInStrategies: ReadonlyMap<string, ScoringStrategy> = new Map(
   Object.entries(classNames).flatMap(([name, className]) =>
     [name, className, `DecisionAgent::Scoring::${className}`].map((each) => [each, name as ScoringStrategy]),
   ),
@@ -156,7 +182,7 @@ const strategies: ReadonlyMap<string, ScoringStrategy> = new Map(
 
 /** Throws if the strategy does not accept the parameters. */
 function resolveStrategy({ scoring_strategy, scoring_parameters }: StoredPayload): ResolvedStrategy {
-  const name = strategies.get(scoring_strategy);
+  const name = builtInStrategies.get(scoring_strategy);
   if (name === undefined) {
     const warning = `the scoring strategy \`${scoring_strategy}\` is unknown, so \`weighted_average\` was used`;
     return { strategy: toStrategy(undefined), warnings: [warning] };

@@ -1,11 +1,10 @@
 import type { DeclaredFetch } from "../definition/fetches.js";
 import { uniqueFetches } from "../definition/fetches.js";
-import { masksOf } from "../definition/loaded-definition.js";
 import { canonicalJson } from "../digest/canonical-json.js";
 import { sha256Hex } from "../digest/sha256.js";
 import { DecisionError } from "../errors.js";
 import type { Prepared } from "../evaluate/evaluate.js";
-import { prepareLazily } from "../evaluate/prepare-lazily.js";
+import { prepareLoaded } from "../evaluate/prepare-lazily.js";
 import type { LoadedDefinition } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";
 import type { DecisionRecord } from "../model/record.js";
@@ -70,7 +69,7 @@ export class ReplayableDefinitions {
     try {
       return {
         loaded,
-        prepared: await prepareLazily(definition, masksOf(loaded)),
+        prepared: await prepareLoaded(loaded),
         fetches: uniqueFetches(definition),
       };
     } catch (error) {

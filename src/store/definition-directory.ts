@@ -142,10 +142,14 @@ function unreadableDirectoryError(directory: string, error: unknown): DecisionEr
   const path = directory.replace(/\/$/, "");
   const { code } = error as NodeJS.ErrnoException;
   if (code === "ENOENT" || code === "ENOTDIR") {
-    return new DecisionError("definitions_missing", `the directory \`${path}\` does not exist`, {
-      hint: "specify the directory of your definitions with --decisions DIR or AGENT33_DECISIONS",
-      cause: error,
-    });
+    return new DecisionError(
+      "definitions_missing",
+      code === "ENOENT" ? `the directory \`${path}\` does not exist` : `\`${path}\` is not a directory`,
+      {
+        hint: "specify the directory of your definitions with --decisions DIR or AGENT33_DECISIONS",
+        cause: error,
+      },
+    );
   }
   return new DecisionError("file_unreadable", `cannot read \`${path}\`: ${(error as Error).message}`, {
     cause: error,

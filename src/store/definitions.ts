@@ -53,9 +53,10 @@ export async function openDefinitions(options: DefinitionOptions): Promise<Opene
   const startedAt = time.now();
   const read = await readFiles(options, cache);
   const entries = read.map(({ entry }) => entry);
-  const cacheable = read
-    .filter(({ file }) => startedAt - file.changedAt > cacheableAfterMs)
-    .map(({ entry }) => entry);
+  // The earlier entry of a file that is not cached yet stays: it knows what the file contained.
+  const cacheable = read.flatMap(({ file, entry }) =>
+    startedAt - file.changedAt > cacheableAfterMs ? entry : (cache?.entries.get(file.path) ?? []),
+  );
   const filesRead = entries.filter((entry) => entry.body !== undefined).length;
   if (cache !== undefined && hasChanges(cache, cacheable)) cache.save(cacheable);
   const library = toLibrary(options, entries, cache);
@@ -78,9 +79,11 @@ async function readFiles(
   for (;;) {
     const located: LocatedDefinition[] = [];
     const collecting = inspect && { ...options, inspect: (each: LocatedDefinition) => located.push(each) };
+    const readNew = async (file: FoundFile): Promise<Entry> =>
+      withRememberedGuardrails(await readEntry(collecting ?? options, file), cache?.entries.get(file.path));
     const read: ReadFile[] = [];
     for (const file of await settled.find())
-      read.push({ file, entry: findCached(cache, file) ?? (await readEntry(collecting ?? options, file)) });
+      read.push({ file, entry: findCached(cache, file) ?? (await readNew(file)) });
     const changed = read.find(
       ({ file, entry }) =>
         entry.body !== undefined && file.unusableBecause === undefined && !isUnchanged(directory, file),
@@ -106,6 +109,18 @@ function openCache({
 function findCached(cache: DefinitionCache | undefined, file: FoundFile): CachedFile | undefined {
   const cached = cache?.entries.get(file.path);
   return cached?.stamp === file.stamp ? cached : undefined;
+}
+
+/**
+ * Remembers that a broken file contained guardrails or masks for every decision, or disabled targets, when it was valid:
+ * it may have lost them. The cache is only used to refuse more, never less.
+ */
+function withRememberedGuardrails(entry: Entry, earlier: CachedFile | undefined): Entry {
+  if (entry.summary.diagnostics.length === 0 || earlier === undefined) return entry;
+  const { guardrails, masks, targets = [], heldGuardrails } = earlier.summary;
+  const isRemembered = [guardrails, masks, heldGuardrails].some((each) => each !== undefined);
+  if (!isRemembered && !targets.some(({ target }) => target.disabled)) return entry;
+  return { ...entry, summary: { ...entry.summary, hidesGuardrails: true, heldGuardrails: true } };
 }
 
 function hasChanges(cache: DefinitionCache, cacheable: readonly Entry[]): boolean {
@@ -212,7 +227,7 @@ async function rereadBody(
 }
 
 /** Increase it when the format of the cached data changes. */
-const cacheFormat = 9;
+const cacheFormat = 10;
 
 /** Parsed definition files of earlier runs, so that YAML need not be parsed again. */
 interface DefinitionCache {

@@ -92,6 +92,7 @@ export const filterNames = [
   "stage_id",
   "session_id",
   "correlation_id",
+  "caller",
   "since",
   "until",
   "label",

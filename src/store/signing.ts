@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type * as Crypto from "node:crypto";
 import { nodeCrypto, sha256Hex } from "../digest/sha256.js";
-import { DecisionError } from "../errors.js";
+import { DecisionError, fileErrorHint } from "../errors.js";
 import type { Checkpoint, Signer } from "../record/chain.js";
 import { checkpointSignedText } from "../record/chain.js";
 
@@ -109,7 +109,7 @@ function readKey(path: string, parse: (pem: string) => Crypto.KeyObject): Crypto
     const { code, message } = error as NodeJS.ErrnoException;
     const reason = code?.startsWith("ERR_") === false ? message : "it does not contain a key in PEM format";
     throw new DecisionError("usage", `cannot use the key in \`${path}\`: ${reason}`, {
-      hint: keyFileHint,
+      hint: code === "ENOENT" ? keyFileHint : (fileErrorHint(error, path) ?? keyFileHint),
       cause: error,
     });
   }

@@ -7,7 +7,7 @@ import { filterNames, formatManifest, manifestName } from "./export-manifest.js"
 import { makeDirectory } from "./files.js";
 import { createSha256 } from "./signing.js";
 import { systemClock } from "../clock.js";
-import { DecisionError } from "../errors.js";
+import { DecisionError, fileErrorHint } from "../errors.js";
 import type { Ledger, LogLine, Query, Store } from "../model/store.js";
 import type { Signer } from "../record/chain.js";
 import { csvHeader, csvLine } from "../record/csv.js";
@@ -256,7 +256,7 @@ function wrapWriteErrors<T>(write: () => T): T {
 
 function unwritableExportError(error: unknown): DecisionError {
   const message = `cannot write the export: ${(error as Error).message}`;
-  const hint = "check the permissions and the free space of the directory; the incomplete export was removed";
+  const hint = `${fileErrorHint(error) ?? "check the disk"}; the incomplete export was removed`;
   return new DecisionError("file_unwritable", message, { hint, cause: error });
 }
 

@@ -134,6 +134,7 @@ const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   circuit_open: "an endpoint failed too often and is not called for a while",
   rate_limited: "the rate limit of an endpoint is used up",
   replay_mismatch: "a replay led to another answer",
+  nothing_to_check: "a check had nothing to check, and --allow-empty is not given",
 };
 
 const logColumns = [
@@ -183,6 +184,11 @@ export const plainColumns: readonly { readonly command: string; readonly columns
     columns: ["number", "time", "decision or tool", "answer", "reason", "authority", "record"],
   },
   { command: "`distribution`", columns: ["label", "target", "count", "share", "expected share"] },
+  {
+    command: "`distribution --all-definitions`",
+    columns: ["label", "target", "count", "share", "expected share", "hash (other definitions only)"],
+  },
+  { command: "`distribution --by`", columns: ["period", "label", "count", "share"] },
   {
     command: "`precedents ID`, `precedents --record`",
     columns: ["similarity", "outcome", "`matched` or `deviated`", "record", "number", "time", "reason"],

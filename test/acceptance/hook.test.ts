@@ -59,7 +59,7 @@ class Project {
       input: typeof event === "string" ? event : JSON.stringify(event),
       env: cleanEnvironment({
         PATH,
-        AGENT33_HOME: join(this.directory, "home"),
+        HOME: join(this.directory, "home"),
         CLAUDE_PROJECT_DIR: this.directory,
       }),
       extendEnv: false,
@@ -108,6 +108,16 @@ describe("the hooks that the page shows", () => {
     expect(await project.before(write("/repo/./a.txt"))).toEqual(goesOn);
     expect((await project.before(write("/repo/b.txt"))).exitCode).toBe(2);
     expect((await project.before(write("/repo/a.txt", "s-2"))).exitCode).toBe(2);
+  });
+
+  it("keep to their store, whatever an `agent-33.json` says", async () => {
+    const project = new Project();
+    const limit =
+      "decision: { id: d, type: policy, tool: Bash, policies: [{ name: p, max_calls: { count: 1, per: session } }] }";
+    writeFileSync(join(project.directory, "decisions/limit.yaml"), limit);
+    expect((await project.before(call("Bash", {}))).exitCode).toBe(0);
+    writeFileSync(join(project.directory, "agent-33.json"), '{"store": "fresh"}');
+    expect((await project.before(call("Bash", {}))).exitCode).toBe(2);
   });
 
   it("let tools be called that no policy is about", async () => {

@@ -17,7 +17,10 @@ describe("the package", () => {
       { cwd: root },
     );
     const [packed] = Object.values(
-      JSON.parse(stdout) as Record<string, { filename: string; files: { path: string }[] }>,
+      JSON.parse(stdout) as Record<
+        string,
+        { filename: string; unpackedSize: number; files: { path: string }[] }
+      >,
     );
     const paths = packed?.files.map((file) => file.path) ?? [];
     const tops = new Set(paths.map((path) => path.split("/")[0]));
@@ -32,6 +35,7 @@ describe("the package", () => {
       "package.json",
     ]);
     expect(paths).toContain("dist/THIRD-PARTY-LICENSES.txt");
+    expect(packed?.unpackedSize).toBeLessThanOrEqual(5_000_000);
 
     writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }');
     await execa("npm", ["install", "--offline", "--no-audit", "--no-fund", `./${packed?.filename ?? ""}`], {
@@ -89,6 +93,14 @@ describe("the package", () => {
       const { stdout } = await execa(process.execPath, [`out/program-${index}.js`], { cwd: folder });
       expect(stdout).toBe(/console\.log\(.*\); \/\/ (.*)/.exec(program)?.[1]?.replaceAll('"', "'"));
     }
+  });
+
+  it("has only ASCII in its bundles, which are read as Latin-1", () => {
+    const dist = join(root, "dist");
+    const files = readdirSync(dist).filter((name) => name.endsWith(".cjs"));
+    expect(files.length).toBeGreaterThan(10);
+    for (const file of files)
+      expect([file, /[^\0-\x7f]/.test(readFileSync(join(dist, file), "utf8"))]).toEqual([file, false]);
   });
 
   it("brings no dependency along", () => {

@@ -13,6 +13,7 @@ import { delimiter, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.js";
 import { settingKeys } from "../../src/cli/settings-table.js";
+import * as library from "../../src/index.js";
 import { fakeIo } from "../cli/fake-io.js";
 import { bin, root, samples, temporaryDirectory } from "./command.js";
 import type { Block, Page, PageCommand } from "./console-blocks.js";
@@ -174,6 +175,37 @@ function steady(line: string, shown: readonly string[]): string {
     .replace(/\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?(\.\d+)?Z?/g, "…")
     .replace(/\/\S*\/agent-33-\w+/g, "…");
 }
+
+describe("the tables of the specifications", () => {
+  const page = readPage("docs/specifications.md");
+  const cells = [...page.text.matchAll(/^\|[^|]*\|((?:[^|]|\\\|)*)\|$/gm)].map(([, shownBy = ""]) => shownBy);
+  const spans = cells.flatMap((cell) =>
+    [...cell.matchAll(/`([^`]+)`(?: \(exit code (\d+)\))?/g)].map(([, text = "", code = "0"]) => ({
+      text,
+      code,
+    })),
+  );
+  const commands = spans.filter(({ text }) => text.startsWith("agent-33 "));
+  const calls = spans.flatMap(({ text }) => /^(\w+)\(\)$/.exec(text)?.[1] ?? []);
+
+  it("have commands that run, one after the other, and end as they say", () => {
+    const { cwd, env } = workplace(page, undefined, 0);
+    const script = commands
+      .map(({ text }) => `{ ${text}; } </dev/null >>output.txt 2>&1; echo $?`)
+      .join("\n");
+    const { stdout } = spawnSync("sh", ["-c", script], { cwd, env, encoding: "utf8" });
+    const codes = stdout.trimEnd().split("\n");
+    expect(commands.length).toBeGreaterThan(50);
+    expect(commands.map(({ text }, index) => `${codes[index] ?? "not run"}: ${text}`)).toEqual(
+      commands.map(({ text, code }) => `${code}: ${text}`),
+    );
+  });
+
+  it("name functions that the library exports", () => {
+    expect(calls.length).toBeGreaterThan(5);
+    expect(calls.filter((name) => !Object.hasOwn(library, name))).toEqual([]);
+  });
+});
 
 describe("the YAML of the pages", () => {
   const blocks = pages.flatMap((page) =>

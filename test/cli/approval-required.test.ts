@@ -278,13 +278,13 @@ const attacks: readonly Attack[] = [
         "guardrails.yaml",
         "guardrails:\n  - { type: weight_bounds, min_weight: 1, on_fail: warn }\n",
       ),
-    why: "its guardrails, targets, endpoints or masks",
+    why: "its guardrails, targets, endpoints, masks or overrides of other decisions",
   },
   {
     name: "a new file of targets",
     spoil: (project) =>
       project.write("targets.yaml", "targets: [{ id: deploy, kind: stage }, rework, one, two]\n"),
-    why: "its guardrails, targets, endpoints or masks",
+    why: "its guardrails, targets, endpoints, masks or overrides of other decisions",
   },
   {
     name: "a directory in the place of the lock",
@@ -372,7 +372,9 @@ describe("where approval is required", () => {
     expect(await project.run(...ask)).toMatchObject({
       exitCode: 3,
       stdout: "",
-      stderr: expect.stringContaining("its guardrails, targets, endpoints or masks") as string,
+      stderr: expect.stringContaining(
+        "its guardrails, targets, endpoints, masks or overrides of other decisions",
+      ) as string,
     });
   });
 

@@ -207,9 +207,16 @@ describe("backtest", () => {
     expect(files()).toEqual(before);
   });
 
+  it("fails with --max-change where nothing is recorded, unless --allow-empty is given", async () => {
+    const words = ["decision-quality-gate", "--max-change", "0"] as const;
+    const { code, err } = await backtest(...words);
+    expect(code).toBe(6);
+    expect(err).toMatch(/^error: nothing to check: there are no matching records\nhint: add --allow-empty/);
+    expect((await backtest(...words, "--allow-empty")).code).toBe(0);
+  });
+
   it("has nothing to compare where nothing is recorded, and makes no store", async () => {
-    const { code, err } = await backtest("decision-quality-gate", "--max-change", "0");
-    expect({ code, err }).toEqual({ code: 0, err: "no matching records\n" });
+    expect(await backtest("decision-quality-gate")).toMatchObject({ code: 0, err: "no matching records\n" });
     expect(filesIn(place.root).some(([name]) => name.startsWith("store"))).toBe(false);
   });
 });

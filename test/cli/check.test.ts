@@ -155,15 +155,16 @@ describe("a check", () => {
     );
   });
 
-  it("exits 3 while a file is empty, and other decisions only warn", async () => {
+  it("exits 3 while a file is empty, as every decision does: the file may have contained guardrails", async () => {
     const place = workplace();
     const file = join(place.decisions, "empty.yaml");
     writeFileSync(file, "");
     expect((await place.run(allowed)).code).toBe(3);
     expect((await place.run(["validate"])).code).toBe(3);
     const other = await place.run(["evaluate", "decision-quality-gate", "--input", "{}"]);
-    expect([other.code, other.err]).toEqual([0, expect.stringContaining(`${file}:1:1 is invalid`)]);
+    expect([other.code, other.err]).toEqual([3, expect.stringContaining(`${file}:1:1`)]);
     expect((await place.run(["gate", "acme/payments/wire.approve", "--input", "{}"])).code).toBe(3);
+    expect((await place.run(["list"])).code).toBe(0);
   });
 
   it("exits 3 without any policy, unless unknown tools are allowed", async () => {
@@ -283,7 +284,7 @@ describe("the formats of a check", () => {
     const { out } = await (await begun()).run(filter, { terminal: true });
     const [first, ...rest] = out.split("\n");
     expect(first).toMatch(/^allowed_by_exception {2}Excluding pilot accounts/);
-    const shown = rest.join("\n");
+    const shown = rest.join("\n").replaceAll(/\n {4,}/g, " ");
     expect(shown).toContain('params    {"segment":"enterprise","exclude_pilots":true}');
     expect(shown).toContain("decision  policy-filter-customers allowed_by_exception");
     expect(shown).toContain(
@@ -312,12 +313,37 @@ describe("the formats of a check", () => {
   });
 });
 
+describe("the state of a session", () => {
+  it("is sent once, and later checks of the session use it", async () => {
+    const place = workplace();
+    await place.run([
+      ...allowed.slice(0, 2),
+      "--params",
+      '{"name":"revenue_retention"}',
+      ...session,
+      "--context",
+      ceo,
+    ]);
+    const ran = await place.run(["check", "select_metric", "--params", '{"name":"churn"}', ...session]);
+    expect([ran.code, checkOf(ran).reason]).toEqual([
+      4,
+      "Reports for executives use revenue retention, not churn",
+    ]);
+    expect(await logOf(place)).toMatchObject([{}, { context: JSON.parse(ceo) as object }]);
+    expect((await place.run(["replay", "2"])).code).toBe(0);
+  });
+});
+
 describe("an invalid check", () => {
   const params = (text: string): readonly string[] => ["check", "t", "--params", text, ...session];
 
   it.each<[string, readonly string[], string]>([
     ["no tool", ["check", ...session], "specify a tool"],
-    ["no session", ["check", "t", "--params", "{}"], "specify a session"],
+    [
+      "no session, which a policy needs",
+      ["check", "filter_customers", "--params", "{}"],
+      "policy `metric_first` of `policy-filter-customers` needs a session",
+    ],
     ["an empty session", ["check", "t", "--session-id", ""], "specify a session"],
     ["an empty tool", ["check", "", ...session], "specify a tool"],
     ["params that are no JSON", params("{name: x}"), "--params is not valid JSON"],
@@ -389,6 +415,54 @@ describe("the event of a hook", () => {
     const place = workplace();
     await place.run([...words, ...session], { stdin: JSON.stringify(event) });
     expect(await logOf(place)).toMatchObject([{ session_id: "s-9" }]);
+  });
+
+  it("is not allowed by an override that changes the params", async () => {
+    const place = workplace();
+    writeFileSync(
+      join(place.decisions, "safe.yaml"),
+      "decision: { id: safe, type: policy, tool: w, policies: [{ name: never, conditions: [{ name: c, expression: 'false' }] }, " +
+        "{ name: move, overrides: [never], action: modify_params, params: { path: /safe } }] }",
+    );
+    expect((await place.run(["check", "w", ...session])).code).toBe(0);
+    const ran = await place.run(["check", "--event", '{"tool_name":"w"}', ...session]);
+    expect([ran.code, checkOf(ran).params]).toEqual([4, {}]);
+  });
+
+  it.each([
+    { name: "a response", more: { tool_response: {} } },
+    { name: "a name", more: { hook_event_name: "PostToolUse" } },
+  ])("is refused if $name says that the call was made", async ({ more }) => {
+    const stdin = JSON.stringify({ ...event, ...more });
+    const ran = await workplace().run(["check", "--event", "-", "--json"], { stdin });
+    expect(ran.code).toBe(2);
+    expect(errorOf(ran)).toMatchObject({
+      message: "the event is from after the call, so the call cannot be checked",
+      hint: "send the event from before the call; `agent-33 decision result --event -` accepts this one",
+    });
+  });
+
+  it("is counted in the store of the user, not in one that the project chooses", async () => {
+    const place = workplace();
+    const env = { AGENT33_STORE: "", AGENT33_HOME: place.store };
+    const run = (...words: string[]): Promise<Ran> => place.run(words, { env });
+    writeFileSync(
+      join(place.decisions, "limit.yaml"),
+      "decision: { id: limit, type: policy, tool: w, policies: [{ name: p, max_calls: { count: 1, per: session } }] }",
+    );
+    const check = ["check", "--event", '{"tool_name":"w"}', ...session];
+    expect(await run(...check)).toMatchObject({ code: 0, err: "" });
+    writeFileSync(join(place.root, "agent-33.json"), '{ "store": "fresh" }');
+    const ran = await run(...check);
+    expect(ran.code).toBe(4);
+    expect(ran.err).toMatch(
+      /^warning: --event ignores `store` in `[^`]+agent-33\.json`: .*; use --store DIR\n$/,
+    );
+    const result = await run("result", "--event", '{"tool_name":"w"}', ...session, "--ok", "--json");
+    expect(resultOf(result).linked).toBe(true);
+    const fresh = join(place.root, "fresh");
+    expect(await run(...check, "--store", fresh)).toMatchObject({ code: 0, err: "" });
+    expect((await run("check", "w", ...session)).code).toBe(4);
   });
 
   it("comes from a file too, and may begin with a byte order mark", async () => {
@@ -471,6 +545,29 @@ describe("the result of a call", () => {
     }
   });
 
+  it("has the digest of its params and the value, also when it is explained", async () => {
+    const place = workplace();
+    await place.run(allowed);
+    const ran = await place.run([...succeeded, "--value", "-"], { stdin: '{"rows": 12}' });
+    const { record_id, params_digest, value } = resultOf(ran);
+    expect([params_digest, value]).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), { rows: 12 }]);
+    const explained = await place.run(["explain", record_id, "--format", "plain"]);
+    expect(explained.out).toContain(`params\tSHA-256 ${params_digest ?? ""}\nvalue\t{"rows":12}\n`);
+  });
+
+  it("needs no session if it names the record of the check", async () => {
+    const place = workplace();
+    const [id = ""] = checkOf(await place.run(allowed)).decisions.map(({ record_id }) => record_id);
+    const ran = await place.run(["result", "select_metric", "--ok", "--record", id]);
+    expect(resultOf(ran)).toMatchObject({ linked: true, session_id: "s-1" });
+    const call = ["check", "send_note", "--params", "{}"];
+    const [other = ""] = checkOf(await place.run(call)).decisions.map(({ record_id }) => record_id);
+    expect(resultOf(await place.run(["result", "send_note", "--failed", "--record", other]))).toMatchObject({
+      linked: true,
+      decision_records: [other],
+    });
+  });
+
   it("warns where no call was open", async () => {
     const ran = await workplace().run(succeeded);
     expect(ran.code).toBe(0);
@@ -546,6 +643,16 @@ describe("the result of a call", () => {
     ["both --ok and --failed", [...succeeded, "--failed"], "--ok and --failed cannot be combined"],
     ["neither", ["result", "t", ...session], "specify the result of the call"],
     ["no session", ["result", "t", "--ok"], "specify a session"],
+    [
+      "a value that is no JSON",
+      ["result", "t", ...session, "--ok", "--value", "{"],
+      "--value is not valid JSON",
+    ],
+    [
+      "a value that is too large",
+      ["result", "t", ...session, "--ok", "--value", JSON.stringify("x".repeat(70_000))],
+      "the value is too large: 70002 bytes as JSON, at most 65536",
+    ],
     ["no tool", ["result", "--ok", ...session], "specify a tool"],
     ["a record that is not there", [...succeeded, "--record", "99"], "record `99` not found"],
     ["params that are no JSON", [...succeeded, "--params", "x"], "--params is not valid JSON"],

@@ -130,7 +130,7 @@ describe("explain --session-id --format methodology", () => {
       "- read_file succeeded; not linked to an allowed call",
       "",
       expect.stringMatching(
-        /^Sources: session \(query\.audience, .*\), params \(name, source, filter\), artifact/,
+        /^Sources: session \(query\.audience, .*\), params \(name, source, filter\), facts \(.*\), artifact/,
       ),
       "",
       "[6 decisions recorded in session]",

@@ -59,7 +59,7 @@ describe("a decision that fetches", () => {
   it("is shown with what it fetches, and from where", async () => {
     const { code, out } = await run(["show", "loan"], { terminal: true });
     expect(code).toBe(0);
-    expect(out).toContain(
+    expect(out.replaceAll(/\n {4,}/g, " ")).toContain(
       "  fetches     credit (value = score) from bureau (get https://bureau.example/score, cached for 1h, required)\n" +
         "  fetches     whether data is available from register (get https://register.example)\n",
     );

@@ -413,7 +413,8 @@ describe("show", () => {
   it("lists the guardrails of a decision, then those for every decision", async () => {
     const place = placeWith({ "route.yaml": own, ...forAll("{ type: no_disabled_targets }") });
     const { out } = await place.run(["show", "route"], { terminal: true });
-    const lines = out.split("\n").filter((line) => line.startsWith("  guardrail"));
+    const joined = out.replaceAll(/\n {4,}/g, " ");
+    const lines = joined.split("\n").filter((line) => line.startsWith("  guardrail"));
     expect(lines.map((line) => line.slice(14))).toEqual([
       "no_disabled_targets: no route to old-*, disabled targets, else block",
       "weight_bounds: weights of at least 5, else block",

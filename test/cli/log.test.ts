@@ -69,6 +69,27 @@ const three = (): Promise<string> =>
     { decision_id: "gate", selected_labels: ["Fail", "Late"], workflow_id: "w-2", cached: true },
   ]);
 
+describe("the callers of decisions", () => {
+  const by = (subject: string, ...actors: readonly string[]): Decided => ({
+    facts: { authenticated_caller: { subject, actors: actors.map((each) => ({ subject: each })) } },
+  });
+
+  it.each([
+    ["alice", "1 4"],
+    ["agent-7", "2 4"],
+    ["nobody", ""],
+  ])("are found by --caller %s, also where they act for another", async (caller, numbers) => {
+    const directory = await storeWith([
+      by("alice"),
+      by("bob", "agent-7"),
+      {},
+      by("alice", "agent-7"),
+      "note",
+    ]);
+    expect(await numbersOf(directory, ["--caller", caller, "--kind", "all"])).toBe(numbers);
+  });
+});
+
 describe("the log in a pipe", () => {
   it("is the very lines that were written", async () => {
     const directory = await three();

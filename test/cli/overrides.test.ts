@@ -90,6 +90,38 @@ describe("the overrides", () => {
     expect(await names("13w")).toEqual(["once", "later"]);
   });
 
+  it("can be those of a policy, in any document, at a time", async () => {
+    const place = placeWith();
+    const foreign = "{ name: q }, { name: foreign, overrides: [p] }, { name: of_q, overrides: [q] }";
+    writeFileSync(
+      join(place.decisions, "others.yaml"),
+      `decision: { id: others, type: policy, tool: t, policies: [${foreign}] }`,
+    );
+    await use(place, 0);
+    const found = async (...words: readonly string[]): Promise<readonly unknown[]> =>
+      (await overridesIn(place, ...words)).map(({ name, status, uses }) => [name, status, uses]);
+    expect(await found("--policy", "q")).toEqual([["of_q", "live", 0]]);
+    expect(await found("--policy", "p", "--at", "2d")).toEqual([
+      ["always", "live", 0],
+      ["soon", "pending", 0],
+      ["over", "live", 0],
+      ["once", "live", 0],
+      ["later", "live", 0],
+      ["foreign", "live", 0],
+    ]);
+    const at = await found("--policy", "p", "--at", inDays(30));
+    expect(at.slice(0, 4)).toEqual([
+      ["always", "live", 0],
+      ["soon", "live", 0],
+      ["over", "expired", 0],
+      ["once", "expired", 1],
+    ]);
+    const unknown = await place.run(["overrides", "--json", "--policy", "P"]);
+    expect([unknown.code, errorOf(unknown)]).toMatchObject([2, { message: "no policy called `P`" }]);
+    const bad = await place.run(["overrides", "--json", "--at", "soon"]);
+    expect([bad.code, errorOf(bad)]).toMatchObject([2, { code: "usage" }]);
+  });
+
   it("are JSON lines in a pipe, and a line each as plain text", async () => {
     const place = placeWith();
     const id = await use(place, 0);

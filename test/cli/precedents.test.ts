@@ -188,6 +188,27 @@ describe("precedents of a record", () => {
     expect(await json<PrecedentComparison>(place, "credit", "--record", "3")).toEqual(found);
   });
 
+  it("are limited to those that a policy or an override took part in", async () => {
+    const place = placeOf();
+    const check = (params: object): Promise<Ran> =>
+      place.run(["check", "send_mail", "--params", JSON.stringify(params), "--session-id", "s"]);
+    await check({ to: "c-1", hour: 20, urgent: true });
+    await check({ to: "c-1", hour: 9, urgent: false });
+    await check({ to: "c-1", hour: 9, urgent: false });
+    const seqs = async (...words: readonly string[]): Promise<readonly number[]> =>
+      (await json<PrecedentComparison>(place, ...words)).precedents.map(({ seq }) => seq);
+    expect(await seqs("--record", "3")).toEqual([2, 1]);
+    expect(await seqs("--record", "3", "--policy", "office_hours", "--limit", "1")).toEqual([2]);
+    expect(await seqs("--record", "3", "--policy", "urgent", "--limit", "1")).toEqual([1]);
+    expect(await seqs("--record", "3", "--policy", "other")).toEqual([]);
+    const context = { tool: "send_mail", params: { to: "c-1", hour: 9, urgent: false } };
+    const input = ["tool-use", "--input", JSON.stringify(context)];
+    expect(await seqs(...input)).toEqual([3, 2, 1]);
+    expect(await seqs(...input, "--policy", "urgent")).toEqual([1]);
+    const { code, err } = await ask(place, "--record", "3", "--policy", "");
+    expect([code, err.split("\n")[0]]).toEqual([2, "error: --policy must not be empty"]);
+  });
+
   it("need the store alone", async () => {
     const place = placeOf();
     for (const amount of [10, 20]) await grant(place, "c-1", amount);

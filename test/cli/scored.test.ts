@@ -89,8 +89,8 @@ describe("a scored decision on a terminal", () => {
     expect(lines).toEqual(
       expect.arrayContaining([
         "credit / good_credit  ✗ not matched  credit.score >= 700  credit.score = 450",
-        "credit / poor_credit  ✓ matched  credit.score < 500  credit.score = 450",
-        "credit / poor_credit  ✗ not matched  credit.defaults > 2  credit.defaults = 1",
+        "→ credit / poor_credit  ✓ matched  credit.score < 500  credit.score = 450",
+        "→ credit / poor_credit  ✗ not matched  credit.defaults > 2  credit.defaults = 1",
       ]),
     );
   });

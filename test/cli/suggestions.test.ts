@@ -9,6 +9,8 @@ describe("a word that is no command", () => {
     ["run", ["evaluate"]],
     ["test", ["dry-run", "validate"]],
     ["init", ["new"]],
+    ["add", ["new"]],
+    ["exec", ["evaluate"]],
     ["server", ["serve"]],
     ["history", ["log"]],
     ["re", ["result", "replay"]],

@@ -76,10 +76,35 @@ describe("common mistakes", () => {
     expect(stderr).toContain(`hint: ${hint}`);
   });
 
-  it("an empty directory is reported with a warning", async () => {
-    const { exitCode, stderr } = await run(["decision", "validate", temporaryDirectory()]);
-    expect(exitCode).toBe(0);
-    expect(stderr).toContain("warning: no definitions found in");
+  it("an empty directory is an error, unless --allow-empty is given", async () => {
+    const directory = temporaryDirectory();
+    const { exitCode, stdout } = await run(["decision", "validate", directory]);
+    expect(exitCode).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({
+      valid: false,
+      problems: [{ file: directory, severity: "error", message: "no definitions found" }],
+    });
+    const allowed = await run(["decision", "validate", directory, "--allow-empty"]);
+    expect(allowed.exitCode).toBe(0);
+    expect(JSON.parse(allowed.stdout)).toMatchObject({ valid: true, problems: [] });
+    expect(allowed.stderr).toContain("warning: no definitions found in");
+  });
+
+  it.each([
+    [
+      "a warning",
+      "type: switch, cases: [{ condition: 'a == 1', target: t }, { condition: 'a == 1', target: u }]",
+      3,
+    ],
+    ["only a note", "type: weighted, input: '{{ a }}', cases: [{ weight: 1, target: t }]", 0],
+  ])("under --strict, %s exits with the right code", async (_, definition, expected) => {
+    const file = join(temporaryDirectory(), "x.yaml");
+    writeFileSync(file, `decision: { id: x, ${definition}, default: { target: z } }\n`);
+    const severity = expected === 3 ? "warning" : "note";
+    expect((await run(["decision", "validate", file])).exitCode).toBe(0);
+    const { exitCode, stdout } = await run(["decision", "validate", file, "--strict"]);
+    expect(exitCode).toBe(expected);
+    expect(JSON.parse(stdout)).toMatchObject({ valid: expected === 0, problems: [{ severity }] });
   });
 
   it("cases that were not evaluated are shown as such", async () => {

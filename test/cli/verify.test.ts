@@ -79,7 +79,11 @@ describe("verify", () => {
     await place.run(["distribution", "decision-quality-gate"]);
     const index = join(place.store, "log/index");
     const tally = readdirSync(index).find((name) => name.startsWith("tally-")) ?? "";
-    writeFileSync(join(index, tally), readFileSync(join(index, tally), "utf8").replace(/\d/, "7"));
+    const saved = readFileSync(join(index, tally), "utf8");
+    writeFileSync(
+      join(index, tally),
+      saved.replace(/\d/, (digit) => String(9 - Number(digit))),
+    );
     const { code, found } = await verify();
     expect({ code, found }).toMatchObject({
       code: 6,
@@ -106,9 +110,18 @@ describe("verify", () => {
     expect(found.problems.map(({ kind }) => kind)).toContain("missing");
   });
 
+  it("fails for a log without records, unless --allow-empty or --expect is given", async () => {
+    rmSync(join(place.store, "log"), { recursive: true });
+    const { code, err } = await place.run(["verify"]);
+    expect(code).toBe(6);
+    expect(err).toMatch(/^error: nothing to check: there are no records\nhint: add --allow-empty/);
+    expect((await verify("--allow-empty")).code).toBe(0);
+    expect((await verify("--expect", `0:${"0".repeat(64)}`)).code).toBe(0);
+  });
+
   it("notes where definitions have outlived their log", async () => {
     rmSync(join(place.store, "log"), { recursive: true });
-    const { code, found } = await verify();
+    const { code, found } = await verify("--allow-empty");
     expect(code).toBe(0);
     expect(found.notes).toEqual([
       "the store contains definitions but no records: the log may have been removed",

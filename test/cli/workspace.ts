@@ -25,6 +25,7 @@ export interface Workplace {
 
 interface RunOptions {
   readonly terminal?: boolean;
+  readonly columns?: number;
   readonly stdin?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -40,9 +41,15 @@ export function workplace(): Workplace {
     root,
     decisions,
     store,
-    async run(words, { terminal = false, stdin, env = {} } = {}) {
+    async run(words, { terminal = false, columns, stdin, env = {} } = {}) {
       const settings = { AGENT33_STORE: store, AGENT33_DECISIONS: decisions, NO_COLOR: "1", ...env };
-      const io = fakeIo({ terminal, cwd: root, env: settings, ...(stdin !== undefined && { stdin }) });
+      const io = fakeIo({
+        terminal,
+        cwd: root,
+        env: settings,
+        ...(stdin !== undefined && { stdin }),
+        ...(columns !== undefined && { columns }),
+      });
       return { code: await main(["decision", ...words], io), ...io.written };
     },
   };

@@ -233,6 +233,23 @@ describe("6.4 the cache", () => {
     expect(received.length).toBe(2);
   });
 
+  it.each([
+    { name: "in this process only, with the adapter `memory`", adapter: "memory", requests: 2 },
+    { name: "in the store, with the adapter `store`", adapter: "store", requests: 1 },
+    { name: "in the store, without an adapter", adapter: undefined, requests: 1 },
+  ] as const)("keeps responses $name", async ({ adapter, requests }) => {
+    const endpoints = { bureau: at({ cache: { ttl: "1h", ...(adapter && { adapter }) } }) };
+    const store = { directory: temporaryDirectory() };
+    for (const client of [
+      dataEnrichmentClient({ endpoints, env, store }),
+      dataEnrichmentClient({ endpoints, env, store }),
+    ]) {
+      await client.fetch("bureau");
+      expect(await client.fetch("bureau")).toEqual({ score: 720 });
+    }
+    expect(received.length).toBe(requests);
+  });
+
   it("is not used where that is not wanted", async () => {
     const client = clientFor({ cache: { ttl: "1h" } });
     await client.fetch("bureau");

@@ -45,6 +45,10 @@ export const gates: readonly Gate[] = [
     ),
     rule("alone", "not system.authenticated_caller.delegated", "GREEN-SKIP"),
   ]),
+  gate("mode", [
+    rule("operator", "system.authenticated_caller.mode == 'operator'", "GREEN", { severity: 90 }),
+    rule("customer", "system.authenticated_caller.mode == 'customer'", "RED"),
+  ]),
   gate("versioned", [rule("old", "true", "RED")], {}, { world_model_version: 1 }),
   gate("versioned", [rule("new", "true", "GREEN")], {}, { world_model_version: 2 }),
   gate("versioned", [rule("elsewhere", "true", "GREEN-SKIP")], {}, { org: "umbrella" }),

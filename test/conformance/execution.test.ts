@@ -100,6 +100,29 @@ describe.each(transportNames)("over %s", (name) => {
         claims: { act: { sub: "agent-7", act: { sub: "desk" } } },
         answer: { status: "GREEN", decision_metadata: { matched_rules: ["chain"] } },
       },
+      {
+        clause: "the session mode of the token is that of the caller: an operator",
+        action: "mode",
+        claims: { session_mode: "operator" },
+        answer: { status: "GREEN" },
+      },
+      {
+        clause: "the session mode of the token is that of the caller: a customer",
+        action: "mode",
+        claims: { session_mode: "customer" },
+        answer: { status: "RED" },
+      },
+      {
+        clause: "the act claim tells which kind of session a delegate has",
+        action: "mode",
+        claims: { act: { sub: "agent-7", session_mode: "customer" } },
+        answer: { status: "RED" },
+      },
+      {
+        clause: "without a session mode a rule on it cannot be evaluated, so the gate is not GREEN",
+        action: "mode",
+        answer: { status: "YELLOW", work_frame: retry },
+      },
       { clause: "without one nobody acts for another", action: "delegate", answer: { status: "GREEN-SKIP" } },
       ...["org_id", "domain", "action", "context"].map((field) => ({
         clause: `a request without \`${field}\` gets a structured error`,
@@ -142,7 +165,7 @@ describe.each(transportNames)("over %s", (name) => {
     ]);
 
     it("who asks, and for whom, is in the record", async () => {
-      const claims = { act: { sub: "agent-7" }, client_id: "console" };
+      const claims = { act: { sub: "agent-7" }, client_id: "console", session_mode: "operator" };
       const asked = { ...routed, action: "be-GREEN", context: {}, correlation_id: `c-${name}` };
       const { answer } = (await ask("decide", asked, tokenWith(claims))) as { answer: JsonObject };
       const record = await recordOf(answer);
@@ -154,6 +177,7 @@ describe.each(transportNames)("over %s", (name) => {
           client_id: "console",
           delegated: true,
           actors: [{ subject: "agent-7" }],
+          mode: "operator",
         },
       });
     });
@@ -235,7 +259,13 @@ describe.each(transportNames)("over %s", (name) => {
         answer: {
           status: "YELLOW",
           work_frame: retry,
-          decision_metadata: { errored_predicates: [{ source: "context_schema" }] },
+          decision_metadata: {
+            errored_predicates: [{ source: "context_schema" }],
+            aggregation: {
+              winner: "routine",
+              raised: { from: "GREEN", to: "YELLOW", reason: expect.stringContaining("schema") as string },
+            },
+          },
         },
       },
       {
@@ -344,6 +374,9 @@ describe.each(transportNames)("over %s", (name) => {
           work_frame: retry,
           decision_metadata: {
             errored_predicates: [{ source: "when", name: "broken", expression: "n > 1" }],
+            aggregation: {
+              raised: { from: "GREEN", to: "YELLOW", reason: "1 condition could not be evaluated" },
+            },
           },
         },
       },

@@ -51,6 +51,26 @@ describe("spec 5, phase 3: the three sources of context", () => {
       outcome: { status: "YELLOW", work_frame: { ...retry, missing_evidence: ["second_approval", "payee"] } },
     },
     {
+      clause: "missing data is named in the aggregation, which says that it made GREEN YELLOW",
+      gate: wireTransfer,
+      context: { amount: 1 },
+      outcome: {
+        status: "YELLOW",
+        work_frame: { ...retry, missing_evidence: ["payee"] },
+        decision_metadata: {
+          aggregation: {
+            winner: "routine",
+            raised: {
+              from: "GREEN",
+              to: "YELLOW",
+              reason: "the context does not match the schema: `payee` is missing",
+            },
+          },
+          errored_predicates: [{ source: "context_schema", missing: "payee" }],
+        },
+      },
+    },
+    {
       clause: "system-generated context is there for the rules",
       gate: gateOf([rule("r", { when: `system.request_time == '${system.request_time}'`, status: "GREEN" })]),
       context: {},

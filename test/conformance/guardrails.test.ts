@@ -444,29 +444,33 @@ describe("distribution_drift", () => {
 });
 
 describe("the checks of several guardrails", () => {
-  it("stand in their order, each under its name", () => {
+  it("stand in their order, each under its name, with the decision", () => {
     const guardrails = [bounds({ min_weight: 60 }), disabled("stage-A"), drift()];
     const { checks } = guardedAs(split(halves, guardrails), { context: { id: "req-1" }, ...taken(0, null) });
     expect(checks).toEqual([
       {
+        decision_id: "split",
         check_name: "weight_bounds",
         passed: false,
         message: "Weight 50 for 'A' below minimum 60",
         on_fail: "block",
       },
       {
+        decision_id: "split",
         check_name: "weight_bounds",
         passed: false,
         message: "Weight 50 for 'B' below minimum 60",
         on_fail: "block",
       },
       {
+        decision_id: "split",
         check_name: "no_disabled_targets",
         passed: false,
         message: "Target 'stage-A' is disabled",
         on_fail: "block",
       },
       {
+        decision_id: "split",
         check_name: "distribution_drift",
         passed: true,
         message: "Distribution is not tested yet: 0 of 500 distinct inputs",

@@ -7,7 +7,7 @@ import { parseAllDocuments } from "yaml";
 import type { CheckRequest, CheckResult } from "../../src/decide/check.js";
 import { check } from "../../src/decide/check.js";
 import { createExplainer, explainSession } from "../../src/present/explain-records.js";
-import type { ToolResult } from "../../src/decide/tool-result.js";
+import type { ToolResult, ToolResultRequest } from "../../src/decide/tool-result.js";
 import { recordToolResult } from "../../src/decide/tool-result.js";
 import { buildLibrary } from "../../src/definition/library.js";
 import { readDefinitions } from "../../src/definition/read-definitions.js";
@@ -25,9 +25,12 @@ import { openMemoryStore } from "../../src/store/drivers/memory.js";
 
 const noon = "2026-03-02T12:00:00.000000Z";
 
+/** What a request changes; `session_id: undefined` leaves out the session. */
+type Asked = Omit<Partial<CheckRequest>, "session_id"> & { readonly session_id?: string | undefined };
+
 interface Place {
-  ask(tool: string, params?: JsonObject, asked?: Partial<CheckRequest>): Promise<CheckResult>;
-  result(tool: string, ok?: boolean): Promise<ToolResult>;
+  ask(tool: string, params?: JsonObject, asked?: Asked): Promise<CheckResult>;
+  result(tool: string, ok?: boolean, more?: Partial<ToolResultRequest>): Promise<ToolResult>;
   log(): Promise<readonly LogRecord[]>;
   /** What a report says of its method. */
   methodology(): Promise<string>;
@@ -49,8 +52,9 @@ function sessionWith(text: string): Place {
     records: new Records(store, { newNote, onWarning: () => undefined }),
   };
   return {
-    ask: (tool, params = {}, asked = {}) => check({ tool, params, session_id: "s-1", ...asked }, world),
-    result: (tool, ok = true) => recordToolResult({ tool, session_id: "s-1", ok }, world),
+    ask: (tool, params = {}, asked = {}) =>
+      check({ tool, params, session_id: "s-1", ...asked } as CheckRequest, world),
+    result: (tool, ok = true, more = {}) => recordToolResult({ tool, session_id: "s-1", ok, ...more }, world),
     async log() {
       const records: LogRecord[] = [];
       for await (const { record } of store.log.select({})) records.push(record);
@@ -372,12 +376,19 @@ describe("the lineage of a decision", () => {
     );
     expect(conditions).toEqual([
       {
+        policy: "p",
         name: "p_check",
         expression: "session.query.audience == 'ceo' and params.n > 1",
         result: false,
         inputs_used: ["session.query.audience", "params.n"],
       },
-      { name: "o", expression: "resources.size < 5", result: true, inputs_used: ["resources.size"] },
+      {
+        policy: "o",
+        name: "o",
+        expression: "resources.size < 5",
+        result: true,
+        inputs_used: ["resources.size"],
+      },
     ]);
   });
 
@@ -439,6 +450,7 @@ describe("the lineage of a decision", () => {
       name: "o",
       version: "2.0.0",
       hash: sha256(applied),
+      description: null,
       overrides: ["p"],
       condition: "params.n > 0",
       action: "modify_params",
@@ -495,6 +507,32 @@ describe("what is recorded", () => {
         lineage: { policies: [{ name: "none", version: "0.0.0" }] },
       },
     ]);
+  });
+
+  it("a tool invocation records its params and its result", async () => {
+    const session = sessionWith(definitionOf([policy("p", "true")]));
+    await session.ask("t", { path: "a.txt" });
+    const value = { lines: 12, first: "# Notes" };
+    const recorded = { params_digest: sha256({ path: "a.txt" }), value };
+    expect(await session.result("t", true, { params: { path: "a.txt" }, value })).toMatchObject(recorded);
+    expect((await session.log())[1]).toMatchObject({ kind: "tool_result", ...recorded });
+  });
+
+  it("session state is kept, so that later decisions of the session read it", async () => {
+    const session = sessionWith(definitionOf([policy("p", "session.query.audience == 'ceo'")]));
+    const context = { session: { query: { audience: "ceo" } } };
+    await session.ask("t", {}, { context });
+    expect(await session.ask("t")).toMatchObject({ allowed: true });
+    expect((await session.log())[1]).toMatchObject({ context, facts: { session_state: "kept" } });
+  });
+
+  it("session_id is optional: a call without a session is decided where no policy depends on one", async () => {
+    const session = sessionWith(definitionOf([policy("p", "true")]));
+    expect(await session.ask("t", {}, { session_id: undefined })).toMatchObject({ allowed: true });
+    const dependent = sessionWith(definitionOf([policy("p", "true", { requires: ["u"] })]));
+    await expect(dependent.ask("t", {}, { session_id: undefined })).rejects.toThrow(
+      "policy `p` of `d` needs a session",
+    );
   });
 
   it("a tool invocation records its gating decision", async () => {
@@ -563,17 +601,21 @@ describe("where we differ from the specifications on purpose", () => {
     expect(params).toEqual({ filter: { pilots: false }, limit: 5 });
   });
 
-  it("conditions see the original params", async () => {
+  it("conditions see the original params, and then the changed ones", async () => {
     const policies = [
       policy("a", "params.limit < 5", { priority: 1 }),
       policy("b", "params.limit == 10"),
       override("o", ["a"], { action: "modify_params", params: { limit: 1 } }),
     ];
-    const seen = override("n", ["b"], { when: "params.limit == 20", reason: "limit {{ params.limit }}" });
-    expect(await decisionOn([...policies, seen], { limit: 20 })).toMatchObject({
+    const seen = (when: string): Policy => override("n", ["b"], { when, reason: "limit {{ params.limit }}" });
+    expect(await decisionOn([...policies, seen("params.limit != 10")], { limit: 20 })).toMatchObject({
       allowed: true,
       because: ["o applies", "limit 20"],
       params: { limit: 1 },
+    });
+    expect(await decisionOn([...policies, seen("params.limit == 20")], { limit: 20 })).toMatchObject({
+      allowed: false,
+      because: ["the params set by `o` do not pass `b`: b denies"],
     });
   });
 
@@ -756,7 +798,13 @@ describe("the worked example: how did Enterprise segment retention change vs las
       { session: { query: { metric_type: "revenue" } } },
       "denied",
     ],
-    ["there is no query context, so the denial stands", { segment: "enterprise" }, {}, "denied"],
+    ["there is no query context, so the denial stands", { segment: "enterprise" }, { session: {} }, "denied"],
+    [
+      "the query context is that of the last call that sent one",
+      { segment: "enterprise" },
+      {},
+      "allowed_by_exception",
+    ],
   ])("step 2: %s", async (_case, params, given, outcome) => {
     const session = sessionWith(sample);
     await session.ask("select_metric", { name: "revenue_retention" }, { context });
@@ -777,7 +825,7 @@ describe("the worked example: how did Enterprise segment retention change vs las
       reason: "Using post-acquisition period for Initech (acquired 2025-11-01)",
       params: { period: "calendar_2025", from: "2025-11-01" },
     });
-    expect(await session.ask("select_period", params)).toMatchObject({
+    expect(await session.ask("select_period", params, { context: { session: {} } })).toMatchObject({
       outcome: "denied",
       reason: "Board reports use fiscal periods",
     });
@@ -829,7 +877,7 @@ describe("the worked example: how did Enterprise segment retention change vs las
       "- filter_customers: Excluding pilot accounts (churn at 3x rate, excluded from board metrics since Q2 2024); sets exclude_pilots = true",
       `  (per exclude_pilots_from_retention v2.0.0, consistent with ${allowed["filter_customers"] ?? ""}, differs from ${before?.record_id ?? ""})`,
       "",
-      "Sources: session (query.audience, acquired.date, acquired.name, query.metric_type), params (name, period, from, filter, source)",
+      "Sources: session (query.audience, query.metric_type), params (name, period, filter, source), facts (succeeded.select_metric, calls.data_source)",
       "",
       "[5 decisions recorded in session]",
       "",

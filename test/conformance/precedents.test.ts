@@ -6,12 +6,15 @@ import type { JsonObject } from "../../src/model/json.js";
 import type { Entity, Lineage } from "../../src/model/lineage.js";
 import { openMemoryStore } from "../../src/store/drivers/memory.js";
 import { deciding } from "../decide/deciding.js";
+import type { Decided } from "../store/entries.js";
 import { decided } from "../store/entries.js";
 
-/** Entities as `type:id`, and what was read. */
+/** Entities as `type:id`, what was read, and the names of the params of a tool call. */
 interface Traits {
   readonly about: readonly string[];
   readonly reads: readonly string[];
+  readonly params?: readonly string[];
+  readonly tool?: string;
 }
 
 interface Earlier extends Traits {
@@ -30,6 +33,7 @@ const lineageOf = (traits: Traits): Lineage =>
   ({
     entities: entitiesIn(traits),
     inputs: traits.reads.map((source) => ({ source, keys: [], digest: "" })),
+    ...(traits.params !== undefined && { param_names: traits.params }),
   }) as unknown as Lineage;
 
 /** Which of the earlier ones are found (counted from 1, as they were recorded), and how similar they are. */
@@ -40,12 +44,15 @@ async function found(
 ): Promise<readonly (readonly [number, number])[]> {
   const { log } = openMemoryStore();
   for (const each of earlier) {
-    const { decision: decision_id = "d", labels: selected_labels = ["Pass"] } = each;
-    await log.append({ body: decided({ decision_id, selected_labels, lineage: lineageOf(each) }) });
+    const { decision: decision_id = "d", labels: selected_labels = ["Pass"], tool } = each;
+    const call = { type: "policy", tool, allowed: true, outcome: "allowed", reason: "", params: {} };
+    const fields = { decision_id, selected_labels, lineage: lineageOf(each), ...(tool && call) };
+    await log.append({ body: decided(fields as Decided) });
   }
   const entities = entitiesIn(asked);
-  const neighbours = await log.neighbours("d", entities, 1000);
-  const traits = { entities, sources: asked.reads, labels: ["Pass"], targets: ["to-Pass"] };
+  const { tool, reads: sources, params = [] } = asked;
+  const neighbours = await log.neighbours({ decision_id: "d", tool }, entities, 1000);
+  const traits = { entities, sources, params, labels: ["Pass"], targets: ["to-Pass"] };
   const chosen = await choosePrecedents(traits, neighbours, wanted);
   return chosen.map(({ precedent, record }) => [record.seq, precedent.similarity] as const);
 }
@@ -60,7 +67,10 @@ interface Case {
 
 const any = { minSimilarity: 0 };
 
-/** find_similar of spec 2, worked out by hand: (shared entities + shared sources) / (union of both). */
+/**
+ * find_similar of spec 2, worked out by hand: (shared entities + shared sources + shared names of params) / (union of
+ * all three).
+ */
 const cases: readonly Case[] = [
   {
     clause: "all is shared: 2 of 2",
@@ -170,13 +180,38 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    clause: "other decisions are left aside (tool_name != tool_name)",
+    clause: "other decisions are left aside",
     asked: { about: ["c:1"], reads: ["a"] },
     earlier: [
       { about: ["c:1"], reads: ["a"], decision: "other" },
       { about: ["c:1"], reads: ["a"] },
     ],
     expected: [[2, 1]],
+  },
+  {
+    clause: "calls of other tools are left aside (decision.tool_name != tool_name)",
+    asked: { about: ["c:1"], reads: ["a"], params: ["p"], tool: "t" },
+    earlier: [
+      { about: ["c:1"], reads: ["a"], params: ["p"], tool: "u" },
+      { about: ["c:1"], reads: ["a"], params: ["p"], tool: "t" },
+      { about: ["c:1"], reads: ["a"] },
+    ],
+    wanted: any,
+    expected: [[2, 1]],
+  },
+  {
+    clause: "parameter patterns: 1 + 1 + 1 of 1 + 1 + 3",
+    asked: { about: ["c:1"], reads: ["params"], params: ["p", "q"], tool: "t" },
+    earlier: [{ about: ["c:1"], reads: ["params"], params: ["q", "r"], tool: "t" }],
+    wanted: any,
+    expected: [[1, 0.6]],
+  },
+  {
+    clause: "names of params that only one of both has count too: 1 + 1 + 0 of 1 + 1 + 2",
+    asked: { about: ["c:1"], reads: ["params"], params: [], tool: "t" },
+    earlier: [{ about: ["c:1"], reads: ["params"], params: ["p", "q"], tool: "t" }],
+    wanted: any,
+    expected: [[1, 0.5]],
   },
   {
     clause: "at least one entity is shared, however much else is",
@@ -426,6 +461,67 @@ describe("outcome_matched", () => {
     const turned = place.redefine(collecting("b", "a"));
     await turned.decide("d", { c: "1" });
     expect((await turned.precedents())[0]).toMatchObject({ outcome_matched: true });
+  });
+});
+
+describe("precedents of a tool call", () => {
+  const calls = policy({ tool: ["t", "u"], entities: [{ type: "c", id: "{{ params.c }}" }] });
+
+  /** The precedents of a call of `t` with the params c and n, after another call. */
+  const after = async (tool: string, params: JsonObject): Promise<readonly (readonly [number, string])[]> => {
+    const place = deciding(calls);
+    await place.check(tool, params, { context: { n: 12 } });
+    await place.check("t", { c: "1", n: 1 }, { context: { n: 12 } });
+    return (await place.precedents()).map(({ similarity, match_reason }) => [similarity, match_reason]);
+  };
+
+  it.each([
+    {
+      name: "the same tool and the same names, whatever the values",
+      tool: "t",
+      params: { n: 2, c: "1" },
+      found: [[1, "same c:1; both read n; both have params c, n"]],
+    },
+    { name: "another tool", tool: "u", params: { c: "1", n: 1 }, found: [] },
+    {
+      name: "one more name: 1 + 1 + 2 of 1 + 1 + 3",
+      tool: "t",
+      params: { c: "1", n: 1, o: 1 },
+      found: [[0.8, "same c:1; both read n; both have params c, n"]],
+    },
+    {
+      name: "two other names: 1 + 1 + 1 of 1 + 1 + 4, too few",
+      tool: "t",
+      params: { c: "1", o: 1, p: 1 },
+      found: [],
+    },
+  ])("$name", async ({ tool, params, found: expected }) => {
+    expect(await after(tool, params)).toEqual(expected);
+  });
+
+  it("records the names of the params as requested, in order", async () => {
+    const place = deciding(calls);
+    await place.check("t", { n: 1, c: "1" }, { context: { n: 12 } });
+    expect((await place.newest()).lineage?.param_names).toEqual(["c", "n"]);
+    const other = deciding(routed({ type: "binary" }));
+    await other.decide("d", { c: "1", n: 1, params: { a: 1 } });
+    expect((await other.newest()).lineage).not.toHaveProperty("param_names");
+  });
+
+  it("reads the names of older records from their params", async () => {
+    const place = deciding(calls);
+    await place.check("t", { c: "1", n: 1 }, { context: { n: 12 } });
+    const newest = await place.newest();
+    const older = {
+      ...newest,
+      record_id: newest.record_id.replace(/^./, "f"),
+      lineage: { ...newest.lineage, param_names: undefined },
+    };
+    const chained = new Set(["seq", "prev_hash", "hash"]);
+    const fields = Object.fromEntries(Object.entries(older).filter(([name]) => !chained.has(name)));
+    await place.world.records.log.append({ body: JSON.stringify(fields).slice(1, -1) });
+    await place.check("t", { c: "1", n: 2 }, { context: { n: 12 } });
+    expect((await place.precedents()).map(({ similarity }) => similarity)).toEqual([1, 1]);
   });
 });
 

@@ -16,6 +16,7 @@ import { Records } from "../../src/record/records.js";
 import { replayRecord } from "../../src/replay/replay-record.js";
 import { ReplayableDefinitions } from "../../src/replay/replayable-definitions.js";
 import { openMemoryStore } from "../../src/store/drivers/memory.js";
+import { deciding } from "./deciding.js";
 
 const noon = "2026-03-02T12:00:00.000000Z";
 const hour = 3_600_000_000;
@@ -234,6 +235,22 @@ describe("the params of a call", () => {
     expect(await world.check({})).toMatchObject({ allowed: true, params: { x: 1, y: 2 } });
     const both = place([modifying("a", "{ x: 1 }"), decision("b", [together])]);
     expect(await both.check({})).toMatchObject({ allowed: false });
+  });
+
+  it("must pass a policy that another override flipped for the original ones only", async () => {
+    const inside = `{ name: inside, conditions: [{ name: c, expression: "path_within(params.path, '/repo')" }] }`;
+    const scratch = flips("scratch", "inside", `when: "path_within(params.path, '/tmp')"`);
+    const move = sets("move", "p", '{ path: "{{ params.to }}" }');
+    for (const files of [
+      [decision("a", [denies("p"), inside, move, scratch])],
+      [decision("a", [denies("p"), move]), decision("b", [inside, scratch])],
+    ]) {
+      const world = place(files);
+      expect(await world.check({ path: "/tmp/a", to: "/tmp/b" })).toMatchObject({ allowed: true });
+      expect(await world.check({ path: "/tmp/a", to: "/etc/passwd" })).toMatchObject({ allowed: false });
+      for (const { facts } of await world.log())
+        expect(facts).toMatchObject({ recheck: { overridden: true } });
+    }
   });
 
   it("must name a path that was read, where an override changes the path", async () => {
@@ -559,28 +576,182 @@ describe("max_calls", () => {
 });
 
 describe("without a session", () => {
-  const unknown = "there is no recorded session";
-
   it.each([
     ["requires", "{ name: p, requires: [x] }"],
     [
       "read_before_write",
-      "{ name: p, read_before_write: { read_tools: [r], write_tools: [write_file], path: params.p } }",
+      "{ name: p, read_before_write: { read_tools: [r], write_tools: [write_*], path: params.p } }",
     ],
     ["max_calls", "{ name: p, max_calls: { count: 5, per: session } }"],
-  ])("what asks for one denies: %s", async (name, policy) => {
-    const world = place([decision("a", [policy])]);
-    const result = await world.sessionless({ p: "x" });
-    expect(result).toMatchObject({ allowed: false, reason: unknown });
-    expect(result.warnings).toEqual([
-      `\`${name}\` of \`p\` could not be evaluated: ${unknown} (so it denies)`,
-    ]);
+    ["max_calls in a window", "{ name: p, max_calls: { count: 5, per: 1h } }"],
+    ["max_sum", "{ name: p, max_sum: { of: params.p, most: 5, per: session } }"],
+  ])("a call is refused, and nothing recorded, if a policy needs one: %s", async (_name, policy) => {
+    const world = place([decision("a", [allows("o"), policy])]);
+    await expect(world.sessionless({ p: 1 })).rejects.toMatchObject({
+      code: "usage",
+      message: "policy `p` of `a` needs a session",
+    });
+    expect(await world.log()).toEqual([]);
+  });
+
+  it.each([
+    ["a policy that is no longer in effect", "{ name: p, requires: [x], expires_at: 2026-01-01T00:00:00Z }"],
+    [
+      "a path that another tool writes",
+      "{ name: p, read_before_write: { read_tools: [r], write_tools: [other], path: params.p } }",
+    ],
+  ])("is needed by no policy of this kind: %s", async (_name, policy) => {
+    expect(await place([decision("a", [policy])]).sessionless()).toMatchObject({ allowed: true });
+  });
+
+  it("limits per caller deny, because their callers are unknown", async () => {
+    const world = place([decision("a", ["{ name: p, max_calls: { count: 5, per: caller } }"])]);
+    expect(await world.sessionless()).toMatchObject({ allowed: false });
   });
 
   it("everything else is decided all the same", async () => {
     const world = place([decision("a", [denies("p"), flips("o", "p", "max_applications: 1")])]);
     expect(await world.sessionless()).toMatchObject({ allowed: true });
     expect(await world.sessionless()).toMatchObject({ allowed: false });
+  });
+});
+
+async function replayOf({ store }: Place, seq: number): Promise<unknown> {
+  const line = await store.log.find({ seq });
+  if (!("record" in line) || line.record.kind !== "decision") throw new Error("no decision");
+  const { record } = line;
+  return replayRecord({ ...line, record }, await new ReplayableDefinitions(store).get(record));
+}
+
+describe("the state of a session", () => {
+  const alices = "{ name: p, conditions: [{ name: c, expression: \"session.user == 'alice'\" }] }";
+  const alice = { context: { session: { user: "alice" } } };
+
+  it("is kept, and later calls of the session are decided with it", async () => {
+    const world = place([decision("a", [alices])]);
+    expect(await world.check()).toMatchObject({ allowed: false });
+    await world.check({}, alice);
+    expect(await world.check({ n: 1 })).toMatchObject({ allowed: true });
+    expect(await world.check({ n: 2 })).toMatchObject({ allowed: true });
+    expect(await world.check({}, { session_id: "other" })).toMatchObject({ allowed: false });
+    const facts = (await world.log()).map((record) => record.facts["session_state"]);
+    expect(facts).toEqual([undefined, undefined, "kept", "kept", undefined]);
+  });
+
+  it("is part of the recorded context, so the record can be replayed on its own", async () => {
+    const world = place([decision("a", [alices, "{ name: q, max_calls: { count: 9, per: session } }"])]);
+    await world.check({}, alice);
+    await world.check();
+    const [, second] = await world.log();
+    expect(second?.context).toEqual({ ...alice.context, tool: "write_file", params: {} });
+    expect(await replayOf(world, 2)).toEqual({ status: "matched" });
+  });
+
+  it("is replaced as a whole by a later one", async () => {
+    const world = place([
+      decision("a", ['{ name: p, conditions: [{ name: c, expression: "exists(session.user)" }] }']),
+    ]);
+    await world.check({}, alice);
+    await world.check({}, { context: { session: { role: "admin" } } });
+    expect(await world.check()).toMatchObject({ allowed: false });
+    expect((await world.log())[2]?.context?.["session"]).toEqual({ role: "admin" });
+  });
+
+  it("is kept from a call that is denied, and not from a dry run", async () => {
+    const world = place([decision("a", [alices])]);
+    await world.check({}, { ...alice, dry_run: true });
+    expect(await world.check()).toMatchObject({ allowed: false });
+    await world.check({}, { context: { session: { user: "bob" } } });
+    await world.check();
+    expect((await world.log())[2]?.context?.["session"]).toEqual({ user: "bob" });
+  });
+
+  it("is read by a dry run, too", async () => {
+    const world = place([decision("a", [alices])]);
+    await world.check({}, alice);
+    expect(await world.check({}, { dry_run: true })).toMatchObject({ allowed: true });
+  });
+
+  it("belongs to the session of one organisation", async () => {
+    const world = place([decision("a", [alices])]);
+    const caller = (org_id?: string): CheckRequest["caller"] => ({
+      subject: "s",
+      issuer: "i",
+      scopes: [],
+      delegated: false,
+      actors: [],
+      ...(org_id !== undefined && { org_id }),
+    });
+    await world.check({}, { ...alice, caller: caller("acme") });
+    expect(await world.check({}, { caller: caller("acme") })).toMatchObject({ allowed: true });
+    for (const other of [caller("other"), caller(), undefined])
+      expect(await world.check({}, { caller: other })).toMatchObject({ allowed: false });
+  });
+
+  it("is taken from a record that has all of it", async () => {
+    const world = place([
+      decision("a", [alices], "  logging: { include_inputs: false }\n"),
+      decision("b", [alices], "  logging: { mask: [/session/user] }\n"),
+      decision("c", [alices]),
+    ]);
+    await world.check({}, alice);
+    expect(await world.check()).toMatchObject({ allowed: true });
+    const { decisions } = await world.check();
+    expect(decisions[1]?.input_value).toMatchObject({ session: { user: "[masked]" } });
+  });
+
+  it.each([
+    ["inputs are not logged", "include_inputs: false", "the inputs of that call were not logged"],
+    ["a value is masked", "mask: [/session/user]", "it contains masked values"],
+  ])("is missing where %s, so a policy that reads it cannot decide", async (_name, logging, why) => {
+    const more = `  logging: { ${logging} }\n`;
+    const world = place([decision("a", [alices], more)]);
+    await world.check({}, alice);
+    await expect(world.check()).rejects.toMatchObject({
+      code: "usage",
+      message: `the state of session \`s\` was not kept: ${why}`,
+      hint: "send `session` with this call",
+    });
+    expect(await world.check({}, alice)).toMatchObject({ allowed: true });
+    const others = place([decision("a", [allows("p")], more)]);
+    await others.check({}, alice);
+    expect(await others.check()).toMatchObject({ allowed: true });
+  });
+
+  it("is missing where its record was removed", async () => {
+    const world = place([decision("a", [alices])]);
+    await world.check({}, alice);
+    await world.check({}, { session_id: "other" });
+    const { through, ...bounds } = await world.store.log.prunable({ keep: 1 });
+    await world.store.log.prune({ through, ...bounds }, () => '"kind":"note"');
+    await expect(world.check()).rejects.toThrow("its record is no longer in the log");
+  });
+
+  it("is not taken from a record of another session", async () => {
+    const store = openMemoryStore();
+    const world = place([decision("a", [alices])], {
+      ...store,
+      log: { ...store.log, counter: () => Promise.resolve({ count: 1, seq: 1 }) },
+    });
+    await world.check({}, alice);
+    await expect(world.check({}, { session_id: "other" })).rejects.toThrow("its record was changed");
+  });
+
+  it("that another call sends in the meantime is used instead", async () => {
+    const store = openMemoryStore();
+    const first = place([decision("a", [alices])], store);
+    await first.check({}, alice);
+    let isReplaced = false;
+    const append: Store["log"]["append"] = async (...entries) => {
+      if (!isReplaced) {
+        isReplaced = true;
+        await first.check({}, { context: { session: { user: "bob" } } });
+      }
+      return store.log.append(...entries);
+    };
+    const racing = place([decision("a", [alices])], { ...store, log: { ...store.log, append } });
+    expect(await racing.check()).toMatchObject({ allowed: false });
+    expect((await first.log()).map(({ outcome }) => outcome)).toEqual(["allowed", "denied", "denied"]);
   });
 });
 
@@ -654,6 +825,64 @@ describe("max_applications", () => {
     const file = decision("a", [denies("p"), flips("o", "p", "max_applications: 1"), flips("n", "p")]);
     const world = place([file], growing(openMemoryStore(), counter, 1));
     expect(await world.check()).toMatchObject({ allowed: true, reason: "flipped by n" });
+  });
+
+  const caller = (org_id?: string): Asked => ({
+    caller: {
+      subject: "alice",
+      issuer: "https://id.example",
+      scopes: ["decide"],
+      delegated: false,
+      actors: [],
+      ...(org_id !== undefined && { org_id }),
+    },
+  });
+
+  it("is counted for each organisation that callers are bound to", async () => {
+    const world = place([limited(2)]);
+    const allowed = async (org: string): Promise<boolean> => (await world.check({}, caller(org))).allowed;
+    expect([await allowed("acme"), await allowed("acme"), await allowed("acme")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect([await allowed("globex"), await allowed("globex"), await allowed("globex")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect((await world.check({}, caller())).allowed).toBe(true);
+  });
+
+  it("is counted for every organisation where the caller is bound to none, as by earlier versions", async () => {
+    const store = openMemoryStore();
+    const counter = overrideUseCounter({ decision: "a", policy: "o" });
+    await store.log.append({ body: '"kind":"note"', counts: [counter] });
+    const world = place([limited(3)], store);
+    expect((await world.check({}, caller("acme"))).allowed).toBe(true);
+    expect((await world.check()).allowed).toBe(true);
+    expect(await world.check({}, caller("acme"))).toMatchObject({ allowed: false });
+    const [, , last] = await world.log();
+    expect(last?.facts).toMatchObject({ uses: { o: 3 }, shared_uses: { o: 2 } });
+    expect((await world.check({}, caller("globex"))).allowed).toBe(true);
+  });
+
+  it.each([
+    { name: "the organisation", subject: ["org", "acme"] as const },
+    { name: "a caller without organisation", subject: [] as const },
+  ])("is not exceeded where $name took the last use before recording", async ({ subject }) => {
+    const counter = overrideUseCounter({ decision: "a", policy: "o" }, ...subject);
+    const world = place([limited(1)], growing(openMemoryStore(), counter, 1));
+    expect(await world.check({}, caller("acme"))).toMatchObject({ allowed: false });
+    expect(await world.log()).toMatchObject([{ outcome: "denied", facts: { uses: { o: 1 } } }]);
+  });
+
+  it("lets each organisation have as many uses as it says, however many ask at once", async () => {
+    const world = place([limited(3)]);
+    const orgs = Array.from({ length: 30 }, (_none, number) => ["acme", "globex"][number % 2] ?? "");
+    const all = await Promise.all(orgs.map((org) => world.check({}, caller(org))));
+    const allowed = orgs.filter((_org, index) => all[index]?.allowed);
+    expect(allowed.toSorted()).toEqual(["acme", "acme", "acme", "globex", "globex", "globex"]);
   });
 
   it("gives up where others are faster time and again", async () => {
@@ -821,6 +1050,32 @@ describe("a decision on several tools", () => {
     ["read", true],
   ])("is about %s: allowed %s", async (tool, allowed) => {
     expect(await place([several]).check({}, { tool })).toMatchObject({ allowed });
+  });
+});
+
+describe("a policy that is asked by its id", () => {
+  const files = { id: "files", type: "policy", tool: ["read_*", "write_file"], policies: [] };
+  const world = deciding({ decision: files });
+
+  it.each([{ tool: "read_x" }, { tool: "write_file" }, {}])(
+    "answers about its own tools: %j",
+    async (context) => {
+      expect(await world.decide("files", context, { dry_run: true })).toMatchObject({ allowed: true });
+    },
+  );
+
+  it.each([
+    { name: "a tool that it does not match", tool: "send_mail", asked: "the tool `send_mail`" },
+    { name: "a longer name", tool: "write_files", asked: "the tool `write_files`" },
+    { name: "no text", tool: 7, asked: "a tool that is not text" },
+  ])("does not answer about other tools: $name", async ({ tool, asked }) => {
+    for (const dry_run of [true, false])
+      await expect(world.decide("files", { tool, params: {} }, { dry_run })).rejects.toMatchObject({
+        code: "input_invalid",
+        message: `\`files\` is not about ${asked}`,
+        hint: "it is about `read_*`, `write_file`; to ask all policies for a tool, use `agent-33 decision check`",
+      });
+    expect(await world.records()).toEqual([]);
   });
 });
 

@@ -96,11 +96,23 @@ describe("what is fetched", () => {
     const gone = fetching(loadedWith(gate, "bureau"), () => failed("it is gone"));
     const result = (await gone.decide(customer)) as Result & { type: "gate" };
     expect(result.status).toBe("YELLOW");
-    expect(result.decision_metadata.errored_predicates).toEqual([
-      { source: "enrich", name: "bureau", error: "it is gone" },
-    ]);
+    const reason = "required data could not be fetched: `credit` from `bureau`";
+    expect(result.because).toEqual([reason, "true"]);
+    expect(result.work_frame.missing_evidence).toEqual(["credit"]);
+    expect(result.decision_metadata).toMatchObject({
+      errored_predicates: [{ source: "enrich", name: "bureau", missing: "credit", error: "it is gone" }],
+      aggregation: { raised: { from: "GREEN", to: "YELLOW", reason } },
+    });
     const there = fetching(loadedWith(gate, "bureau"), () => gave({}));
     expect(await there.decide(customer)).toMatchObject({ status: "GREEN" });
+    const red = { ...gate, rules: [{ id: "no", tier: "T1", severity: 1, when: "true", status: "RED" }] };
+    const stopped = await fetching(loadedWith(red, "bureau"), () => failed("it is gone")).decide(customer);
+    expect(stopped).toMatchObject({
+      status: "RED",
+      because: ["true", reason],
+      work_frame: { missing_evidence: ["credit"] },
+    });
+    expect(stopped).not.toHaveProperty("decision_metadata.aggregation.raised");
     const leftOut = fetching(loadedWith(gate, "bureau"), () => ({ ok: false, left_out: true }));
     const tried = (await leftOut.decide(customer, { dry_run: true })) as Result & { type: "gate" };
     expect(tried.decision_metadata.errored_predicates).toMatchObject([{ error: "it was not fetched" }]);

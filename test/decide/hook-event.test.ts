@@ -46,7 +46,11 @@ describe("a hook event of a coding agent", () => {
 
   it("can be checked only if it is from before the call", () => {
     expect(() => assertBeforeCall(before)).not.toThrow();
-    for (const event of [after({}), after(null), { ...before, hook_event_name: "PostToolUseFailure" }])
+    const named = ["PostToolUseFailure", "PostToolUse", "AfterTool", "afterFileEdit"].map((name) => ({
+      ...before,
+      hook_event_name: name,
+    }));
+    for (const event of [after({}), after(null), ...named])
       expect(() => assertBeforeCall(event)).toThrow("the event is from after the call");
   });
 

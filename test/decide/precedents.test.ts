@@ -150,6 +150,7 @@ describe("what a decision would be compared with", () => {
       outcome: "High",
       entities: [{ type: "c", id: "1" }],
       sources: ["n"],
+      param_names: [],
       precedents: [
         {
           record_id: earlier.record_id,

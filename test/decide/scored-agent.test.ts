@@ -274,3 +274,66 @@ describe("an agent is refused", () => {
     expect((error as Error).message).toBe(message);
   });
 });
+
+describe("an agent with asynchronous evaluators", () => {
+  const later = (name: string, decision: string, weight: number): Evaluator => ({
+    name,
+    evaluate: () => Promise.resolve({ decision, weight, reason: `${name} says so` }),
+  });
+  const failing: Evaluator = { name: "failing", evaluate: () => Promise.reject(new Error("no connection")) };
+
+  it("waits for their votes, and decides as with synchronous ones", async () => {
+    const made = await agentOf([later("a", "approve", 0.9), house]).decideAsync({ user: "alice" });
+    const same = agentOf([
+      { name: "a", evaluate: () => ({ decision: "approve", weight: 0.9, reason: "a says so" }) },
+      house,
+    ]).decide({ user: "alice" });
+    expect(made).toEqual(same);
+    expect(Object.isFrozen(made)).toBe(true);
+  });
+
+  it("keeps the order of the evaluators, whichever votes first", async () => {
+    const answers: (() => void)[] = [];
+    const waiting = (name: string): Evaluator => ({
+      name,
+      evaluate: async () => {
+        await new Promise<void>((resolve) => answers.push(resolve));
+        return { decision: "approve", weight: 0.5, reason: name };
+      },
+    });
+    const deciding = agentOf([waiting("a"), waiting("b")]).decideAsync({});
+    for (const answer of answers.toReversed()) {
+      answer();
+      await Promise.resolve();
+    }
+    expect((await deciding).evaluations.map(({ reason }) => reason)).toEqual(["a", "b"]);
+  });
+
+  it("counts a rejection as no vote", async () => {
+    const made = await agentOf([failing, house]).decideAsync({});
+    expect(made.failures).toEqual([{ evaluator: "failing", error: "no connection" }]);
+    await expect(agentOf([failing]).decideAsync({})).rejects.toThrow(NoEvaluationsError);
+  });
+
+  it("waits for the audit adapter, too", async () => {
+    const recorded: AuditPayload[] = [];
+    const audit: AuditAdapter = {
+      record: async (payload) => {
+        await Promise.resolve();
+        recorded.push(payload);
+      },
+    };
+    const made = await agentOf([house], { audit }).decideAsync({});
+    expect(recorded).toEqual([made.audit_payload]);
+    const broken: AuditAdapter = { record: () => Promise.reject(new Error("full")) };
+    await expect(agentOf([house], { audit: broken }).decideAsync({})).rejects.toThrow("full");
+  });
+
+  it("has no vote of theirs if it is asked synchronously", () => {
+    const { failures } = agentOf([later("a", "approve", 0.9), failing, house]).decide({});
+    expect(failures.map(({ error }) => error)).toEqual([
+      "the evaluator `a` returned a promise, for which only `decideAsync` waits",
+      "the evaluator `failing` returned a promise, for which only `decideAsync` waits",
+    ]);
+  });
+});

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { CheckRequest, CheckResult } from "../../src/decide/check.js";
 import { check } from "../../src/decide/check.js";
@@ -23,8 +24,11 @@ import { openMemoryStore } from "../../src/store/drivers/memory.js";
 
 const noon = "2026-03-02T12:00:00.000000Z";
 
+/** What a request changes; `session_id: undefined` leaves out the session. */
+type Asked = Omit<Partial<CheckRequest>, "session_id"> & { readonly session_id?: string | undefined };
+
 interface Place {
-  check(tool: string, params?: JsonObject, asked?: Partial<CheckRequest>): Promise<CheckResult>;
+  check(tool: string, params?: JsonObject, asked?: Asked): Promise<CheckResult>;
   result(tool: string, more?: Partial<ToolResultRequest>): Promise<ToolResult>;
   /** The record of the first decision of a check. */
   recordOf(result: CheckResult): Promise<DecisionRecord>;
@@ -58,7 +62,8 @@ function place(...files: readonly string[]): Place {
     return found.record;
   };
   return {
-    check: (tool, params = {}, asked = {}) => check({ tool, params, session_id: "s", ...asked }, world),
+    check: (tool, params = {}, asked = {}) =>
+      check({ tool, params, session_id: "s", ...asked } as CheckRequest, world),
     result: (tool, more = {}) => recordToolResult({ tool, session_id: "s", ok: true, ...more }, world),
     recordOf: ({ decisions: [first] }) => recordAt(first?.record_id ?? ""),
     evaluated: async (decision_id, context = {}) =>
@@ -89,6 +94,9 @@ const routing =
 const idsOf = ({ decisions }: CheckResult): readonly string[] =>
   decisions.flatMap(({ record_id }) => record_id ?? []);
 
+const digestOf = (params: JsonObject): string =>
+  createHash("sha256").update(JSON.stringify(params)).digest("hex");
+
 const messageOf = (made: Promise<unknown>): Promise<unknown> =>
   made.then(
     () => "none",
@@ -113,6 +121,7 @@ describe("the result of a call", () => {
       session_id: "s",
       parent_record_id: id,
       check_id: (allowed as DecisionRecord).check_id,
+      params_digest: digestOf({}),
     });
     expect(warnings).toEqual([]);
     expect(record).toMatchObject({ ...result, seq: 2 });
@@ -489,5 +498,193 @@ describe("evidence of an earlier version", () => {
     await world.check("read", { path: "a" });
     expect(await world.result("read")).toMatchObject({ linked: true });
     expect(await world.check("write", { path: "a" })).toMatchObject({ allowed: true });
+  });
+});
+
+describe("the digest of the params", () => {
+  const masking = decision("m", "", "  logging: { mask: [/params/token] }\n");
+
+  it.each<[string, readonly string[], JsonObject, Partial<ToolResultRequest>, JsonObject]>([
+    ["as the check returned them", [open], { n: 1 }, {}, { n: 1 }],
+    ["as reported", [open], { n: 1 }, { params: { n: 1 } }, { n: 1 }],
+    ["without masked values", [masking, open], { token: "x" }, {}, { token: "[masked]" }],
+    [
+      "without masked values, as reported",
+      [masking, open],
+      { token: "x" },
+      { params: { token: "x" } },
+      { token: "[masked]" },
+    ],
+    [
+      "as an override changed them",
+      [
+        decision(
+          "o",
+          `${refusing}, { name: o, overrides: [p], action: modify_params, params: { n: 2 }, when: "true" }`,
+        ),
+      ],
+      { ok: false },
+      {},
+      { n: 2, ok: false },
+    ],
+    [
+      "as the lineage of the check has it, if the record has no params",
+      [decision("a", "", "  logging: { include_inputs: false }\n")],
+      { n: 1 },
+      {},
+      { n: 1 },
+    ],
+  ])("is that of the params %s", async (_name, files, params, reported, expected) => {
+    const world = place(...files);
+    await world.check("t", params);
+    expect(await world.result("t", reported)).toMatchObject({
+      linked: true,
+      params_digest: digestOf(expected),
+    });
+  });
+
+  it("is absent where the params are not known", async () => {
+    const world = place(open);
+    expect(await world.result("t")).not.toHaveProperty("params_digest");
+    const reported = await world.result("t", { params: { n: 1 } });
+    expect(reported).toMatchObject({ linked: false, params_digest: digestOf({ n: 1 }) });
+    world.breakPolicies();
+    expect(await world.result("t", { params: { n: 1 } })).not.toHaveProperty("params_digest");
+  });
+});
+
+describe("the value that a call returned", () => {
+  it.each<[string, unknown]>([
+    ["an object", { lines: [1, 2], 'quo"te': null }],
+    ["a text", 'with "session_id":"other" in it'],
+    ["null", null],
+    ["false", false],
+  ])("is recorded, linked or not: %s", async (_name, value) => {
+    const world = place(open);
+    expect(await world.result("t", { value })).toMatchObject({ linked: false, value });
+    await world.check("t");
+    expect(await world.result("t", { value })).toMatchObject({ linked: true, value });
+    expect((await world.log()).filter((each) => "value" in each)).toMatchObject([{ value }, { value }]);
+  });
+
+  it.each<[string, string, JsonObject, unknown, unknown]>([
+    ["by its own pointer", "[/value/token]", {}, { token: "x", n: 1 }, { token: "[masked]", n: 1 }],
+    ["at the place of a masked param", "[/params/token]", {}, { token: "y" }, { token: "[masked]" }],
+    ["where it contains a masked param", "[/params/token]", { token: "abc" }, ["is abc", 7], ["[masked]", 7]],
+    ["where a key contains a masked param", "[/params/token]", { token: "abc" }, { abc: 1 }, "[masked]"],
+    ["as a whole", '[""]', {}, { n: 1 }, "[masked]"],
+    [
+      "in every list item",
+      "['/value/*/key']",
+      {},
+      [{ key: 1 }, { key: 2 }],
+      [{ key: "[masked]" }, { key: "[masked]" }],
+    ],
+  ])("is masked %s", async (_name, mask, params, value, expected) => {
+    const world = place(decision("m", "", `  logging: { mask: ${mask} }\n`), open);
+    await world.check("t", params);
+    expect(await world.result("t", { params, value })).toMatchObject({ linked: true, value: expected });
+    expect((await world.log()).at(-1)).toMatchObject({ value: expected });
+  });
+
+  it("is masked by the masks of the directory", async () => {
+    const world = place("masks: [/params/token]", open);
+    await world.check("t", { token: "abc" });
+    expect(await world.result("t", { params: { token: "abc" }, value: "abc" })).toMatchObject({
+      value: "[masked]",
+    });
+  });
+
+  it("is left out, with a warning, where a policy records no inputs", async () => {
+    const world = place(open, decision("q", "", "  logging: { include_inputs: false }\n"));
+    await world.check("t");
+    const result = await world.result("t", { value: "secret" });
+    expect(result).not.toHaveProperty("value");
+    expect(result).toMatchObject({
+      linked: true,
+      warnings: ["the value is not recorded, because `q` has `include_inputs: false`"],
+    });
+  });
+
+  it("is left out, with a warning, while a policy is invalid", async () => {
+    const world = place(open);
+    await world.check("t");
+    world.breakPolicies();
+    const result = await world.result("t", { value: "secret" });
+    expect(result).not.toHaveProperty("value");
+    expect(result.warnings).toEqual(["the value is not recorded, because an invalid policy may mask it"]);
+  });
+
+  it.each<[string, unknown, string]>([
+    ["is too large", "x".repeat(65_535), "the value is too large: 65537 bytes as JSON, at most 65536"],
+    [
+      "is too large in bytes",
+      "ü".repeat(40_000),
+      "the value is too large: 80002 bytes as JSON, at most 65536",
+    ],
+    ["is no JSON", () => 1, "the value cannot be used: a value of type `function` is not JSON"],
+  ])("is refused, and nothing recorded, if it %s", async (_name, value, message) => {
+    const world = place(open);
+    expect(await messageOf(world.result("t", { value }))).toBe(message);
+    expect(await world.log()).toEqual([]);
+    expect(await world.result("t", { value: "x".repeat(65_534) })).toHaveProperty("value");
+  });
+});
+
+describe("the result of a call without a session", () => {
+  const noSession = { session_id: undefined };
+
+  it("is linked by the record of the check, once, and counts for no session", async () => {
+    const world = place(open, decision("other", ""));
+    const checked = await world.check("t", { n: 1 }, noSession);
+    const record = await world.recordOf(checked);
+    const asked = { ...noSession, decision: record, params: { n: 1 } };
+    const result = await world.result("t", asked);
+    expect(result).toMatchObject({ linked: true, decision_records: idsOf(checked) });
+    expect(result).not.toHaveProperty("session_id");
+    expect((await world.result("t", asked)).warnings[0]).toMatch("has a result already");
+    expect((await world.log())[2]).toMatchObject({
+      counted: [JSON.stringify(["reported", record.check_id])],
+    });
+  });
+
+  it("is not linked if it has other params", async () => {
+    const world = place(open);
+    const decision = await world.recordOf(await world.check("t", { n: 1 }, noSession));
+    const result = await world.result("t", { ...noSession, decision, params: { n: 2 } });
+    expect(result.warnings[0]).toMatch("is about a call with other params");
+  });
+
+  it("is not linked to a policy that was evaluated by its id", async () => {
+    const world = place(open);
+    const decision = { ...(await world.evaluated("open")) } as { session_id?: string };
+    delete decision.session_id;
+    const result = await world.result("t", {
+      ...noSession,
+      decision: { ...decision, tool: "t" } as unknown as DecisionRecord,
+    });
+    expect(result).toMatchObject({ linked: false });
+  });
+
+  it("needs the record of the check", async () => {
+    const world = place(open);
+    await world.check("t", {}, noSession);
+    expect(await messageOf(world.result("t", noSession))).toMatch("must be non-empty strings");
+  });
+
+  it("is one of the session, if the check has one", async () => {
+    const world = place(open);
+    const decision = await world.recordOf(await world.check("t"));
+    expect(await world.result("t", { ...noSession, decision })).toMatchObject({
+      linked: true,
+      session_id: "s",
+    });
+    expect(await world.count(successCounter("s", "t"))).toBe(1);
+  });
+
+  it("cannot be reported for a session", async () => {
+    const world = place(open);
+    const decision = await world.recordOf(await world.check("t", {}, noSession));
+    expect(await messageOf(world.result("t", { decision }))).toMatch("belongs to another session");
   });
 });

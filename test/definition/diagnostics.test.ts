@@ -99,6 +99,30 @@ const cases: readonly Case[] = [
     yaml: valid.replace("target: t", "targt: t"),
     problems: ["6:7 `target` is missing in `cases[0]`", "7:7 unknown key `targt` | did you mean `target`?"],
   },
+  ...(
+    [
+      ["binary", "weight", "weighted"],
+      ["switch", "weight", "weighted"],
+      ["rule_table", "weight", "weighted"],
+      ["switch", "priority", "rule_table"],
+      ["weighted", "priority", "rule_table"],
+    ] as const
+  ).map(([type, key, other]) => ({
+    name: `\`${key}\` within a case of \`${type}\``,
+    yaml: valid.replace("type: switch", `type: ${type}`).replace("target: t", `target: t\n      ${key}: 1`),
+    problems: [
+      `8:7 \`${key}\` has no effect in a \`${type}\` decision | remove it; only \`${other}\` decisions use it`,
+    ],
+  })),
+  {
+    name: "a priority within a rule of a gate",
+    yaml:
+      "decision:\n  id: g\n  type: gate\n  action: { org: a, domain: b, name: c }\n  rules:\n" +
+      '    - { id: r, tier: T3, severity: 1, when: "true", status: GREEN, priority: 1 }\n',
+    problems: [
+      "6:68 `priority` has no effect in a `gate` decision | remove it; only `rule_table` decisions use it",
+    ],
+  },
   {
     name: "a key within default",
     yaml: valid.replace("{ target: z }", "{ target: z, to: y }"),
@@ -462,12 +486,16 @@ describe("the review of a definition", () => {
     [
       "a condition that is never true or false",
       switchOn("lower(a)"),
-      ["warning 5:20 `t0`: the condition is never true or false, so it never matches"],
+      [
+        "warning 5:21 the condition is never true or false, so it never matches | compare it with something, as in `a + b > 10`",
+      ],
     ],
     [
       "a part that is never true or false",
       switchOn("a == 'x' or 'y'"),
-      ["warning 5:20 `t0`: one side of `or` is never true or false; repeat the comparison, or use `in`"],
+      [
+        "warning 5:33 one side of `or` is never true or false, whatever the input is | repeat the comparison, or use `in`",
+      ],
     ],
     [
       "a constant as another language spells it",

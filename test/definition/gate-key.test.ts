@@ -104,6 +104,40 @@ describe("the gate that answers", () => {
   });
 });
 
+describe("a gate of an action with a broken gate", () => {
+  const broken = (action: string): string =>
+    `decision: { id: next, type: gate, action: ${action}, rules: 5 }\n`;
+  const torn = (action: string): string =>
+    `decision:\n  id: next\n  type: gate\n  action: ${action}\n  rules: [\n`;
+
+  it.each([
+    ["is YAML", broken("{ org: acme, domain: pay, name: wire }")],
+    ["has no readable organisation", broken("{ org: [acme], domain: pay, name: wire }")],
+    ["has no readable name", broken("{ org: acme, domain: pay, name: { wire: 1 } }")],
+    ["is torn", torn("{ org: acme, domain: pay, name: wire }")],
+    ["is torn, with quotes", torn('{ "org": \'acme\', domain: pay, "name": "wire" }')],
+    ["is torn, with an organisation on the next line", torn("\n    org:\n      acme\n    name: wire")],
+    ["is torn, with an escaped organisation", torn('{ org: "ac\\u006de", domain: pay, name: wire }')],
+    ["is torn, with an alias for the organisation", torn("{ org: *acme, domain: pay, name: wire }")],
+    ["is torn, without an organisation", torn("{ name: wire")],
+    ["is empty", ""],
+  ])("is not used, because the broken one may be newer: it %s", (_how, file) => {
+    const library = libraryOf(gate("now", "wire"), file);
+    expect(errorOf(() => findGate(parseGateKey("acme/pay/wire"), library))).toContain(
+      "definition_invalid: a gate of `acme/pay/wire` is not valid",
+    );
+  });
+
+  it.each([
+    ["another organisation", broken("{ org: globex, domain: pay, name: wire }")],
+    ["another organisation, in a torn file", torn("{ org: globex, domain: pay, name: wire }")],
+    ["another action", broken("{ org: acme, domain: pay, name: refund }")],
+    ["another action, in a torn file", torn("{ org: acme, domain: pay, name: refund }")],
+  ])("is used where the broken one is for %s", (_other, file) => {
+    expect(findGate(parseGateKey("acme/pay/wire"), libraryOf(gate("now", "wire"), file))).toBe("now");
+  });
+});
+
 describe("two gates with one key", () => {
   it("are both invalid, and each names the other", () => {
     const library = libraryOf(gate("a", "wire", 2), gate("b", "wire", 2), gate("c", "wire", 3));

@@ -162,7 +162,7 @@ describe("compile", () => {
     expect(answer(`${name} == 'mine'`, { [name]: "mine" })).toBe(true);
   });
 
-  it.each(["log(1)", "sqrt(4)", "random()", "now()", "eval('1')"])(
+  it.each(["ceiling(1)", "random()", "now()", "eval('1')"])(
     "does not let %s through to the engine below",
     (expression) => {
       expect(refusalOf(expression).message).toMatch(/^there is no function/);

@@ -10,8 +10,12 @@ describe("a text for people", () => {
     ["is filled in", "hello {{ name }}, ${ n + 1 }", "hello Eve, 2"],
     ["shows a value that stands alone", "{{ n }}", "1"],
     ["shows an object as JSON", "{{ o }}", '{"a":1,"b":[true,null]}'],
-    ["says so where there is nothing to fill in", "hello {{ nobody }}", "hello (nothing)"],
-    ["is filled in as far as can be", "{{ n }} is too many for ${who}", "1 is too many for (nothing)"],
+    ["says so where there is nothing to fill in", "hello {{ nobody }}", "hello (`nobody` is missing)"],
+    [
+      "is filled in as far as can be",
+      "{{ n }} is too many for ${who}",
+      "1 is too many for (`who` is missing)",
+    ],
   ])("%s", (_claim, text, shown) => {
     expect(compileText(text).render(scope)).toBe(shown);
   });
@@ -21,8 +25,8 @@ describe("a text for people", () => {
   });
 
   it("has whatever is wanted in place of what cannot be filled in", () => {
-    const text = compileText("{{ n }}, ${ who } and {{ o.c }}", (part) => `<${part}>`);
-    expect(text.render(scope)).toBe("1, <who> and <o.c>");
+    const text = compileText("{{ n }}, ${ who } and {{ o.c }}", ({ message }) => `<${message}>`);
+    expect(text.render(scope)).toBe("1, <`who` is missing> and <`o.c` is missing>");
     expect(text.reads).toEqual(["n", "who", "o.c"]);
   });
 });

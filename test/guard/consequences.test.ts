@@ -131,6 +131,7 @@ describe("an escalation to where nothing may lead", () => {
     const guarded = guardedAs(leadingTo(["a"], [failing("escalate"), off(onFail)]));
     expect(guarded).toMatchObject({ blocked: true, escalated: false, evaluated: { selected_targets: [] } });
     expect(guarded.checks.at(-1)).toEqual({
+      decision_id: "route",
       check_name: "no_disabled_targets",
       passed: false,
       message: "Target 'stage-review' is disabled",

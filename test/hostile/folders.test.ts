@@ -222,6 +222,23 @@ describe.skipIf(windows !== "")(`what may not be read${windows}`, () => {
   });
 });
 
+describe.skipIf(windows !== "")(`a store that another user owns${windows}`, () => {
+  it.each([["log"], ["explain", "latest"], ["distribution", "x"], ["verify"]])(
+    "is named by %s with a hint",
+    async (...words) => {
+      const folder = folderWithX();
+      chmodSync(folder, 0o755);
+      const store = join(folder, "store");
+      mkdirSync(store, { mode: isRoot ? 0o700 : 0 });
+      const args = ["decision", ...words, "--store", store, "--decisions", folder];
+      const { stderr } = await attack(args, { cwd: folder, exitCode: 1, ...somebody });
+      expect(stderr).toMatch(/^error: .*permission denied/m);
+      expect(stderr).toMatch(new RegExp(`^hint: check the owner and the permissions of \`${store}`, "m"));
+      chmodSync(store, 0o700);
+    },
+  );
+});
+
 const junk = [
   "",
   "{",

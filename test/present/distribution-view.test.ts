@@ -23,7 +23,11 @@ const branches: readonly BranchShare[] = [
 
 const weighted: Distribution = {
   decision_id: "decision-ab",
+  definition_hash: "c".repeat(64),
+  decision_version: "1.1.0",
+  current_definition_hash: "c".repeat(64),
   total: 1234,
+  all_total: 1234,
   current_total: 1234,
   distinct_inputs: 1200,
   counts: { "Control (v1)": 864, "Variant A (v2)": 370 },
@@ -87,9 +91,44 @@ describe("a distribution on a terminal", () => {
     expect(lines[1]).toBe("the check uses the 1,000 distinct inputs that the weights have split");
   });
 
-  it("names the records of this definition where they are not all", async () => {
-    const [first] = await tableOf({ ...counted, current_total: 1000, distinct_inputs: 900 });
-    expect(first).toBe("decision-ab  1,234 records (1,000 of this definition), 900 distinct inputs");
+  it("says that records of earlier definitions are not counted", async () => {
+    const lines = await tableOf({ ...counted, all_total: 1300 });
+    expect(lines[0]).toBe("decision-ab  1,234 records, 1,200 distinct inputs");
+    expect(lines.at(-1)).toBe("66 records of earlier definitions not counted; see --all-definitions");
+  });
+
+  it("names a definition that is not the current one", async () => {
+    const [first] = await tableOf({ ...counted, definition_hash: "b".repeat(64) });
+    expect(first).toBe("decision-ab, definition bbbbbbbbbbbb (1.1.0)  1,234 records, 1,200 distinct inputs");
+  });
+
+  it("lists the other definitions, each with its own verdict", async () => {
+    const other = { ...weighted, definition_hash: "b".repeat(64), decision_version: null };
+    const lines = await tableOf({ ...weighted, all_total: 2468, other_definitions: [other] });
+    expect(lines).toContain(
+      "definition bbbbbbbbbbbb  1,234 records, 1,200 distinct inputs  ✓ as expected (e = 0.031, p = 0.43)",
+    );
+    expect(lines.filter((line) => line.startsWith("Control"))).toHaveLength(2);
+    expect(lines.join("\n")).not.toContain("not counted");
+  });
+
+  it("lists periods with the branches that were selected in them", async () => {
+    const periods = [
+      { period: "2026-11-14", total: 4, counts: { "Control (v1)": 3, "Variant A (v2)": 1 } },
+      { period: "2026-11-15", total: 2, counts: { "Control (v1)": 2 } },
+    ];
+    const lines = await tableOf({ ...counted, periods });
+    expect(lines.slice(-4)).toEqual([
+      "PERIOD      LABEL           TARGET           COUNT    SHARE",
+      "2026-11-14  Control (v1)    stage-prompt-v1      3   75.0 %  ██████████████████░░░░░░",
+      "            Variant A (v2)  stage-prompt-v2      1   25.0 %  ██████░░░░░░░░░░░░░░░░░░",
+      "2026-11-15  Control (v1)    stage-prompt-v1      2  100.0 %  ████████████████████████",
+    ]);
+    const plain = await present(distributionView({ ...counted, periods }), "plain", {
+      columns: 80,
+      paint: plainly,
+    });
+    expect(plain.split("\n")[0]).toBe("2026-11-14\tControl (v1)\t3\t0.75");
   });
 
   it("marks masked inputs", async () => {
@@ -123,11 +162,11 @@ describe("a distribution on a terminal", () => {
     ]);
   });
 
-  it("marks branches of older definitions and omits unknown targets", async () => {
+  it("omits unknown targets", async () => {
     const gone = { label: "old", target: null, count: 1, share: 0.1, expected_share: null };
     const some = await tableOf({ ...weighted, branches: [...branches, gone] });
     expect(some).toContain(
-      "old             – (older)            1  10.0 %         –  ██░░░░░░░░░░░░░░░░░░░░░░",
+      "old             –                    1  10.0 %         –  ██░░░░░░░░░░░░░░░░░░░░░░",
     );
     const all = await tableOf({ ...counted, branches: [gone] });
     expect(all.slice(2)).toEqual(["LABEL  COUNT   SHARE", "old        1  10.0 %  ██░░░░░░░░░░░░░░░░░░░░░░"]);

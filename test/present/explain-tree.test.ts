@@ -246,7 +246,7 @@ describe("an explained call on a terminal", () => {
     for (const each of [record.hash, record.prev_hash, record.definition_hash, record.deterministic_hash]) {
       expect(text).toContain(each);
     }
-    expect(text).toContain(`context       ${JSON.stringify(record.context)}`);
+    expect(text.replaceAll(/,\n {4,}/g, ",")).toContain(`context       ${JSON.stringify(record.context)}`);
   });
 
   it("shows a denial with its reasons and warnings", async () => {

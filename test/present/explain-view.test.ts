@@ -226,10 +226,10 @@ describe("a verbose explanation", () => {
       ]),
     );
     expect(lines.slice(-4)).toEqual([
-      "CASE   RESULT           CONDITION     VALUES",
-      "Pass   ✗ not matched    input >= 0.8  artifact.score = 0.3",
-      "Fail   ✓ matched        input < 0.8   artifact.score = 0.3",
-      "Other  – not evaluated  true",
+      "  CASE   RESULT           CONDITION     VALUES",
+      "  Pass   ✗ not matched    input >= 0.8  artifact.score = 0.3",
+      "→ Fail   ✓ matched        input < 0.8   artifact.score = 0.3",
+      "  Other  – not evaluated  true",
     ]);
   });
 

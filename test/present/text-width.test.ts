@@ -1,6 +1,6 @@
 import stringWidth from "string-width";
 import { describe, expect, it } from "vitest";
-import { displayWidth, truncate, wrap } from "../../src/present/text-width.js";
+import { displayWidth, truncate, wrap, wrapMessages } from "../../src/present/text-width.js";
 
 describe("the display width", () => {
   it.each([
@@ -38,4 +38,26 @@ it("wraps at spaces and never breaks a word", () => {
     "extraordinarily",
     "three",
   ]);
+});
+
+it("continues a word that is too wide after a comma", () => {
+  expect(wrap('x {"a":1,"bb":2,"c":3}', { first: 12, rest: 12 })).toEqual(['x {"a":1,', '"bb":2,', '"c":3}']);
+  expect(wrap("a,b", { first: 12, rest: 12 })).toEqual(["a,b"]);
+});
+
+describe("a message", () => {
+  it.each([
+    ["a line that fits", "error: short", ["error: short"]],
+    ["a long line", "warning: one two three four", ["warning: one two", "  three four"]],
+    ["a command to copy", "hint: please run `a b c`", ["hint: please run", "  `a b c`"]],
+    [
+      "a command that fits on no line",
+      "hint: run `aaaa bbbb cccc dddd eeee`",
+      ["hint: run `aaaa", "  bbbb cccc dddd", "  eeee`"],
+    ],
+    ["an indented line", "  x: one two three four", ["  x: one two three", "    four"]],
+    ["text above a caret", "a long expression with a place\n  ^", ["a long expression with a place", "  ^"]],
+  ])("of a terminal is wrapped: %s", (_, text, lines) => {
+    expect(wrapMessages(text, 18).split("\n")).toEqual(lines);
+  });
 });

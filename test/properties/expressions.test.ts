@@ -5,9 +5,11 @@ import { contexts } from "./arbitraries.js";
 import { noon } from "./worlds.js";
 import { canonicalJson } from "../../src/digest/canonical-json.js";
 import { DecisionError } from "../../src/errors.js";
+import { certainErrors, isNeverBoolean } from "../../src/expression/certain-errors.js";
 import { compile } from "../../src/expression/compile.js";
 import { renderCaret, expressionLocation, Failure } from "../../src/expression/failure.js";
 import { functionTable } from "../../src/expression/function-table.js";
+import { interpret } from "../../src/expression/interpret.js";
 import type { Template } from "../../src/expression/template.js";
 import { compileCondition, compileTemplate } from "../../src/expression/template.js";
 import type { JsonObject } from "../../src/model/json.js";
@@ -173,6 +175,27 @@ describe("a sentence of the language", () => {
       }),
       { numRuns: runsFor(300) },
     );
+  });
+
+  it("has no part that is reported as an error for every input and yet has a value that is needed", () => {
+    let reported = 0;
+    fc.assert(
+      fc.property(sentences, contexts, (text, context) => {
+        const expression = compiledOrRefused(compile, text);
+        fc.pre(expression?.tree !== undefined);
+        for (const { part, message } of certainErrors(expression.tree)) {
+          if (!("kind" in part)) continue;
+          reported++;
+          const value = interpret(part, scopeOf(context));
+          if (message.endsWith("is never true or false")) expect(value).not.toBeTypeOf("boolean");
+          else expect(value).toBeInstanceOf(Failure);
+        }
+        if (isNeverBoolean(expression.tree))
+          expect(interpret(expression.tree, scopeOf(context))).not.toBeTypeOf("boolean");
+      }),
+      { numRuns: runsFor(1000) },
+    );
+    expect(reported).toBeGreaterThan(runsFor(200));
   });
 
   it("reads nothing but what its reads say", () => {

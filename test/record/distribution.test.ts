@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Case, Definition } from "../../src/model/definition.js";
-import type { DefinitionTally, Tally } from "../../src/model/store.js";
+import type { DefinitionTally, HourTally, Tally } from "../../src/model/store.js";
 import type { Distribution, ShareCheck } from "../../src/record/distribution.js";
-import { computeDistribution } from "../../src/record/distribution.js";
+import { computeDistribution, countPeriods } from "../../src/record/distribution.js";
 import { decideOn, rule, switchOn, tableOf, weightedOf } from "../evaluate/definitions.js";
 
 const hash = "c".repeat(64);
@@ -52,7 +52,11 @@ describe("a distribution", () => {
     );
     expect(distribution).toEqual({
       decision_id: "d",
+      definition_hash: hash,
+      decision_version: null,
+      current_definition_hash: hash,
       total: 200,
+      all_total: 200,
       current_total: 200,
       distinct_inputs: 100,
       counts: { a: 142, b: 18, c: 40 },
@@ -109,21 +113,44 @@ describe("a distribution", () => {
     expect(check).toBeNull();
   });
 
-  it("ends with labels of older definitions, without a target, the most frequent first", () => {
-    const tally = tallyOf({ [older]: made({ gone: 2, a: 1, more: 3, also: 2 }), [hash]: made({ a: 4 }) });
-    const { branches, total, current_total, distinct_inputs } = distributionIn(switchOn([rule("a")]), tally);
+  it("counts the records of one definition only", () => {
+    const tally = tallyOf({ [older]: made({ gone: 2, a: 1, more: 3 }), [hash]: made({ a: 4 }) });
+    const distribution = distributionIn(switchOn([rule("a")]), tally);
+    expect(distribution).toMatchObject({ total: 4, all_total: 10, current_total: 4, distinct_inputs: 4 });
+    expect(distribution.counts).toEqual({ a: 4 });
+    expect(distribution.branches.map(({ label, count, share }) => [label, count, share])).toEqual([
+      ["a", 4, 1],
+      ["default", 0, 0],
+    ]);
+  });
+
+  it("shows an earlier definition with its own weights", () => {
+    const tally = tallyOf({ [older]: made({ a: 60, b: 40 }), [hash]: made({ a: 4 }) });
+    const shown = { definition: weighted(60, 40), definition_hash: older };
+    const current = { definition: weighted(10, 90), definition_hash: hash };
+    expect(computeDistribution("d", tally, current, shown)).toMatchObject({
+      definition_hash: older,
+      current_definition_hash: hash,
+      total: 100,
+      current_total: 4,
+      branches: [
+        { label: "a", share: 0.6, expected_share: 0.6 },
+        { label: "b", share: 0.4, expected_share: 0.4 },
+      ],
+      check: { definition_hash: older, statistic: 0, mismatch: false },
+    });
+  });
+
+  it("ends with labels that the definition does not have, without a target, the most frequent first", () => {
+    const tally = tallyOf({ [hash]: made({ gone: 2, a: 1, more: 3, also: 2 }) });
+    const { branches } = distributionIn(switchOn([rule("a")]), tally);
     expect(branches.map(({ label, target, count }) => [label, target, count])).toEqual([
-      ["a", "stage-a", 5],
+      ["a", "stage-a", 1],
       ["default", "stage-default", 0],
       ["more", null, 3],
       ["also", null, 2],
       ["gone", null, 2],
     ]);
-    expect({ total, current_total, distinct_inputs }).toEqual({
-      total: 12,
-      current_total: 4,
-      distinct_inputs: 4,
-    });
   });
 
   it("has neither a number of distinct inputs nor a check where inputs are masked", () => {
@@ -317,5 +344,39 @@ describe("the check of a weighted decision", () => {
       const distribution = distributionIn(definition, tallyOf({ [hash]: made(distinct) }));
       expect(JSON.parse(JSON.stringify(distribution))).toEqual(distribution);
     }
+  });
+});
+
+describe("the periods of a distribution", () => {
+  const hours: readonly HourTally[] = [
+    { hour: 24, definition_hash: hash, labels: ["a", "b"], count: 2 },
+    { hour: 24, definition_hash: older, labels: ["a"], count: 5 },
+    { hour: 47, definition_hash: hash, labels: ["a"], count: 1 },
+    { hour: 48, definition_hash: hash, labels: ["__proto__"], count: 3 },
+  ];
+
+  it.each([
+    [
+      "day",
+      [
+        ["1970-01-02", 3, { a: 3, b: 2 }],
+        ["1970-01-03", 3, { ["__proto__"]: 3 }],
+      ],
+    ],
+    [
+      "hour",
+      [
+        ["1970-01-02T00:00Z", 2, { a: 2, b: 2 }],
+        ["1970-01-02T23:00Z", 1, { a: 1 }],
+        ["1970-01-03T00:00Z", 3, { ["__proto__"]: 3 }],
+      ],
+    ],
+  ] as const)("are those of one definition, in UTC, by %s", (by, expected) => {
+    const periods = countPeriods(hours, hash, by);
+    expect(periods.map(({ period, total, counts }) => [period, total, counts])).toEqual(expected);
+  });
+
+  it("count all definitions where none is known", () => {
+    expect(countPeriods(hours, null, "day")[0]).toMatchObject({ total: 8, counts: { a: 8 } });
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { OverridePolicy, PolicyDefinition } from "../../src/model/definition.js";
+import type { Lineage } from "../../src/model/lineage.js";
 import type { Store } from "../../src/model/store.js";
 import { overrideUseCounter } from "../../src/record/counters.js";
 import type { OverrideStatus } from "../../src/record/override-status.js";
@@ -25,7 +26,9 @@ const override = (name: string, more: Partial<OverridePolicy> = {}): OverridePol
 /** Records a call that these overrides let pass. */
 async function use(store: Store, at: number, ...overrides: readonly string[]): Promise<string> {
   const timestamp = `2026-03-02T11:00:${String(at).padStart(2, "0")}.000000Z`;
-  const body = decided({ decision_id: "d", selected_labels: ["allowed_by_exception"], timestamp });
+  const policies = overrides.map((name) => ({ name: "p", override: name }));
+  const lineage = { policies } as unknown as Lineage;
+  const body = decided({ decision_id: "d", selected_labels: ["allowed_by_exception"], timestamp, lineage });
   const counts = overrides.map((policy) => overrideUseCounter({ decision: "d", policy }));
   await store.log.append({ body, counts: [...counts, { counter: "other", keep: 1, at }] });
   return /"record_id":"([^"]+)"/.exec(body)?.[1] ?? "";
@@ -60,6 +63,7 @@ describe("the status of an override", () => {
         expires_at: "2027-01-01",
         max_applications: 3,
         uses: 1,
+        org_uses: 0,
         uses_left: 2,
         last_used: "2026-03-02T11:00:05.000000Z",
         records: [id],
@@ -80,6 +84,7 @@ describe("the status of an override", () => {
         expires_at: null,
         max_applications: null,
         uses: 0,
+        org_uses: 0,
         uses_left: null,
         last_used: null,
         records: [],
@@ -126,6 +131,25 @@ describe("the records that used an override", () => {
     const [status] = await statusesOf(definitionOf(override("o")), store, 3);
     expect(status).toMatchObject({ uses: 5, last_used: "2026-03-02T11:00:04.000000Z" });
     expect(status?.records).toEqual(ids.slice(0, 3));
+  });
+
+  it("may be those of organisations, which do not use up the override for others", async () => {
+    const store = openMemoryStore();
+    const reference = { decision: "d", policy: "o" };
+    const counts = [overrideUseCounter(reference, "org", "acme"), overrideUseCounter(reference, "orgs")];
+    for (let count = 0; count < 2; count++)
+      await store.log.append({
+        body: decided({
+          decision_id: "d",
+          selected_labels: ["allowed_by_exception"],
+          lineage: { policies: [{ name: "p", override: "o" }] } as unknown as Lineage,
+        }),
+        counts,
+      });
+    await use(store, 1, "o");
+    const [status] = await statusesOf(definitionOf(override("o", { max_applications: 2 })), store);
+    expect(status).toMatchObject({ status: "live", uses: 3, org_uses: 2, uses_left: 1 });
+    expect(status?.records).toHaveLength(3);
   });
 
   it("are listed per override where several were applied", async () => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { LogRecord } from "../../src/model/record.js";
 import type { RecordKey } from "../../src/model/store.js";
-import { entitiesOf, matchesKey, isInRelatedRange, inputSourcesOf } from "../../src/record/record-keys.js";
+import { entitiesOf, matchesKey, isInRelatedRange, toolOf, traitsOf } from "../../src/record/record-keys.js";
 
 const keys: readonly RecordKey[] = [
   { entity: { type: "customer", id: "c-1" } },
@@ -18,6 +18,10 @@ const damaged = fc.record({
   timestamp: fc.jsonValue(),
   selected_labels: fc.jsonValue(),
   decision_records: fc.jsonValue(),
+  type: fc.constantFrom("policy", "binary", null),
+  tool: fc.jsonValue(),
+  params: fc.jsonValue(),
+  context: fc.constantFrom({ params: { a: 1 } }, { params: [] }, {}),
   lineage: fc.oneof(
     fc.jsonValue(),
     fc.record({
@@ -25,6 +29,7 @@ const damaged = fc.record({
       artifacts: fc.jsonValue(),
       policies: fc.jsonValue(),
       inputs: fc.jsonValue(),
+      param_names: fc.jsonValue(),
     }),
   ),
 });
@@ -37,7 +42,8 @@ describe("the keys of a damaged record", () => {
         expect(matchesKey(record, key)).toBe(false);
         isInRelatedRange(record, { since: 1, label: "Pass" });
         entitiesOf(record);
-        inputSourcesOf(record);
+        toolOf(record);
+        traitsOf(record);
       }),
     );
   });

@@ -131,6 +131,22 @@ describe("params that only the new definition changes", () => {
   });
 });
 
+describe("votes that a record lacks", () => {
+  const scored = (custom: string): ReplayableDefinition => ({
+    ...readyFor([]),
+    prepared: prepare({ id: "d", type: "scored", evaluators: [{ name: "e", custom }] }),
+  });
+  const record = recordWith({ facts: { votes: { model: null } } });
+
+  it("are those of custom evaluators that were not asked", () => {
+    const made = readyFor([], "then");
+    expect(describeMissingFacts(scored("model"), record, made)).toBeUndefined();
+    expect(describeMissingFacts(scored("other"), record, made)).toBe(
+      "it has no facts about the vote of `other`",
+    );
+  });
+});
+
 describe("facts that a record lacks", () => {
   const calls = { name: "calls", max_calls: { count: 1, per: "session" } };
   const reads = {

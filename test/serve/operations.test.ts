@@ -239,6 +239,44 @@ describe("the other operations", () => {
     });
   });
 
+  it("record the params and the value of a call without a session", async () => {
+    const call = { tool: "send_note", params: { to: "bob" } };
+    const { decisions, allowed } = await checkToolCall.run(call, asker);
+    expect(allowed).toBe(true);
+    const record_id = decisions[0]?.record_id;
+    const value = { sent: true };
+    const result = await recordToolResult.run({ ...call, ok: true, record_id, value }, asker);
+    expect(result).toMatchObject({ linked: true, decision_records: [record_id], value });
+    expect(await showRecord.run({ record_id: result.record_id }, asker)).toMatchObject({
+      params_digest: result.params_digest,
+      value,
+    });
+    await expect(recordToolResult.run({ ...call, ok: true }, asker)).rejects.toMatchObject({
+      code: "input_invalid",
+      message: "specify `session_id` or `record_id`",
+    });
+  });
+
+  it("name the policy that needs a session", async () => {
+    await expect(checkToolCall.run({ tool: "filter_customers", params: {} }, asker)).rejects.toMatchObject({
+      code: "usage",
+      message: "policy `metric_first` of `policy-filter-customers` needs a session",
+    });
+  });
+
+  it("keep the state of a session for the callers of one organisation", async () => {
+    const by = (org_id: string): Invocation => invocationOf(world, { caller: { ...alice, org_id } });
+    const call = { tool: "select_metric", params: { name: "logo_retention" }, session_id: "s-kept" };
+    const session = { query: { audience: "ceo" } };
+    await checkToolCall.run({ ...call, params: { name: "revenue_retention" }, session }, by("acme"));
+    const reason = "Reports for executives use revenue retention, not logo_retention";
+    const kept = await checkToolCall.run(call, by("acme"));
+    expect(kept).toMatchObject({ allowed: false, reason });
+    expect(kept.decisions[0]?.input_value).toMatchObject({ session });
+    const other = await checkToolCall.run(call, by("initech"));
+    expect(other.decisions[0]?.input_value).not.toHaveProperty("session");
+  });
+
   it("do not take a reported success of a denied call for evidence", async () => {
     const session = { query: { audience: "ceo", metric_type: "retention" } };
     const common = { session, session_id: "s-evidence" };

@@ -162,14 +162,100 @@ describe("the error for something of another organisation", () => {
     expect(await bodyFor(path, "gate-acme-pay", body)).toEqual(await bodyFor(path, "zzzzzzzzzzzz", body));
   });
 
+  it("is that for an unknown gate, also where it is broken", async () => {
+    const files = definitionDirectory();
+    const gate = (org: string, name: string): string =>
+      `decision: { id: gate-${name}, type: gate, action: { org: ${org}, domain: payments, name: ${name} }, rules: 5 }\n`;
+    writeFileSync(join(files, "acme.yaml"), gate("acme", "acme-refund"));
+    writeFileSync(
+      join(files, "both.yaml"),
+      `${gate("acme", "acme-void")}---\n${gate("globex", "globex-void")}`,
+    );
+    writeFileSync(join(files, "own.yaml"), gate("globex", "globex-refund"));
+    world = await sampleWorld(files);
+    server = await serving({ world, authenticate });
+    for (const [path, body] of [
+      ["/decisions/ID", undefined],
+      ["/decisions/ID/evaluate", { context: {} }],
+    ] as const) {
+      const unknown = await bodyFor(path, "zzzzzzzzzzzz", body);
+      for (const id of ["gate-acme-refund", "gate-acme-void"])
+        expect(await bodyFor(path, id, body)).toEqual(unknown);
+    }
+    const ask = (action: string, org = "globex"): Promise<{ readonly status: number }> =>
+      post(server, "/decide", { org_id: org, domain: "payments", action, context: {} }, token(org));
+    for (const action of ["zzz", "acme-refund", "acme-void"]) expect((await ask(action)).status).toBe(404);
+    for (const action of ["globex-refund", "globex-void"]) expect((await ask(action)).status).toBe(503);
+    expect((await ask("acme-refund", "acme")).status).toBe(503);
+    const own = { context: {} };
+    expect((await post(server, "/decisions/gate-globex-refund/evaluate", own, token("globex"))).status).toBe(
+      503,
+    );
+    expect((await post(server, "/decisions/gate-acme-refund/evaluate", own, token("none"))).status).toBe(503);
+    expect((await ask("pay.out")).status).toBe(200);
+  });
+
+  it("does not depend on the names in a file whose organisations cannot be read", async () => {
+    const files = definitionDirectory();
+    writeFileSync(
+      join(files, "torn.yaml"),
+      "decision: { id: gate-torn, type: gate, action: { name: acme-void, org: [",
+    );
+    world = await sampleWorld(files);
+    server = await serving({ world, authenticate });
+    for (const action of ["acme-void", "pay.out", "zzz"]) {
+      const ask = { org_id: "globex", domain: "payments", action, context: {} };
+      expect((await post(server, "/decide", ask, token("globex"))).status).toBe(503);
+    }
+    const unknown = await bodyFor("/decisions/ID", "zzzzzzzzz");
+    expect(await bodyFor("/decisions/ID", "gate-torn")).toEqual(unknown);
+  });
+
+  it("is that for an unknown gate at the end of a chain, also where it is broken", async () => {
+    const files = definitionDirectory();
+    const [gate = "", ...others] = definitions.split("---\n");
+    writeFileSync(join(files, "all.yaml"), others.join("---\n"));
+    writeFileSync(join(files, "gate.yaml"), gate.replace("rules:", "rulez:"));
+    const broken = await sampleWorld(files);
+    const chain = { decision_id: "triage", context: { amount: 11 }, follow: true };
+    const ran = (org: string): Promise<unknown> =>
+      evaluateDecision.run(chain, invocationOf(broken, { caller: caller(org) }));
+    await expect(ran("globex")).rejects.toMatchObject({ code: "definition_not_found" });
+    await expect(ran("acme")).rejects.toMatchObject({ code: "definition_invalid" });
+  });
+
+  it("tells a caller that may only report no ids of records", async () => {
+    const { decisions } = await checkToolCall.run(
+      { tool: "read_file", params: {}, session_id: "s" },
+      by("acme"),
+    );
+    const id = decisions[0]?.record_id ?? "";
+    const reporter = invocationOf(world, { caller: { ...caller("acme"), scopes: ["report"] } });
+    const report = (record_id: string, as: Invocation = reporter): Promise<unknown> =>
+      recordToolResult.run({ tool: "write_file", session_id: "s", ok: true, record_id }, as);
+    for (const reference of [id.slice(0, 8), "01", "latest", "1", "zzz"])
+      await expect(report(reference)).rejects.toMatchObject({
+        code: "record_not_found",
+        message: `record \`${reference}\` not found`,
+        hint: "use the complete id of the record, as the check returned it",
+        details: undefined,
+      });
+    await expect(report(id)).rejects.toMatchObject({ code: "usage" });
+    await expect(report(id.slice(0, 8), by("acme"))).rejects.toMatchObject({ code: "usage" });
+  });
+
   it("does not suggest it", async () => {
     const hintOf = async (id: string): Promise<unknown> =>
       (await get(server, `/decisions/${id}`, token("globex"))).body["hint"];
     expect(await hintOf("gate-acme-pax")).toBe("`GET /decisions` lists all decisions");
     expect(await hintOf("gate-globex-pax")).toBe("did you mean `gate-globex-pay`?");
-    const ask = { org_id: "globex", domain: "payments", action: "pay", context: {} };
-    const { body } = await post(server, "/decide", ask, token("globex"));
-    expect(JSON.stringify(body)).not.toContain("acme");
+    const answerTo = async (org_id: string, action: string): Promise<string> =>
+      JSON.stringify(
+        (await post(server, "/decide", { org_id, domain: "payments", action, context: {} }, token(org_id)))
+          .body,
+      );
+    expect(await answerTo("globex", "pay")).not.toContain("acme");
+    expect(await answerTo("initech", "zzzzzzzz")).not.toMatch(/acme|globex/);
   });
 
   it("is not an ambiguous prefix of an own record", async () => {

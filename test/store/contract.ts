@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { DecisionRecord } from "../../src/model/record.js";
-import type { Appended, Entry, Query, Shelf, ShelfEntry, Store } from "../../src/model/store.js";
+import type {
+  Appended,
+  Entry,
+  HourTally,
+  LogPlace,
+  Query,
+  Shelf,
+  ShelfEntry,
+  Store,
+} from "../../src/model/store.js";
 import { microsecondsOf, formatTimestamp } from "../../src/record/timestamp.js";
 import type { Decided } from "./entries.js";
 import {
@@ -72,10 +81,29 @@ function appending(withStore: WithStore): void {
       const appended: Appended[] = [];
       for (let input = 0; input < 20; input++) appended.push(await log.append({ body: decided({ input }) }));
       const lines = await collect(log.select({}));
-      expect(lines.map(({ record: { seq, hash } }) => ({ seq, hash }))).toEqual(appended);
+      expect(appended).toMatchObject(lines.map(({ record: { seq, hash } }) => ({ seq, hash })));
       expect(lines.map(({ record }) => record.seq)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
       expect(chainProblems(lines.map(({ text }) => text))).toEqual([]);
       for (const { text, record } of lines) expect(JSON.parse(text)).toEqual(record);
+    }),
+  );
+
+  it(
+    "returns the place of each entry, where it can be read",
+    withStore(async ({ log }) => {
+      const entries = Array.from({ length: 9 }, (_, input) => ({ body: decided({ input }) }));
+      const places: LogPlace[] = [];
+      for (const [first, ...others] of [entries.slice(0, 2), entries.slice(2, 3), entries.slice(3)]) {
+        const appended = await log.append(first ?? { body: "" }, ...others);
+        places.push(...("places" in appended ? appended.places : []));
+      }
+      const lines = await collect(log.select({}));
+      expect(await Promise.all(places.map((place) => log.at(place)))).toEqual(lines);
+      const between = Object.fromEntries(
+        Object.entries(places[0] ?? {}).map(([name, at]) => [name, at + 0.5]),
+      );
+      expect(await log.at(between)).toBeUndefined();
+      expect(await log.at({})).toBeUndefined();
     }),
   );
 
@@ -379,7 +407,7 @@ function groups(withStore: WithStore): void {
       const appended = await log.append(counting(1), counting(2), counting(3));
       const lines = await collect(log.select({}));
       expect(lines.map(({ record }) => (record as DecisionRecord).input_value)).toEqual([0, 1, 2, 3]);
-      expect(appended).toEqual({ seq: 4, hash: lines[3]?.record.hash });
+      expect(appended).toMatchObject({ seq: 4, hash: lines[3]?.record.hash });
       expect(chainProblems(lines.map(({ text }) => text))).toEqual([]);
       expect(await log.state()).toEqual({ size: 4, head: lines[3]?.record.hash });
     }),
@@ -752,6 +780,32 @@ function tallying(withStore: WithStore): void {
       expect(await total(undefined, start + 1999)).toBe(2);
       expect(await total(start + 1000, start + 2000)).toBe(2);
       expect(await total(start + 5000)).toBe(0);
+    }),
+  );
+
+  it(
+    "counts by hour, also after an earlier query",
+    withStore(async (store) => {
+      const hour = 3_600_000_000;
+      const first = Math.floor(start / hour);
+      const at = (hours: number, label: string): Decided => ({
+        timestamp: after(hours * hour),
+        selected_labels: [label],
+        definition_hash: definitionHash("v1"),
+      });
+      const of = (hours: number, label: string, count: number): HourTally => ({
+        hour: first + hours,
+        definition_hash: definitionHash("v1"),
+        labels: [label],
+        count,
+      });
+      await add(store, at(0, "A"), at(0, "A"), at(2, "B"), { decision_id: "other" });
+      expect(await store.log.tallyByHour("gate", {})).toEqual([of(0, "A", 2), of(2, "B", 1)]);
+      await add(store, at(2, "B"), at(1, "A"));
+      expect(await store.log.tallyByHour("gate", {})).toEqual([of(0, "A", 2), of(1, "A", 1), of(2, "B", 2)]);
+      const range = { since: start + hour, until: start + hour };
+      expect(await store.log.tallyByHour("gate", range)).toEqual([of(1, "A", 1)]);
+      expect(await store.log.tallyByHour("unknown", {})).toEqual([]);
     }),
   );
 

@@ -150,6 +150,30 @@ describe("definitions of a directory", () => {
     expect(await targetOf("one")).toBe("t");
   });
 
+  it.each([
+    { name: "guardrails", held: "guardrails: [{ type: no_disabled_targets }]\n" },
+    { name: "masks", held: "masks: [/password]\n" },
+    { name: "disabled targets", held: "targets: [t, z, { id: x, disabled: true }]\n" },
+  ])("are refused while a file is broken that had $name, whatever is left of it", async ({ held }) => {
+    const broken = definition("two").replace("switch", "swich");
+    write("a.yaml", definition("one"));
+    write("b.yaml", `${definition("two")}---\n${held}`);
+    await settle();
+    expect(await targetOf("one")).toBe("t");
+    for (const secondsAgo of [0, 60, 120]) {
+      write("b.yaml", broken, secondsAgo);
+      await expect(targetOf("one")).rejects.toThrow("which may contain guardrails or masks");
+      await settle();
+      await expect(targetOf("one")).rejects.toThrow("which may contain guardrails or masks");
+    }
+    write("b.yaml", definition("two"));
+    expect(await targetOf("one")).toBe("t");
+    await settle();
+    expect(await targetOf("one")).toBe("t");
+    write("b.yaml", broken);
+    expect(await targetOf("one")).toBe("t");
+  });
+
   it("do not use the cache of another version", async () => {
     write("a.yaml", definition("one"));
     await settle();

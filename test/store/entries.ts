@@ -67,6 +67,7 @@ export type Decided = Partial<Omit<RoutingRecord, "kind" | "seq" | "prev_hash" |
 export function decided({ input = 1, ...fields }: Decided = {}): string {
   const { timestamp = noon, decision_id = "gate", selected_labels = ["Pass"] } = fields;
   const { context = { input }, facts = {}, cache_key: cacheKey, cached_from: cachedFrom } = fields;
+  const { answer_digest: answerDigest } = fields;
   const definition_hash = fields.definition_hash ?? definitionHash(decision_id);
   const result = {
     record_id: newId(timestamp),
@@ -91,7 +92,8 @@ export function decided({ input = 1, ...fields }: Decided = {}): string {
     input_value: input,
   };
   const lineage = { ...noLineage, ...fields.lineage };
-  return decisionRecordBody(result, { provenance: fields, context, facts, cacheKey, cachedFrom, lineage });
+  const cache = { cacheKey, cachedFrom, answerDigest };
+  return decisionRecordBody(result, { provenance: fields, context, facts, ...cache, lineage });
 }
 
 const noLineage: Lineage = {

@@ -1,6 +1,7 @@
 import { appendFileSync, cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../src/model/json.js";
 import type { Entry, Store } from "../../src/model/store.js";
 import { ShelfFiles } from "../../src/store/drivers/jsonl/file-shelf.js";
 import { systemFiles } from "../../src/store/drivers/jsonl/files.js";
@@ -15,6 +16,7 @@ import {
   segmentFile,
   storeDirectory,
   writeHeadFile,
+  writeUnsealedHead,
 } from "./jsonl-log.js";
 
 const limited = (input = 1): Entry => ({
@@ -52,10 +54,10 @@ async function expectOneLeft(directory: string): Promise<void> {
   expectSound(directory);
 }
 
-const prune = async ({ log }: Store): Promise<void> => {
+const prune = async ({ log }: Store, noteOf: (details: JsonObject) => string = noted): Promise<void> => {
   const found = await log.prunable({ keep: 1 });
   expect(found.records).toBeGreaterThan(0);
-  await log.prune(found, noted);
+  await log.prune(found, noteOf);
 };
 
 describe("counters are counted again from the log", () => {
@@ -174,20 +176,51 @@ describe("counters of an earlier version, without checksums", () => {
       durable: false,
     });
     shelf.put([{ key: "uses", value: { count: 6, seq: 9 } }]);
-    const { size, head, segment, bytes, checkpoint } = headOf(directory);
-    writeHeadFile(directory, { size, head, segment, bytes, ...(checkpoint && { checkpoint }) });
+    const {
+      size,
+      head,
+      segment,
+      bytes,
+      checkpoint: { size: covered = 0, hash = "" } = {},
+    } = headOf(directory);
+    writeUnsealedHead(directory, { size, head, segment, bytes, checkpoint: { size: covered, hash } });
     return shelf;
   }
 
-  it("are taken over where records that they count were pruned", async () => {
+  /** The note of a prune of an earlier version. */
+  const withoutCounters = ({ through = 0, hash = "", records = 0 }: JsonObject): string =>
+    noted({ through, hash, records });
+
+  it("are taken over where records that they count were pruned, and noted in the log", async () => {
     const directory = await usedFiveTimes();
-    await prune(openLog(directory, small));
+    await prune(openLog(directory, small), withoutCounters);
     const shelf = makeEarlier(directory);
     const { log } = openLog(directory, small);
     expect(await log.counter("uses")).toMatchObject({ count: 6 });
     expect(await log.append(limited())).toMatchObject({ refused: {}, count: 6 });
     expect(shelf.leaves()).toEqual([]);
-    expect(await log.counter("uses")).toMatchObject({ count: 6 });
+    expect(linesOf(directory).at(-1)).toContain('"note":"counters_migrated"');
+    rmSync(join(directory, "counters"), { recursive: true });
+    expect(await openLog(directory, small).log.counter("uses")).toMatchObject({ count: 6 });
+    expect(verifyDerived(directory)).toEqual([]);
+    expectSound(directory);
+  });
+
+  it("are not trusted where a note has the counters of pruned records", async () => {
+    const directory = await usedFiveTimes();
+    await prune(openLog(directory, small));
+    makeEarlier(directory).put([{ key: "uses", value: { count: 0, seq: 9 } }]);
+    expect(await openLog(directory, small).log.counter("uses")).toMatchObject({ count: 5 });
+    await expectOneLeft(directory);
+  });
+
+  it("are not trusted if they are below what the other records count", async () => {
+    const directory = await usedFiveTimes();
+    await prune(openLog(directory, small), withoutCounters);
+    for (let input = 0; input < 4; input++)
+      await openLog(directory, small).log.append({ body: decided({ input }), counts: ["uses"] });
+    makeEarlier(directory).put([{ key: "uses", value: { count: 0, seq: 9 } }]);
+    expect((await openLog(directory, small).log.counter("uses")).count).toBeGreaterThanOrEqual(4);
   });
 
   it("are not trusted where all records are present", async () => {

@@ -1,7 +1,6 @@
 import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { AnswerCache } from "../../src/record/answer-cache.js";
 import { microsecondsOf } from "../../src/record/timestamp.js";
 import { writeSealedJson } from "../../src/store/drivers/jsonl/index/sealed-json.js";
 import { discardDerived, verifyDerived } from "../../src/store/drivers/jsonl/verify-derived.js";
@@ -140,33 +139,6 @@ describe("verify", () => {
     const approvals = openLog(directory).shelf("approvals");
     await expect(approvals.get("lock")).rejects.toMatchObject({ code: "store_failed" });
     expect(await openLog(directory).log.append({ body: decided() })).toHaveProperty("seq");
-  });
-
-  it("names a cached answer that was changed", async () => {
-    const directory = await filled(1);
-    await openLog(directory)
-      .shelf("cache")
-      .put([{ key: "key", value: { created_at: 1, kept: {}, digest: "0" } }]);
-    const problems = verifyDerived(directory);
-    expect(problems).toMatchObject([{ file: "cache/all.jsonl" }]);
-    discardDerived(directory, problems);
-    expect(verifyDerived(directory)).toEqual([]);
-  });
-
-  it("names a cached answer that was forged with its digest", async () => {
-    const directory = storeDirectory();
-    const store = openLog(directory);
-    const body = decided({ selected_labels: ["Fail"] });
-    await store.log.append({ body });
-    const record_id = /"record_id":"([^"]+)"/.exec(body)?.[1] ?? "";
-    const cache = new AnswerCache(store.shelf("cache"), () => undefined);
-    for (const label of ["Fail", "Pass"]) {
-      const answer = { selected_labels: [label], selected_targets: [`to-${label}`] } as never;
-      cache.set("key", { answer, record_id }, { group: "gate", now: microsecondsOf(noon), lifetime: 1e15 });
-      await cache.persist(["key"]);
-      const files = verifyDerived(directory).map(({ file }) => file);
-      expect({ label, files }).toEqual({ label, files: label === "Fail" ? [] : ["cache/all.jsonl"] });
-    }
   });
 });
 

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect } from "vitest";
+import { checksum } from "../../src/digest/sha256.js";
 import type { Appended, Entry, Store } from "../../src/model/store.js";
 import { systemFiles } from "../../src/store/drivers/jsonl/files.js";
 import { ShelfFiles } from "../../src/store/drivers/jsonl/file-shelf.js";
@@ -97,18 +98,36 @@ export interface HeadFile {
   readonly checkpoint?: { readonly size: number; readonly hash: string };
   readonly pruned?: number;
   readonly counters?: string;
+  readonly approvals?: number;
 }
 
 export const headOf = (directory: string): HeadFile =>
   JSON.parse(readLog(directory, "head").toString("latin1")) as HeadFile;
 
+/** Writes a head with its checksum, which is no secret. */
+export function writeHeadFile(directory: string, head: HeadFile): void {
+  const json = headJson(head);
+  writeLog(directory, "head", `${`${json.slice(0, -1)},"sum":"${checksum(json)}"}`.padEnd(511)}\n`);
+}
+
 /** Writes a head without a checksum, as earlier versions did. */
-export function writeHeadFile(
-  directory: string,
-  { size, head, segment, bytes, checkpoint, pruned, counters, ...others }: HeadFile,
-): void {
-  const fields = { size, head, segment, bytes, checkpoint, pruned, counters, ...others, sum: undefined };
-  writeLog(directory, "head", `${JSON.stringify(fields).padEnd(511)}\n`);
+export function writeUnsealedHead(directory: string, head: HeadFile): void {
+  writeLog(directory, "head", `${headJson(head).padEnd(511)}\n`);
+}
+
+function headJson({
+  size,
+  head,
+  segment,
+  bytes,
+  checkpoint,
+  pruned,
+  counters,
+  approvals,
+  ...others
+}: HeadFile): string {
+  const fields = { size, head, segment, bytes, checkpoint, pruned, counters, approvals };
+  return JSON.stringify({ ...fields, ...others, sum: undefined });
 }
 
 export interface CheckpointLine {

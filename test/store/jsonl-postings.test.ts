@@ -65,7 +65,7 @@ async function expectTrue(directory: string, store = openLog(directory, fast)): 
     (record): record is DecisionRecord =>
       record.kind === "decision" && record.decision_id === "gate" && matchesKey(record, { entity: c1 }),
   );
-  const found = await store.log.neighbours("gate", [c1], 10_000);
+  const found = await store.log.neighbours({ decision_id: "gate" }, [c1], 10_000);
   expect(found.map(({ seq }) => seq)).toEqual(near.map(({ seq }) => seq).reverse());
   expect(new Set(found.map(({ entities }) => entities))).toEqual(new Set(found.length > 0 ? [2] : []));
   expect(await seqs(store.log.select({ session_id: "s5" }))).toEqual(
@@ -111,15 +111,17 @@ describe("the keys of records", () => {
   it("are not saved for a few records, but for more", async () => {
     const directory = await made(300);
     const store = openLog(directory, fast);
-    await store.log.neighbours("gate", [c1], 1);
+    await store.log.neighbours({ decision_id: "gate" }, [c1], 1);
     expect(stateOf(directory).rows.count).toBe(300);
     await add(store, 300, 40);
-    await store.log.neighbours("gate", [c1], 1);
+    await store.log.neighbours({ decision_id: "gate" }, [c1], 1);
     await store.close();
     expect(stateOf(directory).rows.count).toBe(300);
     const again = openLog(directory, fast);
     await add(again, 340, 40);
-    expect((await again.log.neighbours("gate", [c1], 1)).map(({ seq }) => seq)).toEqual([379]);
+    expect((await again.log.neighbours({ decision_id: "gate" }, [c1], 1)).map(({ seq }) => seq)).toEqual([
+      379,
+    ]);
     expect(stateOf(directory).rows.count).toBe(380);
   });
 
@@ -141,11 +143,11 @@ describe("the keys of records", () => {
   it("are found at once if this process added them, and soon if another did", async () => {
     const directory = await made(10);
     const [mine, theirs] = [openLog(directory, fast), openLog(directory, fast)];
-    await mine.log.neighbours("gate", [c1], 1);
+    await mine.log.neighbours({ decision_id: "gate" }, [c1], 1);
     for (let number = 12; number < 48; number += 6) {
       await add(number % 12 === 0 ? mine : theirs, number, 1);
       if (number % 12 !== 0) await new Promise((resolve) => setTimeout(resolve, 55));
-      const [newest] = await mine.log.neighbours("gate", [c1], 1);
+      const [newest] = await mine.log.neighbours({ decision_id: "gate" }, [c1], 1);
       expect(newest?.seq).toBe(new LogScan(directory).records.length);
     }
   });
@@ -271,8 +273,8 @@ describe("lines of older versions", () => {
     expect(await seqs(log.related({ refers_to: "p1" }))).toEqual([5, 3, 1]);
     expect(await seqs(log.related({ policy: "four_eyes" }))).toEqual([2]);
     expect(await seqs(log.related({ entity: c1 }))).toEqual([4]);
-    expect((await log.neighbours("split", [c1], 5)).map(({ seq }) => seq)).toEqual([4]);
-    expect(await log.neighbours("gate", [c1], 5)).toEqual([]);
+    expect((await log.neighbours({ decision_id: "split" }, [c1], 5)).map(({ seq }) => seq)).toEqual([4]);
+    expect(await log.neighbours({ decision_id: "gate" }, [c1], 5)).toEqual([]);
   });
 
   it("that were written by hand, with other spacing and order, are found too", async () => {
@@ -287,7 +289,7 @@ describe("lines of older versions", () => {
     for (const text of [entities, ...changed])
       await log.append({ body: decided(numbered(3)).replace(entities, text) });
     expect(await seqs(log.related({ entity: c1 }))).toEqual([4, 3, 2, 1]);
-    const found = await log.neighbours("split", [c1], 5);
+    const found = await log.neighbours({ decision_id: "split" }, [c1], 5);
     expect(found.map(({ seq, entities: count }) => [seq, count])).toEqual(
       [4, 3, 2, 1].map((seq) => [seq, 2]),
     );
@@ -323,7 +325,7 @@ describe("several processes at once", () => {
     });
     for (let number = 900; asking.going; number += 20) {
       await add(store, number, 20);
-      await store.log.neighbours("gate", [c1], 10);
+      await store.log.neighbours({ decision_id: "gate" }, [c1], 10);
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
     const { records } = new LogScan(directory);

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import { rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { VerifyOptions } from "../../src/store/drivers/jsonl/verify-store.js";
@@ -17,6 +17,7 @@ import {
   logFile,
   openLog,
   readLog,
+  segmentFile,
   segmentFiles,
   storeDirectory,
   writeHeadFile,
@@ -182,6 +183,85 @@ describe("a forged log", () => {
     );
     forgeLog(directory, chained(lines));
     expect(() => verifyStore(directory)).not.toThrow();
+  });
+});
+
+describe("a signed log that was cut", () => {
+  const every5 = { ...signing, segmentSize: 64_000 };
+  const append = (directory: string, options = every5): Promise<unknown> =>
+    openLog(directory, options).log.append({ body: decided({ input: "more" }) });
+
+  /** Keeps the first records and checkpoints of a log of 13 records with checkpoints at 5 and 10, and forges a head. */
+  async function cut(records: number, checkpoints: number): Promise<string> {
+    const directory = await filled(13, every5);
+    const lines = readLog(directory, "checkpoints.jsonl").toString("utf8").split("\n").slice(0, checkpoints);
+    const last = checkpointsOf(directory)[checkpoints - 1];
+    const text = lines.map((line) => `${line}\n`).join("");
+    if (text === "") rmSync(logFile(directory, "checkpoints.jsonl"));
+    else writeLog(directory, "checkpoints.jsonl", text);
+    forgeLog(directory, linesOf(directory).slice(0, records));
+    const head = withoutCheckpoint(directory);
+    writeHeadFile(
+      directory,
+      last === undefined ? head : { ...head, checkpoint: { size: last.size, hash: last.hash } },
+    );
+    return directory;
+  }
+
+  it.each([
+    { name: "its checkpoints are gone", records: 7, checkpoints: 0, missing: 5 },
+    { name: "its last checkpoint is gone", records: 12, checkpoints: 1, missing: 10 },
+  ])("is not signed again if $name", async ({ records, checkpoints, missing }) => {
+    const directory = await cut(records, checkpoints);
+    expect(verifyStore(directory).problems).toMatchObject([
+      { kind: "checkpoint", seq: missing, message: `the checkpoint at ${missing} records is missing` },
+    ]);
+    const appends = async (): Promise<void> => {
+      for (let count = 0; count < 10; count++) await append(directory);
+    };
+    await expect(appends()).rejects.toMatchObject({ code: "log_damaged" });
+    const isThere = existsSync(logFile(directory, "checkpoints.jsonl"));
+    expect(isThere ? checkpointsOf(directory).length : 0).toBe(checkpoints);
+    await expect(append(directory)).rejects.toMatchObject({ code: "log_damaged" });
+    expect(isNoticed(directory, withKey)).toBe(true);
+  });
+
+  it("is not appended to while a checkpoint covers more records, and is read with a warning", async () => {
+    const directory = await cut(7, 2);
+    const heard: string[] = [];
+    await openLog(directory, { onDamage: (message) => heard.push(message) }).log.tally("gate", {});
+    expect(heard).toEqual([expect.stringContaining("is damaged")]);
+    await expect(append(directory)).rejects.toMatchObject({
+      code: "log_damaged",
+      message: expect.stringContaining("a checkpoint covers 10 records, but there are 7") as string,
+    });
+  });
+
+  it("is not appended to if another record stands where a checkpoint was written before the head", async () => {
+    const directory = await filled(9, every5);
+    const head = headOf(directory);
+    await append(directory);
+    const [last = ""] = linesOf(directory).slice(-1);
+    const forged = chained([last.replace('["Pass"]', '["Fail"]')], 10, head.head);
+    writeLog(directory, segmentFile(1), [...linesOf(directory).slice(0, 9), ...forged, ""].join("\n"));
+    writeHeadFile(directory, head);
+    await expect(append(directory)).rejects.toMatchObject({ code: "log_damaged" });
+  });
+
+  it("is signed again if nothing is left that shows the cut: only a noted size and head detects it", async () => {
+    const whole = await filled(13, every5);
+    const { size, head } = headOf(whole);
+    const directory = await cut(4, 0);
+    for (let count = 0; count < 10; count++) await append(directory);
+    expectSound(directory, withKey);
+    expect(isNoticed(directory, { expect: { size, head } })).toBe(true);
+  });
+
+  it("is distinguished from one that gets more checkpoints than before", async () => {
+    const directory = await filled(13, { ...every5, checkpointEvery: 100 });
+    for (let count = 0; count < 4; count++) await append(directory);
+    expect(checkpointsOf(directory).map((each) => each.size)).toEqual([15]);
+    expectSound(directory, withKey);
   });
 });
 

@@ -5,6 +5,7 @@ import type { Store } from "../../src/model/store.js";
 import { AnswerCache } from "../../src/record/answer-cache.js";
 import { microsecondsOf, formatTimestamp } from "../../src/record/timestamp.js";
 import { openJsonlStore } from "../../src/store/drivers/jsonl/store.js";
+import { cacheAnswer, lookup } from "./cached-answers.js";
 import { called, collect, decided, newId, noon, noted, sha256, TestClock } from "./entries.js";
 import { openLog, storeDirectory } from "./jsonl-log.js";
 
@@ -54,7 +55,6 @@ export async function makeStore({ pruned }: { readonly pruned: boolean }): Promi
 
 async function fill(directory: string, from: number, to: number): Promise<void> {
   const store = openLog(directory, options);
-  const cache = new AnswerCache(store.shelf("cache"), () => undefined);
   for (let at = from; at < to; at++) {
     const timestamp = formatTimestamp(start + at * 1000);
     const session_id = sessions[at % 2] ?? "";
@@ -78,9 +78,7 @@ async function fill(directory: string, from: number, to: number): Promise<void> 
       ...(at % 2 === 0 && { counts: ["uses", names[2] ?? ""] }),
     });
   }
-  const answer = { selected_labels: ["Pass"], selected_targets: ["to-Pass"] } as never;
-  cache.set("key", { answer }, { group: "gate", now: start, lifetime: 1e15 });
-  await cache.persist(["key"]);
+  await cacheAnswer(store);
   await store.shelf("responses").put([{ key: "response", value: { status: 200, body: "answer" } }]);
   await store.shelf("approvals").put([{ key: lockId, value: { serial: to, head: sha256(`lock ${to}`) } }]);
   await store.close();
@@ -156,14 +154,14 @@ const queries: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
   results: ({ log }) => texts(log.related({ session_id: "s-2" })),
   artifact: ({ log }) => texts(log.related({ artifact: "build-3" })),
   neighbours: async ({ log }) =>
-    (await log.neighbours("gate", [{ type: "customer", id: "c-2" }], 20)).map(
-      ({ seq, shared, entities, labels, sources }) => ({ seq, shared, entities, labels, sources }),
+    (await log.neighbours({ decision_id: "gate" }, [{ type: "customer", id: "c-2" }], 20)).map(
+      ({ seq, shared, entities, labels, traits }) => ({ seq, shared, entities, labels, traits }),
     ),
   counters: ({ log }) => Promise.all(names.map((name) => log.counter(name))),
   cacheUse: ({ log }) => log.cacheUse(),
   prunable: ({ log }) => log.prunable({ before: start + 35_000 }),
   keeping: ({ log }) => log.prunable({ keep: 8 }),
-  cached: (store) => new AnswerCache(store.shelf("cache"), () => undefined).get("key", start + 1),
+  cached: async (store) => (await new AnswerCache(store, () => undefined).get("key", lookup))?.answer,
   response: async (store) => (await store.shelf("responses").get("response"))?.value,
   approvals: async (store) => (await store.shelf("approvals").get(lockId))?.value,
   definition: (store) =>
@@ -220,6 +218,102 @@ const damages: Readonly<
   },
 };
 
+/** Changes that someone makes on purpose, in several files. Each returns the new files; undefined deletes one. */
+type Change = ReadonlyMap<string, Buffer | undefined>;
+type Attack = (store: Pick<DamagedStore, "files" | "older">, random: Random) => Change;
+
+const attacks: Readonly<Record<string, Attack>> = {
+  "a head without a checksum": ({ files }, random) => {
+    const head = { ...headIn(files), sum: undefined };
+    const { size, head: hash, segment, bytes, checkpoint } = head;
+    const edits = [
+      { counters: "0".repeat(16) },
+      { counters: undefined },
+      { pruned: below(random, size) },
+      { approvals: 0 },
+    ];
+    const earlier = {
+      size,
+      head: hash,
+      segment,
+      bytes,
+      checkpoint: checkpoint && { ...checkpoint, end: undefined },
+    };
+    const edited = { ...head, ...edits[below(random, edits.length)] };
+    return new Map([
+      ["log/head", formatHead(random() < 0.5 ? edited : earlier)],
+      ...withoutCounters(files, random),
+    ]);
+  },
+  "an older head with older counters": ({ files, older }) =>
+    rolledBack(files, older, (path) => path === "log/head" || path.startsWith("counters/")),
+  "an older head with older approval locks": ({ files, older }) =>
+    rolledBack(files, older, (path) => path === "log/head" || path.startsWith("approvals/")),
+  "edited labels": ({ files }, random) =>
+    new Map([
+      editedLine(files, random, /"selected_labels":\["(?:Pass|Fail)"\]/, (text) =>
+        text.includes("Pass") ? text.replace("Pass", "Fail") : text.replace("Fail", "Pass"),
+      ),
+      ...(random() < 0.5 ? matching(files, (path) => path.startsWith("log/index/")) : []),
+    ]),
+  "edited counts": ({ files }, random) =>
+    new Map([
+      editedLine(files, random, /"counted":\["[a-z]/, (text) => text.replace(/[a-z]$/, "x")),
+      ...withoutCounters(files, random),
+    ]),
+  "a forged answer": ({ files }) => {
+    const text = (files.get("cache/all.jsonl") ?? Buffer.alloc(0)).toString("latin1");
+    return new Map([["cache/all.jsonl", Buffer.from(text.replaceAll('"Pass"', '"Fail"'), "latin1")]]);
+  },
+};
+
+interface HeadFields {
+  readonly size: number;
+  readonly head: string;
+  readonly segment: number;
+  readonly bytes: number;
+  readonly checkpoint?: { readonly size: number; readonly hash: string };
+  readonly sum?: string;
+}
+
+const headIn = (files: Snapshot): HeadFields =>
+  JSON.parse((files.get("log/head") ?? "").toString("latin1")) as HeadFields;
+
+const formatHead = (head: object): Buffer => Buffer.from(`${JSON.stringify(head).padEnd(511)}\n`, "latin1");
+
+/** Deletes the files that a test selects. */
+const matching = (files: Snapshot, isDeleted: (path: string) => boolean): [string, undefined][] =>
+  [...files.keys()].filter(isDeleted).map((path) => [path, undefined]);
+
+const withoutCounters = (files: Snapshot, random: Random): [string, undefined][] =>
+  random() < 0.5 ? matching(files, (path) => path.startsWith("counters/")) : [];
+
+/** Replaces files by their older copies, and deletes those that did not exist. */
+const rolledBack = (files: Snapshot, older: Snapshot, isReplaced: (path: string) => boolean): Change =>
+  new Map([...files.keys()].filter(isReplaced).map((path) => [path, older.get(path)]));
+
+/** Edits a random occurrence of a text in the segments, without changing its length. */
+function editedLine(
+  files: Snapshot,
+  random: Random,
+  pattern: RegExp,
+  edit: (text: string) => string,
+): [string, Buffer] {
+  const found = [...files].flatMap(([path, bytes]) =>
+    /^log\/\d+\.jsonl$/.test(path)
+      ? [...bytes.toString("latin1").matchAll(new RegExp(pattern, "g"))].map(({ index, 0: text }) => ({
+          path,
+          index,
+          text,
+        }))
+      : [],
+  );
+  const { path, index, text } = found[below(random, found.length)] ?? { path: "", index: 0, text: "" };
+  const bytes = Buffer.from(files.get(path) ?? "");
+  bytes.write(edit(text), index, "latin1");
+  return [path, bytes];
+}
+
 export interface DamageRun {
   readonly tried: number;
   /** Changes that had no effect on the bytes are not counted. */
@@ -228,32 +322,36 @@ export interface DamageRun {
   readonly reported: number;
 }
 
-/** Damages one file at a time, asks everything, and compares with the right answers. */
+/** How often several files are changed on purpose, and not one by accident. */
+const attackShare = 0.2;
+
+/** Damages one file by accident, or several on purpose, asks everything, and compares with the right answers. */
 export async function damageAtRandom(
   store: DamagedStore,
   changes: number,
   random: Random,
 ): Promise<DamageRun> {
-  const { directory, files, older, answers } = store;
+  const { directory, files, answers } = store;
   const paths = [...files.keys()];
   const silent: string[] = [];
   let tried = 0;
   let reported = 0;
   restore(store);
   while (tried < changes) {
-    const path = paths[below(random, paths.length)] ?? "";
-    const kinds = Object.keys(damages);
-    const kind = kinds[below(random, kinds.length)] ?? "";
-    const before = files.get(path) ?? Buffer.alloc(0);
-    const after = damages[kind]?.(Buffer.from(before), random, older.get(path));
-    if (before.length === 0 || after?.equals(before)) continue;
+    const { kind, change } =
+      random() < attackShare ? attack(store, random) : damageFile(store, paths, random);
+    if (change.size === 0) continue;
     tried++;
-    const full = join(directory, path);
+    for (const [path, after] of change) {
+      const full = join(directory, path);
+      if (after === undefined) rmSync(full);
+      else writeFileSync(full, after);
+      // The head stays the newest file.
+      if (after !== undefined && path !== "log/head") utimesSync(full, written, written);
+      else if (after !== undefined) utimesSync(full, future, future);
+    }
     // Bit rot changes no time, an editor does.
     const isTimeKept = random() < 0.5;
-    if (after === undefined) rmSync(full);
-    else writeFileSync(full, after);
-    if (after !== undefined) utimesSync(full, written, written);
     if (!isTimeKept && existsSync(join(directory, "log/head")))
       utimesSync(join(directory, "log/head"), written, written);
     const reading = await readAll(directory, below(random, Object.keys(queries).length));
@@ -262,9 +360,31 @@ export async function damageAtRandom(
       if (reading.reported.has(name) || answer === answers[name]) return false;
       return !(replaceable.has(name) && answer === '"missing"');
     });
-    if (wrong.length > 0) silent.push(`${kind} in ${path}: ${wrong.join(", ")}`);
+    if (wrong.length > 0) silent.push(`${kind} in ${[...change.keys()].join(", ")}: ${wrong.join(", ")}`);
     if (reading.reported.size > 0) reported++;
     restore(store);
   }
   return { tried, silent, reported };
+}
+
+interface NamedChange {
+  readonly kind: string;
+  readonly change: Change;
+}
+
+function attack(store: DamagedStore, random: Random): NamedChange {
+  const kinds = Object.entries(attacks);
+  const [kind, make] = kinds[below(random, kinds.length)] ?? ["", () => new Map<string, undefined>()];
+  return { kind, change: make(store, random) };
+}
+
+/** Damages a random file; a change that has no effect on its bytes is none. */
+function damageFile({ files, older }: DamagedStore, paths: readonly string[], random: Random): NamedChange {
+  const path = paths[below(random, paths.length)] ?? "";
+  const kinds = Object.keys(damages);
+  const kind = kinds[below(random, kinds.length)] ?? "";
+  const before = files.get(path) ?? Buffer.alloc(0);
+  const after = damages[kind]?.(Buffer.from(before), random, older.get(path));
+  const isSame = before.length === 0 || after?.equals(before);
+  return { kind, change: isSame === true ? new Map<string, undefined>() : new Map([[path, after]]) };
 }

@@ -48,11 +48,11 @@ const asked = ({ log }: Store, key: RecordKey, range?: RelatedRange): Promise<re
   seqs(log.related(key, range));
 
 /** The comparable part of a neighbour. */
-const shown = ({ seq, shared, entities, sources, labels }: Neighbour): object => ({
+const shown = ({ seq, shared, entities, traits, labels }: Neighbour): object => ({
   seq,
   shared,
   entities,
-  sources,
+  traits,
   labels,
 });
 
@@ -250,7 +250,7 @@ export function relating(withStore: WithStore): void {
       expect(await asked(store, { session_id: "fake" })).toEqual([]);
       expect(await asked(store, { entity: customer("real") })).toEqual([1]);
       expect(await asked(store, { session_id: "real" })).toEqual([2]);
-      expect(await store.log.neighbours("gate", [customer("fake")], 5)).toEqual([]);
+      expect(await store.log.neighbours({ decision_id: "gate" }, [customer("fake")], 5)).toEqual([]);
     }),
   );
 
@@ -268,7 +268,7 @@ export function relating(withStore: WithStore): void {
       for await (const { record } of store.log.related({ session_id: "s" })) {
         seen.push(record.seq);
         if (seen.length % 10 === 0) await add(store, body);
-        if (seen.length % 20 === 0) await store.log.neighbours("gate", [customer("c1")], 2);
+        if (seen.length % 20 === 0) await store.log.neighbours({ decision_id: "gate" }, [customer("c1")], 2);
       }
       expect(seen).toEqual(expected);
     }),
@@ -286,7 +286,7 @@ export function relating(withStore: WithStore): void {
       expect(await asked(store, { session_id: "s1" })).toEqual(left.filter((seq) => seq % 2 === 1));
       await add(store, { session_id: "s1", ...about({ entities: [customer("c1")] }) });
       expect((await asked(store, { session_id: "s1" })).slice(0, 2)).toEqual([32, 29]);
-      const [newest] = await store.log.neighbours("gate", [customer("c1")], 1);
+      const [newest] = await store.log.neighbours({ decision_id: "gate" }, [customer("c1")], 1);
       expect(newest?.seq).toBe(32);
     }),
   );
@@ -310,22 +310,66 @@ export function neighbouring(withStore: WithStore): void {
         { ...one, ...about({ entities: [order("o1")], inputs: early, artifacts: ["a"] }), session_id: "s" },
       );
       const wanted = [customer("c1"), order("o1"), order("o7")];
-      const found = await store.log.neighbours("gate", wanted, 10);
+      const found = await store.log.neighbours({ decision_id: "gate" }, wanted, 10);
       const both = ["customer", "order"];
       expect(found.map(shown)).toEqual([
-        { seq: 7, shared: 1, entities: 1, sources: ["customer"], labels: ["Pass"] },
-        { seq: 6, shared: 2, entities: 3, sources: both, labels: ["Pass"] },
-        { seq: 4, shared: 1, entities: 1, sources: both, labels: [] },
-        { seq: 1, shared: 2, entities: 2, sources: ["customer"], labels: ["Pass"] },
+        { seq: 7, shared: 1, entities: 1, traits: { sources: ["customer"], params: [] }, labels: ["Pass"] },
+        { seq: 6, shared: 2, entities: 3, traits: { sources: both, params: [] }, labels: ["Pass"] },
+        { seq: 4, shared: 1, entities: 1, traits: { sources: both, params: [] }, labels: [] },
+        { seq: 1, shared: 2, entities: 2, traits: { sources: ["customer"], params: [] }, labels: ["Pass"] },
       ]);
       for (const neighbour of found) expect((await neighbour.read())?.seq).toBe(neighbour.seq);
-      expect((await store.log.neighbours("gate", wanted, 2)).map(({ seq }) => seq)).toEqual([7, 6]);
-      expect((await store.log.neighbours("split", wanted, 2)).map(shown)).toEqual([
-        { seq: 3, shared: 1, entities: 1, sources: both, labels: ["Pass"] },
+      expect((await store.log.neighbours({ decision_id: "gate" }, wanted, 2)).map(({ seq }) => seq)).toEqual([
+        7, 6,
       ]);
-      expect(await store.log.neighbours("gate", wanted, 0)).toEqual([]);
-      expect(await store.log.neighbours("gate", [], 5)).toEqual([]);
-      expect(await store.log.neighbours("other", wanted, 5)).toEqual([]);
+      expect((await store.log.neighbours({ decision_id: "split" }, wanted, 2)).map(shown)).toEqual([
+        { seq: 3, shared: 1, entities: 1, traits: { sources: both, params: [] }, labels: ["Pass"] },
+      ]);
+      expect(await store.log.neighbours({ decision_id: "gate" }, wanted, 0)).toEqual([]);
+      expect(await store.log.neighbours({ decision_id: "gate" }, [], 5)).toEqual([]);
+      expect(await store.log.neighbours({ decision_id: "other" }, wanted, 5)).toEqual([]);
+    }),
+  );
+
+  it(
+    "are records about the same tool, with the names of their params",
+    withStore(async (store) => {
+      const call = (tool: string, params?: readonly string[]): Decided =>
+        ({
+          ...judged(consulted("limits")),
+          tool,
+          context: { params: { older: 1 } },
+          ...about({
+            entities: [customer("c1")],
+            policies: [consulted("limits")],
+            inputs: read("params"),
+            ...(params !== undefined && { param_names: params }),
+          }),
+        }) as unknown as Decided;
+      await add(
+        store,
+        call("read_file", ["path"]),
+        call("write_file", ["path", "text"]),
+        call("read_file"),
+        // A definition has one type.
+        { definition_hash: definitionHash("other"), ...about({ entities: [customer("c1")] }) },
+        call("read_file", ["path", 'odd"']),
+      );
+      const traitsOf = async (tool?: string): Promise<readonly object[]> =>
+        (await store.log.neighbours({ decision_id: "gate", tool }, [customer("c1")], 9)).map(
+          ({ seq, traits }) => ({ seq, ...traits }),
+        );
+      expect(await traitsOf("read_file")).toEqual([
+        { seq: 5, sources: ["params"], params: ["path", 'odd"'] },
+        { seq: 3, sources: ["params"], params: ["older"] },
+        { seq: 1, sources: ["params"], params: ["path"] },
+      ]);
+      expect(await traitsOf("write_file")).toEqual([
+        { seq: 2, sources: ["params"], params: ["path", "text"] },
+      ]);
+      expect(await traitsOf("other")).toEqual([]);
+      expect(await traitsOf()).toEqual([{ seq: 4, sources: [], params: [] }]);
+      expect(await asked(store, { entity: customer("c1") })).toEqual([5, 4, 3, 2, 1]);
     }),
   );
 
@@ -333,9 +377,9 @@ export function neighbouring(withStore: WithStore): void {
     "can be read after more records were added",
     withStore(async (store) => {
       await add(store, about({ entities: [customer("c1")] }));
-      const [found] = await store.log.neighbours("gate", [customer("c1")], 1);
+      const [found] = await store.log.neighbours({ decision_id: "gate" }, [customer("c1")], 1);
       for (let seq = 2; seq < 20; seq++) await add(store, about({ entities: [customer("c1")] }));
-      const [newest] = await store.log.neighbours("gate", [customer("c1")], 1);
+      const [newest] = await store.log.neighbours({ decision_id: "gate" }, [customer("c1")], 1);
       expect((await found?.read())?.seq).toBe(1);
       expect((await newest?.read())?.seq).toBe(19);
     }),
@@ -346,9 +390,9 @@ export function neighbouring(withStore: WithStore): void {
     withStore(async (store) => {
       await add(store, about({ entities: [customer("c1"), customer("c1"), order("o1")] }));
       const wanted = [customer("c1"), customer("c1"), order("o1")];
-      const [found] = await store.log.neighbours("gate", wanted, 5);
+      const [found] = await store.log.neighbours({ decision_id: "gate" }, wanted, 5);
       expect(found).toMatchObject({ shared: 3, entities: 3 });
-      expect(await store.log.neighbours("gate", wanted, 5)).toHaveLength(1);
+      expect(await store.log.neighbours({ decision_id: "gate" }, wanted, 5)).toHaveLength(1);
     }),
   );
 }

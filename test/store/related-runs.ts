@@ -15,6 +15,7 @@ const entity: fc.Arbitrary<Entity> = fc.record(
   { type: fc.constantFrom("a", 'q"'), id: name },
   { noNullPrototype: true },
 );
+const tool = fc.constantFrom("t", 'q"');
 const decision = fc.constantFrom("gate", "split", 'o"dd');
 const moment = fc.integer({ min: 0, max: 20 }).map((at) => start + at * 1e6);
 const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
@@ -23,9 +24,16 @@ const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
 const defined = <T extends object>(value: T): T =>
   Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as T;
 
-/** All records of a definition read the same context values. */
-const inputsOf = (id: string, version: number): Lineage["inputs"] =>
-  [id, "order"].slice(0, version).map((source) => ({ source, keys: ["id"], digest: sha256(source) }));
+const inputsOf = (sources: readonly string[]): Lineage["inputs"] =>
+  sources.map((source) => ({ source, keys: ["id"], digest: sha256(source) }));
+
+/** As records were written before they listed the names of params: the tool comes after the lineage. */
+function asOlder(body: string, tool: string): string {
+  const field = `,"tool":${JSON.stringify(tool)}`;
+  return body
+    .replace(`${field},"lineage":`, () => `,"lineage":`)
+    .replace(`,"allowed":true`, () => `${field},"allowed":true`);
+}
 
 const body: fc.Arbitrary<string> = fc.oneof(
   {
@@ -45,9 +53,11 @@ const body: fc.Arbitrary<string> = fc.oneof(
         cached_from: maybe(fc.constantFrom("a", "b")),
         cached: fc.boolean(),
         time: moment,
-        isAboutCall: fc.boolean(),
+        tool: maybe(tool),
+        sources: fc.array(name, { maxLength: 2 }),
+        params: maybe(fc.array(name, { maxLength: 2 })),
       })
-      .map(({ version, entities, artifacts, policies, time, isAboutCall, ...rest }) => {
+      .map(({ version, entities, artifacts, policies, time, tool: called, sources, params, ...rest }) => {
         const consulted = policies.map((each) => ({
           ...each,
           version: "1",
@@ -58,17 +68,20 @@ const body: fc.Arbitrary<string> = fc.oneof(
           entities,
           artifacts,
           policies: consulted,
-          inputs: inputsOf(rest.decision_id, version),
+          inputs: inputsOf(sources),
+          ...(params !== undefined && { param_names: params }),
         };
-        return decided({
+        const call = { type: "policy", tool: called, allowed: true, outcome: "allowed", reason: "" };
+        const text = decided({
           ...defined(rest),
           // A definition has one type.
-          ...(isAboutCall && { type: "policy", tool: "t", allowed: true, outcome: "allowed", reason: "" }),
+          ...(called !== undefined && call),
           ...(rest.cached && { cache_key: sha256("k") }),
-          definition_hash: definitionHash(`${rest.decision_id} ${version} ${isAboutCall}`),
+          definition_hash: definitionHash(`${rest.decision_id} ${version} ${called !== undefined}`),
           timestamp: formatTimestamp(time),
           lineage,
         } as unknown as Decided);
+        return called === undefined || params !== undefined ? text : asOlder(text, called);
       }),
   },
   {
@@ -119,7 +132,8 @@ type Step =
   | { readonly do: "neighbours"; readonly reader: number; readonly asked: Asked };
 
 interface Asked {
-  readonly id: string;
+  readonly decision_id: string;
+  readonly tool: string | undefined;
   readonly entities: readonly Entity[];
   readonly most: number;
 }
@@ -139,7 +153,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       do: fc.constant("neighbours" as const),
       reader,
       asked: fc.record({
-        id: decision,
+        decision_id: decision,
+        tool: maybe(tool),
         entities: fc.array(entity, { maxLength: 3 }),
         most: fc.integer({ min: 0, max: 5 }),
       }),
@@ -163,17 +178,17 @@ async function take(step: Step, model: Store, stores: readonly Store[]): Promise
   } else if (step.do === "select") {
     expect(await seqs(log.select(step.query))).toEqual(await seqs(model.log.select(step.query)));
   } else {
-    const { id, entities, most } = step.asked;
-    const expected = await model.log.neighbours(id, entities, most);
-    expect(await shown(await log.neighbours(id, entities, most))).toEqual(await shown(expected));
+    const { entities, most, ...subject } = step.asked;
+    const expected = await model.log.neighbours(subject, entities, most);
+    expect(await shown(await log.neighbours(subject, entities, most))).toEqual(await shown(expected));
   }
 }
 
 const shown = (found: readonly Neighbour[]): Promise<readonly object[]> =>
   Promise.all(
-    found.map(async ({ seq, shared, entities, sources, labels, ...neighbour }) => {
+    found.map(async ({ seq, shared, entities, traits, labels, ...neighbour }) => {
       const line = await neighbour.read();
-      return { seq, shared, entities, sources, labels, read: line?.seq };
+      return { seq, shared, entities, traits, labels, read: line?.seq };
     }),
   );
 

@@ -5,9 +5,8 @@ import { uniqueFetches } from "../../definition/fetches.js";
 import type { FileSummary } from "../../definition/definition-file.js";
 import { declaredEndpoints } from "../../definition/definition-file.js";
 import type { Library } from "../../definition/library.js";
-import { masksOf } from "../../definition/loaded-definition.js";
 import { DecisionError } from "../../errors.js";
-import { prepareLazily } from "../../evaluate/prepare-lazily.js";
+import { prepareLoaded } from "../../evaluate/prepare-lazily.js";
 import type { LoadedDefinition } from "../../model/definition.js";
 import { formatCount } from "../../present/text.js";
 import { present } from "../../present/format.js";
@@ -16,9 +15,11 @@ import type { Records } from "../../record/records.js";
 import type { BacktestReport } from "../../replay/backtest.js";
 import { backtestLog } from "../../replay/backtest.js";
 import type { ExitCode } from "../exit-codes.js";
-import type { StoreFlags, TimeRangeFlags } from "../flags.js";
+import type { AllowEmptyFlag, StoreFlags, TimeRangeFlags } from "../flags.js";
 import {
+  addAllowEmptyFlag,
   addCommonFlags,
+  failUnlessAllowed,
   addStoreFlags,
   formatFor,
   styleFor,
@@ -32,7 +33,7 @@ import { Progress } from "../progress.js";
 import { decisionsDirectory } from "../settings.js";
 import { note, openRecords, warn, warnAboutDefinitions } from "../world.js";
 
-interface BacktestFlags extends StoreFlags, TimeRangeFlags {
+interface BacktestFlags extends StoreFlags, TimeRangeFlags, AllowEmptyFlag {
   readonly against?: string;
   readonly maxChange?: string;
 }
@@ -46,7 +47,7 @@ export function addBacktestCommand(parent: Command, io: Io, done: (code: ExitCod
       "--max-change <share>",
       "exit with code 6 if a larger share of results changes, such as 5% or 0.05",
     );
-  addTimeRangeFlags(command);
+  addAllowEmptyFlag(addTimeRangeFlags(command));
   addCommonFlags(addStoreFlags(command))
     .summary("evaluate past decisions with another definition")
     .description(
@@ -71,6 +72,8 @@ async function backtest(id: string, flags: BacktestFlags, io: Io): Promise<ExitC
   const loaded = await definitionFor(id, flags, io);
   const report = await run(loaded, await openRecords(flags, io), flags, io);
   io.out.write(await present(backtestView(report), format, await styleFor(flags, io)));
+  if (report.total === 0 && maxChange !== undefined)
+    failUnlessAllowed(flags, "there are no matching records");
   if (report.total === 0 && !flags.quiet) note(io, "no matching records");
   if (report.not_replayable > 0) {
     const why = report.reasons
@@ -113,7 +116,7 @@ async function run(
   const query = { ...timeRange(flags), decision_id: definition.id, kind: "decision" as const };
   const ready = {
     loaded,
-    prepared: await prepareLazily(definition, masksOf(loaded)),
+    prepared: await prepareLoaded(loaded),
     fetches: uniqueFetches(definition),
   };
   const report = await backtestLog(ready, store, query, (replayed) =>
@@ -160,7 +163,9 @@ function assertAffects(summary: FileSummary, id: string): void {
     });
   }
   const ids = definitions.map((each) => each.id);
-  const isShared = [guardrails, targets, endpoints, masks].some((each) => each !== undefined);
+  const isShared =
+    [guardrails, targets, endpoints, masks].some((each) => each !== undefined) ||
+    definitions.some(({ foreignOverrides }) => foreignOverrides !== undefined);
   if (isShared || ids.includes(id)) return;
   throw new DecisionError("definition_not_found", `\`${file}\` defines no decision called \`${id}\``, {
     hint:

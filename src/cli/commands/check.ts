@@ -1,6 +1,9 @@
 import type { Command } from "commander";
+import type { OnScope } from "../../decide/request.js";
+import type { Scope } from "../../model/scope.js";
 import { checkView } from "../../present/result-view.js";
 import { present } from "../../present/format.js";
+import type { ReadValues } from "../../record/recorded-values.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { DecideFlags, ProvenanceFlags } from "../flags.js";
 import {
@@ -15,12 +18,12 @@ import {
   provenanceOf,
 } from "../flags.js";
 import type { CallFlags } from "../input.js";
-import { addCallFlags, readCall } from "../input.js";
+import { addCallFlags, readCallToCheck } from "../input.js";
 import type { Io } from "../io.js";
-import { openWorld, warn, warnAboutDefinitions } from "../world.js";
+import { openWorld, settingsForCall, valueReaderFor, warn, warnAboutDefinitions } from "../world.js";
 import { oneLine } from "../../text.js";
 
-const sessionHelp = "session of the call (required, unless --event contains it)";
+const sessionHelp = "session of the call; required if a policy depends on earlier calls";
 
 interface CheckFlags extends DecideFlags, ProvenanceFlags, CallFlags {
   readonly explain?: boolean;
@@ -31,8 +34,14 @@ interface CheckFlags extends DecideFlags, ProvenanceFlags, CallFlags {
 
 export function addCheckCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
   const command = addCallFlags(parent.command("check").argument("[tool]", "name of the tool"))
-    .option("--context <json>", "further context, such as session and resources: JSON, @file or -")
-    .option("--fixed-params", "do not allow the call by an override that changes its parameters")
+    .option(
+      "--context <json>",
+      "further context, such as session and resources: JSON, @file or -; `session` is kept for later calls of the session",
+    )
+    .option(
+      "--fixed-params",
+      "do not allow the call by an override that changes its parameters (always with --event)",
+    )
     .option("--explain", "show the result of every condition")
     .option("--strict", "fail if a condition cannot be evaluated")
     .option("--dry-run", "do not record the decision or count it towards limits");
@@ -56,19 +65,30 @@ Examples:
       --params '{"segment": "enterprise"}'
   $ agent-33 decision check write_file --session-id s-1 \\
       --params @params.json --context @session.json
-  $ agent-33 decision check --event - --fixed-params --format reason \\
-      < event.json`,
+  $ agent-33 decision check --event - --format reason < event.json`,
     )
     .action(async (tool: string | undefined, flags: CheckFlags) => {
       const format = formatFor(flags, io, { answer: "one", more: ["reason"] });
-      const call = readCall(tool, flags, io);
-      const world = await openWorld(flags, io);
-      const { dryRun = false, strict = false, fixedParams = false } = flags;
+      const call = readCallToCheck(tool, flags, io);
+      const scopes = new Map<string, Scope>();
+      const onScope: OnScope = (id, scope) => scopes.set(id, scope);
+      const world = await openWorld(flags, io, {
+        files: settingsForCall(flags, io),
+        ...(flags.explain && { onScope }),
+      });
+      // A hook runs the call as it is, so no override may allow it by changing its params.
+      const { dryRun = false, strict = false, fixedParams = flags.event !== undefined } = flags;
       const options = { dry_run: dryRun, strict, fixed_params: fixedParams };
       const result = await world.check({ ...provenanceOf(flags), ...call, ...options });
       if (format === "reason") io.out.write(`${oneLine(result.reason)}\n`);
       else {
-        const view = checkView(result, { explain: flags.explain ?? false });
+        const readers = new Map<string, ReadValues | undefined>();
+        for (const each of result.decisions)
+          readers.set(each.decision_id, await valueReaderFor(each, scopes, world));
+        const view = checkView(result, {
+          explain: flags.explain ?? false,
+          readValuesOf: (id) => readers.get(id),
+        });
         io.out.write(await present(view, format, await styleFor(flags, io)));
       }
       for (const warning of result.warnings) warn(flags, io, warning);

@@ -1,16 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { DecisionError } from "../../errors.js";
-import type { Tally, TimeRange } from "../../model/store.js";
+import type { Store, Tally } from "../../model/store.js";
 import { distributionView } from "../../present/distribution-view.js";
 import { present } from "../../present/format.js";
-import type { CurrentDefinition, Distribution } from "../../record/distribution.js";
-import { computeDistribution } from "../../record/distribution.js";
-import { latestStoredDefinition } from "../../record/stored-definition.js";
-import type { ExitCode } from "../exit-codes.js";
-import type { StoreFlags, TimeRangeFlags } from "../flags.js";
+import type { CurrentDefinition, DefinitionDistribution, Distribution } from "../../record/distribution.js";
+import { computeDistribution, countPeriods, distributionOf } from "../../record/distribution.js";
+import { parseChoice } from "../../record/record-query.js";
 import {
+  findDefinitionByHash,
+  findStoredDefinition,
+  latestStoredDefinition,
+} from "../../record/stored-definition.js";
+import type { ExitCode } from "../exit-codes.js";
+import type { AllowEmptyFlag, StoreFlags, TimeRangeFlags } from "../flags.js";
+import {
+  addAllowEmptyFlag,
   addCommonFlags,
+  failUnlessAllowed,
   addStoreFlags,
   formatFor,
   styleFor,
@@ -22,21 +29,27 @@ import type { ReadableWorld } from "../world.js";
 import { openReadableWorld, openRecords, warn, warnIfStoreMissing, warnAboutDefinitions } from "../world.js";
 import { terminalText } from "../../text.js";
 
-interface DistributionFlags extends StoreFlags, TimeRangeFlags {
+interface DistributionFlags extends StoreFlags, TimeRangeFlags, AllowEmptyFlag {
   readonly check?: boolean;
   readonly watch?: boolean;
+  readonly hash?: string;
+  readonly allDefinitions?: boolean;
+  readonly by?: string;
 }
 
 export function addDistributionCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
   const command = parent.command("distribution").argument("<id>", "id of the decision");
   addTimeRangeFlags(command)
+    .option("--hash <hash>", "show an earlier definition: its hash or a unique prefix")
+    .option("--all-definitions", "list the other definitions that have records, too, each with its own check")
+    .option("--by <period>", "list the counts of each day or hour (UTC), too")
     .option("--check", "exit with code 6 if the split of a weighted decision does not match its weights")
     .option("--watch", "refresh every second until Ctrl-C (terminal only)");
-  addCommonFlags(addStoreFlags(command))
+  addCommonFlags(addStoreFlags(addAllowEmptyFlag(command)))
     .summary("show how often each branch was selected")
     .description(
-      "Count the records of a decision by branch. For a weighted decision, also test whether the split matches the " +
-        "weights, over the distinct inputs of the current definition. A mismatch is an e-value of at least 1,000, which " +
+      "Count the records of the current definition of a decision by branch. For a weighted decision, also test whether " +
+        "the split of its distinct inputs matches the weights. A mismatch is an e-value of at least 1,000, which " +
         "at most 1 of 1,000 correct splits ever reaches, however often you look. The p of a chi-square test is shown, too.",
     )
     .addHelpText(
@@ -45,6 +58,8 @@ export function addDistributionCommand(parent: Command, io: Io, done: (code: Exi
 Examples:
   $ agent-33 decision distribution decision-ab-prompt-variant
   $ agent-33 decision distribution decision-ab-prompt-variant --since 7d --check
+  $ agent-33 decision distribution decision-ab-prompt-variant --by day
+  $ agent-33 decision distribution decision-ab-prompt-variant --all-definitions
   $ agent-33 decision distribution decision-escalation-rules \\
       --since 2026-11-01 --until 2026-11-08 --json`,
     )
@@ -55,13 +70,78 @@ Examples:
 
 async function showOnce(id: string, flags: DistributionFlags, io: Io): Promise<ExitCode> {
   const format = formatFor(flags, io, { answer: "one" });
-  const range = timeRange(flags);
+  timeRange(flags);
   const source = await openSource(flags, io);
-  const current = await currentDefinition(id, source);
-  const distribution = computeDistribution(id, await tallyOf(id, source, range), current);
+  const distribution = await measure(await chooseDefinition(id, source, flags), source, flags);
   io.out.write(await present(distributionView(distribution), format, await styleFor(flags, io)));
   warnAboutDefinitions(flags, io, source.definitions.diagnostics);
   return flags.check ? checkDistribution(distribution, flags, io) : 0;
+}
+
+/** The decision, its current definition, and the one to show. */
+interface Choice {
+  readonly id: string;
+  readonly current: CurrentDefinition;
+  readonly shown: CurrentDefinition;
+}
+
+async function chooseDefinition(
+  id: string,
+  source: DistributionSource,
+  { hash }: DistributionFlags,
+): Promise<Choice> {
+  const current = await currentDefinition(id, source);
+  if (hash === undefined) return { id, current, shown: current };
+  try {
+    return { id, current, shown: await findDefinitionByHash(id, hash, source.records.store) };
+  } catch (error) {
+    // The current definition is stored with its first record.
+    const isCurrent = current?.definition_hash.startsWith(hash.toLowerCase()) ?? false;
+    if (!isCode(error, ["definition_not_found"]) || !isCurrent) throw error;
+    return { id, current, shown: current };
+  }
+}
+
+async function measure(
+  { id, current, shown }: Choice,
+  { records: { log, store } }: DistributionSource,
+  flags: DistributionFlags,
+): Promise<Distribution> {
+  const range = timeRange(flags);
+  const by = flags.by === undefined ? undefined : parseChoice("period", flags.by, ["day", "hour"]);
+  const tally = await log.tally(id, range);
+  const distribution = computeDistribution(id, tally, current, shown);
+  const { definition_hash } = distribution;
+  return {
+    ...distribution,
+    ...(flags.allDefinitions && {
+      other_definitions: await otherDefinitions(tally, definition_hash, store),
+    }),
+    ...(by && { periods: countPeriods(await log.tallyByHour(id, range), definition_hash, by) }),
+  };
+}
+
+const noRecords = { total: 0, counts: {}, distinct_inputs: 0 };
+
+/** Returns the distributions of the other definitions that have records, the newest first. */
+async function otherDefinitions(
+  tally: Tally,
+  shownHash: string | null,
+  store: Store,
+): Promise<readonly DefinitionDistribution[]> {
+  const hashes = Object.keys(tally.definitions).filter((hash) => hash !== shownHash && shownHash !== null);
+  const others: DefinitionDistribution[] = [];
+  for (const definition_hash of hashes.toReversed()) {
+    const definition = await findStoredDefinition(definition_hash, store);
+    const { total, counts, distinct_inputs } = tally.definitions[definition_hash] ?? noRecords;
+    const ofOne = { ...tally, total, counts };
+    others.push(
+      definition === undefined
+        ? { ...distributionOf(undefined, ofOne), definition_hash, distinct_inputs }
+        : distributionOf({ definition, definition_hash }, ofOne),
+    );
+  }
+  return others;
 }
 
 interface DistributionSource {
@@ -102,10 +182,6 @@ async function currentDefinition(
 const isCode = (error: unknown, codes: readonly string[]): error is DecisionError =>
   error instanceof DecisionError && codes.includes(error.code);
 
-function tallyOf(id: string, source: DistributionSource, range: TimeRange): Promise<Tally> {
-  return source.records.log.tally(id, range);
-}
-
 function checkDistribution(
   { check, distinct_inputs }: Distribution,
   flags: DistributionFlags,
@@ -113,9 +189,11 @@ function checkDistribution(
 ): ExitCode {
   if (check?.mismatch) return 6;
   if (distinct_inputs === null) {
-    warn(flags, io, "cannot check: the inputs are masked, so distinct inputs cannot be counted");
+    failUnlessAllowed(flags, "the inputs are masked, so distinct inputs cannot be counted");
   } else if (check === null) {
-    warn(flags, io, "nothing to check: only weighted decisions without conditions have expected shares");
+    failUnlessAllowed(flags, "only weighted decisions without conditions have expected shares");
+  } else if (check.sample === 0) {
+    failUnlessAllowed(flags, "there are no records of this definition");
   } else if (!check.reliable) {
     warn(flags, io, `not enough distinct inputs to check (${check.sample} so far)`);
   }
@@ -135,11 +213,11 @@ async function watch(id: string, flags: DistributionFlags, io: Io): Promise<Exit
   }
   timeRange(flags);
   const source = await openSource(flags, io);
-  const current = await currentDefinition(id, source);
+  const choice = await chooseDefinition(id, source, flags);
   warnAboutDefinitions(flags, io, source.definitions.diagnostics);
   await redrawUntilInterrupted(io, async () => {
-    // Parsed every time: `--since 1h` moves with the clock.
-    const distribution = computeDistribution(id, await tallyOf(id, source, timeRange(flags)), current);
+    // Measured with the range of now: `--since 1h` moves with the clock.
+    const distribution = await measure(choice, source, flags);
     return present(distributionView(distribution), "table", await styleFor(flags, io));
   });
   return 130;

@@ -11,13 +11,20 @@ import { present } from "../../present/format.js";
 import { microsecondsOf } from "../../record/timestamp.js";
 import { fetchProgress } from "../progress.js";
 import type { ExitCode } from "../exit-codes.js";
-import type { StoreFlags } from "../flags.js";
-import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
+import type { AllowEmptyFlag, StoreFlags } from "../flags.js";
+import {
+  addAllowEmptyFlag,
+  addCommonFlags,
+  addStoreFlags,
+  failUnlessAllowed,
+  formatFor,
+  styleFor,
+} from "../flags.js";
 import type { Io } from "../io.js";
 import type { ReadableWorld } from "../world.js";
 import { note, openReadableWorld, warnIfStoreMissing, warnAboutDefinitions } from "../world.js";
 
-interface EndpointsFlags extends StoreFlags {
+interface EndpointsFlags extends StoreFlags, AllowEmptyFlag {
   readonly check?: boolean;
 }
 
@@ -33,7 +40,7 @@ export function addEndpointsCommand(parent: Command, io: Io, done: Done): void {
     .command("endpoints")
     .argument("[endpoint...]", "names of endpoints (default: all)")
     .option("--check", "send one request to each endpoint with `method: get`, even if its circuit is open");
-  addCommonFlags(addStoreFlags(endpoints))
+  addCommonFlags(addStoreFlags(addAllowEmptyFlag(endpoints)))
     .summary("show the status of endpoints")
     .description(
       "List the declared endpoints with the state of the circuit breaker, consecutive failures, cached responses, last " +
@@ -59,6 +66,8 @@ Examples:
       const shown = flags.check ? await checkEndpoints(declared, statuses, { flags, io }) : statuses;
       io.out.write(await present(endpointsView(shown), format, await styleFor(flags, io)));
       warnAboutDefinitions(flags, io, world.definitions.diagnostics);
+      if (flags.check && shown.every(({ check }) => check === undefined))
+        failUnlessAllowed(flags, "there is no endpoint with `method: get`");
       done(shown.some(({ check }) => check?.ok === false) ? 6 : 0);
     });
   addReset(endpoints, io);

@@ -5,8 +5,9 @@ import { windowText } from "../../present/definition-rows.js";
 import type { Colour, View } from "../../present/format.js";
 import { present } from "../../present/format.js";
 import { readableTime } from "../../present/record-text.js";
-import { parseLimit } from "../../record/record-query.js";
+import { parseLimit, parseTimeField } from "../../record/record-query.js";
 import { parseDuration } from "../../definition/duration.js";
+import type { Library } from "../../definition/library.js";
 import type { OverrideStatus } from "../../record/override-status.js";
 import { overrideStatuses } from "../../record/override-status.js";
 import type { StoreFlags } from "../flags.js";
@@ -14,10 +15,12 @@ import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js"
 import type { Io } from "../io.js";
 import type { ReadableWorld } from "../world.js";
 import { note, openReadableWorld, warnIfStoreMissing, warnAboutDefinitions } from "../world.js";
-import { oneLine } from "../../text.js";
+import { didYouMean, oneLine } from "../../text.js";
 
 interface OverridesFlags extends StoreFlags {
   readonly decisionId?: string;
+  readonly policy?: string;
+  readonly at?: string;
   readonly expiring?: string;
   readonly limit?: string;
 }
@@ -28,6 +31,8 @@ export function addOverridesCommand(parent: Command, io: Io): void {
   const command = parent
     .command("overrides")
     .option("--decision-id <id>", "filter by decision")
+    .option("--policy <name>", "show the overrides of this policy")
+    .option("--at <time>", "show status and uses at this time, such as 2026-12-31 or 7d (7 days ago)")
     .option("--expiring <duration>", "show overrides that expire within this duration, such as 30d")
     .option("--limit <n>", `maximum number of records per override, newest first (default ${defaultLimit})`);
   addCommonFlags(addStoreFlags(command))
@@ -40,22 +45,42 @@ export function addOverridesCommand(parent: Command, io: Io): void {
       `
 Examples:
   $ agent-33 decision overrides
+  $ agent-33 decision overrides --policy customer_inclusion --at 2026-12-31
   $ agent-33 decision overrides --expiring 30d --format json`,
     )
     .action(async (flags: OverridesFlags) => {
       const format = formatFor(flags, io, { answer: "many" });
       warnIfStoreMissing(flags, io);
-      const isExpiring = expiryFilter(flags.expiring, Date.now());
+      const now = parseAt(flags.at);
+      const isExpiring = expiryFilter(flags.expiring, now);
       const records = parseLimit(flags.limit ?? defaultLimit, "--limit");
       const world = await openReadableWorld(flags, io);
-      const all = await overridesIn(world, { decisionId: flags.decisionId, now: Date.now(), records });
-      const shown = all.filter(isExpiring);
+      const { policy } = flags;
+      if (policy !== undefined) assertPolicyKnown(policy, world.definitions);
+      const all = await overridesIn(world, { decisionId: flags.decisionId, now, records });
+      const shown = all.filter(
+        (each) => (policy === undefined || each.overrides.includes(policy)) && isExpiring(each),
+      );
       if (shown.length === 0 && !flags.quiet) {
         note(io, all.length === 0 ? "no overrides found" : "no matching overrides");
       }
       io.out.write(await present(overridesView(shown), format, await styleFor(flags, io)));
       warnAboutDefinitions(flags, io, world.definitions.diagnostics);
     });
+}
+
+/** Returns milliseconds since 1970. */
+function parseAt(text: string | undefined): number {
+  const now = Date.now();
+  return text === undefined ? now : Math.floor(parseTimeField("--at", text, now * 1000) / 1000);
+}
+
+function assertPolicyKnown(name: string, { summaries }: Pick<Library, "summaries">): void {
+  const known = summaries.flatMap(({ policies = [] }) => policies);
+  if (known.includes(name)) return;
+  throw new DecisionError("usage", `no policy called \`${name}\``, {
+    hint: didYouMean(name, known) ?? "run `agent-33 decision show ID` to see the policies of a decision",
+  });
 }
 
 interface OverrideQuery {
@@ -150,14 +175,15 @@ const statusColours: Readonly<Record<OverrideStatus["status"], Colour>> = {
 };
 
 function overrideCells(each: OverrideStatus): readonly string[] {
-  const { max_applications: max, uses, last_used: last } = each;
+  const { max_applications: max, uses, org_uses: ofOrgs, last_used: last } = each;
+  const limited = max === null ? String(uses) : `${uses - ofOrgs} of ${max}`;
   return [
     each.decision_id,
     each.name,
     each.version,
     each.status,
     windowText(each),
-    max === null ? String(uses) : `${uses} of ${max}`,
+    max === null || ofOrgs === 0 ? limited : `${limited}, ${ofOrgs} by organisations`,
     last === null ? "never" : readableTime(last).slice(0, 19),
     each.records[0] ?? "",
   ].map(oneLine);

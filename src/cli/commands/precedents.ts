@@ -23,6 +23,7 @@ import {
   addCommonFlags,
   addStoreFlags,
   addTimeRangeFlags,
+  failUnlessAllowed,
   parseEntity,
   timeRange,
   formatFor,
@@ -48,7 +49,10 @@ export function addPrecedentsCommand(parent: Command, io: Io, done: (code: ExitC
     .option("--input <json>", "show the precedents of this context: JSON, @file or -")
     .option("--record <record>", "show the precedents of a record: id or unique prefix, number, or latest")
     .option("--entity <type:id>", "list the decisions about an entity, newest first")
-    .option("--policy <name>", "list the decisions of a policy or an override, newest first")
+    .option(
+      "--policy <name>",
+      "list the decisions of a policy or an override, newest first; with --input or --record, keep only precedents that it took part in",
+    )
     .option("--deviations", "show where the newest decisions deviate from their precedents")
     .option(
       "--limit <n>",
@@ -61,14 +65,16 @@ export function addPrecedentsCommand(parent: Command, io: Io, done: (code: ExitC
       `with --deviations: number of newest decisions to check (default ${defaultLimits.deviations})`,
     )
     .option("--check", "with --deviations: exit with code 6 if an outcome deviates")
+    .option("--allow-empty", "with --check: succeed if there is nothing to check")
     .option("--session-id <id>", "with --input: session of the caller")
     .option("--workflow-id <id>", "with --input: workflow of the caller");
   addCommonFlags(addStoreFlags(addTimeRangeFlags(command)))
     .summary("compare decisions with similar earlier ones")
     .description(
       "Show precedents: earlier records of the same decision with a common entity (declared as `entities` in the " +
-        "definition). Similarity is the share of common entities and of common parts of the context. Precedents are " +
-        "advisory; they never change a decision. Only --input needs the definition. Nothing is recorded.",
+        "definition); of tool calls, those of the same tool. Similarity is the share of common entities, common parts " +
+        "of the context and common names of params. Precedents are advisory; they never change a decision. Only " +
+        "--input needs the definition. Nothing is recorded.",
     )
     .addHelpText("after", precedentsHelp)
     .action(async (id: string | undefined, flags: PrecedentsFlags) => done(await run(id, flags, io)));
@@ -76,10 +82,10 @@ export function addPrecedentsCommand(parent: Command, io: Io, done: (code: ExitC
 
 const precedentsHelp = `
 JSON:
-  --input, --record   {decision_id, record_id, type, outcome, entities, sources,
-                      precedents: [{record_id, similarity, match_reason,
-                      outcome_matched, outcome, because, seq, timestamp,
-                      decision_version}]}
+  --input, --record   {decision_id, record_id, type, tool, outcome, entities,
+                      sources, param_names, precedents: [{record_id,
+                      similarity, match_reason, outcome_matched, outcome,
+                      because, seq, timestamp, decision_version}]}
   --entity, --policy  the records, as \`log\` prints them
   --deviations        {observer, summary, severity: caution | info, suggestions,
                       decisions, deviations: [{record_id, precedent_id,
@@ -89,6 +95,7 @@ JSON:
 Examples:
   $ agent-33 decision precedents policy-filter-customers --input @call.json
   $ agent-33 decision precedents --record latest --min-similarity 0.5
+  $ agent-33 decision precedents --record latest --policy customer_inclusion
   $ agent-33 decision precedents --entity segment:enterprise --since 7d
   $ agent-33 decision precedents --policy customer_inclusion --outcome denied
   $ agent-33 decision precedents policy-filter-customers \\
@@ -119,6 +126,7 @@ interface QuestionFlags extends TimeRangeFlags {
   readonly outcome?: string;
   readonly last?: string;
   readonly check?: boolean;
+  readonly allowEmpty?: boolean;
   readonly workflowId?: string;
   readonly sessionId?: string;
 }
@@ -159,6 +167,7 @@ const selectorsByFlag: Readonly<Record<ExtraFlag, readonly Selector[]>> = {
   outcome: ["policy"],
   last: ["deviations"],
   check: ["deviations"],
+  allowEmpty: ["deviations"],
   workflowId: ["input"],
   sessionId: ["input"],
 };
@@ -194,7 +203,10 @@ function parseQuestion(id: string | undefined, flags: QuestionFlags): Question {
 }
 
 function selectorOf(flags: QuestionFlags): Selector {
-  const [selector, other] = selectors.filter((each) => flags[each] !== undefined);
+  const given = selectors.filter((each) => flags[each] !== undefined);
+  // With one of these, `--policy` is a filter.
+  const isFilter = given.some((each) => each === "input" || each === "record");
+  const [selector, other] = isFilter ? given.filter((each) => each !== "policy") : given;
   if (selector === undefined) {
     throw new DecisionError("usage", "specify which precedents to show", {
       hint: "use ID --input JSON, --record RECORD, --entity TYPE:ID, --policy NAME or --deviations",
@@ -224,8 +236,9 @@ function requireId(id: string | undefined): string {
   });
 }
 
-function precedentOptions({ limit, minSimilarity }: QuestionFlags): PrecedentOptions {
+function precedentOptions({ limit, minSimilarity, policy }: QuestionFlags): PrecedentOptions {
   return {
+    ...(policy !== undefined && { policy: requirePolicy(policy) }),
     limit: limit === undefined ? defaultPrecedentLimit : parseLimit(limit, "--limit"),
     minSimilarity: minSimilarity === undefined ? defaultMinSimilarity : parseSimilarity(minSimilarity),
   };
@@ -335,6 +348,7 @@ async function showDeviations(
     warn(flags, io, reason ?? "none of these decisions has entities, so none has precedents");
   }
   warnAboutDamage(counts, flags, io);
+  if (flags.check && assessment.decisions === 0) failUnlessAllowed(flags, "there are no matching records");
   return flags.check && hasOutcomeDeviation(assessment) ? 6 : 0;
 }
 

@@ -22,7 +22,7 @@ import {
   addTimeRangeFlags,
   timeRange,
 } from "../flags.js";
-import { parseDocument, readText, stripByteOrderMark } from "../input.js";
+import { jsonHint, parseDocument, readText, stripByteOrderMark } from "../input.js";
 import type { Io } from "../io.js";
 import { Progress } from "../progress.js";
 import { note, openRecords, assertStoreExists, warn } from "../world.js";
@@ -226,15 +226,17 @@ function withLinePrefix(error: DecisionError, prefix: string): DecisionError {
 function readPayloads(value: string, io: Io): readonly unknown[] {
   const { text, from } = readText(value, io, "--payload");
   const whole = stripByteOrderMark(text).trim();
-  if (whole === "") throw new DecisionError("input_invalid", `${from} is empty`);
+  if (whole === "") throw new DecisionError("input_invalid", `${from} is empty`, { hint: emptyHint });
   const lines = whole.split("\n");
   // `--format audit` writes payloads.
-  const limits = { isAccepted: isOwnSpelling };
+  const limits = { isAccepted: isOwnSpelling, hint: jsonHint(value, "--payload") };
   if (lines.length === 1 || !isJson(lines[0] ?? "")) return [parseDocument(whole, from, limits)];
   return lines.flatMap((line, index) =>
     line.trim() === "" ? [] : [parseDocument(line, `line ${index + 1} of ${from}`, limits)],
   );
 }
+
+const emptyHint = "`agent-33 decision evaluate ID --input JSON --format audit` prints a payload";
 
 function isJson(text: string): boolean {
   try {

@@ -9,20 +9,19 @@ import type { Io } from "../io.js";
 import { findDecision, allowedCallHint } from "../../record/find-records.js";
 import type { ResultFlags } from "../input.js";
 import { addCallFlags, readToolResult } from "../input.js";
-import { openForToolResults, warn, warnAboutDefinitions } from "../world.js";
+import { openForToolResults, settingsForCall, warn, warnAboutDefinitions } from "../world.js";
 import { oneLine } from "../../text.js";
 
-const sessionHelp = "session of the call (required, unless --event contains it)";
+const sessionHelp = "session of the call (default: that of --event or --record)";
 
-interface CommandFlags extends StoreFlags, ResultFlags {
-  readonly record?: string;
-}
+type CommandFlags = StoreFlags & ResultFlags;
 
 export function addResultCommand(parent: Command, io: Io): void {
   const command = addCallFlags(parent.command("result").argument("[tool]", "name of the tool"))
     .option("--session-id <id>", sessionHelp)
     .option("--ok", "the call succeeded (default: what the `tool_response` of --event says)")
     .option("--failed", "the call failed")
+    .option("--value <json>", "what the call returned, to be recorded (at most 64 KiB): JSON, @file or -")
     .option(
       "--record <record>",
       "decision that allowed the call (default: the newest call of the session without a result, with these --params)",
@@ -40,12 +39,14 @@ Examples:
   $ agent-33 decision result select_metric --session-id s-1 --ok
   $ agent-33 decision result write_file --session-id s-1 --failed \\
       --record 0199a3f2-1c44
+  $ agent-33 decision result read_file --session-id s-1 --ok \\
+      --value '{"lines": 12}'
   $ agent-33 decision result --event - < event.json`,
     )
     .action(async (tool: string | undefined, flags: CommandFlags) => {
       const format = formatFor(flags, io, { answer: "one" });
-      const { tool: name, session_id, params, ok } = readToolResult(tool, flags, io);
-      const world = await openForToolResults(flags, io);
+      const { tool: name, session_id, params, ok, value } = readToolResult(tool, flags, io);
+      const world = await openForToolResults(flags, io, settingsForCall(flags, io));
       const decision =
         flags.record === undefined
           ? undefined
@@ -53,10 +54,11 @@ Examples:
       const knowsParams = flags.params !== undefined || flags.event !== undefined;
       const result = await world.recordToolResult({
         tool: name,
-        session_id,
+        ...(session_id !== undefined && { session_id }),
         ok,
         ...(decision && { decision }),
         ...(knowsParams && { params }),
+        ...(value !== undefined && { value }),
       });
       io.out.write(await present(resultView(result), format, await styleFor(flags, io)));
       for (const warning of result.warnings) warn(flags, io, warning);

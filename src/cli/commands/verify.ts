@@ -2,19 +2,26 @@ import type { Command } from "commander";
 import { DecisionError } from "../../errors.js";
 import { formatCount } from "../../present/text.js";
 import type { Style, View } from "../../present/format.js";
-import { present } from "../../present/format.js";
+import { fieldLine, hangingText, headline, present } from "../../present/format.js";
 import type { LogProblem, LogProblemKind } from "../../record/verify-log.js";
 import { isLogDamage } from "../../record/verify-log.js";
 import type { Expectation, Verification } from "../../store/drivers/jsonl/verify-store.js";
 import type { ExitCode } from "../exit-codes.js";
-import type { StoreFlags } from "../flags.js";
-import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
+import type { AllowEmptyFlag, StoreFlags } from "../flags.js";
+import {
+  addAllowEmptyFlag,
+  addCommonFlags,
+  addStoreFlags,
+  failUnlessAllowed,
+  formatFor,
+  styleFor,
+} from "../flags.js";
 import type { Io } from "../io.js";
 import { Progress, percent } from "../progress.js";
 import { assertStoreExists, storeConfiguration } from "../world.js";
 import { oneLine } from "../../text.js";
 
-interface VerifyFlags extends StoreFlags {
+interface VerifyFlags extends StoreFlags, AllowEmptyFlag {
   readonly expect?: string;
   readonly key?: string;
 }
@@ -28,7 +35,7 @@ export function addVerifyCommand(parent: Command, io: Io, done: (code: ExitCode)
       "--key <file>",
       "public key (PEM, Ed25519) that the last checkpoint of the log, or the export, must be signed with",
     );
-  addCommonFlags(addStoreFlags(command))
+  addCommonFlags(addStoreFlags(addAllowEmptyFlag(command)))
     .summary("check the log or an export for tampering")
     .description(
       "Read the whole log and check every byte against the hash chain, the head and the checkpoints. If a record was modified, report the first one and exit with code 6. With the path of an export, verify the export instead; this needs neither the store nor the definitions.",
@@ -67,7 +74,11 @@ async function verify(path: string | undefined, flags: VerifyFlags, io: Io): Pro
   progress.erase();
   const view = verificationView(verification, where, path === undefined ? "log" : "export");
   io.out.write(await present(view, format, await styleFor(flags, io)));
-  return verification.ok ? 0 : 6;
+  if (!verification.ok) return 6;
+  // An export has a manifest to check.
+  const isEmptyLog = verification.size === 0 && path === undefined;
+  if (isEmptyLog && expect === undefined) failUnlessAllowed(flags, "there are no records");
+  return 0;
 }
 
 interface VerifyOptions {
@@ -87,7 +98,7 @@ async function verifyLog(directory: string, { key, ...options }: VerifyOptions):
   const problem = verification.problems.find(isLogDamage);
   setDamageMark(directory, problem?.message);
   if (problem !== undefined) return verification;
-  const derived = verifyDerived(directory);
+  const derived = verifyDerived(directory, Date.now() * 1000);
   discardDerived(directory, derived);
   const { ok, problems } = verification;
   return { ...verification, ok: ok && derived.length === 0, problems: [...problems, ...derived] };
@@ -128,13 +139,14 @@ function plainVerification({ ok, size, head, problems }: Verification, subject: 
   return lines.join("\n");
 }
 
-function describeVerification(verification: Verification, summary: string, { paint }: Style): string {
+function describeVerification(verification: Verification, summary: string, style: Style): string {
+  const { paint } = style;
   const { ok, size, head, problems, pruned, checkpoints, signed, notes } = verification;
   const verdict = ok ? paint("green", "✓ intact") : paint("red", `✗ ${failureText(problems).table}`);
-  const lines = [`${paint("bold", verdict)}  ${summary}`, ""];
-  for (const problem of problems) lines.push(describeLogProblem(problem, { paint }));
+  const lines = [headline(paint("bold", verdict), summary, style), ""];
+  for (const problem of problems) lines.push(describeLogProblem(problem, style));
   if (problems.length > 0) lines.push("");
-  const field = (name: string, value: string): string => `  ${paint("dim", name.padEnd(11))} ${value}`;
+  const field = (name: string, value: string): string => fieldLine(name, value, style, 11);
   if (ok) lines.push(field("head", `${size}:${head}`));
   lines.push(field("checkpoints", `${formatCount(checkpoints)}, ${formatCount(signed)} signed`));
   if (pruned > 0) lines.push(field("pruned", `records 1 to ${formatCount(pruned)}`));
@@ -153,11 +165,9 @@ function failureText(problems: readonly LogProblem[]): { readonly plain: string;
   return { plain: "damaged", table: "damaged" };
 }
 
-function describeLogProblem(
-  { file, line, message, record_id }: LogProblem,
-  { paint }: Pick<Style, "paint">,
-): string {
+function describeLogProblem({ file, line, message, record_id }: LogProblem, style: Style): string {
   const place = file === undefined ? [] : [`${file}${line === undefined ? "" : `:${line}`}`];
   const where = [...(record_id === undefined ? [] : [record_id]), ...place].join(", ");
-  return `  ${paint("red", "✗")} ${oneLine(message)}${where === "" ? "" : ` ${paint("dim", `(${where})`)}`}`;
+  const text = `${oneLine(message)}${where === "" ? "" : ` (${where})`}`;
+  return `  ${style.paint("red", "✗")} ${hangingText(text, style, { start: 4, indent: 4 })}`;
 }

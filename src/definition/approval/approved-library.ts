@@ -34,6 +34,12 @@ export function approvedLibrary<L extends Library>(library: L, lock: ApprovalLoc
     gates: gatesIn(summaries),
     broken: [...new Set([...library.broken, ...missing.map(({ entry }) => entry.decision_id)])],
     brokenGates: [...library.brokenGates, ...missing.flatMap((lost) => toBrokenGate(lost, file))],
+    brokenOrgs: new Map([
+      ...library.brokenOrgs,
+      ...missing.flatMap((lost) =>
+        toBrokenGate(lost, file).map(({ orgs }) => [lost.entry.decision_id, orgs] as const),
+      ),
+    ]),
     find,
     sharedEnvironment() {
       const environment = deepFreeze(library.sharedEnvironment());
@@ -92,7 +98,8 @@ function toBrokenGate({ entry, message, hint }: MissingDecision, file: string): 
   const gate = entry.definition as unknown as Definition;
   if (gate.type !== "gate") return [];
   const place = { file, line: 1, column: 1, severity: "error", decision_id } as const;
-  return [{ actions: [gate.action.name], diagnostics: [{ ...place, message, hint }] }];
+  const { org, name } = gate.action;
+  return [{ orgs: [org], actions: [name], diagnostics: [{ ...place, message, hint }] }];
 }
 
 /** The guardrails and masks for every decision must be those of the newest approval. */
@@ -165,7 +172,7 @@ function changedParts(entry: LockEntry, hashes: Hashes): readonly string[] {
     ...(entry.definition_hash === hashes.definition_hash ? [] : ["its definition"]),
     ...(entry.environment_hash === hashes.environment_hash
       ? []
-      : ["its guardrails, targets, endpoints or masks"]),
+      : ["its guardrails, targets, endpoints, masks or overrides of other decisions"]),
   ];
 }
 

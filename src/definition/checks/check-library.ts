@@ -2,11 +2,19 @@ import type { Diagnostic } from "../../model/diagnostic.js";
 import { didYouMean } from "../../text.js";
 import { escalationTarget } from "../branches.js";
 import { cycleText, findCycles } from "../cycles.js";
-import type { DefinitionSummary, FileSummary, LocatedEndpoint, LocatedTarget } from "../definition-file.js";
+import type {
+  DefinitionSummary,
+  FileSummary,
+  HiddenGate,
+  LocatedEndpoint,
+  LocatedTarget,
+  OverrideDeclaration,
+} from "../definition-file.js";
 import { declaredEndpoints, declaredTargets, targetFingerprint } from "../definition-file.js";
 import type { DiagnosticText } from "../diagnostics.js";
 import { diagnosticAt } from "../diagnostics.js";
 import { gateKeyText } from "../gate-key.js";
+import { haveCommonTool } from "../tool-match.js";
 import type { Position } from "../yaml-source.js";
 
 /** The file of a definition, and its position among the definitions of the file. */
@@ -27,13 +35,13 @@ export interface LibraryCheck {
   readonly brokenPolicies: readonly Diagnostic[];
   /** The errors of files and decisions that are, or may be, gates. */
   readonly brokenGates: readonly BrokenGate[];
+  /** By invalid id: the organisations that it may belong to; absent: to none, so it is not a gate. */
+  readonly brokenOrgs: ReadonlyMap<string, readonly string[] | "any">;
   /** The errors of files that contain, or may contain, guardrails for every decision. */
   readonly brokenGuardrails: readonly Diagnostic[];
 }
 
-export interface BrokenGate {
-  /** The names of the actions that it may be for. */
-  readonly actions: readonly string[] | "any";
+export interface BrokenGate extends HiddenGate {
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -56,6 +64,7 @@ export function checkLibrary(
     targets: allowedTargets(files, [...invalid.keys(), ...places.keys()]),
     endpoints: isPart ? undefined : endpointNames(files, endpoints),
     gates: gatesByKey([...places.values()].flat()),
+    policies: isPart ? undefined : policyPlaces(files, [...places.values()].flat()),
   };
   const declarations: DeclarationErrors = {
     targets: checkDeclaredTargets(declaredTargets(files) ?? [], references.targets),
@@ -66,9 +75,17 @@ export function checkLibrary(
   const valid = new Map<string, DefinitionPlace>();
   const placeErrors: Diagnostic[] = [];
   const brokenPolicies = files.flatMap((file) => (file.hidesPolicy ? file.diagnostics : []));
-  const brokenGates: BrokenGate[] = files.flatMap(({ hidesGates: actions, diagnostics }) =>
-    actions === undefined ? [] : [{ actions, diagnostics }],
+  const brokenGates: BrokenGate[] = files.flatMap(({ hidesGates = [], diagnostics }) =>
+    hidesGates.map((gate) => ({ ...gate, diagnostics })),
   );
+  const brokenOrgs = new Map<string, readonly string[] | "any">();
+  const addBrokenOrgs = (id: string, orgs: readonly string[] | "any"): void => {
+    const known = brokenOrgs.get(id) ?? [];
+    brokenOrgs.set(id, known === "any" || orgs === "any" ? "any" : [...known, ...orgs]);
+  };
+  // In a broken file, an id may be that of any of its gates.
+  for (const { claimedIds, hidesGates = [] } of files)
+    for (const id of claimedIds) for (const { orgs } of hidesGates) addBrokenOrgs(id, orgs);
   for (const [id, samePlaces] of places) {
     const own = checkPlaces(samePlaces, references);
     placeErrors.push(...own);
@@ -80,8 +97,10 @@ export function checkLibrary(
     }
     invalid.set(id, all);
     for (const { summary } of samePlaces) {
-      if (summary.action !== undefined)
-        brokenGates.push({ actions: [summary.action.name], diagnostics: all });
+      if (summary.action === undefined) continue;
+      const { org, name } = summary.action;
+      brokenGates.push({ orgs: [org], actions: [name], diagnostics: all });
+      addBrokenOrgs(id, [org]);
     }
     if (samePlaces.some(({ summary }) => summary.tools !== undefined)) brokenPolicies.push(...all);
   }
@@ -97,6 +116,7 @@ export function checkLibrary(
     invalid,
     brokenPolicies,
     brokenGates,
+    brokenOrgs,
     brokenGuardrails: [
       ...files.flatMap((file) => (file.hidesGuardrails ? file.diagnostics : [])),
       ...guardrailErrors,
@@ -125,6 +145,21 @@ interface References {
   readonly endpoints: EndpointNames | undefined;
   /** The places of gates, by key. */
   readonly gates: ReadonlyMap<string, readonly DefinitionPlace[]>;
+  /** Undefined: overrides may name any policy. */
+  readonly policies: PolicyPlaces | undefined;
+}
+
+/** The policy decisions that overrides of others may refer to, and the broken files that may declare more. */
+interface PolicyPlaces {
+  readonly places: readonly DefinitionPlace[];
+  readonly brokenFiles: readonly string[];
+}
+
+function policyPlaces(files: readonly FileSummary[], places: readonly DefinitionPlace[]): PolicyPlaces {
+  return {
+    places: places.filter(({ summary }) => summary.tools !== undefined),
+    brokenFiles: files.filter(({ hidesPolicy }) => hidesPolicy).map(({ file }) => file),
+  };
 }
 
 /** The names of the declared endpoints, and the broken files that may declare more. */
@@ -166,6 +201,7 @@ function checkPlaces(places: readonly DefinitionPlace[], references: References)
     ...places.flatMap((place) => checkTargetReferences(place, references.targets)),
     ...places.flatMap((place) => checkEndpointReferences(place, references.endpoints)),
     ...places.flatMap((place) => checkGateKeys(place, references.gates)),
+    ...places.flatMap((place) => checkForeignOverrides(place, references.policies)),
   ];
 }
 
@@ -220,6 +256,74 @@ function checkGateKeys(
   const other = gates.get(key)?.find(({ summary }) => summary.id !== id);
   if (other === undefined) return [];
   return [atPlace(place, { message: `\`${other.summary.id}\` is already a gate for \`${key}\`` })];
+}
+
+/** Checks the overrides that name policies of other decisions. */
+function checkForeignOverrides(
+  place: DefinitionPlace,
+  policies: PolicyPlaces | undefined,
+): readonly Diagnostic[] {
+  const { id, tools = [], foreignOverrides = [] } = place.summary;
+  if (policies === undefined) return [];
+  const others = policies.places.filter(({ summary }) => summary.id !== id);
+  const related = others.filter(({ summary }) => haveCommonTool(tools, summary.tools ?? []));
+  return foreignOverrides.flatMap((declaration) => [
+    ...declaration.foreign
+      .filter(({ policy }) => !related.some(({ summary }) => summary.policies?.includes(policy)))
+      .map(({ policy, line, column }) => {
+        const text = unknownPolicy(policy, place, others, policies.brokenFiles);
+        return atPlace(place, text, { line, column });
+      }),
+    ...sameNames(declaration, place, related),
+  ]);
+}
+
+/** Explains why an override cannot override a policy of this name. */
+function unknownPolicy(
+  name: string,
+  { summary }: DefinitionPlace,
+  others: readonly DefinitionPlace[],
+  brokenFiles: readonly string[],
+): DiagnosticText {
+  const [broken] = brokenFiles;
+  const ofOtherTool = others.find((each) => each.summary.policies?.includes(name));
+  if (ofOtherTool !== undefined) {
+    const message = `the policy \`${name}\` of \`${ofOtherTool.summary.id}\` is about other tools, so it cannot be overridden here`;
+    return { message, hint: "an override applies to calls of the tools of both decisions" };
+  }
+  if (others.some((each) => each.summary.overrides?.includes(name)))
+    return { message: `\`${name}\` is an override, and overrides cannot be overridden` };
+  const known = [summary, ...others.map((each) => each.summary)].flatMap(({ policies = [] }) => policies);
+  const unless = broken === undefined ? "" : `, unless in \`${broken}\`, which is not valid`;
+  const hint = didYouMean(name, known) ?? (broken === undefined ? undefined : "fix that file first");
+  return { message: `no policy \`${name}\` to override${unless}`, ...(hint !== undefined && { hint }) };
+}
+
+/** Names identify policies in the records of a decision, so an override cannot share one with them. */
+function sameNames(
+  { override: { name }, foreign, line, column }: OverrideDeclaration,
+  place: DefinitionPlace,
+  related: readonly DefinitionPlace[],
+): readonly Diagnostic[] {
+  const overridden = related.filter(({ summary }) =>
+    foreign.some(({ policy }) => summary.policies?.includes(policy)),
+  );
+  return overridden.flatMap(({ summary }) => {
+    const isTaken = [...(summary.policies ?? []), ...(summary.overrides ?? [])].includes(name);
+    const rival = related.find(
+      (other) =>
+        other.summary.id !== summary.id &&
+        other.summary.foreignOverrides?.some(
+          (each) =>
+            each.override.name === name &&
+            each.foreign.some(({ policy }) => summary.policies?.includes(policy)),
+        ),
+    );
+    if (!isTaken && rival === undefined) return [];
+    const where = isTaken ? summary.id : (rival?.summary.id ?? "");
+    const message = `\`${name}\` overrides a policy of \`${summary.id}\`, but \`${where}\` uses this name too`;
+    return [atPlace(place, { message, hint: "give it another name" }, { line, column })];
+  });
 }
 
 function atPlace(

@@ -1,6 +1,5 @@
 import { parseInstant } from "../../expression/instant.js";
 import type { Policy, PolicyDefinition } from "../../model/definition.js";
-import { didYouMean } from "../../text.js";
 import { checkLimits } from "./check-limits.js";
 import { checkUniqueNames } from "./check-names.js";
 import { baseKeys, overrideKeys } from "../schema/policy.js";
@@ -96,12 +95,9 @@ function checkOverrideAction(policy: Policy, path: Path): readonly Finding[] {
 function checkOverriddenPolicies(policy: Policy, path: Path, all: readonly Policy[]): readonly Finding[] {
   const bases = all.filter(({ overrides }) => overrides === undefined).map(({ name }) => name);
   return (policy.overrides ?? []).flatMap((name, index) => {
-    if (bases.includes(name)) return [];
-    const at = [...path, "overrides", index];
-    if (all.some((each) => each.name === name)) {
-      return [{ path: at, message: `\`${name}\` is an override, and overrides cannot be overridden` }];
-    }
-    const hint = didYouMean(name, bases);
-    return [{ path: at, message: `no policy \`${name}\` to override`, ...(hint && { hint }) }];
+    // A name that is not in the decision may be a policy of another one, which `checkLibrary` checks.
+    if (bases.includes(name) || !all.some((each) => each.name === name)) return [];
+    const message = `\`${name}\` is an override, and overrides cannot be overridden`;
+    return [{ path: [...path, "overrides", index], message }];
   });
 }

@@ -1,9 +1,10 @@
 import { possibleDecisions } from "../branches.js";
-import type { Scoring, ScoredDefinition } from "../../model/definition.js";
+import type { EvaluatorDefinition, Scoring, ScoredDefinition } from "../../model/definition.js";
 import { didYouMean } from "../../text.js";
 import { ruleDiagnostics } from "../../expression/rule/rule-diagnostics.js";
 import { checkUniqueNames } from "./check-names.js";
 import type { Finding } from "../diagnostics.js";
+import type { Path } from "../yaml-source.js";
 
 /** Checks the `if` conditions of a decision, even of an invalid one. */
 export function checkRuleConditions(decision: unknown): readonly Finding[] {
@@ -31,16 +32,40 @@ export function checkScored(definition: ScoredDefinition): readonly Finding[] {
         ? checkUniqueNames(each.rules, ["evaluators", index, "rules"], { key: "id", what: "the rule" })
         : checkRuleset(each, index),
     ),
+    ...evaluators.flatMap((each, index) => checkMetadata(each, ["evaluators", index])),
     ...(scoring === undefined ? [] : checkScoring(scoring)),
-    ...checkScoredTargets(targets ?? {}, possibleDecisions(definition)),
+    // A custom evaluator may vote for anything.
+    ...(evaluators.some((each) => "custom" in each)
+      ? []
+      : checkScoredTargets(targets ?? {}, possibleDecisions(definition))),
   ];
 }
 
-/** A static evaluator has no rules. */
+/** Other evaluators have no rules. */
 function checkRuleset(evaluator: object, index: number): readonly Finding[] {
   if (!("ruleset" in evaluator)) return [];
-  const message = "`ruleset` is only allowed with `rules`, not in a static evaluator";
+  const message = `\`ruleset\` is only allowed with \`rules\`, not in a ${"static" in evaluator ? "static" : "custom"} evaluator`;
   return [{ path: ["evaluators", index], key: "ruleset", message }];
+}
+
+/** The rule and the ruleset of a vote are always those that cast it. */
+function checkMetadata(evaluator: EvaluatorDefinition, path: Path): readonly Finding[] {
+  const votes =
+    "rules" in evaluator
+      ? evaluator.rules.map(({ then }, index) => ({ each: then, at: [...path, "rules", index, "then"] }))
+      : "static" in evaluator
+        ? [{ each: evaluator.static, at: [...path, "static"] }]
+        : [];
+  return [{ each: evaluator, at: path }, ...votes].flatMap(({ each: { metadata = {} }, at }) =>
+    ["rule_id", "ruleset"]
+      .filter((key) => Object.hasOwn(metadata, key))
+      .map((key) => ({
+        path: [...at, "metadata"],
+        key,
+        message: `\`${key}\` of a vote is always that of its rule`,
+        hint: key === "rule_id" ? "set the `id` of the rule" : "set the `ruleset` of the evaluator",
+      })),
+  );
 }
 
 const strategyParameters: Readonly<Record<Scoring["strategy"], readonly (keyof Scoring)[]>> = {

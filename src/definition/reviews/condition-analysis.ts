@@ -1,4 +1,3 @@
-import { functionTable } from "../../expression/function-table.js";
 import type { Literal, Node, Relation } from "../../expression/syntax.js";
 import { conjunctsOf, equalityOf, children } from "../../expression/syntax.js";
 
@@ -135,21 +134,13 @@ function boundedRange(
 }
 
 /** Returns warnings about conditions that are valid but hardly intended. */
-export function conditionWarnings(tree: Node): readonly string[] {
-  const findings = isNeverBoolean(tree) ? ["the condition is never true or false, so it never matches"] : [];
-  return [...findings, ...warningsWithin(tree)];
-}
-
-function warningsWithin(node: Node): readonly string[] {
-  const inner = children(node).flatMap(warningsWithin);
+export function conditionWarnings(node: Node): readonly string[] {
+  const inner = children(node).flatMap(conditionWarnings);
   const own = warningFor(node);
   return own === undefined ? inner : [own, ...inner];
 }
 
 function warningFor(node: Node): string | undefined {
-  if (node.kind === "logic" && node.operands.some(isNeverBoolean)) {
-    return `one side of \`${node.operator}\` is never true or false; repeat the comparison, or use \`in\``;
-  }
   if (node.kind !== "path" || node.segments.length !== 1) return undefined;
   const [word = ""] = node.segments;
   const constant = constantSpellings[word.toLowerCase()];
@@ -164,20 +155,3 @@ const constantSpellings: Readonly<Record<string, string>> = {
   none: "null",
   nil: "null",
 };
-
-function isNeverBoolean(node: Node): boolean {
-  switch (node.kind) {
-    case "literal":
-      return typeof node.value !== "boolean";
-    case "list":
-    case "arithmetic":
-    case "negative":
-      return true;
-    case "call": {
-      const returns = functionTable.get(node.name)?.returns;
-      return returns === "text" || returns === "number";
-    }
-    default:
-      return false;
-  }
-}

@@ -1,5 +1,5 @@
 import { compileCondition, compileInput } from "../../expression/template.js";
-import type { BasePolicy, PolicyDefinition } from "../../model/definition.js";
+import type { Policy, PolicyDefinition } from "../../model/definition.js";
 import type { Diagnostic } from "../../model/diagnostic.js";
 import { readsParam } from "../definition-reads.js";
 import { locateFinding } from "../diagnostics.js";
@@ -10,14 +10,17 @@ interface LocatedPolicies extends LocatedDefinition {
   readonly definition: PolicyDefinition;
 }
 
-/** A base policy, and the paths that it tests. */
+/** A policy or an override, and the paths that it tests. */
 interface TestingPolicy {
   readonly definition: PolicyDefinition;
   readonly name: string;
   readonly reads: readonly string[];
 }
 
-/** Finds overrides that set a param which a policy tests that they do not override: it may deny the changed params. */
+/**
+ * Finds overrides that set a param which a policy tests that they do not override, or another override: the policy may
+ * deny the changed params, and the other override may not apply to them.
+ */
 export function reviewChangedParams(definitions: readonly LocatedDefinition[]): readonly Diagnostic[] {
   const located = definitions.filter(isPolicy);
   const setting = located.filter(({ definition: { policies = [] } }) =>
@@ -32,26 +35,29 @@ const isPolicy = (located: LocatedDefinition): located is LocatedPolicies =>
   located.definition.type === "policy";
 
 function testingPolicies(definition: PolicyDefinition): readonly TestingPolicy[] {
-  return (definition.policies ?? []).flatMap((policy) =>
-    policy.overrides === undefined
-      ? [{ definition, name: policy.name, reads: testedPaths(policy, definition) }]
-      : [],
-  );
+  return (definition.policies ?? []).map((policy) => ({
+    definition,
+    name: policy.name,
+    reads: testedPaths(policy, definition),
+  }));
 }
 
-/** The paths of the context that the conditions of a policy read. */
-function testedPaths(
-  { conditions = [], read_before_write: rule }: BasePolicy,
-  { input }: PolicyDefinition,
-): readonly string[] {
-  const reads = [
-    ...conditions.flatMap(({ expression }) => compileCondition(expression).reads),
-    ...(rule === undefined ? [] : compileInput(rule.path).reads),
-  ];
-  return reads.flatMap((path) => {
+/** The paths of the context that the conditions of a policy or an override read. */
+function testedPaths(policy: Policy, { input }: PolicyDefinition): readonly string[] {
+  return conditionReads(policy).flatMap((path) => {
     if (path !== "input" && !path.startsWith("input.")) return [path];
     return input === undefined ? [path.replace("input", "context")] : compileInput(input).reads;
   });
+}
+
+function conditionReads(policy: Policy): readonly string[] {
+  if (policy.overrides !== undefined)
+    return policy.when === undefined ? [] : compileCondition(policy.when).reads;
+  const { conditions = [], read_before_write: rule } = policy;
+  return [
+    ...conditions.flatMap(({ expression }) => compileCondition(expression).reads),
+    ...(rule === undefined ? [] : compileInput(rule.path).reads),
+  ];
 }
 
 function reviewOverrides(
@@ -65,13 +71,14 @@ function reviewOverrides(
     return Object.keys(params).flatMap((param) => {
       const testers = testing.filter(
         (each) =>
-          !(each.definition === definition && overrides.includes(each.name)) &&
+          !(each.definition === definition && [name, ...overrides].includes(each.name)) &&
           each.reads.some((path) => readsParam(path, param)) &&
           mayShareTool(each.definition, definition),
       );
       if (testers.length === 0) return [];
       const message = `\`${name}\` sets \`${param}\`, which ${testerNames(testers, definition)}`;
-      const hint = "a call is denied if its changed params do not pass that policy";
+      const hint =
+        "a call is denied if its changed params do not pass, or no longer meet the condition of an override";
       const path = ["policies", index, "params", param];
       return [locateFinding({ path, severity: "warning", message, hint }, source, place)];
     });

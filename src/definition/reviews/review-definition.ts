@@ -12,14 +12,18 @@ import type { LocatedDefinition } from "../read-definitions.js";
 import type { Path } from "../yaml-source.js";
 import { reviewConditions, reviewWeights } from "./review-routing.js";
 import { reviewGate, reviewPolicies, reviewScored } from "./review-rules.js";
+import { reviewSpelling } from "./review-spelling.js";
 import { reviewTextOrder } from "./review-text-order.js";
+import { reviewTypes } from "./review-types.js";
 
 /** Returns the warnings and notes about one valid definition. */
 export function reviewDefinition({ file, definition, source }: LocatedDefinition): readonly Diagnostic[] {
   const place = { file, within: ["decision"], decision_id: definition.id };
   const findings = [
     ...reviewByType(definition),
+    ...reviewTypes(definition),
     ...reviewTextOrder(definition),
+    ...reviewSpelling(definition),
     ...reviewCache(definition),
     ...reviewFetches(definition),
   ];

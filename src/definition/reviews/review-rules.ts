@@ -1,5 +1,8 @@
-import { compileCondition, compileInput } from "../../expression/template.js";
+import type { Node } from "../../expression/syntax.js";
+import { children, conjunctsOf } from "../../expression/syntax.js";
+import { compileCondition, compileInput, compileTemplate, expressionsIn } from "../../expression/template.js";
 import type {
+  BasePolicy,
   GateDefinition,
   Limits,
   Policy,
@@ -7,7 +10,7 @@ import type {
   ScoredDefinition,
 } from "../../model/definition.js";
 import { possibleDecisions } from "../branches.js";
-import { mayReadMasked, readsMasked } from "../definition-reads.js";
+import { mayReadAny, readsMasked } from "../definition-reads.js";
 import type { Finding } from "../diagnostics.js";
 import { matchesGlob, toolsOf } from "../tool-match.js";
 import type { Path } from "../yaml-source.js";
@@ -55,7 +58,7 @@ export function reviewScored(definition: ScoredDefinition): readonly Finding[] {
     }
   }
   const hasVote = evaluators.some(
-    (each) => "static" in each || each.rules.some(({ when }) => isAlwaysTrue(when)),
+    (each) => !("rules" in each) || each.rules.some(({ when }) => isAlwaysTrue(when)),
   );
   if (!hasVote) {
     const message = "if no rule matches, there is no vote and the decision ends in an error";
@@ -80,7 +83,8 @@ export function reviewPolicies(definition: PolicyDefinition): readonly Finding[]
       : []),
     ...reviewWriteTools(policy, ["policies", index], toolsOf(definition)),
   ]);
-  if (policies.every(({ overrides }) => overrides !== undefined)) {
+  // A decision that has only overrides decides about no tool: they take part in other decisions.
+  if (policies.length === 0) {
     findings.push(warning(["tool"], "no policy can deny, so every call is allowed"));
   }
   if (logging?.log_decision === false && policies.some(isLimited)) {
@@ -98,7 +102,7 @@ const hasLimits = ({ max_calls, max_sum }: Limits): boolean =>
   max_calls !== undefined || max_sum !== undefined;
 
 function reviewMaskedAmount({ max_sum }: Limits, path: Path, masks: readonly string[]): readonly Finding[] {
-  if (max_sum === undefined || !mayReadMasked(compileInput(max_sum.of).reads, masks)) return [];
+  if (max_sum === undefined || !mayReadAny(compileInput(max_sum.of).reads, masks)) return [];
   return [
     warning([...path, "max_sum", "of"], "the amount is masked, so it cannot be counted and always denies"),
   ];
@@ -114,14 +118,69 @@ function reviewPolicy(policy: Policy, path: Path): readonly Finding[] {
       findings.push(note(path, `\`${name}\` has no \`when\`, so it always applies`));
     return [...findings, ...reviewCondition([...path, "when"], name, policy.when)];
   }
-  const { conditions = [], requires, read_before_write } = policy;
+  const { conditions = [], requires, read_before_write, deny_reason, reason } = policy;
+  const templates = [deny_reason, reason].flatMap((each) =>
+    each === undefined ? [] : compileTemplate(each),
+  );
+  const compiled = [...templates, ...conditions.map(({ expression }) => compileCondition(expression))];
+  if (compiled.some(({ reads }) => reads.some((each) => /^denial(?:\.|$)/.test(each))))
+    findings.push(
+      note(
+        path,
+        `\`${name}\` reads \`denial\` from the context; the denial itself is known in overrides only`,
+      ),
+    );
   const hasOther = requires !== undefined || read_before_write !== undefined || hasLimits(policy);
   if (conditions.length === 0 && !hasOther)
     findings.push(warning(path, `\`${name}\` has no conditions, so it always allows`));
   const ofConditions = conditions.flatMap(({ name: condition, expression }, index) =>
     reviewCondition([...path, "conditions", index, "expression"], condition, expression),
   );
-  return [...findings, ...ofConditions];
+  return [...findings, ...ofConditions, ...reviewDenyReason(policy, path)];
+}
+
+/** Finds a reason that cannot be filled in when the policy denies, because a condition tests that its value exists. */
+function reviewDenyReason(
+  { conditions = [], deny_reason: reason = "" }: BasePolicy,
+  path: Path,
+): readonly Finding[] {
+  const needed = expressionsIn(reason).flatMap(neededPaths);
+  return conditions.flatMap(({ name, expression }) => {
+    const tested = conjunctsOf(compileCondition(expression).tree).flatMap(pathTestedToExist);
+    const missing = needed.find((each) =>
+      tested.some((test) => each === test || each.startsWith(`${test}.`)),
+    );
+    if (missing === undefined) return [];
+    const steps = missing.split(".");
+    const [parent, last] = [steps.slice(0, -1).join("."), steps.at(-1) ?? ""];
+    return [
+      {
+        ...warning(
+          [...path, "deny_reason"],
+          `\`${missing}\` is missing when \`${name}\` denies, so the reason cannot show it`,
+        ),
+        hint: `leave it out, or write {{ get(${parent || "context"}, '${last}', 'none') }}`,
+      },
+    ];
+  });
+}
+
+/** The path that `exists(path)` or `not empty(path)` tests. */
+function pathTestedToExist(node: Node): readonly string[] {
+  const [call, name] = node.kind === "not" ? [node.operand, "empty"] : [node, "exists"];
+  const [path] = call.kind === "call" && call.name === name ? call.args : [];
+  return path?.kind === "path" ? [path.segments.join(".")] : [];
+}
+
+const functionsForMissing = ["exists", "empty", "get"];
+
+/** The paths without which an expression has no value, as far as that is certain. */
+function neededPaths(node: Node): readonly string[] {
+  if (node.kind === "path") return [node.segments.join(".")];
+  if (node.kind === "choice") return neededPaths(node.condition);
+  if (node.kind === "logic") return node.operands.slice(0, 1).flatMap(neededPaths);
+  if (node.kind === "call" && functionsForMissing.includes(node.name)) return [];
+  return children(node).flatMap(neededPaths);
 }
 
 function reviewMaskedPath(policy: Policy, path: Path, masks: readonly string[]): readonly Finding[] {

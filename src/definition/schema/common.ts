@@ -1,7 +1,16 @@
+const semanticVersion = "^(?:0|[1-9]\\d*)\\.(?:0|[1-9]\\d*)\\.(?:0|[1-9]\\d*)(?:[-+][0-9A-Za-z.+-]+)?$";
+
 export const version = {
   type: "string",
-  pattern: "^(?:0|[1-9]\\d*)\\.(?:0|[1-9]\\d*)\\.(?:0|[1-9]\\d*)(?:[-+][0-9A-Za-z.+-]+)?$",
+  pattern: semanticVersion,
   description: "A semantic version. It is recorded with every decision.",
+} as const;
+
+export const policyVersion = {
+  type: "string",
+  pattern: `${semanticVersion}|^[0-9a-f]{7,40}$`,
+  description:
+    "A semantic version, or a commit hash of 7 to 40 hex digits. It is recorded with every decision.",
 } as const;
 
 /** Parts of the JSON Schema (draft-07) that several kinds of documents share. */
@@ -11,6 +20,12 @@ export const duration = {
   type: "string",
   pattern: "^(?:[0-9]+(?:\\.[0-9]+)?(?:ms|s|m|h|d|w))+$",
   description: "A duration: 500ms, 30s, 5m, 1h, 7d, 2w, or a combination such as 1h30m.",
+} as const;
+
+export const cacheAdapter = {
+  enum: ["store", "memory"],
+  description:
+    "Where values are cached: in the store for all processes (store, the default), or in this process only (memory).",
 } as const;
 
 /** JSON pointers (RFC 6901). */
@@ -69,7 +84,7 @@ export const common = {
   cache: {
     type: "object",
     additionalProperties: false,
-    properties: { enabled: { type: "boolean" }, ttl: duration },
+    properties: { enabled: { type: "boolean" }, ttl: duration, adapter: cacheAdapter },
   },
 } as const;
 

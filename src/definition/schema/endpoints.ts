@@ -1,4 +1,4 @@
-import { duration, text } from "./common.js";
+import { cacheAdapter, duration, text } from "./common.js";
 
 /** The messages about a violation never contain the value, which may be a secret written by mistake. */
 const variable = {
@@ -62,7 +62,7 @@ const endpoint = {
       type: "object",
       required: ["ttl"],
       additionalProperties: false,
-      properties: { ttl: duration },
+      properties: { ttl: duration, adapter: cacheAdapter },
       description: "How long responses are cached. Default: not at all.",
     },
     retry: {

@@ -1,4 +1,4 @@
-import { condition, decisionSchema, limits, name, text, version } from "./common.js";
+import { condition, decisionSchema, limits, name, policyVersion, text } from "./common.js";
 
 const tools = { type: "array", minItems: 1, items: name } as const;
 const moment = { type: "string", description: "A date, or a time with a time zone, in ISO 8601." } as const;
@@ -54,7 +54,7 @@ const policy = {
   additionalProperties: false,
   properties: {
     name: { ...name, description: "The name, unique in the decision." },
-    version,
+    version: policyVersion,
     description: { type: "string" },
     priority: { type: "number", description: "Policies with a higher priority are evaluated first." },
     effective_from: moment,

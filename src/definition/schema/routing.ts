@@ -25,8 +25,10 @@ const conditionalCase = {
   type: "object",
   required: ["condition", "target"],
   additionalProperties: false,
-  properties: { condition: { ...condition, minLength: 1 }, ...branch, weight, priority },
+  properties: { condition: { ...condition, minLength: 1 }, ...branch },
 } as const;
+
+const tableRule = { ...conditionalCase, properties: { ...conditionalCase.properties, priority } } as const;
 
 const weightedCase = {
   type: "object",
@@ -36,7 +38,6 @@ const weightedCase = {
     condition: { ...condition, description: "The case takes part only if this is true. Default: always." },
     ...branch,
     weight,
-    priority,
   },
 } as const;
 
@@ -77,8 +78,8 @@ export const routingTypes: readonly DecisionSchema[] = [
         enum: ["first", "collect", "priority", "unique", "any"],
         description: "Which of the matching rules are used. Default: first.",
       },
-      rules: cases(conditionalCase),
-      cases: cases(conditionalCase),
+      rules: cases(tableRule),
+      cases: cases(tableRule),
     },
     ["default"],
     { oneOf: [{ required: ["rules"] }, { required: ["cases"] }] },

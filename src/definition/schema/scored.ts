@@ -4,14 +4,18 @@ import { condition, decisionSchema, name, onError } from "./common.js";
 /** A number from 0 to 1. */
 const share = { type: "number", minimum: 0, maximum: 1 } as const;
 
+/** The keys that `checkMetadata` refuses are left out here, because it explains them better. */
+const metadata = { type: "object" } as const;
+
 const vote = {
   type: "object",
-  required: ["decision", "weight"],
+  required: ["decision"],
   additionalProperties: false,
   properties: {
     decision: { ...name, description: "The decision that the evaluator votes for." },
-    weight: { ...share, description: "The confidence of the vote, from 0 to 1." },
+    weight: { ...share, description: "The confidence of the vote, from 0 to 1. Default: 1." },
     reason: { type: "string", maxLength: 8192, description: "The reason of the vote, for people." },
+    metadata: { ...metadata, description: "Recorded with the vote, over that of the evaluator." },
   },
 } as const;
 
@@ -55,6 +59,7 @@ const evaluator = {
   properties: {
     name: { ...name, description: "The name, unique in the decision." },
     ruleset: { ...name, description: "The name of the set of rules. It is recorded with each vote." },
+    metadata: { ...metadata, description: "Recorded with each vote, in addition to its rule and ruleset." },
     rules: {
       type: "array",
       minItems: 1,
@@ -62,8 +67,12 @@ const evaluator = {
       description: "The rules in order. The first that matches votes.",
     },
     static: { ...vote, description: "A vote that is always cast." },
+    custom: {
+      ...name,
+      description: "The name of an evaluator that a program registers with `compose`; see the library.",
+    },
   },
-  oneOf: [{ required: ["rules"] }, { required: ["static"] }],
+  oneOf: [{ required: ["rules"] }, { required: ["static"] }, { required: ["custom"] }],
 } as const;
 
 const scoring = {

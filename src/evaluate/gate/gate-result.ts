@@ -11,8 +11,6 @@ import type { LimitResult, PreparedLimit } from "../limits.js";
 /** Inputs of a gate's result in addition to the rules. */
 interface GateInputs {
   readonly input: Json;
-  /** The fields that the context schema requires and the context does not have. */
-  readonly missing: readonly string[];
   readonly limits: readonly PreparedLimit[];
 }
 
@@ -35,17 +33,12 @@ export function toGateResult(
 type GateAnswer = EvaluatedWithErrors & { readonly outcome: Extract<Outcome, { readonly type: "gate" }> };
 
 /** If there are errors, the status is at least YELLOW. */
-function answerOfRules(
-  aggregated: AggregatedRules,
-  scope: Scope,
-  { input, missing }: GateInputs,
-): GateAnswer {
+function answerOfRules(aggregated: AggregatedRules, scope: Scope, { input }: GateInputs): GateAnswer {
   const { deciding, errors } = aggregated;
   const errored = errors.length > 0;
   const raised = errored && isPermissive(aggregated.status);
   const status = raised ? "YELLOW" : aggregated.status;
-  const reasons =
-    deciding.length === 0 ? [noMatchReason(errors)] : deciding.map((rule) => reasonOf(rule, scope));
+  const missing = errors.flatMap((each) => each.missing ?? []);
   const messages = errors.map(describeErrored);
   const onlyRule = errored || deciding.length !== 1 ? undefined : deciding[0];
   return {
@@ -54,7 +47,7 @@ function answerOfRules(
     input_value: input,
     evaluation_details: aggregated.details,
     rules_total: undefined,
-    because: raised ? [summariseErrored(errors), ...reasons] : reasons,
+    because: becauseOf(aggregated, scope, raised),
     failed_conditions: aggregated.failed,
     warnings: messages,
     errors: messages,
@@ -62,10 +55,23 @@ function answerOfRules(
       type: "gate",
       status,
       work_frame: onlyRule?.frame ?? mergeWorkFrames(deciding, { status, errored, raised, missing }),
-      decision_metadata: gateMetadata(aggregated, scope.system),
+      decision_metadata: gateMetadata(
+        aggregated,
+        scope.system,
+        raised ? { from: aggregated.status, to: status, reason: summariseErrored(errors) } : undefined,
+      ),
       counted: [],
     },
   };
+}
+
+/** The reasons of the deciding rules. Missing data is always named; other errors only where they raised the status. */
+function becauseOf({ deciding, errors }: AggregatedRules, scope: Scope, raised: boolean): readonly string[] {
+  if (deciding.length === 0) return [noMatchReason(errors)];
+  const reasons = deciding.map((rule) => reasonOf(rule, scope));
+  if (raised) return [summariseErrored(errors), ...reasons];
+  const incomplete = errors.filter(({ missing }) => missing !== undefined);
+  return incomplete.length === 0 ? reasons : [...reasons, summariseErrored(incomplete)];
 }
 
 /** Adds the limits to a GREEN answer. It becomes RED if one of them is used up or cannot be counted. */
@@ -74,13 +80,17 @@ function withLimits(
   { deciding }: AggregatedRules,
   results: readonly LimitResult[],
 ): GateAnswer {
+  const { status: from } = answer.outcome;
+  const metadata = { ...answer.outcome.decision_metadata, limits: results.map(toNamedCondition) };
   const outcome = {
     ...answer.outcome,
-    decision_metadata: { ...answer.outcome.decision_metadata, limits: results.map(toNamedCondition) },
+    decision_metadata: metadata,
     counted: results.map(({ counted }) => counted),
   };
   const exceeded = results.filter(({ result }) => !result);
   if (exceeded.length === 0) return { ...answer, outcome };
+  const because = exceeded.map(({ denial }) => denial);
+  const raised = { from, to: "RED", reason: because.join("; ") } as const;
   const messages = exceeded.flatMap(({ name, error }) =>
     error === undefined ? [] : [`\`${name}\` could not be evaluated: ${error}`],
   );
@@ -88,11 +98,16 @@ function withLimits(
   return {
     ...answer,
     selected_labels: ["RED"],
-    because: exceeded.map(({ denial }) => denial),
+    because,
     failed_conditions: [...answer.failed_conditions, ...exceeded.map(({ expression }) => expression)],
     warnings: messages,
     errors: messages,
-    outcome: { ...outcome, status: "RED", work_frame: mergeWorkFrames(deciding, frame) },
+    outcome: {
+      ...outcome,
+      status: "RED",
+      work_frame: mergeWorkFrames(deciding, frame),
+      decision_metadata: { ...metadata, aggregation: { ...metadata.aggregation, raised } },
+    },
   };
 }
 
@@ -121,23 +136,43 @@ export function describeErrored({ source, name = "", error }: ErroredPredicate):
   }
 }
 
-/** Returns the reason why a gate is YELLOW that would have been GREEN without the errors. */
+/** Sums up the errors of a gate in one sentence that names the required data which is missing. */
 export function summariseErrored(errors: readonly ErroredPredicate[]): string {
-  const mismatches = errors.some(({ source }) => source === "context_schema");
-  const lacksData = errors.some(({ source }) => source === "enrich");
-  const count = errors.filter(({ source }) => source !== "context_schema" && source !== "enrich").length;
+  const mismatches = errors.filter(({ source }) => source === "context_schema");
+  const unfetched = errors.filter(({ source }) => source === "enrich");
+  const count = errors.length - mismatches.length - unfetched.length;
+  const fetches = unfetched.map(({ name = "", missing = name }) => `\`${missing}\` from \`${name}\``);
+  const fields = mismatches.flatMap(({ missing }) => (missing === undefined ? [] : [`\`${missing}\``]));
+  const absent = fields.length === 0 ? "" : `: ${areMissing(fields)}`;
   const parts = [
-    ...(lacksData ? ["required data is missing"] : []),
-    ...(mismatches ? ["the context does not match the schema"] : []),
+    ...(fetches.length > 0 ? [`required data could not be fetched: ${listOf(fetches)}`] : []),
+    ...(mismatches.length > 0 ? [`the context does not match the schema${absent}`] : []),
     ...(count > 0 ? [`${count} ${count === 1 ? "condition" : "conditions"} could not be evaluated`] : []),
   ];
   return parts.join(", and ");
 }
 
+const maxNamed = 10;
+
+/** Names the first of many. */
+function listOf(names: readonly string[]): string {
+  const all = [...new Set(names)];
+  const rest = all.length - maxNamed;
+  const shown = rest > 0 ? [...all.slice(0, maxNamed), `${rest} more`] : all;
+  return [shown.slice(0, -1).join(", "), ...shown.slice(-1)].filter((each) => each !== "").join(" and ");
+}
+
+const areMissing = (fields: readonly string[]): string =>
+  `${listOf(fields)} ${fields.length === 1 ? "is" : "are"} missing`;
+
 const noMatchReason = (errors: readonly ErroredPredicate[]): string =>
   errors.length === 0 ? "no rule matched" : `no rule matched; ${summariseErrored(errors)}`;
 
-function gateMetadata(aggregated: AggregatedRules, system: JsonObject): GateMetadata {
+function gateMetadata(
+  aggregated: AggregatedRules,
+  system: JsonObject,
+  raised: GateMetadata["aggregation"]["raised"],
+): GateMetadata {
   const { rules, results, matches, suppressed, deciding, errors } = aggregated;
   const deciding_rules = deciding.map(({ id }) => id);
   const ids = rules.map(({ id }) => id);
@@ -149,7 +184,12 @@ function gateMetadata(aggregated: AggregatedRules, system: JsonObject): GateMeta
       const [rule, by] = idsAt([index, suppressed.get(index) ?? -1]);
       return rule === undefined || by === undefined ? [] : [{ rule, by }];
     }),
-    aggregation: { mode: "winner_takes_all", winner: deciding_rules[0] ?? null, deciding_rules },
+    aggregation: {
+      mode: "winner_takes_all",
+      winner: deciding_rules[0] ?? null,
+      deciding_rules,
+      ...(raised !== undefined && { raised }),
+    },
     predicate_traces: results.map(({ trace }) => trace),
     errored_predicates: errors,
     request_id: textOf(system["request_id"]),

@@ -47,7 +47,9 @@ export function prepareGate(
       ...(needs === undefined ? [] : ["facts"]),
     ],
     conditionReads: declared.filter((path) => !computed.some(({ name }) => isUnder(path, name))),
-    readsByCondition: new Map(rules.map(({ when, conditions }) => [when, conditions.when.reads])),
+    inputsByCondition: new Map(rules.map(({ when, conditions }) => [when, conditions.when.inputs])),
+    inputsRead: prepareInputsRead(rules, limits),
+    inputsBehind: (path) => inputsBehind([path], computed),
     ...(needs !== undefined && { needs }),
     evaluate(scope) {
       rejectSystemKey(scope.context);
@@ -55,18 +57,39 @@ export function prepareGate(
       const issues = findIssues(scope.context);
       const errors: ErroredPredicate[] = [
         ...requiredFetches.errorsIn(scope),
-        ...issues.map(({ message: error }) => ({ source: "context_schema", error }) as const),
+        ...issues.map(({ message: error, missing }) => ({
+          ...({ source: "context_schema" } as const),
+          ...(missing !== undefined && { missing }),
+          error,
+        })),
       ];
       const value = evaluateInput(input, { scope, computed, errors });
       const { context, facts, system } = scope;
       const extended = compute(computed, { context, input: value, facts, system }, errors);
-      const missing = issues.flatMap((issue) => issue.missing ?? []);
-      return toGateResult(aggregateRules(extended, errors), extended, {
-        input: value ?? null,
-        missing,
-        limits,
-      });
+      return toGateResult(aggregateRules(extended, errors), extended, { input: value ?? null, limits });
     },
+  };
+}
+
+/** Returns the paths that each evaluated rule and limit reads: those of `when` only if the rule applies. */
+function prepareInputsRead(
+  rules: readonly PreparedRule[],
+  limits: readonly PreparedLimit[],
+): PreparedType["inputsRead"] {
+  const byRule = new Map(
+    rules.map(({ id, conditions: { appliesWhen, when } }) => {
+      const skipped = appliesWhen?.inputs ?? [];
+      return [id, { skipped, applied: [...skipped, ...when.inputs] }];
+    }),
+  );
+  return ({ outcome }) => {
+    if (outcome?.type !== "gate") return [];
+    const { predicate_traces, limits: tested } = outcome.decision_metadata;
+    const ofRules = predicate_traces.map(({ rule, applies }) => {
+      const inputs = byRule.get(rule);
+      return (applies === false ? inputs?.skipped : inputs?.applied) ?? [];
+    });
+    return tested === undefined ? ofRules : [...ofRules, ...limits.map(({ inputs }) => inputs)];
   };
 }
 
@@ -160,14 +183,15 @@ export interface RequiredFetches {
 
 export function prepareRequiredFetches(definition: GateDefinition): RequiredFetches {
   const required = uniqueFetches(definition).filter((fetch) => fetch.required);
-  const facts = required.map(({ key, endpoint }) => ({
+  const facts = required.map(({ key, endpoint, into }) => ({
     endpoint,
+    into,
     get: pathGetter(["facts", "fetched", key]),
   }));
   return {
     reads: required.map(({ key }) => `facts.fetched.${key}.ok`),
     errorsIn: (scope) =>
-      facts.flatMap(({ endpoint, get }) => {
+      facts.flatMap(({ endpoint, into, get }) => {
         const fact = get(scope);
         if (isObject(fact) && fact["ok"] === true) return [];
         const error = isObject(fact) && isObject(fact["error"]) ? fact["error"]["message"] : undefined;
@@ -175,6 +199,7 @@ export function prepareRequiredFetches(definition: GateDefinition): RequiredFetc
           {
             source: "enrich",
             name: endpoint,
+            ...(into !== undefined && { missing: into }),
             error: typeof error === "string" ? error : "it was not fetched",
           },
         ];
@@ -183,12 +208,23 @@ export function prepareRequiredFetches(definition: GateDefinition): RequiredFetc
 }
 
 /** Returns the paths of the context that computed values stand for, and the other paths as they are. */
-function readsBehind(paths: readonly string[], computed: readonly ComputedValue[]): readonly string[] {
+const readsBehind = (paths: readonly string[], computed: readonly ComputedValue[]): readonly string[] =>
+  pathsBehind(paths, computed, ({ reads }) => reads);
+
+const inputsBehind = (paths: readonly string[], computed: readonly ComputedValue[]): readonly string[] =>
+  pathsBehind(paths, computed, ({ inputs }) => inputs);
+
+function pathsBehind(
+  paths: readonly string[],
+  computed: readonly ComputedValue[],
+  pathsOf: (expression: Template) => readonly string[],
+): readonly string[] {
   // Each value reads only those before it.
   return computed
     .toReversed()
     .reduce<readonly string[]>(
-      (all, { name, expression }) => all.flatMap((path) => (isUnder(path, name) ? expression.reads : [path])),
+      (all, { name, expression }) =>
+        all.flatMap((path) => (isUnder(path, name) ? pathsOf(expression) : [path])),
       paths,
     );
 }

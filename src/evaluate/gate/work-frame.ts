@@ -12,7 +12,7 @@ export interface FrameConditions {
   readonly errored: boolean;
   /** True if the status is stricter than that of the rules, because of those errors or of a limit. */
   readonly raised: boolean;
-  /** The fields that the context schema requires and the context does not have. */
+  /** The paths of required data that the context does not have. */
   readonly missing: readonly string[];
 }
 

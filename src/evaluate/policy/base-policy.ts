@@ -7,6 +7,7 @@ import { canonicalJson } from "../../digest/canonical-json.js";
 import { deepFreeze } from "../../digest/freeze-json.js";
 import { sha256Hex } from "../../digest/sha256.js";
 import { parseInstant } from "../../expression/instant.js";
+import { pathText } from "../../expression/syntax.js";
 import type { Template } from "../../expression/template.js";
 import { compileCondition, compileInput, compileText, evaluateCondition } from "../../expression/template.js";
 import type { BasePolicy, Policy, PolicyCondition } from "../../model/definition.js";
@@ -65,18 +66,14 @@ interface CommonVerdict {
 /** `masks` are the masked parts of the context. */
 export function prepareBasePolicy(policy: BasePolicy, masks: readonly string[] = []): PreparedBasePolicy {
   const identity = identityOf(policy);
-  const conditions = (policy.conditions ?? []).map(preparePolicyCondition);
+  const conditions = (policy.conditions ?? []).map((each) => preparePolicyCondition(each, policy.name));
   const allowReason = policy.reason === undefined ? undefined : compileText(policy.reason);
   const denyReason = policy.deny_reason === undefined ? undefined : compileText(policy.deny_reason);
   const templates = [allowReason, denyReason].filter((each) => each !== undefined);
   const limits = prepareLimits(policy, { owner: policy.name, masks });
   const { requires, read_before_write: rule } = policy;
   const isStateful = requires !== undefined || rule !== undefined || limits.length > 0;
-  // Other built-in conditions read the store only.
-  const inputsOf: Readonly<Record<string, readonly string[]>> = {
-    ...(rule !== undefined && { read_before_write: compileInput(rule.path).reads }),
-    ...Object.fromEntries(limits.map(({ name, reads }) => [name, reads])),
-  };
+  const inputsOf = prepareBuiltInInputs(policy, limits);
   const allHolding = createAllowance(identity, conditions);
   return {
     identity,
@@ -101,7 +98,7 @@ export function prepareBasePolicy(policy: BasePolicy, masks: readonly string[] =
       const limitResults = limits.map((limit) => limit.evaluate(scope));
       for (const each of [...builtIns, ...limitResults]) {
         details.push(withoutDenial(each));
-        lineage.push(asLineage(each, inputsOf[each.name] ?? none));
+        lineage.push(asLineage(each, policy.name, inputsOf(each)));
         if (!each.result) defaultReason ??= each.denial;
       }
       const counted = limitResults.map((each) => each.counted);
@@ -113,6 +110,21 @@ export function prepareBasePolicy(policy: BasePolicy, masks: readonly string[] =
 }
 
 const none: readonly never[] = Object.freeze([]);
+
+/** Returns the paths that the built-in conditions read, for the lineage: the facts about the session too. */
+function prepareBuiltInInputs(
+  { name, requires = [], read_before_write: rule }: BasePolicy,
+  limits: readonly PreparedLimit[],
+): (condition: BuiltInResult) => readonly string[] {
+  const byTool = new Map(requires.map((tool) => [tool, [pathText(["facts", "succeeded", tool])]]));
+  const byCondition = new Map<string, readonly string[]>(limits.map((each) => [each.name, each.inputs]));
+  if (rule !== undefined) {
+    const read = pathText(["facts", "read", name]);
+    byCondition.set("read_before_write", [...compileInput(rule.path).inputs, read]);
+  }
+  return ({ name: condition, tool }) =>
+    (tool === undefined ? byCondition.get(condition) : byTool.get(tool)) ?? none;
+}
 
 /** Creates the verdict that is shared by all evaluations in which every condition holds. */
 function createAllowance(
@@ -138,8 +150,9 @@ const withoutDenial = ({ name, expression, result, error }: BuiltInResult): Name
 
 const asLineage = (
   { name, expression, result }: BuiltInResult,
+  policy: string,
   inputs_used: readonly string[],
-): LineageCondition => ({ name, expression, result, inputs_used });
+): LineageCondition => ({ policy, name, expression, result, inputs_used });
 
 /** The outcome of a condition, for the details and for the lineage. */
 interface ConditionOutcome {
@@ -156,12 +169,15 @@ interface PreparedPolicyCondition {
   readonly fails: ConditionOutcome;
 }
 
-function preparePolicyCondition({ name, expression }: PolicyCondition): PreparedPolicyCondition {
+function preparePolicyCondition(
+  { name, expression }: PolicyCondition,
+  policy: string,
+): PreparedPolicyCondition {
   const condition = compileCondition(expression);
   const outcome = (result: boolean): ConditionOutcome =>
     deepFreeze({
       detail: { name, expression, result },
-      lineage: { name, expression, result, inputs_used: condition.reads },
+      lineage: { policy, name, expression, result, inputs_used: condition.inputs },
       denial: result ? undefined : `\`${name}\` does not hold: ${expression}`,
     });
   return { condition, holds: outcome(true), fails: outcome(false) };
@@ -182,6 +198,8 @@ function evaluatePolicyCondition(
 /** The result of a built-in condition, with the default reason of the denial. */
 interface BuiltInResult extends NamedCondition {
   readonly denial: string;
+  /** The tool that `requires` names. */
+  readonly tool?: string;
 }
 
 /** Evaluates `requires` and `read_before_write` against the facts of the session. */
@@ -197,8 +215,8 @@ const noSessionMessage = "there is no recorded session";
 
 function checkRequires({ requires = [] }: BasePolicy, { succeeded }: PolicyFacts): readonly BuiltInResult[] {
   return requires.map((tool) => {
-    const common = { name: "requires", expression: `\`${tool}\` has succeeded in the session` };
-    if (succeeded === undefined) return unknownResult(common);
+    const common = { name: "requires", tool, expression: `\`${tool}\` has succeeded in the session` };
+    if (succeeded === undefined) return { ...unknownResult(common), tool };
     const result = (succeeded[tool] ?? 0) > 0;
     return { ...common, result, denial: `\`${tool}\` must succeed in the session first` };
   });

@@ -1,18 +1,22 @@
 import type { LimitFacts, PreparedLimit } from "../limits.js";
 import type { Template } from "../../expression/template.js";
 import { compileInput } from "../../expression/template.js";
-import type { Policy } from "../../model/definition.js";
+import type { ForeignOverride, OverridePolicy, Policy } from "../../model/definition.js";
 import type { JsonObject } from "../../model/json.js";
 
 /** The facts from the store about a call. Most of them are absent without a session. */
 export interface PolicyFacts extends LimitFacts {
   readonly session_id?: string;
+  /** Present where `session` in the context was sent with an earlier call of the session. */
+  readonly session_state?: "kept";
   /** By required tool: how often it succeeded in the session. */
   readonly succeeded?: Readonly<Record<string, number>>;
   /** By policy: the path to write, and whether it was read in the session. */
   readonly read?: Readonly<Record<string, ReadFact>>;
-  /** By override: how often it was applied. */
+  /** By override: how often it was applied, as far as that counts for the caller. */
   readonly uses?: Readonly<Record<string, number>>;
+  /** The part of `uses` that does not belong to the organisation of the caller; absent without one. */
+  readonly shared_uses?: Readonly<Record<string, number>>;
   /** The params that other decisions on the same call set. */
   readonly set_params?: JsonObject;
   /** The caller cannot change the params of the call. */
@@ -26,6 +30,8 @@ export interface RecheckFacts {
   readonly changes: readonly ParamsChange[];
   /** As `read`, for the changed params. */
   readonly read?: Readonly<Record<string, ReadFact>>;
+  /** Policies that an override flipped are checked too. Absent in records of earlier versions. */
+  readonly overridden?: true;
 }
 
 /** The params that the overrides of one decision set. */
@@ -50,8 +56,15 @@ export interface PolicyNeeds {
   /** For policies with `read_before_write`: the tools that read and write, and the path. */
   readonly reads: readonly ReadNeed[];
   readonly limits: readonly PreparedLimit[];
-  /** The overrides, with the limit on their uses. */
-  readonly uses: readonly { readonly override: string; readonly most: number | undefined }[];
+  /** The overrides, with the decision that declares them and the limit on their uses. */
+  readonly uses: readonly OverrideNeed[];
+}
+
+export interface OverrideNeed {
+  readonly override: string;
+  /** Undefined: the decision itself. */
+  readonly decision: string | undefined;
+  readonly most: number | undefined;
 }
 
 export interface ReadNeed {
@@ -61,10 +74,16 @@ export interface ReadNeed {
   readonly path: Template;
 }
 
+const overrideNeed = (
+  { name, max_applications: most }: OverridePolicy,
+  decision: string | undefined,
+): OverrideNeed => ({ override: name, decision, most });
+
 /** Returns the facts that policies need; undefined if they need none. */
 export function needsOf(
   policies: readonly Policy[],
   limits: readonly PreparedLimit[],
+  foreign: readonly ForeignOverride[] = [],
 ): PolicyNeeds | undefined {
   const bases = policies.flatMap((each) => (each.overrides === undefined ? each : []));
   const needs: PolicyNeeds = {
@@ -73,9 +92,10 @@ export function needsOf(
       rule === undefined ? [] : [{ policy: name, ...rule, path: compileInput(rule.path) }],
     ),
     limits,
-    uses: policies.flatMap((each) =>
-      each.overrides === undefined ? [] : [{ override: each.name, most: each.max_applications }],
-    ),
+    uses: [
+      ...policies.flatMap((each) => (each.overrides === undefined ? [] : [overrideNeed(each, undefined)])),
+      ...foreign.map(({ override, decision }) => overrideNeed(override, decision)),
+    ],
   };
   return Object.values(needs).every((each: readonly unknown[]) => each.length === 0) ? undefined : needs;
 }

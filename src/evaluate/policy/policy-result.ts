@@ -1,4 +1,4 @@
-import type { BaseVerdict, Denial } from "./base-policy.js";
+import type { BaseVerdict, Denial, PolicyIdentity } from "./base-policy.js";
 import type { DetailedPolicyOutcome } from "./policy-outcome.js";
 import { mergeParams, nothingToOverride } from "./policy-outcome.js";
 import type {
@@ -68,8 +68,12 @@ function allowedBy(verdicts: readonly BaseVerdict[]): string {
   const [first] = verdicts;
   if (first === undefined) return "No policy constraints";
   const stated = verdicts.find(({ reason }) => reason !== undefined)?.reason;
-  return stated ?? `Allowed by ${first.identity.name} v${first.identity.version}`;
+  return stated ?? `Allowed by ${policyVersionText(first.identity)}`;
 }
+
+/** A version is a semantic version or a commit hash. */
+const policyVersionText = ({ name, version }: PolicyIdentity): string =>
+  version.includes(".") ? `${name} v${version}` : `${name}@${version}`;
 
 function becauseOf(
   { outcome, reason }: PolicyOutcome,
@@ -212,6 +216,7 @@ function lineageConditionsOf(
 ): readonly LineageCondition[] {
   if (verdict === undefined) return [];
   return whenOf(override, verdict).map(({ expression, result }) => ({
+    policy: override.identity.name,
     name: override.identity.name,
     expression,
     result,
@@ -228,9 +233,11 @@ function evaluationOf(verdict: BaseVerdict, appliedOverrides: AppliedOverrides):
 }
 
 function applicationOf({ override, reason, flipped }: AppliedOverride): OverrideApplication {
-  const { policy, identity, action } = override;
+  const { policy, identity, action, decision } = override;
   return {
     ...identity,
+    description: policy.description ?? null,
+    ...(decision !== undefined && { decision }),
     overrides: flipped,
     condition: policy.when ?? null,
     action,

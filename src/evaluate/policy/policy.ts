@@ -8,12 +8,13 @@ import { needsOf, paramsSetBy, policyFacts } from "./policy-facts.js";
 import { mergeParams } from "./policy-outcome.js";
 import { toPolicyResult } from "./policy-result.js";
 import { readsParam } from "../../definition/definition-reads.js";
+import { destinationsOf } from "../../definition/fetches.js";
 import { toolsOf } from "../../definition/tool-match.js";
 import { compileDocument } from "../../expression/document-template.js";
 import { Failure } from "../../expression/failure.js";
 import { parseInstant } from "../../expression/instant.js";
 import type { Template } from "../../expression/template.js";
-import type { Policy, PolicyDefinition } from "../../model/definition.js";
+import type { ForeignOverride, Policy, PolicyDefinition } from "../../model/definition.js";
 import type { Json, JsonObject } from "../../model/json.js";
 import type { Scope } from "../../model/scope.js";
 import type { PreparedType } from "../evaluate.js";
@@ -29,6 +30,8 @@ export interface PreparedPolicies {
   readonly input: Template | undefined;
   /** The paths that the params of fetches read. */
   readonly fetchReads: readonly string[];
+  /** Pointers to the fetched data. */
+  readonly fetched: readonly string[];
 }
 
 /** The verdicts of all policies on a call. */
@@ -52,6 +55,7 @@ export function preparePolicy(
   definition: PolicyDefinition,
   input: Template | undefined,
   masks: readonly string[] = definition.logging?.mask ?? [],
+  foreign: readonly ForeignOverride[] = [],
 ): PreparedType {
   const policies = definition.policies ?? [];
   const prepared: PreparedPolicies = {
@@ -59,23 +63,30 @@ export function preparePolicy(
     bases: byPriority(
       policies.flatMap((each) => (each.overrides === undefined ? prepareBasePolicy(each, masks) : [])),
     ),
-    overrides: byPriority(
-      policies.flatMap((each) => (each.overrides === undefined ? [] : prepareOverride(each))),
+    overrides: byPriority([
+      ...policies.flatMap((each) => (each.overrides === undefined ? [] : prepareOverride(each))),
+      ...foreign.map(({ override, ...place }) => prepareOverride(override, place)),
+    ]),
+    isTimed: [...policies, ...foreign.map(({ override }) => override)].some(
+      (each) => each.effective_from !== undefined || each.expires_at !== undefined,
     ),
-    isTimed: policies.some((each) => each.effective_from !== undefined || each.expires_at !== undefined),
     input,
     fetchReads: fetchReads(definition),
+    fetched: fetchedData(definition),
   };
   const paths = [...prepared.bases, ...prepared.overrides].flatMap(({ reads }) => reads);
   const needs = needsOf(
     policies,
     prepared.bases.flatMap(({ limits }) => limits),
+    foreign,
   );
   const rejectShadowing = prepareShadowCheck([...(input?.reads ?? []), ...paths]);
   return {
     reads: readsWithInput(input, needs === undefined ? paths : [...paths, "facts"]),
     conditionReads: paths,
-    readsByCondition: new Map(),
+    inputsByCondition: new Map(),
+    inputsRead: ({ outcome }) =>
+      outcome?.type === "policy" ? outcome.conditions.map(({ inputs_used }) => inputs_used) : [],
     ...(needs !== undefined && { needs }),
     evaluate(scope) {
       rejectShadowing(scope.context);
@@ -92,6 +103,9 @@ export function preparePolicy(
 /** `input` cannot be used there: data is fetched before it is evaluated. */
 const fetchReads = ({ enrich = [] }: PolicyDefinition): readonly string[] =>
   enrich.flatMap(({ params = {} }) => compileDocument(params).reads);
+
+const fetchedData = ({ enrich = [] }: PolicyDefinition): readonly string[] =>
+  ["facts", ...enrich.flatMap(destinationsOf)].map((path) => `/${path.replaceAll(".", "/")}`);
 
 const withInput = (scope: Scope, value: Json | Failure): Scope => ({
   ...scope,
@@ -111,7 +125,7 @@ function evaluatePolicies(prepared: PreparedPolicies, scope: Scope): PolicyVerdi
   const tool = typeof context["tool"] === "string" ? context["tool"] : toolsOf(definition).join(", ");
   const time = system["request_time"];
   const at = isTimed && typeof time === "string" ? parseInstant(time) : undefined;
-  const appliedOverrides = new AppliedOverrides(overrides, scope, at);
+  const appliedOverrides = new AppliedOverrides(overrides, { tool, scope, at });
   const requested = bases.map((base) => {
     // If the time is unknown, a policy is in effect and an override is not.
     const leftOut = at === undefined ? undefined : base.window(at);
@@ -121,10 +135,10 @@ function evaluatePolicies(prepared: PreparedPolicies, scope: Scope): PolicyVerdi
     return { base, verdict };
   });
   for (const { verdict } of requested)
-    if (!("leftOut" in verdict) && !verdict.allows) appliedOverrides.applyTo(verdict.identity.name);
+    if (!("leftOut" in verdict) && !verdict.allows) appliedOverrides.applyTo(verdict);
   const changed = changedCall(prepared, scope, appliedOverrides);
   const all = requested.map(({ base, verdict }) =>
-    changed === undefined ? verdict : recheck(base, verdict, tool, changed),
+    changed === undefined ? verdict : recheck(base, verdict, { tool, changed, appliedOverrides }),
   );
   const verdicts = all.filter((each): each is BaseVerdict => !("leftOut" in each));
   const leftOut = all.filter((each): each is LeftOut => "leftOut" in each);
@@ -139,11 +153,15 @@ interface ChangedCall {
   readonly changedBy: readonly string[];
   /** Whether data was fetched with one of the original params. */
   readonly isFetchedFor: boolean;
+  /** Pointers to the fetched data. */
+  readonly fetched: readonly string[];
+  /** Whether policies that an override flipped are checked too; they are not in records of earlier versions. */
+  readonly checksOverridden: boolean;
 }
 
 /** Returns the call that the params set by this and by other decisions make; undefined if none is set. */
 function changedCall(
-  { definition, input, fetchReads }: PreparedPolicies,
+  { definition, input, fetchReads, fetched }: PreparedPolicies,
   scope: Scope,
   { applied, params }: AppliedOverrides,
 ): ChangedCall | undefined {
@@ -172,24 +190,41 @@ function changedCall(
     setters: changes.flatMap((each) => settersOf(each, definition.id)).join(" and "),
     changedBy: changes.flatMap(({ overrides }) => overrides),
     isFetchedFor: Object.keys(set).some((param) => fetchReads.some((path) => readsParam(path, param))),
+    fetched,
+    checksOverridden: known.overridden === true,
   };
 }
 
 const settersOf = ({ decision, overrides }: ParamsChange, own: string): readonly string[] =>
   overrides.map((name) => (decision === own ? `\`${name}\`` : `\`${name}\` of \`${decision}\``));
 
-/** A policy that allowed the call as requested must allow it with the changed params too. */
+interface RecheckOptions {
+  readonly tool: string;
+  readonly changed: ChangedCall;
+  readonly appliedOverrides: AppliedOverrides;
+}
+
+/**
+ * A policy that allowed the call as requested must allow it with the changed params too. One that an override flipped
+ * must allow the changed params, or an override must flip its denial of them.
+ */
 function recheck(
   base: PreparedBasePolicy,
   requested: BaseVerdict | LeftOut,
-  tool: string,
-  { scope, setters, changedBy, isFetchedFor }: ChangedCall,
+  { tool, changed: call, appliedOverrides }: RecheckOptions,
 ): BaseVerdict | LeftOut {
   if ("leftOut" in requested) return requested;
+  const { scope, setters, changedBy, isFetchedFor, fetched, checksOverridden } = call;
   const changed = base.evaluate(tool, scope);
-  const counted = largerAmounts(requested.counted, changed.counted);
-  if (!requested.allows || (changed.allows && !isFetchedFor)) return { ...requested, counted };
+  const { name } = base.identity;
+  const passed = { ...requested, counted: largerAmounts(requested.counted, changed.counted) };
+  if (changed.allows && !isFetchedFor) return passed;
+  if (!requested.allows) {
+    if (!checksOverridden || appliedOverrides.overrideOf(name) === undefined) return passed;
+    const denial = changed.allows ? requested : changed;
+    if (appliedOverrides.applyToChanged(denial, scope, isFetchedFor ? fetched : [])) return passed;
+  }
   const why = changed.allows ? "data was fetched for the original params" : changed.reason;
-  const reason = `the params set by ${setters} do not pass \`${base.identity.name}\`: ${why}`;
+  const reason = `the params set by ${setters} do not pass \`${name}\`: ${why}`;
   return { ...changed, allows: false, reason, changedBy };
 }

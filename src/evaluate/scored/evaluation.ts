@@ -12,8 +12,6 @@ export function validateWeight(weight: unknown): number {
 
 /** Returns a vote as a deeply frozen evaluation. Throws if it is invalid. */
 export function validateEvaluation(vote: unknown, evaluator: string): Evaluation {
-  if (vote instanceof Promise)
-    throw invalid(evaluator, "returned a promise, but evaluators must be synchronous");
   if (!isObject(vote)) {
     throw invalid(evaluator, "must return an evaluation, null or undefined");
   }

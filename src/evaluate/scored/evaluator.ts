@@ -1,11 +1,14 @@
 import type { CompiledRule } from "../../expression/rule/compile-rule.js";
 import { compileRule, compileWhen } from "../../expression/rule/compile-rule.js";
 import type {
+  CustomEvaluatorDefinition,
   EvaluatorDefinition,
   RulesetDefinition,
   ScoredRule,
   StaticEvaluatorDefinition,
+  Vote,
 } from "../../model/definition.js";
+import type { JsonObject } from "../../model/json.js";
 import type { ConditionTrace, Evaluation, EvaluatorDetail, RuleTrace } from "../../model/result.js";
 import type { Scope } from "../../model/scope.js";
 import { validateEvaluation } from "./evaluation.js";
@@ -14,8 +17,10 @@ import { validateEvaluation } from "./evaluation.js";
 export interface PreparedEvaluator {
   readonly name: string;
   readonly reads: readonly string[];
-  /** The paths that each `when` reads, by its text. */
-  readonly readsByCondition: readonly (readonly [string, readonly string[]])[];
+  /** The paths that each rule reads, for the lineage. */
+  readonly inputs: readonly (readonly string[])[];
+  /** The same of each `when`, by its text. */
+  readonly inputsByCondition: readonly (readonly [string, readonly string[]])[];
   vote(scope: Scope): EvaluatorVote;
 }
 
@@ -34,15 +39,56 @@ export interface EvaluatedRule {
 }
 
 export function prepareEvaluator(definition: EvaluatorDefinition): PreparedEvaluator {
-  return "rules" in definition ? prepareRulesetEvaluator(definition) : prepareStaticEvaluator(definition);
+  if ("rules" in definition) return prepareRulesetEvaluator(definition);
+  return "static" in definition ? prepareStaticEvaluator(definition) : prepareCustomVote(definition);
 }
 
-function prepareStaticEvaluator({ name, static: vote }: StaticEvaluatorDefinition): PreparedEvaluator {
-  const evaluation = validateEvaluation({ reason: "", ...vote, metadata: { type: "static" } }, name);
+/** The vote of a custom evaluator, as a fact: null if it did not vote. */
+export type VoteFact =
+  Required<Pick<Vote, "decision" | "weight" | "reason" | "metadata">> | { readonly error: string } | null;
+
+/** Reads the vote of a custom evaluator from the facts, so that a replay does not need its code. */
+function prepareCustomVote(definition: CustomEvaluatorDefinition): PreparedEvaluator {
+  const { name, custom } = definition;
+  const without = (error?: string): EvaluatorVote => ({
+    name,
+    evaluation: undefined,
+    detail: { result: false, rules: none, ...(error !== undefined && { error }) },
+    evaluatedRules: none,
+  });
+  return {
+    name,
+    reads: ["facts"],
+    inputs: none,
+    inputsByCondition: none,
+    vote({ facts }) {
+      const fact = voteFacts(facts)[custom];
+      if (fact === undefined) return without(`the vote of \`${custom}\` is not known`);
+      if (fact === null) return without();
+      if ("error" in fact) return without(fact.error);
+      const evaluation = toEvaluation(fact, definition, { type: "custom" });
+      const { decision, weight } = evaluation;
+      return {
+        name,
+        evaluation,
+        detail: { result: true, decision, weight, rules: none },
+        evaluatedRules: none,
+      };
+    },
+  };
+}
+
+/** Only `gather` creates facts, so they have this shape. */
+const voteFacts = ({ votes }: JsonObject): Readonly<Partial<Record<string, VoteFact>>> =>
+  (votes ?? {}) as unknown as Readonly<Partial<Record<string, VoteFact>>>;
+
+function prepareStaticEvaluator(definition: StaticEvaluatorDefinition): PreparedEvaluator {
+  const { name } = definition;
+  const evaluation = toEvaluation(definition.static, definition, { type: "static" });
   const { decision, weight } = evaluation;
   const detail = Object.freeze({ result: true, decision, weight, rules: none });
   const voted = { name, evaluation, detail, evaluatedRules: none };
-  return { name, reads: none, readsByCondition: none, vote: () => voted };
+  return { name, reads: none, inputs: none, inputsByCondition: none, vote: () => voted };
 }
 
 const none: readonly never[] = Object.freeze([]);
@@ -61,8 +107,9 @@ function prepareRulesetEvaluator(definition: RulesetDefinition): PreparedEvaluat
   return {
     name,
     reads: rules.flatMap(({ condition }) => condition.reads),
-    readsByCondition: rules.flatMap(({ when, condition }) =>
-      when === undefined ? [] : [[when, condition.reads] as const],
+    inputs: rules.map(({ condition }) => condition.inputs),
+    inputsByCondition: rules.flatMap(({ when, condition }) =>
+      when === undefined ? [] : [[when, condition.inputs] as const],
     ),
     vote(scope) {
       const traces: Omit<RuleTrace, "evaluator">[] = [];
@@ -81,14 +128,30 @@ function prepareRulesetEvaluator(definition: RulesetDefinition): PreparedEvaluat
   };
 }
 
-function prepareRule(rule: ScoredRule, { name, ruleset }: RulesetDefinition): PreparedRule {
-  const metadata = { rule_id: rule.id, ruleset: ruleset ?? name, type: "rule" };
+function prepareRule(rule: ScoredRule, evaluator: RulesetDefinition): PreparedRule {
+  const { name, ruleset = name } = evaluator;
   return {
     id: rule.id,
     when: rule.when,
     condition: compileRuleCondition(rule),
-    evaluation: validateEvaluation({ reason: "", ...rule.then, metadata }, name),
+    evaluation: toEvaluation(rule.then, evaluator, { type: "rule" }, { rule_id: rule.id, ruleset }),
   };
+}
+
+/** A vote without a weight has weight 1. Written metadata may replace `type`, but not the rule and its ruleset. */
+function toEvaluation(
+  { metadata = {}, ...vote }: Vote,
+  { name, metadata: ofAll = {} }: Pick<EvaluatorDefinition, "name" | "metadata">,
+  type: { readonly type: string },
+  rule: JsonObject = {},
+): Evaluation {
+  const given = {
+    weight: 1,
+    reason: "",
+    ...vote,
+    metadata: { ...rule, ...type, ...ofAll, ...metadata, ...rule },
+  };
+  return validateEvaluation(given, name);
 }
 
 /** Compiles the condition of a rule. Throws if it is invalid. */

@@ -17,10 +17,19 @@ export function prepareScored(definition: ScoredDefinition, input: Template | un
   const strategy = strategyFor(definition.scoring);
   const targets = definition.targets ?? {};
   const conditionReads = evaluators.flatMap(({ reads }) => reads);
+  const customEvaluators = [
+    ...new Set(definition.evaluators.flatMap((each) => ("custom" in each ? [each.custom] : []))),
+  ];
   return {
     reads: readsWithInput(input, conditionReads),
+    ...(customEvaluators.length > 0 && { customEvaluators }),
     conditionReads,
-    readsByCondition: new Map(evaluators.flatMap((each) => each.readsByCondition)),
+    inputsByCondition: new Map(evaluators.flatMap((each) => each.inputsByCondition)),
+    inputsRead: ({ evaluation_details: details }) =>
+      evaluators.flatMap(({ name, inputs }) => {
+        const { rules = [] } = (details as Readonly<Record<string, Partial<EvaluatorDetail>>>)[name] ?? {};
+        return inputs.slice(0, rules.length);
+      }),
     evaluate(scope) {
       const value = input === undefined ? scope.context : input.evaluate(scope);
       const failure = value instanceof Failure ? value.message : undefined;
@@ -29,6 +38,9 @@ export function prepareScored(definition: ScoredDefinition, input: Template | un
       const { because, failed_conditions, ...outcome } = tallyVotes(votes, strategy);
       const errors = [
         ...(failure === undefined ? [] : [`the input could not be evaluated: ${failure}`]),
+        ...votes.flatMap(({ name, detail: { error } }) =>
+          error === undefined ? [] : [`\`${name}\` has no vote: ${error}`],
+        ),
         ...votes.flatMap(describeErroredConditions),
       ];
       const target = Object.hasOwn(targets, outcome.decision) ? targets[outcome.decision] : undefined;

@@ -1,3 +1,4 @@
+import type { Json } from "../../model/json.js";
 import { fail } from "../failure.js";
 import type { FunctionEntry } from "../function-table.js";
 import { parseInstant, zoneOffsetOf } from "../instant.js";
@@ -55,6 +56,22 @@ export const dateFunctions: readonly FunctionEntry[] = [
     run: (a: string, b: string) => (at(b) - at(a)) / (dayInMilliseconds / 24),
   },
   {
+    name: "minutes_between",
+    summary: "the same in minutes",
+    parameters: pair,
+    returns: "number",
+    example: { expression: "minutes_between('2026-03-02T11:30:00Z', order.placed_at)", answer: 30 },
+    run: (a: string, b: string) => (at(b) - at(a)) / 60_000,
+  },
+  {
+    name: "seconds_between",
+    summary: "the same in seconds",
+    parameters: pair,
+    returns: "number",
+    example: { expression: "seconds_between('2026-03-02T11:59:00Z', order.placed_at)", answer: 60 },
+    run: (a: string, b: string) => (at(b) - at(a)) / 1000,
+  },
+  {
     name: "date",
     summary: "the instant in milliseconds since 1970; the difference of two is compared with `duration`",
     parameters: [date],
@@ -91,7 +108,13 @@ export const dateFunctions: readonly FunctionEntry[] = [
   part("month", "the month, 1–12", 3, (instant) => instant.getUTCMonth() + 1),
   part("day", "the day of the month", 2, (instant) => instant.getUTCDate()),
   part("hour", "the hour, 0–23", 12, (instant) => instant.getUTCHours()),
+  part("minute", "the minute, 0–59", 0, (instant) => instant.getUTCMinutes()),
+  part("second", "the second, 0–59", 0, (instant) => instant.getUTCSeconds()),
   part("weekday", "the day of the week, 1 (Monday) to 7", 1, (instant) => instant.getUTCDay() || 7),
+  part("week_of_year", "the week of the year by ISO 8601, 1–53", 10, weekOfYear),
+  rate("rate_per_second", "second", 1000, "['2026-01-01T00:00:00Z', '2026-01-01T00:00:01Z']"),
+  rate("rate_per_minute", "minute", 60_000, "['2026-01-01T00:00:00Z', '2026-01-01T00:01:00Z']"),
+  rate("rate_per_hour", "hour", 3_600_000, "['2026-01-01T00:00:00Z', '2026-01-01T01:00:00Z']"),
 ];
 
 function part(name: string, summary: string, answer: number, read: (instant: Date) => number): FunctionEntry {
@@ -102,6 +125,33 @@ function part(name: string, summary: string, answer: number, read: (instant: Dat
     returns: "number",
     example: { expression: `${name}(order.placed_at)`, answer },
     run: (text: string) => read(new Date(at(text))),
+  };
+}
+
+/** Weeks begin on Monday, and week 1 has the first Thursday of the year. */
+function weekOfYear(instant: Date): number {
+  const weekday = instant.getUTCDay() || 7;
+  const thursday = new Date(instant.getTime() + (4 - weekday) * dayInMilliseconds);
+  const firstDay = new Date(0).setUTCFullYear(thursday.getUTCFullYear(), 0, 1);
+  return 1 + Math.floor((thursday.getTime() - firstDay) / (7 * dayInMilliseconds));
+}
+
+function rate(name: string, unit: string, milliseconds: number, instants: string): FunctionEntry {
+  return {
+    name,
+    summary: `the number of instants in the list per ${unit}, between the first and the last of them`,
+    parameters: [{ name: "instants", type: "list" }],
+    returns: "number",
+    example: { expression: `${name}(${instants})`, answer: 2 },
+    run: (texts: readonly Json[]) => {
+      const times = texts.map((text) => (typeof text === "string" ? parseInstant(text) : undefined));
+      if (!times.every((time) => time !== undefined)) fail(`\`${name}\` needs ISO 8601 dates only`);
+      const [first = 0, ...later] = Float64Array.from(times).sort();
+      const span = (later.at(-1) ?? first) - first;
+      return span > 0
+        ? (times.length * milliseconds) / span
+        : fail(`\`${name}\` needs at least two different instants`);
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import type { Json } from "../../model/json.js";
 import { equal } from "../equal.js";
 import { fail, typeName } from "../failure.js";
 import type { FunctionEntry } from "../function-table.js";
+import { maxTextLength } from "../operators.js";
 import { compilePattern, textTooLongMessage } from "../pattern.js";
 
 export const textFunctions: readonly FunctionEntry[] = [
@@ -73,12 +74,34 @@ export const textFunctions: readonly FunctionEntry[] = [
     example: { expression: "trim('  ok ')", answer: "ok" },
     run: (text: string) => text.trim(),
   },
+  {
+    name: "join",
+    summary: "the texts, numbers and booleans of a list as one text, with a separator between them",
+    parameters: [
+      { name: "list", type: "list" },
+      { name: "separator", type: "text" },
+    ],
+    returns: "text",
+    example: { expression: "join(customer.tags, ', ')", answer: "vip, early" },
+    run: join,
+  },
 ];
 
 function contains(within: string | readonly Json[], part: Json): boolean {
   if (typeof within !== "string") return within.some((item) => equal(item, part));
   if (typeof part !== "string") fail(`\`contains\` needs text to look for in text, got ${typeName(part)}`);
   return within.includes(part);
+}
+
+/** Joins texts, numbers and booleans; fails for other items, and for a text that is too long. */
+export function join(list: readonly Json[], separator: string): string {
+  const texts = list.map((item) => {
+    if (typeof item === "object") fail(`\`join\` needs texts, numbers and booleans, got ${typeName(item)}`);
+    return String(item);
+  });
+  const length = texts.reduce((sum, text) => sum + text.length + separator.length, 0);
+  if (length > maxTextLength) fail(`the result of \`join\` is longer than ${maxTextLength} characters`);
+  return texts.join(separator);
 }
 
 function matches(text: string, pattern: string): boolean {

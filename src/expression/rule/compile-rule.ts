@@ -15,6 +15,8 @@ import { compileCondition, evaluateCondition } from "../template.js";
 export interface CompiledRule {
   /** The paths it reads, in the order of their first mention. */
   readonly reads: readonly string[];
+  /** The same for the lineage: with the keys of `get(a, 'key')`. */
+  readonly inputs: readonly string[];
   /** Returns its conditions as readable text, in the order of the traces. */
   texts(): readonly string[];
   /** Never throws. */
@@ -31,11 +33,13 @@ interface RuleEvaluation {
 export function compileRule(condition: RuleCondition): CompiledRule {
   const [first] = ruleDiagnostics(condition);
   if (first !== undefined) throw new DecisionError("definition_invalid", first.message, { hint: first.hint });
-  const reads = new Set<string>();
-  const run = compileNode(condition, false, reads);
+  const paths = new Set<string>();
+  const run = compileNode(condition, false, paths);
+  const reads = [...paths];
   let texts: readonly string[] | undefined;
   return {
-    reads: [...reads],
+    reads,
+    inputs: reads,
     texts: () => (texts ??= textsOf(run)),
     evaluate(scope) {
       const traces: ConditionTrace[] = [];
@@ -60,6 +64,7 @@ export function compileWhen(text: string): CompiledRule {
   const notMatched = toRuleEvaluation({ expression: text, result: false });
   return {
     reads: condition.reads,
+    inputs: condition.inputs,
     texts: () => [text],
     evaluate(scope) {
       const result = evaluateCondition(condition, scope);

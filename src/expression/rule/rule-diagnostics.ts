@@ -175,7 +175,14 @@ const operatorAliases: Readonly<Record<string, string>> = {
   min: "minimum",
   max: "maximum",
   sum: "total",
-  average: "avg mean",
+  average: "avg",
+  stddev: "std std_dev stdev",
+  power: "pow",
+  truncate: "trunc",
+  hour_of_day: "hour",
+  day_of_month: "day",
+  week_of_year: "week",
+  in_polygon: "polygon inside in_area",
   within_radius: "near radius distance",
 };
 

@@ -1,5 +1,12 @@
 import { comparisonOperators, presenceOperators } from "./operators/comparison.js";
-import { dateOperators } from "./operators/dates.js";
+import {
+  datePartOperators,
+  financialOperators,
+  mathematicalOperators,
+  rateOperators,
+  statisticalOperators,
+} from "./operators/computed.js";
+import { dateArithmeticOperators, dateOperators, durationOperators } from "./operators/dates.js";
 import { fetchingOperators } from "./operators/fetching.js";
 import { aggregateOperators, listOperators } from "./operators/lists.js";
 import { numberOperators } from "./operators/numbers.js";
@@ -17,9 +24,13 @@ export const ruleOperatorGroups: readonly {
   { title: "Presence", entries: presenceOperators },
   { title: "Text", entries: textOperators },
   { title: "Numbers", entries: numberOperators },
+  { title: "Mathematics", entries: mathematicalOperators },
+  { title: "Finance (a rate is a share, such as 0.05)", entries: financialOperators },
   { title: "Dates (ISO 8601 text; a date alone is UTC, a time needs a zone)", entries: dateOperators },
+  { title: "Parts of a date, in UTC", entries: datePartOperators },
+  { title: "Durations", entries: [...durationOperators, ...dateArithmeticOperators, ...rateOperators] },
   { title: "Lists", entries: listOperators },
-  { title: "Aggregates of a list", entries: aggregateOperators },
+  { title: "Aggregates of a list", entries: [...aggregateOperators, ...statisticalOperators] },
   { title: "Places", entries: placeOperators },
   { title: "Enrichment", entries: fetchingOperators },
 ];

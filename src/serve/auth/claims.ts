@@ -2,7 +2,7 @@ import type { TokenOptions, Unauthenticated } from "./authenticate.js";
 import { invalidToken, scopes } from "./authenticate.js";
 import { isObject } from "../../expression/equal.js";
 import type { Json, JsonObject } from "../../model/json.js";
-import type { Actor, AuthenticatedCaller } from "../../model/record.js";
+import type { Actor, AuthenticatedCaller, SessionMode } from "../../model/record.js";
 
 type ExpectedClaims = Pick<TokenOptions, "issuer" | "audience" | "clockSkewSeconds">;
 
@@ -70,6 +70,7 @@ export function callerFromClaims(
       scopes: parseScopes(claims, requireScopes),
       delegated: actors.length > 0,
       actors,
+      ...parseMode(claims),
     };
   } catch (error) {
     if (error instanceof MalformedClaim)
@@ -94,6 +95,24 @@ function parseActors(outermost: Json | undefined): readonly Actor[] {
   }
   return actors;
 }
+
+/** Parses the mode of the session: that of the token, or that of the current actor. */
+function parseMode(claims: JsonObject): { readonly mode?: SessionMode } {
+  const { act } = claims;
+  const ofToken = optionalName(claims, modeClaim);
+  const ofActor = isObject(act) ? optionalName(act, modeClaim) : undefined;
+  const mode = ofToken ?? ofActor;
+  if (mode === undefined) return {};
+  if (mode !== "operator" && mode !== "customer")
+    throw new MalformedClaim(
+      `the claim \`${modeClaim}\` of the token is neither \`operator\` nor \`customer\``,
+    );
+  if (ofActor !== undefined && ofActor !== mode)
+    throw new MalformedClaim(`the claim \`${modeClaim}\` of the token differs from that of its \`act\``);
+  return { mode };
+}
+
+const modeClaim = "session_mode";
 
 function parseClientId(claims: JsonObject): { readonly client_id?: string } {
   const authorized = optionalName(claims, "azp");

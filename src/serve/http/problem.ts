@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../../errors.js";
-import { DecisionError } from "../../errors.js";
+import { DecisionError, toFileError } from "../../errors.js";
 import type { Unauthenticated } from "../auth/authenticate.js";
 import { visibleError } from "../visible-error.js";
 
@@ -81,6 +81,7 @@ const statusByCode: Readonly<Record<ErrorCode, number>> = {
   invalid_scoring_strategy: 422,
   invalid_audit_adapter: 422,
   replay_mismatch: 422,
+  nothing_to_check: 422,
   definition_invalid: 503,
   definitions_missing: 503,
   expression_invalid: 503,
@@ -111,7 +112,8 @@ interface ServerLimits {
 }
 
 /** Converts any error: an expected one, one of the web framework, or a bug. */
-export function problemFromError(error: unknown, limits: ServerLimits = {}): ProblemDocument {
+export function problemFromError(thrown: unknown, limits: ServerLimits = {}): ProblemDocument {
+  const error = toFileError(thrown) ?? thrown;
   if (error instanceof DecisionError) return problemFromDecisionError(error);
   const { statusCode, code, message } = (error ?? {}) as FrameworkError;
   if (statusCode !== undefined && statusCode < 500) {

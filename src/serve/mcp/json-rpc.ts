@@ -2,7 +2,7 @@ import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/server";
 import type { McpOptions } from "./server.js";
 import { parseJSONRPCMessage, ProtocolErrorCode, ProtocolError } from "./sdk.js";
 import { InvalidJson, parseJson } from "../../digest/parse-json.js";
-import { DecisionError, errorDocument } from "../../errors.js";
+import { DecisionError, errorDocument, toFileError } from "../../errors.js";
 import { isOperatorOnly, visibleError } from "../visible-error.js";
 
 /** The response to a line that is not a valid message. */
@@ -68,10 +68,11 @@ function rejectMessage(value: unknown): ParsedLine {
 
 /** Converts an error to JSON-RPC. The details of a bug only go to the log. */
 export function toProtocolError(
-  error: unknown,
+  thrown: unknown,
   method: string,
   { log }: Pick<McpOptions, "log">,
 ): ProtocolError {
+  const error = toFileError(thrown) ?? thrown;
   if (error instanceof ProtocolError) return error;
   if (error instanceof DecisionError) {
     const { InvalidRequest, InternalError } = ProtocolErrorCode;

@@ -17,7 +17,7 @@ import {
   flag,
 } from "./shared-fields.js";
 import { findGate } from "../../definition/gate-key.js";
-import { isVisibleTo } from "../../definition/organisation.js";
+import { isVisibleTo, visibleBrokenGates } from "../../definition/organisation.js";
 import type { GateResult, Result } from "../../model/result.js";
 import type { GateAnswer } from "../../record/record-json.js";
 
@@ -77,8 +77,11 @@ export const decideAction = defineOperation<DecideInput, GateAnswer>({
     assertOwnOrg(org, invocation);
     const { world, caller } = invocation;
     const { gates, diagnostics, brokenGates } = world.definitions;
-    const own = gates.filter((gate) => isVisibleTo(caller?.org_id, gate.action.org));
-    const id = findGate({ org, domain, action, version }, { gates: own, diagnostics, brokenGates });
+    const own = {
+      gates: gates.filter((gate) => isVisibleTo(caller?.org_id, gate.action.org)),
+      brokenGates: visibleBrokenGates(brokenGates, caller?.org_id),
+    };
+    const id = findGate({ org, domain, action, version }, { ...own, diagnostics });
     const result = await world.decide({
       decision_id: id,
       context: input.context,

@@ -25,6 +25,7 @@ interface PrecedentsInput {
   readonly workflow_id?: string;
   readonly limit?: number;
   readonly min_similarity?: number;
+  readonly policy?: string;
 }
 
 /** Finds earlier decisions on similar cases. */
@@ -51,6 +52,7 @@ export const findPrecedents = defineOperation<PrecedentsInput, PrecedentComparis
       maximum: 1,
       description: `default: ${defaultMinSimilarity}`,
     },
+    policy: inputText("only decisions that this policy or override took part in"),
   }),
   output: outputObject(
     {
@@ -59,18 +61,23 @@ export const findPrecedents = defineOperation<PrecedentsInput, PrecedentComparis
       outcome: outputText("the outcome of the decision"),
       entities: listOf("the entities of the decision", objectField("an entity")),
       sources: listOf("the parts of the context that the decision reads"),
+      param_names: listOf("the names of the params of a tool call"),
       precedents: listOf(
         "the most similar first",
         objectField("an earlier decision with its outcome and reasons"),
       ),
     },
-    { record_id: outputText("the record that is compared") },
+    {
+      record_id: outputText("the record that is compared"),
+      tool: outputText("the tool that a policy decided about"),
+    },
   ),
   async run(input, invocation) {
-    const { decision_id: id, context, record_id: recordId, limit, min_similarity } = input;
+    const { decision_id: id, context, record_id: recordId, limit, min_similarity, policy } = input;
     const search = {
       limit: limit ?? defaultPrecedentLimit,
       minSimilarity: min_similarity ?? defaultMinSimilarity,
+      ...(policy !== undefined && { policy }),
       ...visibilityFilter(invocation),
     };
     if (recordId !== undefined && id === undefined && context === undefined)

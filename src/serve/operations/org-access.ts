@@ -1,5 +1,5 @@
 import { decisionNotFound } from "../../definition/library.js";
-import { isVisibleTo, visibleDefinitions } from "../../definition/organisation.js";
+import { isBrokenVisibleTo, isVisibleTo, visibleDefinitions } from "../../definition/organisation.js";
 import { DecisionError } from "../../errors.js";
 import { isObject } from "../../expression/equal.js";
 import type { Precedent } from "../../model/lineage.js";
@@ -37,8 +37,9 @@ export const visibleDecisionIds = ({
 export function assertVisibleDecision(id: string, invocation: Invocation): void {
   if (invocation.caller?.org_id === undefined) return;
   const ids = visibleDecisionIds(invocation);
-  // The organisation of a broken definition is not known; the error for it says nothing about its content.
-  if (ids.includes(id) || invocation.world.definitions.broken.includes(id)) return;
+  const { broken, brokenOrgs } = invocation.world.definitions;
+  if (ids.includes(id)) return;
+  if (broken.includes(id) && isBrokenVisibleTo(invocation.caller.org_id, brokenOrgs.get(id))) return;
   throw decisionNotFound(id, ids);
 }
 

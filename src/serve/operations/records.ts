@@ -69,6 +69,7 @@ export const findRecords = defineOperation<RecordsInput, RecordsAnswer>({
     stage_id: inputText("only this stage"),
     session_id: inputText("only this session"),
     correlation_id: inputText("only this correlation id"),
+    caller: inputText("only this caller: the subject of the token, or one who acts for it"),
     label: inputText("only with this selected label; for gates, the status"),
     target: inputText("only with this selected target"),
     type: { enum: [...decisionTypes], description: "only decisions of this type" },

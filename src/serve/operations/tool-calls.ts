@@ -1,3 +1,4 @@
+import type { Invocation } from "./operation.js";
 import { defineOperation } from "./operation.js";
 import { findOwnRecord, hideForeignReferences } from "./org-access.js";
 import type { ProvenanceInput } from "./shared-fields.js";
@@ -13,6 +14,7 @@ import {
   inputText,
   toProvenance,
 } from "./shared-fields.js";
+import { hasScope } from "../auth/authenticate.js";
 import type { CheckResult } from "../../decide/check.js";
 import type { ToolResult } from "../../decide/tool-result.js";
 import { DecisionError } from "../../errors.js";
@@ -24,7 +26,7 @@ interface CheckInput extends ProvenanceInput {
   readonly session?: object;
   readonly resources?: object;
   readonly context?: object;
-  readonly session_id: string;
+  readonly session_id?: string;
   readonly fixed_params?: boolean;
   readonly dry_run?: boolean;
   readonly strict?: boolean;
@@ -44,7 +46,9 @@ export const checkToolCall = defineOperation<CheckInput, CheckResult>({
     {
       tool: inputText("the tool to be called"),
       params: objectField("the params of the call"),
-      session: objectField("data of the session that policies read"),
+      session: objectField(
+        "data of the session that policies read; kept for later calls with the same session_id",
+      ),
       resources: objectField("data of the resources that policies read"),
       context: objectField("other data that policies read"),
       ...provenanceFields,
@@ -52,7 +56,7 @@ export const checkToolCall = defineOperation<CheckInput, CheckResult>({
       dry_run: flag("record and count nothing"),
       strict: flag("a condition that cannot be evaluated is an error"),
     },
-    ["tool", "params", "session_id"],
+    ["tool", "params"],
   ),
   output: outputObject({
     tool: outputText("the tool to be called"),
@@ -96,10 +100,11 @@ function policyContext({ session, resources, context = {} }: CheckInput): object
 
 interface ResultInput {
   readonly tool: string;
-  readonly session_id: string;
+  readonly session_id?: string;
   readonly ok: boolean;
   readonly record_id?: string;
   readonly params?: object;
+  readonly value?: unknown;
 }
 
 /** Records whether a tool call succeeded. Policies for later calls of the session may depend on it. */
@@ -114,14 +119,15 @@ export const recordToolResult = defineOperation<ResultInput, ToolResult>({
   input: inputObject(
     {
       tool: inputText("the tool that was called"),
-      session_id: inputText("the session of the call"),
+      session_id: inputText("the session of the call; default: that of `record_id`"),
       ok: flag("whether the call succeeded"),
       record_id: inputText(
         "the record of the decision that allowed the call; default: the newest call of the session",
       ),
       params: objectField("the params of the call"),
+      value: { description: "what the call returned, to be recorded: any JSON of at most 64 KiB" },
     },
-    ["tool", "session_id", "ok"],
+    ["tool", "ok"],
   ),
   output: outputObject(
     {
@@ -130,23 +136,44 @@ export const recordToolResult = defineOperation<ResultInput, ToolResult>({
       timestamp: outputText("the time of the record"),
       tool: outputText("the tool that was called"),
       ok: flag("whether the call succeeded"),
-      session_id: outputText("the session of the call"),
       decision_records: listOf("the records of the decisions that allowed the call"),
       linked: flag("whether the result belongs to a call that a check allowed; others do not count"),
-      warnings: listOf("says why the result is not linked"),
+      warnings: listOf("says why the result is not linked, or the value not recorded"),
     },
-    { parent_record_id: outputText("the first of `decision_records`") },
+    {
+      session_id: outputText("the session of the call"),
+      parent_record_id: outputText("the first of `decision_records`"),
+      params_digest: outputText("SHA-256 of the params, with masked values replaced"),
+      value: { description: "what the call returned, with masked values replaced" },
+    },
   ),
-  async run({ tool, session_id, ok, record_id: id, params }, invocation) {
+  async run({ tool, session_id, ok, record_id: id, params, value }, invocation) {
+    if (session_id === undefined && id === undefined) {
+      throw new DecisionError("input_invalid", "specify `session_id` or `record_id`", {
+        hint: "`record_id` is that of the check that allowed the call",
+      });
+    }
+    if (id !== undefined) assertMayLookUp(id, invocation);
     const decision =
       id === undefined ? undefined : assertDecision(id, await findOwnRecord(id, invocation), allowedCallHint);
     return await invocation.world.recordToolResult({
       tool,
-      session_id,
+      ...(session_id !== undefined && { session_id }),
       ok,
       ...(decision && { decision }),
       ...(params && { params }),
+      ...(value !== undefined && { value }),
       caller: invocation.caller,
     });
   },
 });
+
+const completeId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A caller that may not read records names one by its complete id: other references would tell the ids of records. */
+function assertMayLookUp(id: string, invocation: Invocation): void {
+  if (completeId.test(id) || hasScope(invocation, "audit")) return;
+  throw new DecisionError("record_not_found", `record \`${id}\` not found`, {
+    hint: "use the complete id of the record, as the check returned it",
+  });
+}

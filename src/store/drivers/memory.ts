@@ -7,12 +7,14 @@ import type {
   Ledger,
   LogLine,
   Neighbour,
+  NeighbourSubject,
   Query,
   Reference,
   Shelf,
   ShelfEntry,
   Store,
   Tally,
+  HourTally,
   TimeRange,
 } from "../../model/store.js";
 import { genesisHash, sealLine } from "../../record/chain.js";
@@ -29,7 +31,8 @@ import {
   matchesKey,
   isSameEntity,
   isInRelatedRange,
-  inputSourcesOf,
+  toolOf,
+  traitsOf,
 } from "../../record/record-keys.js";
 import { matchesQuery } from "../../record/record-query.js";
 import { TallyBuilder } from "../../record/tally.js";
@@ -57,7 +60,7 @@ function memoryLedger(): Ledger {
   const counterOf = (name: string): Counter => counters.get(name) ?? zeroCounter;
   let head = genesisHash;
   let size = 0;
-  const add = (body: string): Appended => {
+  const add = (body: string): { readonly seq: number; readonly hash: string } => {
     const { line, hash } = sealLine(++size, body, head);
     head = hash;
     const text = line.trimEnd();
@@ -82,9 +85,11 @@ function memoryLedger(): Ledger {
         }
         return add(bodies[index] ?? "");
       });
-      return Promise.resolve(appended.at(-1) ?? { seq: size, hash: head });
+      const places = appended.map(({ seq }) => ({ seq }));
+      return Promise.resolve({ ...(appended.at(-1) ?? { seq: size, hash: head }), places });
     },
     counter: (name) => Promise.resolve(counterOf(name)),
+    at: ({ seq }) => Promise.resolve(lines.find(({ record }) => record.seq === seq)),
     ready: () => Promise.resolve(),
     state: () => Promise.resolve({ size, head }),
     // eslint-disable-next-line @typescript-eslint/require-await -- other drivers await
@@ -102,14 +107,15 @@ function memoryLedger(): Ledger {
       );
       yield* matching.reverse().slice(0, range.limit ?? Infinity);
     },
-    neighbours(decisionId, entities, most, bounds = {}) {
+    neighbours(subject, entities, most, bounds = {}) {
       const { before = Infinity, cannotMatch = () => false, stopAfter = () => false } = bounds;
-      const all = neighboursIn(lines, decisionId, entities).filter(({ seq }) => seq < before);
+      const all = neighboursIn(lines, subject, entities).filter(({ seq }) => seq < before);
       const found = all.slice(0, most).filter((each) => !cannotMatch(each.shared, each.entities));
       const last = found.findIndex((each) => stopAfter(each));
       return Promise.resolve(last === -1 ? found : found.slice(0, last + 1));
     },
     tally: (id, range) => Promise.resolve(tallyOf(decisions(id, range))),
+    tallyByHour: (id, range) => Promise.resolve(hourTalliesOf(decisions(id, range))),
     prunable(bound) {
       const isRemovable = ({ record }: LogLine): boolean =>
         "keep" in bound ? record.seq <= size - bound.keep : microsecondsOf(record.timestamp) < bound.before;
@@ -137,19 +143,20 @@ function memoryLedger(): Ledger {
 /** Returns the newest records first. */
 function neighboursIn(
   lines: readonly LogLine[],
-  decisionId: string,
+  { decision_id, tool }: NeighbourSubject,
   queried: readonly Entity[],
 ): readonly Neighbour[] {
   return lines
     .flatMap((line) => {
       const { record } = line;
-      if (record.kind !== "decision" || record.decision_id !== decisionId) return [];
+      if (record.kind !== "decision" || record.decision_id !== decision_id || toolOf(record) !== tool)
+        return [];
       const entities = entitiesOf(record);
       const shared = queried.filter((each) => entities.some((other) => isSameEntity(each, other))).length;
       if (shared === 0) return [];
       const { seq, selected_labels: labels } = record;
       const read = (): Promise<LogRecord> => Promise.resolve(record);
-      return [{ seq, shared, entities: entities.length, sources: inputSourcesOf(record), labels, read }];
+      return [{ seq, shared, entities: entities.length, traits: traitsOf(record), labels, read }];
     })
     .reverse();
 }
@@ -178,6 +185,17 @@ function tallyOf(records: Iterable<DecisionRecord>): Tally {
     seen.add(deterministic_hash);
   }
   return builder.tally();
+}
+
+function hourTalliesOf(records: Iterable<DecisionRecord>): readonly HourTally[] {
+  const tallies = new Map<string, HourTally>();
+  for (const { timestamp, definition_hash, selected_labels: labels } of records) {
+    const hour = Math.floor(microsecondsOf(timestamp) / 3_600_000_000);
+    const key = JSON.stringify([hour, definition_hash, labels]);
+    const count = (tallies.get(key)?.count ?? 0) + 1;
+    tallies.set(key, { hour, definition_hash, labels, count });
+  }
+  return [...tallies.values()].sort((a, b) => a.hour - b.hour);
 }
 
 function memoryShelf(): Shelf {

@@ -113,9 +113,9 @@ const faults: readonly Fault[] = [
   },
   {
     name: "what the endpoints of others have",
-    yaml: endpoint("cache: { ttl: 1h, adapter: memory }", "retry_config: {}"),
+    yaml: endpoint("cache: { ttl: 1h, adapter: redis }", "retry_config: {}"),
     problems: [
-      "4:23 unknown key `adapter` | answers are cached in the store; remove it",
+      '4:32 `adapter` must be one of `store`, `memory` (got "redis")',
       "5:5 unknown key `retry_config` | did you mean `retry`?",
     ],
   },

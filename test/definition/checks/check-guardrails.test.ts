@@ -258,6 +258,20 @@ const hiding: readonly (readonly [name: string, file: string | Uint8Array])[] = 
     `guardrails:\n  - { type: weight_bounds }\n---\ndecision: { id: x }\n`,
   ],
   ["no UTF-8", Buffer.concat([Buffer.from("guardrails: # "), Buffer.of(0xff), Buffer.from("\n  - {}\n")])],
+  ["indented keys", "  guardrails:\n    - { type: nope }\n  masks: [\n"],
+  ["an indented key that is no YAML", "  guardrails:\n    - { type: nope\n"],
+  ["a key that is indented less than a decision's", "decision:\n  id: x\n guardrails:\n  - {}\n"],
+  ["a key after a decision", "decision:\n  id: x\n  cases: [\nguardrails:\n  - {}\n"],
+  ["a key with a tag", "!!map guardrails:\n  - { type: nope\n"],
+  ["a key after the marker of a document", "--- guardrails:\n  - { type: nope\n"],
+  ["a key in a list that is no YAML", "- decision:\n    id: x\n  guardrails: [\n"],
+  ["masks that are no YAML", "masks: [/password\n"],
+  ["indented masks that are no YAML", "  masks: [/password\n"],
+  ["nothing but comments", "# guardrails are below\n"],
+  ["no content", ""],
+  ["a list of texts", "- guardrails\n"],
+  ["text without a known key", "no: [key"],
+  ["no known key, and no UTF-8", Buffer.of(0x64, 0xff, 0x0a)],
   ["NUL bytes", "guardrails:\n  - { type: no_disabled_targets }\0\n"],
 ];
 
@@ -273,8 +287,11 @@ const innocent: readonly (readonly [name: string, file: string | Uint8Array])[] 
   ["text of guardrails", "decision:\n  id: x\n  description: |\n    the\n    guardrails: none\n"],
   ["a remark on guardrails", "# guardrails: none\ndecision: { id: x }\n"],
   ["targets that are no list", "targets: 5\n"],
-  ["no UTF-8", Buffer.of(0x64, 0xff, 0x0a)],
-  ["a list", "- guardrails\n"],
+  ["no UTF-8", Buffer.concat([Buffer.from("decision: { id: x } # "), Buffer.of(0xff)])],
+  ["a list", "- decision: { id: x }\n"],
+  ["an indented decision that is no YAML", "  decision:\n    id: x\n    guardrails: [\n    masks: [\n"],
+  ["endpoints that are no YAML", "endpoints:\n  masks: { url: [\n"],
+  ["another key", "description: none\n"],
 ];
 
 describe("a broken file", () => {
@@ -306,14 +323,14 @@ describe("a broken file", () => {
     expect(library.sharedEnvironment()).toEqual({ targets: [] });
   });
 
-  it("may hold anything where nothing of it could be seen", async () => {
+  it("may hold anything where not all of it could be seen", async () => {
     const { summary, body } = readDefinitions("0.yaml", Buffer.from(route));
     const unseen = unreadableFile("1.yaml", "it is a broken link").summary;
     const library = buildLibrary([summary, unseen], () => Promise.resolve(body.definitions[0] as never));
     await expect(library.find("route")).rejects.toMatchObject({ code: "definition_invalid" });
     const begun = unreadableFile("1.yaml", "it is too large", "decision:\n  id: x\n").summary;
     const other = buildLibrary([summary, begun], () => Promise.resolve(body.definitions[0] as never));
-    expect((await other.find("route")).definition.id).toBe("route");
+    await expect(other.find("route")).rejects.toMatchObject({ code: "definition_invalid" });
   });
 
   it.each([

@@ -7,7 +7,9 @@ const brief = ({ line, column, message, hint }: Diagnostic): string =>
   `${line}:${column} ${message}${hint === undefined ? "" : ` | ${hint}`}`;
 
 const problemsOf = (text: string): readonly string[] =>
-  readDefinitions("f.yaml", Buffer.from(text)).summary.diagnostics.map(brief);
+  buildLibrary([readDefinitions("f.yaml", Buffer.from(text)).summary], () =>
+    Promise.reject(new Error("nothing is loaded")),
+  ).diagnostics.map(brief);
 
 /** Stands in a text where a problem is expected. */
 const mark = "▶";
@@ -271,7 +273,7 @@ describe("the problems of a policy", () => {
   });
 
   it("are all reported at once", () => {
-    const policies = `- { name: p, effective_from: ${mark}soon }\n- { name: ${mark}p, overrides: [${mark}q], ${mark}params: {x: 1} }`;
+    const policies = `- { name: p, effective_from: ${mark}soon }\n- { name: ${mark}p, overrides: [p], ${mark}params: {x: 1} }`;
     const { yaml, places } = marked(decisionOf(policies));
     expect(problemsOf(yaml).map((each) => each.split(" ")[0])).toEqual(places);
   });
@@ -327,6 +329,97 @@ describe("a policy that cannot be used", () => {
     ["two routing decisions with one id", [sound, routing("r"), routing("r")]],
   ])("is not seen in %s", (_name, texts) => {
     expect(libraryOf(...texts).brokenPolicies).toEqual([]);
+  });
+});
+
+describe("an override of a policy of another decision", () => {
+  const document = (id: string, policies: string, tool = "write_file"): string =>
+    decisionOf(policies).replace("id: d", `id: ${id}`).replace("tool: write_file", `tool: "${tool}"`);
+  const bases = document("bases", `${base}\n- { name: local, overrides: [p] }`);
+  const problemsIn = (...documents: readonly string[]): readonly string[] =>
+    problemsOf(documents.join("---\n")).map((each) => each.replace(/^\d+/, ""));
+  const override = (names: string, tool?: string): string =>
+    document("other", `- { name: o, overrides: [${names}] }`, tool);
+
+  it.each([
+    ["a policy of the same tool", override("p")],
+    ["a policy of a tool that both have", override("p", "*_file")],
+    [
+      "one of its own and one of another decision",
+      document("other", "- { name: q }\n- { name: o, overrides: [p, q] }"),
+    ],
+  ])("may name %s", (_name, text) => {
+    expect(problemsIn(bases, text)).toEqual([]);
+  });
+
+  it.each([
+    ["a policy that no decision has", override("zzz"), ":30 no policy `zzz` to override"],
+    [
+      "a policy about other tools",
+      override("p", "read_file"),
+      ":30 the policy `p` of `bases` is about other tools, so it cannot be overridden here | " +
+        "an override applies to calls of the tools of both decisions",
+    ],
+    ["an override", override("local"), ":30 `local` is an override, and overrides cannot be overridden"],
+    [
+      "a policy of a decision that has a policy of its name",
+      document("other", "- { name: p2, overrides: [p] }").replace("p2", "local"),
+      ":15 `local` overrides a policy of `bases`, but `bases` uses this name too | give it another name",
+    ],
+  ])("cannot name %s", (_name, text, problem) => {
+    expect(problemsIn(bases, text)).toEqual([problem]);
+  });
+
+  it("cannot have the name of an override that a third decision has for the same policy", () => {
+    const third = override("p").replace("id: other", "id: third");
+    expect(problemsIn(bases, override("p"), third)).toEqual([
+      ":15 `o` overrides a policy of `bases`, but `third` uses this name too | give it another name",
+      ":15 `o` overrides a policy of `bases`, but `other` uses this name too | give it another name",
+    ]);
+  });
+
+  it("makes its decision invalid, so that no call is checked, if it names no policy", () => {
+    const summary = (text: string, file: string): ReturnType<typeof readDefinitions>["summary"] =>
+      readDefinitions(file, Buffer.from(text)).summary;
+    const files = [summary(bases, "0.yaml"), summary(override("x"), "1.yaml")];
+    const reject = (): Promise<never> => Promise.reject(new Error("nothing is loaded"));
+    const library = buildLibrary(files, reject);
+    expect([library.ids, library.broken]).toEqual([["bases"], ["other"]]);
+    expect(library.brokenPolicies.map(({ file }) => file)).toEqual(["1.yaml"]);
+    // The policy may be in a file that is not read, or that is broken.
+    expect(buildLibrary([summary(override("x"), "1.yaml")], reject, { isPart: true }).diagnostics).toEqual(
+      [],
+    );
+    const broken = summary("decision: { id: e, type: policy, tool: t, policies: [{ nme: x }] }", "2.yaml");
+    const message = buildLibrary([...files, broken], reject).diagnostics.at(-1)?.message;
+    expect(message).toBe("no policy `x` to override, unless in `2.yaml`, which is not valid");
+  });
+});
+
+describe("the version of a policy", () => {
+  const problemOf = (version: string): string | undefined =>
+    problemsOf(decisionOf(`- { name: p, version: ${version} }`))[0];
+
+  it.each(["1.2.0", "1.2.0-rc.1", "3f2a1c9", "3f2a1c9d8e7b6a5f4e3d2c1b0a9f8e7d6c5b4a39", '"1234567"'])(
+    "may be a semantic version or a commit hash: %s",
+    (version) => {
+      expect(problemOf(version)).toBeUndefined();
+    },
+  );
+
+  it.each([
+    ["3f2a1c", "must be a semantic version such as 1.2.0, or a commit hash of 7 to 40 hex digits"],
+    ["3F2A1C9", "or a commit hash of 7 to 40 hex digits"],
+    ["3f2a1c9d8e7b6a5f4e3d2c1b0a9f8e7d6c5b4a390", "or a commit hash of 7 to 40 hex digits"],
+    ["main", "or a commit hash of 7 to 40 hex digits"],
+    ["1234567", "a commit hash needs quotes too"],
+  ])("is nothing else: %s", (version, message) => {
+    expect(problemOf(version)).toContain(message);
+  });
+
+  it("is a semantic version for a decision", () => {
+    const [problem] = problemsOf(decisionOf(base, "  version: 3f2a1c9\n"));
+    expect(problem).toContain('`version` must be a semantic version such as 1.2.0 (got "3f2a1c9")');
   });
 });
 

@@ -54,6 +54,14 @@ const scoring = "{ strategy: threshold, threshold: 0.8, fallback_decision: revie
 const cases: readonly Case[] = [
   { name: "nothing", yaml: valid, problems: [] },
   {
+    name: "a custom evaluator, which may vote for any target",
+    yaml: but("static: { decision: approve, weight: 0.3 }", "custom: model").replace(
+      "review: stage-c",
+      "refer: stage-c",
+    ),
+    problems: [],
+  },
+  {
     name: "no evaluators",
     yaml: "decision:\n  id: d\n  type: scored\n",
     problems: ["2:3 `evaluators` is missing in `decision`"],
@@ -124,9 +132,32 @@ const cases: readonly Case[] = [
     problems: ['15:44 `weight` must be a number (got "0.3")'],
   },
   {
-    name: "a vote without a weight",
+    name: "nothing where a vote has no weight",
     yaml: but(", weight: 0.3", ""),
-    problems: ["15:15 `weight` is missing in `static`"],
+    problems: [],
+  },
+  {
+    name: "nothing where evaluators and votes have metadata",
+    yaml: but("weight: 0.3", "weight: 0.3, metadata: { version: 2 }").replace(
+      "      ruleset: credit_rules\n",
+      "      ruleset: credit_rules\n      metadata: { type: json_rule, owner: { team: risk } }\n",
+    ),
+    problems: [],
+  },
+  {
+    name: "metadata that is not a map",
+    yaml: but("weight: 0.3", "weight: 0.3, metadata: fast"),
+    problems: ['15:59 `metadata` must be a map (got "fast")'],
+  },
+  {
+    name: "metadata that claims another rule",
+    yaml: but("weight: 0.8 }", "weight: 0.8, metadata: { rule_id: good } }"),
+    problems: ["13:62 `rule_id` of a vote is always that of its rule | set the `id` of the rule"],
+  },
+  {
+    name: "metadata that claims another ruleset",
+    yaml: but("      rules:\n", "      metadata: { ruleset: other }\n      rules:\n"),
+    problems: ["7:19 `ruleset` of a vote is always that of its rule | set the `ruleset` of the evaluator"],
   },
   {
     name: "a vote without a decision",
@@ -174,17 +205,32 @@ const cases: readonly Case[] = [
       "    - name: house\n",
       "    - name: house\n      rules: [{ id: r, when: 'true', then: { decision: approve, weight: 1 } }]\n",
     ),
-    problems: ["14:7 an evaluator needs either `rules` or `static`, not both"],
+    problems: ["14:7 an evaluator needs one of `rules`, `static` and `custom`"],
   },
   {
     name: "an evaluator with neither rules nor a static vote",
     yaml: but("      static: { decision: approve, weight: 0.3 }\n", ""),
-    problems: ["14:7 an evaluator needs either `rules` or `static`, not both"],
+    problems: ["14:7 an evaluator needs one of `rules`, `static` and `custom`"],
   },
   {
     name: "a static evaluator with a ruleset",
     yaml: but("    - name: house\n", "    - name: house\n      ruleset: house_rules\n"),
     problems: ["15:7 `ruleset` is only allowed with `rules`, not in a static evaluator"],
+  },
+  {
+    name: "a custom evaluator with a ruleset",
+    yaml: but("static: { decision: approve, weight: 0.3 }", "custom: model\n      ruleset: house_rules"),
+    problems: ["16:7 `ruleset` is only allowed with `rules`, not in a custom evaluator"],
+  },
+  {
+    name: "an evaluator with a static vote and a custom one",
+    yaml: but("    - name: house\n", "    - name: house\n      custom: model\n"),
+    problems: ["14:7 an evaluator needs one of `rules`, `static` and `custom`"],
+  },
+  {
+    name: "a custom evaluator whose metadata names a rule",
+    yaml: but("static: { decision: approve, weight: 0.3 }", "custom: model\n      metadata: { rule_id: r }"),
+    problems: ["16:19 `rule_id` of a vote is always that of its rule | set the `id` of the rule"],
   },
   {
     name: "an evaluator without a name",
@@ -363,9 +409,8 @@ const cases: readonly Case[] = [
       "8:72 the key `__proto__` cannot be read",
       "9:46 `weight` must be from 0 to 1 (got 2)",
       "11:25 expected a value, got the end of the expression",
-      "12:17 `weight` is missing in `then`",
       "12:37 unknown key `wieght` | did you mean `weight`?",
-      "13:7 an evaluator needs either `rules` or `static`, not both",
+      "13:7 an evaluator needs one of `rules`, `static` and `custom`",
       '14:24 `strategy` must be one of `weighted_average`, `max_weight`, `consensus`, `threshold` (got "average")',
       "15:3 unknown key `target` | did you mean `targets`?",
     ],

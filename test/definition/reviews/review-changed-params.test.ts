@@ -68,6 +68,18 @@ describe("an override that sets a param", () => {
     expect(reviewed(setting, decision("e", '"read_*"', caps))).toEqual([]);
   });
 
+  it("is reported with the other overrides whose condition tests the param", () => {
+    const high = "{ name: high, overrides: [cap], when: 'params.limit < 90' }";
+    const always = "{ name: always, overrides: [cap] }";
+    const policies = [given, tests("cap", "session.ok"), widen, high, always];
+    expect(reviewed(decision("d", "t", policies))).toEqual([
+      "8 warning: `widen` sets `limit`, which `high` tests",
+    ]);
+    const own =
+      "{ name: own, overrides: [given], when: 'not params.w', action: modify_params, params: { w: 1 } }";
+    expect(reviewed(decision("d", "t", [given, own]))).toEqual([]);
+  });
+
   it.each([
     ["it overrides the policy", [tests("given", "params.limit < 9"), widen]],
     ["no policy tests the param", [given, tests("p", "session.limit < 9"), widen]],

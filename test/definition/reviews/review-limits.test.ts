@@ -33,6 +33,29 @@ const gate = (limits: object, more: object = {}): object => ({
 const max_calls = { count: 1, per: "caller", window: "1h" };
 const max_sum = { of: "params.amount", most: 5, per: "org" };
 
+describe("a review of policies", () => {
+  const override = { name: "o", version: "1.0.0", overrides: ["few"], when: "params.n > 1" };
+
+  it("finds nothing wrong with a decision that has only overrides of others", () => {
+    expect(warningsOf({ id: "o", type: "policy", tool: "pay", policies: [override] })).toEqual([]);
+    expect(warningsOf({ id: "o", type: "policy", tool: "pay", policies: [] })).toEqual([
+      "no policy can deny, so every call is allowed",
+    ]);
+  });
+
+  it.each([
+    ["a condition", { conditions: [{ name: "c", expression: "denial.policy == 'p'" }] }],
+    ["a reason", { max_calls: { count: 1, per: "session" }, deny_reason: "{{ denial }}" }],
+  ])("says where the denial is known if %s reads it", (_where, part) => {
+    const located: LocatedDefinition[] = [];
+    const text = Buffer.from(JSON.stringify({ decision: policy(part) }));
+    readDefinitions("f.yaml", text, (each) => located.push(each));
+    expect(located.flatMap(reviewDefinition).map(({ message }) => message)).toContain(
+      "`few` reads `denial` from the context; the denial itself is known in overrides only",
+    );
+  });
+});
+
 describe("a review of limits", () => {
   it.each([policy({ max_calls }), policy({ max_sum }), gate({ max_calls, max_sum })])(
     "finds nothing wrong with %j",

@@ -4,7 +4,14 @@ import type { ErroredPredicate } from "../../../src/model/result.js";
 
 const error = "`n` is missing";
 const unfit: ErroredPredicate = { source: "context_schema", error };
-const lacking: ErroredPredicate = { source: "enrich", name: "bureau", error: "it is gone" };
+const unfitFor = (missing: string): ErroredPredicate => ({ source: "context_schema", missing, error });
+const lacking: ErroredPredicate = {
+  source: "enrich",
+  name: "bureau",
+  missing: "credit",
+  error: "it is gone",
+};
+const lackingToo: ErroredPredicate = { source: "enrich", name: "crm", missing: "customer", error };
 const failing: ErroredPredicate = { source: "when", name: "large", error };
 
 describe("an evaluation error", () => {
@@ -28,8 +35,20 @@ describe("an evaluation error", () => {
   it.each<[readonly ErroredPredicate[], string]>([
     [[failing], "1 condition could not be evaluated"],
     [[failing, failing], "2 conditions could not be evaluated"],
-    [[lacking, lacking], "required data is missing"],
-    [[lacking, failing], "required data is missing, and 1 condition could not be evaluated"],
+    [[lacking, lacking], "required data could not be fetched: `credit` from `bureau`"],
+    [
+      [lacking, lackingToo, failing],
+      "required data could not be fetched: `credit` from `bureau` and `customer` from `crm`, and 1 condition could not be evaluated",
+    ],
+    [[unfitFor("payee")], "the context does not match the schema: `payee` is missing"],
+    [
+      [unfit, unfitFor("a.b"), unfitFor("payee"), unfitFor("c")],
+      "the context does not match the schema: `a.b`, `payee` and `c` are missing",
+    ],
+    [
+      Array.from({ length: 12 }, (_, index) => unfitFor(`f${index}`)),
+      "the context does not match the schema: `f0`, `f1`, `f2`, `f3`, `f4`, `f5`, `f6`, `f7`, `f8`, `f9` and 2 more are missing",
+    ],
     [[unfit, unfit], "the context does not match the schema"],
     [[unfit, failing], "the context does not match the schema, and 1 condition could not be evaluated"],
   ])("is summarised: %j", (errors, expected) => {

@@ -86,7 +86,10 @@ describe("the answer of a gate", () => {
     const answer = ask(wireTransfer, {});
     expect(answer).toMatchObject({
       selected_labels: ["YELLOW"],
-      because: ["the context does not match the schema, and 2 conditions could not be evaluated", "true"],
+      because: [
+        "the context does not match the schema: `amount` and `payee` are missing, and 2 conditions could not be evaluated",
+        "true",
+      ],
       warnings: [
         "the context does not match the schema: `amount` is missing",
         "the context does not match the schema: `payee` is missing",
@@ -105,8 +108,8 @@ describe("the answer of a gate", () => {
     });
     expect(answer.errors).toEqual(answer.warnings);
     expect(outcomeOf(answer).decision_metadata.errored_predicates).toEqual([
-      { source: "context_schema", error: "`amount` is missing" },
-      { source: "context_schema", error: "`payee` is missing" },
+      { source: "context_schema", missing: "amount", error: "`amount` is missing" },
+      { source: "context_schema", missing: "payee", error: "`payee` is missing" },
       { source: "computed", name: "is_large", expression: "amount > 10000", error: "`amount` is missing" },
       { source: "when", name: "large-needs-review", expression: "is_large", error: "`is_large` is missing" },
     ]);
@@ -170,9 +173,9 @@ describe("the reason of a rule", () => {
     ["rendered", "{{ n }} of {{ input.n }}", "5 of 5"],
     ["of another type as JSON", "{{ [n, 'x'] }}", '[5,"x"]'],
     [
-      "with nothing in place of what cannot be filled in",
+      "with the reason in place of what cannot be filled in",
       "{{ absent }} is too large",
-      "(nothing) is too large",
+      "(`absent` is missing) is too large",
     ],
     ["as the condition where there is none", undefined, "n == 5"],
   ])("is reported: %s", (_how, reason, expected) => {

@@ -61,7 +61,17 @@ describe("the limits of a gate", () => {
     expect(outcomeOf(answer)).toMatchObject({
       status: "RED",
       work_frame: { mode: "stop", next_action: null, allowed_actions: [], next_human_owner: "treasury" },
-      decision_metadata: { limits: [{ result: false }, { result: false }] },
+      decision_metadata: {
+        limits: [{ result: false }, { result: false }],
+        aggregation: {
+          raised: {
+            from: "GREEN",
+            to: "RED",
+            reason:
+              "2 of 2 calls were made by the caller in the last 1h; `amount` of 40 is too much: 61 of 100 are used by the organisation in the last 1d",
+          },
+        },
+      },
     });
   });
 

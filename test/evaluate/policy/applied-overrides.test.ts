@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Denial } from "../../../src/evaluate/policy/base-policy.js";
 import { AppliedOverrides, prepareOverride } from "../../../src/evaluate/policy/override-policy.js";
 import type { OverridePolicy } from "../../../src/model/definition.js";
 import type { JsonObject } from "../../../src/model/json.js";
@@ -12,11 +13,21 @@ const sets = (name: string, params: JsonObject, ...overrides: readonly string[])
 
 function flipsOf(overrides: readonly OverridePolicy[], facts: JsonObject = {}): AppliedOverrides {
   const scope = { context: {}, input: {}, facts, system: {} };
-  return new AppliedOverrides(overrides.map(prepareOverride), scope, 0);
+  const prepared = overrides.map((each) => prepareOverride(each));
+  return new AppliedOverrides(prepared, { tool: "t", scope, at: 0 });
 }
 
+const denial = (name: string, failed: readonly string[] = []): Denial => ({
+  allows: false,
+  identity: { name, version: "1.0.0", hash: "" },
+  reason: `${name} says no`,
+  conditions: failed.map((each) => ({ name: each, expression: "false", result: false })),
+  lineage: [],
+  counted: [],
+});
+
 const flipAll = (flips: AppliedOverrides, ...policies: readonly string[]): AppliedOverrides => {
-  for (const policy of policies) flips.applyTo(policy);
+  for (const policy of policies) flips.applyTo(denial(policy));
   return flips;
 };
 
@@ -28,13 +39,13 @@ describe("the override of a denial", () => {
       { name: "first", overrides: ["p"] },
       { name: "second", overrides: ["p"] },
     ]);
-    expect(flips.applyTo("p")?.override.identity.name).toBe("first");
+    expect(flips.applyTo(denial("p"))?.override.identity.name).toBe("first");
     expect(flips.applied.map(({ override }) => override.identity.name)).toEqual(["first"]);
   });
 
   it("is none if none names it", () => {
     const flips = flipsOf([{ name: "o", overrides: ["q"] }]);
-    expect([flips.applyTo("p"), flips.applied]).toEqual([undefined, []]);
+    expect([flips.applyTo(denial("p")), flips.applied]).toEqual([undefined, []]);
   });
 
   it("can lift several denials and is applied once", () => {
@@ -48,8 +59,75 @@ describe("the override of a denial", () => {
       prepareOverride({ name: "b", overrides: ["q"] }),
     ];
     const scope = { context: {}, input: {}, facts: {}, system: {} };
-    const flips = flipAll(new AppliedOverrides(overrides, scope, 0), "p");
+    const flips = flipAll(new AppliedOverrides(overrides, { tool: "t", scope, at: 0 }), "p");
     expect(overrides.map((each) => flips.verdictOf(each)?.applies)).toEqual([true, undefined]);
+  });
+});
+
+describe("`denial` in an override", () => {
+  const applied = (override: Partial<OverridePolicy>, ...denials: readonly Denial[]): AppliedOverrides => {
+    const flips = flipsOf([{ name: "o", overrides: ["p", "q"], ...override }]);
+    for (const each of denials) flips.applyTo(each);
+    return flips;
+  };
+
+  it("has the policy, its version, the reason and the failed conditions", () => {
+    const reason =
+      "{{ denial.policy }} {{ denial.version }}: {{ denial.reason }} {{ denial.failed_conditions }}";
+    expect(applied({ reason }, denial("p", ["a", "b"])).applied).toMatchObject([
+      { flipped: ["p"], reason: 'p 1.0.0: p says no ["a","b"]' },
+    ]);
+  });
+
+  it("is that of the denial in question, in `when`, `reason` and `params`", () => {
+    const when = "denial.policy == 'q' and 'late' in denial.failed_conditions";
+    const flips = applied({ when }, denial("p", ["late"]), denial("q", ["late"]));
+    expect(flips.applied.map(({ flipped }) => flipped)).toEqual([["q"]]);
+    expect(applied({ when }, denial("q", ["early"])).applied).toEqual([]);
+    const both = applied({ reason: "despite {{ denial.reason }}" }, denial("p"), denial("q"));
+    expect(both.applied).toMatchObject([
+      { flipped: ["p", "q"], reason: "despite p says no; despite q says no" },
+    ]);
+    const params = { policy: "{{ denial.policy }}" };
+    const setting = applied({ action: "modify_params", params }, denial("p"), denial("q"));
+    expect(setting.conflict).toBe("`o` and `o` set `policy` differently");
+  });
+
+  it("is not a path of the context", () => {
+    const { reads, inputs, readsDenial } = prepareOverride({
+      name: "o",
+      overrides: ["p"],
+      when: "denial.policy == 'p' and params.n > 1",
+      reason: "{{ denial }}",
+    });
+    expect({ reads, inputs, readsDenial }).toEqual({
+      reads: ["params.n"],
+      inputs: ["denial.policy", "params.n"],
+      readsDenial: true,
+    });
+  });
+
+  it("cannot be forged by the caller", () => {
+    const override = prepareOverride({ name: "o", overrides: ["p"], when: "denial.policy == 'q'" });
+    const scope = { context: { denial: { policy: "q" } }, input: {}, facts: {}, system: {} };
+    expect(override.evaluate({ tool: "t", scope, at: 0 }, denial("p"))).toMatchObject({ applies: false });
+  });
+});
+
+describe("an override of another decision", () => {
+  it("flips only the policies that it names there, and only for its own tools", () => {
+    const place = { decision: "b", tools: ["read_*"], policies: ["q"] };
+    const override = prepareOverride({ name: "o", overrides: ["p", "q"] }, place);
+    const scope = { context: {}, input: {}, facts: {}, system: {} };
+    const flippedFor = (tool: string): readonly string[] => {
+      const flips = new AppliedOverrides([override], { tool, scope, at: 0 });
+      return flipAll(flips, "p", "q").applied.flatMap(({ flipped }) => flipped);
+    };
+    expect(flippedFor("read_file")).toEqual(["q"]);
+    expect(flippedFor("write_file")).toEqual([]);
+    expect(override.evaluate({ tool: "write_file", scope, at: 0 }, denial("q"))).toMatchObject({
+      leftOut: "it is not about the tool `write_file`",
+    });
   });
 });
 

@@ -127,7 +127,10 @@ describe("a base policy", () => {
         { name: "max_calls", owner: "p", limited: true },
         { name: "max_sum", owner: "p", limited: true, amount: 2_000_000 },
       ],
-      lineage: [{ inputs_used: [] }, { name: "max_sum", inputs_used: ["x"] }],
+      lineage: [
+        { name: "max_calls", inputs_used: ["facts.calls.p"] },
+        { name: "max_sum", inputs_used: ["x", "facts.sums.p"] },
+      ],
     });
     const beyond = ask({ max_calls, max_sum }, { x: 2 }, { calls: { p: 1 }, sums: { p: 4 } });
     expect(beyond).toMatchObject({

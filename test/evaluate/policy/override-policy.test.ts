@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Denial } from "../../../src/evaluate/policy/base-policy.js";
 import type { OverrideVerdict } from "../../../src/evaluate/policy/override-policy.js";
 import { prepareOverride } from "../../../src/evaluate/policy/override-policy.js";
 import type { OverridePolicy } from "../../../src/model/definition.js";
@@ -16,8 +17,18 @@ function ask(policy: Partial<OverridePolicy>, asked: Asked = {}): OverrideVerdic
   const { context = {}, facts = {} } = asked;
   const at = "at" in asked ? asked.at : noon;
   const scope = { context, input: context, facts, system: {} };
-  return prepareOverride({ name: "o", overrides: ["p"], ...policy }).evaluate(scope, at);
+  const prepared = prepareOverride({ name: "o", overrides: ["p"], ...policy });
+  return prepared.evaluate({ tool: "t", scope, at }, denial);
 }
+
+const denial: Denial = {
+  allows: false,
+  identity: { name: "p", version: "1.0.0", hash: "" },
+  reason: "no",
+  conditions: [],
+  lineage: [],
+  counted: [],
+};
 
 describe("an override", () => {
   it("applies always if it says no more, by allowing", () => {
@@ -94,7 +105,10 @@ describe("an override", () => {
   });
 
   it("applies with nothing in place of what of its rationale cannot be filled in", () => {
-    expect(ask({ reason: "for {{ nobody }}" })).toMatchObject({ applies: true, reason: "for (nothing)" });
+    expect(ask({ reason: "for {{ nobody }}" })).toMatchObject({
+      applies: true,
+      reason: "for (`nobody` is missing)",
+    });
   });
 
   it("reads what its condition, its rationale and its params read", () => {

@@ -302,7 +302,7 @@ describe("the details", () => {
     ],
   ])("describe the condition of an override %s", (_claim, more, context, result, error) => {
     const told = { name: "when", expression, result, ...(error !== undefined && { error }) };
-    const lineage = { name: "o", expression, result, inputs_used: ["n"] };
+    const lineage = { policy: "o", name: "o", expression, result, inputs_used: ["n"] };
     expect(whenOf({ when: expression, ...more }, context)).toEqual([[told], [lineage]]);
   });
 
@@ -330,7 +330,7 @@ describe("the conditions of the lineage", () => {
       ["a == 1", ["a"]],
       ["b == 1", ["b"]],
       ["c == 1", ["c"]],
-      ["`login` has succeeded in the session", []],
+      ["`login` has succeeded in the session", ["facts.succeeded.login"]],
     ]);
   });
 });
@@ -479,5 +479,107 @@ describe("params that an override changed", () => {
       reason: "the params set by `widen` do not pass `active`: data was fetched for the original params",
     });
     expect(answer("name")).toMatchObject({ allowed: true });
+  });
+});
+
+describe("a policy that an override flipped", () => {
+  const inside = base("inside", "path_within(params.path, '/repo')", { deny_reason: "{{ params.path }}" });
+  const ticket = base("ticket", "exists(params.ticket)");
+  const move = flip("move", ["ticket"], { action: "modify_params", params: { path: "{{ params.to }}" } });
+  const scratch = flip("scratch", ["inside"], { when: "path_within(params.path, '/tmp')" });
+  const cache = flip("cache", ["inside"], { when: "path_within(params.path, '/var/cache')" });
+  const facts = { recheck: { changes: [], overridden: true } };
+  const moving = (to: string, known: JsonObject = facts): Asked => ({
+    context: { tool: "t", params: { path: "/tmp/a", to } },
+    facts: known,
+  });
+
+  it("denies changed params that the override would not have allowed", () => {
+    const judged = judge([inside, ticket, move, scratch], moving("/etc/passwd"));
+    const { allowed, reason, set_params, overrides } = outcomeOf(judged);
+    expect({ allowed, reason, set_params }).toEqual({
+      allowed: false,
+      reason: "the params set by `move` do not pass `inside`: /etc/passwd",
+      set_params: {},
+    });
+    expect(overrides.map(({ name }) => name)).toEqual(["move"]);
+    expect(judged.evaluation_details).toMatchObject({
+      inside: { result: false, changed_by: ["move"] },
+      scratch: { result: false, left_out: "its condition does not hold for the changed params" },
+    });
+    expect(judged.evaluation_details).not.toHaveProperty("inside.overridden_by");
+  });
+
+  it.each<[string, string, readonly Policy[], readonly string[]]>([
+    ["they pass", "/repo/a", [scratch], ["scratch", "move"]],
+    ["the override applies to them too", "/tmp/b", [scratch], ["scratch", "move"]],
+    ["another override applies to them", "/var/cache/b", [scratch, cache], ["scratch", "move", "cache"]],
+  ])("allows changed params if %s", (_why, to, overrides, applied) => {
+    const answer = ask([inside, ticket, move, ...overrides], moving(to));
+    expect(answer).toMatchObject({ allowed: true, params: { path: to } });
+    expect(answer.overrides.map(({ name }) => name)).toEqual(applied);
+  });
+
+  it("is not flipped again by an override that is used up, or whose own params are not part of the call", () => {
+    const used = { ...cache, max_applications: 1 };
+    const setting = { ...cache, action: "modify_params" as const, params: { extra: 1 } };
+    for (const other of [used, setting])
+      expect(
+        ask([inside, ticket, move, scratch, other], moving("/var/cache/b", { ...facts, uses: { cache: 1 } })),
+      ).toMatchObject({ allowed: false });
+  });
+
+  it("stays flipped by the override that changes the params, as long as its condition holds", () => {
+    const pilots = (when: string): Policy =>
+      flip("pilots", ["ticket"], { when, action: "modify_params", params: { exclude_pilots: true } });
+    const context = { tool: "t", params: {}, session: { metric: "churn" } };
+    expect(
+      ask([ticket, pilots("session.metric in ('churn', 'retention')")], { context, facts }),
+    ).toMatchObject({
+      allowed: true,
+      params: { exclude_pilots: true },
+    });
+    expect(ask([ticket, pilots("not exists(params.exclude_pilots)")], { context, facts })).toMatchObject({
+      allowed: false,
+      reason: "the params set by `pilots` do not pass `ticket`: ticket denies",
+    });
+  });
+
+  it("is checked with the params that another decision sets", () => {
+    const changes = [{ decision: "a", overrides: ["move"], set_params: { path: "/etc/passwd" } }];
+    const known = { recheck: { changes, overridden: true } };
+    expect(ask([inside, scratch], moving("", known))).toMatchObject({
+      allowed: false,
+      reason: "the params set by `move` of `a` do not pass `inside`: /etc/passwd",
+    });
+  });
+
+  it.each([
+    ["reads data that was fetched for the original params", "owner == 'us'", false],
+    ["reads the input, which may be such data", "input.owner == 'us'", false],
+    ["reads such data from the facts", "exists(facts.fetched)", false],
+    ["reads other data", "params.to == '/b'", true],
+  ])("is not flipped again by an override that %s", (_what, when, allowed) => {
+    const definition: PolicyDefinition = {
+      id: "d",
+      type: "policy",
+      tool: "t",
+      enrich: [{ endpoint: "e", params: { path: "{{ params.path }}" }, into: "owner" }],
+      policies: [base("own", "owner == 'me'"), flip("any", ["own"], { when }), ticket, move],
+    };
+    const scope = {
+      context: { tool: "t", params: { path: "/a", to: "/b" }, owner: "us" },
+      input: undefined,
+      facts: { ...facts, fetched: {} },
+      system,
+    };
+    expect(outcomeOf(preparePolicy(definition, undefined).evaluate(scope)).allowed).toBe(allowed);
+  });
+
+  it("is not checked again in a record of an earlier version, which has no such fact", () => {
+    const known = { recheck: { changes: [] } };
+    expect(ask([inside, ticket, move, scratch], moving("/etc/passwd", known))).toMatchObject({
+      allowed: true,
+    });
   });
 });

@@ -6,7 +6,7 @@ import {
   InvalidWeightError,
 } from "../../../src/errors.js";
 import type { Evaluator, ScoringPlugIn } from "../../../src/evaluate/scored/plug-ins.js";
-import { toStrategy, prepareCustomEvaluator } from "../../../src/evaluate/scored/plug-ins.js";
+import { toStrategy, prepareVoter } from "../../../src/evaluate/scored/plug-ins.js";
 import type { EvaluatorDefinition, Scoring } from "../../../src/model/definition.js";
 import type { JsonObject } from "../../../src/model/json.js";
 import { scopeOf } from "../definitions.js";
@@ -16,7 +16,7 @@ const ask = (
   evaluator: Evaluator | EvaluatorDefinition,
   context: JsonObject = {},
   feedback: JsonObject = {},
-) => prepareCustomEvaluator(evaluator)(feedback).vote(scopeOf(context));
+) => prepareVoter(evaluator).vote(scopeOf(context), feedback);
 
 const vote = { decision: "approve", weight: 0.5, reason: "" };
 
@@ -81,7 +81,7 @@ describe("a custom evaluator", () => {
     [
       "promise",
       Promise.resolve(vote),
-      "the evaluator `odd` returned a promise, but evaluators must be synchronous",
+      "the evaluator `odd` returned a promise, for which only `decideAsync` waits",
     ],
     ["text", "approve", "the evaluator `odd` must return an evaluation, null or undefined"],
   ])("has no vote if it breaks the contract: %s", (_what, given, error) => {
@@ -106,7 +106,7 @@ describe("a custom evaluator", () => {
       "the evaluator `odd` has no function `evaluate`",
     ],
   ])("is not %s", (_what, given, message) => {
-    const error = thrownBy(() => prepareCustomEvaluator(given as Evaluator));
+    const error = thrownBy(() => prepareVoter(given as Evaluator));
     expect(error).toBeInstanceOf(InvalidEvaluatorError);
     expect((error as Error).message).toBe(message);
   });
@@ -124,9 +124,7 @@ describe("an evaluator written as in a definition", () => {
   });
 
   it("is rejected if a weight is out of bounds", () => {
-    expect(thrownBy(() => prepareCustomEvaluator(says("s", "approve", 1.5)))).toBeInstanceOf(
-      InvalidWeightError,
-    );
+    expect(thrownBy(() => prepareVoter(says("s", "approve", 1.5)))).toBeInstanceOf(InvalidWeightError);
   });
 
   it.each<[string, EvaluatorDefinition, string]>([
@@ -166,7 +164,7 @@ describe("an evaluator written as in a definition", () => {
       "the rules of `r` must be a list",
     ],
   ])("is malformed with %s", (_what, given, message) => {
-    const error = thrownBy(() => prepareCustomEvaluator(given));
+    const error = thrownBy(() => prepareVoter(given));
     expect(error).toBeInstanceOf(InvalidRuleDslError);
     expect((error as Error).message).toBe(message);
   });
@@ -178,14 +176,12 @@ describe("an evaluator written as in a definition", () => {
         throw new RangeError("not the rule's fault");
       },
     };
-    expect(thrownBy(() => prepareCustomEvaluator(ruleset("r", [ifRule("a", condition)])))).toBeInstanceOf(
-      RangeError,
-    );
+    expect(thrownBy(() => prepareVoter(ruleset("r", [ifRule("a", condition)])))).toBeInstanceOf(RangeError);
   });
 
   it("gets a hint with the most similar operator", () => {
     const rules = ruleset("r", [ifRule("a", { field: "n", op: "greater_than", value: 1 })]);
-    expect(thrownBy(() => prepareCustomEvaluator(rules))).toMatchObject({ hint: "did you mean `gt`?" });
+    expect(thrownBy(() => prepareVoter(rules))).toMatchObject({ hint: "did you mean `gt`?" });
   });
 });
 

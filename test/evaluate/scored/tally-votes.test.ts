@@ -5,7 +5,7 @@ import {
   NoEvaluationsError,
 } from "../../../src/errors.js";
 import { prepareEvaluator } from "../../../src/evaluate/scored/evaluator.js";
-import { prepareCustomEvaluator } from "../../../src/evaluate/scored/plug-ins.js";
+import { prepareVoter } from "../../../src/evaluate/scored/plug-ins.js";
 import type { Scored, Strategy } from "../../../src/evaluate/scored/scoring.js";
 import { strategyFor } from "../../../src/evaluate/scored/scoring.js";
 import type { VoteTally } from "../../../src/evaluate/scored/tally-votes.js";
@@ -135,11 +135,11 @@ describe("because", () => {
   });
 
   it("is the reason of a custom evaluator", () => {
-    const voter = prepareCustomEvaluator({
+    const voter = prepareVoter({
       name: "own",
       evaluate: () => ({ ...approve, reason: "It feels right" }),
-    })({});
-    expect(tallyVotes([voter.vote(scopeOf({}))], strategyFor()).because).toEqual(["It feels right"]);
+    });
+    expect(tallyVotes([voter.vote(scopeOf({}), {})], strategyFor()).because).toEqual(["It feels right"]);
   });
 
   it("gives the reason for a fallback without votes", () => {
@@ -202,14 +202,14 @@ describe("no votes at all", () => {
   });
 
   it("report which evaluators failed and why", () => {
-    const faulty = prepareCustomEvaluator({
+    const faulty = prepareVoter({
       name: "faulty",
       evaluate: () => {
         throw new Error("broken");
       },
-    })({});
+    });
     const error = thrownBy(() =>
-      tallyVotes([faulty.vote(scopeOf({})), prepareEvaluator(mute).vote(scopeOf({}))], strategyFor()),
+      tallyVotes([faulty.vote(scopeOf({}), {}), prepareEvaluator(mute).vote(scopeOf({}))], strategyFor()),
     );
     expect(error).toMatchObject({
       message:

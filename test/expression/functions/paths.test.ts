@@ -34,6 +34,11 @@ describe("path_within", () => {
     ["../../x", "..", false],
     ["a", "../repo", false],
     ["C:/repo/a", "C:/repo", true],
+    ["c:/repo/a", "C:/repo", false],
+    ["file:/repo/a", "file:///repo", true],
+    ["./~/a", ".", true],
+    ["a~/b", ".", true],
+    ["note: a.txt", ".", true],
   ])("of %j and %j is %j", (path, base, expected) => {
     expect(answer("path_within(path, base)", { path, base })).toBe(expected);
   });
@@ -46,6 +51,11 @@ describe("path_within", () => {
     ["/repo/a", "", 'needs a path (text that is not empty, without backslashes), got ""'],
     ["/repo/a\\..\\..\\etc", "/repo", 'got "/repo/a\\\\..\\\\..\\\\etc"'],
     ["/repo/a\0.txt", "/repo", 'got "/repo/a\\u0000.txt"'],
+    ["~/x", ".", "cannot compare a path that starts with `~`"],
+    ["~root/x", "~root", "cannot compare a path that starts with `~`"],
+    ["C:/Windows", ".", "cannot compare an absolute path and a relative base"],
+    ["C:x", "D:", "cannot compare an absolute path and an absolute base"],
+    ["file:///etc/passwd", ".", "cannot compare an absolute path and a relative base"],
     ["/repo/a", "C:\\repo", 'got "C:\\\\repo"'],
   ])("of %j and %j is errored, so a negated condition does not hold either", (path, base, reason) => {
     expect(whyErrored("path_within(path, base)", { path, base })).toContain(reason);
@@ -59,6 +69,8 @@ describe("normalize_path", () => {
     ["./a/../../b", "../b"],
     ["/", "/"],
     ["a/..", "."],
+    ["~/a/../b", "~/b"],
+    ["./~/a", "./~/a"],
   ])("of %j is %j", (path, expected) => {
     expect(answer("normalize_path(path)", { path })).toBe(expected);
   });

@@ -38,6 +38,80 @@ const probes: Readonly<Record<string, { value: Json; faulty?: Json; wrong?: Json
   sum: { value: 1, faulty: { least: 1 }, wrong: [1, null] },
   average: { value: 1, faulty: { gte: "1" }, wrong: "1" },
   count: { value: 1, faulty: null, wrong: "a" },
+  join: { value: { separator: ",", result: "a" }, faulty: { separator: "," }, wrong: "a" },
+  sqrt: { value: 2, faulty: "2", wrong: "4" },
+  cbrt: { value: 2, faulty: null, wrong: "8" },
+  power: { value: { exponent: 2, result: 4 }, faulty: { exponent: "2", result: 4 }, wrong: "2" },
+  exp: { value: 1, faulty: {}, wrong: true },
+  log: { value: 1, faulty: { least: 1 }, wrong: "1" },
+  log10: { value: 1, faulty: [1], wrong: "1" },
+  log2: { value: 1, faulty: "1", wrong: [1] },
+  sin: { value: 0, faulty: "0", wrong: "0" },
+  cos: { value: 0, faulty: "0", wrong: "0" },
+  tan: { value: 0, faulty: "0", wrong: "0" },
+  asin: { value: 0, faulty: "0", wrong: "0" },
+  acos: { value: 0, faulty: "0", wrong: "0" },
+  atan: { value: 0, faulty: "0", wrong: "0" },
+  atan2: { value: [1, 0], faulty: [1], wrong: "0" },
+  sinh: { value: 0, faulty: "0", wrong: "0" },
+  cosh: { value: 0, faulty: "0", wrong: "0" },
+  tanh: { value: 0, faulty: "0", wrong: "0" },
+  round: { value: 1, faulty: "1", wrong: "1" },
+  floor: { value: 1, faulty: "1", wrong: "1" },
+  ceil: { value: 1, faulty: "1", wrong: "1" },
+  truncate: { value: 1, faulty: "1", wrong: "1" },
+  abs: { value: 1, faulty: "1", wrong: "1" },
+  factorial: { value: 24, faulty: "24", wrong: "4" },
+  gcd: { value: [12, 6], faulty: [1.5, 6], wrong: "18" },
+  lcm: { value: { other: 12, result: 36 }, faulty: { result: 36 }, wrong: "9" },
+  mean: { value: 1, faulty: "1", wrong: 1 },
+  median: { value: { gt: 1 }, faulty: { gt: "1" }, wrong: 1 },
+  variance: { value: 1, faulty: "1", wrong: ["1", "2"] },
+  stddev: { value: 1, faulty: {}, wrong: "1" },
+  standard_deviation: { value: 1, faulty: [], wrong: "1" },
+  percentile: { value: { percentile: 95, gt: 1 }, faulty: { percentile: 101, gt: 1 }, wrong: 1 },
+  moving_average: { value: { window: 2, gt: 1 }, faulty: { window: 0, gt: 1 }, wrong: 1 },
+  moving_sum: { value: { window: 2, threshold: 1 }, faulty: { window: 2 }, wrong: 1 },
+  moving_min: { value: { window: 2, gt: 1 }, faulty: { window: 1.5, gt: 1 }, wrong: 1 },
+  moving_max: { value: { window: 2, gt: 1 }, faulty: { window: "2", gt: 1 }, wrong: 1 },
+  compound_interest: { value: { rate: 0.1, periods: 2, gt: 1 }, faulty: { rate: 0.1, gt: 1 }, wrong: "1" },
+  present_value: { value: { rate: 0.1, periods: 2, gt: 1 }, faulty: 5, wrong: "1" },
+  future_value: { value: [0.1, 2, 5], faulty: { rate: 0.1, periods: 0, gt: 1 }, wrong: "1" },
+  payment: {
+    value: { rate: 0.1, periods: 2, result: 1 },
+    faulty: { rate: 0.1, periods: 2, result: "1" },
+    wrong: "1",
+  },
+  hour_of_day: { value: 5, faulty: "5", wrong: "noon" },
+  day_of_month: { value: 5, faulty: "5", wrong: 5 },
+  month: { value: 5, faulty: "May", wrong: "May" },
+  year: { value: 2026, faulty: "2026", wrong: 2026 },
+  week_of_year: { value: { min: 1 }, faulty: { from: 1 }, wrong: "2026-W01" },
+  duration_seconds: { value: { end: "now", gt: 1 }, faulty: { gt: 1 }, wrong: "soon" },
+  duration_minutes: { value: { end: "a.b", gt: 1 }, faulty: { end: "a..b", gt: 1 }, wrong: "soon" },
+  duration_hours: { value: { end: "now", max: 1 }, faulty: { end: "now" }, wrong: 5 },
+  duration_days: { value: { end: "now", max: 1 }, faulty: 5, wrong: 5 },
+  add_days: { value: { days: 1, compare: "lt" }, faulty: { days: 1 }, wrong: "soon" },
+  subtract_days: { value: { days: 1, compare: "lt" }, faulty: { hours: 1, compare: "lt" }, wrong: "soon" },
+  add_hours: { value: { hours: 1, compare: "eq" }, faulty: { hours: "1", compare: "lt" }, wrong: "soon" },
+  subtract_hours: { value: { hours: 1, compare: "gt" }, faulty: { hours: 1, compare: "<" }, wrong: "soon" },
+  add_minutes: {
+    value: { minutes: 1, compare: "gte", target: "a" },
+    faulty: { minutes: 1, compare: "gte", target: "constructor.a" },
+    wrong: "soon",
+  },
+  subtract_minutes: { value: { minutes: 1, compare: "lte" }, faulty: "now", wrong: "soon" },
+  rate_per_second: { value: { max: 1 }, faulty: { most: 1 }, wrong: "a" },
+  rate_per_minute: { value: 1, faulty: "1", wrong: 5 },
+  rate_per_hour: { value: 1, faulty: "1", wrong: ["a", "b"] },
+  in_polygon: {
+    value: [[0, 0], [0, 4], { lat: 4, lng: 4 }],
+    faulty: [
+      [0, 0],
+      [0, 4],
+    ],
+    wrong: { lat: 91, lon: 0 },
+  },
   within_radius: { value: aCircle, faulty: { ...aCircle, radius: -1 }, wrong: { lat: 52.5 } },
   fetch_from_api: { value: { endpoint: "bureau" }, faulty: { endpoint: "bureau", into: "x" } },
 };
@@ -109,11 +183,22 @@ describe("every operator of rules", () => {
 });
 
 describe("the time of the request", () => {
-  it("is read by `within_days` alone, and only without a date of its own", () => {
+  it("is read only by operators that compare with it, and only without a date of their own", () => {
     const readers = named.filter(({ name, value }) =>
       operatorNamed(name).extraReads(value).includes("system.request_time"),
     );
-    expect(readers.map(({ name }) => name)).toEqual(["within_days"]);
+    expect(readers.map(({ name }) => name)).toEqual([
+      "within_days",
+      "duration_seconds",
+      "duration_hours",
+      "duration_days",
+      "add_days",
+      "subtract_days",
+      "add_hours",
+      "subtract_hours",
+      "subtract_minutes",
+    ]);
+    expect(operatorNamed("duration_days").extraReads({ end: "a.b", max: 1 })).toEqual(["a.b"]);
     expect(operatorNamed("within_days").extraReads({ days: 1, of: "2026-01-01" })).toEqual([]);
   });
 });

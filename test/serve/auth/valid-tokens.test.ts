@@ -92,6 +92,13 @@ const good: readonly Good[] = [
   claimed("scp an empty list", { scp: [] }, { scopes: [] }),
   claimed("scp a text", { scp: "read" }, { scopes: ["read"] }),
   claimed("scope before scp", { scope: "read", scp: ["decide"] }, { scopes: ["read"] }),
+  claimed("the session of an operator", { session_mode: "operator" }, { mode: "operator" }),
+  claimed("the session of a customer", { session_mode: "customer" }, { mode: "customer" }),
+  claimed(
+    "the session of an actor",
+    { act: { sub: "agent-1", session_mode: "operator", act: { sub: "a", session_mode: "customer" } } },
+    { mode: "operator", delegated: true, actors: [{ subject: "agent-1" }, { subject: "a" }] },
+  ),
   claimed(
     "an actor for the subject",
     { act: { sub: "agent-1" } },

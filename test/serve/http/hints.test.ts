@@ -60,8 +60,8 @@ describe("the hint of an error response", () => {
   });
 
   it("names the keys to add, if only these are wrong", async () => {
-    const { body } = await post(server, "/check", { tool: "t", params: {} });
-    expect(body).toMatchObject({ status: 400, detail: "`session_id` is missing", hint: "add `session_id`" });
+    const { body } = await post(server, "/check", { tool: "t" });
+    expect(body).toMatchObject({ status: 400, detail: "`params` is missing", hint: "add `params`" });
   });
 
   it("says that no other keys are accepted", async () => {

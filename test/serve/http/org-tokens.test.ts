@@ -148,3 +148,12 @@ describe("a record reference of a token bound to an organisation", () => {
     });
   });
 });
+
+it("`GET /records` finds the decisions of a caller", async () => {
+  await evaluated("of-a-caller");
+  const found = async (caller: string): Promise<number> => {
+    const { body } = await get(server, `/records?caller=${caller}&limit=1`, by());
+    return (body as unknown as { records: readonly object[] }).records.length;
+  };
+  expect([await found("user-1"), await found("nobody")]).toEqual([1, 0]);
+});

@@ -20,7 +20,9 @@ async function ask(): Promise<void> {
     if (opened === "again") store = open();
     const related = await seqsOf(store.log.related({ entity }));
     const session = await seqsOf(store.log.select({ session_id: "s1" }));
-    const neighbours = (await store.log.neighbours("gate", [entity], 1000)).map(({ seq }) => seq);
+    const neighbours = (await store.log.neighbours({ decision_id: "gate" }, [entity], 1000)).map(
+      ({ seq }) => seq,
+    );
     writeSync(1, `${JSON.stringify({ related, session, neighbours })}\n`);
     if (opened === "again") await store.close();
     else await new Promise((resolve) => setTimeout(resolve, 5));

@@ -1,9 +1,10 @@
 import { canonicalJson } from "../../../digest/canonical-json.js";
 import type { Json, JsonObject } from "../../../model/json.js";
-import { isList, isObject } from "../../equal.js";
-import type { Failure } from "../../failure.js";
+import { isList } from "../../equal.js";
+import { sumOf } from "../../functions/statistics.js";
+import { boundsDescription, parseBounds } from "../bounds.js";
 import type { RuleOperator } from "../rule-operator.js";
-import { ruleOperator, parseList, typeMismatch, isNumber, invalidValue } from "../rule-operator.js";
+import { ruleOperator, parseList, typeMismatch } from "../rule-operator.js";
 
 type ListComparison = (actual: readonly Json[], members: ItemSet) => boolean;
 
@@ -63,33 +64,6 @@ export function toItemSet(items: readonly Json[]): ItemSet {
 
 function isCompound(item: Json): item is readonly Json[] | JsonObject {
   return typeof item === "object" && item !== null;
-}
-
-/** Tests an aggregate. */
-type BoundsTest = (measured: number) => boolean;
-
-const boundsDescription = "a number or a map of `eq`, `gt`, `gte`, `lt`, `lte`, `min` and `max` to numbers";
-
-const boundTests: ReadonlyMap<string, (limit: number) => BoundsTest> = new Map([
-  ["eq", (limit) => (measured) => measured === limit],
-  ["gt", (limit) => (measured) => measured > limit],
-  ["gte", (limit) => (measured) => measured >= limit],
-  ["lt", (limit) => (measured) => measured < limit],
-  ["lte", (limit) => (measured) => measured <= limit],
-  ["min", (limit) => (measured) => measured >= limit],
-  ["max", (limit) => (measured) => measured <= limit],
-]);
-
-function parseBounds(value: Json): BoundsTest | Failure {
-  if (isNumber(value)) return (measured) => measured === value;
-  if (!isObject(value)) return invalidValue(boundsDescription, value);
-  const entries = Object.entries(value);
-  const each = entries.flatMap(([key, limit]) => {
-    const relation = boundTests.get(key);
-    return relation !== undefined && isNumber(limit) ? [relation(limit)] : [];
-  });
-  if (each.length === 0 || each.length < entries.length) return invalidValue(boundsDescription, value);
-  return (measured) => each.every((holds) => holds(measured));
 }
 
 /** Returns the aggregate of a list, or the reason why there is none. */
@@ -153,16 +127,4 @@ function aggregateNumbers(name: string, actual: Json, aggregate: Aggregate): num
   if (values.length < actual.length) return `\`${name}\` needs numbers only`;
   const answer = aggregate(values);
   return Number.isFinite(answer) ? answer : `the result of \`${name}\` is not a finite number (too large)`;
-}
-
-/** Adds sorted numbers with Neumaier's compensation, so the sum does not depend on the order of the list. */
-function sumOf(values: readonly number[]): number {
-  let sum = 0;
-  let lost = 0;
-  for (const value of Float64Array.from(values).sort()) {
-    const next = sum + value;
-    lost += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
-    sum = next;
-  }
-  return sum + lost;
 }

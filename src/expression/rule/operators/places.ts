@@ -1,12 +1,19 @@
 import type { Json } from "../../../model/json.js";
-import { isObject } from "../../equal.js";
+import { isList, isObject } from "../../equal.js";
 import type { Failure } from "../../failure.js";
+import type { Place } from "../../place.js";
+import {
+  distanceBetween,
+  isInPolygon,
+  parsePlace,
+  parsePolygon,
+  placeDescription,
+  polygonDescription,
+} from "../../place.js";
 import type { RuleOperator, RuleTest } from "../rule-operator.js";
 import { ruleOperator, isNumber, invalidValue, typeMismatch } from "../rule-operator.js";
 
-const placeDescription = "{lat, lon} with a latitude of -90 to 90 and a longitude of -180 to 180";
 const circleDescription = `{center, radius}, the center being ${placeDescription}, the radius in km and not negative`;
-const earthRadius = 6371;
 
 export const placeOperators: readonly RuleOperator[] = [
   ruleOperator({
@@ -23,14 +30,31 @@ export const placeOperators: readonly RuleOperator[] = [
       answer: true,
     },
     parse: parseCircle,
-    test: insideCircle,
+    test: ({ center, radius }) =>
+      onPlace("within_radius", (place) => distanceBetween(center, place) <= radius),
+  }),
+  ruleOperator({
+    name: "in_polygon",
+    summary: "the place is in the polygon or on its border; no edge may cross the 180th meridian",
+    takes: `${polygonDescription}, its corners in order`,
+    example: {
+      condition: {
+        field: "store",
+        op: "in_polygon",
+        value: [
+          { lat: 52.3, lon: 13 },
+          { lat: 52.7, lon: 13 },
+          { lat: 52.7, lon: 13.8 },
+          { lat: 52.3, lon: 13.8 },
+        ],
+      },
+      context: { store: { lat: 52.39, lon: 13.06 } },
+      answer: true,
+    },
+    parse: (value) => parsePolygon(value) ?? invalidValue(polygonDescription, value),
+    test: (corners) => onPlace("in_polygon", (place) => isInPolygon(place, corners)),
   }),
 ];
-
-interface Place {
-  readonly lat: number;
-  readonly lon: number;
-}
 
 interface Circle {
   readonly center: Place;
@@ -40,38 +64,15 @@ interface Circle {
 function parseCircle(value: Json): Circle | Failure {
   if (!isObject(value) || Object.keys(value).length !== 2) return invalidValue(circleDescription, value);
   const { center = null, radius } = value;
-  const place = isObject(center) && Object.keys(center).length === 2 ? parsePlace(center) : undefined;
+  const isExact = isList(center) || (isObject(center) && Object.keys(center).length === 2);
+  const place = isExact ? parsePlace(center) : undefined;
   if (place === undefined || !isNumber(radius) || radius < 0) return invalidValue(circleDescription, value);
   return { center: place, radius };
 }
 
-function parsePlace(value: Json): Place | undefined {
-  if (!isObject(value)) return undefined;
-  const lat = value["lat"] ?? value["latitude"];
-  const lon = value["lon"] ?? value["lng"] ?? value["longitude"];
-  if (!isNumber(lat) || !isNumber(lon) || Math.abs(lat) > 90 || Math.abs(lon) > 180) return undefined;
-  return { lat, lon };
-}
-
-function insideCircle({ center, radius }: Circle): RuleTest {
-  const distance = distanceFrom(center);
+function onPlace(name: string, test: (place: Place) => boolean): RuleTest {
   return (actual) => {
     const place = parsePlace(actual);
-    return place === undefined
-      ? typeMismatch("within_radius", placeDescription, actual)
-      : distance(place) <= radius;
-  };
-}
-
-const radians = (degrees: number): number => (degrees * Math.PI) / 180;
-
-/** Uses the haversine formula, which is accurate for short distances, too. */
-function distanceFrom(center: Place): (place: Place) => number {
-  const cosine = Math.cos(radians(center.lat));
-  return ({ lat, lon }) => {
-    const northwards = Math.sin(radians(lat - center.lat) / 2) ** 2;
-    const eastwards = Math.sin(radians(lon - center.lon) / 2) ** 2;
-    const share = northwards + cosine * Math.cos(radians(lat)) * eastwards;
-    return 2 * earthRadius * Math.asin(Math.sqrt(Math.min(1, share)));
+    return place === undefined ? typeMismatch(name, placeDescription, actual) : test(place);
   };
 }

@@ -1,11 +1,14 @@
 import type { Json } from "../../../model/json.js";
-import { equal, isList } from "../../equal.js";
+import { equal, isList, isObject } from "../../equal.js";
 import { Failure, typeName } from "../../failure.js";
-
+import { join } from "../../functions/texts.js";
 import type { Pattern } from "../../pattern.js";
 import { compilePattern, textTooLongMessage } from "../../pattern.js";
 import type { RuleOperator, RuleTest } from "../rule-operator.js";
-import { ruleOperator, parseAny, parseText, typeMismatch } from "../rule-operator.js";
+import { ruleOperator, parseAny, parseText, invalidValue, typeMismatch } from "../rule-operator.js";
+
+const joinDescription =
+  "{separator, result} or {separator, contains}, all texts; the separator is `,` if absent";
 
 const email = { email: "ada@mail.example" };
 
@@ -54,7 +57,47 @@ export const textOperators: readonly RuleOperator[] = [
     parse: parsePattern,
     test: (compiled) => onText("matches", (actual) => compiled.test(actual) ?? textTooLongMessage),
   }),
+  ruleOperator({
+    name: "join",
+    summary: "the items of the list, joined with the separator, are this text or contain it",
+    takes: joinDescription,
+    example: {
+      condition: { field: "tags", op: "join", value: { separator: ",", contains: "vip,eu" } },
+      context: { tags: ["vip", "eu"] },
+      answer: true,
+    },
+    parse: parseJoin,
+    test: joins,
+  }),
 ];
+
+interface Join {
+  readonly separator: string;
+  readonly holds: (joined: string) => boolean;
+}
+
+function parseJoin(value: Json): Join | Failure {
+  const { separator = ",", result, contains, ...others } = isObject(value) ? value : { other: null };
+  if (typeof separator === "string" && Object.keys(others).length === 0) {
+    if (typeof result === "string" && contains === undefined)
+      return { separator, holds: (joined) => joined === result };
+    if (typeof contains === "string" && result === undefined)
+      return { separator, holds: (joined) => joined.includes(contains) };
+  }
+  return invalidValue(joinDescription, value);
+}
+
+function joins({ separator, holds }: Join): RuleTest {
+  return (actual) => {
+    if (!isList(actual)) return typeMismatch("join", "a list", actual);
+    try {
+      return holds(join(actual, separator));
+    } catch (error) {
+      if (error instanceof Failure) return error.message;
+      throw error;
+    }
+  };
+}
 
 function containsValue(expected: Json): RuleTest {
   return (actual) => {

@@ -1,17 +1,27 @@
 import type { ShelfFiles } from "./file-shelf.js";
-import { readIfExists } from "./files.js";
-import { parseHead } from "./head.js";
+import { readIfExists, systemFiles } from "./files.js";
+import { readHeadFile } from "./head.js";
+import { notesPastHead } from "./recover-tail.js";
+import { listSegments, segmentName } from "./segments.js";
+import { damagedLogError } from "./store-errors.js";
 import { DecisionError } from "../../../errors.js";
+import type { NoteRecord } from "../../../model/record.js";
 import type { Shelf } from "../../../model/store.js";
+import { approvalsInNote, parseNote } from "../../../record/notes.js";
 
-/** Adds up the serial numbers of all approval locks that were seen. They only increase. */
-export function sumOfSerials(shelf: ShelfFiles): number {
+/** Returns the serial number of each approval lock that was seen, by the id of the lock. They only increase. */
+export function serialsIn(shelf: ShelfFiles): ReadonlyMap<string, number> {
   const entries = shelf.leaves().flatMap((leaf) => shelf.entriesOf(leaf));
-  return entries.reduce((sum, { value }) => {
-    const { serial } = (value ?? {}) as { readonly serial?: unknown };
-    return sum + (typeof serial === "number" ? serial : 0);
-  }, 0);
+  return new Map(
+    entries.map(({ key, value }) => {
+      const { serial } = (value ?? {}) as { readonly serial?: unknown };
+      return [key, typeof serial === "number" ? serial : 0];
+    }),
+  );
 }
+
+export const sumOfSerials = (serials: ReadonlyMap<string, number>): number =>
+  [...serials.values()].reduce((sum, serial) => sum + serial, 0);
 
 interface Witness {
   /** Remembers the content of the shelf after a change. */
@@ -41,13 +51,42 @@ export function witnessedShelf(shelf: Shelf, { remember, check }: Witness): Shel
   };
 }
 
-/** Throws if the head names more approval locks, or newer ones, than the shelf has. */
+/** Throws if the log names more approval locks, or newer ones, than the shelf has. */
 export function assertNoneForgotten(directory: string, shelf: ShelfFiles): void {
-  const bytes = readIfExists(`${directory}/log/head`);
-  const { approvals = 0 } = (bytes && parseHead(bytes)) ?? {};
-  if (sumOfSerials(shelf) >= approvals) return;
+  // The log first: a writer changes the shelf before the log, so a shelf that is read later is never behind it.
+  const seen = approvalsSeen(`${directory}/log`);
+  if (sumOfSerials(serialsIn(shelf)) >= seen) return;
   throw new DecisionError("store_failed", forgottenMessage, {
     hint: `restore \`${directory}/approvals\` from a backup; without it, an older approval lock could be used`,
+  });
+}
+
+/** Returns the sum that the head has or, if the log is longer than its head, the newest note. */
+function approvalsSeen(log: string): number {
+  const head = readHeadFile(log);
+  if (head === undefined) {
+    if (listSegments(log).length === 0) return 0;
+    throw damagedLogError(log, "its head file cannot be read");
+  }
+  const notes = head.unsealed === true ? approvalNotes(log) : notesPastHead(systemFiles, log, head);
+  return Math.max(head.approvals ?? 0, ...notes.map(approvalsInNote));
+}
+
+const noteMarkers = [Buffer.from('"note":"approvals_seen"'), Buffer.from('"note":"pruned"')];
+
+/** Searches the whole log: the head may have been replaced by one in the format of an earlier version. */
+function approvalNotes(log: string): readonly NoteRecord[] {
+  return listSegments(log).flatMap((first) => {
+    const bytes = readIfExists(`${log}/${segmentName(first)}`) ?? Buffer.alloc(0);
+    return noteMarkers.flatMap((marker) => {
+      const notes: NoteRecord[] = [];
+      for (let at = bytes.indexOf(marker); at !== -1; at = bytes.indexOf(marker, at + 1)) {
+        const line = bytes.subarray(bytes.lastIndexOf("\n", at) + 1, bytes.indexOf("\n", at));
+        const note = parseNote(line);
+        if (note !== undefined) notes.push(note);
+      }
+      return notes;
+    });
   });
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync, renameSync, rmSync, unlinkSync } from "node:fs";
+import { readdirSync, renameSync, rmSync, statSync, unlinkSync } from "node:fs";
 import type { Files } from "./files.js";
 import { isNotFound, openIfExists, readAt, readIfExists, systemFiles, writeAll } from "./files.js";
 import { openSeal, sealJson } from "./index/sealed-json.js";
@@ -44,7 +44,7 @@ export class CounterFiles {
   /** Returns whether the table on disk is the one that a head names. */
   matches(pin: string | undefined): boolean {
     if (pin === undefined) return false;
-    if (this.#table !== undefined && this.#pin === pin) return true;
+    if (this.#table !== undefined && this.#pin === pin && !areDiscarded(this.#directory)) return true;
     const table = this.#readTable();
     if (table === undefined || pinOf(table) !== pin) return false;
     this.#table = table;
@@ -176,6 +176,10 @@ export class CounterFiles {
     }
   }
 }
+
+/** Whether `verify` found wrong counters: it leaves an empty table, which matches no head. */
+export const areDiscarded = (directory: string): boolean =>
+  statSync(`${directory}/table`, { throwIfNoEntry: false })?.size === 0;
 
 const maxCachedBuckets = 256;
 const noBytes = Buffer.alloc(0);

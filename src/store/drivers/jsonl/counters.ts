@@ -1,4 +1,4 @@
-import { countEntry, countLog } from "./count-records.js";
+import type { CountedLog } from "./count-records.js";
 import { CounterFiles, DamagedCountersError, removeEarlierCounters } from "./counter-files.js";
 import { ShelfFiles } from "./file-shelf.js";
 import type { Files } from "./files.js";
@@ -6,17 +6,22 @@ import { systemFiles } from "./files.js";
 import type { Head } from "./head.js";
 import { readHeadFile } from "./head.js";
 import type { Progress } from "./index/log-index.js";
+import type { RecoveredCounts } from "./recover-tail.js";
+import { countsPastHead } from "./recover-tail.js";
 import { listSegments } from "./segments.js";
 import { runInSlices } from "./slices.js";
 import { damagedLogError } from "./store-errors.js";
-import type { Appended, Count, Counter, Entry, Limit } from "../../../model/store.js";
+import { DecisionError } from "../../../errors.js";
+import type { Appended, Counter, Entry, Limit, LogPlace } from "../../../model/store.js";
 import {
+  countEntry,
   counterName,
   groupBodies,
   incrementCounter,
   isLimitReached,
   zeroCounter,
 } from "../../../record/counters.js";
+import { wrongCountersMessage } from "../../../record/notes.js";
 
 /** Entries that are appended together or not at all. */
 export type EntryGroup = readonly [Entry, ...Entry[]];
@@ -27,20 +32,21 @@ export interface Admission {
   /** True if an admitted entry counts something. */
   readonly isCounted: boolean;
   /** Returns the outcome of each group, given the links of the admitted entries. */
-  outcomes(links: readonly { readonly seq: number; readonly hash: string }[]): readonly Appended[];
+  outcomes(links: readonly PlacedLink[]): readonly Appended[];
   /** Writes the counters and returns their pin for the head; undefined if none changed. */
   saveCounters(): string | undefined;
+}
+
+/** The link of an entry and its place. */
+export interface PlacedLink {
+  readonly seq: number;
+  readonly hash: string;
+  readonly place: LogPlace;
 }
 
 interface RefusedGroup {
   readonly refused: Limit;
   readonly count: number;
-}
-
-/** A record behind the head that a crash left, and what it counts. */
-export interface RecoveredCounts {
-  readonly seq: number;
-  readonly counted: readonly Count[];
 }
 
 /** The end of the log that the counters must cover. */
@@ -50,8 +56,18 @@ interface CountedTail {
   readonly recovered: readonly RecoveredCounts[];
 }
 
+/** The counters that an append starts from. */
+interface PreparedCounters {
+  /** The pin of the files, which the head must get if it has another one. */
+  readonly pin: string | undefined;
+  /** Counters that only files of an earlier version have: a note must keep them, or they could be reset. */
+  readonly migrated?: ReadonlyMap<string, Counter>;
+}
+
 interface CountersOptions {
   readonly files: Files;
+  /** Called if the records cannot be counted because the log is damaged. */
+  readonly onDamage: (message: string) => void;
   readonly progress?: Progress | undefined;
 }
 
@@ -63,15 +79,15 @@ export class Counters {
   readonly #directory: string;
   readonly #log: string;
   readonly #files: CounterFiles;
-  readonly #progress: Progress | undefined;
+  readonly #options: CountersOptions;
   /** Counters of recovered records, which are saved with the next append. */
   #unsaved = new Map<string, Counter>();
 
-  constructor(directory: string, { files, progress }: CountersOptions) {
+  constructor(directory: string, options: CountersOptions) {
     this.#directory = `${directory}/counters`;
     this.#log = `${directory}/log`;
-    this.#files = new CounterFiles(this.#directory, files);
-    this.#progress = progress;
+    this.#files = new CounterFiles(this.#directory, options.files);
+    this.#options = options;
   }
 
   /** Reads a counter without the lock and writes nothing. */
@@ -85,7 +101,8 @@ export class Counters {
         return zeroCounter;
       }
       try {
-        if (this.#files.matches(head.counters)) return this.#files.get(name) ?? zeroCounter;
+        if (this.#files.matches(head.counters))
+          return this.#addPastHead(name, this.#files.get(name) ?? zeroCounter, head);
       } catch (error) {
         // Another process has written them meanwhile, or they are damaged.
         if (!(error instanceof DamagedCountersError)) throw error;
@@ -94,46 +111,46 @@ export class Counters {
     if (head === undefined) return zeroCounter;
     // Through the end of the log: the head itself may be an older copy.
     const segment = Math.max(head.segment, ...listSegments(this.#log));
-    const end = { ...head, segment, bytes: Infinity };
-    return (await this.#recount(end)).get(name) ?? zeroCounter;
+    const { counters } = await this.#recount(head, { segment, bytes: Infinity });
+    return counters.get(name) ?? zeroCounter;
   }
 
-  /**
-   * Makes the counters of these groups available to `admit`. Counts again if the files do not match the head. Returns
-   * the pin of the files, which the head must get if it has another one.
-   */
-  async prepare(
-    { head, recovered }: CountedTail,
-    groups: readonly EntryGroup[],
-  ): Promise<string | undefined> {
+  /** Adds the records after the head, which may be an older copy, like its counters. */
+  #addPastHead(name: string, counter: Counter, head: Head): Counter {
+    const counters = new Map([[name, counter]]);
+    for (const { counted, seq } of countsPastHead(this.#options.files, this.#log, head)) {
+      const own = counted.filter((count) => counterName(count) === name);
+      countEntry(counters, own, seq);
+    }
+    return counters.get(name) ?? counter;
+  }
+
+  /** Makes the counters of these groups available to `admit`. Counts again if the files do not match the head. */
+  async prepare({ head, recovered }: CountedTail, groups: readonly EntryGroup[]): Promise<PreparedCounters> {
     this.#unsaved = new Map();
     const counted = recovered.filter((each) => each.counted.length > 0);
-    if (counted.length === 0 && groups.every((group) => group.every(hasNoCounters))) return head.counters;
+    if (counted.length === 0 && groups.every((group) => group.every(hasNoCounters)))
+      return { pin: head.counters };
     if (this.#areUsable(head, namesIn(groups, counted))) {
       const unsaved = new Map<string, Counter>();
       for (const name of namesIn([], counted)) unsaved.set(name, this.#files.get(name) ?? zeroCounter);
       for (const { counted: counts, seq } of counted) countEntry(unsaved, counts, seq);
       this.#unsaved = unsaved;
-      return head.counters;
+      return { pin: head.counters };
     }
-    const counters = await this.#recount(head);
+    const { counters, isMigrated } = await this.#recount(head);
     // Those that an earlier version has saved may not cover the recovered records.
     for (const { seq, counted: counts } of counted) {
       const missing = counts.filter((count) => (counters.get(counterName(count))?.seq ?? 0) < seq);
       countEntry(counters, missing, seq);
     }
-    return this.#files.replace(counters);
+    return { pin: this.#files.replace(counters), ...(isMigrated && { migrated: counters }) };
   }
 
   /** Returns all counters, for the note of a prune. */
   async snapshot(head: Head): Promise<ReadonlyMap<string, Counter>> {
-    if (!this.#canRecount(head) && this.#areUsable(head, [])) return new Map(this.#files.entries());
-    return await this.#recount(head);
-  }
-
-  /** Returns false if an earlier version has pruned records without noting their counters. */
-  #canRecount({ pruned }: Head): boolean {
-    return pruned !== undefined || (listSegments(this.#log)[0] ?? 1) === 1;
+    const { counters, isComplete } = await this.#recount(head);
+    return !isComplete && this.#areUsable(head, []) ? new Map(this.#files.entries()) : counters;
   }
 
   /** Removes the files of earlier versions, once the head has a pin. */
@@ -169,11 +186,12 @@ export class Counters {
       bodies: admitted.flatMap(groupBodies),
       isCounted: counters.size > 0,
       outcomes(links) {
-        let next = -1;
+        let end = 0;
         return refusals.map((refused, index) => {
           if (refused !== undefined) return refused;
-          next += groups[index]?.length ?? 0;
-          return linkAt(links, next);
+          const start = end;
+          end += groups[index]?.length ?? 0;
+          return toAppended(links.slice(start, end));
         });
       },
       saveCounters: () => (counters.size === 0 ? undefined : this.#files.save(counters)),
@@ -192,13 +210,30 @@ export class Counters {
     }
   }
 
-  /** Counts all records. Counters of an earlier version are used only where it has pruned records that they count. */
-  async #recount(head: Head): Promise<Map<string, Counter>> {
-    if (head.counters === undefined && !this.#canRecount(head)) {
-      const earlier = this.#readEarlierCounters();
-      if (earlier.size > 0) return earlier;
+  /**
+   * Counts all records. Counters of an earlier version are used only where it has pruned records without noting what
+   * they count, and only if they are not below what the other records count.
+   */
+  async #recount(head: Head, end: Pick<Head, "segment" | "bytes"> = head): Promise<Recounted> {
+    const { counters, isComplete } = await this.#countLog(head, end);
+    if (isComplete || head.counters !== undefined) return { counters, isComplete, isMigrated: false };
+    const earlier = this.#readEarlierCounters();
+    for (const [name, counter] of earlier)
+      if (counter.count >= (counters.get(name)?.count ?? 0)) counters.set(name, counter);
+    return { counters, isComplete, isMigrated: earlier.size > 0 };
+  }
+
+  async #countLog(head: Head, end: Pick<Head, "segment" | "bytes">): Promise<CountedLog> {
+    const { progress, onDamage } = this.#options;
+    const { countLog } = await import("./count-records.js");
+    try {
+      const counted = await runInSlices(countLog(this.#log, end, { expected: head, progress }));
+      if (counted.wrongNote === undefined) return counted;
+      throw damagedLogError(this.#log, wrongCountersMessage(counted.wrongNote));
+    } catch (error) {
+      if (error instanceof DecisionError && error.code === "log_damaged") onDamage(error.message);
+      throw error;
     }
-    return (await runInSlices(countLog(this.#log, head, { progress: this.#progress }))).counters;
   }
 
   #readEarlierCounters(): Map<string, Counter> {
@@ -210,6 +245,14 @@ export class Counters {
   #earlierShelf(): ShelfFiles {
     return new ShelfFiles(this.#directory, { files: systemFiles, now: () => 0, durable: false });
   }
+}
+
+interface Recounted {
+  readonly counters: Map<string, Counter>;
+  /** False if records were removed, and no note has their counters. */
+  readonly isComplete: boolean;
+  /** True if files of an earlier version have counters of the removed records. */
+  readonly isMigrated: boolean;
 }
 
 /** Another process needs less time to write its counters and its head. */
@@ -227,13 +270,8 @@ function* namesIn(groups: readonly EntryGroup[], recovered: readonly RecoveredCo
 const hasNoCounters = ({ counts = [], limits = [] }: Entry): boolean =>
   counts.length === 0 && limits.length === 0;
 
-function linkAt(links: readonly { readonly seq: number; readonly hash: string }[], index: number): Appended {
-  const link = links[index];
-  if (link === undefined) throw new Error("fewer records were written than were let in");
-  return link;
-}
-
-export function countsInLine(line: string): readonly Count[] {
-  if (!line.includes('"counted":')) return [];
-  return (JSON.parse(line) as { counted?: readonly Count[] }).counted ?? [];
+function toAppended(links: readonly PlacedLink[]): Appended {
+  const last = links.at(-1);
+  if (last === undefined) throw new Error("fewer records were written than were let in");
+  return { seq: last.seq, hash: last.hash, places: links.map(({ place }) => place) };
 }

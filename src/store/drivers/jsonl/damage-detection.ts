@@ -15,6 +15,7 @@ import { isNotFound, openIfExists, readAt, readIfExists, systemFiles } from "./f
 import type { Head } from "./head.js";
 import { readHead } from "./head.js";
 import { readSealedJson, writeSealedJson } from "./index/sealed-json.js";
+import { isLongerThanHead } from "./recover-tail.js";
 import { segmentName, listSegments } from "./segments.js";
 import { verifyInSlices } from "./verify-store.js";
 import { parseChainLink, parseTailHash, tailLength } from "../../../record/chain.js";
@@ -95,6 +96,12 @@ export class DamageDetector {
     if (isSuspected) setDamageMark(this.#directory, undefined);
   }
 
+  /** Reads the whole log and throws if it is damaged. */
+  async assertVerified(): Promise<void> {
+    const problem = await this.verify();
+    if (problem !== undefined) throw damagedLogError(this.#log, problem);
+  }
+
   /** Returns the problem of a damaged log. */
   findProblem(): Promise<string | undefined> {
     return this.#findProblem({ isSuspected: false });
@@ -165,7 +172,10 @@ export class DamageDetector {
       if (problem !== undefined) return { problem, suspicions: [] };
       const checkpoints = inspectCheckpoints(this.#log, segments, { head, mtimeMs });
       const modified = modifiedSegments(segments, { head, mtimeMs });
-      return { ...checkpoints, suspicions: [...start.suspicions, ...checkpoints.suspicions, ...modified] };
+      // Anyone can write such a head, so the log is verified until an append has replaced it.
+      const unsealed = head.unsealed === true ? [`head without a checksum, ${head.size} ${head.head}`] : [];
+      const suspicions = [...start.suspicions, ...checkpoints.suspicions, ...modified, ...unsealed];
+      return { ...checkpoints, suspicions };
     } finally {
       closeSync(fd);
     }
@@ -252,8 +262,13 @@ function inspectCheckpoints(
   const modified = statFiles(log, ["checkpoints.jsonl"]).filter(isModifiedAfter(mtimeMs)).map(describeFile);
   const last = peekLastCheckpoint(`${log}/checkpoints.jsonl`);
   const pin = head.checkpoint;
-  // A checkpoint is written before the head: this append is in progress, or a crash came between.
-  if (last !== undefined && last.size > head.size) return undamaged;
+  if (last !== undefined && last.size > head.size) {
+    // A checkpoint is written after its records and before the head: this append is in progress, or a crash came
+    // between. Either way, the log is longer than its head.
+    if (isLongerThanHead(log, head)) return undamaged;
+    const problem = `a checkpoint covers ${last.size} records, but there are ${head.size}`;
+    return { problem, suspicions: [] };
+  }
   if (pin === undefined)
     return { suspicions: last === undefined ? modified : ["the head names no checkpoint"] };
   if (last === undefined || last.size < pin.size || (last.size === pin.size && last.hash !== pin.hash))

@@ -22,12 +22,13 @@ export function fileShelf(shelf: ShelfFiles, locked: RunLocked, where: string): 
         return after ?? before;
       }),
     remove: (shouldRemove) =>
-      shelf.leaves().length === 0 ? Promise.resolve(0) : locked(() => shelf.remove(shouldRemove)),
+      wrapReadErrors(where, () => shelf.leaves()).length === 0
+        ? Promise.resolve(0)
+        : locked(() => shelf.remove(shouldRemove)),
     entries: () => shelfEntries(shelf, where),
     extent() {
-      const size = wrapReadErrors(where, () => shelf.leaves()).reduce(
-        (sum, leaf) => sum + shelf.sizeOf(leaf),
-        0,
+      const size = wrapReadErrors(where, () =>
+        shelf.leaves().reduce((sum, leaf) => sum + shelf.sizeOf(leaf), 0),
       );
       return Promise.resolve({ size, where });
     },

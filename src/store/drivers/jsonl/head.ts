@@ -28,6 +28,8 @@ export interface Head {
   readonly synced?: Position;
   /** A torn tail that was moved to its own file and is not noted in the log yet. */
   readonly torn?: TornTail;
+  /** An earlier version wrote the head, without a checksum. Not written: it is true of the file that was read. */
+  readonly unsealed?: true;
 }
 
 /** The file that holds the bytes of an incomplete append. */
@@ -80,7 +82,10 @@ export const pickPins = ({ checkpoint, pruned, counters, approvals }: Head): Pin
 
 type Pins = Pick<Head, "checkpoint" | "pruned" | "counters" | "approvals">;
 
-/** Accepts only bytes that `formatHead` would have written, with a checksum or, as earlier versions did, without. */
+/**
+ * Accepts only bytes that `formatHead` would have written. Earlier versions wrote no checksum, and none of the fields
+ * that came later: an editor who adds those fields must not get rid of the checksum.
+ */
 export function parseHead(bytes: Buffer): Head | undefined {
   const text = bytes.toString("latin1");
   try {
@@ -88,11 +93,18 @@ export function parseHead(bytes: Buffer): Head | undefined {
     const { size, segment, bytes: length } = head;
     const areNumbersValid = [size, segment, length].every((each) => Number.isSafeInteger(each) && each >= 0);
     const isValid = areNumbersValid && /^[0-9a-f]{64}$/.test(head.head);
-    return isValid && (formatHead(head) === text || padHead(headJson(head)) === text) ? head : undefined;
+    if (!isValid) return undefined;
+    if (formatHead(head) === text) return head;
+    return !hasLaterFields(head) && padHead(headJson(head)) === text
+      ? { ...head, unsealed: true }
+      : undefined;
   } catch {
     return undefined;
   }
 }
+
+const hasLaterFields = ({ checkpoint, pruned, counters, approvals }: Head): boolean =>
+  [checkpoint?.end, pruned, counters, approvals].some((field) => field !== undefined);
 
 function normalizeHead({ checkpoint, synced, torn, ...head }: Head): Head {
   return {

@@ -1,6 +1,7 @@
+import { sumOfSerials } from "./approval-witness.js";
 import type { PendingCheckpoints } from "./checkpoints.js";
-import { prepareCheckpoints } from "./checkpoints.js";
-import type { Admission, Counters, EntryGroup } from "./counters.js";
+import { peekLastCheckpoint, prepareCheckpoints } from "./checkpoints.js";
+import type { Admission, Counters, EntryGroup, PlacedLink } from "./counters.js";
 import type { Files } from "./files.js";
 import type { CheckpointPin, Head } from "./head.js";
 import { HeadFile, pickPins, pickPosition, withoutCounters } from "./head.js";
@@ -8,9 +9,15 @@ import type { LogTail, MakeNoteBody, PlacedPin } from "./recover-tail.js";
 import { assertTailPresent, recoverTail } from "./recover-tail.js";
 import type { UnsyncedRange } from "./segments.js";
 import { SegmentFile } from "./segments.js";
+import type { JsonObject } from "../../../model/json.js";
 import type { Appended } from "../../../model/store.js";
 import type { Checkpoint, Signer } from "../../../record/chain.js";
-import { maxSealedByteLength, sealLineInto, sealedByteLength } from "../../../record/chain.js";
+import {
+  checkpointMark,
+  maxSealedByteLength,
+  sealLineInto,
+  sealedByteLength,
+} from "../../../record/chain.js";
 
 interface WriterOptions {
   readonly files: Files;
@@ -23,6 +30,8 @@ interface WriterOptions {
   readonly makeNoteBody: MakeNoteBody;
   /** Throws if the log is damaged, so nothing may be appended. */
   readonly assertWritable: () => Promise<void>;
+  /** Reads the whole log and throws if it is damaged. */
+  readonly assertVerified: () => Promise<void>;
 }
 
 /**
@@ -40,6 +49,8 @@ interface LastAppend {
 interface AppendOptions {
   /** Records in the head that all records up to this one were pruned, and adds a checkpoint. */
   readonly pruned?: number;
+  /** Records in the head the sum of the serial numbers of all approval locks that were seen. */
+  readonly approvals?: number;
   /** The acquisition of the lock under which this append runs; see `LockQueue`. */
   readonly acquisition?: number;
 }
@@ -48,7 +59,7 @@ interface AppendOptions {
 interface SealedBatch {
   /** A view of the reusable buffer: must be written before the next batch is sealed. */
   readonly bytes: Buffer;
-  readonly links: readonly { readonly seq: number; readonly hash: string }[];
+  readonly links: readonly PlacedLink[];
   readonly head: Head;
   readonly pins: readonly PlacedPin[];
 }
@@ -89,14 +100,18 @@ export class LogWriter {
    */
   async append(
     groups: readonly EntryGroup[],
-    { pruned, acquisition }: AppendOptions = {},
+    { acquisition, ...noted }: AppendOptions = {},
   ): Promise<readonly Appended[]> {
-    const tail = await this.#prepareCounters(await this.#tailWithin(acquisition), groups);
+    const { tail, isMigrated } = await this.#prepareCounters(await this.#tailWithin(acquisition), groups);
     const admission = this.#counters.admit(groups, tail.head.size + tail.notes.length + 1);
     const bodies = [...tail.notes, ...admission.bodies];
-    if (bodies.length === 0) return admission.outcomes([]);
-    const batch = this.#sealBatch(bodies, tail, pruned);
+    if (bodies.length === 0) {
+      if (tail.recovered.length > 0) await this.#writeRecovered(tail, admission);
+      return admission.outcomes([]);
+    }
+    const batch = this.#sealBatch(bodies, tail, noted);
     const head = await this.#write(batch, tail.head, admission);
+    if (isMigrated) this.#counters.removeEarlierFiles();
     if (acquisition !== undefined) this.#lastAppend = { acquisition, head };
     return admission.outcomes(batch.links.slice(tail.notes.length));
   }
@@ -113,12 +128,12 @@ export class LogWriter {
   }
 
   /** Starts a new segment, so that the next record goes there. */
-  rotate(): void {
+  async rotate(): Promise<void> {
     const { head, pins, recovered } = this.#recoverTail();
     if (head.bytes === 0) return;
     const isCounted = recovered.every(({ counted }) => counted.length === 0);
     const pin = { size: head.size, head: head.head, timestamp: this.#options.clock(), end: head.bytes };
-    const checkpoints = this.#prepareCheckpoints([...pins, pin]);
+    const checkpoints = await this.#prepareCheckpoints([...pins, pin]);
     this.#syncBeforeLeaving(head);
     this.#segment.openOrCreate(head.size + 1);
     const position = {
@@ -129,12 +144,17 @@ export class LogWriter {
     this.#writeHead({ ...position, segment: head.size + 1, bytes: 0 }, checkpoints?.write(), []);
   }
 
-  /** Writes the sum of the serial numbers of all approval locks that were seen to the head. */
-  pinApprovals(approvals: number): void {
-    const head = this.#head.read();
-    if (head.approvals === approvals) return;
-    this.#lastAppend = undefined;
-    this.#head.write({ ...head, approvals });
+  /**
+   * Notes the serial numbers of all approval locks that were seen in the log, and their sum in the head: older copies of
+   * the head and of the locks are then noticed.
+   */
+  async noteApprovals(serials: ReadonlyMap<string, number>): Promise<void> {
+    await this.#options.assertWritable();
+    const approvals = sumOfSerials(serials);
+    if ((this.head().approvals ?? 0) >= approvals) return;
+    const details = { approvals, serials: Object.fromEntries(serials) };
+    const body = this.#options.makeNoteBody("approvals_seen", details);
+    await this.append([[{ body }]], { approvals });
   }
 
   /** Syncs the head file, so that a power cut cannot bring back an older head. */
@@ -166,16 +186,32 @@ export class LogWriter {
   }
 
   /** Prepares the counters of these groups. If they were counted again, the head gets their new pin. */
-  async #prepareCounters(tail: LogTail, groups: readonly EntryGroup[]): Promise<LogTail> {
-    const counters = await this.#counters.prepare(tail, groups);
-    if (counters === undefined || counters === tail.head.counters) return tail;
-    const head = { ...tail.head, counters };
+  async #prepareCounters(
+    tail: LogTail,
+    groups: readonly EntryGroup[],
+  ): Promise<{ readonly tail: LogTail; readonly isMigrated: boolean }> {
+    const { pin, migrated } = await this.#counters.prepare(tail, groups);
+    if (pin === undefined || pin === tail.head.counters) return { tail, isMigrated: false };
+    const head = { ...tail.head, counters: pin };
+    if (migrated !== undefined) {
+      const details = { counters: Object.fromEntries(migrated) as unknown as JsonObject };
+      const notes = [...tail.notes, this.#options.makeNoteBody("counters_migrated", details)];
+      return { tail: { ...tail, head, notes }, isMigrated: true };
+    }
     // After a crash the head is written with the append, because the checkpoints that are due come first.
     if (tail.recovered.length === 0) {
       this.#head.write(head);
       this.#counters.removeEarlierFiles();
     }
-    return { ...tail, head };
+    return { tail: { ...tail, head }, isMigrated: false };
+  }
+
+  /** Writes a head that covers the recovered records, if nothing else is appended: readers would count them again. */
+  async #writeRecovered({ head, pins }: LogTail, admission: Admission): Promise<void> {
+    await this.#sync(head.segment, { start: head.bytes, next: head.size + 1 });
+    const checkpoint = (await this.#prepareCheckpoints(pins))?.write();
+    const counters = admission.saveCounters();
+    this.#writeHead({ ...head, ...(counters !== undefined && { counters }) }, checkpoint, pins);
   }
 
   #recoverTail(): LogTail {
@@ -188,21 +224,24 @@ export class LogWriter {
   #sealBatch(
     bodies: readonly string[],
     { head, pins: due }: LogTail,
-    pruned: number | undefined,
+    { pruned, approvals }: Pick<AppendOptions, "pruned" | "approvals">,
   ): SealedBatch {
     const { segmentSize, checkpointEvery, clock } = this.#options;
-    const links: { seq: number; hash: string }[] = [];
+    const links: { seq: number; hash: string; place: { segment: number; offset: number; length: number } }[] =
+      [];
     const ends: Omit<PlacedPin, "timestamp">[] = [];
     const buffer = this.#bufferFor(bodies);
     let length = 0;
     let { size: seq, head: hash } = head;
+    const last = head.size + bodies.length;
     for (const body of bodies) {
-      ({ end: length, hash } = sealLineInto(buffer, length, { seq: ++seq, body, previous: hash }));
-      links.push({ seq, hash });
-      if (seq % checkpointEvery === 0) ends.push({ size: seq, head: hash, end: length });
+      const isPinned = ++seq % checkpointEvery === 0 || (pruned !== undefined && seq === last);
+      const entry = { seq, body: isPinned ? body + checkpointMark : body, previous: hash };
+      const offset = length;
+      ({ end: length, hash } = sealLineInto(buffer, length, entry));
+      links.push({ seq, hash, place: { segment: 0, offset, length: length - offset - 1 } });
+      if (isPinned) ends.push({ size: seq, head: hash, end: length });
     }
-    if (pruned !== undefined && seq % checkpointEvery !== 0)
-      ends.push({ size: seq, head: hash, end: length });
     const bytes = buffer.subarray(0, length);
     const isFull = head.bytes > 0 && head.bytes + bytes.length > segmentSize;
     const start = isFull ? 0 : head.bytes;
@@ -213,8 +252,12 @@ export class LogWriter {
       ...ends.map((pin) => ({ ...pin, timestamp: clock(), end: start + pin.end })),
     ];
     const position = { size: seq, head: hash, segment: isFull ? head.size + 1 : head.segment };
-    const total = { ...(pruned !== undefined && { pruned }), bytes: start + bytes.length };
-    return { bytes, links, pins, head: { ...head, ...position, ...total } };
+    for (const { place } of links) {
+      place.segment = position.segment;
+      place.offset += start;
+    }
+    const noted = { ...(pruned !== undefined && { pruned }), ...(approvals !== undefined && { approvals }) };
+    return { bytes, links, pins, head: { ...head, ...position, bytes: start + bytes.length, ...noted } };
   }
 
   /**
@@ -231,7 +274,7 @@ export class LogWriter {
   async #write({ bytes, links, pins, head }: SealedBatch, before: Head, admission: Admission): Promise<Head> {
     const { durable } = this.#options;
     const start = head.bytes - bytes.length;
-    const checkpoints = this.#prepareCheckpoints(pins);
+    const checkpoints = await this.#prepareCheckpoints(pins);
     if (head.segment !== before.segment) this.#syncBeforeLeaving(before);
     this.#segment.append(head.segment, bytes, start);
     // A checkpoint must never cover a record that a power cut can still remove.
@@ -271,11 +314,18 @@ export class LogWriter {
     if (synced !== undefined && bytes > 0) this.#segment.sync(segment, { start: bytes, next: size + 1 });
   }
 
-  /** Creates and signs checkpoints before any record is written: an unusable key must not leave a record behind. */
-  #prepareCheckpoints(pins: readonly PlacedPin[]): PendingCheckpoints | undefined {
-    const { files, sign } = this.#options;
-    if (pins.length === 0) return undefined;
-    return prepareCheckpoints(files, `${this.#directory}/checkpoints.jsonl`, pins, sign);
+  /**
+   * Creates and signs checkpoints before any record is written: an unusable key must not leave a record behind. If the
+   * last one is missing, the log is verified first, because a checkpoint of a log that was cut would hide the cut.
+   */
+  async #prepareCheckpoints(pins: readonly PlacedPin[]): Promise<PendingCheckpoints | undefined> {
+    const { files, sign, checkpointEvery, assertVerified } = this.#options;
+    const [first] = pins;
+    if (first === undefined) return undefined;
+    const path = `${this.#directory}/checkpoints.jsonl`;
+    const covered = peekLastCheckpoint(path)?.size ?? 0;
+    if (first.size - covered > checkpointEvery) await assertVerified();
+    return prepareCheckpoints(files, path, pins, sign);
   }
 
   #writeHead(head: Head, last: Checkpoint | undefined, pins: readonly PlacedPin[]): Head {

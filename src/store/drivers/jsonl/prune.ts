@@ -47,7 +47,7 @@ function findSize(log: string, newest: SegmentStats): number {
 /** Scans the lines of a segment. */
 function readSegment(log: string, segment: SegmentStats): LogIndex {
   const index = new LogIndex(log, undefined);
-  index.catchUp(log, [segment]);
+  index.catchUp(log, [segment], { isVerified: true });
   return index;
 }
 
@@ -81,17 +81,19 @@ export async function prune(
   const log = `${directory}/log`;
   const removable = listSegments(log).filter((first) => first <= through);
   const newest = removable.at(-1) ?? 0;
-  if (writer.head().size === through) writer.rotate();
+  if (writer.head().size === through) await writer.rotate();
   else if (!listSegments(log).includes(through + 1)) throw logChangedError();
   const earlier = removable.flatMap((first) => readEarlierPrunes(`${log}/${segmentName(first)}`));
-  const counted = await counters.snapshot(writer.head());
+  const head = writer.head();
+  const counted = await counters.snapshot(head);
   const body = makeNoteBody({
     through,
     hash: readLastHash(`${log}/${segmentName(newest)}`),
     records,
     ...(earlier.length > 0 && { earlier }),
     // The counters of this moment: without the removed records they could not be counted again.
-    ...(counted.size > 0 && { counters: Object.fromEntries(counted) as unknown as JsonObject }),
+    counters: Object.fromEntries(counted) as unknown as JsonObject,
+    ...(head.approvals !== undefined && { approvals: head.approvals }),
   });
   await writer.append([[{ body }]], { pruned: through });
   writer.syncHead();

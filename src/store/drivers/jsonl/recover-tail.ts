@@ -1,6 +1,5 @@
-import { existsSync } from "node:fs";
-import type { RecoveredCounts } from "./counters.js";
-import { countsInLine } from "./counters.js";
+import { existsSync, statSync } from "node:fs";
+import { peekLastCheckpoint } from "./checkpoints.js";
 import { damagedLogError } from "./store-errors.js";
 import type { Files } from "./files.js";
 import { openIfExists, readAt, syncDirectory, writeAll } from "./files.js";
@@ -9,9 +8,11 @@ import { pickPins, pickPosition, withoutCounters } from "./head.js";
 import type { SegmentFile } from "./segments.js";
 import { segmentName } from "./segments.js";
 import type { JsonObject } from "../../../model/json.js";
-import type { LogRecord } from "../../../model/record.js";
+import type { NoteRecord } from "../../../model/record.js";
+import type { Count } from "../../../model/store.js";
 import type { ChainLink, CheckpointContent } from "../../../record/chain.js";
-import { matchesOwnHash, parseChainLink } from "../../../record/chain.js";
+import { hasCheckpointMark, matchesOwnHash, parseChainLink } from "../../../record/chain.js";
+import { approvalsInNote, parseNote } from "../../../record/notes.js";
 
 /** The end of the log, and what recovery requires the next append to write. */
 export interface LogTail {
@@ -29,8 +30,14 @@ export interface PlacedPin extends CheckpointContent {
   readonly end: number;
 }
 
+/** A record after the head, which a crash left, and what it counts. */
+export interface RecoveredCounts {
+  readonly seq: number;
+  readonly counted: readonly Count[];
+}
+
 /** Builds the body of a note about the log itself. */
-export type MakeNoteBody = (note: "tail_repaired" | "tail_lost", details: JsonObject) => string;
+export type MakeNoteBody = (note: Exclude<NoteRecord["note"], "pruned">, details: JsonObject) => string;
 
 interface RecoveryParts {
   readonly head: HeadFile;
@@ -59,6 +66,16 @@ export function recoverTail(directory: string, parts: RecoveryParts): LogTail {
   const next = findNextSegment(directory, head);
   if (size > head.bytes || next !== undefined) return recoverAfterCrash(directory, parts, head);
   return { head, notes: repairNotes(head, parts), pins: [], recovered: [] };
+}
+
+/** Throws if a checkpoint covers more records than the log has, or others. */
+function assertMatchesCheckpoint(directory: string, size: number, lines: readonly ScannedLine[]): void {
+  const last = peekLastCheckpoint(`${directory}/checkpoints.jsonl`);
+  if (last === undefined || last.size <= size - lines.length) return;
+  if (last.size > size)
+    throw damagedLogError(directory, `a checkpoint covers ${last.size} records, but there are ${size}`);
+  if (lines.some(({ link }) => link.seq === last.size && link.hash !== last.head))
+    throw damagedLogError(directory, `record ${last.size} is not the one that a checkpoint covers`);
 }
 
 /** Throws if records that the head covers are missing. Writes nothing. */
@@ -92,16 +109,25 @@ function recoverAfterCrash(directory: string, parts: RecoveryParts, known: Head)
   const { files, checkpointEvery, clock } = parts;
   parts.segment.close();
   const { head: end, lines, segmentEnds, remainder } = scanPastHead(files, directory, known);
-  const recovered = lines.map(({ link, text }) => ({ seq: link.seq, counted: countsInLine(text) }));
-  const prune = lines.findLast(({ text }) => prunedThrough(text) !== undefined);
-  const pruned = prune && prunedThrough(prune.text);
-  const noted = pruned === undefined ? end : { ...end, pruned };
+  assertMatchesCheckpoint(directory, end.size, lines);
+  const recovered = lines.map(toCounts);
+  const notes = lines.flatMap((line) => parseNote(Buffer.from(line.text)) ?? []);
+  const prune = notes.findLast(({ note }) => note === "pruned");
+  const approvals = Math.max(end.approvals ?? 0, ...notes.map(approvalsInNote));
+  const noted = {
+    ...end,
+    ...(prune !== undefined && { pruned: Number(prune.details["through"]) }),
+    ...(approvals > 0 && { approvals }),
+  };
   // The repair writes a head that covers the recovered records, which are not counted yet.
   const uncounted = recovered.some(({ counted }) => counted.length > 0) ? withoutCounters(noted) : noted;
   const head =
     remainder.length === 0 ? noted : repairTornTail(directory, parts, { end: uncounted, remainder });
   const timestamp = clock();
-  const due = lines.filter((line) => line.link.seq % checkpointEvery === 0 || line === prune);
+  const due = lines.filter(
+    ({ link: { seq }, text }) =>
+      seq % checkpointEvery === 0 || seq === prune?.seq || hasCheckpointMark(Buffer.from(text)),
+  );
   const pinned = [
     ...due.map(({ link, end }) => ({ size: link.seq, head: link.hash, bytes: end })),
     ...segmentEnds,
@@ -111,11 +137,31 @@ function recoverAfterCrash(directory: string, parts: RecoveryParts, known: Head)
   return { head, notes: repairNotes(head, parts), pins: ordered, recovered };
 }
 
-/** Returns the last record that a prune removes, if this line is its note. */
-function prunedThrough(line: string): number | undefined {
-  if (!line.includes('"note":"pruned"')) return undefined;
-  const record = JSON.parse(line) as LogRecord;
-  return record.kind === "note" && record.note === "pruned" ? Number(record.details["through"]) : undefined;
+const toCounts = ({ link, text }: ScannedLine): RecoveredCounts => ({
+  seq: link.seq,
+  counted: text.includes('"counted":')
+    ? ((JSON.parse(text) as { counted?: readonly Count[] }).counted ?? [])
+    : [],
+});
+
+/** Returns what the complete records after a head count. */
+export const countsPastHead = (files: Files, directory: string, head: Head): readonly RecoveredCounts[] =>
+  linesPastHead(files, directory, head).map(toCounts);
+
+/** Returns the notes after a head. */
+export const notesPastHead = (files: Files, directory: string, head: Head): readonly NoteRecord[] =>
+  linesPastHead(files, directory, head).flatMap(({ text }) => parseNote(Buffer.from(text)) ?? []);
+
+/** Returns the complete records after a head. Normally there are none, and only file sizes are read. */
+function linesPastHead(files: Files, directory: string, head: Head): readonly ScannedLine[] {
+  return isLongerThanHead(directory, head) ? scanPastHead(files, directory, head).lines : [];
+}
+
+/** Returns true if there are bytes or segments that a head does not cover. */
+export function isLongerThanHead(directory: string, head: Head): boolean {
+  const path = `${directory}/${segmentName(head.segment)}`;
+  const { size = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
+  return size > head.bytes || findNextSegment(directory, head) !== undefined;
 }
 
 /**
@@ -228,7 +274,9 @@ function takeCompleteGroups(bytes: Buffer, head: Head, lines: ScannedLine[]): Co
 /** Returns the number of lines that follow in the group that this line starts. */
 function followingLines(line: string): number {
   const [, together = "1"] =
-    /,"together":(\d{1,6}),"prev_hash":"[0-9a-f]{64}","hash":"[0-9a-f]{64}"\}$/.exec(line) ?? [];
+    /,"together":(\d{1,6})(?:,"checkpoint":true)?,"prev_hash":"[0-9a-f]{64}","hash":"[0-9a-f]{64}"\}$/.exec(
+      line,
+    ) ?? [];
   return Number(together) - 1;
 }
 

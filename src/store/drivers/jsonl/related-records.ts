@@ -1,14 +1,21 @@
-import { hashEntity, entitySeed } from "./index/key-hash.js";
+import { entityKeys } from "./index/key-hash.js";
 import type { LogIndex } from "./index/log-index.js";
 import type { LineLocation } from "./index/matching-rows.js";
 import { relatedRows, RowsWithKeys, locateLine } from "./index/matching-rows.js";
 import type { LiveIndex } from "./index/open-index.js";
 import { DamagedIndexError } from "./index/page-sum.js";
 import type { LineReader } from "./line-reader.js";
-import { wrapReadErrors } from "./store-errors.js";
+import { throwReadError, wrapReadErrors } from "./store-errors.js";
 import type { Entity } from "../../../model/lineage.js";
 import type { LogRecord } from "../../../model/record.js";
-import type { LogLine, Neighbour, RecordKey, RelatedRange, NeighbourBounds } from "../../../model/store.js";
+import type {
+  LogLine,
+  Neighbour,
+  NeighbourBounds,
+  NeighbourSubject,
+  RecordKey,
+  RelatedRange,
+} from "../../../model/store.js";
 import { matchesKey, isInRelatedRange } from "../../../record/record-keys.js";
 
 interface RelatedOptions {
@@ -78,7 +85,7 @@ export class RelatedRecords {
   }
 
   #rebuildIfDamaged(error: unknown, isRetry: boolean): void {
-    if (isRetry || !(error instanceof DamagedIndexError)) throw error;
+    if (isRetry || !(error instanceof DamagedIndexError)) throwReadError(this.#log)(error);
     wrapReadErrors(this.#log, () => this.#options.liveIndex.rebuild());
   }
 }
@@ -96,24 +103,20 @@ function* candidateLocations(index: LogIndex, key: RecordKey, range: RelatedRang
 }
 
 interface NeighbourQuery {
-  readonly decisionId: string;
+  readonly subject: NeighbourSubject;
   readonly entities: readonly Entity[];
   readonly most: number;
   readonly bounds: NeighbourBounds;
 }
 
-/** Finds the newest records of a decision that share an entity, from the index alone. */
+/** Finds the newest records of a decision and tool that share an entity, from the index alone. */
 function findNeighbours(
   index: LogIndex,
   lines: LineReader,
-  { decisionId, entities, most, bounds: { before = Infinity, cannotMatch, stopAfter } }: NeighbourQuery,
+  { subject, entities, most, bounds: { before = Infinity, cannotMatch, stopAfter } }: NeighbourQuery,
 ): readonly Neighbour[] {
-  const seed = entitySeed(decisionId);
   const { postings, shapes, count } = index;
-  const candidates = new RowsWithKeys(
-    postings,
-    entities.map((entity) => hashEntity(entity, seed)),
-  );
+  const candidates = new RowsWithKeys(postings, entityKeys(subject, entities));
   const found: Neighbour[] = [];
   let examined = 0;
   while (examined < most && candidates.next()) {
@@ -125,16 +128,16 @@ function findNeighbours(
       continue;
     }
     const { rows, row } = index.rows.at(number);
+    const { labels = [], traits, type } = shapes.list[rows.shape(row)] ?? {};
+    // The decision had another type before.
+    if (subject.tool === undefined && type === "policy") continue;
     const readNow = (): LogRecord | undefined => lines.read(locateLine(index, rows, row, number))?.record;
     const read = (): Promise<LogRecord | undefined> => Promise.resolve(readNow());
     // In a damaged log the row number does not determine the sequence number.
     const seq = index.hasGaps ? readNow()?.seq : index.first + number;
     if (seq === undefined || seq >= before) continue;
     examined++;
-    const shape = rows.shape(row);
-    const labels = shapes.list[shape]?.labels ?? [];
-    const sources = shapes.sourcesOf(shape);
-    const neighbour = { seq, shared, entities: entityCount, sources, labels, read };
+    const neighbour = { seq, shared, entities: entityCount, traits, labels, read };
     found.push(neighbour);
     if (stopAfter?.(neighbour)) break;
   }

@@ -1,4 +1,4 @@
-import { DecisionError } from "../../../errors.js";
+import { DecisionError, fileErrorHint } from "../../../errors.js";
 
 /** The log was changed by something other than this program, so nothing more is appended to it. */
 export function damagedLogError(directory: string, problem: string): DecisionError {
@@ -30,7 +30,7 @@ export const throwReadError =
     const { message, code } = error as NodeJS.ErrnoException;
     if (error instanceof DecisionError || code === undefined) throw error;
     throw new DecisionError("store_failed", `cannot read the store in \`${where}\`: ${message}`, {
-      hint: `check that \`${where}\` is a directory and that you have permission to read its files`,
+      hint: fileErrorHint(error, where) ?? `check the files in \`${where}\``,
       cause: error,
     });
   };
@@ -45,7 +45,7 @@ export function toWriteError(where: string, target: "record" | "store"): (error:
         ? "the decision could not be recorded, so it was not made"
         : `cannot write to \`${where}\``;
     return new DecisionError("store_failed", `${failure}: ${message}`, {
-      hint: "check the permissions and the free space of the store's directory; no record was lost",
+      hint: `${fileErrorHint(error, where) ?? `check the disk of \`${where}\``}; no record was lost`,
       cause: error,
     });
   };

@@ -1,4 +1,4 @@
-import { assertNoneForgotten, sumOfSerials, witnessedShelf } from "./approval-witness.js";
+import { assertNoneForgotten, serialsIn, witnessedShelf } from "./approval-witness.js";
 import type { EntryGroup } from "./counters.js";
 import { Counters } from "./counters.js";
 import { DamageDetector, refreshHeadTime, suspectDamage } from "./damage-detection.js";
@@ -13,7 +13,8 @@ import { openLock } from "./lock.js";
 import type { OpenReader, Reader, ReaderOptions } from "./log-reader.js";
 import { LogWriter } from "./log-writer.js";
 import { prune, assertVerified } from "./prune.js";
-import { throwReadError, toWriteError } from "./store-errors.js";
+import { readPlace } from "./read-place.js";
+import { throwReadError, toWriteError, wrapReadErrors } from "./store-errors.js";
 import { DecisionError } from "../../../errors.js";
 import type { Appended, Ledger, Store, LogLine } from "../../../model/store.js";
 import type { Signer } from "../../../record/chain.js";
@@ -50,7 +51,11 @@ export function openJsonlStore(options: JsonlOptions): Store {
       checked: checkedShelves.has(name),
     });
   const detector = new DamageDetector(directory);
-  const counters = new Counters(directory, { files, progress: options.progress });
+  const counters = new Counters(directory, {
+    files,
+    progress: options.progress,
+    onDamage: (message) => suspectDamage(directory, message),
+  });
   const writer = new LogWriter(`${directory}/log`, counters, {
     files,
     durable: options.durability !== "fast",
@@ -59,6 +64,7 @@ export function openJsonlStore(options: JsonlOptions): Store {
     sign: options.sign,
     clock,
     assertWritable: () => detector.assertUndamaged(),
+    assertVerified: () => detector.assertVerified(),
     makeNoteBody: (note, details) => {
       const timestamp = clock();
       return noteRecordBody({ record_id: options.newId(timestamp), timestamp, note, details });
@@ -90,6 +96,7 @@ export function openJsonlStore(options: JsonlOptions): Store {
     append: (...entries) => commit.add(entries),
     ready: () => locked(() => writer.assertWritable()),
     counter: (name) => counters.read(name).catch(throwReadError(directory)),
+    at: (place) => Promise.resolve(wrapReadErrors(directory, () => readPlace(`${directory}/log`, place))),
     prune: async (found, makeNoteBody) => {
       if (found.through === 0) return;
       // Outside the lock, because it reads the whole log and would block all writers.
@@ -107,7 +114,7 @@ export function openJsonlStore(options: JsonlOptions): Store {
       const shelf = fileShelf(files, (work) => locked(work, target), `${directory}/${name}`);
       if (name !== "approvals") return shelf;
       return witnessedShelf(shelf, {
-        remember: () => locked(() => writer.pinApprovals(sumOfSerials(files)), target),
+        remember: () => locked(() => writer.noteApprovals(serialsIn(files)), target),
         check: () => assertNoneForgotten(directory, files),
       });
     },
@@ -175,6 +182,7 @@ function lazyReader(log: string, options: ReaderOptions): OpenReader {
       neighbours: (...args) => query((reader) => reader.neighbours(...args)),
       find: (reference) => query((reader) => reader.find(reference)),
       tally: (...args) => query((reader) => reader.tally(...args)),
+      tallyByHour: (...args) => query((reader) => reader.tallyByHour(...args)),
       prunable: (bound) => query((reader) => reader.prunable(bound)),
       cacheUse: () => query((reader) => reader.cacheUse()),
     },

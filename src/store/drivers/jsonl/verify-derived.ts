@@ -1,20 +1,19 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import type { CountedLog } from "./count-records.js";
 import { countLog } from "./count-records.js";
-import { CounterFiles, pinOfCounters } from "./counter-files.js";
+import { areDiscarded, CounterFiles, pinOfCounters } from "./counter-files.js";
 import { ShelfFiles } from "./file-shelf.js";
 import { isNotFound, systemFiles } from "./files.js";
-import type { Head } from "./head.js";
 import { readHeadFile } from "./head.js";
 import { findIndexDifferences } from "./index/compare-index.js";
 import { readSealedJson } from "./index/sealed-json.js";
-import { listSegments, segmentName } from "./segments.js";
+import { readPlace } from "./read-place.js";
+import { listSegments } from "./segments.js";
 import { runToEnd } from "./slices.js";
 import { wrapReadErrors } from "./store-errors.js";
-import type { CachedLabels } from "../../../record/answer-cache.js";
-import { isIntactAnswer, labelsOfAnswer } from "../../../record/answer-cache.js";
-import { recordIdIn } from "../../../record/verify-log.js";
-import type { DecisionRecord, LogRecord } from "../../../model/record.js";
+import type { ShelfEntry } from "../../../model/store.js";
+import { isAnswerOf, placeOfAnswer } from "../../../record/answer-cache.js";
+import { makeDirectory } from "../../files.js";
 import type { LogProblem } from "../../../record/verify-log.js";
 
 /** A derived file that differs from the log, relative to the store's directory. */
@@ -25,16 +24,17 @@ interface Difference {
 
 /**
  * Compares every file that is derived from the log with the log: index, tallies, counters and cached answers. The log
- * itself must be intact. Writes nothing.
+ * itself must be intact. `now` is in microseconds since 1970; answers that have expired by then are not compared. Writes
+ * nothing.
  */
-export function verifyDerived(directory: string): readonly LogProblem[] {
+export function verifyDerived(directory: string, now = 0): readonly LogProblem[] {
   return wrapReadErrors(directory, () => {
     try {
       const differences = [
         ...findIndexDifferences(`${directory}/log`),
         ...findMemoDifferences(directory),
         ...findCounterDifferences(directory),
-        ...findCacheDifferences(directory),
+        ...findCacheDifferences(directory, now),
         ...["cache", "responses", "breakers"].flatMap((name) => findDamagedLines(directory, name)),
       ];
       return differences.map(({ file, message }) => ({ kind: "derived", file, message }));
@@ -46,7 +46,11 @@ export function verifyDerived(directory: string): readonly LogProblem[] {
   });
 }
 
-/** Removes wrong derived files, so that they are rebuilt. Ignores errors: an auditor may have no permission to write. */
+/**
+ * Removes wrong derived files, so that they are rebuilt. Counters get an empty table, which matches no head: without
+ * one, a head that says that nothing was counted would be believed. Ignores errors: an auditor may have no permission
+ * to write.
+ */
 export function discardDerived(directory: string, problems: readonly LogProblem[]): void {
   const files = problems.flatMap(({ kind, file }) =>
     kind === "derived" && file !== undefined ? [file] : [],
@@ -55,13 +59,16 @@ export function discardDerived(directory: string, problems: readonly LogProblem[
     files.flatMap((file) => {
       // The parts of an index, and of the counters, belong together. Without these files none of them is used.
       if (file.startsWith("log/index/")) return [file, "log/index/state.json"];
-      if (file.startsWith("counters/")) return ["counters/table"];
-      return file === "log/head" ? [] : [file];
+      if (file.startsWith("counters/") || file === "log/head") return ["counters"];
+      return [file];
     }),
   );
   for (const file of discarded) {
     try {
-      rmSync(`${directory}/${file}`, { force: true });
+      rmSync(`${directory}/${file}`, { force: true, recursive: true });
+      if (file !== "counters") continue;
+      makeDirectory(`${directory}/counters`, 0o700);
+      writeFileSync(`${directory}/counters/table`, "", { mode: 0o600 });
     } catch {
       return;
     }
@@ -81,14 +88,17 @@ const maxAttempts = 5;
 function findCounterDifferences(directory: string): readonly Difference[] {
   const log = `${directory}/log`;
   let head = readHeadFile(log);
-  // Without a pin, they are those of an earlier version, and not used before they are counted again. A backup may
-  // leave them out.
-  if (head?.counters === undefined || !isCountable(log, head) || !existsSync(`${directory}/counters`))
-    return [];
+  // Without a pin, they are those of an earlier version. Those and discarded ones are counted again before they are used.
+  if (head?.counters === undefined || areDiscarded(`${directory}/counters`)) return [];
   let counted: CountedLog | undefined;
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    counted = runToEnd(countLog(log, head, counted && { before: counted }));
-    const files = new CounterFiles(`${directory}/counters`, systemFiles).differences(counted.counters);
+    counted = runToEnd(countLog(log, head, { before: counted, isVerified: true }));
+    // An earlier version pruned records without noting what they count.
+    if (!counted.isComplete) return [];
+    // A backup may leave them out.
+    const files = existsSync(`${directory}/counters`)
+      ? new CounterFiles(`${directory}/counters`, systemFiles).differences(counted.counters)
+      : [];
     const now = readHeadFile(log);
     if (now?.counters === head.counters) {
       const pin = pinOfCounters(counted.counters);
@@ -108,10 +118,6 @@ function findCounterDifferences(directory: string): readonly Difference[] {
   return [];
 }
 
-/** Returns false if an earlier version pruned records without noting what they count. */
-const isCountable = (log: string, { pruned }: Head): boolean =>
-  pruned !== undefined || (listSegments(log)[0] ?? 1) === 1;
-
 function findDamagedLines(directory: string, name: string): readonly Difference[] {
   const shelf = new ShelfFiles(`${directory}/${name}`, { files: systemFiles, now: () => 0, durable: false });
   return shelf
@@ -120,43 +126,24 @@ function findDamagedLines(directory: string, name: string): readonly Difference[
     .map((leaf) => ({ file: `${name}/all${leaf}.jsonl`, message: "a line does not match its checksum" }));
 }
 
-/** Checks that each cached answer is unchanged and is the one that was recorded when it was cached. */
-function findCacheDifferences(directory: string): readonly Difference[] {
+/** Checks that each cached answer that has not expired is the one that a record of the log gave. */
+function findCacheDifferences(directory: string, now: number): readonly Difference[] {
+  const log = `${directory}/log`;
   const shelf = new ShelfFiles(`${directory}/cache`, { files: systemFiles, now: () => 0, durable: false });
-  const wrong = new Set<string>();
-  const cached = new Map<string, CachedLabels & { readonly file: string }>();
-  for (const leaf of shelf.leaves()) {
-    const file = `cache/all${leaf}.jsonl`;
-    for (const entry of shelf.entriesOf(leaf)) {
-      const answer = labelsOfAnswer(entry);
-      if (!isIntactAnswer(entry)) wrong.add(file);
-      else if (answer !== undefined) cached.set(answer.record_id, { ...answer, file });
-    }
-  }
-  if (cached.size > 0)
-    for (const record of findRecords(`${directory}/log`, cached)) {
-      const { file, labels, targets } = cached.get(record.record_id) ?? {};
-      const { proposed_labels = record.selected_labels, proposed_targets = record.selected_targets } = record;
-      const isSame =
-        JSON.stringify([labels, targets]) === JSON.stringify([proposed_labels, proposed_targets]);
-      if (file !== undefined && !isSame) wrong.add(file);
-    }
-  return [...wrong].map((file) => ({ file, message: "a cached answer was changed" }));
-}
-
-/** Reads the decisions with these ids. */
-function* findRecords(log: string, ids: ReadonlyMap<string, unknown>): Generator<DecisionRecord> {
-  for (const first of listSegments(log)) {
-    const bytes = readFileSync(`${log}/${segmentName(first)}`);
-    let start = 0;
-    for (let end = bytes.indexOf("\n"); end !== -1; end = bytes.indexOf("\n", start)) {
-      const line = bytes.subarray(start, end);
-      const { record_id } = recordIdIn(line);
-      if (record_id !== undefined && ids.has(record_id)) {
-        const record = JSON.parse(line.toString("utf8")) as LogRecord;
-        if (record.kind === "decision") yield record;
-      }
-      start = end + 1;
-    }
-  }
+  const [oldest = 1] = listSegments(log);
+  const isWrong = (entry: ShelfEntry): boolean => {
+    if ((entry.expires_at ?? 0) <= now) return false;
+    const place = placeOfAnswer(entry);
+    if (place === undefined) return true;
+    const line = readPlace(log, place);
+    // The record of an old answer may have been pruned.
+    return line === undefined ? (place["segment"] ?? 0) >= oldest : !isAnswerOf(line.record, entry);
+  };
+  return shelf
+    .leaves()
+    .filter((leaf) => shelf.entriesOf(leaf).some(isWrong))
+    .map((leaf) => ({
+      file: `cache/all${leaf}.jsonl`,
+      message: "no record of the log gave a cached answer",
+    }));
 }

@@ -1,9 +1,10 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { forgottenMessage, sumOfSerials } from "./approval-witness.js";
+import { forgottenMessage, serialsIn, sumOfSerials } from "./approval-witness.js";
+import { countLog } from "./count-records.js";
 import { ShelfFiles } from "./file-shelf.js";
 import { runInSlices, runToEnd } from "./slices.js";
 import { throwReadError, wrapReadErrors } from "./store-errors.js";
-import { readIfExists, readAt, systemFiles } from "./files.js";
+import { isNotFound, readIfExists, readAt, systemFiles } from "./files.js";
 import type { Head, Position } from "./head.js";
 import { parseHead } from "./head.js";
 import { segmentName, listSegments } from "./segments.js";
@@ -12,6 +13,7 @@ import { canonicalJson } from "../../../digest/canonical-json.js";
 import { sha256Hex } from "../../../digest/sha256.js";
 import type { Checkpoint } from "../../../record/chain.js";
 import { genesisHash, parseChainLink, parseCheckpoint } from "../../../record/chain.js";
+import { wrongCountersMessage } from "../../../record/notes.js";
 import type { LogProblem } from "../../../record/verify-log.js";
 import { LogVerifier } from "../../../record/verify-log.js";
 import type { CheckSignature } from "../../signing.js";
@@ -82,6 +84,7 @@ function* verifyFiles(directory: string, options: VerifyOptions): Generator<void
   });
   checkHead(verifier, { head, isPresent: headFile !== undefined, ends });
   checkCheckpoints(verifier, pins, { head, checkSignature: options.checkSignature });
+  if (verifier.hasNotedCounters && verifier.problems.length === 0) yield* checkNotedCounters(verifier, log);
   if (expect !== undefined) checkExpectation(verifier, expect);
   const definitions = checkDefinitions(verifier, directory);
   checkApprovals(verifier, directory, head);
@@ -137,6 +140,18 @@ function checkHead(
       ? `record ${position.size} does not end where the head file says: the length of an earlier line was changed`
       : `record ${position.size} does not match the hash in the head file`;
     verifier.addProblem({ kind: "head", seq: position.size, file: "head", message });
+  }
+}
+
+/** Checks that no note resets a counter: it must have what the records before it count. */
+function* checkNotedCounters(verifier: LogVerifier, log: string): Generator<void, void> {
+  const end = { segment: Infinity, bytes: Infinity };
+  try {
+    const { wrongNote: seq } = yield* countLog(log, end, { isVerified: true });
+    if (seq !== undefined) verifier.addProblem({ kind: "changed", seq, message: wrongCountersMessage(seq) });
+  } catch (error) {
+    // The log was pruned meanwhile.
+    if (!isNotFound(error)) throw error;
   }
 }
 
@@ -323,6 +338,8 @@ function checkCheckpoints(
       file,
       message: `the checkpoint at ${pin.size} records is missing`,
     });
+  } else if (head !== undefined && damagedLine === undefined) {
+    verifier.checkPinned(head, new Set(checkpoints.map(({ size }) => size)));
   }
   if (checkSignature === undefined) return;
   // The newest checkpoint covers all earlier records, including those pinned without a key or with another one.
@@ -371,9 +388,11 @@ function checkDefinitions(verifier: LogVerifier, directory: string): number {
 
 /** Checks that no approval lock that was seen has been forgotten: an older one could then be used. */
 function checkApprovals(verifier: LogVerifier, directory: string, head: Head | undefined): void {
-  if (head?.approvals === undefined) return;
+  const seen = Math.max(head?.approvals ?? 0, verifier.approvals);
   const shelf = new ShelfFiles(`${directory}/approvals`, { files: systemFiles, now: () => 0, durable: true });
-  // A crash between writing the shelf and the head leaves more.
-  if (sumOfSerials(shelf) >= head.approvals) return;
+  const serials = serialsIn(shelf);
+  // A crash between writing the shelf and the note leaves more.
+  const isOlder = [...verifier.serials].some(([id, serial]) => (serials.get(id) ?? 0) < serial);
+  if (!isOlder && sumOfSerials(serials) >= seen) return;
   verifier.addProblem({ kind: "approvals", file: "approvals", message: forgottenMessage });
 }

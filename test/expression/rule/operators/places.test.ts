@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../../src/model/json.js";
+import { answer } from "../../answers.js";
 import { ask, checkValue } from "../evaluate-condition.js";
 
 const berlin = { lat: 52.52, lon: 13.405 };
@@ -35,11 +36,12 @@ describe("within_radius", () => {
     [{ lat: 52.52, lng: 13.405 }],
     [{ latitude: 52.52, longitude: 13.405 }],
     [{ lat: 52.52, lon: 13.405, name: "here" }],
+    [[52.52, 13.405]],
   ])("understands %j", (place) => {
     expect(ask("within_radius", place, around(berlin, 1))).toBe(true);
   });
 
-  it.each([[{ lat: 52.52, lng: 13.405 }], [{ latitude: 52.52, longitude: 13.405 }]])(
+  it.each([[{ lat: 52.52, lng: 13.405 }], [{ latitude: 52.52, longitude: 13.405 }], [[52.52, 13.405]]])(
     "understands the center %j",
     (center) => {
       expect(ask("within_radius", berlin, around(center, 1))).toBe(true);
@@ -48,7 +50,8 @@ describe("within_radius", () => {
 
   const nowhere: Json[] = [
     "52.52,13.405",
-    [52.52, 13.405],
+    [52.52, 13.405, 34],
+    [52.52, "13.405"],
     {},
     { lat: 52.52 },
     { lon: 13.405 },
@@ -84,5 +87,67 @@ describe("within_radius", () => {
 
   it.each(faulty.map((value) => ({ value })))("rejects $value", ({ value }) => {
     expect(checkValue("within_radius", value)).toMatch(/^`value` must be \{center, radius\}/);
+  });
+});
+
+describe("in_polygon", () => {
+  const square: Json = [
+    [0, 0],
+    [0, 10],
+    [10, 10],
+    [10, 0],
+  ];
+  /** A square with a notch that reaches from the top to its middle. */
+  const notched: Json = [
+    [0, 0],
+    [0, 10],
+    [10, 10],
+    [5, 5],
+    [10, 0],
+  ];
+
+  it.each<[string, Json, Json, boolean]>([
+    ["in the middle", { lat: 5, lon: 5 }, square, true],
+    ["to the east", { lat: 5, lon: 11 }, square, false],
+    ["to the west", { lat: 5, lon: -1 }, square, false],
+    ["to the north", { lat: 11, lon: 5 }, square, false],
+    ["to the south", { lat: -1, lon: 5 }, square, false],
+    ["at the latitude of an edge, but outside", [10, 11], square, false],
+    ["on a corner", [0, 0], square, true],
+    ["on an edge", [10, 5], square, true],
+    ["on the edge from the last corner to the first", [5, 0], square, true],
+    ["in the notch", [9, 5], notched, false],
+    ["beside the notch", [9, 1], notched, true],
+    ["at the tip of the notch", [5, 5], notched, true],
+    ["south of the notch", [4, 5], notched, true],
+  ])("%s", (_name, place, corners, expected) => {
+    expect(ask("in_polygon", place, corners)).toBe(expected);
+    expect(ask("in_polygon", place, [...(corners as readonly Json[])].reverse())).toBe(expected);
+  });
+
+  it("agrees with the function of the same name", () => {
+    const corners = "([0, 0], [0, 10], [10, 10], [5, 5], [10, 0])";
+    expect(answer(`in_polygon(place, ${corners})`, { place: { lat: 9, lon: 5 } })).toBe(false);
+    expect(answer(`in_polygon(place, ${corners})`, { place: { lat: 9, lon: 1 } })).toBe(true);
+  });
+
+  it.each<Json[][]>([
+    [[]],
+    [
+      [
+        [0, 0],
+        [1, 1],
+      ],
+    ],
+    [
+      [
+        [0, 0],
+        [1, 1],
+        [91, 0],
+      ],
+    ],
+    [[[0, 0], [1, 1], "c"]],
+  ])("rejects the corners %j", (corners) => {
+    expect(checkValue("in_polygon", corners)).toMatch(/^`value` must be a list of at least three places/);
   });
 });

@@ -69,7 +69,7 @@ export const hashEndingAt = (fd: number, end: number): string | undefined =>
   parseTailHash(readAt(systemFiles, fd, end - tailLength, tailLength));
 
 /** Increase it when the format of the index changes; an index of another format is rebuilt. */
-const indexFormat = 5;
+const indexFormat = 6;
 
 /** What the saved index covers. It is used only while the log matches it. */
 export interface IndexState extends ShapesState {
@@ -82,6 +82,8 @@ export interface IndexState extends ShapesState {
   readonly last_hash: string;
   /** True if the sequence numbers of the lines are not consecutive. */
   readonly gaps: boolean;
+  /** True if a line does not match its hash, or does not follow the line before. */
+  readonly changed: boolean;
   readonly postings: PostingsState;
 }
 

@@ -1,7 +1,7 @@
 import type { Entity } from "../../../../model/lineage.js";
 import type { LogRecord, Provenance } from "../../../../model/record.js";
-import type { RecordKey } from "../../../../model/store.js";
-import { entitiesOf, policiesOf, referencesOf, inputSourcesOf } from "../../../../record/record-keys.js";
+import type { NeighbourSubject, RecordKey } from "../../../../model/store.js";
+import { entitiesOf, policiesOf, referencesOf, toolOf } from "../../../../record/record-keys.js";
 
 /**
  * The 64-bit hash of a key by which records are found. The lowest three bits of `high` are the kind of the key; the
@@ -13,7 +13,15 @@ export interface KeyHash {
   readonly high: number;
 }
 
-export const keyKinds = { entity: 1, artifact: 2, policy: 3, session: 4, reference: 5 } as const;
+/** An entity of a tool call has two keys: `entity` finds it by its decision, `tool_entity` by decision and tool. */
+export const keyKinds = {
+  entity: 1,
+  artifact: 2,
+  policy: 3,
+  session: 4,
+  reference: 5,
+  tool_entity: 6,
+} as const;
 
 export type KeyKind = (typeof keyKinds)[keyof typeof keyKinds];
 
@@ -62,15 +70,31 @@ export const hashText = (kind: KeyKind, text: string): KeyHash =>
 /** The hash of an entity includes its decision, because entities are looked up per decision. */
 export const entitySeed = (decisionId: string): KeyHash => hashText(keyKinds.entity, decisionId);
 
+/** Hashes the tool in its JSON form. */
+export const toolSeed = (seed: KeyHash, line: Uint8Array, from = 0, to = line.length): KeyHash =>
+  hashBytes(keyKinds.tool_entity, line, from, to, seed);
+
 /** Hashes an entity in the form that a line has between `{"type":` and the closing brace. */
-export function hashEntity({ type, id }: Entity, seed: KeyHash): KeyHash {
+function hashEntity(kind: KeyKind, { type, id }: Entity, seed: KeyHash): KeyHash {
   const bytes = Buffer.from(`${JSON.stringify(type)},"id":${JSON.stringify(id)}`);
-  return hashBytes(keyKinds.entity, bytes, 0, bytes.length, seed);
+  return hashBytes(kind, bytes, 0, bytes.length, seed);
+}
+
+/** Returns the keys by which the entities of a decision, and of its tool, are found. */
+export function entityKeys(
+  { decision_id, tool }: NeighbourSubject,
+  entities: readonly Entity[],
+): readonly KeyHash[] {
+  const seed = entitySeed(decision_id);
+  if (tool === undefined) return entities.map((each) => hashEntity(keyKinds.entity, each, seed));
+  const seedOfTool = toolSeed(seed, Buffer.from(JSON.stringify(tool)));
+  return entities.map((each) => hashEntity(keyKinds.tool_entity, each, seedOfTool));
 }
 
 /** Returns the hashes that a key can have, given the existing decisions. */
 export function hashesForKey(key: RecordKey, decisionIds: Iterable<string>): readonly KeyHash[] {
-  if ("entity" in key) return Array.from(decisionIds, (id) => hashEntity(key.entity, entitySeed(id)));
+  if ("entity" in key)
+    return Array.from(decisionIds).flatMap((decision_id) => entityKeys({ decision_id }, [key.entity]));
   if ("artifact" in key) return [hashText(keyKinds.artifact, key.artifact)];
   if ("policy" in key) return [hashText(keyKinds.policy, key.policy)];
   if ("session_id" in key) return [hashText(keyKinds.session, key.session_id)];
@@ -82,15 +106,11 @@ export function keysOfRecord(record: LogRecord): readonly KeyHash[] {
   return [
     ...orEmpty(() => referencesOf(record).map((id) => hashText(keyKinds.reference, id))),
     ...orEmpty(() => sessionsOf(record as Provenance).map((id) => hashText(keyKinds.session, id))),
-    ...orEmpty(() => entityKeys(record)),
+    ...orEmpty(() => entityKeysOf(record)),
     ...orEmpty(() => artifactsOf(record).map((artifact) => hashText(keyKinds.artifact, artifact))),
     ...orEmpty(() => policiesOf(record).map((name) => hashText(keyKinds.policy, name))),
   ];
 }
-
-/** Returns the context values that a record read, as far as they can be found. */
-export const sourcesOfRecord = (record: LogRecord): readonly string[] =>
-  orEmpty(() => inputSourcesOf(record));
 
 function orEmpty<T>(find: () => readonly T[]): readonly T[] {
   try {
@@ -102,10 +122,14 @@ function orEmpty<T>(find: () => readonly T[]): readonly T[] {
 
 const sessionsOf = ({ session_id: id }: Provenance): readonly string[] => (id === undefined ? [] : [id]);
 
-function entityKeys(record: LogRecord): readonly KeyHash[] {
+function entityKeysOf(record: LogRecord): readonly KeyHash[] {
   if (record.kind !== "decision") return [];
-  const seed = entitySeed(record.decision_id);
-  return entitiesOf(record).map((entity) => hashEntity(entity, seed));
+  const { decision_id } = record;
+  const tool = toolOf(record);
+  return entitiesOf(record).flatMap((entity) => [
+    ...entityKeys({ decision_id }, [entity]),
+    ...(tool === undefined ? [] : entityKeys({ decision_id, tool }, [entity])),
+  ]);
 }
 
 const artifactsOf = (record: LogRecord): readonly string[] =>

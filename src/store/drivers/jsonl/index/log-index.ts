@@ -6,7 +6,13 @@ import { RowFile } from "./rows.js";
 import { PrefixCache } from "./scan-keys.js";
 import { addRow } from "./scan-line.js";
 import { Shapes } from "./shapes.js";
-import { parseTailHash, genesisHash, tailLength } from "../../../../record/chain.js";
+import {
+  genesisHash,
+  matchesOwnHash,
+  parseChainLink,
+  parseTailHash,
+  tailLength,
+} from "../../../../record/chain.js";
 import { readAt, systemFiles } from "../files.js";
 import { segmentName } from "../segments.js";
 
@@ -15,6 +21,12 @@ const chunkSize = 4 * 1024 * 1024;
 
 /** Reports progress in bytes. */
 export type Progress = (done: number, total: number) => void;
+
+interface CatchUpOptions {
+  readonly progress?: Progress | undefined;
+  /** The log was verified just before, so the hashes of its lines are not checked again. */
+  readonly isVerified?: boolean;
+}
 
 /**
  * The location and the searchable properties of each record, so that queries do not read the whole log. It is derived
@@ -31,6 +43,8 @@ export class LogIndex {
   first: number;
   /** True if the sequence numbers of the lines are not consecutive. */
   hasGaps: boolean;
+  /** True if a line does not match its hash, or does not follow the line before. */
+  hasChanges: boolean;
   #segments: CoveredSegment[];
   #lastHash: string;
   readonly #prefixes = new PrefixCache();
@@ -41,6 +55,7 @@ export class LogIndex {
     this.shapes = new Shapes(state);
     this.first = state?.first ?? 1;
     this.hasGaps = state?.gaps ?? false;
+    this.hasChanges = state?.changed ?? false;
     this.#segments = [...(state?.segments ?? [])];
     this.#lastHash = state?.last_hash ?? genesisHash;
     this.rowsFile =
@@ -60,9 +75,9 @@ export class LogIndex {
     return this.rows.count;
   }
 
-  /** True if a line is unreadable or out of sequence. */
+  /** True if a line was changed, is unreadable or out of sequence. */
   get isDamaged(): boolean {
-    return this.hasGaps || this.shapes.list.some(({ kind }) => kind === "unreadable");
+    return this.hasChanges || this.hasGaps || this.shapes.list.some(({ kind }) => kind === "unreadable");
   }
 
   get lastHash(): string {
@@ -91,8 +106,12 @@ export class LogIndex {
     return this.rows.read(from, to);
   }
 
-  /** Indexes the lines that were appended since the last time. */
-  catchUp(log: string, found: readonly SegmentStats[], progress?: Progress): void {
+  /** Indexes the lines that were appended since the last time, and checks that they are as they were written. */
+  catchUp(
+    log: string,
+    found: readonly SegmentStats[],
+    { progress, isVerified = false }: CatchUpOptions = {},
+  ): void {
     const covered = new Map(this.#segments.map((each) => [each.first, each.bytes]));
     const due = ({ first, bytes }: SegmentStats): number => bytes - (covered.get(first) ?? 0);
     const total = found.reduce((sum, segment) => sum + due(segment), 0);
@@ -100,20 +119,17 @@ export class LogIndex {
     let done = 0;
     for (const { first, bytes } of found.filter((each) => due(each) > 0)) {
       const report = (read: number): void => progress?.(done + read, total);
-      done += this.#readSegment(log, first, { from: covered.get(first) ?? 0, to: bytes }, report);
+      const range = { from: covered.get(first) ?? 0, to: bytes, isVerified };
+      done += this.#readSegment(log, first, range, report);
     }
   }
 
-  #readSegment(
-    log: string,
-    first: number,
-    { from, to }: { readonly from: number; readonly to: number },
-    progress: (bytes: number) => void,
-  ): number {
+  #readSegment(log: string, first: number, range: LineRange, progress: (bytes: number) => void): number {
+    const { from } = range;
     const fd = openSync(`${log}/${segmentName(first)}`, "r");
     const rows_from = this.#segments.find((each) => each.first === first)?.rows_from ?? this.count;
     try {
-      const covered = this.#readLines(fd, { from, to }, progress);
+      const covered = this.#readLines(fd, range, progress);
       const { mtimeMs } = fstatSync(fd);
       this.#segments = this.#segments.filter((each) => each.first !== first);
       this.#segments.push({ first, rows_from, bytes: covered, changed_at: mtimeMs });
@@ -126,11 +142,7 @@ export class LogIndex {
   }
 
   /** Indexes complete lines only: the last one may still be in progress. */
-  #readLines(
-    fd: number,
-    { from, to }: { readonly from: number; readonly to: number },
-    progress: (bytes: number) => void,
-  ): number {
+  #readLines(fd: number, { from, to, isVerified }: LineRange, progress: (bytes: number) => void): number {
     let buffer = Buffer.allocUnsafe(Math.min(chunkSize, to - from));
     let filled = 0;
     let covered = from;
@@ -145,6 +157,7 @@ export class LogIndex {
       let start = 0;
       const chunk = buffer.subarray(0, filled);
       for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+        if (!isVerified) this.#checkLine(chunk.subarray(start, end));
         const expected = this.first + this.count;
         if (addRow(buffer, start, end, into, covered + start) !== expected) this.hasGaps = true;
         start = end + 1;
@@ -157,8 +170,25 @@ export class LogIndex {
     }
   }
 
+  /** Checks the next line: its hash, and that it follows the line before. */
+  #checkLine(line: Buffer): void {
+    const link = parseChainLink(line);
+    // What precedes the first line of a pruned log is not known.
+    const previous = this.count === 0 && this.first > 1 ? link?.previous : this.#lastHash;
+    this.#lastHash = link?.hash ?? "";
+    if (this.hasChanges) return;
+    this.hasChanges = link === undefined || link.previous !== previous || !matchesOwnHash(line, link);
+  }
+
   close(): void {
     this.rows.close();
     this.postings.close();
   }
+}
+
+/** A part of a segment that is read. */
+interface LineRange {
+  readonly from: number;
+  readonly to: number;
+  readonly isVerified: boolean;
 }

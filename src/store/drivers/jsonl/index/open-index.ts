@@ -50,7 +50,7 @@ function openOnce(
 ): LogIndex {
   const { index, segments } = (rebuild ? undefined : openSaved(log)) ?? createIndex(log);
   try {
-    index.catchUp(log, segments, progress);
+    index.catchUp(log, segments, { progress });
     saveIndex(index, minRows);
     return index;
   } catch (error) {
@@ -134,7 +134,7 @@ function writeIndex(index: LogIndex): "saved" | "outdated" {
 }
 
 function toIndexState(index: LogIndex, written: Pick<IndexState, "rows" | "postings">): IndexState {
-  const { rowsFile, first, segments, lastHash, hasGaps: gaps, shapes } = index;
+  const { rowsFile, first, segments, lastHash, hasGaps: gaps, hasChanges: changed, shapes } = index;
   return {
     rows_file: rowsFile,
     ...written,
@@ -142,6 +142,7 @@ function toIndexState(index: LogIndex, written: Pick<IndexState, "rows" | "posti
     segments,
     last_hash: lastHash,
     gaps,
+    changed,
     ...shapes.state,
   };
 }
@@ -271,7 +272,7 @@ export class LiveIndex {
     const current = statSegments(this.#log);
     const { segments, lastHash } = index;
     if (!coversSameLog(this.#log, { segments, last_hash: lastHash }, current)) return false;
-    index.catchUp(this.#log, current, this.#options.progress);
+    index.catchUp(this.#log, current, { progress: this.#options.progress });
     endCheck(index);
     return true;
   }

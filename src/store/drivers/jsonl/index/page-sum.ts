@@ -25,6 +25,54 @@ export function extendSum({ low, high }: PageSum, numbers: Uint32Array, from: nu
   return { low: one >>> 0, high: two >>> 0 };
 }
 
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- indexes are within bounds */
+
+/**
+ * Does the same as `extendSum`. For the few thousand numbers of one short run: V8 starts to
+ * optimise long functions later, and an optimisation that still runs when the process exits delays it. With
+ * `extendSum`, the bench rows `distribution, warm` and `explain latest` take 2 ms (8 %) longer.
+ */
+export function extendShortSum(
+  { low, high }: PageSum,
+  numbers: Uint32Array,
+  from: number,
+  to: number,
+): PageSum {
+  let one = low;
+  let two = high;
+  const unrolled = to - ((to - from) % 8);
+  let number: number;
+  for (let at = from; at < unrolled; at += 8) {
+    number = numbers[at]!;
+    one = Math.imul(((one << 5) | (one >>> 27)) ^ number, 0x9e3779b1);
+    two = Math.imul(((two << 13) | (two >>> 19)) ^ number, 0x85ebca77);
+    number = numbers[at + 1]!;
+    one = Math.imul(((one << 5) | (one >>> 27)) ^ number, 0x9e3779b1);
+    two = Math.imul(((two << 13) | (two >>> 19)) ^ number, 0x85ebca77);
+    number = numbers[at + 2]!;
+    one = Math.imul(((one << 5) | (one >>> 27)) ^ number, 0x9e3779b1);
+    two = Math.imul(((two << 13) | (two >>> 19)) ^ number, 0x85ebca77);
+    number = numbers[at + 3]!;
+    one = Math.imul(((one << 5) | (one >>> 27)) ^ number, 0x9e3779b1);
+    two = Math.imul(((two << 13) | (two >>> 19)) ^ number, 0x85ebca77);
+    number = numbers[at + 4]!;
+    one = Math.imul(((one << 5) | (one >>> 27)) ^ number, 0x9e3779b1);
+    two = Math.imul(((two << 13) | (two >>> 19)) ^ number, 0x85ebca77);
+    number = numbers[at + 5]!;
+    one = Math.imul(((one << 5) | (one >>> 27)) ^ number, 0x9e3779b1);
+    two = Math.imul(((two << 13) | (two >>> 19)) ^ number, 0x85ebca77);
+    number = numbers[at + 6]!;
+    one = Math.imul(((one << 5) | (one >>> 27)) ^ number, 0x9e3779b1);
+    two = Math.imul(((two << 13) | (two >>> 19)) ^ number, 0x85ebca77);
+    number = numbers[at + 7]!;
+    one = Math.imul(((one << 5) | (one >>> 27)) ^ number, 0x9e3779b1);
+    two = Math.imul(((two << 13) | (two >>> 19)) ^ number, 0x85ebca77);
+  }
+  return extendSum({ low: one, high: two }, numbers, unrolled, to);
+}
+
+/* eslint-enable @typescript-eslint/no-non-null-assertion */
+
 export const areSumsEqual = (a: PageSum, b: PageSum): boolean => a.low === b.low && a.high === b.high;
 
 /** Returns the seed of a file's checksums. */

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { basename } from "node:path";
 import type { PageSum } from "./page-sum.js";
-import { areSumsEqual, DamagedIndexError, emptySum, extendSum, seedOf } from "./page-sum.js";
+import { areSumsEqual, DamagedIndexError, emptySum, extendShortSum, extendSum, seedOf } from "./page-sum.js";
 import { systemFiles, writeAll } from "../files.js";
 
 const pageLength = 8 * 1024;
@@ -125,9 +125,10 @@ export class PagedFile {
     const bytes = new Uint8Array((last + 1 - first) * storedLength);
     this.#read(bytes, first * storedLength);
     const pages: Uint32Array<ArrayBuffer>[] = [];
+    const extend = last - first < pagesPerBackwardRead ? extendShortSum : extendSum;
     for (let page = first; page <= last; page++) {
       const stored = new Uint32Array(bytes.buffer, (page - first) * storedLength, storedLength / 4);
-      if (!this.#isIntact(page, stored)) throw new DamagedIndexError(this.#name);
+      if (!this.#isIntact(page, stored, extend)) throw new DamagedIndexError(this.#name);
       pages.push(stored.subarray(0, numbersPerPage));
     }
     return pages;
@@ -143,14 +144,14 @@ export class PagedFile {
     }
   }
 
-  #isIntact(page: number, stored: Uint32Array): boolean {
+  #isIntact(page: number, stored: Uint32Array, extend: typeof extendSum): boolean {
     const { count, sum } = this.#saved;
     const items = Math.min(count - page * this.itemsPerPage, this.itemsPerPage);
     const expected =
       items < this.itemsPerPage
         ? sum
         : { low: stored[numbersPerPage] ?? 0, high: stored[numbersPerPage + 1] ?? 0 };
-    const actual = extendSum(emptySum(this.#seed, page), stored, 0, items * this.#numbersPerItem);
+    const actual = extend(emptySum(this.#seed, page), stored, 0, items * this.#numbersPerItem);
     return items > 0 && areSumsEqual(actual, expected);
   }
 }

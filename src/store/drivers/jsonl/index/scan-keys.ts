@@ -1,11 +1,12 @@
 import type { KeyHash, KeyKind } from "./key-hash.js";
-import { hashBytes, keyKinds, hashText } from "./key-hash.js";
+import { hashBytes, keyKinds, hashText, toolSeed } from "./key-hash.js";
 
 /*
  * The keys of a record are found by their position on the line (see record-json.ts):
  * …"selected_labels":[…],"cached":true,"cache_key":"…","cached_from":"…","selected_targets":[…],…
- * "environment_hash":"…","session_id":"…","parent_record_id":"…","lineage":{"entities":[{"type":"…","id":"…"}],
- * "artifacts":["…"],"inputs":[…],"conditions":[…],"policies":[{"name":"…",…}],…
+ * "environment_hash":"…","session_id":"…","parent_record_id":"…","tool":"…",
+ * "lineage":{"entities":[{"type":"…","id":"…"}],"artifacts":["…"],"param_names":["…"],
+ * "inputs":[{"source":"…",…,"digest":"…"}],"conditions":[…],"policies":[{"name":"…",…}],…
  * Quotes inside a string are escaped, so a field name that is searched for cannot be part of one. Each function
  * continues at the cursor and returns whether the line had the expected form. If it had not, or if a key contains
  * escapes, the line must be parsed as JSON.
@@ -19,6 +20,11 @@ const environment = bytesOf(`,"environment_hash":`);
 const entityType = bytesOf(`{"type":`);
 const entityId = bytesOf(`,"id":`);
 const artifacts = bytesOf(`],"artifacts":[`);
+const toolName = bytesOf(`,"tool":`);
+const paramNames = bytesOf(`,"param_names":[`);
+const inputs = bytesOf(`,"inputs":[`);
+const inputSource = bytesOf(`{"source":`);
+const inputDigest = bytesOf(`,"digest":`);
 const tool = bytesOf(`","tool":`);
 const toolSucceeded = bytesOf(`,"ok":true`);
 const toolFailed = bytesOf(`,"ok":false`);
@@ -55,16 +61,75 @@ export function scanProvenance(cursor: LineCursor, keys: KeyHash[]): boolean {
   return true;
 }
 
+/** The part of a line that contains the tool. */
+export interface ToolSpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Scans the tool of a policy decision, which precedes the lineage; undefined if there is none. */
+export function scanTool(cursor: LineCursor): ToolSpan | undefined {
+  if (!cursor.skip(toolName) || !cursor.skipPlainText()) return undefined;
+  return { from: cursor.textStart, to: cursor.at };
+}
+
 /** Scans from the first entity to the end of the artifacts. */
-export function scanLineage(cursor: LineCursor, seed: () => KeyHash, keys: KeyHash[]): boolean {
+export function scanLineage(
+  cursor: LineCursor,
+  { seed, isPolicy, tool: span }: EntityOptions,
+  keys: KeyHash[],
+): boolean {
+  const { line } = cursor;
   while (cursor.skip(entityType)) {
+    // Older records have the tool elsewhere.
+    if (isPolicy && span === undefined) return false;
     const from = cursor.at;
     if (!cursor.skipPlainText() || !cursor.skip(entityId) || !cursor.skipPlainText()) return false;
-    keys.push(hashBytes(keyKinds.entity, cursor.line, from, cursor.at, seed()));
+    keys.push(hashBytes(keyKinds.entity, line, from, cursor.at, seed()));
+    if (span !== undefined) {
+      const seedOfTool = toolSeed(seed(), line, span.from, span.to);
+      keys.push(hashBytes(keyKinds.tool_entity, line, from, cursor.at, seedOfTool));
+    }
     if (!cursor.skip(brace)) return false;
     if (!cursor.skip(comma)) break;
   }
   return cursor.skip(artifacts) && scanList(cursor, keyKinds.artifact, keys);
+}
+
+interface EntityOptions {
+  readonly seed: () => KeyHash;
+  readonly isPolicy: boolean;
+  readonly tool: ToolSpan | undefined;
+}
+
+/**
+ * Scans from the end of the artifacts to the end of the inputs. Returns the names of the params and of the sources as
+ * JSON; undefined if the line must be parsed.
+ */
+export function scanTraits({ line, at, end }: LineCursor, isPolicy: boolean): string | undefined {
+  const cursor = new LineCursor(line, at, end);
+  const params = cursor.skip(paramNames) ? scanTexts(cursor) : isPolicy ? undefined : "";
+  if (params === undefined || !cursor.skip(inputs)) return undefined;
+  const sources: string[] = [];
+  while (cursor.skip(inputSource)) {
+    const from = cursor.at;
+    if (!cursor.skipText()) return undefined;
+    sources.push(line.toString("utf8", from, cursor.at));
+    if (!cursor.seek(inputDigest) || !cursor.skip(inputDigest) || !cursor.skipText()) return undefined;
+    if (!cursor.skip(brace)) return undefined;
+    if (!cursor.skip(comma)) break;
+  }
+  return cursor.skip(bracket) ? `[[${params}],[${sources.join(",")}]]` : undefined;
+}
+
+/** Skips a list of strings after its opening bracket, and returns what is between the brackets. */
+function scanTexts(cursor: LineCursor): string | undefined {
+  const from = cursor.at;
+  if (cursor.skip(bracket)) return "";
+  do {
+    if (!cursor.skipText()) return undefined;
+  } while (cursor.skip(comma));
+  return cursor.skip(bracket) ? cursor.line.toString("utf8", from, cursor.at - 1) : undefined;
 }
 
 /** Scans a tool result from the end of its timestamp. */

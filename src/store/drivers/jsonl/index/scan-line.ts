@@ -1,5 +1,5 @@
 import type { KeyHash } from "./key-hash.js";
-import { hasEntity, keysOfRecord, sourcesOfRecord } from "./key-hash.js";
+import { hasEntity, keysOfRecord } from "./key-hash.js";
 import type { PrefixCache, KnownPrefix } from "./scan-keys.js";
 import {
   matchesAt,
@@ -7,6 +7,8 @@ import {
   scanToolResult,
   scanCacheKeys,
   scanLineage,
+  scanTool,
+  scanTraits,
   scanProvenance,
   hasNoPolicies,
   scanPolicies,
@@ -17,6 +19,7 @@ import { parseRecordLine, shapeOf } from "./shapes.js";
 import type { Shape, Shapes } from "./shapes.js";
 import type { LogRecord } from "../../../../model/record.js";
 import { leadingFieldOffset, leadingFields } from "../../../../record/record-json.js";
+import { traitsOf } from "../../../../record/record-keys.js";
 import { microsecondsOf, minuteStart } from "../../../../record/timestamp.js";
 
 /*
@@ -81,8 +84,10 @@ export function addRow(line: Buffer, from: number, end: number, into: RowTarget,
   rows.setDigest(row, parseHex(line, at + digestAt), parseHex(line, at + digestAt + 8));
 
   const decision = findPrefix(line, { from, start: at + definitionAt, end }, into);
-  setRowShape(row, decision.prefix.shape, into);
-  addRowKeys(row, findDecisionKeys(decision, shapes), into);
+  const { keys, traits } = findDecisionKeys(decision, shapes);
+  const { shape } = decision.prefix;
+  setRowShape(row, traits === undefined ? shape : shapes.withTraits(shape, traits), into);
+  addRowKeys(row, keys, into);
   return seq;
 }
 
@@ -157,10 +162,10 @@ function addParsedRow(line: Buffer, row: number, into: RowTarget, offset: number
   const record = parseRecordLine(line.toString("utf8"));
   into.rows.setPlace(row, microsecondsOf(record?.timestamp ?? "") || 0, offset, line.length);
   const shape = into.shapes.add(shapeOf(record));
-  setRowShape(row, shape, into);
   const keys = keysIfRecord(record);
+  const traits = record !== undefined && hasEntity(keys) ? traitsJson(record) : undefined;
+  setRowShape(row, traits === undefined ? shape : into.shapes.withTraits(shape, traits), into);
   addRowKeys(row, keys, into);
-  if (record !== undefined && hasEntity(keys)) into.shapes.addSources(shape, () => sourcesOfRecord(record));
 }
 
 const hexValues = Uint8Array.from(
@@ -217,20 +222,16 @@ interface DecisionLine {
   readonly labelsEnd: number;
 }
 
-/** Returns the keys of a decision. Also stores which context values its definition reads, if that is not known yet. */
-function findDecisionKeys(decision: DecisionLine, shapes: Shapes): readonly KeyHash[] {
-  if (hasNoKeys(decision, shapes)) return noKeys;
-  const found: KeyHash[] = [];
-  const keys = scanKeys(decision, shapes, found) ? found : keysByParsing(decision);
-  if (hasEntity(keys))
-    shapes.addSources(decision.prefix.shape, () => {
-      const record = parseRecordLine(lineText(decision));
-      return record === undefined ? [] : sourcesOfRecord(record);
-    });
-  return keys;
+/** The keys of a decision and, if it has entities, its traits as JSON. */
+interface DecisionKeys {
+  readonly keys: readonly KeyHash[];
+  readonly traits?: string | undefined;
 }
 
-const noKeys: readonly KeyHash[] = [];
+const findDecisionKeys = (decision: DecisionLine, shapes: Shapes): DecisionKeys =>
+  hasNoKeys(decision, shapes) ? noKeys : (scanKeys(decision, shapes) ?? keysByParsing(decision));
+
+const noKeys: DecisionKeys = { keys: [] };
 
 /** Recognises quickly that a decision has no keys, which is the most frequent case. */
 function hasNoKeys({ line, end, prefix, start, matched }: DecisionLine, shapes: Shapes): boolean {
@@ -243,28 +244,45 @@ function hasNoKeys({ line, end, prefix, start, matched }: DecisionLine, shapes: 
 const lineText = ({ line, from, end }: DecisionLine): string => line.toString("utf8", from, end);
 
 /** The slow way, for lines that cannot be scanned. */
-function keysByParsing(decision: DecisionLine): readonly KeyHash[] {
+function keysByParsing(decision: DecisionLine): DecisionKeys {
   const record = parseRecordLine(lineText(decision));
-  return record === undefined ? noKeys : keysOfRecord(record);
+  if (record === undefined) return noKeys;
+  const keys = keysOfRecord(record);
+  return { keys, traits: hasEntity(keys) ? traitsJson(record) : undefined };
+}
+
+/** A damaged record may contain anything. */
+function traitsJson(record: LogRecord): string | undefined {
+  try {
+    const { params, sources } = traitsOf(record);
+    return JSON.stringify([params, sources]);
+  } catch {
+    return undefined;
+  }
 }
 
 const lineageField = Buffer.from(`,"lineage":{"entities":[`);
 const lineageAnywhere = Buffer.from(`"lineage":`);
 
-/** Scans the keys of a line without parsing it. Returns false if the line must be parsed. */
-function scanKeys(decision: DecisionLine, shapes: Shapes, keys: KeyHash[]): boolean {
+/** Scans the keys of a line without parsing it. Returns undefined if the line must be parsed. */
+function scanKeys(decision: DecisionLine, shapes: Shapes): DecisionKeys | undefined {
   const { prefix } = decision;
+  const keys: KeyHash[] = [];
   const cursor = cursorAtProvenance(decision, keys);
-  if (cursor === undefined) return false;
+  if (cursor === undefined) return undefined;
   const isPolicy = shapes.list[prefix.shape]?.type === "policy";
   const isPlain = keys.length === 0 && cursor.startsWith(lineageField);
-  if (!scanProvenance(cursor, keys)) return false;
+  if (!scanProvenance(cursor, keys)) return undefined;
+  const tool = isPolicy ? scanTool(cursor) : undefined;
   // Older records have no lineage, except policy decisions, which have it at the end.
-  if (!cursor.skip(lineageField)) return !isPolicy && !cursor.seek(lineageAnywhere);
-  if (!scanLineage(cursor, () => shapes.entitySeed(prefix.shape), keys)) return false;
+  if (!cursor.skip(lineageField)) return isPolicy || cursor.seek(lineageAnywhere) ? undefined : { keys };
+  const seed = (): KeyHash => shapes.entitySeed(prefix.shape);
+  if (!scanLineage(cursor, { seed, isPolicy, tool }, keys)) return undefined;
   if (isPlain && keys.length === 0)
     prefix.upToLineageEnd = Buffer.from(decision.line.subarray(decision.start, cursor.at));
-  return scanPolicies(cursor, prefix, { isPolicy, keys });
+  const traits = hasEntity(keys) ? (scanTraits(cursor, isPolicy) ?? null) : undefined;
+  if (traits === null || !scanPolicies(cursor, prefix, { isPolicy, keys })) return undefined;
+  return { keys, traits };
 }
 
 /** Returns a cursor after the environment hash; undefined if the line must be parsed. */

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { PageSum } from "./page-sum.js";
-import { emptySum, extendSum, seedOf } from "./page-sum.js";
+import { emptySum, extendShortSum, seedOf } from "./page-sum.js";
 
 /** Writes JSON and its checksum. The rename makes the replacement atomic. */
 export function writeSealedJson(path: string, content: object): void {
@@ -52,5 +52,5 @@ function formatSeal({ low, high }: PageSum): string {
 function checksumOf(fileName: string, bytes: Buffer): PageSum {
   const numbers = new Uint32Array(Math.ceil(bytes.length / 4));
   new Uint8Array(numbers.buffer).set(bytes);
-  return extendSum(emptySum(seedOf(fileName), bytes.length), numbers, 0, numbers.length);
+  return extendShortSum(emptySum(seedOf(fileName), bytes.length), numbers, 0, numbers.length);
 }

@@ -1,6 +1,7 @@
 import type { KeyHash } from "./key-hash.js";
 import { entitySeed } from "./key-hash.js";
 import type { LogRecord, DecisionRecord } from "../../../../model/record.js";
+import type { NeighbourTraits } from "../../../../model/store.js";
 
 /** The properties that queries filter by and that many records share. A row stores the number of its shape. */
 export interface Shape {
@@ -11,16 +12,20 @@ export interface Shape {
   readonly type?: string;
   /** The result of the cache lookup, if there was one. */
   readonly cache?: "hit" | "miss";
+  /** Of records with entities only, and not of all of them. */
+  readonly traits?: NeighbourTraits;
 }
+
+/** Callers choose the names of params, so a log may have any number of traits. Others are read from the record. */
+const maxShapesWithTraits = 4096;
 
 export interface ShapesState {
   readonly shapes: readonly Shape[];
   readonly counts: readonly number[];
   readonly last: readonly (readonly [string, number])[];
-  readonly sources: readonly (readonly [string, readonly string[]])[];
 }
 
-const emptyShapes: ShapesState = { shapes: [], counts: [], last: [], sources: [] };
+const emptyShapes: ShapesState = { shapes: [], counts: [], last: [] };
 
 /** All shapes of a log, with the number of records of each and the last row of each decision. */
 export class Shapes {
@@ -28,21 +33,20 @@ export class Shapes {
   readonly counts: number[];
   /** The number of the last row of each decision, plus one. */
   readonly lastRows: Map<string, number>;
-  /** The context values that the decisions of each definition read. */
-  readonly #sources: Map<string, readonly string[]>;
+  /** The shapes with traits, by the shape without them and the traits as JSON. */
+  readonly #withTraits = new Map<string, number>();
   readonly #byText = new Map<string, number>();
   readonly #seeds: KeyHash[] = [];
 
-  constructor({ shapes, counts, last, sources }: ShapesState = emptyShapes) {
+  constructor({ shapes, counts, last }: ShapesState = emptyShapes) {
     this.list = [...shapes];
     this.counts = [...counts];
     this.lastRows = new Map(last);
-    this.#sources = new Map(sources);
     for (const [index, shape] of this.list.entries()) this.#byText.set(JSON.stringify(shape), index);
   }
 
   get state(): ShapesState {
-    return { shapes: this.list, counts: this.counts, last: [...this.lastRows], sources: [...this.#sources] };
+    return { shapes: this.list, counts: this.counts, last: [...this.lastRows] };
   }
 
   /** Returns the seed for the entity hashes of a shape's records. */
@@ -50,14 +54,25 @@ export class Shapes {
     return (this.#seeds[shape] ??= entitySeed(this.list[shape]?.decision_id ?? ""));
   }
 
-  /** Returns the context values that records of a shape read. They are the same for all records of a definition. */
-  sourcesOf(shape: number): readonly string[] {
-    return this.#sources.get(this.list[shape]?.definition_hash ?? "") ?? [];
+  /** Returns the number of a shape with traits, which are given as JSON: the names of params and those of sources. */
+  withTraits(shape: number, json: string): number {
+    const key = `${shape} ${json}`;
+    let found = this.#withTraits.get(key);
+    if (found === undefined) {
+      found = this.#addTraits(shape, json);
+      this.#withTraits.set(key, found);
+    }
+    return found;
   }
 
-  addSources(shape: number, find: () => readonly string[]): void {
-    const hash = this.list[shape]?.definition_hash ?? "";
-    if (!this.#sources.has(hash)) this.#sources.set(hash, find());
+  #addTraits(shape: number, json: string): number {
+    const base = this.list[shape];
+    if (base === undefined) return shape;
+    const [params, sources] = JSON.parse(json) as readonly [readonly string[], readonly string[]];
+    const full = { ...base, traits: { sources, params } };
+    return this.#byText.has(JSON.stringify(full)) || this.list.length < maxShapesWithTraits
+      ? this.add(full)
+      : shape;
   }
 
   /** Returns the number of a shape, and adds it if it is new. */

@@ -4,7 +4,7 @@ import type { Rows } from "./rows.js";
 import { digestAt, numbersPerRow, shapeAt } from "./rows.js";
 import { readSealedJson, writeSealedJson } from "./sealed-json.js";
 import { sha256Hex } from "../../../../digest/sha256.js";
-import type { Tally, TimeRange } from "../../../../model/store.js";
+import type { HourTally, Tally, TimeRange } from "../../../../model/store.js";
 import { TallyBuilder } from "../../../../record/tally.js";
 
 const rowsPerBlock = 64 * 1024;
@@ -48,7 +48,7 @@ function readSavedTally(path: string, { rowsFile, count }: LogIndex): SavedTally
 }
 
 /** Ignores errors: a tally that cannot be saved is counted again next time. */
-function saveTally(path: string, counted: SavedTally): void {
+function saveTally(path: string, counted: SavedTally | SavedHours): void {
   try {
     writeSealedJson(path, counted);
   } catch {
@@ -56,20 +56,94 @@ function saveTally(path: string, counted: SavedTally): void {
   }
 }
 
+/** The number of records of each shape in each hour, up to a row. Hours are those since 1970. */
+interface SavedHours {
+  readonly rows_file: string;
+  readonly through: number;
+  readonly hours: Readonly<Record<string, Readonly<Record<string, number>>>>;
+}
+
+const hoursFileName = (decisionId: string): string => `hours-${sha256Hex(JSON.stringify(decisionId))}.json`;
+
+/** Counts how often each branch was taken in each hour. Without a time range, the saved counts are extended. */
+export function tallyByHour(index: LogIndex, decisionId: string, range: TimeRange): readonly HourTally[] {
+  const shapes = shapesOfDecision(index, decisionId);
+  if (range.since !== undefined || range.until !== undefined) {
+    return toHourTallies(index, countHours(index, shapes, { from: 0, range }));
+  }
+  const path = `${index.directory}/${hoursFileName(decisionId)}`;
+  const read = readSealedJson(path) as SavedHours | undefined;
+  const saved = read?.rows_file === index.rowsFile && read.through <= index.count ? read : undefined;
+  const last = index.shapes.lastRows.get(decisionId) ?? 0;
+  if (saved !== undefined && last <= saved.through) return toHourTallies(index, saved);
+  const counted = countHours(index, shapes, { from: saved?.through ?? 0, range, hours: saved?.hours });
+  saveTally(path, counted);
+  return toHourTallies(index, counted);
+}
+
+const microsecondsPerHour = 3_600_000_000;
+
+/** Adds the rows to the counts of `hours`. */
+function countHours(
+  index: LogIndex,
+  shapes: Uint8Array,
+  {
+    from,
+    to = index.count,
+    range,
+    hours = {},
+  }: RowSpan & { readonly hours?: SavedHours["hours"] | undefined },
+): SavedHours {
+  const { since = -Infinity, until = Infinity } = range;
+  const counts = new Map(Object.entries(hours).map(([hour, byShape]) => [Number(hour), { ...byShape }]));
+  forEachRow(index, shapes, { from, to }, (rows, row, shape) => {
+    const time = rows.time(row);
+    if (time < since || time > until) return;
+    const hour = Math.floor(time / microsecondsPerHour);
+    let byShape = counts.get(hour);
+    if (byShape === undefined) counts.set(hour, (byShape = {}));
+    byShape[shape] = (byShape[shape] ?? 0) + 1;
+  });
+  const sorted = [...counts].sort(([a], [b]) => a - b);
+  return { rows_file: index.rowsFile, through: to, hours: Object.fromEntries(sorted) };
+}
+
+function toHourTallies(index: LogIndex, { hours }: SavedHours): readonly HourTally[] {
+  return Object.entries(hours).flatMap(([hour, byShape]) =>
+    Object.entries(byShape).map(([number, count]) => {
+      const { definition_hash = "", labels = [] } = index.shapes.list[Number(number)] ?? {};
+      return { hour: Number(hour), definition_hash, labels, count };
+    }),
+  );
+}
+
 /** Returns the files of saved tallies that differ from the rows. */
 export function findWrongTallies(index: LogIndex, rowsFile: string): readonly string[] {
   const names = existsSync(index.directory) ? readdirSync(index.directory) : [];
-  const decisionIds = new Map([...index.shapes.lastRows.keys()].map((id) => [tallyFileName(id), id]));
+  const decisionIds = new Map(
+    [...index.shapes.lastRows.keys()].flatMap((id) => [
+      [tallyFileName(id), id],
+      [hoursFileName(id), id],
+    ]),
+  );
   return names
-    .filter((name) => /^tally-[0-9a-f]{64}\.json$/.test(name))
+    .filter((name) => /^(?:tally|hours)-[0-9a-f]{64}\.json$/.test(name))
     .filter((name) => {
-      const saved = readSealedJson(`${index.directory}/${name}`) as SavedTally | undefined;
+      const saved = readSealedJson(`${index.directory}/${name}`) as SavedTally | SavedHours | undefined;
       if (saved === undefined) return true;
       // An outdated tally is never used.
       if (saved.rows_file !== rowsFile || saved.through > index.count) return false;
       const shapes = shapesOfDecision(index, decisionIds.get(name));
-      const { records, distinct } = countRows(index, shapes, { from: 0, to: saved.through, range: {} });
-      return JSON.stringify([records, distinct]) !== JSON.stringify([saved.records, saved.distinct]);
+      const span = { from: 0, to: saved.through, range: {} };
+      if (name.startsWith("hours")) {
+        const { hours } = countHours(index, shapes, span);
+        return !("hours" in saved) || JSON.stringify(hours) !== JSON.stringify(saved.hours);
+      }
+      const { records, distinct } = countRows(index, shapes, span);
+      return (
+        !("records" in saved) ||
+        JSON.stringify([records, distinct]) !== JSON.stringify([saved.records, saved.distinct])
+      );
     });
 }
 

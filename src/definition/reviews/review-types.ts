@@ -1,0 +1,40 @@
+import type { CertainError } from "../../expression/certain-errors.js";
+import { certainErrors, isNeverBoolean } from "../../expression/certain-errors.js";
+import { renderCaret } from "../../expression/failure.js";
+import type { NodePositions } from "../../expression/parse.js";
+import { parse } from "../../expression/parse.js";
+import { compileCondition, compileTemplate, expressionsWithin } from "../../expression/template.js";
+import type { Definition } from "../../model/definition.js";
+import type { Finding } from "../diagnostics.js";
+import { expressionsIn } from "../expressions.js";
+
+/** Finds expressions, or parts of them, that cannot be evaluated for any input, and conditions that are never true. */
+export function reviewTypes(definition: Definition): readonly Finding[] {
+  return expressionsIn(definition).flatMap(({ path, text, compile }) => {
+    const kind = compile === compileTemplate ? "template" : "expression";
+    return expressionsWithin(text, kind).flatMap((expression) =>
+      errorsIn(expression.text, compile === compileCondition).map(({ at, message, hint }) => {
+        const offset = expression.at + at;
+        const excerpt = renderCaret({ expression: text, at: offset });
+        return { path, offset, severity: "warning" as const, message, hint, excerpt };
+      }),
+    );
+  });
+}
+
+interface LocatedError extends Pick<CertainError, "message" | "hint"> {
+  readonly at: number;
+}
+
+function errorsIn(text: string, isCondition: boolean): readonly LocatedError[] {
+  const positions: NodePositions = new Map();
+  const tree = parse(text, positions);
+  const errors = certainErrors(tree).map(({ part, message, hint }) => ({
+    at: positions.get(part) ?? 0,
+    message: `${message}, whatever the input is`,
+    ...(hint !== undefined && { hint }),
+  }));
+  if (!isCondition || !isNeverBoolean(tree)) return errors;
+  const message = "the condition is never true or false, so it never matches";
+  return [{ at: 0, message, hint: "compare it with something, as in `a + b > 10`" }, ...errors];
+}

@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Progress, shareDone } from "../../src/cli/progress.js";
+import { fakeIo } from "./fake-io.js";
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["hrtime"] });
+  // It begins at zero, which would be before all that was measured so far.
+  vi.advanceTimersByTime(1e12);
+});
+afterEach(() => void vi.useRealTimers());
+
+const erased = "\r\u001b[K";
+
+describe("a progress line", () => {
+  it("appears after 300 ms, is overwritten in place, and is erased at the end", () => {
+    const io = fakeIo({ terminal: true });
+    const progress = new Progress(io);
+    for (const [milliseconds, text] of [
+      [0, "a"],
+      [299, "b"],
+      [1, "c"],
+      [99, "d"],
+      [1, "e"],
+    ] as const) {
+      vi.advanceTimersByTime(milliseconds);
+      progress.show(() => text);
+    }
+    expect(io.written.err).toBe("\rc\u001b[K\re\u001b[K");
+    progress.erase();
+    progress.erase();
+    expect(io.written.err).toBe(`\rc\u001b[K\re\u001b[K${erased}`);
+  });
+
+  it("stays below text that is written meanwhile", () => {
+    const io = fakeIo({ terminal: true });
+    const progress = new Progress(io);
+    vi.advanceTimersByTime(300);
+    progress.show(() => "1 %");
+    progress.below(() => io.err.write("error: line 3\n"));
+    expect(io.written.err).toBe(`\r1 %\u001b[K${erased}error: line 3\n\r1 %\u001b[K`);
+  });
+
+  it("is not drawn by text that is written before it appears", () => {
+    const io = fakeIo({ terminal: true });
+    new Progress(io).below(() => io.err.write("x\n"));
+    expect(io.written.err).toBe("x\n");
+  });
+
+  it("fits on one line of the terminal", () => {
+    const io = fakeIo({ terminal: true, columns: 20 });
+    const progress = new Progress(io);
+    vi.advanceTimersByTime(300);
+    progress.show(() => "12 %, 1,234 decided, 99 per second");
+    expect(io.written.err).toBe("\r12 %, 1,234 decide…\u001b[K");
+  });
+
+  it.each([
+    { name: "without a terminal", terminal: false, quiet: false },
+    { name: "with --quiet", terminal: true, quiet: true },
+  ])("is not drawn $name", ({ terminal, quiet }) => {
+    const io = fakeIo({ terminal });
+    const progress = new Progress(io, quiet);
+    vi.advanceTimersByTime(1000);
+    progress.show(() => "x");
+    progress.erase();
+    expect(io.written.err).toBe("");
+  });
+});
+
+it.each([
+  [0, 5, "0 %", "0 s left"],
+  [0.25, 4, "25 %", "12 s left"],
+  [0.999, 100, "99 %", "1 s left"],
+  [1, 100, "100 %", "0 s left"],
+  [0.1, 20, "10 %", "3 min 0 s left"],
+  [0.01, 60, "1 %", "1 h 39 min left"],
+])("a share of %f after %i s is %s with %s", (share, seconds, percent, left) => {
+  expect(shareDone(share, seconds)).toEqual({ percent, left });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { fieldLine } from "../../src/present/format.js";
+import { grid } from "../../src/present/grid.js";
+
+const green = (text: string): string => `\u001b[32m${text}\u001b[39m`;
+const style = (columns: number): { columns: number; paint: (colour: string, text: string) => string } => ({
+  columns,
+  paint: (_, text) => text,
+});
+
+const id = "01a1ee8f-dad4-7a39-815d-e04c79fa8a32";
+const columns = [{ title: "record" }, { title: "why", flexible: true }];
+
+describe("a table", () => {
+  it("wraps flexible columns at spaces", () => {
+    expect(grid(columns, [[id, "the second of three reasons"]], style(52)).split("\n")).toEqual([
+      "RECORD                                WHY",
+      `${id}  the second of`,
+      "                                      three reasons",
+    ]);
+  });
+
+  it("becomes a list where it would be too wide without breaking a word", () => {
+    const rows = [
+      [id, "an extraordinarily long reason"],
+      [id, ""],
+    ];
+    expect(grid(columns, rows, style(48)).split("\n")).toEqual([
+      `RECORD  ${id}`,
+      "WHY     an extraordinarily long reason",
+      "",
+      `RECORD  ${id}`,
+    ]);
+  });
+
+  it("continues a marked cell below its text, in its colour", () => {
+    const rows = [[green("→ income / unaffordable"), "x".repeat(20)]];
+    const lines = grid([{ title: "  case", flexible: true }, { title: "y" }], rows, style(40)).split("\n");
+    expect(lines.slice(1)).toEqual([
+      `${green("→ income /")}          ${"x".repeat(20)}`,
+      green("  unaffordable"),
+    ]);
+  });
+
+  it("has its full width in a pipe", () => {
+    const text = "word ".repeat(100).trim();
+    expect(grid(columns, [[id, text]], style(Infinity)).split("\n")).toHaveLength(2);
+  });
+});
+
+describe("a field", () => {
+  it.each([
+    ["short", "value", ["  name      value"]],
+    [
+      "continued below itself",
+      "one two three four five six",
+      ["  name      one two three four", "            five six"],
+    ],
+    [
+      "further to the left if a word is too wide",
+      `1:${"f".repeat(24)}`,
+      ["  name      ", `    1:${"f".repeat(24)}`],
+    ],
+  ])("is %s", (_, text, lines) => {
+    expect(fieldLine("name", text, style(30)).split("\n")).toEqual(lines);
+  });
+});
