@@ -8,7 +8,7 @@ async function main() {
   const said = [];
   for (const stream of [checks.stdout, checks.stderr]) stream.on("data", (piece) => said.push(piece));
   const checked = ended(checks);
-  const tested = await ended(start("npm run coverage", "inherit"));
+  const tested = await ended(start("vitest run", "inherit"));
   const codes = [await checked, tested];
   process.stdout.write(Buffer.concat(said));
   if (codes.some((code) => code !== 0)) process.exitCode = 1;

@@ -15,6 +15,12 @@ describe("an error of the file system", () => {
     ["EDQUOT", "write", "file_unwritable", "quota"],
     ["EMFILE", "open", "file_unreadable", "ulimit -n"],
     ["ENAMETOOLONG", "open", "file_unreadable", "shorter path"],
+    ["ENOENT", "open", "file_unreadable", "check the path `/srv/x`"],
+    ["ELOOP", "open", "file_unreadable", "leads back to itself"],
+    ["EFBIG", "write", "file_unwritable", "ulimit -f"],
+    ["ENFILE", "open", "file_unreadable", "too many open files"],
+    ["EIO", "read", "file_unreadable", "the disk of `/srv/x` has failed"],
+    ["EBUSY", "unlink", "file_unwritable", "`/srv/x` is in use"],
   ])("says what to do about %s of %s", (code, syscall, expectedCode, hint) => {
     const error = toFileError(systemError(code, syscall, "/srv/x"));
     expect(error).toMatchObject({ code: expectedCode, hint: expect.stringContaining(hint) as string });
@@ -25,6 +31,12 @@ describe("an error of the file system", () => {
     expect(fileErrorHint(systemError("EISDIR", "read"), "in.json")).toBe(
       "`in.json` is a directory; specify a file",
     );
+    expect(fileErrorHint(systemError("EISDIR", "read"))).toBe("the path is a directory; specify a file");
+  });
+
+  it("may have neither a path nor the name of a call", () => {
+    const error = toFileError(Object.assign(new Error("EIO: failed"), { code: "EIO" }));
+    expect(error).toMatchObject({ code: "file_unreadable", message: "cannot read a file: EIO: failed" });
   });
 
   it.each([

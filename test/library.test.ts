@@ -32,6 +32,7 @@ import {
   scoredAgent,
   validateDecision,
 } from "../src/index.js";
+import type { DecisionError } from "../src/errors.js";
 import { replayRecord } from "../src/replay/replay-record.js";
 import { ReplayableDefinitions } from "../src/replay/replayable-definitions.js";
 import { storeDirectory } from "./store/jsonl-log.js";
@@ -165,6 +166,17 @@ describe("validateDecision", () => {
     ]);
   });
 
+  it.each(["binary", "switch", "rule_table", "scored"] as const)(
+    "checks the targets of a %s result",
+    (type) => {
+      const result = { ...leading, type } as unknown as Result;
+      const checks = validateDecision(route(), result, [
+        { type: "no_disabled_targets", disabled_stages: ["stage-b"] },
+      ]);
+      expect(checks.map(({ passed }) => passed)).toEqual([true, false]);
+    },
+  );
+
   it("checks the tool of an allowed call, and nothing of a denied one", () => {
     const calls = { id: "calls", type: "policy", tool: "rm" } as Definition;
     const guardrails: readonly Guardrail[] = [{ type: "no_disabled_targets", disabled_stages: ["rm"] }];
@@ -176,6 +188,23 @@ describe("validateDecision", () => {
     expect([passed(true), passed(false)]).toEqual([[false], []]);
   });
 
+  it("checks the action of a GREEN gate, and nothing of another one", () => {
+    const gate = { id: "wire", type: "gate", action: { name: "wire.approve" } } as unknown as Definition;
+    const guardrails: readonly Guardrail[] = [
+      { type: "no_disabled_targets", disabled_stages: ["wire.approve"] },
+    ];
+    const passed = (status: string, definition = gate): readonly boolean[] =>
+      validateDecision(definition, { type: "gate", status } as unknown as Result, guardrails).map(
+        (each) => each.passed,
+      );
+    expect([passed("GREEN"), passed("YELLOW"), passed("GREEN", route())]).toEqual([[false], [], []]);
+  });
+
+  it("returns no checks without guardrails", () => {
+    const unguarded = { ...route(), guardrails: undefined } as unknown as Definition;
+    expect(validateDecision(unguarded, leading)).toEqual([]);
+  });
+
   it("fails a guardrail that cannot be checked, and rejects an unknown one", () => {
     const checks = validateDecision(route(), leading, [{ type: "distribution_drift" }]);
     expect(checks.map(({ passed }) => passed)).toEqual([false]);
@@ -183,6 +212,15 @@ describe("validateDecision", () => {
     expect(() =>
       validateDecision(route(), leading, [{ type: "weight_bound" } as unknown as Guardrail]),
     ).toThrow("unknown guardrail `weight_bound`");
+    const typo = (type: string): unknown => {
+      try {
+        return validateDecision(route(), leading, [{ type } as unknown as Guardrail]);
+      } catch (error) {
+        return (error as DecisionError).hint;
+      }
+    };
+    expect(typo("weight_bound")).toContain("`weight_bounds`");
+    expect(typo("xyz")).toContain("choose one of no_disabled_targets");
   });
 });
 

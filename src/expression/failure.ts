@@ -19,6 +19,16 @@ export function fail(message: string): never {
   throw new Failure(message);
 }
 
+/** Runs a part of an evaluation; returns the failure if there is one. */
+export function catchFailure<T>(run: () => T): T | Failure {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+}
+
 export const missingMessage = (path: string): string => `\`${path}\` is missing`;
 
 /** Returns the name of a value's type in messages and in the documentation of the language. */

@@ -88,6 +88,15 @@ export const functionTable: ReadonlyMap<string, FunctionEntry> = new Map(
   functionGroups.flatMap((group) => group.entries.map((entry) => [entry.name, entry] as const)),
 );
 
+export function functionNamed(name: string): FunctionEntry {
+  const entry = functionTable.get(name);
+  if (entry === undefined) throw new Error(`there is no function \`${name}\``);
+  return entry;
+}
+
+export const firstParameterType = ({ parameters: [first] }: FunctionEntry): ParameterType =>
+  first?.type ?? "any";
+
 /** Returns the signature for the help, such as `round(value, [digits])`. */
 export function signature(entry: FunctionEntry): string {
   const parameters = entry.parameters.map((parameter) => {

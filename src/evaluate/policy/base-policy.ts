@@ -71,9 +71,8 @@ export function prepareBasePolicy(policy: BasePolicy, masks: readonly string[] =
   const denyReason = policy.deny_reason === undefined ? undefined : compileText(policy.deny_reason);
   const templates = [allowReason, denyReason].filter((each) => each !== undefined);
   const limits = prepareLimits(policy, { owner: policy.name, masks });
-  const { requires, read_before_write: rule } = policy;
-  const isStateful = requires !== undefined || rule !== undefined || limits.length > 0;
-  const inputsOf = prepareBuiltInInputs(policy, limits);
+  const builtIns = prepareBuiltIns(policy);
+  const isStateful = builtIns.length > 0 || limits.length > 0;
   const allHolding = createAllowance(identity, conditions);
   return {
     identity,
@@ -94,14 +93,21 @@ export function prepareBasePolicy(policy: BasePolicy, masks: readonly string[] =
         defaultReason ??= outcome.denial;
       }
       if (defaultReason === undefined && !isStateful && allowReason === undefined) return allHolding;
-      const builtIns = isStateful ? evaluateBuiltIns(policy, tool, policyFacts(scope.facts)) : none;
-      const limitResults = limits.map((limit) => limit.evaluate(scope));
-      for (const each of [...builtIns, ...limitResults]) {
-        details.push(withoutDenial(each));
-        lineage.push(asLineage(each, policy.name, inputsOf(each)));
-        if (!each.result) defaultReason ??= each.denial;
+      const addResult = (result: BuiltInResult, inputs: readonly string[]): void => {
+        details.push(withoutDenial(result));
+        lineage.push(asLineage(result, policy.name, inputs));
+        if (!result.result) defaultReason ??= result.denial;
+      };
+      const facts = policyFacts(scope.facts);
+      for (const { evaluate, inputs } of builtIns) {
+        const result = evaluate(tool, facts);
+        if (result !== undefined) addResult(result, inputs);
       }
-      const counted = limitResults.map((each) => each.counted);
+      const counted = limits.map((limit) => {
+        const result = limit.evaluate(scope);
+        addResult(result, limit.inputs);
+        return result.counted;
+      });
       const common = { identity, conditions: details, lineage, counted };
       if (defaultReason === undefined) return { ...common, allows: true, reason: allowReason?.render(scope) };
       return { ...common, allows: false, reason: denyReason?.render(scope) ?? defaultReason };
@@ -110,21 +116,6 @@ export function prepareBasePolicy(policy: BasePolicy, masks: readonly string[] =
 }
 
 const none: readonly never[] = Object.freeze([]);
-
-/** Returns the paths that the built-in conditions read, for the lineage: the facts about the session too. */
-function prepareBuiltInInputs(
-  { name, requires = [], read_before_write: rule }: BasePolicy,
-  limits: readonly PreparedLimit[],
-): (condition: BuiltInResult) => readonly string[] {
-  const byTool = new Map(requires.map((tool) => [tool, [pathText(["facts", "succeeded", tool])]]));
-  const byCondition = new Map<string, readonly string[]>(limits.map((each) => [each.name, each.inputs]));
-  if (rule !== undefined) {
-    const read = pathText(["facts", "read", name]);
-    byCondition.set("read_before_write", [...compileInput(rule.path).inputs, read]);
-  }
-  return ({ name: condition, tool }) =>
-    (tool === undefined ? byCondition.get(condition) : byTool.get(tool)) ?? none;
-}
 
 /** Creates the verdict that is shared by all evaluations in which every condition holds. */
 function createAllowance(
@@ -198,42 +189,54 @@ function evaluatePolicyCondition(
 /** The result of a built-in condition, with the default reason of the denial. */
 interface BuiltInResult extends NamedCondition {
   readonly denial: string;
-  /** The tool that `requires` names. */
-  readonly tool?: string;
 }
 
-/** Evaluates `requires` and `read_before_write` against the facts of the session. */
-export function evaluateBuiltIns(
-  policy: BasePolicy,
-  tool: string,
-  facts: PolicyFacts,
-): readonly BuiltInResult[] {
-  return [...checkRequires(policy, facts), ...checkReadBeforeWrite(policy, tool, facts)];
+/** A built-in condition of a policy, which depends on the facts about the session. */
+interface BuiltIn {
+  /** The paths that it reads, for the lineage. */
+  readonly inputs: readonly string[];
+  /** Returns undefined if the condition is not about the tool. */
+  readonly evaluate: (tool: string, facts: PolicyFacts) => BuiltInResult | undefined;
+}
+
+/** Prepares `requires` and `read_before_write`. */
+export function prepareBuiltIns({ name, requires = [], read_before_write }: BasePolicy): readonly BuiltIn[] {
+  const required = requires.map(prepareRequired);
+  return read_before_write === undefined
+    ? required
+    : [...required, prepareReadBeforeWrite(name, read_before_write)];
 }
 
 const noSessionMessage = "there is no recorded session";
 
-function checkRequires({ requires = [] }: BasePolicy, { succeeded }: PolicyFacts): readonly BuiltInResult[] {
-  return requires.map((tool) => {
-    const common = { name: "requires", tool, expression: `\`${tool}\` has succeeded in the session` };
-    if (succeeded === undefined) return { ...unknownResult(common), tool };
-    const result = (succeeded[tool] ?? 0) > 0;
-    return { ...common, result, denial: `\`${tool}\` must succeed in the session first` };
-  });
+function prepareRequired(required: string): BuiltIn {
+  const common = { name: "requires", expression: `\`${required}\` has succeeded in the session` };
+  return {
+    inputs: [pathText(["facts", "succeeded", required])],
+    evaluate(_tool, { succeeded }) {
+      if (succeeded === undefined) return unknownResult(common);
+      const result = (succeeded[required] ?? 0) > 0;
+      return { ...common, result, denial: `\`${required}\` must succeed in the session first` };
+    },
+  };
 }
 
-function checkReadBeforeWrite(
-  { name, read_before_write: rule }: BasePolicy,
-  tool: string,
-  { read }: PolicyFacts,
-): readonly BuiltInResult[] {
-  if (rule?.write_tools.some((each) => matchesGlob(each, tool)) !== true) return [];
-  const common = { name: "read_before_write", expression: `\`${rule.path}\` was read in the session` };
-  const fact = read?.[name];
-  if (fact === undefined) return [unknownResult(common)];
-  if ("error" in fact) return [unknownResult(common, fact.error)];
-  const readers = rule.read_tools.map((each) => `\`${each}\``).join(" or ");
-  return [{ ...common, result: fact.read, denial: `\`${fact.path}\` must be read with ${readers} first` }];
+function prepareReadBeforeWrite(
+  policy: string,
+  { read_tools, write_tools, path }: NonNullable<BasePolicy["read_before_write"]>,
+): BuiltIn {
+  const common = { name: "read_before_write", expression: `\`${path}\` was read in the session` };
+  const readers = read_tools.map((each) => `\`${each}\``).join(" or ");
+  return {
+    inputs: [...compileInput(path).inputs, pathText(["facts", "read", policy])],
+    evaluate(tool, { read }) {
+      if (!write_tools.some((each) => matchesGlob(each, tool))) return undefined;
+      const fact = read?.[policy];
+      if (fact === undefined) return unknownResult(common);
+      if ("error" in fact) return unknownResult(common, fact.error);
+      return { ...common, result: fact.read, denial: `\`${fact.path}\` must be read with ${readers} first` };
+    },
+  };
 }
 
 /** Fails closed: a condition without facts does not hold. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DecisionError } from "../../../src/errors.js";
+import type { Evaluated } from "../../../src/evaluate/evaluate.js";
 import { prepareGate } from "../../../src/evaluate/gate/gate.js";
 import type { GateDefinition } from "../../../src/model/definition.js";
 import type { JsonObject } from "../../../src/model/json.js";
@@ -266,5 +267,13 @@ describe("the paths that a gate reads", () => {
     ],
   ])("is reported: %s", (_how, extra, expected) => {
     expect(readsOf(gateOf(rules, extra))).toEqual(expected);
+  });
+
+  it("are, for an answer, those of the rules that it has", () => {
+    const prepared = prepareGate(gateOf(rules), undefined);
+    const answer = ask(gateOf(rules), { n: 1 });
+    expect(prepared.inputsRead(answer)).toEqual([["order.id"], expect.arrayContaining(["facts.since"])]);
+    expect(prepared.inputsRead(ask(gateOf([always]), {}))).toEqual([[]]);
+    expect(prepared.inputsRead({ ...answer, outcome: undefined } as unknown as Evaluated)).toEqual([]);
   });
 });

@@ -64,6 +64,18 @@ describe("the override of a denial", () => {
   });
 });
 
+describe("an override that does not hold for changed params", () => {
+  it("no longer lifts that denial, but still the others", () => {
+    const flips = flipsOf([{ name: "o", overrides: ["p", "q"], when: "get(params, 'n') != 2" }]);
+    flipAll(flips, "p", "q");
+    const changed = { context: { params: { n: 2 } }, input: {}, facts: {}, system: {} };
+    expect(flips.applyToChanged(denial("p"), changed, [])).toBe(false);
+    expect(flips.applied).toMatchObject([{ flipped: ["q"] }]);
+    expect(flips.applyToChanged(denial("q"), changed, [])).toBe(false);
+    expect(flips.applied).toEqual([]);
+  });
+});
+
 describe("`denial` in an override", () => {
   const applied = (override: Partial<OverridePolicy>, ...denials: readonly Denial[]): AppliedOverrides => {
     const flips = flipsOf([{ name: "o", overrides: ["p", "q"], ...override }]);

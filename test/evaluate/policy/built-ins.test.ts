@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { evaluateBuiltIns } from "../../../src/evaluate/policy/base-policy.js";
+import { prepareBuiltIns } from "../../../src/evaluate/policy/base-policy.js";
 import type { PolicyFacts } from "../../../src/evaluate/policy/policy-facts.js";
 import type { BasePolicy } from "../../../src/model/definition.js";
 
@@ -77,16 +77,21 @@ const cases: readonly Case[] = [
   },
 ];
 
+type Results = readonly NonNullable<ReturnType<ReturnType<typeof prepareBuiltIns>[number]["evaluate"]>>[];
+
+const evaluate = (policy: BasePolicy, tool: string, facts: PolicyFacts): Results =>
+  prepareBuiltIns(policy).flatMap((each) => each.evaluate(tool, facts) ?? []);
+
 describe("the built-in conditions of a policy", () => {
   it.each(cases)("says $name", ({ policy, tool = "write_file", facts, judged }) => {
-    const answers = evaluateBuiltIns({ name: "p", ...policy }, tool, facts);
+    const answers = evaluate({ name: "p", ...policy }, tool, facts);
     expect(answers).toHaveLength(judged.length);
     expect(answers).toMatchObject(judged);
   });
 
   it("are evaluated in order: requires, read_before_write", () => {
     const policy = { name: "p", read_before_write: rule, requires: ["a", "b"] };
-    expect(evaluateBuiltIns(policy, "write_file", {}).map(({ name }) => name)).toEqual([
+    expect(evaluate(policy, "write_file", {}).map(({ name }) => name)).toEqual([
       "requires",
       "requires",
       "read_before_write",

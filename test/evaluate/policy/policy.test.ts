@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { EvaluatedWithErrors } from "../../../src/evaluate/evaluate.js";
+import type { Evaluated, EvaluatedWithErrors } from "../../../src/evaluate/evaluate.js";
 import type { DetailedPolicyOutcome } from "../../../src/evaluate/policy/policy-outcome.js";
 import { preparePolicy } from "../../../src/evaluate/policy/policy.js";
 import { compileInput } from "../../../src/expression/template.js";
@@ -482,6 +482,14 @@ describe("params that an override changed", () => {
   });
 });
 
+describe("the inputs that conditions read", () => {
+  it("are none where the answer is not that of a policy", () => {
+    const definition: PolicyDefinition = { id: "d", type: "policy", tool: "t", policies: [base("p", "a")] };
+    const answer = { ...judge([base("p", "a")]), outcome: undefined } as unknown as Evaluated;
+    expect(preparePolicy(definition, undefined).inputsRead(answer)).toEqual([]);
+  });
+});
+
 describe("a policy that an override flipped", () => {
   const inside = base("inside", "path_within(params.path, '/repo')", { deny_reason: "{{ params.path }}" });
   const ticket = base("ticket", "exists(params.ticket)");
@@ -556,16 +564,28 @@ describe("a policy that an override flipped", () => {
 
   it.each([
     ["reads data that was fetched for the original params", "owner == 'us'", false],
+    [
+      "reads such data, though the policy allows the changed params",
+      "owner == 'us'",
+      false,
+      "params.path == '/b'",
+    ],
+    [
+      "reads other data, and the policy allows the changed params",
+      "params.to == '/b'",
+      true,
+      "params.path == '/b'",
+    ],
     ["reads the input, which may be such data", "input.owner == 'us'", false],
     ["reads such data from the facts", "exists(facts.fetched)", false],
     ["reads other data", "params.to == '/b'", true],
-  ])("is not flipped again by an override that %s", (_what, when, allowed) => {
+  ])("is not flipped again by an override that %s", (_what, when, allowed, expression = "owner == 'me'") => {
     const definition: PolicyDefinition = {
       id: "d",
       type: "policy",
       tool: "t",
       enrich: [{ endpoint: "e", params: { path: "{{ params.path }}" }, into: "owner" }],
-      policies: [base("own", "owner == 'me'"), flip("any", ["own"], { when }), ticket, move],
+      policies: [base("own", expression), flip("any", ["own"], { when }), ticket, move],
     };
     const scope = {
       context: { tool: "t", params: { path: "/a", to: "/b" }, owner: "us" },

@@ -22,6 +22,29 @@ const gate = ruleset(
   { ruleset: "credit_rules" },
 );
 
+describe("a custom evaluator", () => {
+  const agent: EvaluatorDefinition = { name: "agent", custom: "review" };
+  const voteWith = (facts: JsonObject) => prepareEvaluator(agent).vote({ ...scopeOf({}), facts });
+
+  it("votes as the facts say", () => {
+    const vote = { decision: "approve", weight: 0.4, reason: "seen", metadata: {} };
+    expect(voteWith({ votes: { review: vote } })).toMatchObject({
+      evaluation: { decision: "approve", weight: 0.4, reason: "seen" },
+      detail: { result: true },
+    });
+  });
+
+  it.each<[string, JsonObject, string | undefined]>([
+    ["there are no votes", {}, "the vote of `review` is not known"],
+    ["its vote is not among them", { votes: {} }, "the vote of `review` is not known"],
+    ["it failed", { votes: { review: { error: "out of memory" } } }, "out of memory"],
+    ["it did not vote", { votes: { review: null } }, undefined],
+  ])("has no vote if %s", (_when, facts, error) => {
+    const { evaluation, detail } = voteWith(facts);
+    expect({ evaluation, error: detail.error }).toEqual({ evaluation: undefined, error });
+  });
+});
+
 describe("an evaluator with rules", () => {
   it("votes as the first rule that matches, and names it", () => {
     expect(ask(gate, { score: 720 })).toMatchObject({

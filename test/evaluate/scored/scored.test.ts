@@ -34,6 +34,14 @@ describe("a scored decision", () => {
     expect(ask(scoredOf([house], targets && { targets })).selected_targets).toEqual([]);
   });
 
+  it("has read nothing as far as an answer without details shows", () => {
+    const definition = scoredOf([large, house]);
+    const answer = ask(definition, { amount: 20 });
+    const prepared = prepare(definition);
+    expect(prepared.inputsRead(answer)).toHaveLength(1);
+    expect(prepared.inputsRead({ ...answer, evaluation_details: {} })).toEqual([]);
+  });
+
   it("has no target if only the prototype of the targets has its decision", () => {
     expect(ask(scoredOf([says("a", "toString", 1)], { targets: {} })).selected_targets).toEqual([]);
   });

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from "../../../model/json.js";
 import { isList, isObject } from "../../equal.js";
-import { Failure } from "../../failure.js";
+import { catchFailure, Failure } from "../../failure.js";
 import type { FunctionEntry } from "../../function-table.js";
-import { describeType, functionTable, matchesType } from "../../function-table.js";
+import { describeType, firstParameterType, functionNamed, matchesType } from "../../function-table.js";
 import type { BoundsTest } from "../bounds.js";
 import { computedBoundsDescription, parseComputedBounds, parseComputedLimits } from "../bounds.js";
 import type { RuleOperator, RuleTest } from "../rule-operator.js";
@@ -155,12 +155,6 @@ function computedOperator(name: string, options: ComputedOptions): RuleOperator 
   });
 }
 
-function functionNamed(name: string): FunctionEntry {
-  const entry = functionTable.get(name);
-  if (entry === undefined) throw new Error(`there is no function \`${name}\``);
-  return entry;
-}
-
 function describeComputation(keys: Readonly<Record<string, NumberKey>>): string {
   const described = Object.entries(keys).map(([key, { what }]) => `\`${key}\` (${what})`);
   if (described.length === 0) return computedBoundsDescription;
@@ -213,14 +207,12 @@ const inCents = (amount: number): number => Math.round(amount * 100);
 /** The notes contain only types, as the value may have to be masked. */
 function compare(name: string, entry: FunctionEntry, { args, holds }: Computation): RuleTest {
   const run = entry.run as unknown as (...given: readonly Json[]) => number;
-  const type = entry.parameters[0]?.type ?? "any";
+  const type = firstParameterType(entry);
   return (actual) => {
     if (!matchesType(type, actual)) return typeMismatch(name, describeType(type), actual);
-    try {
-      return holds(run(actual, ...args));
-    } catch (error) {
-      if (error instanceof Failure) return error.message.replaceAll(`\`${entry.name}\``, `\`${name}\``);
-      throw error;
-    }
+    const measured = catchFailure(() => run(actual, ...args));
+    return measured instanceof Failure
+      ? measured.message.replaceAll(`\`${entry.name}\``, `\`${name}\``)
+      : holds(measured);
   };
 }

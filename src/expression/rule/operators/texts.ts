@@ -1,6 +1,6 @@
 import type { Json } from "../../../model/json.js";
 import { equal, isList, isObject } from "../../equal.js";
-import { Failure, typeName } from "../../failure.js";
+import { catchFailure, Failure, typeName } from "../../failure.js";
 import { join } from "../../functions/texts.js";
 import type { Pattern } from "../../pattern.js";
 import { compilePattern, textTooLongMessage } from "../../pattern.js";
@@ -90,12 +90,8 @@ function parseJoin(value: Json): Join | Failure {
 function joins({ separator, holds }: Join): RuleTest {
   return (actual) => {
     if (!isList(actual)) return typeMismatch("join", "a list", actual);
-    try {
-      return holds(join(actual, separator));
-    } catch (error) {
-      if (error instanceof Failure) return error.message;
-      throw error;
-    }
+    const joined = catchFailure(() => join(actual, separator));
+    return joined instanceof Failure ? joined.message : holds(joined);
   };
 }
 

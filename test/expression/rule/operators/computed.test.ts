@@ -49,6 +49,13 @@ describe("operators that compute a number", () => {
     expect(ask(op, actual, value)).toBe(note);
   });
 
+  it.each<Json>([
+    { rate: 0.01, periods: 12, result: "88.85" },
+    { rate: 0.01, periods: 12, result: 88.85, above: 88 },
+  ])("of money do not accept %j", (value) => {
+    expect(checkValue("payment", value)).toContain("`value` must be");
+  });
+
   it("say which keys their value has", () => {
     expect(checkValue("percentile", { percentile: 101, gt: 1 })).toBe(
       "`value` must be a map of `percentile` (a number from 0 to 100) and of `result`, `threshold` or bounds such as `gt` to numbers (got a map)",
@@ -84,6 +91,12 @@ describe("operators on durations", () => {
       { days: 1, compare: "lt", target: "end" },
       { end: "tomorrow" },
       "`add_days` needs `end` to be an ISO 8601 date (a time needs a zone), got text",
+    ],
+    [
+      "duration_hours",
+      { end: "end", gt: 1 },
+      { end: 1781433000 },
+      "`duration_hours` needs `end` to be an ISO 8601 date (a time needs a zone), got a number",
     ],
   ])("%s is false, with a note, without another date", (op, value, context, note) => {
     expect(traceOf({ field: "x", op, value }, { x: earlier, ...context })).toMatchObject({
