@@ -80,6 +80,8 @@ export const haveCommonTool = (some: readonly string[], others: readonly string[
 
 /** Whether some name matches both globs. */
 export function globsOverlap(one: string, other: string): boolean {
+  if (!/[*?]/.test(one)) return matchesGlob(other, one);
+  if (!/[*?]/.test(other)) return matchesGlob(one, other);
   const [a, b] = [Array.from(one), Array.from(other)];
   // For each position in `b`: whether the rest of `a` and the rest of `b` overlap; from the end of `a` to its start.
   let below: readonly boolean[] = [];

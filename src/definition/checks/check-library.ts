@@ -264,7 +264,7 @@ function checkForeignOverrides(
   policies: PolicyPlaces | undefined,
 ): readonly Diagnostic[] {
   const { id, tools = [], foreignOverrides = [] } = place.summary;
-  if (policies === undefined) return [];
+  if (policies === undefined || foreignOverrides.length === 0) return [];
   const others = policies.places.filter(({ summary }) => summary.id !== id);
   const related = others.filter(({ summary }) => haveCommonTool(tools, summary.tools ?? []));
   return foreignOverrides.flatMap((declaration) => [
