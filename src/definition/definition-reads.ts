@@ -50,6 +50,9 @@ export function readsParam(path: string, param: string): boolean {
   return pathsOverlap(steps[0] === "context" ? steps.slice(1) : steps, ["params", param]);
 }
 
+/** Whether a path of an override refers to the denial in question. */
+export const isDenialPath = (path: string): boolean => path === "denial" || path.startsWith("denial.");
+
 const pathsOverlap = (read: readonly string[], masked: readonly string[]): boolean =>
   masked.every((step, index) => step === wildcardStep || read[index] === undefined || read[index] === step);
 

@@ -40,6 +40,8 @@ import type { Definition, DefinitionTest, Guardrail, PolicyDefinition } from "..
 import type { Endpoints } from "../model/endpoint.js";
 import type { Diagnostic } from "../model/diagnostic.js";
 
+export { editDocument, writeYaml } from "./yaml-source.js";
+
 /** A valid definition with its file and source, for checks that report where something is written. */
 export interface LocatedDefinition {
   readonly file: string;

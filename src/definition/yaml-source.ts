@@ -1,5 +1,5 @@
 import type { Document, Node as YamlNode } from "yaml";
-import { Lexer, LineCounter, isMap, isPair, isScalar, parseAllDocuments, visit } from "yaml";
+import { Lexer, LineCounter, isMap, isPair, isScalar, parseAllDocuments, stringify, visit } from "yaml";
 import { inexactHint, inexactMessage, tooLargeMessage } from "../digest/parse-json.js";
 
 export interface Position {
@@ -68,6 +68,39 @@ export function readYaml(text: string): YamlSource {
   }
   return { documents, errors };
 }
+
+/** A new value at a path of a document; undefined removes the value that is there. */
+export interface DocumentEdit {
+  readonly path: Path;
+  readonly value: string | undefined;
+}
+
+/**
+ * Returns one document of a file with some edits and all its comments; undefined if there is no such document, or if
+ * its anchors and aliases do not allow the edits.
+ */
+export function editDocument(
+  text: string,
+  isWanted: (value: unknown) => boolean,
+  edits: readonly DocumentEdit[],
+): string | undefined {
+  if (findLimitViolation(new Lexer().lex(text)) !== undefined) return undefined;
+  const document = parseWithoutTraces(text, new LineCounter()).find(
+    (each) => each.errors.length === 0 && isWanted(toValue(each)),
+  );
+  try {
+    for (const { path, value } of edits) {
+      if (value === undefined) document?.deleteIn(path);
+      else document?.setIn(path, value);
+    }
+    return document?.toString({ lineWidth: 0 });
+  } catch {
+    return undefined;
+  }
+}
+
+export const writeYaml = (value: unknown): string =>
+  stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 });
 
 /** Files without such numbers are not searched for invalid ones. An exponent of 3 digits may be too large. */
 const suspectNumber = /[\da-f_]{14}|\de\+?\d{3}|\.inf|\.nan/i;

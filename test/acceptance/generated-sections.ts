@@ -223,6 +223,13 @@ export const plainColumns: readonly { readonly command: string; readonly columns
     command: "`overrides`",
     columns: ["decision", "override", "version", "status", "window", "uses", "last use", "record of it"],
   },
+  {
+    command: "`overrides --patterns`",
+    columns: [
+      ...["decision", "policy", "override", "flips", "denials", "share", "sessions", "callers"],
+      ...["first flip", "last flip", "change, or why there is none"],
+    ],
+  },
   { command: "`cache status`", columns: ["name", "value"] },
   {
     command: "`endpoints`",

@@ -10,16 +10,16 @@ import { parseDuration } from "../../definition/duration.js";
 import type { Library } from "../../definition/library.js";
 import type { OverrideStatus } from "../../record/override-status.js";
 import { overrideStatuses } from "../../record/override-status.js";
-import type { StoreFlags } from "../flags.js";
-import { addCommonFlags, addStoreFlags, formatFor, styleFor } from "../flags.js";
+import { addCommonFlags, addStoreFlags, addTimeRangeFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
+import type { PatternFlags } from "../override-patterns.js";
+import { defaultMinimum, showPatterns } from "../override-patterns.js";
 import type { ReadableWorld } from "../world.js";
 import { note, openReadableWorld, warnIfStoreMissing, warnAboutDefinitions } from "../world.js";
 import { didYouMean, oneLine } from "../../text.js";
 
-interface OverridesFlags extends StoreFlags {
-  readonly decisionId?: string;
-  readonly policy?: string;
+interface OverridesFlags extends PatternFlags {
+  readonly patterns?: boolean;
   readonly at?: string;
   readonly expiring?: string;
   readonly limit?: string;
@@ -34,11 +34,20 @@ export function addOverridesCommand(parent: Command, io: Io): void {
     .option("--policy <name>", "show the overrides of this policy")
     .option("--at <time>", "show status and uses at this time, such as 2026-12-31 or 7d (7 days ago)")
     .option("--expiring <duration>", "show overrides that expire within this duration, such as 30d")
-    .option("--limit <n>", `maximum number of records per override, newest first (default ${defaultLimit})`);
-  addCommonFlags(addStoreFlags(command))
+    .option("--limit <n>", `maximum number of records per override, newest first (default ${defaultLimit})`)
+    .option("--patterns", "show which overrides flip which policies, for which inputs; suggest changes")
+    .option("--override <name>", "with --patterns: show this override only")
+    .option(
+      "--min <n>",
+      `with --patterns: suggest a change from this many flips on (default ${defaultMinimum})`,
+    )
+    .option("--out <file>", "with --patterns: write the changed definition, for `backtest --against`");
+  addCommonFlags(addStoreFlags(addTimeRangeFlags(command)))
     .summary("list overrides and their uses")
     .description(
-      "List every override of every policy with its time window, uses, remaining uses, last use and records.",
+      "List every override of every policy with its time window, uses, remaining uses, last use and records. With " +
+        "--patterns, count in the log how often each override flipped the denials of each policy and for which values " +
+        "of the inputs that it reads, and suggest the change of the policy that makes a frequent override unnecessary.",
     )
     .addHelpText(
       "after",
@@ -46,9 +55,13 @@ export function addOverridesCommand(parent: Command, io: Io): void {
 Examples:
   $ agent-33 decision overrides
   $ agent-33 decision overrides --policy customer_inclusion --at 2026-12-31
-  $ agent-33 decision overrides --expiring 30d --format json`,
+  $ agent-33 decision overrides --expiring 30d --format json
+  $ agent-33 decision overrides --patterns --since 30d
+  $ agent-33 decision overrides --patterns --policy small_refunds --out new.yaml`,
     )
     .action(async (flags: OverridesFlags) => {
+      assertFlagsFit(flags);
+      if (flags.patterns) return showPatterns(flags, io);
       const format = formatFor(flags, io, { answer: "many" });
       warnIfStoreMissing(flags, io);
       const now = parseAt(flags.at);
@@ -67,6 +80,21 @@ Examples:
       io.out.write(await present(overridesView(shown), format, await styleFor(flags, io)));
       warnAboutDefinitions(flags, io, world.definitions.diagnostics);
     });
+}
+
+const patternFlags = ["override", "min", "out", "since", "until"] as const;
+const listFlags = ["at", "expiring", "limit"] as const;
+
+function assertFlagsFit(flags: OverridesFlags): void {
+  const unfit = (flags.patterns ? listFlags : patternFlags).find((name) => flags[name] !== undefined);
+  if (unfit === undefined) return;
+  throw new DecisionError(
+    "usage",
+    `--${unfit} ${flags.patterns ? "cannot be combined with" : "needs"} --patterns`,
+    {
+      hint: flags.patterns ? "use --since and --until for a time range" : "add --patterns",
+    },
+  );
 }
 
 /** Returns milliseconds since 1970. */

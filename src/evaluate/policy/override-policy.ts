@@ -2,7 +2,7 @@ import type { PolicyIdentity } from "./base-policy.js";
 import { identityOf, effectivePeriod } from "./base-policy.js";
 import { policyFacts } from "./policy-facts.js";
 import type { Denial } from "./base-policy.js";
-import { mayReadAny } from "../../definition/definition-reads.js";
+import { isDenialPath, mayReadAny } from "../../definition/definition-reads.js";
 import { matchesGlob } from "../../definition/tool-match.js";
 import { compileDocument } from "../../expression/document-template.js";
 import { equal } from "../../expression/equal.js";
@@ -95,8 +95,6 @@ export function prepareOverride(
     },
   };
 }
-
-const isDenialPath = (path: string): boolean => path === "denial" || path.startsWith("denial.");
 
 /** Adds the denial as `denial`, which shadows a key of the context: a caller cannot forge it. */
 function withDenial(scope: Scope, { identity, reason, conditions }: Denial): Scope {

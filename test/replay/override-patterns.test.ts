@@ -1,0 +1,195 @@
+import { describe, expect, it } from "vitest";
+import type { OverridePolicy, Policy } from "../../src/model/definition.js";
+import type { AuthenticatedCaller } from "../../src/model/record.js";
+import type { OverridePattern } from "../../src/replay/override-patterns.js";
+import { findOverridePatterns } from "../../src/replay/override-patterns.js";
+import type { Deciding } from "../decide/deciding.js";
+import { deciding } from "../decide/deciding.js";
+
+const policies = (id: string, listed: readonly Policy[], more: object = {}): object => ({
+  decision: { id, type: "policy", tool: "t", ...more, policies: listed },
+});
+
+const large = (name: string, more: object = {}): Policy => ({
+  name,
+  conditions: [{ name: "large", expression: "params.n > 100" }],
+  ...more,
+});
+
+const override = (name: string, more: Partial<OverridePolicy> = {}): Policy => ({
+  name,
+  overrides: ["p"],
+  ...more,
+});
+
+const patternsOf = async ({ world }: Deciding): Promise<readonly OverridePattern[]> =>
+  (await findOverridePatterns(world.records.store, {})).patterns;
+
+describe("the patterns of overrides", () => {
+  it("count the flips of each policy by each override, the most frequent first", async () => {
+    const listed = [large("p"), large("q"), override("small", { when: "params.n < 2" }), override("rest")];
+    const place = deciding(policies("d", [...listed, override("of_q", { overrides: ["q"] })]));
+    for (const n of [1, 5, 6, 200]) await place.check("t", { n });
+    const found = await findOverridePatterns(place.world.records.store, {});
+    expect(found).toMatchObject({ calls: 4, damaged: 0 });
+    expect(found.patterns.map((each) => [each.override, each.policy, each.flips, each.denials])).toEqual([
+      ["of_q", "q", 3, 3],
+      ["rest", "p", 2, 3],
+      ["small", "p", 1, 3],
+    ]);
+    expect(found.patterns[1]?.share).toBeCloseTo(2 / 3);
+  });
+
+  it("count denials that no override flipped", async () => {
+    const place = deciding(policies("d", [large("p"), override("o", { when: "params.n == 1" })]));
+    for (const n of [1, 2, 3, 200]) await place.check("t", { n });
+    expect(await patternsOf(place)).toMatchObject([{ flips: 1, denials: 3 }]);
+  });
+
+  it("have the time, the sessions and the callers of the flips", async () => {
+    const place = deciding(policies("d", [large("p"), override("o")]));
+    const caller = (subject: string, org?: string): { caller: AuthenticatedCaller } => ({
+      caller: {
+        subject,
+        issuer: "i",
+        scopes: [],
+        delegated: false,
+        actors: [],
+        ...(org !== undefined && { org_id: org }),
+      },
+    });
+    await place.check("t", { n: 1 }, { session_id: "a" });
+    await place.check("t", { n: 2 }, { session_id: "a", ...caller("ada") });
+    await place.check("t", { n: 3 }, { session_id: "a", ...caller("ada", "acme") });
+    await place.check("t", { n: 4 }, { session_id: "b", ...caller("bob", "acme") });
+    await place.check("t", { n: 500 }, { session_id: "c" });
+    const records = await place.records();
+    expect(await patternsOf(place)).toMatchObject([
+      {
+        flips: 4,
+        // The same id of an organisation is another session.
+        sessions: 3,
+        callers: 2,
+        first: records[0]?.timestamp,
+        last: records[3]?.timestamp,
+        examples: [records[3], records[2], records[1]].map((each) => each?.record_id),
+      },
+    ]);
+  });
+
+  it("are those of a time range", async () => {
+    const place = deciding(policies("d", [large("p"), override("o")]));
+    for (const n of [1, 2, 3]) await place.check("t", { n });
+    const [, second] = await place.records();
+    const since = Date.parse(second?.timestamp ?? "") * 1000;
+    const { patterns } = await findOverridePatterns(place.world.records.store, { since });
+    expect(patterns).toMatchObject([{ flips: 2, denials: 2 }]);
+  });
+
+  it("leave out calls that another policy or another decision denied", async () => {
+    const place = deciding(
+      policies("a", [large("p"), large("q"), override("o", { when: "params.a" })]),
+      policies("b", [{ name: "r", conditions: [{ name: "b", expression: "params.b" }] }]),
+    );
+    await place.check("t", { n: 1, a: true, b: true });
+    expect(await patternsOf(place)).toEqual([]);
+    const other = place.redefine(
+      policies("a", [large("p"), override("o", { when: "params.a" })]),
+      policies("b", [{ name: "r", conditions: [{ name: "b", expression: "params.b" }] }]),
+    );
+    await other.check("t", { n: 1, a: true, b: false });
+    await other.check("t", { n: 1, a: true, b: true });
+    expect(await patternsOf(other)).toMatchObject([{ override: "o", flips: 1, denials: 3 }]);
+  });
+
+  it("name the decision that declares the override, and count it in each decision of the call", async () => {
+    const place = deciding(
+      policies("a", [large("p")]),
+      policies("b", [large("p")]),
+      policies("exceptions", [override("o", { when: "params.n < 10" })]),
+    );
+    for (const n of [1, 2]) await place.check("t", { n });
+    expect(await patternsOf(place)).toMatchObject([
+      { decision_id: "a", override_decision_id: "exceptions", override: "o", flips: 2, denials: 2 },
+      { decision_id: "b", override_decision_id: "exceptions", override: "o", flips: 2, denials: 2 },
+    ]);
+  });
+
+  it("count flips of calls for which a condition of the policy could not be evaluated", async () => {
+    const place = deciding(policies("d", [large("p"), override("o")]));
+    await place.check("t", { n: 1 });
+    await place.check("t", { n: "text" });
+    expect(await patternsOf(place)).toMatchObject([{ flips: 2, errors: 1 }]);
+  });
+});
+
+describe("the inputs of a pattern", () => {
+  it("are the most frequent values that `when` read", async () => {
+    const place = deciding(policies("d", [large("p"), override("o", { when: "exists(params.n)" })]));
+    for (const n of [1, 2, 2, 3, 4, 5, 6, 7, 7]) await place.check("t", { n });
+    expect((await patternsOf(place))[0]?.inputs).toEqual([
+      {
+        path: "params.n",
+        values: [
+          { value: 2, count: 2 },
+          { value: 7, count: 2 },
+          { value: 1, count: 1 },
+          { value: 3, count: 1 },
+          { value: 4, count: 1 },
+        ],
+        distinct: 7,
+        other: 2,
+        missing: 0,
+        not_recorded: 0,
+      },
+    ]);
+  });
+
+  it("follow the definition that each call was decided with", async () => {
+    const before = deciding(
+      policies("d", [large("p"), override("o", { when: "input.a" })], { input: "params" }),
+    );
+    await before.check("t", { n: 1, a: true });
+    const after = before.redefine(policies("d", [large("p"), override("o", { when: "empty(params.b)" })]));
+    await after.check("t", { n: 1 });
+    await after.check("t", { n: 1, b: [] });
+    expect((await patternsOf(after))[0]?.inputs).toMatchObject([
+      { path: "params.a", values: [{ value: true, count: 1 }], missing: 0 },
+      { path: "params.b", values: [{ value: [], count: 1 }], missing: 1 },
+    ]);
+  });
+
+  it("may be the denial", async () => {
+    const when = "denial.policy == 'p' and 'large' in denial.failed_conditions";
+    const place = deciding(policies("d", [large("p"), override("o", { when })]));
+    await place.check("t", { n: 1 });
+    expect((await patternsOf(place))[0]?.inputs).toMatchObject([
+      { path: "denial.policy", values: [{ value: "p", count: 1 }] },
+      { path: "denial.failed_conditions", values: [{ value: ["large"], count: 1 }] },
+    ]);
+  });
+
+  it("stay masked, and are counted where they were not recorded", async () => {
+    const listed = [large("p"), override("o", { when: "params.secret != ''" })];
+    const place = deciding(policies("d", listed, { logging: { mask: ["/params/secret"] } }));
+    for (const secret of ["a", "b"]) await place.check("t", { n: 1, secret });
+    const silent = place.redefine(policies("d", listed, { logging: { include_inputs: false } }));
+    await silent.check("t", { n: 1, secret: "c" });
+    expect((await patternsOf(silent))[0]?.inputs).toEqual([
+      {
+        path: "params.secret",
+        values: [{ value: "[masked]", count: 2 }],
+        distinct: 1,
+        other: 0,
+        missing: 0,
+        not_recorded: 1,
+      },
+    ]);
+  });
+
+  it("are none where the override always applies", async () => {
+    const place = deciding(policies("d", [large("p"), override("o")]));
+    await place.check("t", { n: 1 });
+    expect((await patternsOf(place))[0]?.inputs).toEqual([]);
+  });
+});
