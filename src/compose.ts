@@ -1,13 +1,14 @@
 import { systemClock } from "./clock.js";
 import type { DecisionRequest, World } from "./decide/decide.js";
 import { decide } from "./decide/decide.js";
-import type { OnScope } from "./decide/request.js";
+import type { LineageOptions, OnScope } from "./decide/request.js";
 import type { OnDecided } from "./decide/follow.js";
 import { follow } from "./decide/follow.js";
 import type { CheckRequest, CheckResult, UnknownTools } from "./decide/check.js";
 import { check } from "./decide/check.js";
 import type { ToolResult, ToolResultRequest } from "./decide/tool-result.js";
 import { recordToolResult } from "./decide/tool-result.js";
+import { maxPrecedentRefs } from "./decide/request.js";
 import type { Environment } from "./enrichment/auth.js";
 import type { DataEnrichmentClient } from "./enrichment/client.js";
 import { createClient } from "./enrichment/client.js";
@@ -49,6 +50,8 @@ export interface WorldOptions extends FetchingConfiguration {
   readonly voters?: CustomVoters | undefined;
   /** The answer of `check` about a tool that no policy matches; absent: allowed, unless there is no policy at all. */
   readonly unknownTools?: UnknownTools | undefined;
+  /** What is recorded of the lineage of decisions; absent: all of it. */
+  readonly lineage?: LineageOptions | undefined;
   /** Called with the values that each decision is made with, masked. */
   readonly onScope?: OnScope | undefined;
 }
@@ -108,7 +111,7 @@ export async function compose(configuration: Configuration): Promise<Composed> {
 }
 
 /** Checks the configuration for callers without TypeScript. */
-function assertConfiguration({ decisions, store, approval, unknownTools }: Configuration): void {
+function assertConfiguration({ decisions, store, approval, unknownTools, lineage }: Configuration): void {
   const isStore =
     store === undefined ||
     store === "memory" ||
@@ -121,12 +124,28 @@ function assertConfiguration({ decisions, store, approval, unknownTools }: Confi
       `\`unknownTools\` must be \`deny\` or \`allow\` (got \`${unknownTools as string}\`)`,
     );
   }
+  if (lineage !== undefined) assertLineageOptions(lineage);
   if (typeof (decisions as unknown) === "string" && isStore && isApproval) return;
   throw new DecisionError(
     "usage",
     "`compose` needs a directory of definitions; `store` and `approval` are optional",
     {
       hint: 'for example { decisions: "decisions", store: { directory: "records" } }; store: "memory" keeps records in memory',
+    },
+  );
+}
+
+function assertLineageOptions(options: LineageOptions): void {
+  const { enabled = true, storePrecedents = true, maxPrecedentRefs: most = 1, ...unknown } = options;
+  const [name] = Object.keys(unknown);
+  const areSwitches = [enabled, storePrecedents].every((each: unknown) => typeof each === "boolean");
+  const isInRange = Number.isInteger(most) && most >= 1 && most <= maxPrecedentRefs;
+  if (areSwitches && isInRange && name === undefined) return;
+  throw new DecisionError(
+    "usage",
+    name === undefined ? "an option of `lineage` has a wrong value" : `\`lineage\` has no option \`${name}\``,
+    {
+      hint: `\`enabled\` and \`storePrecedents\` are true or false, \`maxPrecedentRefs\` is a whole number from 1 to ${maxPrecedentRefs}`,
     },
   );
 }
@@ -139,7 +158,7 @@ const isOpenStore = (store: Configuration["store"]): store is Store =>
 export function composeWith<Recorded extends Records | undefined>(
   records: Recorded,
   definitions: OpenedDefinitions,
-  { unknownTools, voters, onScope, ...fetching }: WorldOptions = {},
+  { unknownTools, voters, lineage, onScope, ...fetching }: WorldOptions = {},
 ): Composed & { readonly records: Recorded } {
   const fetcher = once(() => composeFetcher(records?.store, fetching));
   const world = {
@@ -150,6 +169,7 @@ export function composeWith<Recorded extends Records | undefined>(
     fetcher,
     unknownTools,
     voters,
+    lineage,
     onScope,
   };
   return {

@@ -12,6 +12,7 @@ export type {
 export { compose, dataEnrichmentClient, openSystemStore as openStore } from "./compose.js";
 export type { CheckRequest, CheckResult } from "./decide/check.js";
 export type { DecisionRequest } from "./decide/decide.js";
+export type { LineageOptions } from "./decide/request.js";
 export type {
   AuditAdapter,
   ScoredAgent,
@@ -51,7 +52,8 @@ export { compile } from "./expression/compile.js";
 export { Failure } from "./expression/failure.js";
 export type { ValidationOptions } from "./guard/guard.js";
 export { validateDecision } from "./guard/guard.js";
-export type { Assessment, Deviation } from "./lineage/deviations.js";
+export type { Assessment, Deviation } from "./model/assessment.js";
+export type { AssessmentOptions } from "./lineage/deviations.js";
 export { assessConsistency } from "./lineage/deviations.js";
 export type { Traits as PrecedentTraits } from "./lineage/precedents.js";
 export { precedentSimilarity, precedentTraits } from "./lineage/precedents.js";
@@ -66,6 +68,7 @@ export type {
   Guardrail,
   HitPolicy,
   LoadedDefinition,
+  Observer,
   Policy,
   PolicyDefinition,
   RoutingDefinition,
@@ -81,6 +84,7 @@ export type { Diagnostic as Problem } from "./model/diagnostic.js";
 export type { Entity, Lineage } from "./model/lineage.js";
 export type {
   Actor,
+  AssessmentRecord,
   AuthenticatedCaller,
   DecisionRecord,
   LogRecord,

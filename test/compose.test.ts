@@ -59,6 +59,28 @@ it("decides about tools without a policy as configured", async () => {
   await expect(checked("maybe" as "deny")).rejects.toMatchObject({ code: "usage" });
 });
 
+it("records as much of the lineage as configured", async () => {
+  const directory = decisionsDirectory();
+  writeFileSync(
+    join(directory, "e.yaml"),
+    "decision: { id: e, type: binary, default: { target: t }, entities: [{ type: c, id: '1' }], cases: [{ condition: 'n > 1', target: u }] }",
+  );
+  const lineageOf = async (lineage?: object): Promise<unknown> => {
+    const world = await compose({ decisions: directory, store: "memory", ...(lineage && { lineage }) });
+    for (let n = 0; n < 4; n++) await world.decide({ decision_id: "e", context: { n: 5 } });
+    for await (const { record } of world.records?.log.select({ limit: 1 }) ?? [])
+      if (record.kind === "decision")
+        return [record.lineage?.entities.length, record.lineage?.precedents.length];
+    return undefined;
+  };
+  expect(await lineageOf()).toEqual([1, 3]);
+  expect(await lineageOf({ maxPrecedentRefs: 2 })).toEqual([1, 2]);
+  expect(await lineageOf({ storePrecedents: false })).toEqual([1, 0]);
+  expect(await lineageOf({ enabled: false })).toEqual([0, 0]);
+  for (const wrong of [{ enabled: "no" }, { storePrecedents: 1 }, { maxPrecedentRefs: 0 }, { maxRefs: 3 }])
+    await expect(lineageOf(wrong)).rejects.toMatchObject({ code: "usage" });
+});
+
 it("shares what endpoints answered by way of the store", async () => {
   const { url, heard } = await httpServer();
   const configuration = {

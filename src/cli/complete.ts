@@ -83,7 +83,7 @@ const unknownToolAnswers = ["deny", "allow"];
 
 const flagValues: Readonly<Record<string, readonly string[]>> = {
   "--type": decisionTypes,
-  "--kind": ["decision", "tool_result", "note", "all"],
+  "--kind": ["decision", "tool_result", "assessment", "note", "all"],
   "--durability": durabilities,
   "--unknown-tools": unknownToolAnswers,
   "--outcome": ["allowed", "denied", "allowed_by_exception"],

@@ -203,7 +203,7 @@ export function addQueryFlags(command: Command): Command {
     .option("--type <type>", `filter by type: ${decisionTypes.join(", ")}`)
     .option(
       "--kind <kind>",
-      "filter by kind: decision (default), tool_result, note (repairs and prunes of the log), or all",
+      "filter by kind: decision (default), tool_result, assessment, note (repairs and prunes of the log), or all",
     )
     .option("--limit <n>", "maximum number of records; keeps the newest");
 }

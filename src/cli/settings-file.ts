@@ -26,7 +26,8 @@ async function changeFile(path: string, change: (conf: Conf) => void): Promise<v
       projectName: "agent-33",
       projectSuffix: "",
       configFileMode: 0o600,
-      accessPropertiesByDotNotation: false,
+      // `lineage.enabled` is a field of the object `lineage`.
+      accessPropertiesByDotNotation: true,
     });
     change(conf);
   } catch (error) {

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { maxPrecedentRefs } from "../decide/request.js";
 import { DecisionError } from "../errors.js";
+import { defaultPrecedentLimit } from "../lineage/precedents.js";
 import { didYouMean } from "../text.js";
 import { agentHome, expandHome } from "./directories.js";
 import type { Io } from "./io.js";
@@ -15,6 +17,7 @@ export type SettingValue = string | number | boolean;
 
 /** One row of the table of settings. */
 export interface SettingDefinition<T extends SettingValue = SettingValue> {
+  /** In a settings file, `group.name` is the field `name` of the object `group`. */
   readonly key: string;
   readonly description: string;
   readonly type: ValueType<T>;
@@ -114,6 +117,32 @@ export const settings = {
     allowedInProject: (value) => value !== "allow",
     onlyInProject: "deny",
   }),
+  // A guarded agent must not be able to keep what it does out of the log, or from the observers.
+  lineageEnabled: settingWithDefault({
+    key: "lineage.enabled",
+    description: "`false`: do not record what decisions were based on",
+    type: boolean(),
+    env: "AGENT33_LINEAGE_ENABLED",
+    fallback: () => ({ value: true, from: "the default" }),
+    allowedInProject: (value) => value !== false,
+    onlyInProject: true,
+  }),
+  storePrecedents: settingWithDefault({
+    key: "lineage.store_precedents",
+    description: "`false`: do not look up and record precedents",
+    type: boolean(),
+    env: "AGENT33_LINEAGE_STORE_PRECEDENTS",
+    fallback: () => ({ value: true, from: "the default" }),
+    allowedInProject: (value) => value !== false,
+    onlyInProject: true,
+  }),
+  maxPrecedentRefs: settingWithDefault({
+    key: "lineage.max_precedent_refs",
+    description: "maximum number of precedents recorded with a decision",
+    type: integer(1, maxPrecedentRefs),
+    env: "AGENT33_LINEAGE_MAX_PRECEDENT_REFS",
+    fallback: () => ({ value: defaultPrecedentLimit, from: "the default" }),
+  }),
   trustedKeys: setting({
     key: "trusted_keys",
     description: "public keys to accept approvals of; user's settings only",
@@ -126,6 +155,11 @@ export const settings = {
 export const settingDefinitions: readonly SettingDefinition[] = Object.values(settings);
 
 export const settingKeys: readonly string[] = settingDefinitions.map(({ key }) => key);
+
+/** The groups of settings: objects in a settings file. */
+export const settingGroups: readonly string[] = [
+  ...new Set(settingKeys.flatMap((key) => (key.includes(".") ? (key.split(".")[0] ?? []) : []))),
+];
 
 export function findSettingDefinition(key: string): SettingDefinition {
   const definition = settingDefinitions.find((each) => each.key === key);

@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { LineageOptions } from "../decide/request.js";
 import { InvalidJson, parseJson } from "../digest/parse-json.js";
 import { DecisionError, fileErrorHint } from "../errors.js";
 import { didYouMean } from "../text.js";
 import { agentHome } from "./directories.js";
 import type { Io } from "./io.js";
 import type { Setting, SettingDefinition, SettingValue, SettingWithDefault } from "./settings-table.js";
-import { settingDefinitions, settingKeys, settings } from "./settings-table.js";
+import { settingDefinitions, settingGroups, settingKeys, settings } from "./settings-table.js";
 import { isObject } from "../expression/equal.js";
 
 /** The settings that the store is opened with. */
@@ -73,6 +74,13 @@ export const unknownToolsSetting = (
   io: Io,
   files: SettingsFiles,
 ): Setting<"deny" | "allow"> | undefined => findSetting(settings.unknownTools, { flag, io, files });
+
+/** What is recorded of the lineage of decisions. */
+export const lineageSettings = (io: Io, files: SettingsFiles): Required<LineageOptions> => ({
+  enabled: resolveSetting(settings.lineageEnabled, { io, files }).value,
+  storePrecedents: resolveSetting(settings.storePrecedents, { io, files }).value,
+  maxPrecedentRefs: resolveSetting(settings.maxPrecedentRefs, { io, files }).value,
+});
 
 interface Sources {
   readonly flag?: string | undefined;
@@ -204,6 +212,7 @@ export function warnAboutUnknownSettings(
 
 interface SettingsFile {
   readonly path: string;
+  /** By the keys of settings. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
@@ -276,9 +285,32 @@ function readSettingsFile(path: string): SettingsFile {
     throw unusableFile(`\`${path}\` ${problem}`, fixHint, error);
   }
   if (isObject(values)) {
-    return { path, values: values };
+    return { path, values: withoutGroups(path, values) };
   }
   throw unusableFile(`\`${path}\` must contain a JSON object`, fixHint);
+}
+
+/** Names the fields of each group by their keys: `{"lineage": {"enabled": true}}` has `lineage.enabled`. */
+function withoutGroups(
+  path: string,
+  written: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(written).flatMap(
+    ([name, value]): readonly (readonly [string, unknown])[] => {
+      const [group = ""] = name.split(".");
+      if (!settingGroups.includes(group)) return [[name, value]];
+      if (name === group && isObject(value))
+        return Object.entries(value).map(([field, each]) => [`${group}.${field}`, each]);
+      const field = name.slice(group.length + 1) || "enabled";
+      throw unusableFile(
+        name === group
+          ? `\`${name}\` in \`${path}\` must be an object (got ${describeValue(value)})`
+          : `\`${name}\` in \`${path}\` must be a field of the object \`${group}\``,
+        `write it as {"${group}": {"${field}": …}}`,
+      );
+    },
+  );
+  return Object.fromEntries(entries);
 }
 
 const fixHint = "fix the file, or remove it to use the defaults";

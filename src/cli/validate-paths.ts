@@ -61,9 +61,11 @@ export async function validatePaths(
   };
 }
 
-const isEmpty = ({ definitions, guardrails, targets, endpoints, masks, diagnostics }: FileSummary): boolean =>
+const isEmpty = ({ definitions, diagnostics, ...shared }: FileSummary): boolean =>
   definitions.length === 0 &&
-  [guardrails, targets, endpoints, masks].every((each) => each === undefined) &&
+  [shared.guardrails, shared.targets, shared.endpoints, shared.masks, shared.observers].every(
+    (each) => each === undefined,
+  ) &&
   diagnostics.length === 0;
 
 /** Removes duplicates, and paths inside another one of the paths. */

@@ -9,6 +9,7 @@ import {
   settingsFiles,
   approvalSettings,
   decisionsDirectory,
+  lineageSettings,
   storeSettings,
   unknownToolsSetting,
   withoutProject,
@@ -96,6 +97,7 @@ export const openStoreRecords = (flags: StoreFlags, io: Io, files: SettingsFiles
 
 export const worldOptions = (flags: DecideFlags, io: Io, files: SettingsFiles): WorldOptions => ({
   unknownTools: unknownToolsSetting(flags.unknownTools, io, files)?.value,
+  lineage: lineageSettings(io, files),
   env: io.env,
   onRequest: fetchProgress(flags, io),
   onWarning: (message) => warn(flags, io, message),

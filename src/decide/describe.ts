@@ -54,15 +54,15 @@ export async function describe(
   return { result, lineage };
 }
 
-/** Builds the lineage and adds the most similar earlier decisions. */
+/** Builds the lineage and adds the most similar earlier decisions, as far as they are to be recorded. */
 async function lineageFor(
   prepared: Prepared,
   { scope, evaluated }: Masked,
   recordId: string | undefined,
-  { records }: World,
+  { records, lineage: { enabled = true, storePrecedents = true, maxPrecedentRefs } = {} }: World,
 ): Promise<Lineage> {
-  const lineage = buildLineage(prepared, scope, evaluated);
-  if (lineage.entities.length === 0 || records === undefined) return lineage;
+  const lineage = buildLineage(prepared, scope, evaluated, enabled ? "whole" : "call");
+  if (lineage.entities.length === 0 || records === undefined || !storePrecedents) return lineage;
   const { selected_labels: labels, selected_targets: targets, outcome } = evaluated;
   const { findPrecedents } = await import("./find-precedents.js");
   const tool = outcome?.type === "policy" ? outcome.tool : undefined;
@@ -73,7 +73,7 @@ async function lineageFor(
     labels,
     targets,
   };
-  return { ...lineage, precedents: await findPrecedents(decision, records) };
+  return { ...lineage, precedents: await findPrecedents(decision, records, maxPrecedentRefs) };
 }
 
 /** Assigns field by field, in the order of the documented format: object spreads would take longer than deciding. */

@@ -21,7 +21,11 @@ interface Decided {
 }
 
 /** Finds the most similar earlier decisions. Runs after the answer is known, so precedents never influence it. */
-export async function findPrecedents(decided: Decided, records: Records): Promise<readonly Precedent[]> {
+export async function findPrecedents(
+  decided: Decided,
+  records: Records,
+  limit = defaultPrecedentLimit,
+): Promise<readonly Precedent[]> {
   const { subject, recordId, lineage, labels, targets } = decided;
   const { entities } = lineage;
   if (entities.length === 0) return [];
@@ -32,13 +36,13 @@ export async function findPrecedents(decided: Decided, records: Records): Promis
     records.pending.add({ record_id: recordId, subject, entities, traits: own, labels, targets });
   }
   const choose = async (): Promise<readonly Precedent[]> => {
-    const traits = { entities, ...own, labels, targets };
+    const traits = { entities, ...own, tool: subject.tool, labels, targets };
     // A decision that is just being recorded may be found both as pending and in the log.
-    const stopAfter = stopAfterLimit(traits, { limit: defaultPrecedentLimit + recent.length });
+    const stopAfter = stopAfterLimit(traits, { limit: limit + recent.length });
     const bounds = { stopAfter, cannotMatch: cannotReachSimilarity(traits) };
     const most = Math.max(0, maxNeighbours - recent.length);
     const known = await records.log.neighbours(subject, entities, most, bounds);
-    const found = await choosePrecedents(traits, [...recent, ...known]);
+    const found = await choosePrecedents(traits, [...recent, ...known], { limit });
     return found.map(({ precedent }) => precedent);
   };
   try {

@@ -1,11 +1,12 @@
+import { observersOf } from "../definition/loaded-definition.js";
 import { DecisionError } from "../errors.js";
 import type { Evaluated, Prepared } from "../evaluate/evaluate.js";
 import type { CountedLimit } from "../evaluate/limits.js";
 import type { PolicyFacts } from "../evaluate/policy/policy-facts.js";
 import type { OverrideApplication } from "../model/lineage.js";
-import type { Provenance } from "../model/record.js";
-import type { Count, Limit } from "../model/store.js";
-import { overrideUseCounter } from "../record/counters.js";
+import type { AuthenticatedCaller, Provenance } from "../model/record.js";
+import type { Appended, Count, Limit } from "../model/store.js";
+import { overrideUseCounter, sessionDecisionCounter, sessionOf } from "../record/counters.js";
 import type { RecordDraft, Records } from "../record/records.js";
 import { microsecondsOf } from "../record/timestamp.js";
 import type { Bound } from "./bind.js";
@@ -15,6 +16,7 @@ import type { Answer } from "./evaluate-cached.js";
 import type { ReadyDefinition } from "./find.js";
 import { limitCounter, windowStart } from "./gather.js";
 import type { Masked } from "./mask.js";
+import type { ObservedSession } from "./observe.js";
 import type { World } from "./request.js";
 
 /** The decisions of one call, and the answer that the caller gets if they can be recorded. */
@@ -26,38 +28,81 @@ interface Attempt<Answered> {
 /** 1,000 lost races in a row cannot be chance. */
 const maxAttempts = 1000;
 
+/** The part of a request that recording depends on. */
+interface RecordRequest {
+  readonly dry_run?: boolean;
+  readonly session_id?: string;
+  readonly caller?: AuthenticatedCaller | undefined;
+}
+
 /**
- * Records the decisions of one call together. Another process may meanwhile have used up a limit
- * that a decision relies on; the decision is then made again with fresh facts.
+ * Records the decisions of one call together, then runs the observers of the session. Another process may meanwhile have
+ * used up a limit that a decision relies on; the decision is then made again with fresh facts.
  */
 export async function recordWithRetry<Answered>(
-  { dry_run: dryRun = false }: { readonly dry_run?: boolean },
+  request: RecordRequest,
   world: World,
   attempt: () => Promise<Attempt<Answered>>,
 ): Promise<Answered> {
-  const records = dryRun ? undefined : world.records;
+  const records = request.dry_run === true ? undefined : world.records;
   for (let attempts = 0; attempts < maxAttempts; attempts++) {
     const { answer, decisions } = await attempt();
-    if (await record(decisions, records)) return answer;
+    if (records === undefined) return answer;
+    const observed = observedDrafts(decisions, request);
+    const appended = await record(decisions, observed.drafts, records);
+    if (appended === undefined) return answer;
+    if ("refused" in appended) continue;
+    if (observed.session !== undefined) {
+      const { observe } = await import("./observe.js");
+      await observe({ ...observed, seq: appended.seq, session: observed.session }, { ...world, records });
+    }
+    return answer;
   }
   throw new DecisionError("store_busy", "other processes used up a limit of this decision every time", {
     hint: "try again",
   });
 }
 
-/** Appends the records in one atomic step. Returns false where a limit was used up meanwhile. */
-async function record(decisions: readonly Decision[], records: Records | undefined): Promise<boolean> {
-  const [first, ...others] = decisions.flatMap(({ draft }) => draft ?? []);
+/** The records to append, and the session whose observers run after them; undefined: none runs. */
+interface ObservedDrafts {
+  readonly drafts: readonly RecordDraft[];
+  readonly session: ObservedSession | undefined;
+}
+
+/** Counts the decisions of a session that has observers. */
+function observedDrafts(
+  decisions: readonly Decision[],
+  { session_id: id, caller }: RecordRequest,
+): ObservedDrafts {
+  const drafts = decisions.flatMap(({ draft }) => draft ?? []);
+  const [first] = drafts;
+  if (first === undefined || id === undefined || observersOf(first.loaded).length === 0)
+    return { drafts, session: undefined };
+  const org = caller?.org_id;
+  const counter = sessionDecisionCounter(sessionOf({ session_id: id, caller }));
+  return {
+    drafts: drafts.map((draft) => ({ ...draft, counts: [...draft.counts, counter] })),
+    session: { id, org, counter, observers: observersOf(first.loaded) },
+  };
+}
+
+/** Appends the records in one atomic step. Returns undefined where there is nothing to record. */
+async function record(
+  decisions: readonly Decision[],
+  [first, ...others]: readonly RecordDraft[],
+  records: Records,
+): Promise<Appended | undefined> {
   const newKeys = decisions.flatMap(({ newCacheKey }) => newCacheKey ?? []);
+  let appended: Appended | undefined;
   try {
-    const refused = first === undefined ? undefined : await records?.append(first, ...others);
-    if (refused !== undefined) return false;
+    appended = first && (await records.append(first, ...others));
   } catch (error) {
-    for (const key of newKeys) records?.answers.delete(key);
+    for (const key of newKeys) records.answers.delete(key);
     throw error;
   }
-  for (const key of newKeys) await records?.publish(key);
-  return true;
+  if (appended === undefined || !("refused" in appended))
+    for (const key of newKeys) await records.publish(key);
+  return appended;
 }
 
 interface DraftParts {

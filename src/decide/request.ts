@@ -37,8 +37,23 @@ export interface World {
   readonly voters?: CustomVoters | undefined;
   /** Undefined: nothing can be fetched. */
   readonly fetcher?: (() => Promise<Fetcher>) | undefined;
+  /** What is recorded of the lineage; undefined: all of it. */
+  readonly lineage?: LineageOptions | undefined;
   /** Called with the values that a decision is made with, masked; again where it is made again. */
   readonly onScope?: OnScope | undefined;
+}
+
+/** The largest `maxPrecedentRefs`. */
+export const maxPrecedentRefs = 20;
+
+/** How much is recorded of what decisions were based on. No decision and no limit depends on it. */
+export interface LineageOptions {
+  /** False: no entities, artifacts, inputs, conditions and precedents are recorded. Absent: true. */
+  readonly enabled?: boolean | undefined;
+  /** False: no precedents are looked up and recorded. Absent: true. */
+  readonly storePrecedents?: boolean | undefined;
+  /** The maximum number of precedents of a decision; absent: 5. */
+  readonly maxPrecedentRefs?: number | undefined;
 }
 
 export type OnScope = (decisionId: string, scope: Scope) => void;

@@ -170,7 +170,7 @@ function hiddenDeclarations(
   };
 }
 
-const topLevelKeys = ["decision", "guardrails", "endpoints", "targets", "masks", "tests"];
+const topLevelKeys = ["decision", "guardrails", "endpoints", "targets", "masks", "observers", "tests"];
 
 /** Returns the top-level key that a key is, even misspelt. */
 const topLevelKey = (key: string): string | undefined => nearest(key.replaceAll(/[_-]/g, ""), topLevelKeys);

@@ -2,6 +2,7 @@ import type {
   Guardrail,
   DecisionType,
   Definition,
+  Observer,
   RoutingDefinition,
   Status,
   WorkMode,
@@ -29,6 +30,9 @@ const everyGuardrailType: Readonly<Record<Guardrail["type"], true>> = {
 
 /** Every guardrail type, in the order in which they are listed. */
 export const guardrailTypes: readonly string[] = Object.keys(everyGuardrailType);
+
+/** Every observer type. */
+export const observerTypes = ["precedent_consistency"] as const satisfies readonly Observer["type"][];
 
 /** Every authentication type of endpoints, in the order in which they are listed. */
 export const authTypes = ["api_key", "basic", "bearer"] as const satisfies readonly Auth["type"][];

@@ -4,6 +4,7 @@ import type {
   DefinitionTest,
   GateAction,
   Guardrail,
+  Observer,
   OverridePolicy,
   Target,
 } from "../model/definition.js";
@@ -21,6 +22,8 @@ export interface FileSummary {
   readonly endpoints?: readonly DeclaredEndpoint[];
   /** JSON pointers of values that no decision of the directory records. */
   readonly masks?: readonly string[];
+  /** The observers of every session. */
+  readonly observers?: readonly LocatedObserver[];
   readonly diagnostics: readonly Diagnostic[];
   /** The ids that the text of a broken file contains. */
   readonly claimedIds: readonly string[];
@@ -53,6 +56,10 @@ export interface DeclaredEndpoint extends Position {
 
 export interface LocatedGuardrail extends Position {
   readonly guardrail: Guardrail;
+}
+
+export interface LocatedObserver extends Position {
+  readonly observer: Observer;
 }
 
 export interface DefinitionSummary {

@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv";
 import { didYouMean, nearest } from "../text.js";
-import { authTypes, decisionTypes, guardrailTypes } from "./decision-types.js";
+import { authTypes, decisionTypes, guardrailTypes, observerTypes } from "./decision-types.js";
 import type { Finding } from "./diagnostics.js";
 import type { SchemaError, SchemaWording } from "./explain-schema-errors.js";
 import { explainSchemaErrors, listValues, maxShownLength, valueAt } from "./explain-schema-errors.js";
@@ -146,6 +146,7 @@ function wrongType(parent: Path, type: unknown): Finding {
 
 function allowedTypes(path: Path): readonly string[] {
   if (path[0] === "endpoints") return authTypes;
+  if (path[0] === "observers") return observerTypes;
   return path.includes("guardrails") ? guardrailTypes : decisionTypes;
 }
 

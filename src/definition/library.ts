@@ -1,6 +1,8 @@
+import { canonicalJson } from "../digest/canonical-json.js";
 import { DecisionError } from "../errors.js";
-import type { Definition, Environment, LoadedDefinition, Target } from "../model/definition.js";
+import type { Definition, Environment, LoadedDefinition, Observer, Target } from "../model/definition.js";
 import type { Diagnostic } from "../model/diagnostic.js";
+import type { Json } from "../model/json.js";
 import { didYouMean } from "../text.js";
 import type { BrokenGate, LibraryCheck, LibraryOptions } from "./checks/check-library.js";
 import { checkLibrary } from "./checks/check-library.js";
@@ -64,6 +66,7 @@ export function buildLibrary(
     endpoints: Object.fromEntries(endpoints.map(({ name, endpoint }) => [name, endpoint])),
     masks: [...new Set(files.flatMap(({ masks = [] }) => masks))],
     overrides: declaredOverrides(summaries),
+    observers: declaredObservers(files),
   };
   const loaded = new Map<string, LoadedDefinition>();
   const findForInspection = async (id: string): Promise<LoadedDefinition> => {
@@ -101,6 +104,12 @@ export function buildLibrary(
     },
     findForInspection,
   };
+}
+
+/** Returns each observer once, even if several files declare it. */
+function declaredObservers(files: readonly FileSummary[]): readonly Observer[] {
+  const observers = files.flatMap((file) => (file.observers ?? []).map(({ observer }) => observer));
+  return [...new Map(observers.map((each) => [canonicalJson(each as unknown as Json), each])).values()];
 }
 
 /** Returns the overrides that name policies of other decisions, in the order of the ids of their decisions. */

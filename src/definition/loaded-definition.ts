@@ -7,6 +7,7 @@ import type {
   ForeignOverride,
   Guardrail,
   LoadedDefinition,
+  Observer,
   Target,
 } from "../model/definition.js";
 import type { Endpoints } from "../model/endpoint.js";
@@ -23,6 +24,7 @@ export interface SharedDeclarations {
   readonly endpoints: Endpoints;
   readonly masks: readonly string[];
   readonly overrides: readonly DeclaredOverrides[];
+  readonly observers: readonly Observer[];
 }
 
 /** The overrides of one decision that name policies of others. */
@@ -82,13 +84,17 @@ export const foreignOverridesOf = ({
 }: Pick<LoadedDefinition, "environment">): readonly ForeignOverride[] =>
   (environment as unknown as Environment).overrides ?? [];
 
+/** Returns the observers of every session. */
+export const observersOf = ({ environment }: Pick<LoadedDefinition, "environment">): readonly Observer[] =>
+  (environment as unknown as Environment).observers ?? [];
+
 /**
- * Returns the part of the shared declarations that affects a definition: all guardrails and masks, the targets it may
- * lead to, the endpoints it fetches from, and the overrides of its policies.
+ * Returns the part of the shared declarations that affects a definition: all guardrails, masks and observers, the
+ * targets it may lead to, the endpoints it fetches from, and the overrides of its policies.
  */
 export function environmentOf(
   summary: Pick<DefinitionSummary, "reached" | "fetches"> & Partial<DefinitionSummary>,
-  { targets, guardrails, endpoints, masks, overrides }: SharedDeclarations,
+  { targets, guardrails, endpoints, masks, overrides, observers }: SharedDeclarations,
 ): Environment {
   const { reached, fetches = [] } = summary;
   const foreign = overridesFor(summary, overrides);
@@ -103,6 +109,7 @@ export function environmentOf(
     ...(fetched.length > 0 && { endpoints: pick(endpoints, fetched) }),
     ...(masks.length > 0 && { masks }),
     ...(foreign.length > 0 && { overrides: foreign }),
+    ...(observers.length > 0 && { observers }),
   };
 }
 

@@ -14,6 +14,7 @@ import type {
   DefinitionFile,
   DefinitionSummary,
   LocatedGuardrail,
+  LocatedObserver,
   EndpointReference,
   OverrideDeclaration,
   TargetReference,
@@ -36,7 +37,13 @@ import { toolsOf } from "./tool-match.js";
 import { validate as validateSchema } from "./validate-schema.generated.js";
 import type { Path, SourceDocument } from "./yaml-source.js";
 import { readYaml } from "./yaml-source.js";
-import type { Definition, DefinitionTest, Guardrail, PolicyDefinition } from "../model/definition.js";
+import type {
+  Definition,
+  DefinitionTest,
+  Guardrail,
+  Observer,
+  PolicyDefinition,
+} from "../model/definition.js";
 import type { Endpoints } from "../model/endpoint.js";
 import type { Diagnostic } from "../model/diagnostic.js";
 
@@ -84,6 +91,7 @@ class DefinitionReader {
   readonly #guardrails: LocatedGuardrail[] = [];
   readonly #endpoints: DeclaredEndpoint[] = [];
   readonly #masks: string[] = [];
+  readonly #observers: LocatedObserver[] = [];
   #targets: Map<string, DeclaredTarget> | undefined;
 
   constructor(file: string) {
@@ -103,6 +111,8 @@ class DefinitionReader {
     if (document.targets)
       addTargets((this.#targets ??= new Map<string, DeclaredTarget>()), source, document.targets);
     this.#masks.push(...(document.masks ?? []));
+    for (const [index, observer] of (document.observers ?? []).entries())
+      this.#observers.push({ observer, ...source.locate(["observers", index]) });
     this.#tests.push(...(document.tests ?? []));
     if (decision) this.#readDecision(source, decision);
   }
@@ -140,6 +150,7 @@ class DefinitionReader {
       ...(this.#guardrails.length > 0 && { guardrails: this.#guardrails }),
       ...(this.#endpoints.length > 0 && { endpoints: this.#endpoints }),
       ...(this.#masks.length > 0 && { masks: this.#masks }),
+      ...(this.#observers.length > 0 && { observers: this.#observers }),
     };
     return {
       summary: { file: this.#file, definitions, ...declared, diagnostics: [], claimedIds: [] },
@@ -162,6 +173,7 @@ interface RawDocument {
   readonly guardrails?: readonly Guardrail[];
   readonly endpoints?: Endpoints;
   readonly masks?: readonly string[];
+  readonly observers?: readonly Observer[];
   readonly tests?: readonly DefinitionTest[];
 }
 

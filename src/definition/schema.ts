@@ -3,6 +3,7 @@ import { name, pointers, text } from "./schema/common.js";
 import { endpoints, enrich } from "./schema/endpoints.js";
 import { gateType } from "./schema/gate.js";
 import { guardrails } from "./schema/guardrails.js";
+import { observers } from "./schema/observers.js";
 import { policyType } from "./schema/policy.js";
 import { routingTypes } from "./schema/routing.js";
 import { ruleCondition, scoredType } from "./schema/scored.js";
@@ -60,6 +61,7 @@ export const schema = {
       description:
         "JSON pointers of values that no decision records, such as /params/password; also for tools without a policy.",
     },
+    observers,
     tests: {
       type: "array",
       items: test,

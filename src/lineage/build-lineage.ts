@@ -17,17 +17,29 @@ import { maskMarker } from "../record/mask.js";
 
 const none: readonly never[] = Object.freeze([]);
 
+/**
+ * `whole`, or only the part that is always recorded: the policies that decided about a call, and the digest and the
+ * names of its params, by which its result is linked to it.
+ */
+type Extent = "whole" | "call";
+
 /** Builds the lineage of a decision from its masked scope; precedents are added later. */
-export function buildLineage(prepared: Prepared, scope: Scope, evaluated: Evaluated): Lineage {
+export function buildLineage(
+  prepared: Prepared,
+  scope: Scope,
+  evaluated: Evaluated,
+  extent: Extent = "whole",
+): Lineage {
+  const isWhole = extent === "whole";
   const evaluate = templateEvaluator(prepared, { ...scope, input: evaluated.input_value });
   const call = evaluated.outcome?.type === "policy" ? evaluated.outcome : undefined;
   const params = call?.params ?? null;
   return {
-    entities: lineageEntities(prepared, evaluate),
-    artifacts: lineageArtifacts(prepared, evaluate),
+    entities: isWhole ? lineageEntities(prepared, evaluate) : none,
+    artifacts: isWhole ? lineageArtifacts(prepared, evaluate) : none,
     ...(call !== undefined && { param_names: paramNames(scope) }),
-    inputs: lineageInputs(prepared, scope, evaluated),
-    conditions: lineageConditions(prepared, evaluated),
+    inputs: isWhole ? lineageInputs(prepared, scope, evaluated) : none,
+    conditions: isWhole ? lineageConditions(prepared, evaluated) : none,
     policies: call?.policies ?? none,
     override: call?.outcome === "allowed_by_exception" ? (call.overrides[0] ?? null) : null,
     overrides: call?.overrides ?? none,

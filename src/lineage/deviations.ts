@@ -1,41 +1,32 @@
-import { outcomeText, haveSameItems } from "./precedents.js";
+import { isSameOutcome, outcomeText, haveSameItems } from "./precedents.js";
+import type { Rationale } from "./rationale.js";
+import { rationaleOf } from "./rationale.js";
+import type { Assessment, Deviation } from "../model/assessment.js";
 import type { Precedent } from "../model/lineage.js";
 import type { DecisionRecord } from "../model/record.js";
 import type { Ledger } from "../model/store.js";
 import { isWellFormedRecord } from "../record/well-formed.js";
 
-/** A decision whose outcome or rationale differs from a precedent. */
-export interface Deviation {
-  readonly record_id: string;
-  readonly precedent_id: string;
-  readonly decision_id: string;
-  readonly deviation_type: "outcome_differs" | "rationale_differs";
-  readonly explanation: string;
-}
+export type { Assessment, Deviation } from "../model/assessment.js";
 
-/** How consistent decisions are with their precedents. */
-export interface Assessment {
-  readonly observer: "precedent_consistency";
-  readonly summary: string;
-  readonly severity: "caution" | "info";
-  readonly suggestions: readonly string[];
-  /** How many decisions were assessed. */
-  readonly decisions: number;
-  /** Newest first. */
-  readonly deviations: readonly Deviation[];
+export interface AssessmentOptions {
+  /** Whether decisions may be compared with this precedent, which is undefined where its record is gone; absent: always. */
+  readonly isComparable?: (earlier: DecisionRecord | undefined) => boolean;
 }
 
 /** Compares decisions, newest first, with the precedents that were recorded with them. */
 export async function assessConsistency(
   records: AsyncIterable<DecisionRecord> | Iterable<DecisionRecord>,
   log: Pick<Ledger, "find">,
+  { isComparable = () => true }: AssessmentOptions = {},
 ): Promise<Assessment> {
   const deviations: Deviation[] = [];
   let decisions = 0;
   for await (const record of records) {
     decisions++;
     for (const precedent of recordedPrecedents(record)) {
-      const deviation = findDeviation(record, precedent, await findPrecedentRecord(precedent, log));
+      const earlier = await findPrecedentRecord(precedent, log);
+      const deviation = isComparable(earlier) ? findDeviation(record, precedent, earlier) : undefined;
       if (deviation !== undefined) deviations.push(deviation);
     }
   }
@@ -79,8 +70,7 @@ function findDeviation(
 ): Deviation | undefined {
   const { record_id, decision_id } = record;
   const between = { record_id, precedent_id, decision_id };
-  const isSame =
-    earlier === undefined ? outcome_matched : haveSameItems(record.selected_labels, earlier.selected_labels);
+  const isSame = earlier === undefined ? outcome_matched : isSameOutcome(record, earlier);
   if (!isSame) {
     const before =
       earlier === undefined
@@ -89,25 +79,36 @@ function findDeviation(
     const explanation = `${quoted(outcomeText(record))} now, ${before}`;
     return { ...between, deviation_type: "outcome_differs", explanation };
   }
-  if (earlier === undefined || record.type === "weighted") return undefined;
+  // An exception has another rationale by its nature, and a draw has none.
+  if (earlier === undefined || record.type === "weighted" || !hasSameLabels(record, earlier))
+    return undefined;
   const [now, before] = [rationaleOf(record), rationaleOf(earlier)];
-  if (haveSameItems(now, before)) return undefined;
-  const explanation = `${quoted(outcomeText(record))} both times, but ${reasonText(now)} now, ${reasonText(before)} before`;
+  if (haveSameItems(now.basis, before.basis)) return undefined;
+  const explanation = `${quoted(outcomeText(record))} both times, but ${reasonTexts(now, before)}`;
   return { ...between, deviation_type: "rationale_differs", explanation };
 }
 
+const hasSameLabels = (record: DecisionRecord, earlier: DecisionRecord): boolean =>
+  haveSameItems(record.selected_labels, earlier.selected_labels);
+
 const quoted = (text: string): string => `\`${text}\``;
 
-/** Returns the reasons of the outcome; the messages of guardrails where these blocked or escalated it. */
-function rationaleOf(record: DecisionRecord): readonly string[] {
-  if (record.type === "policy") return [record.reason];
-  if (record.type === "gate" || !(record.blocked || record.escalated)) return record.because;
-  const failed = record.guardrails.filter(({ passed, on_fail }) => !passed && on_fail !== "warn");
-  return failed.map(({ message }) => message);
+/** Shows what decided where the reasons read the same. */
+function reasonTexts(now: Rationale, before: Rationale): string {
+  const part = haveSameItems(now.reasons, before.reasons) ? "basis" : "reasons";
+  return `${reasonText(now[part])} now, ${reasonText(before[part])} before`;
 }
 
 const reasonText = (reasons: readonly string[]): string =>
-  reasons.length === 0 ? "without a reason" : `because of ${quoted(reasons.join("; "))}`;
+  reasons.length === 0 ? "without a reason" : `because of ${quoted(shortened(reasons.join("; ")))}`;
+
+const maxReasonLength = 300;
+
+/** A reason may contain a long value of the context. Half of a surrogate pair at the end is dropped. */
+const shortened = (text: string): string =>
+  text.length <= maxReasonLength
+    ? text
+    : `${text.slice(0, maxReasonLength).replace(/[\ud800-\udbff]$/, "")}…`;
 
 function summaryOf(decisions: number, deviations: readonly Deviation[]): string {
   const deviating = new Set(deviations.map(({ record_id }) => record_id)).size;

@@ -28,13 +28,15 @@ interface FoundPrecedent {
 
 /** The branches that a decision selected. */
 interface SelectedOutcome {
+  /** The tool that a policy decided about; absent for other types. */
+  readonly tool?: string | undefined;
   readonly labels: readonly string[];
   readonly targets: readonly string[];
 }
 
 /** Chooses the most similar neighbours, which are given newest first; of equally similar ones, the newest first. */
 export async function choosePrecedents(
-  { labels, targets, ...traits }: Traits & SelectedOutcome,
+  { tool, labels, targets, ...traits }: Traits & SelectedOutcome,
   neighbours: readonly Neighbour[],
   options: PrecedentOptions = {},
 ): Promise<readonly FoundPrecedent[]> {
@@ -60,7 +62,8 @@ export async function choosePrecedents(
       similarity: rounded(score),
       match_reason: matchReason(traits, entitiesOf(record), others),
       outcome_matched:
-        haveSameItems(labels, neighbour.labels) && haveSameItems(targets, record.selected_targets),
+        haveSameLabels(labels, neighbour.labels, tool !== undefined) &&
+        haveSameItems(targets, record.selected_targets),
     };
     found.set(record.record_id, { precedent, record });
   }
@@ -179,6 +182,20 @@ function overlapOf(own: ReadonlySet<string>, other: ReadonlySet<string>): Overla
   return { shared, union: own.size + other.size - shared };
 }
 
+/** Whether both decisions have the same outcome. Tool calls are compared by whether they were allowed. */
+export const isSameOutcome = (
+  { type, selected_labels: labels }: Pick<Result, "type" | "selected_labels">,
+  other: Pick<Result, "selected_labels">,
+): boolean => haveSameLabels(labels, other.selected_labels, type === "policy");
+
+/** A call that was allowed by exception was allowed. */
+function haveSameLabels(labels: readonly string[], others: readonly string[], isCall: boolean): boolean {
+  const permission = (label: string): string => (label === "allowed_by_exception" ? "allowed" : label);
+  return isCall
+    ? haveSameItems(labels.map(permission), others.map(permission))
+    : haveSameItems(labels, others);
+}
+
 /** Whether both lists have the same texts, in any order. */
 export function haveSameItems(texts: readonly string[], others: readonly string[]): boolean {
   const ordered = others.toSorted();
@@ -244,9 +261,9 @@ async function compare(
   options: PrecedentOptions,
 ): Promise<PrecedentComparison> {
   const { decision_id, record_id, type, selected_labels: labels, selected_targets: targets } = result;
-  const traits = { entities, sources, params, labels, targets };
   // A damaged record may contain anything.
   const tool = toolOf({ ...result, kind: "decision" } as DecisionRecord);
+  const traits = { entities, sources, params, tool, labels, targets };
   const bounds = {
     before,
     stopAfter: stopAfterLimit(traits, options),

@@ -55,9 +55,9 @@ interface MissingRecord {
 
 type ProvenanceField = (typeof provenanceFields)[number];
 
-/** Returns undefined for a damaged record or a note about the log. */
+/** Returns undefined for a damaged record, an assessment or a note about the log. */
 export function summarizeRecord(record: LogRecord): RecordSummary | undefined {
-  if (!isWellFormedRecord(record) || record.kind === "note") return undefined;
+  if (!isWellFormedRecord(record) || record.kind === "note" || record.kind === "assessment") return undefined;
   const { record_id, seq, timestamp } = record;
   const common = { record_id, seq, timestamp, ...textsIn(record, provenanceFields) };
   if (record.kind === "tool_result") {

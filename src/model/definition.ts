@@ -1,3 +1,4 @@
+import type { Severity } from "./assessment.js";
 import type { CacheAdapter, Endpoints, Enrichment } from "./endpoint.js";
 import type { Json, JsonObject } from "./json.js";
 
@@ -75,6 +76,20 @@ export interface Environment {
   readonly masks?: readonly string[];
   /** The overrides of other decisions that may flip denials of a policy decision; absent: none. */
   readonly overrides?: readonly ForeignOverride[];
+  /** The observers of every session; absent: none. */
+  readonly observers?: readonly Observer[];
+}
+
+/** Assesses the decisions of a session while it runs. It never changes a decision. */
+export interface Observer {
+  readonly type: "precedent_consistency";
+  readonly description?: string;
+  /** Runs after every N-th recorded decision of a session; absent: 5. */
+  readonly every?: number;
+  /** How many of the newest decisions of the session are assessed; absent: 10. */
+  readonly last?: number;
+  /** Records assessments of this severity and above; absent: `caution`. */
+  readonly on?: Severity;
 }
 
 /** An override that another decision declares. */

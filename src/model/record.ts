@@ -1,10 +1,11 @@
+import type { Assessment } from "./assessment.js";
 import type { Json, JsonObject } from "./json.js";
 import type { Lineage } from "./lineage.js";
 import type { Result, RoutingResult } from "./result.js";
 import type { Count } from "./store.js";
 
 /** One line of the log. */
-export type LogRecord = DecisionRecord | ToolResultRecord | NoteRecord;
+export type LogRecord = DecisionRecord | ToolResultRecord | AssessmentRecord | NoteRecord;
 
 export type RecordKind = LogRecord["kind"];
 
@@ -66,6 +67,20 @@ export interface ToolResultRecord extends Provenance, Chained {
   /** What the call returned, with masked values replaced, where it was reported. */
   readonly value?: Json;
   readonly counted?: readonly Count[];
+}
+
+/** What an observer found in the newest decisions of a session. It does not influence any decision. */
+export interface AssessmentRecord extends Assessment, Provenance, Chained {
+  readonly kind: "assessment";
+  readonly record_id: string;
+  readonly timestamp: string;
+  readonly session_id: string;
+  /** The decision after which the observer ran. */
+  readonly parent_record_id: string;
+  /** The organisation whose session it is about; absent: none. */
+  readonly org_id?: string;
+  /** How many older deviations are not listed; absent: none. */
+  readonly deviations_omitted?: number;
 }
 
 /** The workflow, session and records that a decision belongs to. */

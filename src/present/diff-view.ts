@@ -47,7 +47,7 @@ export function diffView(diff: DefinitionDiff): View {
 
 const partTitles = {
   definition: "definition",
-  environment: "environment (guardrails, targets, endpoints, masks, overrides)",
+  environment: "environment (guardrails, targets, endpoints, masks, overrides, observers)",
 };
 
 const plainChange =

@@ -32,7 +32,7 @@ export function createExplainer(
 
 export async function explainSession(
   session: string,
-  { decisions, results, damaged }: SessionRecords,
+  { decisions, results, assessments, damaged }: SessionRecords,
   explainOne: (stored: StoredRecord<DecisionRecord>) => Promise<ExplainedRecord>,
 ): Promise<ExplainedSession> {
   const explained: ExplainedRecord[] = [];
@@ -41,5 +41,5 @@ export async function explainSession(
     decisions: decisions.map(({ record }) => record),
     results: results.map(({ record }) => record),
   });
-  return { session, explained, results, methodology, damaged };
+  return { session, explained, results, assessments, methodology, damaged };
 }

@@ -1,8 +1,10 @@
-import type { DecisionRecord, NoteRecord, ToolResultRecord } from "../model/record.js";
+import type { Deviation } from "../model/assessment.js";
+import type { AssessmentRecord, DecisionRecord, NoteRecord, ToolResultRecord } from "../model/record.js";
 import { isRollDetails, takenLabels } from "../record/condition-results.js";
 import type { ExplainedCall } from "../record/explain-call.js";
 import type { ExplainedCondition, ExplainedConditions, Explanation } from "../record/explain.js";
 import { sanitizeRecord } from "../record/sanitize-record.js";
+import { hasShape, isText, validItems } from "../record/well-formed.js";
 import type { Style, View } from "./format.js";
 import { fieldLine, hangingText, headline } from "./format.js";
 import { policyTree } from "./policy-tree.js";
@@ -72,8 +74,40 @@ export function toolResultView(record: ToolResultRecord, intact: boolean): View 
   return sentenceView(record, toolResultSentence(record), rows, intact);
 }
 
+export function assessmentRecordView(record: AssessmentRecord, intact: boolean): View {
+  const rows = [
+    ...identityRows(record, intact),
+    ...provenanceRows(record),
+    { name: "observer", text: record.observer },
+    { name: "severity", text: record.severity },
+    ...deviationRows(record),
+    ...record.suggestions.map((text) => ({ name: "suggestion", text })),
+  ];
+  return sentenceView(record, record.summary, rows, intact);
+}
+
+/** A damaged record may contain anything. */
+const isDeviation = hasShape<Deviation>({
+  record_id: isText,
+  precedent_id: isText,
+  decision_id: isText,
+  deviation_type: isText,
+  explanation: isText,
+});
+
+function deviationRows({ deviations, deviations_omitted: omitted }: AssessmentRecord): readonly RecordRow[] {
+  const rows = validItems(deviations, isDeviation).map((each) => ({
+    name: "deviation",
+    text: `${each.decision_id}, ${each.deviation_type.replace("_", " ")}: ${each.explanation}`,
+    under: [`record ${each.record_id}`, `precedent ${each.precedent_id}`],
+  }));
+  return omitted === undefined
+    ? rows
+    : [...rows, { name: "deviation", text: `and ${formatCount(omitted)} more` }];
+}
+
 function sentenceView(
-  record: NoteRecord | ToolResultRecord,
+  record: NoteRecord | ToolResultRecord | AssessmentRecord,
   sentence: string,
   rows: readonly RecordRow[],
   intact: boolean,

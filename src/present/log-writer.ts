@@ -197,6 +197,7 @@ const layouts: readonly (readonly Column[])[] = [
 function recordColour(record: LogRecord): Colour | undefined {
   if (record.kind === "note") return "cyan";
   if (record.kind === "tool_result") return record.ok ? undefined : "red";
+  if (record.kind === "assessment") return record.severity === "caution" ? "yellow" : "green";
   if (record.escalated) return "yellow";
   const colour = answerColour(record);
   return colour === "green" ? undefined : colour;

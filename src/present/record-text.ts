@@ -1,6 +1,12 @@
 import type { Json, JsonObject } from "../model/json.js";
 import type { Precedent } from "../model/lineage.js";
-import type { DecisionRecord, LogRecord, NoteRecord, ToolResultRecord } from "../model/record.js";
+import type {
+  AssessmentRecord,
+  DecisionRecord,
+  LogRecord,
+  NoteRecord,
+  ToolResultRecord,
+} from "../model/record.js";
 import type { Check } from "../model/result.js";
 import type { ExplainedCondition, Explanation } from "../record/explain.js";
 import { maskMarker } from "../record/mask.js";
@@ -18,7 +24,7 @@ export function originIds({
   workflow_id,
   stage_id,
   session_id,
-}: DecisionRecord | ToolResultRecord): readonly string[] {
+}: DecisionRecord | ToolResultRecord | AssessmentRecord): readonly string[] {
   return [workflow_id, stage_id, session_id].filter((each) => each !== undefined);
 }
 
@@ -30,6 +36,7 @@ function isDefaultRoute({ selected_labels }: DecisionRecord): boolean {
 export function answerOf(record: LogRecord): string {
   if (record.kind === "note") return record.note.replace("_", " ");
   if (record.kind === "tool_result") return toolOutcome(record);
+  if (record.kind === "assessment") return record.severity;
   const targets = record.selected_targets.join(" ");
   const labels = record.selected_labels.join(", ");
   if (record.blocked && labels === "") return "blocked";
@@ -43,13 +50,15 @@ export function targetOf(record: LogRecord): string {
   return record.selected_targets.join(" ") || answerOf(record);
 }
 
-/** Returns the decision or tool of a record. */
+/** Returns the decision, tool or observer of a record. */
 export function subjectOf(record: LogRecord): string {
   switch (record.kind) {
     case "note":
       return "(the log)";
     case "tool_result":
       return record.tool;
+    case "assessment":
+      return record.observer;
     case "decision":
       return record.decision_id;
   }
@@ -62,6 +71,8 @@ export function reasonOf(record: LogRecord): string {
       return noteSentence(record);
     case "tool_result":
       return toolResultSentence(record);
+    case "assessment":
+      return record.summary;
     case "decision":
       return record.because.join("; ");
   }
@@ -156,7 +167,9 @@ export function recordText({ record_id, seq }: LogRecord, intact: boolean): stri
   return `${record_id}, number ${formatCount(seq)}${intact ? "" : ", changed since it was written"}`;
 }
 
-export function provenanceRows(record: DecisionRecord | ToolResultRecord): readonly RecordRow[] {
+export function provenanceRows(
+  record: DecisionRecord | ToolResultRecord | AssessmentRecord,
+): readonly RecordRow[] {
   return presentRows({
     workflow: record.workflow_id,
     stage: record.stage_id,

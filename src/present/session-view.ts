@@ -1,7 +1,7 @@
 import { isObject } from "../expression/equal.js";
 import type { Authority, Methodology, MethodologyStep } from "../lineage/methodology.js";
 import type { JsonObject } from "../model/json.js";
-import type { DecisionRecord, ToolResultRecord } from "../model/record.js";
+import type { AssessmentRecord, DecisionRecord, ToolResultRecord } from "../model/record.js";
 import type { PolicyRecord } from "../record/explain-call.js";
 import type { StoredRecord } from "../record/find-records.js";
 import { maskMarker } from "../record/mask.js";
@@ -16,39 +16,61 @@ import type { Branch } from "./tree.js";
 import { drawBranches } from "./tree.js";
 import { oneLine } from "../text.js";
 
-/** The decisions and tool results of a session, oldest first. */
+/** The decisions, tool results and assessments of a session, oldest first. */
 export interface ExplainedSession {
   readonly session: string;
   readonly explained: readonly ExplainedRecord[];
   readonly results: readonly StoredRecord<ToolResultRecord>[];
+  readonly assessments: readonly StoredRecord<AssessmentRecord>[];
   readonly methodology: Methodology;
   /** The number of records that can no longer be read. */
   readonly damaged: number;
 }
 
 export function sessionView(session: ExplainedSession): View {
-  const { explained, results } = session;
-  const tool_results = results.map(({ record }) => record);
+  const { explained } = session;
+  const tool_results = session.results.map(({ record }) => record);
+  const assessments = session.assessments.map(({ record }) => record);
   const values = explained.map(explainedDocument);
   return {
-    value: { session_id: session.session, decisions: values, tool_results },
-    items: inLogOrder(explained, values, tool_results),
-    plain: () => session.methodology.steps.map(plainStep).join("\n"),
+    value: { session_id: session.session, decisions: values, tool_results, assessments },
+    items: inLogOrder(explained, values, [...tool_results, ...assessments]),
+    plain: () => plainLines(session).join("\n"),
     table: (style) =>
-      explained.length + results.length === 0 ? "" : drawBranches(sessionTree(session), style),
+      explained.length + tool_results.length === 0 ? "" : drawBranches(sessionTree(session), style),
   };
 }
 
 function inLogOrder(
   explained: readonly ExplainedRecord[],
   values: readonly object[],
-  results: readonly ToolResultRecord[],
+  others: readonly (ToolResultRecord | AssessmentRecord)[],
 ): readonly object[] {
   const items = [
     ...explained.map(({ record }, index) => ({ seq: record.seq, item: values[index] ?? record })),
-    ...results.map((record) => ({ seq: record.seq, item: record })),
+    ...others.map((record) => ({ seq: record.seq, item: record })),
   ];
   return items.sort((a, b) => a.seq - b.seq).map(({ item }) => item);
+}
+
+function plainLines({ methodology, assessments }: ExplainedSession): readonly string[] {
+  const lines = [
+    ...methodology.steps.map((step) => ({ seq: step.record.seq, line: plainStep(step) })),
+    ...assessments.map(({ record }) => ({ seq: record.seq, line: plainAssessment(record) })),
+  ];
+  return lines.sort((a, b) => a.seq - b.seq).map(({ line }) => line);
+}
+
+/** The same columns as a step; an assessment has no authority. */
+function plainAssessment({
+  seq,
+  timestamp,
+  observer,
+  severity,
+  summary,
+  record_id,
+}: AssessmentRecord): string {
+  return [String(seq), timestamp, observer, severity, summary, "", record_id].map(oneLine).join("\t");
 }
 
 /** Sequence number, time, subject, answer, reason, authority, record. */
@@ -72,6 +94,7 @@ function sessionTree(session: ExplainedSession): Branch {
         sentence: toolResultSentence(result),
         under: [{ name: "record", id: recordText(result, true) }],
       })),
+      ...session.assessments.map(assessmentBranch),
     ],
   };
 }
@@ -84,6 +107,19 @@ function stepBranch(step: MethodologyStep, intact: boolean): Branch {
     colour: answerColour(record),
     sentence: stepText(step),
     under: [{ sentence: authorityText(step) }, { name: "record", id: recordText(record, intact) }],
+  };
+}
+
+function assessmentBranch({ record, intact }: StoredRecord<AssessmentRecord>): Branch {
+  const { observer, severity, summary, suggestions } = record;
+  return {
+    mark: severity === "caution" ? "!" : "–",
+    name: `${oneLine(observer)} ${oneLine(severity)}`,
+    sentence: summary,
+    under: [
+      ...suggestions.map((sentence) => ({ sentence })),
+      { name: "record", id: recordText(record, intact) },
+    ],
   };
 }
 
@@ -108,6 +144,7 @@ export function sessionMethodology(session: ExplainedSession): string {
   ];
   return methodologyText({
     methodology,
+    assessments: session.assessments.map(({ record }) => record),
     heading: `Session ${session.session}${timeSpan(session)}`,
     ending: ending.join(", "),
   });
@@ -127,13 +164,14 @@ export function recordMethodology(
 
 interface MethodologyOptions {
   readonly methodology: Methodology;
+  readonly assessments?: readonly AssessmentRecord[];
   readonly heading: string;
   /** Follows the number of decisions on the last line. */
   readonly ending: string;
 }
 
 /** The text does not depend on the terminal. */
-function methodologyText({ methodology, heading, ending }: MethodologyOptions): string {
+function methodologyText({ methodology, assessments = [], heading, ending }: MethodologyOptions): string {
   const { steps, unauthorizedResults } = methodology;
   const done = steps.filter(({ isCarriedOut }) => isCarriedOut);
   const notDone = steps.filter(({ isCarriedOut }) => !isCarriedOut);
@@ -144,6 +182,12 @@ function methodologyText({ methodology, heading, ending }: MethodologyOptions): 
     section(
       "Without a decision:",
       unauthorizedResults.map((each) => `- ${oneLine(toolResultSentence(each))}`),
+    ),
+    section(
+      "Assessments:",
+      assessments.map(({ observer, severity, summary }) =>
+        oneLine(`- ${observer}: ${summary} (${severity})`),
+      ),
     ),
     sourceLines(methodology),
     [`[${plural(steps.length, "decision")} recorded${ending}]`],

@@ -122,6 +122,9 @@ export const callResultCounter = (checkId: string): string => JSON.stringify(["r
 /** Counts the calls of a session that sent its state. */
 export const sessionStateCounter = (session: Session): string => JSON.stringify(["session_state", session]);
 
+/** Counts the recorded decisions of a session, where there are observers. */
+export const sessionDecisionCounter = (session: Session): string => JSON.stringify(["decisions", session]);
+
 /** A policy of a decision. */
 interface PolicyReference {
   readonly decision: string;

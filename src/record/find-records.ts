@@ -2,7 +2,7 @@ import type { Records } from "./records.js";
 import { isWellFormedRecord } from "./well-formed.js";
 import { idTimeRange } from "./record-id.js";
 import { DecisionError } from "../errors.js";
-import type { DecisionRecord, LogRecord, ToolResultRecord } from "../model/record.js";
+import type { AssessmentRecord, DecisionRecord, LogRecord, ToolResultRecord } from "../model/record.js";
 import type { Found, Ledger, LogLine, Reference } from "../model/store.js";
 import { nearest } from "../text.js";
 
@@ -141,6 +141,7 @@ export const allowedCallHint = "use the record of the check that allowed this ca
 export interface SessionRecords {
   readonly decisions: readonly StoredRecord<DecisionRecord>[];
   readonly results: readonly StoredRecord<ToolResultRecord>[];
+  readonly assessments: readonly StoredRecord<AssessmentRecord>[];
   /** How many records were left out because they are damaged. */
   readonly damaged: number;
 }
@@ -168,13 +169,20 @@ export async function toolResultsOf(
 async function groupByKind(lines: AsyncIterable<LogLine>): Promise<SessionRecords> {
   const decisions: StoredRecord<DecisionRecord>[] = [];
   const results: StoredRecord<ToolResultRecord>[] = [];
+  const assessments: StoredRecord<AssessmentRecord>[] = [];
   let damaged = 0;
   for await (const { record, intact } of lines) {
     if (!isWellFormedRecord(record)) damaged++;
     else if (record.kind === "decision") decisions.push({ record, intact });
     else if (record.kind === "tool_result") results.push({ record, intact });
+    else if (record.kind === "assessment") assessments.push({ record, intact });
   }
-  return { decisions: decisions.reverse(), results: results.reverse(), damaged };
+  return {
+    decisions: decisions.reverse(),
+    results: results.reverse(),
+    assessments: assessments.reverse(),
+    damaged,
+  };
 }
 
 /** Finds the records of all decisions about one call, in order; the records of one check are adjacent. */

@@ -7,7 +7,7 @@
 import type { Logging } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";
 import type { InputSource, Lineage } from "../model/lineage.js";
-import type { NoteRecord, Provenance, ToolResultRecord } from "../model/record.js";
+import type { AssessmentRecord, NoteRecord, Provenance, ToolResultRecord } from "../model/record.js";
 import type { ConditionDetail, EvaluationDetails, GateResult, Result } from "../model/result.js";
 
 /** The parts of a decision's record that are not in its result. */
@@ -97,6 +97,15 @@ export function toolResultRecordBody(
   const digest = params_digest === undefined ? "" : `,"params_digest":"${params_digest}"`;
   const returned = value === undefined ? "" : `,"value":${JSON.stringify(value)}`;
   return JSON.stringify(fields).slice(1, -1) + provenanceJson(result) + link + org + digest + returned;
+}
+
+/** Returns the fields of an assessment's record as JSON, without braces. */
+export function assessmentRecordBody(
+  assessment: Omit<AssessmentRecord, "kind" | "seq" | "prev_hash" | "hash">,
+): string {
+  const { record_id, timestamp, observer, severity, summary, decisions, ...rest } = assessment;
+  const first = { kind: "assessment", record_id, timestamp, observer, severity, summary, decisions };
+  return JSON.stringify({ ...first, ...rest }).slice(1, -1);
 }
 
 /** Returns the fields of a note's record as JSON, without braces. */

@@ -22,6 +22,7 @@ export function referencesOf(record: LogRecord): readonly string[] {
       return [record.parent_record_id, record.cached_from].filter((each) => each !== undefined);
     case "tool_result":
       return listOf(record.decision_records);
+    case "assessment":
     case "note":
     default:
       return [];

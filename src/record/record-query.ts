@@ -23,7 +23,7 @@ export interface RecordFilter extends TimeRangeFilter {
   readonly limit?: string | undefined;
 }
 
-export const recordKinds = ["decision", "tool_result", "note", "all"] as const;
+export const recordKinds = ["decision", "tool_result", "assessment", "note", "all"] as const;
 
 /** Parses a filter; durations are relative to `at`. Throws a usage error for invalid values. */
 export function parseRecordFilter(filter: RecordFilter, at: string, nameOf: FieldDisplayName): Query {
@@ -108,7 +108,7 @@ export function matchesQuery(record: LogRecord, query: Query): boolean {
   if (!isInTimeRange(record.timestamp, query)) return false;
   if (record.kind === "note") return !filtersBy(callerFields, query) && !filtersBy(decisionFields, query);
   const isOfCaller = callerFields.every((name) => isUnsetOrEqual(query[name], record[name]));
-  if (record.kind === "tool_result") return isOfCaller && !filtersBy(decisionFields, query);
+  if (record.kind !== "decision") return isOfCaller && !filtersBy(decisionFields, query);
   return (
     isOfCaller &&
     isUnsetOrEqual(query.decision_id, record.decision_id) &&

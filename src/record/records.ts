@@ -7,6 +7,7 @@ import type { Entity } from "../model/lineage.js";
 import type { LogRecord } from "../model/record.js";
 import type { Result } from "../model/result.js";
 import type {
+  Appended,
   Count,
   Entry,
   Ledger,
@@ -41,7 +42,8 @@ export class Records {
   readonly answers: AnswerCache;
   readonly pending = new PendingDecisions();
   readonly #newNote: RecordsOptions["newNote"];
-  readonly #onWarning: (message: string) => void;
+  /** Receives failures that do not affect a decision. */
+  readonly onWarning: (message: string) => void;
   readonly #stored = new Map<string, Promise<void>>();
   readonly #isStored = new WeakSet<LoadedDefinition>();
   #unwritten: string[] = [];
@@ -51,15 +53,15 @@ export class Records {
     this.store = store;
     this.#newNote = newNote;
     this.answers = new AnswerCache(store, onWarning);
-    this.#onWarning = onWarning;
+    this.onWarning = onWarning;
   }
 
   get log(): Ledger {
     return this.store.log;
   }
 
-  /** Appends records atomically; resolves when they are durable. Returns the limit that was reached, if one was. */
-  async append(...drafts: readonly [RecordDraft, ...RecordDraft[]]): Promise<Limit | undefined> {
+  /** Appends records atomically; resolves when they are durable. A limit that was reached refuses all. */
+  async append(...drafts: readonly [RecordDraft, ...RecordDraft[]]): Promise<Appended> {
     const [first, ...others] = drafts;
     try {
       for (const { loaded } of drafts) {
@@ -68,9 +70,9 @@ export class Records {
         this.#isStored.add(loaded);
       }
       const appended = await this.store.log.append(toEntry(first), ...others.map(toEntry));
-      if ("refused" in appended) return appended.refused;
+      if ("refused" in appended) return appended;
       for (const [index, draft] of drafts.entries()) this.#setPlace(draft, appended.places[index]);
-      return undefined;
+      return appended;
     } finally {
       for (const { result } of drafts) this.pending.remove(result.record_id ?? "");
     }
@@ -90,7 +92,7 @@ export class Records {
       this.#unwritten = [];
       this.#writing = undefined;
       await this.answers.persist(keys).catch((error: unknown) => {
-        this.#onWarning(`cannot cache the answer: ${(error as Error).message}`);
+        this.onWarning(`cannot cache the answer: ${(error as Error).message}`);
       });
     });
     return this.#writing;

@@ -17,6 +17,14 @@ export function isWellFormedRecord(record: LogRecord): boolean {
       );
     case "tool_result":
       return areTexts([record.tool]) && typeof record.ok === "boolean" && isTextList(record.decision_records);
+    case "assessment":
+      return (
+        areTexts([record.observer, record.severity, record.summary, record.session_id]) &&
+        areTexts([record.parent_record_id]) &&
+        isNumber(record.decisions) &&
+        isTextList(record.suggestions) &&
+        Array.isArray(record.deviations)
+      );
     case "note":
       return Object.hasOwn(noteKinds, record.note) && isObject(record.details);
     default:

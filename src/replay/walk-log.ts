@@ -83,6 +83,7 @@ function lineVisitor(store: Store, visitor: DecisionVisitor): (line: LogLine) =>
 
 const otherKinds: ReadonlySet<string> = new Set<Exclude<LogRecord["kind"], "decision">>([
   "tool_result",
+  "assessment",
   "note",
 ]);
 
@@ -90,7 +91,7 @@ const otherKinds: ReadonlySet<string> = new Set<Exclude<LogRecord["kind"], "deci
 const isDecisionLine = (line: LogLine): line is DecisionLine =>
   line.record.kind === "decision" || !otherKinds.has(line.record.kind) || "deterministic_hash" in line.record;
 
-const otherKindPrefix = /^\{"seq":\d+,"kind":"(?:tool_result|note)"/;
+const otherKindPrefix = /^\{"seq":\d+,"kind":"(?:tool_result|assessment|note)"/;
 
 /** Returns the sequence number of the oldest record that was not pruned. */
 async function firstSeq({ log }: Store): Promise<number> {

@@ -227,7 +227,7 @@ async function rereadBody(
 }
 
 /** Increase it when the format of the cached data changes. */
-const cacheFormat = 10;
+const cacheFormat = 11;
 
 /** Parsed definition files of earlier runs, so that YAML need not be parsed again. */
 interface DefinitionCache {

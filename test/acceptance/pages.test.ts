@@ -268,7 +268,8 @@ describe("the pages", () => {
     const withoutVariable = ["trusted_keys"];
     for (const key of settingKeys) {
       expect(text).toContain(`| \`${key}\` `);
-      if (!withoutVariable.includes(key)) expect(text).toContain(`| \`AGENT33_${key.toUpperCase()}\` `);
+      if (!withoutVariable.includes(key))
+        expect(text).toContain(`| \`AGENT33_${key.toUpperCase().replace(".", "_")}\` `);
     }
   });
 

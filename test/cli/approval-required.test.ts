@@ -278,13 +278,18 @@ const attacks: readonly Attack[] = [
         "guardrails.yaml",
         "guardrails:\n  - { type: weight_bounds, min_weight: 1, on_fail: warn }\n",
       ),
-    why: "its guardrails, targets, endpoints, masks or overrides of other decisions",
+    why: "its guardrails, targets, endpoints, masks, observers or overrides of other decisions",
+  },
+  {
+    name: "a new observer of every session",
+    spoil: (project) => project.write("observers.yaml", "observers: [{ type: precedent_consistency }]\n"),
+    why: "its guardrails, targets, endpoints, masks, observers or overrides of other decisions",
   },
   {
     name: "a new file of targets",
     spoil: (project) =>
       project.write("targets.yaml", "targets: [{ id: deploy, kind: stage }, rework, one, two]\n"),
-    why: "its guardrails, targets, endpoints, masks or overrides of other decisions",
+    why: "its guardrails, targets, endpoints, masks, observers or overrides of other decisions",
   },
   {
     name: "a directory in the place of the lock",
@@ -373,7 +378,7 @@ describe("where approval is required", () => {
       exitCode: 3,
       stdout: "",
       stderr: expect.stringContaining(
-        "its guardrails, targets, endpoints, masks or overrides of other decisions",
+        "its guardrails, targets, endpoints, masks, observers or overrides of other decisions",
       ) as string,
     });
   });

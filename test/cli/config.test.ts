@@ -222,6 +222,9 @@ describe("config list", () => {
       { key: "segment_size", value: 2048, from: "AGENT33_SEGMENT_SIZE" },
       { key: "require_approval", value: false, from: "the default" },
       { key: "unknown_tools", value: null, from: null },
+      { key: "lineage.enabled", value: true, from: "the default" },
+      { key: "lineage.store_precedents", value: true, from: "the default" },
+      { key: "lineage.max_precedent_refs", value: 5, from: "the default" },
       { key: "trusted_keys", value: null, from: null },
     ]);
   });
@@ -260,6 +263,16 @@ describe("config unset", () => {
     expect(await user.config(["unset", "durability"])).toEqual(done);
     expect(kept(user)).toEqual({ segment_size: 2048 });
     expect((await user.config(["get", "durability", "--format", "plain"])).stdout).toBe("full\n");
+  });
+
+  it("takes one value out of a group of settings", async () => {
+    const user = newUser();
+    await user.config(["set", "lineage.enabled", "false"]);
+    await user.config(["set", "lineage.max_precedent_refs", "3"]);
+    expect(kept(user)).toEqual({ lineage: { enabled: false, max_precedent_refs: 3 } });
+    expect((await user.config(["get", "lineage.enabled", "--format", "plain"])).stdout).toBe("false\n");
+    expect(await user.config(["unset", "lineage.enabled"])).toEqual(done);
+    expect(kept(user)).toEqual({ lineage: { max_precedent_refs: 3 } });
   });
 
   it("writes nothing where there is nothing to take out", async () => {

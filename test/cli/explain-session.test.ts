@@ -266,7 +266,12 @@ describe("explain --session-id", () => {
   it("prints a note if nothing is recorded, and exits 0", async () => {
     const { code, out, err } = await explain("--session-id", "nowhere");
     expect(code).toBe(0);
-    expect(JSON.parse(out)).toEqual({ session_id: "nowhere", decisions: [], tool_results: [] });
+    expect(JSON.parse(out)).toEqual({
+      session_id: "nowhere",
+      decisions: [],
+      tool_results: [],
+      assessments: [],
+    });
     expect(err).toBe("no records of session `nowhere`\n");
     expect((await explain("--session-id", "nowhere", "--quiet")).err).toBe("");
     expect((await place.run(["explain", "--session-id", "nowhere"], { terminal: true })).out).toBe("");

@@ -182,7 +182,7 @@ describe("a filter", () => {
     [["--limit", "-3"], "--limit must be a whole number of 1 or more (got `-3`)", "such as --limit 20"],
     [["--limit", "9".repeat(20)], `(got \`${"9".repeat(20)}\`)`, "such as --limit 20"],
     [["--kind", "notes"], "unknown kind `notes`", "did you mean `note`?"],
-    [["--kind", "xyz"], "unknown kind `xyz`", "choose one of decision, tool_result, note, all"],
+    [["--kind", "xyz"], "unknown kind `xyz`", "choose one of decision, tool_result, assessment, note, all"],
     [["--type", "rule-table"], "unknown type `rule-table`", "did you mean `rule_table`?"],
     [["--since", "yesterday"], "--since `yesterday` is not a time", "use a timestamp"],
     [["--format", "csv"], "unknown format `csv`", "choose one of"],

@@ -330,16 +330,10 @@ describe("deviations from precedent", () => {
     const all = await json<Assessment>(place, "--deviations");
     expect(all).toMatchObject({
       observer: "precedent_consistency",
-      summary: "2 of 4 decisions deviated from precedent",
+      summary: "1 of 4 decisions deviated from precedent",
       severity: "caution",
       decisions: 4,
       deviations: [
-        {
-          decision_id: "tool-use",
-          deviation_type: "rationale_differs",
-          explanation:
-            "`denied` both times, but because of `It is 20 o'clock` now, because of `It is 19 o'clock` before",
-        },
         {
           record_id: ids[1],
           precedent_id: ids[0],
@@ -352,7 +346,7 @@ describe("deviations from precedent", () => {
     const credit = await json<Assessment>(place, "credit", "--deviations");
     expect(credit.summary).toBe("1 of 2 decisions deviated from precedent");
     const last = await json<Assessment>(place, "--deviations", "--last", "1");
-    expect(last.summary).toBe("1 of 1 decision deviated from precedent");
+    expect(last.summary).toBe("0 of 1 decision deviated from precedent");
   });
 
   it("exit with 6 under --check if an outcome deviates, not if only the rationale does", async () => {

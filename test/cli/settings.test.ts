@@ -3,7 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Io } from "../../src/cli/io.js";
-import { decisionsDirectory, decisionsSetting, settingsFile, storeSettings } from "../../src/cli/settings.js";
+import {
+  decisionsDirectory,
+  decisionsSetting,
+  lineageSettings,
+  settingsFile,
+  settingsFiles,
+  storeSettings,
+  warnAboutIgnoredSettings,
+  warnAboutUnknownSettings,
+} from "../../src/cli/settings.js";
 import { DecisionError } from "../../src/errors.js";
 import { fakeIo } from "./fake-io.js";
 
@@ -291,6 +300,78 @@ describe("an invalid value", () => {
     expect(errorOf(() => storeSettings({}, io({ AGENT33_SIGNING_KEY: key }))).message).toBe(
       "AGENT33_SIGNING_KEY must be the path of a file (got the text of a key)",
     );
+  });
+});
+
+describe("the settings of the lineage", () => {
+  const lineage = (env: Readonly<Record<string, string>> = {}): ReturnType<typeof lineageSettings> => {
+    const from = io(env);
+    return lineageSettings(from, settingsFiles(from));
+  };
+
+  it("record everything by default", () => {
+    expect(lineage()).toEqual({ enabled: true, storePrecedents: true, maxPrecedentRefs: 5 });
+  });
+
+  it("come from the user's file and from the environment", () => {
+    write(userFile(), { lineage: { enabled: false, store_precedents: false, max_precedent_refs: 3 } });
+    expect(lineage()).toEqual({ enabled: false, storePrecedents: false, maxPrecedentRefs: 3 });
+    const env = {
+      AGENT33_LINEAGE_ENABLED: "true",
+      AGENT33_LINEAGE_STORE_PRECEDENTS: "1",
+      AGENT33_LINEAGE_MAX_PRECEDENT_REFS: "7",
+    };
+    expect(lineage(env)).toEqual({ enabled: true, storePrecedents: true, maxPrecedentRefs: 7 });
+  });
+
+  it("can be turned on by a project, not off", () => {
+    write(projectFile(), { lineage: { enabled: false, store_precedents: false, max_precedent_refs: 3 } });
+    expect(lineage()).toEqual({ enabled: true, storePrecedents: true, maxPrecedentRefs: 3 });
+    const warnings: string[] = [];
+    warnAboutIgnoredSettings(settingsFiles(io()).project(), (message) => warnings.push(message));
+    expect(warnings).toEqual(
+      ["lineage.enabled", "lineage.store_precedents"].map(
+        (key) => `ignoring \`${key}\` in \`${projectFile()}\`: a project file can only set \`true\``,
+      ),
+    );
+    write(userFile(), { lineage: { enabled: false, store_precedents: false } });
+    write(projectFile(), { lineage: { enabled: true, store_precedents: true } });
+    expect(lineage()).toMatchObject({ enabled: true, storePrecedents: true });
+  });
+
+  it.each([
+    [{ enabled: "no" }, "`lineage.enabled` in `FILE` must be `true` or `false` (got `no`)"],
+    [
+      { max_precedent_refs: 0 },
+      "`lineage.max_precedent_refs` in `FILE` must be a whole number from 1 to 20 (got `0`)",
+    ],
+    [
+      { max_precedent_refs: 21 },
+      "`lineage.max_precedent_refs` in `FILE` must be a whole number from 1 to 20 (got `21`)",
+    ],
+  ])("have to be valid: %j", (values, message) => {
+    write(userFile(), { lineage: values });
+    expect(errorOf(lineage)).toEqual({ code: "usage", message: message.replace("FILE", userFile()) });
+  });
+
+  it.each([
+    [{ lineage: false }, "`lineage` in `FILE` must be an object (got `false`)"],
+    [{ "lineage.enabled": false }, "`lineage.enabled` in `FILE` must be a field of the object `lineage`"],
+  ])("are fields of an object: %j", (written, message) => {
+    write(userFile(), written);
+    expect(errorOf(lineage)).toEqual({
+      code: "file_unreadable",
+      message: message.replace("FILE", userFile()),
+    });
+  });
+
+  it("are suggested where one is misspelt", () => {
+    write(projectFile(), { lineage: { enabeld: true } });
+    const warnings: string[] = [];
+    warnAboutUnknownSettings(settingsFiles(io()).project(), (message) => warnings.push(message));
+    expect(warnings).toEqual([
+      `unknown setting \`lineage.enabeld\` in \`${projectFile()}\`; did you mean \`lineage.enabled\`?`,
+    ]);
   });
 });
 

@@ -427,6 +427,10 @@ const outcomes: readonly Outcomes[] = [
   },
 ];
 
+/** A call that is allowed by exception is allowed. */
+const permission = (labels: readonly string[]): string =>
+  labels.join().replace("allowed_by_exception", "allowed");
+
 const contextFor = (n: number): JsonObject => ({ c: "1", n, tool: "t", params: {} });
 
 describe("outcome_matched", () => {
@@ -444,7 +448,7 @@ describe("outcome_matched", () => {
             expect.objectContaining({
               record_id: earlier.record_id,
               similarity: 1,
-              outcome_matched: JSON.stringify(before) === JSON.stringify(after),
+              outcome_matched: permission(before) === permission(after),
             }),
           ]);
         }
@@ -615,11 +619,53 @@ describe("deviations from precedent", () => {
 
   it.each([
     {
-      type: "policy: the reason",
+      type: "policy: the condition that failed",
       document: policy({
-        policies: [{ name: "p", conditions: [{ name: "q", expression: "false" }], deny_reason: "{{ n }}" }],
+        policies: [
+          {
+            name: "p",
+            conditions: [
+              { name: "one", expression: "n != 1" },
+              { name: "two", expression: "n != 2" },
+            ],
+            deny_reason: "Not {{ n }}",
+          },
+        ],
       }),
-      explanation: "`denied` both times, but because of `2` now, because of `1` before",
+      explanation: "`denied` both times, but because of `Not 2` now, because of `Not 1` before",
+    },
+    {
+      type: "policy: the condition that failed, with the same text",
+      document: policy({
+        policies: [{ name: "p", conditions: [{ name: "q", expression: "n > 9" }], deny_reason: "Too few" }],
+      }),
+      then: policy({
+        policies: [{ name: "p", conditions: [{ name: "q", expression: "n > 8" }], deny_reason: "Too few" }],
+      }),
+      explanation: "`denied` both times, but because of `p: n > 8` now, because of `p: n > 9` before",
+    },
+    {
+      type: "policy: the policy that denied",
+      document: policy({ policies: [{ name: "p", conditions: [{ name: "q", expression: "false" }] }] }),
+      then: policy({ policies: [{ name: "r", conditions: [{ name: "q", expression: "false" }] }] }),
+      explanation: "`denied` both times",
+    },
+    {
+      type: "policy: the policies that allowed",
+      document: policy({ policies: [{ name: "p", conditions: [{ name: "q", expression: "n < 9" }] }] }),
+      then: policy({ policies: [{ name: "p", conditions: [{ name: "q", expression: "n < 8" }] }] }),
+      explanation: "`allowed` both times, but because of `p: n < 8` now, because of `p: n < 9` before",
+    },
+    {
+      type: "policy: the override",
+      document: policy(),
+      then: policy({
+        policies: [
+          { name: "p", conditions: [{ name: "high", expression: "n > 10" }] },
+          { name: "another", overrides: ["p"], reason: "So it is" },
+        ],
+      }),
+      explanation: "`allowed_by_exception` both times",
     },
     {
       type: "binary: the condition",
@@ -670,6 +716,96 @@ describe("deviations from precedent", () => {
     expect(deviations).toMatchObject([{ deviation_type: "rationale_differs" }]);
     expect(deviations[0]?.explanation).toContain(explanation);
     expect(severity).toBe("caution");
+  });
+
+  it.each([
+    {
+      name: "of a denial",
+      document: policy({
+        policies: [
+          { name: "p", conditions: [{ name: "q", expression: "false" }], deny_reason: "It is {{ n }}" },
+        ],
+      }),
+      values: [1, 2],
+    },
+    {
+      name: "of a permission",
+      document: policy({ policies: [{ name: "p", reason: "It is {{ n }}" }] }),
+      values: [1, 2],
+    },
+    {
+      name: "of an exception",
+      document: policy({
+        policies: [
+          { name: "p", conditions: [{ name: "q", expression: "false" }] },
+          { name: "o", overrides: ["p"], reason: "It is {{ n }}" },
+        ],
+      }),
+      values: [1, 2],
+    },
+    {
+      name: "of a gate's rule",
+      document: gate({
+        rules: [
+          { id: "y", tier: "T2", severity: 1, when: "true", status: "YELLOW", reason: "It is {{ n }}" },
+        ],
+      }),
+      values: [1, 2],
+    },
+    {
+      name: "of a fallback, which names the highest weight",
+      document: scored({
+        evaluators: [
+          {
+            name: "e",
+            rules: [
+              { id: "a", when: "n > 10", then: { decision: "approve", weight: 0.3 } },
+              { id: "b", when: "true", then: { decision: "approve", weight: 0.2 } },
+            ],
+          },
+        ],
+        scoring: { strategy: "threshold", threshold: 0.9, fallback_decision: "reject" },
+      }),
+      values: [1, 12],
+    },
+  ])("a templated reason is no other rationale: $name", async ({ document, values }) => {
+    const place = deciding(document);
+    for (const n of values) await place.decide("d", contextFor(n));
+    const because = (await place.records()).map((record) => record.because.join());
+    expect(new Set(because).size).toBe(2);
+    expect((await assess(place)).deviations).toEqual([]);
+  });
+
+  it("an exception is no deviation from a permission, nor a permission from an exception", async () => {
+    for (const [first, second] of [
+      [1, 12],
+      [12, 1],
+    ] as const) {
+      const place = deciding(policy());
+      for (const n of [first, second]) await place.decide("d", contextFor(n));
+      expect((await assess(place)).deviations).toEqual([]);
+      await place.decide("d", contextFor(7));
+      expect((await assess(place)).deviations.map((each) => each.explanation)).toEqual(
+        expect.arrayContaining([
+          "`denied` now, `allowed` before",
+          "`denied` now, `allowed_by_exception` before",
+        ]),
+      );
+    }
+  });
+
+  it("a long reason is shortened", async () => {
+    const denying = (name: string): object =>
+      policy({
+        policies: [{ name, conditions: [{ name: "q", expression: "false" }], deny_reason: "{{ long }}" }],
+      });
+    const place = deciding(denying("p"));
+    await place.decide("d", { ...contextFor(1), long: `${"x".repeat(299)}😀` });
+    const later = place.redefine(denying("r"));
+    await later.decide("d", { ...contextFor(1), long: "y" });
+    expect((await assess(later)).deviations[0]?.explanation).toBe(
+      `\`denied\` both times, but because of \`y\` now, because of \`${"x".repeat(299)}…\` before`,
+    );
   });
 
   it("the roll of a weighted decision is no rationale", async () => {

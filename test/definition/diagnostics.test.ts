@@ -56,6 +56,34 @@ const cases: readonly Case[] = [
     yaml: `masks: [params.password]\n${valid}`,
     problems: ['1:9 `masks[0]` must be a JSON pointer such as /params/password (got "params.password")'],
   },
+  {
+    name: "observers",
+    yaml: `observers: [{ type: precedent_consistency, every: 5, last: 10, on: info, description: all }]\n${valid}`,
+    problems: [],
+  },
+  {
+    name: "an observer of an unknown type",
+    yaml: `observers: [{ type: precedent_consistancy }]\n${valid}`,
+    problems: [
+      '1:21 `type` must be one of `precedent_consistency` (got "precedent_consistancy") | did you mean `precedent_consistency`?',
+    ],
+  },
+  {
+    name: "an observer with wrong values",
+    yaml: `observers:\n  - { type: precedent_consistency, every: 0, last: 101, on: warning }\n  - { type: precedent_consistency, evry: 3 }\n  - {}\n${valid}`,
+    problems: [
+      "2:43 `every` must be at least 1 (got 0)",
+      "2:52 `last` must be at most 100 (got 101)",
+      '2:61 `on` must be one of `info`, `caution` (got "warning")',
+      "3:36 unknown key `evry` | did you mean `every`?",
+      "4:5 `type` is missing in `observers[2]`",
+    ],
+  },
+  {
+    name: "observers that are misspelt",
+    yaml: `observer: []\n${valid}`,
+    problems: ["1:1 unknown key `observer` | did you mean `observers`?"],
+  },
   ...["", " \n\t\n", "# nothing\n"].map((yaml) => ({
     name: `a file that declares nothing: ${JSON.stringify(yaml)}`,
     yaml,

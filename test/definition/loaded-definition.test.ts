@@ -122,7 +122,7 @@ describe("whatever endpoints the schema accepts", () => {
         const fetches = names.slice(1).map((name) => ({ endpoint: name, line: 1, column: 1 }));
         const some = environmentOf(
           { reached: [], fetches },
-          { targets: [], guardrails: [], endpoints, masks: [], overrides: [] },
+          { targets: [], guardrails: [], endpoints, masks: [], overrides: [], observers: [] },
         );
         expect(Object.keys(some.endpoints ?? {}).sort()).toEqual(names.slice(1).sort());
       }),

@@ -7,9 +7,10 @@ import { toolResultRecordBody } from "../../src/record/record-json.js";
 import type { Authenticate } from "../../src/serve/auth/authenticate.js";
 import { evaluateDecision } from "../../src/serve/operations/decide.js";
 import type { Invocation, ServedWorld } from "../../src/serve/operations/operation.js";
-import { findRecords, showRecord } from "../../src/serve/operations/records.js";
+import { explainRecord, findRecords, showRecord } from "../../src/serve/operations/records.js";
 import { checkToolCall, recordToolResult } from "../../src/serve/operations/tool-calls.js";
 import { afterFile } from "../after-file.js";
+import { assessed } from "../store/entries.js";
 import type { Serving } from "./http/serving.js";
 import { get, post, serving } from "./http/serving.js";
 import { alice, invocationOf, sampleWorld } from "./sample-world.js";
@@ -312,6 +313,25 @@ describe("a session id that several organisations use", () => {
     ]);
     expect(await seen("globex")).toMatchObject([{ kind: "tool_result", org_id: "globex" }]);
     expect(await seen()).toHaveLength(3);
+  });
+
+  it("has assessments that only its organisation sees, and those without one that no organisation sees", async () => {
+    await world.records.log.append({ body: assessed("s-2a") });
+    await world.records.log.append({ body: assessed("s-2a", { org_id: "acme" }) });
+    const seen = async (org?: string): Promise<readonly object[]> =>
+      (await findRecords.run({ session_id: "s-2a", kind: "assessment" }, by(org))).records;
+    expect(await seen("acme")).toMatchObject([{ kind: "assessment", org_id: "acme" }]);
+    expect(await seen("globex")).toEqual([]);
+    const all = (await seen()) as readonly { readonly record_id: string }[];
+    expect(all).toHaveLength(2);
+    const record_id = all[1]?.record_id ?? "";
+    expect(await explainRecord.run({ record_id }, by("acme"))).toMatchObject({
+      kind: "assessment",
+      explanation: { answer: "0 of 1 decision deviated from precedent" },
+    });
+    await expect(explainRecord.run({ record_id }, by("globex"))).rejects.toMatchObject({
+      code: "record_not_found",
+    });
   });
 
   it("does not link a result to a decision outside the organisation", async () => {

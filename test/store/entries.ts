@@ -1,10 +1,15 @@
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../src/model/json.js";
 import type { Lineage } from "../../src/model/lineage.js";
-import type { LogRecord, RoutingRecord, ToolResultRecord } from "../../src/model/record.js";
+import type { AssessmentRecord, LogRecord, RoutingRecord, ToolResultRecord } from "../../src/model/record.js";
 import type { LogLine, ShelfEntry } from "../../src/model/store.js";
 import { microsecondsOf, formatTimestamp } from "../../src/record/timestamp.js";
-import { decisionRecordBody, noteRecordBody, toolResultRecordBody } from "../../src/record/record-json.js";
+import {
+  assessmentRecordBody,
+  decisionRecordBody,
+  noteRecordBody,
+  toolResultRecordBody,
+} from "../../src/record/record-json.js";
 import { newRecordId } from "../../src/record/record-id.js";
 
 export const noon = "2026-03-02T12:00:00.000000Z";
@@ -117,6 +122,23 @@ export function called({ timestamp = noon, ...fields }: Partial<ToolResultRecord
     tool,
     ok,
     decision_records,
+  });
+}
+
+/** The body of an assessment of a session. */
+export function assessed(session_id: string, more: Partial<AssessmentRecord> = {}): string {
+  return assessmentRecordBody({
+    record_id: newId(noon),
+    timestamp: noon,
+    observer: "precedent_consistency",
+    severity: "info",
+    summary: "0 of 1 decision deviated from precedent",
+    decisions: 1,
+    session_id,
+    parent_record_id: newId(noon),
+    suggestions: [],
+    deviations: [],
+    ...more,
   });
 }
 

@@ -5,7 +5,7 @@ import type { Neighbour, RecordKey, RelatedRange, Store } from "../../src/model/
 import { microsecondsOf, formatTimestamp } from "../../src/record/timestamp.js";
 import type { WithStore } from "./contract.js";
 import type { Decided } from "./entries.js";
-import { called, decided, definitionHash, newId, noon, noted, seqs, sha256 } from "./entries.js";
+import { assessed, called, decided, definitionHash, newId, noon, noted, seqs, sha256 } from "./entries.js";
 
 const start = microsecondsOf(noon);
 const at = (seconds: number): string => formatTimestamp(start + seconds * 1e6);
@@ -145,8 +145,12 @@ export function relating(withStore: WithStore): void {
         called({ decision_records: [two], ok: false }),
         { correlation_id: one, check_id: one, context: { session_id: "s1", parent_record_id: one } },
         noted({ session_id: "s1" }),
+        assessed("s3"),
       );
       expect(await asked(store, { session_id: "s1" })).toEqual([5, 4, 1]);
+      expect(await asked(store, { session_id: "s3" })).toEqual([9]);
+      expect(await seqs(store.log.select({ session_id: "s3", kind: "assessment" }))).toEqual([9]);
+      expect(await seqs(store.log.select({ session_id: "s3", decision_id: "gate" }))).toEqual([]);
       expect(await asked(store, { session_id: "s2" })).toEqual([2]);
       expect(await asked(store, { refers_to: one })).toEqual([5, 3, 2]);
       expect(await asked(store, { refers_to: two })).toEqual([6, 5, 4]);

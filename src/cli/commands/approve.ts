@@ -25,7 +25,7 @@ export function addApproveCommand(parent: Command, io: Io): void {
   addSigningFlags(command)
     .summary("approve definitions (signed)")
     .description(
-      "Sign decisions, with the guardrails, targets, endpoints, masks and overrides that apply to them, in `decisions.lock` in the " +
+      "Sign decisions, with the guardrails, targets, endpoints, masks, observers and overrides that apply to them, in `decisions.lock` in the " +
         "directory of definitions. With --require-approval, or the setting require_approval, only definitions signed " +
         "with a trusted key are used. Invalid definitions and forged locks are rejected, and so is a lock that is " +
         "older than or different from the one last seen on this machine (a rollback). To sign everything again over " +

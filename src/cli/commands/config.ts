@@ -36,9 +36,17 @@ export function addConfigCommand(parent: Command, io: Io): void {
   addPath(config, io);
 }
 
+const keyWidth = 17;
+
+/** A description goes on a line of its own if there is no room after the key. */
+const settingHelp = ({ key, description }: SettingDefinition): string =>
+  key.length > keyWidth
+    ? `  ${key}\n${" ".repeat(keyWidth + 3)}${description}`
+    : `  ${key.padEnd(keyWidth)} ${description}`;
+
 const settingsHelp = `
 Settings:
-${settingDefinitions.map(({ key, description }) => `  ${key.padEnd(17)} ${description}`).join("\n")}
+${settingDefinitions.map(settingHelp).join("\n")}
 
 Examples:
   $ agent-33 decision config list

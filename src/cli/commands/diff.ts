@@ -33,7 +33,7 @@ export function addDiffCommand(parent: Command, io: Io, done: (code: ExitCode) =
   addCommonFlags(addStoreFlags(command))
     .summary("show changes since a decision was approved")
     .description(
-      "Compare a decision, and the guardrails, targets, endpoints, masks and overrides that apply to it, with the last approved version " +
+      "Compare a decision, and the guardrails, targets, endpoints, masks, observers and overrides that apply to it, with the last approved version " +
         "in `decisions.lock`.",
     )
     .addHelpText(

@@ -3,7 +3,7 @@ import { DecisionError } from "../../errors.js";
 import { buildMethodology } from "../../lineage/methodology.js";
 import type { LogLine } from "../../model/store.js";
 import { createExplainer, explainSession } from "../../present/explain-records.js";
-import { explainView, noteView, toolResultView } from "../../present/explain-view.js";
+import { assessmentRecordView, explainView, noteView, toolResultView } from "../../present/explain-view.js";
 import type { Format, View } from "../../present/format.js";
 import { present } from "../../present/format.js";
 import { recordMethodology, sessionMethodology, sessionView } from "../../present/session-view.js";
@@ -32,7 +32,7 @@ export function addExplainCommand(parent: Command, io: Io, done: (code: ExitCode
       "Explain a recorded decision: the result, the caller, the reason, the failed conditions and the values they read; " +
         "for a tool call, a tree with the result of each policy. Needs only the store, which keeps the definition that the " +
         "decision was made with. --verbose shows every condition, the context and all hashes. --session-id explains all " +
-        "decisions of a session. --format methodology prints a block of text for a report.",
+        "decisions of a session and shows what observers found. --format methodology prints a block of text for a report.",
     )
     .addHelpText(
       "after",
@@ -93,6 +93,7 @@ async function showRecord(reference: string, call: ExplainCall): Promise<void> {
 async function viewOf({ record, intact }: LogLine, { records, flags }: ExplainCall): Promise<View> {
   if (record.kind === "note") return noteView(record, intact);
   if (record.kind === "tool_result") return toolResultView(record, intact);
+  if (record.kind === "assessment") return assessmentRecordView(record, intact);
   return explainView(await createExplainer(records.store, flags.verbose ?? false)({ record, intact }));
 }
 
@@ -126,7 +127,9 @@ async function showSession(session: string, { flags, io, format, records }: Expl
     note(io, `no records of session \`${session}\``);
   }
   warnAboutDamage(found, flags, io);
-  const changed = [...found.decisions, ...found.results].filter(({ intact }) => !intact);
+  const changed = [...found.decisions, ...found.results, ...found.assessments].filter(
+    ({ intact }) => !intact,
+  );
   for (const { record } of changed) {
     warnAboutModifiedRecord(record, flags, io);
   }

@@ -38,7 +38,7 @@ export function addExportCommand(parent: Command, io: Io, done: (code: ExitCode)
     .option("--label <label>", "filter by selected branch")
     .option("--target <target>", "filter by selected target")
     .option("--type <type>", "filter by type")
-    .option("--kind <kind>", "filter by kind: decision, tool_result, note, or all (default)");
+    .option("--kind <kind>", "filter by kind: decision, tool_result, assessment, note, or all (default)");
   addStoreFlags(command)
     .option("--no-color", "disable colours")
     .option("-q, --quiet", "print only the result and errors")

@@ -102,7 +102,7 @@ function toBrokenGate({ entry, message, hint }: MissingDecision, file: string): 
   return [{ orgs: [org], actions: [name], diagnostics: [{ ...place, message, hint }] }];
 }
 
-/** The guardrails and masks for every decision must be those of the newest approval. */
+/** The guardrails, masks and observers for every decision must be those of the newest approval. */
 function assertSharedApproved(environment: Environment, { entries }: ApprovalLock): void {
   const newest = entries
     .filter(({ status }) => status === "approved")
@@ -111,7 +111,7 @@ function assertSharedApproved(environment: Environment, { entries }: ApprovalLoc
   if (newest === undefined) return;
   const { serial, decision_id: id, environment: approved = {} } = newest;
   const current = environment as unknown as JsonObject;
-  const changed = (["guardrails", "masks"] as const).find(
+  const changed = (["guardrails", "masks", "observers"] as const).find(
     (key) => canonicalJson(approved[key] ?? []) !== canonicalJson(current[key] ?? []),
   );
   if (changed === undefined) return;
@@ -172,7 +172,7 @@ function changedParts(entry: LockEntry, hashes: Hashes): readonly string[] {
     ...(entry.definition_hash === hashes.definition_hash ? [] : ["its definition"]),
     ...(entry.environment_hash === hashes.environment_hash
       ? []
-      : ["its guardrails, targets, endpoints, masks or overrides of other decisions"]),
+      : ["its guardrails, targets, endpoints, masks, observers or overrides of other decisions"]),
   ];
 }
 

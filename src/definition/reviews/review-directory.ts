@@ -26,7 +26,28 @@ export function reviewDirectory(
     ...reviewChangedParams(definitions),
     ...reviewTargets(declaredTargets(files) ?? [], definitions),
     ...reviewEndpoints(declaredEndpoints(files), definitions, options),
+    ...reviewObservers(files, definitions),
   ];
+}
+
+/** Only decisions with entities have precedents. */
+function reviewObservers(
+  files: readonly FileSummary[],
+  definitions: readonly LocatedDefinition[],
+): readonly Diagnostic[] {
+  if (definitions.some(({ definition: { entities = [] } }) => entities.length > 0)) return [];
+  return files.flatMap(({ file, observers = [] }) =>
+    observers.map(({ observer, line, column }) =>
+      diagnosticAt(
+        { file, line, column },
+        {
+          severity: "warning",
+          message: `\`${observer.type}\` finds nothing, because no decision declares entities`,
+          hint: 'declare them, for example entities: [{ type: customer, id: "{{ customer.id }}" }]',
+        },
+      ),
+    ),
+  );
 }
 
 /** Adds the masks for every decision to those of a definition. */

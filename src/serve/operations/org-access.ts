@@ -70,8 +70,9 @@ const noOrg = "";
 
 /**
  * Returns the organisation of a record: of a gate from the definition it was made with, of other decisions from the
- * caller, of a tool result from its session. Undefined: it belongs to no organisation. Only callers without an
- * organisation see notes about the whole log, damaged records, and results that no decision allowed.
+ * caller, of a tool result or an assessment from its session. Undefined: it belongs to no organisation. Only callers
+ * without an organisation see notes about the whole log, damaged records, results that no decision allowed, and
+ * assessments of sessions without one, whose decisions may belong to any.
  */
 async function orgOfRecord(record: LogRecord, records: Records): Promise<string | undefined> {
   if (!isWellFormedRecord(record)) return noOrg;
@@ -86,6 +87,8 @@ async function orgOfRecord(record: LogRecord, records: Records): Promise<string 
       const call = await findById(record.parent_record_id, records);
       return call?.kind === "decision" ? orgOfRecord(call, records) : noOrg;
     }
+    case "assessment":
+      return record.org_id ?? noOrg;
     case "note":
       return noOrg;
   }

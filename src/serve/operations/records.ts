@@ -16,7 +16,12 @@ import type { JsonObject } from "../../model/json.js";
 import type { LogRecord } from "../../model/record.js";
 import type { LogLine, Query } from "../../model/store.js";
 import { createExplainer } from "../../present/explain-records.js";
-import { explainedDocument, noteView, toolResultView } from "../../present/explain-view.js";
+import {
+  assessmentRecordView,
+  explainedDocument,
+  noteView,
+  toolResultView,
+} from "../../present/explain-view.js";
 import type { RecordFilter } from "../../record/record-query.js";
 import { recordKinds, parseRecordFilter } from "../../record/record-query.js";
 
@@ -139,7 +144,7 @@ interface RecordInput {
 const recordIdInput = inputText("the id of a record or a prefix of it, its number, or `latest`");
 
 const recordFields = {
-  kind: outputText("decision, tool_result or note"),
+  kind: outputText("decision, tool_result, assessment or note"),
   record_id: outputText("the id of the record"),
   seq: { type: "integer", description: "the number of the record" },
   timestamp: outputText("the time of the record"),
@@ -167,6 +172,7 @@ export const explainRecord = defineOperation<RecordInput, object>({
 async function explainLine({ record, intact }: LogLine, invocation: Invocation): Promise<object> {
   if (record.kind === "note") return noteView(record, intact).value as object;
   if (record.kind === "tool_result") return toolResultView(record, intact).value as object;
+  if (record.kind === "assessment") return assessmentRecordView(record, intact).value as object;
   const visible = await hideForeignReferences(invocation)(record);
   return explainedDocument(
     await createExplainer(invocation.world.records.store, false)({ record: visible, intact }),

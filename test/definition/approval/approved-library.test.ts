@@ -86,7 +86,7 @@ describe("a decision", () => {
       name: "has other guardrails beside it",
       files: { loaded: [binary("a")], guardrails: [bounds] },
       id: "a",
-      why: "changed since it was approved with serial 1: its guardrails, targets, endpoints, masks or overrides of other decisions",
+      why: "changed since it was approved with serial 1: its guardrails, targets, endpoints, masks, observers or overrides of other decisions",
     },
     {
       name: "is not there any more",
