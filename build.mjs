@@ -66,6 +66,11 @@ const bundles = {
   explain: ["explain", "lineage", "distribution"],
   front: ["--help", "-h", "--version", "-V"],
 };
+/** The bundle of all commands and of the library. Each part is initialised when it is needed. */
+const everything = `
+  export const run = () => require("./src/cli/entry.ts").run();
+  export const library = () => require("./src/index.ts");
+`;
 const validator = "src/definition/validate-schema.generated.js";
 /** The parts of the MCP SDK that are used. */
 const sdk = "src/serve/mcp/sdk.ts";
@@ -88,12 +93,18 @@ async function main() {
     fileURLToPath(import.meta.resolve(name)),
   ]);
   const built = await Promise.all([
-    ...["agent-33", ...Object.keys(bundles)].map((name) =>
+    build({
+      ...commonjs,
+      stdin: { contents: everything, resolveDir: process.cwd() },
+      outfile: `${out}/agent-33.cjs`,
+      plugins: [lazyVendor],
+    }),
+    ...Object.keys(bundles).map((name) =>
       build({
         ...commonjs,
         entryPoints: ["src/cli/entry.ts"],
         outfile: `${out}/${name}.cjs`,
-        plugins: name in bundles ? [onlyCommands(name), lazyVendor] : [lazyVendor],
+        plugins: [onlyCommands(name), lazyVendor],
       }),
     ),
     ...[...vendored, ["validate-schema", validator], ["mcp", sdk]].map(([name, file]) =>
@@ -114,12 +125,6 @@ async function main() {
         define: { ...common.define, __BUNDLE_DIRECTORY__: "__dirname", "import.meta.url": "undefined" },
       }),
     ),
-    build({
-      ...commonjs,
-      entryPoints: ["src/index.ts"],
-      outfile: `${out}/library.cjs`,
-      plugins: [lazyVendor],
-    }),
   ]);
   escapeNonAscii();
   await writeLibrary();
@@ -157,8 +162,11 @@ function escapeNonAscii() {
 
 /** Writes the ES module that exports the library by name. The code is CommonJS, so that it can load libraries lazily. */
 async function writeLibrary() {
-  const names = Object.keys(require(`${process.cwd()}/${out}/library.cjs`)).sort();
-  const lines = ['import library from "./library.cjs";', `export const { ${names.join(", ")} } = library;`];
+  const names = Object.keys(require(`${process.cwd()}/${out}/agent-33.cjs`).library()).sort();
+  const lines = [
+    'import { library } from "./agent-33.cjs";',
+    `export const { ${names.join(", ")} } = library();`,
+  ];
   writeFileSync(`${out}/index.js`, `${lines.join("\n")}\n`);
 }
 

@@ -1,6 +1,9 @@
 import { processIo } from "./io.js";
 import { main } from "./main.js";
 
-void main(process.argv.slice(2), processIo()).then((exitCode) => {
-  process.exitCode = exitCode;
-});
+/** Runs the command line of this process. */
+export function run(): void {
+  void main(process.argv.slice(2), processIo()).then((exitCode) => {
+    process.exitCode = exitCode;
+  });
+}

@@ -149,7 +149,7 @@ function writeTrials(path: string, trials: number): void {
 }
 
 const [group = "", verb = ""] = process.argv.slice(2);
-load(`${bundleName()}.cjs`, codeCacheName());
+(load(`${bundleName()}.cjs`, codeCacheName()) as { run(): void }).run();
 
 function bundleName(): string {
   const isProgramFlag = group.startsWith("-") && verb === "";
