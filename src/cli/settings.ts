@@ -16,6 +16,7 @@ interface StoreSettings {
   readonly signingKey: Setting | undefined;
   readonly checkpointEvery: Setting<number>;
   readonly segmentSize: Setting<number>;
+  readonly retention: Setting | undefined;
 }
 
 /** Finds the directory of definitions, or throws. */
@@ -46,6 +47,7 @@ export function storeSettings(
     signingKey: findSetting(settings.signingKey, { io, files }),
     checkpointEvery: resolveSetting(settings.checkpointEvery, { io, files }),
     segmentSize: resolveSetting(settings.segmentSize, { io, files }),
+    retention: findSetting(settings.retention, { io, files }),
   };
 }
 
