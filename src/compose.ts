@@ -241,7 +241,9 @@ export async function composeRecords(
     const timestamp = systemClock();
     return { record_id: newId(timestamp), timestamp };
   };
-  const opened = isOpenStore(store) ? store : await openSystemStore(store);
+  const opened = isOpenStore(store)
+    ? store
+    : await openSystemStore(store === "memory" ? store : { onWarning, ...store });
   return new Records(opened, { newNote, onWarning });
 }
 

@@ -65,6 +65,7 @@ const groups: readonly {
       verify: async () => (await import("./commands/verify.js")).addVerifyCommand,
       overrides: async () => (await import("./commands/overrides.js")).addOverridesCommand,
       export: async () => (await import("./commands/export.js")).addExportCommand,
+      import: async () => (await import("./commands/import.js")).addImportCommand,
     },
   },
   {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { maxPrecedentRefs } from "../decide/request.js";
+import { parseDuration } from "../definition/duration.js";
 import { DecisionError } from "../errors.js";
 import { defaultPrecedentLimit } from "../lineage/precedents.js";
 import { didYouMean } from "../text.js";
@@ -95,6 +96,14 @@ export const settings = {
     type: integer(1024, 1_073_741_824),
     env: "AGENT33_SEGMENT_SIZE",
     fallback: () => ({ value: 67_108_864, from: "the default" }),
+  }),
+  // A guarded agent may be able to write the project's settings, and must not delete the evidence of what it did.
+  retention: setting({
+    key: "retention",
+    description: "how long records are kept: `90d`; user's settings only",
+    type: duration(),
+    env: "AGENT33_RETENTION",
+    allowedInProject: () => false,
   }),
   // People who can edit a project's definitions can edit its settings too: they may require approval, not waive it.
   requireApproval: settingWithDefault({
@@ -222,6 +231,13 @@ function integer(minimum: number, maximum: number): ValueType<number> {
       if (typeof number !== "number" || !Number.isInteger(number)) return undefined;
       return number >= minimum && number <= maximum ? number : undefined;
     },
+  };
+}
+
+function duration(): ValueType<string> {
+  return {
+    expected: "a duration such as `90d`",
+    parse: (value) => (typeof value === "string" && (parseDuration(value) ?? 0) > 0 ? value : undefined),
   };
 }
 

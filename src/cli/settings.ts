@@ -17,6 +17,7 @@ interface StoreSettings {
   readonly signingKey: Setting | undefined;
   readonly checkpointEvery: Setting<number>;
   readonly segmentSize: Setting<number>;
+  readonly retention: Setting | undefined;
 }
 
 /** Finds the directory of definitions, or throws. */
@@ -47,6 +48,7 @@ export function storeSettings(
     signingKey: findSetting(settings.signingKey, { io, files }),
     checkpointEvery: resolveSetting(settings.checkpointEvery, { io, files }),
     segmentSize: resolveSetting(settings.segmentSize, { io, files }),
+    retention: findSetting(settings.retention, { io, files }),
   };
 }
 

@@ -187,7 +187,11 @@ export function storeConfiguration(
   io: Io,
   files: SettingsFiles = settingsFiles(io),
 ): Exclude<StoreConfiguration, "memory"> {
-  const { directory, durability, signingKey, checkpointEvery, segmentSize } = storeSettings(flags, io, files);
+  const { directory, durability, signingKey, checkpointEvery, segmentSize, retention } = storeSettings(
+    flags,
+    io,
+    files,
+  );
   warnAboutSettings(flags, io, files);
   assertDirectory(directory.value);
   if (signingKey !== undefined && !existsSync(signingKey.value)) throw missingKey(signingKey);
@@ -196,6 +200,7 @@ export function storeConfiguration(
     directory: directory.value,
     durability: durability.value,
     segmentSize: segmentSize.value,
+    retention: retention?.value,
     checkpointEvery: checkpointEvery.value,
     sign: signingKey && signerFromFile(signingKey.value),
     progress: readingProgress(flags, io),

@@ -9,7 +9,24 @@ export interface Store {
   readonly log: Ledger;
   /** A key-value store: the latest value of each key. */
   shelf(name: ShelfName): Shelf;
+  /**
+   * Restores a log, in one atomic step, into this store, which must be empty. Lines are kept byte for byte and nothing
+   * is appended, so size and head stay the same; counters are those of the log.
+   */
+  restore(snapshot: StoreSnapshot): Promise<void>;
   close(): Promise<void>;
+}
+
+/** The content of a store that another one can be restored from. Each part is read once. */
+export interface StoreSnapshot {
+  /** Size and head of the log. */
+  readonly state: LedgerState;
+  /** The entries of the shelves that cannot be derived: `definitions`, `environments` and `approvals`. */
+  readonly shelves: Iterable<{ readonly shelf: ShelfName; readonly entry: ShelfEntry }>;
+  /** The lines of the checkpoints, oldest first, without newlines. */
+  readonly checkpoints: Iterable<string>;
+  /** The lines of the log that were not pruned, oldest first, without newlines. */
+  readonly lines: Iterable<string>;
 }
 
 /** `breakers` and `responses` belong to endpoints; `approvals` holds the last lock that was seen. */

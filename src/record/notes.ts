@@ -16,6 +16,21 @@ export function parseNote(line: Buffer): NoteRecord | undefined {
   }
 }
 
+/** Returns the notes of one kind in the lines of a log. Much faster than parsing every line. */
+export function findNotes(lines: Buffer, kind: NoteRecord["note"]): readonly NoteRecord[] {
+  const marker = `"note":"${kind}"`;
+  const notes: NoteRecord[] = [];
+  for (let at = lines.indexOf(marker); at !== -1; at = lines.indexOf(marker, at)) {
+    const start = lines.lastIndexOf("\n", at) + 1;
+    at = lines.indexOf("\n", at);
+    // A crash can leave an incomplete line at the end.
+    if (at === -1) break;
+    const note = parseNote(lines.subarray(start, at));
+    if (note?.note === kind) notes.push(note);
+  }
+  return notes;
+}
+
 /** Returns all counters at the moment of a note that has them; undefined: it has none. */
 export function countersInNote({ note, details }: NoteRecord): Readonly<Record<string, Counter>> | undefined {
   if (note !== "pruned" && note !== "counters_migrated") return undefined;

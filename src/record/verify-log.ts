@@ -158,7 +158,7 @@ export class LogVerifier {
       // An interrupted prune has not removed all records that its note names.
       ({ through, hash, seq }) =>
         through >= base.size &&
-        this.#ends.get(through) === hash &&
+        (this.#ends.get(through) ?? this.hashAt(through)) === hash &&
         seq <= signedSize &&
         isPinned(seq) &&
         through <= (pruned ?? Infinity),

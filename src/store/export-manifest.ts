@@ -102,7 +102,10 @@ export const filterNames = [
 ] as const;
 
 const recordFiles: readonly string[] = ["records.jsonl", "records.csv"];
-const otherFiles: readonly string[] = ["definitions.jsonl", "checkpoints.jsonl"];
+const otherFiles: readonly string[] = ["definitions.jsonl", "checkpoints.jsonl", "approvals.jsonl"];
+
+/** The files that an export can have. */
+export const exportFileNames: readonly string[] = [manifestName, ...recordFiles, ...otherFiles];
 
 /** Returns a problem of a manifest that could not have been written by an export. */
 function findContradiction(manifest: Manifest): string | undefined {

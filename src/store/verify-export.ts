@@ -1,10 +1,12 @@
 import { closeSync, existsSync, fstatSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { forgottenMessage } from "./drivers/jsonl/approval-witness.js";
 import type { Verification, Expectation } from "./drivers/jsonl/verify-store.js";
 import type { Manifest } from "./export-manifest.js";
 import {
   openRegularFile,
   unreadableExportError,
+  exportFileNames,
   manifestName,
   parseManifest,
   readLines,
@@ -24,8 +26,7 @@ import { LogVerifier } from "../record/verify-log.js";
 
 /** Checks that an export is complete and unchanged. Needs neither a store nor definitions. */
 export function verifyExport(path: string, options: VerifyExportOptions = {}): Verification {
-  const directory = findExportDirectory(path);
-  const manifest = readManifest(directory);
+  const { directory, manifest } = openExport(path);
   if (typeof manifest === "string") {
     const problem: LogProblem = { kind: "file", file: manifestName, message: manifest };
     return { ...emptyVerification, ok: false, problems: [problem] };
@@ -35,9 +36,19 @@ export function verifyExport(path: string, options: VerifyExportOptions = {}): V
   verifier.verifyDefinitions();
   verifier.verifyCheckpoints();
   verifier.verifyRecords();
+  verifier.verifyApprovals();
   verifier.verifyExpectation();
   const { problems, found, notes } = verifier;
   return { ok: problems.length === 0, ...manifest.log, problems, ...found, notes };
+}
+
+/** Finds an export and parses its manifest; a text says what is wrong with it. */
+export function openExport(path: string): {
+  readonly directory: string;
+  readonly manifest: Manifest | string;
+} {
+  const directory = findExportDirectory(path);
+  return { directory, manifest: readManifest(directory) };
 }
 
 const emptyVerification = {
@@ -68,16 +79,8 @@ function findExportDirectory(path: string): string {
 
 /** Accepts an export without its manifest, so that the missing manifest is reported as a problem. */
 function looksLikeExport(path: string): boolean {
-  return readdirSync(path).some((name) => exportFileNames.has(name));
+  return readdirSync(path).some((name) => exportFileNames.includes(name));
 }
-
-const exportFileNames = new Set([
-  manifestName,
-  "records.jsonl",
-  "records.csv",
-  "definitions.jsonl",
-  "checkpoints.jsonl",
-]);
 
 function readManifest(directory: string): Manifest | string {
   const fd = openRegularFile(directory, manifestName);
@@ -121,6 +124,8 @@ class ExportVerifier {
   readonly #documents = new Set<string>();
   /** The hashes that records must have, and where they are pinned. */
   readonly #pins = new Map<number, { readonly head: string; readonly by: string }>();
+  /** The newest serial number of each approval lock that the records name. */
+  #serials: ReadonlyMap<string, number> = new Map();
   /** The hash of the record that `expect` refers to. */
   #hashAtExpectedSize: string | undefined;
   #bytesRead = 0;
@@ -184,6 +189,26 @@ class ExportVerifier {
     this.#pins.set(log.size, { head: log.head, by: "the manifest" });
   }
 
+  /** Checks that no approval lock that the records name is missing or older. Earlier versions did not export them. */
+  verifyApprovals(): void {
+    const file = "approvals.jsonl";
+    if (!this.#manifest.files.some(({ name }) => name === file)) {
+      if (this.#serials.size > 0) this.notes.push(approvalsMissing);
+      return;
+    }
+    const serials = new Map<string, number>();
+    for (const { bytes, number } of this.#lines(file)) {
+      const entry = parseApproval(bytes);
+      if (entry !== undefined) serials.set(entry.key, entry.serial);
+      else {
+        const message = `line ${number} of the approval locks is malformed`;
+        this.#addProblem({ kind: "approvals", file, line: number, message });
+      }
+    }
+    if ([...this.#serials].every(([id, serial]) => (serials.get(id) ?? 0) >= serial)) return;
+    this.#addProblem({ kind: "approvals", file, message: forgottenMessage });
+  }
+
   verifyRecords(): void {
     const file = "records.jsonl";
     const { complete, files, log, records } = this.#manifest;
@@ -206,7 +231,7 @@ class ExportVerifier {
     const { complete } = this.#manifest;
     let first: number | null = null;
     let last = 0;
-    let chain = new LogVerifier([]);
+    let chain = new LogVerifier(complete ? this.#pins.keys() : []);
     for (const { bytes, number } of this.#lines(file)) {
       const record = parseJsonObject(bytes);
       const link = parseChainLink(bytes);
@@ -224,6 +249,7 @@ class ExportVerifier {
     if (complete) chain.checkStart();
     this.#addProblems(chain);
     this.found.pruned = complete ? chain.pruned : 0;
+    if (complete) this.#serials = chain.serials;
     this.#checkNumbers(first, last, file);
   }
 
@@ -314,6 +340,17 @@ class ExportVerifier {
   #addProblem(problem: LogProblem): void {
     if (this.problems.length < maxProblems) this.problems.push(problem);
   }
+}
+
+/** Also of an export whose manifest is not signed and was changed. */
+const approvalsMissing =
+  "the approval locks that were seen are not in the export; an earlier version wrote it";
+
+function parseApproval(line: Buffer): { readonly key: string; readonly serial: number } | undefined {
+  const { key, value } = parseJsonObject(line) ?? {};
+  const { serial, head } = (value ?? {}) as Partial<JsonObject>;
+  const isValid = typeof key === "string" && typeof serial === "number" && typeof head === "string";
+  return isValid ? { key, serial } : undefined;
 }
 
 const notARecord = Buffer.alloc(0);

@@ -8,9 +8,11 @@ import { makeDirectory } from "./files.js";
 import { createSha256 } from "./signing.js";
 import { systemClock } from "../clock.js";
 import { DecisionError, fileErrorHint } from "../errors.js";
+import type { Json } from "../model/json.js";
 import type { Ledger, LogLine, Query, Store } from "../model/store.js";
 import type { Signer } from "../record/chain.js";
 import { csvHeader, csvLine } from "../record/csv.js";
+import { countersInNote } from "../record/notes.js";
 import { formatTimestamp } from "../record/timestamp.js";
 import { version } from "../version.js";
 
@@ -46,6 +48,8 @@ export async function writeExport(
   const { format, query, store, sign } = source;
   const oldest = await findOldestSeq(store.log);
   const log = await store.log.state();
+  const filters = toManifestFilters(query);
+  const isUnfiltered = Object.keys(filters).length === 0;
   const contents = new ExportContents();
   const folder = new ExportFolder(where, signal);
   try {
@@ -56,13 +60,14 @@ export async function writeExport(
     const main = await folder.add(`records.${format}`, formatRecords(lines, format));
     const files: ExportedFile[] = [
       { ...main, records: contents.records },
-      await folder.add("definitions.jsonl", contents.referencedDocuments(store)),
+      await folder.add("definitions.jsonl", contents.documents(store, { all: isUnfiltered })),
     ];
     const checkpoints = readCheckpointLines(`${source.log}/checkpoints.jsonl`, log.size);
     if (checkpoints !== undefined) files.push(await folder.add("checkpoints.jsonl", checkpoints));
-    const filters = toManifestFilters(query);
     const { records, first_seq, last_seq } = contents;
     const complete = records === log.size - (oldest ?? 1) + 1;
+    const approvals = complete ? await readApprovals(store) : [];
+    if (approvals.length > 0) files.push(await folder.add("approvals.jsonl", approvals));
     const origin = { format: 1, tool_version: version, created_at: systemClock() } as const;
     const content: ManifestContent = {
       ...origin,
@@ -88,6 +93,14 @@ async function findOldestSeq(log: Pick<Ledger, "select">): Promise<number | unde
   return undefined;
 }
 
+/** Returns the approval locks that were seen, one per line. A restored store needs them to refuse older ones. */
+async function readApprovals(store: Store): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for await (const { key, value } of store.shelf("approvals").entries())
+    lines.push(`${JSON.stringify({ key, value })}\n`);
+  return lines;
+}
+
 /** Writes times as timestamps, also those that the user gave as a duration. */
 function toManifestFilters(query: Query): Manifest["filters"] {
   const filters: Record<string, string> = {};
@@ -104,6 +117,7 @@ class ExportContents {
   first_seq: number | null = null;
   last_seq: number | null = null;
   #missing = 0;
+  #hasCounters = false;
   readonly #definitions = new Set<string>();
   readonly #environments = new Set<string>();
 
@@ -117,6 +131,7 @@ class ExportContents {
       this.records++;
       this.first_seq ??= record.seq;
       this.last_seq = record.seq;
+      if (record.kind === "note") this.#hasCounters ||= countersInNote(record) !== undefined;
       if (record.kind === "decision") {
         this.#definitions.add(record.definition_hash);
         this.#environments.add(record.environment_hash);
@@ -126,28 +141,37 @@ class ExportContents {
     }
   }
 
-  /** Yields the definitions and environments that the records refer to. */
-  async *referencedDocuments(store: Store): AsyncGenerator<string> {
+  /** Yields the definitions and environments that the records refer to or, with `all`, all that are kept. */
+  async *documents(store: Store, { all }: { readonly all: boolean }): AsyncGenerator<string> {
     for (const [kind, shelf, hashes] of [
       ["definition", store.shelf("definitions"), this.#definitions],
       ["environment", store.shelf("environments"), this.#environments],
     ] as const) {
+      const line = (hash: string, document: Json): string => `${JSON.stringify({ hash, kind, document })}\n`;
       for (const hash of hashes) {
         const entry = await shelf.get(hash);
         if (entry === undefined) this.#missing++;
-        else yield `${JSON.stringify({ hash, kind, document: entry.value })}\n`;
+        else yield line(hash, entry.value);
       }
+      if (!all) continue;
+      for await (const { key, value } of shelf.entries()) if (!hashes.has(key)) yield line(key, value);
     }
   }
 
   warnings({ complete, filters }: Manifest): readonly string[] {
     const hasUnreadable = !complete && Object.keys(filters).length === 0;
+    const isCounted = this.#hasCounters || (this.first_seq ?? 1) === 1;
     return [
+      ...(complete && !isCounted ? [uncountedMessage] : []),
       ...(hasUnreadable ? ["unreadable records were left out; run `agent-33 decision verify`"] : []),
       ...(this.#missing > 0 ? [`${this.#missing} definitions or environments are missing in the store`] : []),
     ];
   }
 }
+
+const uncountedMessage =
+  "an earlier version pruned records without noting what they counted: an import would reset the limits that they used; " +
+  "make a decision with a limit before you export";
 
 /** Records are written in chunks of at least this length. */
 const chunkLength = 64 * 1024;

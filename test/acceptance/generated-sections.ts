@@ -238,6 +238,7 @@ export const plainColumns: readonly { readonly command: string; readonly columns
       ...["last fetch", "its milliseconds", "its error", "result of `--check`", "environment variables"],
     ],
   },
+  { command: "`import`", columns: ["records", "`SIZE:HEAD`"] },
   { command: "`prune`", columns: ["records", "number of the last one", "bytes"] },
   { command: "`config list`", columns: ["setting", "value", "source"] },
 ];

@@ -220,6 +220,7 @@ describe("config list", () => {
       { key: "signing_key", value: null, from: null },
       { key: "checkpoint_every", value: 1000, from: "the default" },
       { key: "segment_size", value: 2048, from: "AGENT33_SEGMENT_SIZE" },
+      { key: "retention", value: null, from: null },
       { key: "require_approval", value: false, from: "the default" },
       { key: "unknown_tools", value: null, from: null },
       { key: "lineage.enabled", value: true, from: "the default" },

@@ -101,6 +101,12 @@ describe("a setting", () => {
       values: { environment: 2000, project: 3000, user: 4000 },
       read: (_flag: string | undefined, from: Io) => storeSettings({}, from).segmentSize,
     },
+    {
+      key: "retention",
+      variable: "AGENT33_RETENTION",
+      values: { environment: "90d", user: "1h30m" },
+      read: (_flag: string | undefined, from: Io) => storeSettings({}, from).retention,
+    },
   ];
 
   const cases = settings.flatMap((setting) =>
@@ -130,6 +136,7 @@ describe("a setting", () => {
       signingKey: undefined,
       checkpointEvery: { value: 1000, from: "the default" },
       segmentSize: { value: 67_108_864, from: "the default" },
+      retention: undefined,
     });
     expect(decisionsSetting(undefined, io())).toBeUndefined();
     expect(errorOf(() => decisionsDirectory(undefined, io())).code).toBe("definitions_missing");
@@ -258,6 +265,8 @@ describe("an invalid value", () => {
     ["AGENT33_CHECKPOINT_EVERY", " 5", "(got ` 5`)"],
     ["AGENT33_CHECKPOINT_EVERY", "-5", "(got `-5`)"],
     ["AGENT33_SEGMENT_SIZE", "1023", "must be a whole number from 1024 to 1073741824 (got `1023`)"],
+    ["AGENT33_RETENTION", "90", "must be a duration such as `90d` (got `90`)"],
+    ["AGENT33_RETENTION", "0d", "must be a duration such as `90d` (got `0d`)"],
     ["AGENT33_SEGMENT_SIZE", "9".repeat(400), `(got \`${"9".repeat(100)}…\`)`],
   ])("in the environment names its variable: %s=%s", (variable, value, message) => {
     const error = errorOf(() => storeSettings({}, io({ [variable]: value })));

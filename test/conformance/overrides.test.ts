@@ -290,3 +290,23 @@ describe("the overrides of a policy at a time", () => {
     expect((await statusAt("2026-07-01T00:00:00Z"))[0]).toBe("expired");
   });
 });
+
+/** Storage growth of spec 2: retention and a move to another store must not reset what was counted. */
+describe("a log that was pruned and moved to another store", () => {
+  it("counts the applications, calls and sums of all its records", async () => {
+    const call = { name: "c", max_calls: { count: 2, per: "session" } };
+    const sum = { name: "s", max_sum: { of: "params.n", most: 5, per: "session" } };
+    const place = deciding(
+      policies("d", [never("p"), override("o", ["p"], { max_applications: 2 })]),
+      policies("calls", [call], { tool: "u" }),
+      policies("sums", [sum as unknown as Policy], { tool: "v" }),
+    );
+    for (const tool of ["t", "u", "v"]) await place.check(tool, { n: 2 });
+    await place.world.records.prune(await place.world.records.log.prunable({ keep: 0 }), {});
+    const moved = await place.move();
+    for (const tool of ["t", "u", "v"]) {
+      const outcomes = [await moved.check(tool, { n: 2 }), await moved.check(tool, { n: 2 })];
+      expect([tool, ...outcomes.map(({ allowed }) => allowed)]).toEqual([tool, true, false]);
+    }
+  });
+});

@@ -12,7 +12,7 @@ import type { Result } from "../../src/model/result.js";
 import type { Store } from "../../src/model/store.js";
 import { Records } from "../../src/record/records.js";
 import { openMemoryStore } from "../../src/store/drivers/memory.js";
-import { newId, noon, TestClock } from "../store/entries.js";
+import { collect, newId, noon, TestClock } from "../store/entries.js";
 
 /** A place where decisions are made and remembered, until their definitions change. */
 export interface Deciding {
@@ -26,6 +26,8 @@ export interface Deciding {
   precedents(): Promise<readonly Precedent[]>;
   /** The same log with other definitions. */
   redefine(...documents: readonly object[]): Deciding;
+  /** The same definitions with a new store, into which the log is restored. */
+  move(): Promise<Deciding>;
 }
 
 /** Documents as in a definition file, such as `{ decision: … }`; JSON is YAML too. */
@@ -65,5 +67,11 @@ function decidingIn(store: Store, clock: TestClock, documents: readonly object[]
     newest,
     precedents: async () => (await newest()).lineage?.precedents ?? [],
     redefine: (...others) => decidingIn(store, clock, others),
+    async move() {
+      const lines = (await collect(store.log.select({}))).map(({ text }) => text);
+      const moved = openMemoryStore();
+      await moved.restore({ state: await store.log.state(), shelves: [], checkpoints: [], lines });
+      return decidingIn(moved, clock, documents);
+    },
   };
 }

@@ -9,14 +9,18 @@ import type {
   Shelf,
   ShelfEntry,
   Store,
+  StoreSnapshot,
 } from "../../src/model/store.js";
+import { formatCheckpoint } from "../../src/record/chain.js";
 import { microsecondsOf, formatTimestamp } from "../../src/record/timestamp.js";
+import { openMemoryStore } from "../../src/store/drivers/memory.js";
 import type { Decided } from "./entries.js";
 import {
   chainProblems,
   collect,
   decided,
   definitionHash,
+  definitionOf,
   newId,
   noon,
   noted,
@@ -44,6 +48,7 @@ export function storeContract(open: () => Opened): void {
   describe("relating", () => relating(withStore));
   describe("neighbours", () => neighbouring(withStore));
   describe("pruning", () => pruning(withStore));
+  describe("restoring", () => restoring(withStore));
   describe("a shelf", () => shelves(withStore));
 }
 
@@ -898,6 +903,18 @@ function pruning(withStore: WithStore): void {
   );
 
   it(
+    "notes the counters, also those of removed records",
+    withStore(async (store) => {
+      for (let at = 0; at < 10; at++)
+        await store.log.append({ body: decided({ timestamp: after(at) }), counts: ["calls"] });
+      await store.log.prune(await store.log.prunable({ keep: 0 }), noted);
+      const [line] = await collect(store.log.select({ kind: "note" }));
+      expect(line?.record).toMatchObject({ details: { counters: { calls: { count: 10, seq: 10 } } } });
+      expect(await store.log.counter("calls")).toEqual({ count: 10, seq: 10 });
+    }),
+  );
+
+  it(
     "finds nothing to remove if the bound allows nothing",
     withStore(async (store) => {
       const nothing = { records: 0, through: 0, bytes: 0 };
@@ -993,6 +1010,81 @@ const oddValues = [
   { nested: { list: [1, "2", null] } },
   "x".repeat(100_000),
 ];
+
+/** What another store can be restored from; pruned, its counters are those of more records than it has. */
+async function snapshotOf({ pruned }: { readonly pruned: boolean }): Promise<StoreSnapshot> {
+  const { log } = openMemoryStore();
+  for (let input = 0; input < 30; input++) {
+    const counts = ["calls", { counter: "spent", add: 10 }];
+    await log.append({ body: decided({ input, timestamp: after(input) }), counts });
+  }
+  if (pruned) await log.prune(await log.prunable({ keep: 10 }), noted);
+  await log.append({ body: decided(), counts: ["calls"] });
+  const lines = await collect(log.select({}));
+  const note = lines.find(({ record }) => record.kind === "note")?.record;
+  const pin = note && { size: note.seq, head: note.hash, timestamp: noon };
+  const { key: hash = "", value = null } = definitionOf(decided()) ?? {};
+  return {
+    state: await log.state(),
+    shelves: [
+      { shelf: "definitions", entry: { key: hash, value } },
+      { shelf: "environments", entry: { key: sha256("{}"), value: {} } },
+      { shelf: "approvals", entry: { key: "lock", value: { serial: 3, head: "abc" } } },
+    ],
+    checkpoints: pin === undefined ? [] : [formatCheckpoint(pin, undefined, undefined).trimEnd()],
+    lines: lines.map(({ text }) => text),
+  };
+}
+
+function restoring(withStore: WithStore): void {
+  it.each([{ pruned: false }, { pruned: true }])(
+    "keeps lines, head, counters and shelves, and continues the chain: %j",
+    ({ pruned }) =>
+      withStore(async (store) => {
+        const snapshot = await snapshotOf({ pruned });
+        await store.restore(snapshot);
+        const restored = await collect(store.log.select({}));
+        expect(restored.map(({ text }) => text)).toEqual(snapshot.lines);
+        expect(restored.every(({ intact }) => intact)).toBe(true);
+        expect(await store.log.state()).toEqual(snapshot.state);
+        const { size, head } = snapshot.state;
+        expect(await store.log.counter("calls")).toEqual({ count: 31, seq: size });
+        expect(await store.log.counter("spent")).toMatchObject({ count: 30, sum: 300 });
+        expect((await store.shelf("approvals").get("lock"))?.value).toEqual({ serial: 3, head: "abc" });
+        expect(await store.shelf("environments").get(sha256("{}"))).toMatchObject({ value: {} });
+        const entry = { body: decided({ input: "next" }), counts: ["calls"] };
+        const limits = [{ counter: "calls", most: 32 }];
+        expect(await store.log.append({ ...entry, limits })).toMatchObject({ seq: size + 1 });
+        expect(await store.log.append({ ...entry, limits })).toMatchObject({ count: 32 });
+        const [next] = await collect(store.log.select({ after: size }));
+        expect(next?.record.prev_hash).toBe(head);
+      })(),
+  );
+
+  it(
+    "restores an empty log",
+    withStore(async (store) => {
+      const state = await store.log.state();
+      await store.restore({ state, shelves: [], checkpoints: [], lines: [] });
+      expect(await store.log.state()).toEqual(state);
+      expect(await store.log.append({ body: decided() })).toMatchObject({ seq: 1 });
+    }),
+  );
+
+  it(
+    "is refused if the store has records, which stay as they are",
+    withStore(async (store) => {
+      await add(store, { input: "own" });
+      const before = await store.log.state();
+      await expect(store.restore(await snapshotOf({ pruned: false }))).rejects.toMatchObject({
+        code: "usage",
+        message: expect.stringMatching(/^the store `.*` is not empty$/) as string,
+      });
+      expect(await store.log.state()).toEqual(before);
+      expect(await store.log.append({ body: decided() })).toMatchObject({ seq: 2 });
+    }),
+  );
+}
 
 function shelves(withStore: WithStore): void {
   const all = async (shelf: Shelf): Promise<Map<string, ShelfEntry>> => {

@@ -119,7 +119,7 @@ function parseExpectation(text: string): Expectation {
   });
 }
 
-function verificationView(verification: Verification, where: string, subject: "log" | "export"): View {
+export function verificationView(verification: Verification, where: string, subject: "log" | "export"): View {
   const { size, records } = verification;
   const total = `${formatCount(size)} record${size === 1 ? "" : "s"}`;
   const found = `${formatCount(records)} record${records === 1 ? "" : "s"}`;

@@ -1,7 +1,10 @@
+import { storeNotEmptyError } from "./store-not-empty.js";
+import type { JsonObject } from "../../model/json.js";
 import type { Entity } from "../../model/lineage.js";
 import type { DecisionRecord, LogRecord } from "../../model/record.js";
 import type {
   Appended,
+  Count,
   Counter,
   Found,
   Ledger,
@@ -12,19 +15,23 @@ import type {
   Reference,
   Shelf,
   ShelfEntry,
+  ShelfName,
   Store,
+  StoreSnapshot,
   Tally,
   HourTally,
   TimeRange,
 } from "../../model/store.js";
 import { genesisHash, sealLine } from "../../record/chain.js";
 import {
+  countEntry,
   counterName,
   groupBodies,
   incrementCounter,
   isLimitReached,
   zeroCounter,
 } from "../../record/counters.js";
+import { countersInNote } from "../../record/notes.js";
 import { microsecondsOf } from "../../record/timestamp.js";
 import {
   entitiesOf,
@@ -40,21 +47,24 @@ import { TallyBuilder } from "../../record/tally.js";
 /** A store that lives in the memory of the process. */
 export function openMemoryStore(): Store {
   const shelves = new Map<string, Shelf>();
+  const { log, load } = memoryLedger();
+  const shelf = (name: ShelfName): Shelf => {
+    const shelf = shelves.get(name) ?? memoryShelf();
+    shelves.set(name, shelf);
+    return shelf;
+  };
   return {
-    log: memoryLedger(),
-    shelf(name) {
-      let shelf = shelves.get(name);
-      if (shelf === undefined) {
-        shelf = memoryShelf();
-        shelves.set(name, shelf);
-      }
-      return shelf;
+    log,
+    shelf,
+    async restore(snapshot) {
+      load(snapshot);
+      for (const { shelf: name, entry } of snapshot.shelves) await shelf(name).put([entry]);
     },
     close: () => Promise.resolve(),
   };
 }
 
-function memoryLedger(): Ledger {
+function memoryLedger(): { readonly log: Ledger; readonly load: (snapshot: StoreSnapshot) => void } {
   const lines: LogLine[] = [];
   const counters = new Map<string, Counter>();
   const counterOf = (name: string): Counter => counters.get(name) ?? zeroCounter;
@@ -72,7 +82,19 @@ function memoryLedger(): Ledger {
     for (const { record } of lines)
       if (record.kind === "decision" && matchesQuery(record, query)) yield record;
   };
-  return {
+  const load = ({ state, lines: texts }: StoreSnapshot): void => {
+    if (size > 0) throw storeNotEmptyError("memory");
+    for (const text of texts) {
+      const record = JSON.parse(text) as LogRecord & { readonly counted?: readonly Count[] };
+      lines.push({ text, record, intact: true });
+      countEntry(counters, record.counted ?? [], record.seq);
+      // It has the counters of pruned records, too.
+      const noted = record.kind === "note" ? countersInNote(record) : undefined;
+      for (const [name, counter] of Object.entries(noted ?? {})) counters.set(name, counter);
+    }
+    ({ size, head } = state);
+  };
+  const log: Ledger = {
     append(...entries): Promise<Appended> {
       const limits = entries.flatMap((entry) => entry.limits ?? []);
       const refused = limits.find((limit) => isLimitReached(limit, counterOf(limit.counter)));
@@ -128,7 +150,8 @@ function memoryLedger(): Ledger {
     prune({ records, through }, makeNoteBody) {
       const last = lines.find(({ record }) => record.seq === through);
       if (last === undefined) return Promise.resolve();
-      add(makeNoteBody({ through, hash: last.record.hash, records }));
+      const counted = Object.fromEntries(counters) as unknown as JsonObject;
+      add(makeNoteBody({ through, hash: last.record.hash, records, counters: counted }));
       lines.splice(0, lines.indexOf(last) + 1);
       return Promise.resolve();
     },
@@ -138,6 +161,7 @@ function memoryLedger(): Ledger {
       return Promise.resolve({ hits, misses: lookups.length - hits });
     },
   };
+  return { log, load };
 }
 
 /** Returns the newest records first. */

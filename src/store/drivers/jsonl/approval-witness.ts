@@ -7,7 +7,7 @@ import { damagedLogError } from "./store-errors.js";
 import { DecisionError } from "../../../errors.js";
 import type { NoteRecord } from "../../../model/record.js";
 import type { Shelf } from "../../../model/store.js";
-import { approvalsInNote, parseNote } from "../../../record/notes.js";
+import { approvalsInNote, findNotes } from "../../../record/notes.js";
 
 /** Returns the serial number of each approval lock that was seen, by the id of the lock. They only increase. */
 export function serialsIn(shelf: ShelfFiles): ReadonlyMap<string, number> {
@@ -72,21 +72,11 @@ function approvalsSeen(log: string): number {
   return Math.max(head.approvals ?? 0, ...notes.map(approvalsInNote));
 }
 
-const noteMarkers = [Buffer.from('"note":"approvals_seen"'), Buffer.from('"note":"pruned"')];
-
 /** Searches the whole log: the head may have been replaced by one in the format of an earlier version. */
 function approvalNotes(log: string): readonly NoteRecord[] {
   return listSegments(log).flatMap((first) => {
     const bytes = readIfExists(`${log}/${segmentName(first)}`) ?? Buffer.alloc(0);
-    return noteMarkers.flatMap((marker) => {
-      const notes: NoteRecord[] = [];
-      for (let at = bytes.indexOf(marker); at !== -1; at = bytes.indexOf(marker, at + 1)) {
-        const line = bytes.subarray(bytes.lastIndexOf("\n", at) + 1, bytes.indexOf("\n", at));
-        const note = parseNote(line);
-        if (note !== undefined) notes.push(note);
-      }
-      return notes;
-    });
+    return [...findNotes(bytes, "approvals_seen"), ...findNotes(bytes, "pruned")];
   });
 }
 

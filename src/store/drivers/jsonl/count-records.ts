@@ -199,7 +199,8 @@ interface Chunk {
   readonly read: number;
 }
 
-function* readChunks(log: string, { first, from, to }: SegmentPart): Generator<Chunk> {
+/** Reads whole lines in chunks. */
+export function* readChunks(log: string, { first, from, to }: SegmentPart): Generator<Chunk> {
   const fd = openSync(`${log}/${segmentName(first)}`, "r");
   try {
     let buffer = Buffer.allocUnsafe(Math.min(chunkSize, to - from));
@@ -221,7 +222,7 @@ function* readChunks(log: string, { first, from, to }: SegmentPart): Generator<C
   }
 }
 
-function* linesIn(bytes: Buffer): Generator<Buffer> {
+export function* linesIn(bytes: Buffer): Generator<Buffer> {
   let start = 0;
   for (let end = bytes.indexOf("\n"); end !== -1; end = bytes.indexOf("\n", start)) {
     yield bytes.subarray(start, end);

@@ -147,6 +147,18 @@ export class Counters {
     return { pin: this.#files.replace(counters), ...(isMigrated && { migrated: counters }) };
   }
 
+  /** Like `snapshot`, but reads the whole log only if the files do not match the head. */
+  async savedSnapshot(head: Head): Promise<ReadonlyMap<string, Counter>> {
+    // The files do not cover records that a crash left after the head on disk.
+    const isCovered = readHeadFile(this.#log)?.size === head.size;
+    try {
+      if (isCovered && this.#files.matches(head.counters)) return new Map(this.#files.entries());
+    } catch (error) {
+      if (!(error instanceof DamagedCountersError)) throw error;
+    }
+    return await this.snapshot(head);
+  }
+
   /** Returns all counters, for the note of a prune. */
   async snapshot(head: Head): Promise<ReadonlyMap<string, Counter>> {
     const { counters, isComplete } = await this.#recount(head);

@@ -77,6 +77,16 @@ export const appendToExisting = fs.constants.O_RDWR | fs.constants.O_APPEND;
 
 export const isNotFound = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ENOENT";
 
+/** Returns the names in a directory; none if it does not exist. */
+export function namesIn(directory: string): readonly string[] {
+  try {
+    return fs.readdirSync(directory);
+  } catch (error) {
+    if (isNotFound(error)) return [];
+    throw error;
+  }
+}
+
 /** Returns undefined if the file does not exist. */
 export function readIfExists(path: string): Buffer | undefined {
   try {

@@ -1,17 +1,17 @@
 import { closeSync, fstatSync, openSync, readFileSync, unlinkSync } from "node:fs";
 import type { JsonObject } from "../../../model/json.js";
-import type { LogRecord } from "../../../model/record.js";
-import type { Prunable, PruneBound } from "../../../model/store.js";
+import type { Counter, Prunable, PruneBound } from "../../../model/store.js";
 import { parseTailHash, tailLength } from "../../../record/chain.js";
+import { findNotes } from "../../../record/notes.js";
 import { isLogDamage } from "../../../record/verify-log.js";
 import { DecisionError } from "../../../errors.js";
 import { damagedLogError } from "./store-errors.js";
 import { readAt, readIfExists, systemFiles } from "./files.js";
+import type { Head } from "./head.js";
 import { parseHead } from "./head.js";
 import type { SegmentStats } from "./index/index-state.js";
 import { statSegments } from "./index/index-state.js";
 import { LogIndex } from "./index/log-index.js";
-import type { Counters } from "./counters.js";
 import type { LogWriter } from "./log-writer.js";
 import { segmentName, listSegments } from "./segments.js";
 import { verifyStore } from "./verify-store.js";
@@ -63,10 +63,11 @@ export function assertVerified(directory: string): void {
   if (problem !== undefined) throw damagedLogError(`${directory}/log`, problem.message);
 }
 
-interface PrunedStore {
+export interface PrunedStore {
   readonly directory: string;
   readonly writer: LogWriter;
-  readonly counters: Counters;
+  /** Returns all counters at the head of the log. */
+  readonly countersAt: (head: Head) => Promise<ReadonlyMap<string, Counter>>;
 }
 
 /**
@@ -74,7 +75,7 @@ interface PrunedStore {
  * next prune removes; segments that are missing without a note would count as damage.
  */
 export async function prune(
-  { directory, writer, counters }: PrunedStore,
+  { directory, writer, countersAt }: PrunedStore,
   { through, records }: Prunable,
   makeNoteBody: (details: JsonObject) => string,
 ): Promise<void> {
@@ -83,9 +84,11 @@ export async function prune(
   const newest = removable.at(-1) ?? 0;
   if (writer.head().size === through) await writer.rotate();
   else if (!listSegments(log).includes(through + 1)) throw logChangedError();
-  const earlier = removable.flatMap((first) => readEarlierPrunes(`${log}/${segmentName(first)}`));
+  const earlier = removable
+    .flatMap((first) => readEarlierPrunes(`${log}/${segmentName(first)}`))
+    .slice(-maxEarlierPrunes);
   const head = writer.head();
-  const counted = await counters.snapshot(head);
+  const counted = await countersAt(head);
   const body = makeNoteBody({
     through,
     hash: readLastHash(`${log}/${segmentName(newest)}`),
@@ -100,18 +103,16 @@ export async function prune(
   for (const first of removable) unlinkSync(`${log}/${segmentName(first)}`);
 }
 
+/** Retention adds one for each segment; the newest is enough to verify the log. */
+const maxEarlierPrunes = 1000;
+
 /** Returns the details of earlier prune notes in a segment that is about to be removed, so that they are not lost. */
 function readEarlierPrunes(path: string): readonly JsonObject[] {
-  const notes = readFileSync(path, "utf8")
-    .split("\n")
-    .filter((line) => line.includes('"note":"pruned"'));
-  return notes.flatMap((line) => {
-    const record = JSON.parse(line) as LogRecord;
-    if (record.kind !== "note" || record.note !== "pruned") return [];
-    const { earlier = [], ...details } = record.details;
+  return findNotes(readFileSync(path), "pruned").flatMap(({ timestamp, details }) => {
+    const { earlier = [], ...others } = details;
     // The new note has newer counters.
-    const kept = Object.fromEntries(Object.entries(details).filter(([name]) => name !== "counters"));
-    return [...(earlier as readonly JsonObject[]), { timestamp: record.timestamp, ...kept }];
+    const kept = Object.fromEntries(Object.entries(others).filter(([name]) => name !== "counters"));
+    return [...(earlier as readonly JsonObject[]), { timestamp, ...kept }];
   });
 }
 

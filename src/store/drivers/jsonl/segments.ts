@@ -1,13 +1,6 @@
-import { readdirSync, unlinkSync } from "node:fs";
+import { unlinkSync } from "node:fs";
 import type { Files } from "./files.js";
-import {
-  isNotFound,
-  appendToExisting,
-  openIfExists,
-  readAt,
-  syncDirectory,
-  writeOrTruncate,
-} from "./files.js";
+import { appendToExisting, namesIn, openIfExists, readAt, syncDirectory, writeOrTruncate } from "./files.js";
 import { matchesOwnHash, parseChainLink } from "../../../record/chain.js";
 
 /** A segment is named after the sequence number of its first record. */
@@ -15,14 +8,7 @@ export const segmentName = (first: number): string => `${String(first).padStart(
 
 /** Returns the first sequence numbers of all segments, oldest first. */
 export function listSegments(directory: string): readonly number[] {
-  let names: readonly string[];
-  try {
-    names = readdirSync(directory);
-  } catch (error) {
-    if (isNotFound(error)) return [];
-    throw error;
-  }
-  return names
+  return namesIn(directory)
     .filter((name) => /^\d{12,}\.jsonl$/.test(name))
     .map((name) => Number.parseInt(name, 10))
     .sort((a, b) => a - b);

@@ -1,7 +1,9 @@
+import { rmSync } from "node:fs";
 import { assertNoneForgotten, serialsIn, witnessedShelf } from "./approval-witness.js";
 import type { EntryGroup } from "./counters.js";
 import { Counters } from "./counters.js";
 import { DamageDetector, refreshHeadTime, suspectDamage } from "./damage-detection.js";
+import type { ExpiredSegments } from "./expired-segments.js";
 import { fileShelf, ShelfFiles } from "./file-shelf.js";
 import type { Files } from "./files.js";
 import { systemFiles } from "./files.js";
@@ -12,10 +14,15 @@ import type { Lock } from "./lock.js";
 import { openLock } from "./lock.js";
 import type { OpenReader, Reader, ReaderOptions } from "./log-reader.js";
 import { LogWriter } from "./log-writer.js";
+import type { PrunedStore } from "./prune.js";
 import { prune, assertVerified } from "./prune.js";
 import { readPlace } from "./read-place.js";
+import { Retention } from "./retention.js";
+import { listSegments } from "./segments.js";
 import { throwReadError, toWriteError, wrapReadErrors } from "./store-errors.js";
 import { DecisionError } from "../../../errors.js";
+import type { JsonObject } from "../../../model/json.js";
+import type { NoteRecord } from "../../../model/record.js";
 import type { Appended, Ledger, Store, LogLine } from "../../../model/store.js";
 import type { Signer } from "../../../record/chain.js";
 import { noteRecordBody } from "../../../record/record-json.js";
@@ -33,8 +40,12 @@ export interface JsonlOptions {
   readonly files?: Files;
   /** Called while the log is read or indexed. */
   readonly progress?: Progress;
+  /** For how long records are kept, such as `90d`; older segments are removed. Absent: for ever. */
+  readonly retention?: string | undefined;
   /** Called if the log is found damaged; reading continues. */
   readonly onDamage?: (message: string) => void;
+  /** Called with failures that do not affect a decision. */
+  readonly onWarning?: (message: string) => void;
 }
 
 /** A store in JSON lines files, shared by many processes. Creates and reads nothing before it is used. */
@@ -56,6 +67,10 @@ export function openJsonlStore(options: JsonlOptions): Store {
     progress: options.progress,
     onDamage: (message) => suspectDamage(directory, message),
   });
+  const makeNoteBody = (note: NoteRecord["note"], details: JsonObject): string => {
+    const timestamp = clock();
+    return noteRecordBody({ record_id: options.newId(timestamp), timestamp, note, details });
+  };
   const writer = new LogWriter(`${directory}/log`, counters, {
     files,
     durable: options.durability !== "fast",
@@ -65,10 +80,7 @@ export function openJsonlStore(options: JsonlOptions): Store {
     clock,
     assertWritable: () => detector.assertUndamaged(),
     assertVerified: () => detector.assertVerified(),
-    makeNoteBody: (note, details) => {
-      const timestamp = clock();
-      return noteRecordBody({ record_id: options.newId(timestamp), timestamp, note, details });
-    },
+    makeNoteBody,
   });
   const onDamage = (message: string): void => {
     suspectDamage(directory, message);
@@ -91,17 +103,36 @@ export function openJsonlStore(options: JsonlOptions): Store {
     sizeOf: (group) => group.reduce((sum, { body }) => sum + body.length, 0),
     maxBatchSize: Math.min(maxBatchChars, segmentSize),
   });
+  const removeExpired = (expired: ExpiredSegments, duration: string): Promise<void> =>
+    locked(async () => {
+      // Another process may have removed them.
+      if (listSegments(`${directory}/log`)[0] !== expired.first) return;
+      await detector.assertUndamaged();
+      const countersAt: PrunedStore["countersAt"] = (head) => counters.savedSnapshot(head);
+      await prune({ directory, writer, countersAt }, expired, (details) =>
+        makeNoteBody("pruned", { ...details, retention: duration }),
+      );
+    }).finally(() => liveIndex.notifyChange("changed"));
+  const retention = startRetention(options, { now, onDamage, remove: removeExpired });
   const log: Ledger = {
     ...reader,
-    append: (...entries) => commit.add(entries),
+    append:
+      retention === undefined
+        ? (...entries) => commit.add(entries)
+        : async (...entries) => {
+            const appended = await commit.add(entries);
+            if ("places" in appended) retention.afterAppend(appended.places.at(-1)?.["segment"] ?? 0);
+            return appended;
+          },
     ready: () => locked(() => writer.assertWritable()),
     counter: (name) => counters.read(name).catch(throwReadError(directory)),
     at: (place) => Promise.resolve(wrapReadErrors(directory, () => readPlace(`${directory}/log`, place))),
-    prune: async (found, makeNoteBody) => {
+    prune: async (found, noteOf) => {
       if (found.through === 0) return;
       // Outside the lock, because it reads the whole log and would block all writers.
       assertVerified(directory);
-      await locked(() => prune({ directory, writer, counters }, found, makeNoteBody)).finally(() =>
+      const countersAt: PrunedStore["countersAt"] = (head) => counters.snapshot(head);
+      await locked(() => prune({ directory, writer, countersAt }, found, noteOf)).finally(() =>
         liveIndex.notifyChange("changed"),
       );
     },
@@ -118,13 +149,56 @@ export function openJsonlStore(options: JsonlOptions): Store {
         check: () => assertNoneForgotten(directory, files),
       });
     },
+    async restore(snapshot) {
+      const restore = await import("./restore.js");
+      await locked(() => {
+        restore.assertEmptyStore(directory);
+        restore.removeUnfinishedRestores(directory);
+      });
+      // Outside the lock, which must not be held for long.
+      const staged = await restore
+        .stageRestore(directory, snapshot, { segmentSize, progress: options.progress })
+        .catch((error: unknown) => {
+          throw toWriteError(directory, "store")(error);
+        });
+      await locked(() => restore.commitRestore(directory, staged)).finally(() => {
+        rmSync(staged, { recursive: true, force: true });
+        liveIndex.notifyChange("changed");
+      });
+    },
     async close() {
       await commit.idle();
+      await retention?.idle();
       await queue.idle();
       writer.close();
       close();
     },
   };
+}
+
+interface RetentionTools {
+  readonly now: () => number;
+  readonly onDamage: (message: string) => void;
+  readonly remove: (expired: ExpiredSegments, duration: string) => Promise<void>;
+}
+
+/** Returns undefined if records are kept for ever. */
+function startRetention(
+  { directory, retention: duration, onWarning }: JsonlOptions,
+  { now, onDamage, remove }: RetentionTools,
+): Retention | undefined {
+  if (duration === undefined) return undefined;
+  return new Retention({
+    log: `${directory}/log`,
+    duration,
+    now,
+    remove: (expired) => remove(expired, duration),
+    onError: (error) => {
+      const { message } = error as Error;
+      if (error instanceof DecisionError && error.code === "log_damaged") onDamage(message);
+      else onWarning?.(`cannot remove records older than \`retention\`: ${message}`);
+    },
+  });
 }
 
 type LockedRun = <T>(

@@ -4,7 +4,7 @@ import { countLog } from "./count-records.js";
 import { ShelfFiles } from "./file-shelf.js";
 import { runInSlices, runToEnd } from "./slices.js";
 import { throwReadError, wrapReadErrors } from "./store-errors.js";
-import { isNotFound, readIfExists, readAt, systemFiles } from "./files.js";
+import { isNotFound, namesIn, readIfExists, readAt, systemFiles } from "./files.js";
 import type { Head, Position } from "./head.js";
 import { parseHead } from "./head.js";
 import { segmentName, listSegments } from "./segments.js";
@@ -91,6 +91,10 @@ function* verifyFiles(directory: string, options: VerifyOptions): Generator<void
   if (definitions > 0 && verifier.records === 0 && headFile === undefined) {
     notes.push("the store contains definitions but no records: the log may have been removed");
   }
+  for (const name of unfinishedRestores(directory))
+    notes.push(
+      `\`${name}\` is part of an import that is running or was interrupted; repeat the import to remove it`,
+    );
   noteUnsignedRecords(pins.checkpoints, verifier.size, { options, notes });
   const { size, problems, records, pruned } = verifier;
   return {
@@ -106,6 +110,13 @@ function* verifyFiles(directory: string, options: VerifyOptions): Generator<void
     notes,
   };
 }
+
+/** Starts the names of the directories in which restores prepare their files. */
+export const stagingPrefix = "restore-";
+
+/** Returns the directories of restores that are running or were interrupted. */
+export const unfinishedRestores = (directory: string): readonly string[] =>
+  namesIn(directory).filter((name) => name.startsWith(stagingPrefix));
 
 function checkHead(
   verifier: LogVerifier,
